@@ -23,7 +23,9 @@ export type StatusReason =
   | 'InternalError'
   | 'ServerTimeout'
   | 'ServiceUnavailable'
-  | 'Timeout';
+  | 'Timeout'
+  /** Not one of Kubernetes': what was asked for the client did not answer. */
+  | 'BadGateway';
 
 export type CauseReason =
   | 'FieldValueRequired'
@@ -98,6 +100,7 @@ const codes: Record<StatusReason, number> = {
   ServerTimeout: 500,
   ServiceUnavailable: 503,
   Timeout: 504,
+  BadGateway: 502,
 };
 
 /** The longest message and name in a Status: long input is not repeated in full. */

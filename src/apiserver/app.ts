@@ -154,7 +154,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const inFlight = new InFlight(inFlightLimits(options.limits ?? defaultLimits));
   app.all('*', (c) => {
     const { pathname, searchParams } = readUrl(c.req.raw.url);
-    const info = parseRequestInfo(pathname);
+    const info = parseRequestInfo(c.env?.address ?? pathname);
     // Requests of the control plane must not wait for those of users and nodes.
     if (c.env?.user) return serve(c, info, searchParams);
     return withInFlightLimit(inFlight, loadOf(c, info, searchParams), () => serve(c, info, searchParams));
@@ -260,9 +260,9 @@ async function serveResource(
   return response;
 }
 
-const longRunning: readonly string[] = ['attach', 'exec', 'log', 'portforward', 'proxy'];
+const longRunning: readonly string[] = ['attach', 'exec', 'invoke', 'log', 'portforward', 'proxy'];
 
-/** Requests to which `timeout` does not apply: long-running ones, and proxy, where the parameter is for the backend. */
+/** Requests to which `timeout` does not apply: long-running ones, and those where the parameter is for a backend. */
 const isLongRunning = (verb: string, { subresource }: ResourceRequest) =>
   verb === 'watch' || longRunning.includes(subresource);
 

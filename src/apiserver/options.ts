@@ -71,6 +71,10 @@ export interface RequestEnv {
   readonly peer?: PeerCertificate;
   /** Of the request, where it is known without making its Headers, which join those of one name; none is an empty list. */
   readonly impersonation?: readonly Field[];
+  /** What the request is for, where that is not its path: the path of a resource. */
+  readonly address?: string;
+  /** A sender without credentials is the anonymous user. */
+  readonly mayBeAnonymous?: boolean;
   /** The other end of the connection, an IP address. */
   readonly remoteAddress?: string;
   /** Closes the client's connection: the only way to show that an answer under way is incomplete. */

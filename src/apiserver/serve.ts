@@ -28,10 +28,12 @@ import { serveUpgrade, wantsUpgrade } from './upgrade/serve-upgrade.ts';
 import { WholeAnswer } from './whole-answer.ts';
 
 export interface ListenOptions {
-  readonly app: ApiServer['app'];
+  readonly app: Pick<ApiServer['app'], 'fetch'>;
   readonly address: string;
   /** 0 lets the system choose. */
   readonly port: number;
+  /** By which the port is chosen, for messages; default `--port`. */
+  readonly flag?: string;
   readonly tls: {
     /** PEM. Connections made after a change see the new one. */
     readonly identity: Current<{ readonly key: string; readonly certificate: string }>;
@@ -205,9 +207,9 @@ const secureContext = ({ identity: { value }, clientCA }: ListenOptions['tls']):
   minVersion: 'TLSv1.2',
 });
 
-function listen(server: Server, { address, port }: ListenOptions): Promise<void> {
+function listen(server: Server, { address, port, flag = '--port' }: ListenOptions): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(explain(error, address, port)));
+    server.once('error', (error: NodeJS.ErrnoException) => reject(explain(error, address, port, flag)));
     server.listen(port, address, () => {
       server.removeAllListeners('error');
       resolve();
@@ -215,15 +217,15 @@ function listen(server: Server, { address, port }: ListenOptions): Promise<void>
   });
 }
 
-function explain(error: NodeJS.ErrnoException, address: string, port: number): Error {
+function explain(error: NodeJS.ErrnoException, address: string, port: number, flag: string): Error {
   const at = `${address}:${port}`;
   switch (error.code) {
     case 'EADDRINUSE':
-      return new Error(`${at} is in use: stop the process that listens there or choose another --port`, {
+      return new Error(`${at} is in use: stop the process that listens there or choose another ${flag}`, {
         cause: error,
       });
     case 'EACCES':
-      return new Error(`no permission to listen on ${at}: choose a --port above 1023`, { cause: error });
+      return new Error(`no permission to listen on ${at}: choose a ${flag} above 1023`, { cause: error });
     case 'EADDRNOTAVAIL':
       return new Error(`this machine has no address ${address}: correct --bind-address`, { cause: error });
     default:

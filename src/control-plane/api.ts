@@ -89,6 +89,8 @@ export function createApi({ authenticate, nodeConnection, objects, history, ...o
         await unlessAborted(signal, server.accountKeys.open());
         const keeping = inBackground(started, (until) => server.accountKeys.run(until));
         if (objects) await prepare(objects, signal);
+        server.gateway?.start();
+        started.defer(() => server.gateway?.stop());
         signal.throwIfAborted();
         const serving = inBackground(started, (until) => serve(AbortSignal.any([signal, until])));
         await Promise.race([aborted(signal), caching, keeping, serving]);

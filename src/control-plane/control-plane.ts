@@ -4,10 +4,12 @@
  * moves, and several of them in one process.
  */
 import { type SystemObjects, systemObjects } from '../api/core/v1/system-objects.ts';
+import { functionResource } from '../api/minik8s/v1/function.ts';
 import { systemUser } from '../apiserver/user.ts';
 import { aborted, unlessAborted } from '../base/abort.ts';
 import { inBackground } from '../base/in-background.ts';
 import { type ControllersOptions, controllers } from '../controllers/index.ts';
+import { identityOf } from '../controllers/masters/masters-plan.ts';
 import { podRangeClaims } from '../controllers/nodes/node-ipam.ts';
 import { defaultPlaces } from '../kube-apiserver/bootstrap.ts';
 import { type SchedulerOptions, scheduler } from '../scheduler/scheduler.ts';
@@ -24,6 +26,7 @@ export interface ControlPlaneOptions
       | 'podRangeProblem'
       | 'advertiseAddress'
       | 'serviceCIDR'
+      | 'functionCalls'
     >,
     Omit<ControllersOptions, 'signSecretToken'> {
   /** Where nodes and pods reach this API server. */
@@ -33,6 +36,8 @@ export interface ControlPlaneOptions
   /** The node of this very process: nobody needs to approve it. */
   readonly ownNode?: string;
   readonly scheduler?: SchedulerOptions;
+  /** This machine has a route to pods. */
+  readonly reachesPods?: boolean;
   /** Others may share the store: then one of them leads at a time. */
   readonly sharesStore: boolean;
 }
@@ -62,6 +67,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     mayRegister: (node) => nodeApproval === 'auto' || node === ownNode,
     podRangeProblem: podRangeClaims(clusterCidr),
     advertiseAddress: `${master.address}:${master.port}`,
+    ...(options.runtimeImages && { functionCalls: functionCalls(options, () => api) }),
   });
   const { signSecretToken } = api.server;
   const managed = {
@@ -95,6 +101,23 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     ...api,
     ready: ready.promise,
     run: (signal, listen) => run((until) => serve(listen, until), signal),
+  };
+}
+
+/** The gateway says by the API of this very server what it needs. */
+function functionCalls(
+  { master, reachesPods = false }: ControlPlaneOptions,
+  api: () => Pick<Api, 'clientOf'>,
+): NonNullable<ApiOptions['functionCalls']> {
+  const identity = identityOf(master);
+  return {
+    master: identity,
+    reachesPods,
+    async writeDemand(namespace, name, instances) {
+      const functions = api().clientOf(systemUser('apiserver'), 'gateway').resource(functionResource);
+      const body = { status: { demand: { [identity]: instances } } };
+      await functions.patch(name, namespace, 'merge', body, 'status');
+    },
   };
 }
 

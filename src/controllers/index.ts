@@ -14,6 +14,8 @@ import { rootCaPublisher } from './certificates/root-ca-publisher.ts';
 import { tokenCleaner } from './certificates/token-cleaner.ts';
 import { disruptionController } from './disruption/disruption.ts';
 import { staleDisruptionController } from './disruption/stale-disruption.ts';
+import { functionController } from './functions/function.ts';
+import type { RuntimeImages } from './functions/version-plan.ts';
 import { garbageCollector } from './garbage/garbage-collector.ts';
 import { podGcController } from './garbage/pod-gc.ts';
 import { namespaceController } from './namespaces/namespace.ts';
@@ -64,6 +66,8 @@ export interface ControllersOptions {
   };
   readonly signSecretToken: SignSecretToken;
   readonly autoscaling?: AutoscalingOptions;
+  /** Of functions; without them Functions have no instances. */
+  readonly runtimeImages?: RuntimeImages;
 }
 
 export const controllers = (options: ControllersOptions): readonly AccountedController[] => [
@@ -88,6 +92,9 @@ export const controllers = (options: ControllersOptions): readonly AccountedCont
     controller: endpointSliceMirroringController,
   },
   { account: 'dns-controller', controller: dnsController(options) },
+  ...(options.runtimeImages
+    ? [{ account: 'function-controller', controller: functionController(options.runtimeImages) }]
+    : []),
   {
     account: 'horizontal-pod-autoscaler',
     controller: horizontalController(options.autoscaling ?? {}),

@@ -4,6 +4,8 @@ import type { EngineContext } from '../apiserver/server-context.ts';
 import type { ReadCertificateRequest } from '../base/certificate-request.ts';
 import type { DefaultTolerations } from './admission/default-toleration-seconds.ts';
 import type { LimitedResource } from './admission/quota-checks.ts';
+import type { Gateway } from './functions/gateway.ts';
+import type { InstanceConnections } from './functions/instance-connections.ts';
 import type { NodeConnection } from './node-connection.ts';
 import type { PodSecurityConfiguration } from './pod-security/configuration.ts';
 import type { Policy } from './rbac/policy.ts';
@@ -33,4 +35,6 @@ export interface KubeContext extends EngineContext {
   /** Of the tokens of service accounts. */
   readonly issuer: Issuer;
   readonly accountKeys: AccountKeys;
+  /** Calls functions; undefined where that is not to be. */
+  readonly functions: { readonly gateway: Gateway; readonly connections: InstanceConnections } | undefined;
 }

@@ -4,7 +4,9 @@
  */
 import { certificateSigningRequestResource } from '../api/certificates/v1/certificate-signing-request.ts';
 import { remoteAddressKey } from '../api/certificates/v1/conditions.ts';
+import type { Pod } from '../api/core/v1/pod.ts';
 import { kubernetesMessages } from '../api/message-table.ts';
+import { instancePort } from '../api/minik8s/v1/function-instance.ts';
 import { kindFields } from '../api/registry.ts';
 import { type ApiServer, createApiServer } from '../apiserver/app.ts';
 import { forOwnAudiences, unionAuthenticator } from '../apiserver/authentication/authenticator.ts';
@@ -19,15 +21,19 @@ import { serviceAccountAuthenticator } from './authentication/service-account-to
 import { nodeAuthorizer } from './authorization/node-authorizer.ts';
 import { bootstrapperAuthorizer, type RequesterLookup } from './authorization/node-bootstrapper.ts';
 import { checkNodeMayRead } from './authorization/node-reads.ts';
+import { publicFunctionsAuthorizer } from './authorization/public-functions.ts';
 import { dnsClaims } from './claims/dns-claims.ts';
 import { serviceClaims } from './claims/service-claims.ts';
 import type { KubeContext } from './context.ts';
 import { answerCustomResources } from './custom-resources.ts';
 import { limitEvents } from './event-rate.ts';
+import { Gateway } from './functions/gateway.ts';
+import { InstanceConnections } from './functions/instance-connections.ts';
 import { measure } from './metrics/measure.ts';
 import { NodeSamples } from './metrics/node-samples.ts';
 import type { KubeApiServerOptions } from './options.ts';
 import { usualConfiguration } from './pod-security/configuration.ts';
+import { dialPod, dialPodDirectly } from './proxy/dial.ts';
 import { Policy } from './rbac/policy.ts';
 import { rbacAuthorizer } from './rbac/rbac-authorizer.ts';
 import { answerReview } from './reviews.ts';
@@ -42,6 +48,8 @@ export interface KubeApiServer extends ApiServer {
   /** Whoever runs the server opens them before anybody is served, and keeps them running. */
   readonly accountKeys: AccountKeys;
   readonly signSecretToken: SignSecretToken;
+  /** Calls functions; whoever runs the server starts and stops it. */
+  readonly gateway: Gateway | undefined;
 }
 
 export function createKubeApiServer(options: KubeApiServerOptions): KubeApiServer {
@@ -57,6 +65,7 @@ export function createKubeApiServer(options: KubeApiServerOptions): KubeApiServe
     limitedResources: options.limitedResources ?? [],
     podSecurity: options.podSecurity ?? usualConfiguration,
     nodeConnection: options.nodeConnection,
+    functions: functionCalls(options),
     hasOtherRules: options.authorize !== undefined,
     readCertificateRequest: options.readCertificateRequest,
     mayRegister: options.mayRegister ?? (() => true),
@@ -75,7 +84,22 @@ export function createKubeApiServer(options: KubeApiServerOptions): KubeApiServe
     parts: (engine) => kubeParts({ ...engine, ...own, policy: new Policy(engine.cache) }, options),
   });
   const signSecretToken: SignSecretToken = (...of) => accountKeys.sign(writeLegacyClaims(...of), null);
-  return { ...server, serviceCIDR: own.serviceCIDR, accountKeys, signSecretToken };
+  const gateway = own.functions?.gateway;
+  return { ...server, serviceCIDR: own.serviceCIDR, accountKeys, signSecretToken, gateway };
+}
+
+function functionCalls(options: KubeApiServerOptions): KubeContext['functions'] {
+  const { functionCalls: functions, nodeConnection, cache, clock, log } = options;
+  if (!functions) return undefined;
+  const gateway = new Gateway({ cache, clock, log: log.named('gateway'), ...functions });
+  const dial = (pod: Pod) => {
+    const address = pod.status?.podIP ?? '';
+    const open = functions.reachesPods
+      ? dialPodDirectly(clock, address, instancePort)
+      : dialPod(nodeConnection, clock, { scheme: 'http', pod, address, port: instancePort });
+    return open(new AbortController().signal);
+  };
+  return { gateway, connections: new InstanceConnections(dial) };
 }
 
 const kubeParts = (server: KubeContext, options: KubeApiServerOptions): ServerParts => ({
@@ -85,6 +109,7 @@ const kubeParts = (server: KubeContext, options: KubeApiServerOptions): ServerPa
   authorizers: [
     nodeAuthorizer(server),
     bootstrapperAuthorizer(requesters(server)),
+    publicFunctionsAuthorizer(server.cache),
     rbacAuthorizer(server),
     ...(options.authorize ? [options.authorize] : []),
   ],

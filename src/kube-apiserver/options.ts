@@ -6,9 +6,18 @@ import type { ReadCertificateRequest } from '../base/certificate-request.ts';
 import type { DefaultTolerations } from './admission/default-toleration-seconds.ts';
 import type { LimitedResource } from './admission/quota-checks.ts';
 import type { PodRangeProblem } from './context.ts';
+import type { WriteDemand } from './functions/gateway.ts';
 import type { NodeConnection } from './node-connection.ts';
 import type { PodSecurityConfiguration } from './pod-security/configuration.ts';
 import type { IssuerOptions } from './service-accounts/issuer.ts';
+
+export interface FunctionCallOptions {
+  /** What this master calls itself. */
+  readonly master: string;
+  readonly writeDemand: WriteDemand;
+  /** This machine has a route to pods: connections need not go by way of the agents. */
+  readonly reachesPods: boolean;
+}
 
 export interface KubeApiServerOptions
   extends Omit<ApiServerOptions, 'fields' | 'messages' | 'parts' | 'remoteAddressKey'> {
@@ -33,4 +42,6 @@ export interface KubeApiServerOptions
   readonly nodeConnection?: NodeConnection;
   /** Of the tokens of service accounts. */
   readonly issuer?: IssuerOptions;
+  /** How functions are called; without it they are not. */
+  readonly functionCalls?: FunctionCallOptions;
 }

@@ -3,7 +3,7 @@ import { newUnauthorized } from '../../apimachinery/status-error.ts';
 import type { Authorize } from '../authorization/authorizer.ts';
 import { newTooManyRequests } from '../load/shed.ts';
 import type { ApiServerOptions, RequestEnv } from '../options.ts';
-import type { UserInfo } from '../user.ts';
+import { anonymousUser, type UserInfo, unauthenticatedGroup } from '../user.ts';
 import { type Field, impersonated, impersonationFields } from './impersonation.ts';
 
 /** Seconds to wait before trying again. */
@@ -21,12 +21,18 @@ export async function whoAsks(
   return user ?? (await authenticate({ authorization, peer }));
 }
 
+/** Wrong credentials are not the same as none. */
+const anonymousSender = (request: Request, { peer, mayBeAnonymous }: RequestEnv): UserInfo | undefined =>
+  mayBeAnonymous && !peer && !request.headers.has('authorization')
+    ? { name: anonymousUser, groups: [unauthenticatedGroup] }
+    : undefined;
+
 /** The headers by which a request asks to be answered as another user's. */
 export const fieldsOf = (request: Request, { impersonation }: RequestEnv): readonly Field[] =>
   impersonation ?? impersonationFields(request.headers);
 
 /**
- * Throws 401 for a sender who is not known, 429 for one with too many connections, and what impersonated() throws. A connection is its
+ * Throws 401 for a sender who is not known and has to be, 429 for one with too many connections, and what impersonated() throws. A connection is its
  * sender's, whomever he acts as; everything else is that user's.
  */
 export async function identify(
@@ -35,7 +41,7 @@ export async function identify(
   options: Options,
   authorize: Authorize,
 ): Promise<UserInfo> {
-  const sender = await whoAsks(request, env, options);
+  const sender = (await whoAsks(request, env, options)) ?? anonymousSender(request, env);
   if (!sender) throw newUnauthorized();
   if (env.belongsTo?.(sender.name) === false)
     throw newTooManyRequests(`user "${sender.name}" has too many connections`, tooManyConnectionsSeconds);

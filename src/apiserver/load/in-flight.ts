@@ -13,7 +13,9 @@ export type Sort =
   | 'node watch'
   | 'watch'
   /** exec, attach, port-forward, logs that are followed, proxy. */
-  | 'stream';
+  | 'stream'
+  /** Calls of functions, also those that wait for an instance. */
+  | 'call';
 
 export interface Limit {
   readonly all: number;
@@ -43,6 +45,7 @@ export const inFlightLimits = ({ requests, watches }: MainLimits): InFlightLimit
   'node watch': { all: Number.POSITIVE_INFINITY, user: nodeWatches },
   watch: { all: watches * 4, user: watches },
   stream: { all: 1000, user: 500 },
+  call: { all: 4000, user: 2000 },
 });
 
 /** The limit that a request exceeded: `user` for the limit of one user. */

@@ -11,6 +11,7 @@ const retryAfter: Readonly<Record<Sort, number>> = {
   'node watch': 5,
   watch: 5,
   stream: 5,
+  call: 1,
 };
 
 const plural: Readonly<Record<Sort, string>> = {
@@ -20,6 +21,7 @@ const plural: Readonly<Record<Sort, string>> = {
   'node watch': 'watches',
   watch: 'watches',
   stream: 'streams',
+  call: 'calls of functions',
 };
 
 export interface CountedRequest {

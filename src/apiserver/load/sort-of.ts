@@ -18,6 +18,7 @@ export function sortOf({ user, info, verb, follow }: LoadRequest): Sort {
   const isNode = nodeNameOf(user) !== undefined;
   if (info.type === 'resource') {
     if (verb === 'watch') return isNode ? 'node watch' : 'watch';
+    if (info.subresource === 'invoke') return 'call';
     if (streams.includes(info.subresource) || (info.subresource === 'log' && follow)) return 'stream';
     if (isNode && verb !== 'list' && isHeartbeat(info.group, info.plural)) return 'heartbeat';
   }

@@ -18,7 +18,7 @@ import type { RequestEnv } from '../options.ts';
 import type { UpgradedConnection } from '../server-context.ts';
 
 export interface UpgradeOptions {
-  readonly app: ApiServer['app'];
+  readonly app: Pick<ApiServer['app'], 'fetch'>;
   /** Ends every connection. */
   readonly signal: AbortSignal;
   readonly clock: Clock;

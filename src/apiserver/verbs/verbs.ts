@@ -18,8 +18,12 @@ import { getMeasured, listMeasured } from './measured.ts';
 import { patch } from './patch.ts';
 import { update } from './update.ts';
 
+const calls: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
 /** The verb that authorization is asked for; undefined for a method the API does not know. */
 export function verbOf(method: string, info: ResourceRequest, watch: boolean): Verb | undefined {
+  // A call of a function is one whatever its method: that is for the function.
+  if (info.subresource === 'invoke' && calls.has(method)) return 'create';
   switch (method) {
     case 'GET':
     case 'HEAD':

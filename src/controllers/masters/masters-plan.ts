@@ -25,6 +25,10 @@ export const sliceLabels = { 'kubernetes.io/service-name': serviceName };
 export const leaseNameOf = ({ address, port }: MasterAddress) => `apiserver-${address}-${port}`;
 export const identityOf = ({ address, port }: MasterAddress) => `${address}:${port}`;
 
+/** What each of the masters calls itself. */
+export const identitiesOf = (leases: readonly Lease[]): ReadonlySet<string> =>
+  new Set(leases.flatMap(({ spec }) => spec.holderIdentity ?? []));
+
 /** Names and addresses that no other machine may claim. */
 export interface MasterPlace {
   readonly address: string;

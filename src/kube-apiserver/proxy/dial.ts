@@ -33,6 +33,15 @@ export function dialPod(
   };
 }
 
+/** To a pod that this machine has a route to. */
+export function dialPodDirectly(clock: Clock, address: string, port: number): Dial {
+  return async (signal) => {
+    const socket = connect({ host: address, port, noDelay: true });
+    await connected(socket, 'connect', clock, signal);
+    return socket;
+  };
+}
+
 export function dialNode(
   agents: NodeConnection | undefined,
   clock: Clock,

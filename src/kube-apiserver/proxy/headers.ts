@@ -50,6 +50,14 @@ export function requestHeaders(request: ForwardedRequest): Record<string, string
   };
 }
 
+/** What an answer says that is not of its connection; `raw` holds names and values in turn, as they came. */
+export function endToEnd(raw: readonly string[]): Headers {
+  const all = new Headers();
+  for (let i = 0; i + 1 < raw.length; i += 2) all.append(raw[i] ?? '', raw[i + 1] ?? '');
+  for (const name of namedBy(all.get('connection'))) all.delete(name);
+  return all;
+}
+
 export interface AnsweredHeaders {
   readonly headers: Headers;
   /** How an HTML document is encoded whose links have to be changed, '' for not at all; undefined for any other body. */
@@ -59,15 +67,13 @@ export interface AnsweredHeaders {
 /** Encodings of documents that can be read. */
 const readable: readonly string[] = ['', 'gzip', 'x-gzip', 'deflate', 'br'];
 
-/** `raw` holds names and values in turn, as they came; `own` is what this server adds where the backend says nothing. */
+/** `raw` as of endToEnd; `own` is what this server adds where the backend says nothing. */
 export function responseHeaders(
   raw: readonly string[],
   page: ProxiedPage,
   own: Readonly<Record<string, string>>,
 ): AnsweredHeaders {
-  const all = new Headers();
-  for (let i = 0; i + 1 < raw.length; i += 2) all.append(raw[i] ?? '', raw[i + 1] ?? '');
-  for (const name of namedBy(all.get('connection'))) all.delete(name);
+  const all = endToEnd(raw);
   for (const name of [...all.keys()]) if (crossOrigin.test(name)) all.delete(name);
   for (const [name, value] of Object.entries(own)) if (!all.has(name)) all.set(name, value);
   const location = all.get('location');

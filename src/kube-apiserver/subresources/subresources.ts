@@ -4,6 +4,7 @@ import type { ResourceDefinition } from '../../apimachinery/resource-definition.
 import type { Handler } from '../../apiserver/request-scope.ts';
 import { type Subresource, type Subresources, status } from '../../apiserver/subresources/subresources.ts';
 import type { KubeContext } from '../context.ts';
+import { invokeFunction } from '../functions/invoke.ts';
 import { podAttach } from './attach.ts';
 import { bindPod } from './binding.ts';
 import { ephemeralContainers } from './ephemeral-containers.ts';
@@ -37,9 +38,13 @@ const proxy = (handler: Handler, kind: string): Subresource => ({
   answersBytes: true,
 });
 
-type Parts = Parameters<typeof requestToken>[0] & Pick<KubeContext, 'nodeConnection'>;
+type Parts = Parameters<typeof requestToken>[0] & Pick<KubeContext, 'nodeConnection' | 'functions'>;
 
-const specialOf = ({ nodeConnection, ...server }: Parts): Readonly<Record<string, Subresources>> => ({
+const specialOf = ({
+  nodeConnection,
+  functions,
+  ...server
+}: Parts): Readonly<Record<string, Subresources>> => ({
   '/pods': {
     binding: { methods: { POST: bindPod }, kind: { group: '', version: 'v1', kind: 'Binding' } },
     eviction: { methods: { POST: evictPod }, kind: { group: 'policy', version: 'v1', kind: 'Eviction' } },
@@ -60,6 +65,11 @@ const specialOf = ({ nodeConnection, ...server }: Parts): Readonly<Record<string
       kind: { group: tokenRequestKind.group, version: tokenRequestKind.version, kind: tokenRequestKind.kind },
     },
   },
+  ...(functions && {
+    'minik8s.io/functions': {
+      invoke: proxy(invokeFunction(functions.gateway, functions.connections), 'FunctionCall'),
+    },
+  }),
   '/namespaces': { finalize: { methods: { PUT: finalizeNamespace } } },
 });
 

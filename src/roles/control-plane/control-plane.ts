@@ -17,6 +17,7 @@ import { inBackground } from '../../base/in-background.ts';
 import { version } from '../../base/version.ts';
 import { createControlPlane } from '../../control-plane/control-plane.ts';
 import { bootstrapTokenAuthenticator } from '../../kube-apiserver/authentication/bootstrap-token.ts';
+import { gatewayApp } from '../../kube-apiserver/functions/gateway-app.ts';
 import { defaultIssuer } from '../../kube-apiserver/service-accounts/issuer.ts';
 import { type Credentials, openCredentials } from '../../pki/credentials.ts';
 import type { Cache } from '../../storage/cache.ts';
@@ -63,6 +64,9 @@ export const controlPlaneSettings = [
   'default-unreachable-toleration-seconds',
   'scheduling-policy',
   'scoring-strategy',
+  'gateway-port',
+  'python-image',
+  'nodejs-image',
   'hpa-sync-period',
   'hpa-tolerance',
   ...prometheusSettings,
@@ -128,7 +132,7 @@ export async function startControlPlane(
       metricSource,
     },
     ...admission,
-    ...(options.ownNode && { ownNode: options.ownNode.node }),
+    ...(options.ownNode && { ownNode: options.ownNode.node, reachesPods: true }),
     version: version(),
     fieldDocs: async () => JSON.parse(readAsset('field-docs.json').toString('utf8')),
     nodeConnection: (cache) =>
@@ -139,18 +143,25 @@ export async function startControlPlane(
         ...(options.ownNode && { own: options.ownNode }),
       }),
   });
-  const running = controlPlane.run(signal, (until) =>
-    listenHttps({
-      app: controlPlane.server.app,
+  const running = controlPlane.run(signal, async (until) => {
+    const common = {
       address: settings['bind-address'],
-      port: settings.port,
       tls: { identity: certificates.serving, clientCA: authority },
       signal: until,
       maxConnections: settings['max-connections'],
       clock,
       log,
-    }),
-  );
+    };
+    const { app } = controlPlane.server;
+    const server = await listenHttps({ ...common, app, port: settings.port, flag: '--port' });
+    const gateway = await listenHttps({
+      ...common,
+      app: gatewayApp(app),
+      port: settings['gateway-port'],
+      flag: '--gateway-port',
+    });
+    return { closed: Promise.all([server.closed, gateway.closed]).then(() => undefined) };
+  });
   await Promise.race([controlPlane.ready, running]);
   const beneath = started.move();
   const stopped = (async () => {
@@ -172,6 +183,7 @@ const planeSettings = (settings: ControlPlaneOptions['settings']) => ({
   clusterCidr: settings['cluster-cidr'],
   clusterDomain: settings['cluster-domain'],
   ...(settings['cluster-dns'] !== undefined && { dnsAddress: settings['cluster-dns'] }),
+  runtimeImages: { python: settings['python-image'], nodejs: settings['nodejs-image'] },
   nodePorts: settings['node-ports'],
   nodeApproval: settings['node-approval'],
   nodeGracePeriodMs: settings['node-monitor-grace-period'],

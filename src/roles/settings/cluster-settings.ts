@@ -63,6 +63,24 @@ export const clusterSettings = define({
     read: address,
   },
   port: { about: 'port of the API server', hint: 'PORT', default: '6443', read: wholeNumber(1, 65535) },
+  'gateway-port': {
+    about: 'port on which functions are called',
+    hint: 'PORT',
+    default: '8070',
+    read: wholeNumber(1, 65535),
+  },
+  'python-image': {
+    about: 'image of the runtime python, to which functions are added',
+    hint: 'IMAGE',
+    default: 'python:3-slim',
+    read: text,
+  },
+  'nodejs-image': {
+    about: 'image of the runtime nodejs, to which functions are added',
+    hint: 'IMAGE',
+    default: 'node:lts-slim',
+    read: text,
+  },
   'etcd-endpoints': {
     about: 'URLs of an external etcd, comma-separated',
     hint: 'URL,…',

@@ -84,8 +84,8 @@ const statusSchema = v.pipe(
       v.pipe(
         v.array(conditionSchema),
         v.description(
-          'The state of the function. Built says whether the latest version could be built, Ready whether it is the one ' +
-            'that is called.',
+          'The state of the function. The condition of type Ready says whether what the spec says is what is called, and ' +
+            'if not, why.',
         ),
       ),
     ),

@@ -15,6 +15,15 @@ export const ownControllerRoles: RoleRows = {
   // A pod that was made and removed where their watch had a gap is looked up.
   'daemon-set-controller': [['get', 'core', 'pods']],
   'dns-controller': [[read, 'minik8s.io', 'dnses'], ['update', 'minik8s.io', 'dnses/status'], writeEvents],
+  'function-controller': [
+    [read, 'minik8s.io', 'functions'],
+    ['patch', 'minik8s.io', 'functions/status'],
+    ['get list watch create delete', 'minik8s.io', 'functionversions'],
+    ['update', 'minik8s.io', 'functionversions/status'],
+    ['get list watch create patch delete', 'core', 'pods'],
+    [read, 'coordination.k8s.io', 'leases'],
+    writeEvents,
+  ],
   // What was mirrored and is the Service's own again is deleted.
   'endpointslicemirroring-controller': [['delete', 'core', 'endpoints']],
   // It asks whether the store answers before it calls a node lost.
@@ -51,8 +60,17 @@ export const ownControllerRoles: RoleRows = {
 /** What the roles `view` and `edit` have of kinds that are this server's own. */
 export const ownRolesToAggregate: Readonly<Record<'view' | 'edit', readonly RuleRow[]>> = {
   view: [
-    [read, 'minik8s.io', 'dnses dnses/status'],
+    [
+      read,
+      'minik8s.io',
+      'dnses dnses/status functions functions/status functionversions functionversions/status',
+    ],
     [read, 'metrics.k8s.io', 'nodes pods'],
   ],
-  edit: [[write, 'minik8s.io', 'dnses']],
+  edit: [
+    [write, 'minik8s.io', 'dnses functions'],
+    // A version is made by the cluster; who may change a function may see it made anew.
+    ['delete deletecollection', 'minik8s.io', 'functionversions'],
+    ['create', 'minik8s.io', 'functions/invoke'],
+  ],
 };

@@ -56,6 +56,7 @@ describe('places for requests', () => {
       'node watch': { all, user: 2000 },
       watch: { all: 4000, user: 1000 },
       stream: { all: 1000, user: 500 },
+      call: { all: 4000, user: 2000 },
     });
   });
 

@@ -1,0 +1,173 @@
+/** Keeps the versions and the instances of each Function: as many as the gateways ask for, of the version that is called. */
+import { createHash } from 'node:crypto';
+import { leaseResource } from '../../api/coordination/v1/lease.ts';
+import type { Pod } from '../../api/core/v1/pod.ts';
+import { type Fn, functionResource } from '../../api/minik8s/v1/function.ts';
+import { functionLabel } from '../../api/minik8s/v1/function-instance.ts';
+import { type FunctionVersion, functionVersionResource } from '../../api/minik8s/v1/function-version.ts';
+import { deepCopy, deepEqual } from '../../apimachinery/equality.ts';
+import { selectorFromMap } from '../../apimachinery/labels.ts';
+import { isTerminating, type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
+import { isAlreadyExists } from '../../apimachinery/status-error.ts';
+import { rfc3339 } from '../../base/time.ts';
+import { controllerReference } from '../../controller-runtime/claim.ts';
+import {
+  type ControllerContext,
+  type ControllerDefinition,
+  type ControllerFactory,
+  type ReconcileResult,
+  watched,
+} from '../../controller-runtime/definition.ts';
+import { ifPresent } from '../../controller-runtime/if-present.ts';
+import { verifyAfter } from '../../controller-runtime/observed-writes.ts';
+import { identitiesOf, masterLabel } from '../masters/masters-plan.ts';
+import { OwnedObjects } from '../workloads/owned-objects.ts';
+import { OwnedPods } from '../workloads/pods/owned-pods.ts';
+import { planFunction } from './function-plan.ts';
+import { instanceOf } from './instance-plan.ts';
+import { type RuntimeImages, sharedLock, versionOf } from './version-plan.ts';
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+
+const masterScope = { namespace: 'kube-system', labelSelector: masterLabel };
+
+export const functionController =
+  (runtimeImages: RuntimeImages): ControllerFactory =>
+  (context) =>
+    define(runtimeImages, context);
+
+function define(runtimeImages: RuntimeImages, context: ControllerContext): ControllerDefinition {
+  const { client, clock, events, informers } = context;
+  const functions = informers.informerFor(functionResource).lister;
+  const leases = informers.informerFor(leaseResource, masterScope).lister;
+  const selectorOf = ({ metadata }: Fn) => selectorFromMap({ [functionLabel]: metadata.name });
+  // Nobody but this controller makes instances and versions, so none is adopted.
+  const kind = { resource: functionResource, selectorOf, mayAdopt: () => false };
+  const pods = new OwnedPods(context, kind);
+  const versions = new OwnedVersions(context, functionVersionResource, kind);
+  let masters: ReadonlySet<string> = new Set();
+
+  /** A Lease is renewed every few seconds; only which there are matters. */
+  function leaseKeys(): readonly ObjectKey[] {
+    const alive = identitiesOf(leases.list(masterScope.namespace));
+    if (deepEqual([...alive].sort(), [...masters].sort())) return [];
+    masters = alive;
+    return functions
+      .list()
+      .filter(({ status }) => status?.demand)
+      .map(objectKey);
+  }
+
+  async function reconcile(key: ObjectKey): Promise<ReconcileResult | undefined> {
+    const fn = functions.get(key);
+    if (!fn || isTerminating(fn)) return undefined;
+    const settled = (await pods.settled(key)) && (await versions.settled(key));
+    if (!settled) return { requeueAfter: verifyAfter };
+    const own = await versions.claim(fn);
+    const draft = versionOf(fn, runtimeImages, sha256);
+    const latest = own.find(({ metadata }) => metadata.name === draft.metadata.name);
+    if (!latest) {
+      await versions.make(fn, draft);
+      return undefined;
+    }
+    const lock = sharedLock(latest, own);
+    if (lock) {
+      const twin = { ...deepCopy(latest), status: deepCopy(lock) };
+      versions.wrote(fn, await client.resource(functionVersionResource).updateStatus(twin));
+      return undefined;
+    }
+    return carryOut(fn, own, await pods.claim(fn), latest.metadata.name);
+  }
+
+  async function carryOut(
+    fn: Fn,
+    own: readonly FunctionVersion[],
+    instances: readonly Pod[],
+    latest: string,
+  ): Promise<ReconcileResult | undefined> {
+    const now = clock.now();
+    const plan = planFunction(fn, {
+      versions: own.map(({ metadata }) => metadata.name),
+      latest,
+      pods: instances,
+      masters: identitiesOf(leases.list(masterScope.namespace)),
+      now,
+      timestamp: rfc3339(now),
+    });
+    // Gateways go by the version that is called: that is said before the instances of the one before go.
+    await writeStatus(fn, plan.status);
+    if (plan.problem) events.event(fn, 'Warning', plan.problem.reason, plan.problem.message);
+    for (const { version, count } of plan.create) {
+      const of = own.find(({ metadata }) => metadata.name === version);
+      if (!of) continue;
+      const failed = await pods.createAll(
+        fn,
+        Array.from({ length: count }, () => instanceOf(fn, of)),
+      );
+      if (failed?.error) throw failed.error;
+    }
+    const failed = await pods.removeAll(fn, plan.remove);
+    if (failed?.error) throw failed.error;
+    for (const one of own) if (plan.obsolete.includes(one.metadata.name)) await versions.forget(fn, one);
+    return plan.again === undefined ? undefined : { requeueAfter: plan.again };
+  }
+
+  /** By a patch of what is this controller's: the demand is the gateways', who write at any time. */
+  async function writeStatus(fn: Fn, status: NonNullable<Fn['status']>): Promise<void> {
+    if (deepEqual(status, fn.status)) return;
+    const { demand = {}, ...own } = status;
+    const gone = Object.keys(fn.status?.demand ?? {}).filter((master) => !Object.hasOwn(demand, master));
+    const body = {
+      metadata: { uid: fn.metadata.uid },
+      status: {
+        ...own,
+        ...(own.activeVersion === undefined && { activeVersion: null }),
+        ...(gone.length > 0 && { demand: Object.fromEntries(gone.map((master) => [master, null])) }),
+      },
+    };
+    const { name, namespace = '' } = fn.metadata;
+    await ifPresent(client.resource(functionResource).patch(name, namespace, 'merge', body, 'status'));
+  }
+
+  return {
+    name: 'function',
+    workers: 8,
+    watches: [
+      watched(functionResource, (fn) => [objectKey(fn)]),
+      watched(leaseResource, leaseKeys, masterScope),
+      versions.watch,
+      pods.watch,
+    ],
+    reconcile,
+  };
+}
+
+class OwnedVersions extends OwnedObjects<Fn, FunctionVersion> {
+  async make(owner: Fn, draft: ReturnType<typeof versionOf>): Promise<void> {
+    const { client, clock, events } = this.context;
+    const metadata = { ...draft.metadata, ownerReferences: [controllerReference(functionResource, owner)] };
+    try {
+      const made = await client.resource(functionVersionResource).create({ ...draft, metadata });
+      this.writes.written(objectKey(owner), made, clock.now());
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+      const { name } = draft.metadata;
+      const message = `FunctionVersion ${name} is there already, and is not this function's: delete it`;
+      events.event(owner, 'Warning', 'FailedCreate', message);
+      throw error;
+    }
+  }
+
+  wrote(owner: Fn, version: FunctionVersion): void {
+    this.writes.written(objectKey(owner), version, this.context.clock.now());
+  }
+
+  async forget(owner: Fn, version: FunctionVersion): Promise<void> {
+    const { client, clock } = this.context;
+    const { name, namespace, uid } = version.metadata;
+    await ifPresent(
+      client.resource(functionVersionResource).delete(name, namespace, { preconditions: { uid } }),
+    );
+    this.writes.removed(objectKey(owner), version, clock.now());
+  }
+}

@@ -1,0 +1,51 @@
+/** Connections to instances, which are kept for the next call. */
+import { Agent } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Pod } from '../../api/core/v1/pod.ts';
+import type { Instance } from './instances.ts';
+
+/** Milliseconds that a connection may be idle: less than the five seconds after which Node's own servers close it. */
+const idleMs = 4000;
+
+export type DialInstance = (pod: Pod) => Promise<Duplex>;
+
+/** One pool for each instance, which goes with it. */
+export class InstanceConnections {
+  readonly #dial: DialInstance;
+  readonly #pools = new WeakMap<Instance, { readonly address: string; readonly agent: Agent }>();
+
+  constructor(dial: DialInstance) {
+    this.#dial = dial;
+  }
+
+  /** A request sent by it has a socket once the connection is there, and none when there could be none. */
+  agentOf(instance: Instance): Agent {
+    const address = instance.pod.status?.podIP ?? '';
+    const known = this.#pools.get(instance);
+    if (known?.address === address) return known.agent;
+    known?.agent.destroy();
+    const agent = new DialingAgent(() => this.#dial(instance.pod));
+    this.#pools.set(instance, { address, agent });
+    return agent;
+  }
+}
+
+class DialingAgent extends Agent {
+  readonly #dial: () => Promise<Duplex>;
+
+  constructor(dial: () => Promise<Duplex>) {
+    super({ keepAlive: true, timeout: idleMs, maxFreeSockets: 1000, scheduling: 'lifo' });
+    this.#dial = dial;
+  }
+
+  override createConnection(
+    _options: unknown,
+    done?: (error: Error | null, stream: Duplex) => void,
+  ): undefined {
+    this.#dial().then(
+      (socket) => done?.(null, socket),
+      (error: unknown) => done?.(error as Error, undefined as unknown as Duplex),
+    );
+    return undefined;
+  }
+}

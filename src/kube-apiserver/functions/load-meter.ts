@@ -1,0 +1,103 @@
+/** What a gateway has seen of one function's calls lately. All times are monotonic milliseconds, given by the caller. */
+
+/** A window is looked at in so many steps. */
+const steps = 60;
+
+interface Step {
+  /** Which one, counted from the beginning of time. */
+  readonly number: number;
+  /** Calls under way × milliseconds. */
+  work: number;
+  began: number;
+  /** The most instances that were wanted in it. */
+  wanted: number;
+}
+
+export class LoadMeter {
+  readonly #stepMs: number;
+  /** Oldest first. */
+  #steps: Step[] = [];
+  #underWay = 0;
+  #upTo: number;
+  #lastCall: number;
+
+  constructor(windowMs: number, now: number) {
+    this.#stepMs = windowMs / steps;
+    this.#upTo = now;
+    this.#lastCall = now;
+  }
+
+  /** Calls that have begun and not ended; those that wait count too. */
+  get underWay(): number {
+    return this.#underWay;
+  }
+
+  begin(now: number): void {
+    this.#advance(now);
+    this.#step(now).began += 1;
+    this.#underWay += 1;
+    this.#lastCall = now;
+  }
+
+  end(now: number): void {
+    this.#advance(now);
+    this.#underWay -= 1;
+    this.#lastCall = now;
+  }
+
+  /** Notes how many instances are wanted now, and returns the most that were in the window. */
+  most(wanted: number, now: number): number {
+    this.#advance(now);
+    const step = this.#step(now);
+    step.wanted = Math.max(step.wanted, wanted);
+    return Math.max(...this.#steps.map((one) => one.wanted));
+  }
+
+  /** Calls under way on average over the last `ms`, which are no more than the window. */
+  average(ms: number, now: number): number {
+    this.#advance(now);
+    return this.#steps.reduce((sum, step) => sum + step.work * this.#share(step, now - ms, now), 0) / ms;
+  }
+
+  /** How many calls began in the window. */
+  begun(now: number): number {
+    this.#advance(now);
+    return this.#steps.reduce((sum, step) => sum + step.began, 0);
+  }
+
+  /** Milliseconds since anything was called; 0 while a call is under way. */
+  idleFor(now: number): number {
+    return this.#underWay > 0 ? 0 : now - this.#lastCall;
+  }
+
+  /** How much of the part of the step that has passed is after `from`. */
+  #share({ number }: Step, from: number, now: number): number {
+    const began = number * this.#stepMs;
+    const passed = Math.min(now, began + this.#stepMs) - began;
+    const after = Math.min(passed, began + passed - from);
+    return passed > 0 && after > 0 ? after / passed : 0;
+  }
+
+  #advance(now: number): void {
+    while (this.#upTo < now) {
+      const number = Math.floor(this.#upTo / this.#stepMs);
+      const end = Math.min(now, (number + 1) * this.#stepMs);
+      if (this.#underWay > 0) this.#step(this.#upTo).work += this.#underWay * (end - this.#upTo);
+      // Nothing was under way, so nothing has to be noted step by step.
+      this.#upTo = this.#underWay > 0 ? end : now;
+    }
+    const oldest = Math.floor(now / this.#stepMs) - steps;
+    if ((this.#steps[0]?.number ?? oldest + 1) <= oldest) {
+      this.#steps = this.#steps.filter(({ number }) => number > oldest);
+    }
+  }
+
+  #step(at: number): Step {
+    const number = Math.floor(at / this.#stepMs);
+    const last = this.#steps.at(-1);
+    if (last?.number === number) return last;
+    const step = { number, work: 0, began: 0, wanted: 0 };
+    this.#steps.push(step);
+    return step;
+  }
+}

@@ -1,0 +1,498 @@
+/** Calls of functions through the API and the gateway's port: to programs that listen on addresses of the loopback network. */
+import assert from 'node:assert/strict';
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import { Agent, request } from 'node:https';
+import { after, afterEach, before, describe, it } from 'node:test';
+import type { Fn } from '../../../src/api/minik8s/v1/function.ts';
+import {
+  functionLabel,
+  functionVersionLabel,
+  instancePort,
+} from '../../../src/api/minik8s/v1/function-instance.ts';
+import { listenHttps } from '../../../src/apiserver/serve.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import { replaceable } from '../../../src/base/current.ts';
+import { silentLogger } from '../../../src/base/log.ts';
+import { gatewayApp } from '../../../src/kube-apiserver/functions/gateway-app.ts';
+import { issueCertificate } from '../../../src/pki/x509.ts';
+import { eventually } from '../../fixtures/eventually.ts';
+import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
+
+const functions = '/apis/minik8s.io/v1/namespaces/default/functions';
+const pods = '/api/v1/namespaces/default/pods';
+
+let server: HttpsTestServer;
+let gatewayPort: number;
+let asAdmin: Agent;
+const stopping = new AbortController();
+let closed: Promise<void>;
+const demands: string[] = [];
+
+before(async () => {
+  server = await startHttpsTestServer({
+    clock: systemClock,
+    functionCalls: {
+      master: 'here',
+      reachesPods: true,
+      writeDemand: async (namespace, name, instances) => {
+        demands.push(`${namespace}/${name} ${instances}`);
+        const body = { status: { demand: { here: instances } } };
+        const patched = await server.call('PATCH', `${functions}/${name}/status`, body, {
+          headers: { 'content-type': 'application/merge-patch+json' },
+        });
+        assert.ok([200, 404].includes(patched.status), patched.text);
+      },
+    },
+  });
+  const day = 24 * 3600 * 1000;
+  const serving = await issueCertificate(server.authority, {
+    commonName: 'gateway',
+    hosts: ['127.0.0.1'],
+    usages: ['server'],
+    notBefore: Date.now() - day,
+    notAfter: Date.now() + day,
+  });
+  const listener = await listenHttps({
+    app: gatewayApp(server.app),
+    address: '127.0.0.1',
+    port: 0,
+    tls: { identity: replaceable(serving), clientCA: server.authority.certificate },
+    signal: stopping.signal,
+    clock: systemClock,
+    log: silentLogger,
+  });
+  gatewayPort = listener.port;
+  closed = listener.closed;
+  const { key, certificate } = await server.clientCertificate('admin', ['system:masters']);
+  asAdmin = new Agent({ keepAlive: true, ca: server.authority.certificate, key, cert: certificate });
+});
+after(async () => {
+  asAdmin.destroy();
+  stopping.abort();
+  await closed;
+  await server.stop();
+});
+
+const cleanUps: (() => Promise<unknown> | undefined)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0)) await cleanUp();
+});
+
+interface Answer {
+  readonly status: number | undefined;
+  readonly headers: IncomingMessage['headers'];
+  readonly text: string;
+}
+
+interface Asked {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Buffer;
+  readonly agent?: Agent;
+  readonly signal?: AbortSignal;
+}
+
+/** Rejects when the answer is cut. */
+function call(path: string, { agent = asAdmin, body, ...asked }: Asked = {}): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      { host: '127.0.0.1', port: gatewayPort, path, method: 'POST', agent, ...asked },
+      (answer) => {
+        let text = '';
+        answer.setEncoding('utf8');
+        answer.on('data', (chunk: string) => {
+          text += chunk;
+        });
+        answer.on('end', () => resolve({ status: answer.statusCode, headers: answer.headers, text }));
+        answer.on('error', reject);
+      },
+    );
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
+
+const until = (what: string, probe: () => boolean | Promise<boolean>) => eventually(systemClock, what, probe);
+
+let made = 0;
+
+/** A function that is called already; its controller does not run here. */
+async function fn(spec: Partial<Fn['spec']> = {}, ready = true): Promise<Fn> {
+  const name = `f${made++}`;
+  const body = { metadata: { name }, spec: { image: 'app:1', ...spec } };
+  const answer = await server.call('POST', functions, body);
+  assert.equal(answer.status, 201, answer.text);
+  cleanUps.push(() => server.call('DELETE', `${functions}/${name}`));
+  const status = ready ? { activeVersion: 'v1' } : {};
+  const written = await server.call('PATCH', `${functions}/${name}/status`, { status }, merge);
+  return written.json<Fn>();
+}
+const merge = { headers: { 'content-type': 'application/merge-patch+json' } };
+
+let addresses = 10;
+
+/** A pod of the function whose program listens, unless it is to be only a pod. */
+async function instance({ metadata }: Fn, answer?: RequestListener): Promise<{ name: string; ip: string }> {
+  const ip = `127.0.0.${addresses++}`;
+  if (answer) await listening(ip, answer);
+  const name = `p${made++}`;
+  const owner = {
+    apiVersion: 'minik8s.io/v1',
+    kind: 'Function',
+    name: metadata.name,
+    uid: metadata.uid,
+    controller: true,
+  };
+  const created = await server.call('POST', pods, {
+    metadata: {
+      name,
+      labels: { [functionLabel]: metadata.name, [functionVersionLabel]: 'v1' },
+      ownerReferences: [owner],
+    },
+    spec: { nodeName: 'n1', containers: [{ name: 'function', image: 'app:1' }] },
+  });
+  assert.equal(created.status, 201, created.text);
+  cleanUps.push(() => server.call('DELETE', `${pods}/${name}?gracePeriodSeconds=0`));
+  const status = {
+    phase: 'Running',
+    podIP: ip,
+    podIPs: [{ ip }],
+    containerStatuses: [
+      { name: 'function', ready: true, restartCount: 0, image: 'app:1', imageID: '', state: { running: {} } },
+    ],
+  };
+  const written = await server.call('PATCH', `${pods}/${name}/status`, { status }, merge);
+  assert.equal(written.status, 200, written.text);
+  return { name, ip };
+}
+
+function listening(ip: string, answer: RequestListener): Promise<Server> {
+  const program = createServer(answer);
+  cleanUps.push(async () => {
+    program.closeAllConnections();
+    await new Promise((resolve) => program.close(resolve));
+  });
+  return new Promise((resolve) => program.listen(instancePort, ip, () => resolve(program)));
+}
+
+const echo: RequestListener = (incoming, outgoing) => {
+  let body = '';
+  incoming.on('data', (chunk) => {
+    body += chunk;
+  });
+  incoming.on('end', () => {
+    const { method, url, headers } = incoming;
+    outgoing.setHeader('x-own', 'yes').end(JSON.stringify({ method, url, headers, body }));
+  });
+};
+
+describe('a call', () => {
+  it('reaches the program with its method, path, query and body, and brings its answer back', async () => {
+    const one = await fn();
+    await instance(one, echo);
+    const answer = await call(`/function/default/${one.metadata.name}/a%20b/c?x=1`, {
+      method: 'PUT',
+      body: '{"n":1}',
+      headers: { 'content-type': 'application/json', 'x-more': 'm' },
+    });
+    assert.deepEqual([answer.status, answer.headers['x-own']], [200, 'yes'], answer.text);
+    const seen = JSON.parse(answer.text);
+    assert.deepEqual([seen.method, seen.url, seen.body], ['PUT', '/a%20b/c?x=1', '{"n":1}']);
+    assert.equal(seen.headers['x-more'], 'm');
+    assert.equal(seen.headers['function-name'], one.metadata.name);
+    assert.match(seen.headers['function-call-id'], /^[0-9a-f-]{36}$/);
+  });
+  it('of the namespace default needs no namespace', async () => {
+    const one = await fn();
+    await instance(one, echo);
+    assert.equal((await call(`/function/${one.metadata.name}`)).status, 200);
+  });
+  it('is one of the API too', async () => {
+    const one = await fn();
+    await instance(one, echo);
+    const answer = await server.call('POST', `${functions}/${one.metadata.name}/invoke`, { n: 2 });
+    assert.deepEqual([answer.status, answer.json<{ body: string }>().body], [200, '{"n":2}'], answer.text);
+  });
+  it('says nothing to the program of who its caller is to the cluster', async () => {
+    const one = await fn();
+    await instance(one, echo);
+    const headers = {
+      'impersonate-user': 'jane',
+      'impersonate-group': 'system:masters',
+      'x-remote-user': 'x',
+    };
+    const { headers: seen } = JSON.parse((await call(`/function/${one.metadata.name}`, { headers })).text);
+    assert.deepEqual(
+      Object.keys(seen).filter((name) => /^(impersonate|x-remote|authorization)/.test(name)),
+      [],
+    );
+  });
+  it('with a body of unknown length is passed on as it comes', async () => {
+    const one = await fn();
+    await instance(one, echo);
+    const body = 'x'.repeat(1_000_000);
+    const answer = await call(`/function/${one.metadata.name}`, {
+      body,
+      headers: { 'transfer-encoding': 'chunked' },
+    });
+    assert.equal(JSON.parse(answer.text).body.length, 1_000_000);
+  });
+  it('that is too large is refused, and no program sees it', async () => {
+    const one = await fn();
+    let calls = 0;
+    await instance(one, (_, outgoing) => {
+      calls += 1;
+      outgoing.end();
+    });
+    const headers = { 'content-length': String(17 * 1024 * 1024) };
+    const answer = await call(`/function/${one.metadata.name}`, {
+      body: Buffer.alloc(17 * 1024 * 1024),
+      headers,
+    }).catch((error: Error) => error);
+    // The client is still sending when it is refused, and may not get to read it.
+    if (!(answer instanceof Error)) assert.equal(answer.status, 413);
+    assert.equal(calls, 0);
+  });
+  it('of a function that there is not is not found, and makes no demand', async () => {
+    const before = demands.length;
+    assert.equal((await call('/function/default/nobody')).status, 404);
+    assert.equal(demands.length, before);
+  });
+  it("is answered with the program's own failure", async () => {
+    const one = await fn();
+    await instance(one, (_, outgoing) => outgoing.writeHead(500).end('{"error":"ValueError: no"}'));
+    const { status, text } = await call(`/function/${one.metadata.name}`);
+    assert.deepEqual([status, text], [500, '{"error":"ValueError: no"}']);
+  });
+  it('that gets no answer in time is answered by the gateway', async () => {
+    const one = await fn({ timeoutSeconds: 1 });
+    await instance(one, () => undefined);
+    const { status, text } = await call(`/function/${one.metadata.name}`);
+    assert.equal(status, 504, text);
+    assert.match(text, /did not answer within its timeoutSeconds of 1/);
+  });
+  it('whose program ends in the middle is not given to another', async () => {
+    const one = await fn();
+    let calls = 0;
+    const dying: RequestListener = (incoming) => {
+      calls += 1;
+      incoming.socket.destroy();
+    };
+    await instance(one, dying);
+    await instance(one, dying);
+    const { status, text } = await call(`/function/${one.metadata.name}`, { body: '{}' });
+    assert.equal(status, 502, text);
+    assert.equal(calls, 1);
+  });
+  it('whose answer breaks off breaks off for its caller', async () => {
+    const one = await fn();
+    await instance(one, (_, outgoing) => {
+      outgoing.writeHead(200, { 'content-length': '100' }).write('half', () => outgoing.destroy());
+    });
+    await assert.rejects(call(`/function/${one.metadata.name}`));
+  });
+  it('whose caller leaves ends for the program too, and frees the place', async () => {
+    const one = await fn({ concurrency: 1 });
+    let gone = 0;
+    let isFirst = true;
+    await instance(one, (incoming, outgoing) => {
+      if (!isFirst) return void outgoing.end('next');
+      isFirst = false;
+      incoming.socket.once('close', () => {
+        gone += 1;
+      });
+    });
+    const leaving = new AbortController();
+    const left = call(`/function/${one.metadata.name}`, {
+      signal: leaving.signal,
+      agent: new Agent({ ...asAdmin.options }),
+    });
+    await until('the program has the call', () => !isFirst);
+    leaving.abort();
+    await assert.rejects(left);
+    await until('the connection is closed', () => gone === 1);
+    assert.equal((await call(`/function/${one.metadata.name}`)).text, 'next');
+  });
+});
+
+describe('instances', () => {
+  it('are asked for by the first call, which waits for one', async () => {
+    const one = await fn();
+    const { name } = one.metadata;
+    const waiting = call(`/function/${name}`);
+    await until('an instance is asked for', () => demands.includes(`default/${name} 1`));
+    await until('the status says it', async () => {
+      const found = await server.call('GET', `${functions}/${name}`);
+      return found.json<Fn>().status?.demand?.here === 1;
+    });
+    await instance(one, (_, outgoing) => outgoing.end('at last'));
+    assert.equal((await waiting).text, 'at last');
+  });
+  it('that do not listen yet are tried until they do', async () => {
+    const one = await fn();
+    const { ip } = await instance(one);
+    const waiting = call(`/function/${one.metadata.name}`, { body: '{"n":1}' });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await listening(ip, echo);
+    assert.equal(JSON.parse((await waiting).text).body, '{"n":1}');
+  });
+  it('that have no room, as they say, are not given the call', async () => {
+    const one = await fn();
+    let refusals = 0;
+    await instance(one, (incoming, outgoing) => {
+      incoming.resume();
+      refusals += 1;
+      outgoing.writeHead(503, { 'function-not-called': 'busy' }).end();
+    });
+    const waiting = call(`/function/${one.metadata.name}`, { body: '{"n":1}' });
+    await until('it has refused', () => refusals > 0);
+    await instance(one, echo);
+    assert.equal(JSON.parse((await waiting).text).body, '{"n":1}');
+  });
+  it('share the calls, none getting more than its number, and each call is made once', async () => {
+    const one = await fn({ concurrency: 5 });
+    const seen: string[] = [];
+    let most = 0;
+    const working = (): RequestListener => {
+      let underWay = 0;
+      return (incoming, outgoing) => {
+        underWay += 1;
+        most = Math.max(most, underWay);
+        seen.push(String(incoming.url));
+        setTimeout(() => {
+          underWay -= 1;
+          outgoing.end('{}');
+        }, 5);
+      };
+    };
+    for (let i = 0; i < 3; i++) await instance(one, working());
+    const paths = Array.from({ length: 200 }, (_, i) => `/call-${i}`);
+    const answers = await Promise.all(
+      paths.map((path) => call(`/function/default/${one.metadata.name}${path}`)),
+    );
+    assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
+    assert.deepEqual(seen.toSorted(), paths.toSorted());
+    assert.ok(most <= 5, String(most));
+  });
+  it('of a version that is not called get nothing', async () => {
+    const one = await fn();
+    const other = await instance(one, (_, outgoing) => outgoing.end('new'));
+    await server.call(
+      'PATCH',
+      `${pods}/${other.name}`,
+      { metadata: { labels: { [functionVersionLabel]: 'v2' } } },
+      merge,
+    );
+    await instance(one, (_, outgoing) => outgoing.end('old'));
+    const answers = await Promise.all([1, 2, 3, 4].map(() => call(`/function/${one.metadata.name}`)));
+    assert.deepEqual(new Set(answers.map(({ text }) => text)), new Set(['old']));
+  });
+  it('that are others’ pods with the same label get nothing', async () => {
+    const one = await fn();
+    const stolen = await instance(one, (_, outgoing) => outgoing.end('stolen'));
+    await server.call('PATCH', `${pods}/${stolen.name}`, { metadata: { ownerReferences: null } }, merge);
+    await instance(one, (_, outgoing) => outgoing.end('own'));
+    assert.equal((await call(`/function/${one.metadata.name}`)).text, 'own');
+  });
+  it('of a function that was never built are not waited for', async () => {
+    const one = await fn({}, false);
+    const conditions = [
+      {
+        type: 'Ready',
+        status: 'False',
+        reason: 'FunctionBuildFailed',
+        message: 'no such package',
+        lastTransitionTime: new Date().toISOString(),
+      },
+    ];
+    await server.call('PATCH', `${functions}/${one.metadata.name}/status`, { status: { conditions } }, merge);
+    const { status, text, headers } = await call(`/function/${one.metadata.name}`);
+    assert.deepEqual([status, headers['retry-after']], [503, '1']);
+    assert.match(text, /cannot be called: no such package/);
+  });
+  it('are not waited for when the function is deleted', async () => {
+    const one = await fn();
+    const waiting = call(`/function/${one.metadata.name}`);
+    await until('an instance is asked for', () => demands.includes(`default/${one.metadata.name} 1`));
+    await server.call('DELETE', `${functions}/${one.metadata.name}`);
+    assert.equal((await waiting).status, 404);
+  });
+  it('are given back after the idle time', async () => {
+    const one = await fn({ idleSeconds: 1 });
+    await instance(one, echo);
+    await call(`/function/${one.metadata.name}`);
+    await until('it asks for none', () => demands.includes(`default/${one.metadata.name} null`));
+    const found = await server.call('GET', `${functions}/${one.metadata.name}`);
+    assert.deepEqual(found.json<Fn>().status?.demand, {});
+  });
+});
+
+describe('who may call', () => {
+  const agentOf = async (user: string) => {
+    const { key, certificate } = await server.clientCertificate(user, ['people']);
+    const agent = new Agent({ ca: server.authority.certificate, key, cert: certificate });
+    cleanUps.push(async () => agent.destroy());
+    return agent;
+  };
+  const stranger = () => new Agent({ ca: server.authority.certificate });
+
+  it('nobody without a role, and everybody where the function is public', async () => {
+    const [own, open] = [await fn(), await fn({ public: true })];
+    for (const one of [own, open]) await instance(one, echo);
+    const jane = await agentOf('jane');
+    const statuses = async (agent: Agent) => [
+      (await call(`/function/${own.metadata.name}`, { agent })).status,
+      (await call(`/function/${open.metadata.name}`, { agent })).status,
+    ];
+    assert.deepEqual(await statuses(jane), [403, 200]);
+    assert.deepEqual(await statuses(stranger()), [403, 200]);
+  });
+  it('who has the verb create on functions/invoke, whatever the method', async () => {
+    const one = await fn();
+    await instance(one, echo);
+    const { name } = one.metadata;
+    const role = {
+      metadata: { name },
+      rules: [
+        {
+          apiGroups: ['minik8s.io'],
+          resources: ['functions/invoke'],
+          resourceNames: [name],
+          verbs: ['create'],
+        },
+      ],
+    };
+    const rbac = '/apis/rbac.authorization.k8s.io/v1/namespaces/default';
+    assert.equal((await server.call('POST', `${rbac}/roles`, role)).status, 201);
+    const binding = {
+      metadata: { name },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name },
+      subjects: [{ kind: 'User', name: 'joe', apiGroup: 'rbac.authorization.k8s.io' }],
+    };
+    assert.equal((await server.call('POST', `${rbac}/rolebindings`, binding)).status, 201);
+    const agent = await agentOf('joe');
+    for (const method of ['POST', 'GET', 'DELETE', 'PUT'])
+      assert.equal((await call(`/function/${name}`, { agent, method })).status, 200, method);
+    const other = await fn();
+    assert.equal((await call(`/function/${other.metadata.name}`, { agent })).status, 403);
+  });
+  it('nobody by wrong credentials, of a public function neither', async () => {
+    const open = await fn({ public: true });
+    const answer = await call(`/function/${open.metadata.name}`, {
+      agent: stranger(),
+      headers: { authorization: 'Bearer wrong' },
+    });
+    assert.equal(answer.status, 401);
+  });
+  it('and nothing else is served on that port', async () => {
+    for (const path of [
+      '/api/v1/namespaces',
+      '/version',
+      '/metrics',
+      '/function',
+      '/apis/minik8s.io/v1/namespaces/default/functions',
+    ])
+      assert.equal((await call(path, { method: 'GET' })).status, 404, path);
+    assert.equal((await call('/healthz', { method: 'GET', agent: stranger() })).text, 'ok');
+  });
+});

@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Pod } from '../../../../src/api/core/v1/pod.ts';
+import type { Fn } from '../../../../src/api/minik8s/v1/function.ts';
+import { functionVersionLabel } from '../../../../src/api/minik8s/v1/function-instance.ts';
+import { type FunctionFacts, planFunction } from '../../../../src/controllers/functions/function-plan.ts';
+import { at, meta, pod, start } from '../objects.ts';
+
+const fn = (status: Fn['status'] = {}, spec: Partial<Fn['spec']> = {}) =>
+  ({
+    metadata: meta('hello', { generation: 3 }),
+    spec: { minScale: 0, maxScale: 10, idleSeconds: 60, ...spec },
+    status,
+  }) as Fn;
+
+const instance = (version: string, name: string, options: Parameters<typeof pod>[1] = {}) =>
+  pod(name, { ...options, metadata: { labels: { [functionVersionLabel]: version }, ...options.metadata } });
+const ready = (version: string, name: string, created = 0) =>
+  instance(version, name, { readyAt: 0, metadata: { creationTimestamp: at(created) } });
+
+function plan(object: Fn, { pods = [], ...facts }: Partial<FunctionFacts> = {}) {
+  const now = facts.now ?? start + 1000_000;
+  const made = planFunction(object, {
+    versions: ['v1', 'v2'],
+    latest: 'v2',
+    pods,
+    masters: new Set(['m1', 'm2']),
+    timestamp: new Date(now).toISOString(),
+    ...facts,
+    now,
+  });
+  const names = (list: readonly Pod[]) => list.map(({ metadata }) => metadata.name);
+  return { ...made, remove: names(made.remove), ready: made.status.conditions?.[0] };
+}
+
+const callable = (since = 0) => ({
+  conditions: [
+    {
+      type: 'Ready',
+      status: 'True' as const,
+      reason: 'Callable',
+      message: '',
+      lastTransitionTime: at(since),
+    },
+  ],
+});
+const active = { activeVersion: 'v2', ...callable() };
+
+describe('a new function', () => {
+  it('is tried out with one instance, whoever waits', () => {
+    const { create, status, ready } = plan(fn({ demand: { m1: 5 } }), { versions: ['v2'] });
+    assert.deepEqual(create, [{ version: 'v2', count: 1 }]);
+    assert.equal(status.activeVersion, undefined);
+    assert.deepEqual([ready?.status, ready?.reason], ['False', 'Starting']);
+  });
+  it('is not made twice', () => {
+    const { create, remove } = plan(fn(), { versions: ['v2'], pods: [instance('v2', 'a')] });
+    assert.deepEqual([create, remove], [[], []]);
+  });
+  it('is called once an instance is ready, which stays for the idle time', () => {
+    const { create, remove, status, again } = plan(fn(), { versions: ['v2'], pods: [ready('v2', 'a')] });
+    assert.deepEqual([create, remove, status.activeVersion, again], [[], [], 'v2', 60_000]);
+    assert.equal(status.conditions?.[0]?.status, 'True');
+  });
+});
+
+describe('the version that is called', () => {
+  it('has no instance when nobody asks', () => {
+    const { remove, again } = plan(fn(active), { pods: [ready('v2', 'a')] });
+    assert.deepEqual([remove, again], [['a'], undefined]);
+  });
+  it('keeps its first instance for the idle time', () => {
+    const { remove, again } = plan(fn({ activeVersion: 'v2', ...callable(990) }), {
+      pods: [ready('v2', 'a')],
+    });
+    assert.deepEqual([remove, again], [[], 50_000]);
+  });
+  it('has as many as all live masters ask for together', () => {
+    const demand = { m1: 2, m2: 3, gone: 4, below: -2 };
+    const { create, status } = plan(fn({ ...active, demand }));
+    assert.deepEqual(create, [{ version: 'v2', count: 5 }]);
+    assert.deepEqual(status.demand, { m1: 2, m2: 3 });
+  });
+  it('has no more than maxScale', () =>
+    assert.deepEqual(plan(fn({ ...active, demand: { m1: 50 } }, { maxScale: 4 })).create, [
+      { version: 'v2', count: 4 },
+    ]));
+  it('has no fewer than minScale', () =>
+    assert.deepEqual(plan(fn(active, { minScale: 2 })).create, [{ version: 'v2', count: 2 }]));
+  it('gives up those that are not ready first, then the youngest', () => {
+    const pods = [ready('v2', 'old', 1), instance('v2', 'starting'), ready('v2', 'young', 9)];
+    assert.deepEqual(plan(fn({ ...active, demand: { m1: 1 } }), { pods }).remove, ['starting', 'young']);
+  });
+  it('counts neither those that end nor those that have ended, and removes these', () => {
+    const going = instance('v2', 'going', { readyAt: 0, metadata: { deletionTimestamp: at(1) } });
+    const pods = [going, instance('v2', 'dead', { phase: 'Failed' })];
+    const { create, remove, status } = plan(fn({ ...active, demand: { m1: 1 } }), { pods });
+    assert.deepEqual([create, remove], [[{ version: 'v2', count: 1 }], ['dead']]);
+    assert.deepEqual([status.replicas, status.readyReplicas], [0, 0]);
+  });
+});
+
+describe('a version that takes over', () => {
+  const before = { activeVersion: 'v1', ...callable(), demand: { m1: 2 } };
+  const old = [ready('v1', 'a'), ready('v1', 'b')];
+  it('is tried out while the one before goes on scaling', () => {
+    const { create, remove, status } = plan(fn({ ...before, demand: { m1: 3 } }), { pods: old });
+    assert.deepEqual(create, [
+      { version: 'v1', count: 1 },
+      { version: 'v2', count: 1 },
+    ]);
+    assert.deepEqual([remove, status.activeVersion], [[], 'v1']);
+  });
+  it('gets as many instances as are needed once the first is ready', () => {
+    const { create, status } = plan(fn(before), { pods: [...old, ready('v2', 'c')] });
+    assert.deepEqual([create, status.activeVersion], [[{ version: 'v2', count: 1 }], 'v1']);
+  });
+  it('is called when all of them are ready, and only then those before go', () => {
+    const pods = [...old, ready('v2', 'c'), ready('v2', 'd')];
+    const { create, remove, status, obsolete } = plan(fn(before), { pods });
+    assert.deepEqual([create, status.activeVersion, obsolete], [[], 'v2', []]);
+    assert.deepEqual(remove.toSorted(), ['a', 'b']);
+  });
+  it('is called with one ready instance when nobody calls', () =>
+    assert.equal(
+      plan(fn({ activeVersion: 'v1', ...callable() }), { pods: [ready('v2', 'c')] }).status.activeVersion,
+      'v2',
+    ));
+  it('leaves no version that nobody needs', () =>
+    assert.deepEqual(plan(fn(active), { versions: ['v0', 'v1', 'v2'], pods: [ready('v1', 'a')] }).obsolete, [
+      'v0',
+    ]));
+  it('is the only one where the one before is gone', () => {
+    const { create, status } = plan(fn(before), { versions: ['v2'] });
+    assert.deepEqual([create, status.activeVersion], [[{ version: 'v2', count: 1 }], undefined]);
+  });
+});
+
+describe('what keeps a version from being called', () => {
+  const waiting = (reason: string, message: string) => {
+    const one = instance('v2', 'c', { phase: 'Pending' });
+    one.status = {
+      ...one.status,
+      containerStatuses: [{ name: 'function', state: { waiting: { reason, message } } }],
+    } as Pod['status'];
+    return one;
+  };
+  it('is said with the last lines of the build', () => {
+    const failed = plan(fn({ activeVersion: 'v1' }), {
+      pods: [waiting('FunctionBuildFailed', 'no such package')],
+    });
+    assert.equal(failed.ready?.reason, 'FunctionBuildFailed');
+    assert.equal(failed.ready?.message, 'no such package\n(v1 is called meanwhile)');
+    assert.deepEqual(failed.problem, { reason: 'FunctionBuildFailed', message: 'no such package' });
+  });
+  it('is told once', () => {
+    const pods = [waiting('FunctionBuildFailed', 'no such package')];
+    const { status } = plan(fn(), { pods });
+    assert.equal(plan(fn(status), { pods }).problem, undefined);
+  });
+  it('is what its program wrote last', () => {
+    const crashed = waiting('CrashLoopBackOff', 'back-off');
+    const [container] = crashed.status?.containerStatuses ?? [];
+    Object.assign(container ?? {}, { lastState: { terminated: { exitCode: 1, message: 'SyntaxError' } } });
+    assert.match(
+      plan(fn(), { pods: [crashed] }).ready?.message ?? '',
+      /cannot be started: SyntaxError\n\(no version/,
+    );
+  });
+  it('is no problem while a container is made', () =>
+    assert.equal(plan(fn(), { pods: [waiting('ContainerCreating', '')] }).problem, undefined));
+  it('is a node that there is none', () => {
+    const pending = instance('v2', 'c', { phase: 'Pending' });
+    const why = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: '0/1 nodes' };
+    pending.status = { ...pending.status, conditions: [why] } as Pod['status'];
+    assert.equal(plan(fn(), { pods: [pending] }).ready?.reason, 'Unschedulable');
+  });
+  it('is nothing of the version that is called already', () =>
+    assert.equal(plan(fn(active), { pods: [waiting('FunctionBuildFailed', 'x')] }).ready?.status, 'True'));
+});
+
+it('the time of a change is that of the status, not of the message', () => {
+  const first = plan(fn(), { now: start }).status;
+  const again = plan(fn(first), { now: start + 5000, pods: [ready('v1', 'x')] });
+  assert.equal(again.ready?.lastTransitionTime, first.conditions?.[0]?.lastTransitionTime);
+});
