@@ -38,6 +38,17 @@ export const flagSubjects = subjects('src/cli/flag-groups.ts', {
     'command',
     'rm',
   ],
+  'The function': [
+    'runtime',
+    'handler',
+    'concurrency',
+    'min-scale',
+    'max-scale',
+    'idle-seconds',
+    'public',
+    'wait-timeout',
+    'build',
+  ],
   'What to create': [
     'verb',
     'resource',

@@ -23,6 +23,8 @@ export interface Verb {
   /** What its words stand for, such as `POD`; absent: it takes none. */
   readonly words?: string;
   readonly flags?: FlagTable;
+  /** Words that stand before those that are typed. */
+  readonly firstWords?: readonly string[];
   /** Words and flags that kubectl's command takes and this one does not; -k is added for commands that take files. */
   readonly kubectlOnly?: readonly string[];
   /** Commands of its own, by the word behind its name. */
@@ -53,7 +55,7 @@ export function toCommand(verb: Verb | VerbGroup, io: Io): AnyCommand {
     meta,
     args: toArgs(table, verb.words),
     ...(verb.inner && { subCommands: commandsOf(verb.inner, io) }),
-    run: ({ rawArgs }) => runVerb(verb, new Flags(table, rawArgs), io),
+    run: ({ rawArgs }) => runVerb(verb, new Flags(table, [...(verb.firstWords ?? []), ...rawArgs]), io),
   });
   return withKubectlHints(command, [...(table.filename ? kustomizeFlags : []), ...(verb.kubectlOnly ?? [])]);
 }

@@ -1,0 +1,17 @@
+/** `ctl execute NAMESPACE/NAME JSON`: calls a function. */
+import { UsageError } from '../../base/usage-error.ts';
+import { callBody, functionTarget, printCall } from '../functions/call.ts';
+import type { Verb } from '../verb.ts';
+
+export const execute: Verb = {
+  about: 'call a function, and print what it answers',
+  words: '[NAMESPACE/]NAME [JSON|@FILE]',
+  async run(context) {
+    const [word, text, ...more] = context.flags.words;
+    if (word === undefined || more.length > 0)
+      throw new UsageError(
+        'ctl execute: say which function, and at most one argument: NAMESPACE/NAME [JSON]',
+      );
+    await printCall(context, await functionTarget(context, word), await callBody(context, text));
+  },
+};

@@ -1,0 +1,186 @@
+/** `ctl function`: programs that are called by HTTP, made from a folder and changed by another. */
+import type { JsonObject } from '../../apimachinery/equality.ts';
+import { patchTypes } from '../../apimachinery/patch.ts';
+import { UsageError } from '../../base/usage-error.ts';
+import { collectionPath } from '../../client/resource-path.ts';
+import {
+  connectionFlags,
+  dryRunFlag,
+  dryRunOf,
+  dryRunSuffix,
+  Flags,
+  type FlagTable,
+  outputFlag,
+} from '../flags.ts';
+import { follow } from '../follow.ts';
+import { callBody, functionTarget, printCall } from '../functions/call.ts';
+import { changed, functionFlags, specOf } from '../functions/function-object.ts';
+import { numberAt, recordAt, recordsAt, textAt } from '../objects.ts';
+import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
+import { type ObjectTarget, targetPath } from '../targets.ts';
+import type { Verb, VerbContext, VerbGroup } from '../verb.ts';
+import { writeQuery } from '../write-options.ts';
+import { remove } from './delete.ts';
+import { describe } from './describe.ts';
+import { get } from './get.ts';
+import { logs as podLogs } from './logs.ts';
+
+/** Of an instance: name of its Function. */
+const functionLabel = 'minik8s.io/function';
+
+const writing = {
+  ...functionFlags,
+  ...dryRunFlag,
+  ...outputFlag,
+  wait: { type: 'boolean', about: 'wait until it can be called, and fail when it cannot be built' },
+  'wait-timeout': { type: 'string', hint: 'DURATION', about: 'how long to wait', usual: '10m' },
+} as const satisfies FlagTable;
+
+const create: Verb = {
+  about: 'make a function of a folder, a zip archive or an image',
+  words: 'NAME',
+  flags: writing,
+  async run(context) {
+    const target = await functionTarget(context, oneWord(context, 'create'));
+    const spec = await specOf(context.flags);
+    const { name, namespace } = target;
+    const object = { apiVersion: 'minik8s.io/v1', kind: 'Function', metadata: { name, namespace }, spec };
+    const path = collectionPath(target.resource, namespace);
+    await write(context, target, 'created', object, (query) =>
+      context.cluster().send('POST', path + query, object),
+    );
+  },
+};
+
+const update: Verb = {
+  about: 'give a function another program, or other settings; calls go on meanwhile',
+  words: 'NAME',
+  flags: writing,
+  run: (context) => updateFunction(context, oneWord(context, 'update')),
+};
+
+/** Also of `ctl update function`. */
+export async function updateFunction(context: VerbContext, word: string): Promise<void> {
+  const target = await functionTarget(context, word);
+  const before = await context.cluster().get(targetPath(target));
+  const spec = changed(recordAt(before, 'spec'), await specOf(context.flags));
+  const resourceVersion = textAt(before, 'metadata', 'resourceVersion');
+  // Whole, so that files which are not there any more go; made from this version, so that nobody's change is undone.
+  const patch = [
+    { op: 'test', path: '/metadata/resourceVersion', value: resourceVersion },
+    { op: 'replace', path: '/spec', value: spec },
+  ];
+  await write(context, target, 'updated', { ...before, spec }, (query) =>
+    context.cluster().send('PATCH', targetPath(target) + query, patch, patchTypes.json),
+  );
+}
+
+export const updateFlags = writing;
+
+async function write(
+  context: VerbContext,
+  target: ObjectTarget,
+  done: string,
+  object: JsonObject,
+  send: (query: string) => Promise<JsonObject>,
+): Promise<void> {
+  const { flags, io } = context;
+  const format = objectFormat(flags.text('output'));
+  const dryRun = dryRunOf(flags);
+  const written = dryRun === 'client' ? object : await send(writeQuery(dryRun));
+  io.out(
+    format?.(withoutManagedFields(written)) ?? `function/${target.name} ${done}${dryRunSuffix[dryRun]}\n`,
+  );
+  if (flags.on('wait') && dryRun === 'none') await waitUntilReady(context, target, written);
+}
+
+async function waitUntilReady(
+  context: VerbContext,
+  target: ObjectTarget,
+  written: JsonObject,
+): Promise<void> {
+  const { io, flags } = context;
+  const generation = numberAt(written, 'metadata', 'generation');
+  const timeoutMs = flags.duration('wait-timeout') ?? 600_000;
+  for await (const object of follow(context.cluster(), target, { clock: io.clock, timeoutMs })) {
+    if (!object) throw new Error(`function/${target.name} was deleted`);
+    if (numberAt(object, 'status', 'observedGeneration') < generation) continue;
+    const ready = recordsAt(object, 'status', 'conditions').find((one) => textAt(one, 'type') === 'Ready');
+    if (ready && textAt(ready, 'status') === 'True') return io.out(`function/${target.name} can be called\n`);
+    const reason = textAt(ready, 'reason');
+    if (reason !== '' && reason !== 'Starting') throw new Error(textAt(ready, 'message'));
+  }
+  throw new Error(`function/${target.name} cannot be called yet, and the time to wait is over`);
+}
+
+const invoke: Verb = {
+  about: 'call a function, and print what it answers',
+  words: 'NAME [JSON|@FILE]',
+  async run(context) {
+    const [word, text, ...more] = context.flags.words;
+    if (word === undefined || more.length > 0)
+      throw new UsageError('ctl function invoke: say which function, and at most one argument: NAME [JSON]');
+    await printCall(context, await functionTarget(context, word), await callBody(context, text));
+  },
+};
+
+const logFlags = {
+  follow: { type: 'boolean', short: 'f', about: 'keep printing new lines as the instances write them' },
+  previous: { type: 'boolean', short: 'p', about: 'print the log of the run before the last restart' },
+  tail: { type: 'string', hint: 'LINES', about: 'print only this many of the last lines' },
+  build: { type: 'boolean', about: 'print the last lines of the log of its newest build' },
+} as const satisfies FlagTable;
+
+const logs: Verb = {
+  about: 'print what the instances of a function print, or the log of its build',
+  words: 'NAME',
+  flags: logFlags,
+  async run(context) {
+    const { flags } = context;
+    const name = oneWord(context, 'logs');
+    if (name.includes('/')) throw new UsageError('ctl function logs: the namespace is said by -n');
+    const target = await functionTarget(context, name);
+    const object = await context.cluster().get(targetPath(target));
+    if (flags.on('build')) return printBuild(context, target, object);
+    const argv = [
+      `--selector=${functionLabel}=${name}`,
+      `--tail=${flags.whole('tail') ?? -1}`,
+      ...(['follow', 'previous'] as const).filter((flag) => flags.on(flag)).map((flag) => `--${flag}`),
+    ];
+    await podLogs.run({ ...context, flags: new Flags({ ...connectionFlags, ...podLogs.flags }, argv) });
+  },
+};
+
+async function printBuild(
+  { io, cluster }: VerbContext,
+  target: ObjectTarget,
+  object: JsonObject,
+): Promise<void> {
+  const version = textAt(object, 'status', 'latestVersion');
+  if (version === '') throw new Error(`function/${target.name} has no version yet`);
+  const path = targetPath(target).replace(/functions\/[^/]*$/, `functionversions/${version}`);
+  const log = textAt(await cluster().get(path), 'status', 'log');
+  io.out(log === '' || log.endsWith('\n') ? log : `${log}\n`);
+}
+
+function oneWord({ flags }: VerbContext, verb: string): string {
+  const [word, ...more] = flags.words;
+  if (word === undefined || more.length > 0)
+    throw new UsageError(`ctl function ${verb}: say which function: NAME`);
+  return word;
+}
+
+const ofFunctions = (verb: Verb): Verb => ({ ...verb, words: 'NAME', firstWords: ['functions.minik8s.io'] });
+
+export const functions: VerbGroup = {
+  about: 'programs that are called by HTTP, with as many instances as their calls need',
+  verbs: {
+    create,
+    update,
+    get: ofFunctions(get),
+    describe: ofFunctions(describe),
+    logs,
+    invoke,
+    delete: ofFunctions(remove),
+  },
+};

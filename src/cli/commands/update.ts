@@ -1,0 +1,18 @@
+/** `ctl update function NAME`: gives a function another program. */
+import { UsageError } from '../../base/usage-error.ts';
+import type { Verb } from '../verb.ts';
+import { updateFlags, updateFunction } from './function.ts';
+
+export const update: Verb = {
+  about: 'give a function another program, or other settings; calls go on meanwhile',
+  words: 'function NAME',
+  flags: updateFlags,
+  async run(context) {
+    const [kind, name, ...more] = context.flags.words;
+    if (kind === undefined || !/^functions?$/i.test(kind) || name === undefined || more.length > 0)
+      throw new UsageError(
+        'ctl update: only functions are updated so: function NAME; for others: ctl apply, edit or set',
+      );
+    await updateFunction(context, name);
+  },
+};

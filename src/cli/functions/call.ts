@@ -1,0 +1,53 @@
+/** A call of a function, and its answer. */
+import { readFile } from 'node:fs/promises';
+import { UsageError } from '../../base/usage-error.ts';
+import { findResource } from '../discovery.ts';
+import { printBody } from '../print-body.ts';
+import { type ObjectTarget, targetPath } from '../targets.ts';
+import type { VerbContext } from '../verb.ts';
+
+/** `NAME` or `NAMESPACE/NAME`. */
+export async function functionTarget({ cluster }: VerbContext, word: string): Promise<ObjectTarget> {
+  const [first = '', second, ...more] = word.split('/');
+  if (first === '' || second === '' || more.length > 0) {
+    throw new UsageError(`${JSON.stringify(word)} is no NAME or NAMESPACE/NAME of a function`);
+  }
+  const resource = findResource(await cluster().resources(), 'functions.v1.minik8s.io');
+  const namespace = second === undefined ? cluster().namespace : first;
+  return { resource, namespace, name: second ?? first, manifest: undefined } as ObjectTarget;
+}
+
+/** The text itself, or of a file by `@FILE`, or of standard input by `@-`. Throws for what is no JSON. */
+export async function callBody({ io }: VerbContext, word: string | undefined): Promise<string> {
+  if (word === undefined) return '{}';
+  const text =
+    word === '@-'
+      ? await io.readStdin()
+      : word.startsWith('@')
+        ? await readFile(word.slice(1), 'utf8')
+        : word;
+  try {
+    JSON.parse(text);
+  } catch (error) {
+    throw new UsageError(`the argument of a call is JSON, and this is none: ${(error as Error).message}`);
+  }
+  return text;
+}
+
+/** Prints what the function answered; rejects with its failure. */
+export async function printCall(
+  { io, cluster }: VerbContext,
+  target: ObjectTarget,
+  body: string,
+): Promise<void> {
+  const path = targetPath(target, 'invoke');
+  const headers = { 'content-type': 'application/json', accept: '*/*' };
+  const answer = await cluster().open({ method: 'POST', path, headers, body });
+  let last = '';
+  const out = (text: string) => {
+    last = text || last;
+    io.out(text);
+  };
+  await printBody({ out }, answer.body);
+  if (last !== '' && !last.endsWith('\n')) io.out('\n');
+}

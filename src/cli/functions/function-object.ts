@@ -1,0 +1,114 @@
+/** The Function that flags describe, and what they change of one. */
+import type { JsonObject } from '../../apimachinery/equality.ts';
+import { UsageError } from '../../base/usage-error.ts';
+import type { Flags, FlagTable } from '../flags.ts';
+import { readSource, type Source } from './source.ts';
+
+export const functionFlags = {
+  from: { type: 'string', hint: 'FOLDER|FILE.zip', about: 'the program: a folder or a zip archive' },
+  runtime: {
+    type: 'string',
+    hint: 'python|nodejs',
+    about: 'the language of the program',
+    usual: 'that of its files',
+  },
+  handler: {
+    type: 'string',
+    hint: 'MODULE.FUNCTION',
+    about: 'the function that is called',
+    usual: 'main.handler',
+  },
+  image: { type: 'string', hint: 'IMAGE', about: 'an image that answers HTTP, instead of a program' },
+  env: {
+    type: 'string',
+    short: 'e',
+    hint: 'NAME=VALUE',
+    about: 'a variable of the environment; may be repeated',
+  },
+  timeout: { type: 'string', hint: 'SECONDS', about: 'how long a call may take', usual: '30' },
+  concurrency: {
+    type: 'string',
+    hint: 'CALLS',
+    about: 'how many calls an instance answers at once',
+    usual: '10',
+  },
+  'min-scale': {
+    type: 'string',
+    hint: 'INSTANCES',
+    about: 'how many instances there are at least',
+    usual: '0',
+  },
+  'max-scale': {
+    type: 'string',
+    hint: 'INSTANCES',
+    about: 'how many instances there are at most',
+    usual: '10',
+  },
+  'idle-seconds': {
+    type: 'string',
+    hint: 'SECONDS',
+    about: 'after how long without a call the last instance goes',
+    usual: '60',
+  },
+  public: { type: 'boolean', about: 'everybody may call it' },
+} as const satisfies FlagTable;
+
+const numbers = {
+  timeout: 'timeoutSeconds',
+  concurrency: 'concurrency',
+  'min-scale': 'minScale',
+  'max-scale': 'maxScale',
+  'idle-seconds': 'idleSeconds',
+} as const;
+
+/** The fields of the spec that the flags name; what they leave out is not in it. */
+export async function specOf(flags: Flags): Promise<JsonObject> {
+  const [from, image] = [flags.text('from'), flags.text('image')];
+  if (from !== undefined && image !== undefined)
+    throw new UsageError('ctl function: only one of --from and --image is allowed');
+  const source = from === undefined ? undefined : await readSource(from);
+  const runtime = flags.oneOf('runtime', ['python', 'nodejs'] as const) ?? (source && runtimeOf(source));
+  const handler = flags.text('handler');
+  const env = flags.texts('env').map(variable);
+  const spec: JsonObject = {
+    ...(runtime !== undefined && { runtime }),
+    ...(handler !== undefined && { handler }),
+    ...(source && {
+      files: source.files,
+      ...(Object.keys(source.binaryFiles).length > 0 && { binaryFiles: source.binaryFiles }),
+    }),
+    ...(image !== undefined && { image }),
+    ...(env.length > 0 && { env }),
+    ...(flags.given('public') && { public: flags.on('public') }),
+  };
+  for (const [flag, field] of Object.entries(numbers)) {
+    const value = flags.whole(flag);
+    if (value !== undefined) spec[field] = value;
+  }
+  return spec;
+}
+
+/** By the endings of its files; undefined where they do not tell. */
+function runtimeOf({ files }: Source): 'python' | 'nodejs' | undefined {
+  const names = Object.keys(files);
+  const isPython = names.some((name) => name.endsWith('.py'));
+  const isNode = names.some((name) => /\.[cm]?js$/.test(name));
+  if (isPython && isNode)
+    throw new UsageError('ctl function: --from has Python and JavaScript; say which by --runtime');
+  if (isPython) return 'python';
+  return isNode ? 'nodejs' : undefined;
+}
+
+function variable(text: string): { name: string; value: string } {
+  const at = text.indexOf('=');
+  if (at < 1) throw new UsageError(`ctl function: --env takes NAME=VALUE, not ${JSON.stringify(text)}`);
+  return { name: text.slice(0, at), value: text.slice(at + 1) };
+}
+
+/** A function with a new program or another image has none of the old one. */
+export function changed(spec: JsonObject, changes: JsonObject): JsonObject {
+  const { files, binaryFiles, image, runtime, handler, ...rest } = spec;
+  const own = image === undefined ? { runtime, handler, files, binaryFiles } : { image };
+  const kept = changes.image !== undefined ? {} : changes.files !== undefined ? { runtime, handler } : own;
+  return JSON.parse(JSON.stringify({ ...rest, ...kept, ...changes })) as JsonObject;
+}
