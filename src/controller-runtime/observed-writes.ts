@@ -60,7 +60,7 @@ export class ObservedWrites<T extends KubeObject> {
   #expect(write: Write): void {
     const { uid } = write.object.metadata;
     const cached = this.#lister.get(objectKey(write.object));
-    if (cached ? shows(cached, write) : write.deleted) return;
+    if (cached ? shows(cached, write) : write.deleted || isLast(write.object)) return;
     this.#forget(uid);
     this.#byUid.set(uid, write);
     const writes = this.#byOwner.get(write.owner) ?? new Set();
@@ -90,6 +90,9 @@ export class ObservedWrites<T extends KubeObject> {
     else this.#forget(uid);
   }
 }
+
+/** A write that takes the last finalizer off ends the object, which the cache has shown before: its end may be known before the answer. */
+const isLast = (object: KubeObject) => isTerminating(object) && !object.metadata.finalizers?.length;
 
 /** resourceVersion is the store's revision: a number that grows with every write. */
 function shows(seen: KubeObject, write: Write): boolean {

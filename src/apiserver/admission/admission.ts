@@ -4,6 +4,7 @@ import type { Admission, AdmissionPlugin } from './plugin.ts';
 export interface AdmissionChain {
   mutate(admission: Admission): Promise<void>;
   validate(admission: Admission): Promise<void>;
+  notStored(admission: Admission): void;
 }
 
 export const admissionChain = (plugins: readonly AdmissionPlugin[]): AdmissionChain => ({
@@ -12,5 +13,8 @@ export const admissionChain = (plugins: readonly AdmissionPlugin[]): AdmissionCh
   },
   async validate(admission) {
     for (const plugin of plugins) await plugin.validate?.(admission);
+  },
+  notStored(admission) {
+    for (const plugin of plugins) plugin.notStored?.(admission);
   },
 });

@@ -27,4 +27,6 @@ export interface AdmissionPlugin {
   mutate?(admission: Admission): void | Promise<void>;
   /** Sees the object as it will be stored, but for what the server allocates; must not change it. */
   validate?(admission: Admission): void | Promise<void>;
+  /** What it let through, to be created, surely is not stored: its name or something else was taken. Must not throw. */
+  notStored?(admission: Admission): void;
 }

@@ -7,6 +7,7 @@ import {
   newAlreadyExists,
   newBadRequest,
   newStatusError,
+  StatusError,
 } from '../../apimachinery/status-error.ts';
 import { countOwnValues, tooManyValues } from '../../apimachinery/value-limit.ts';
 import { rfc3339 } from '../../base/clock.ts';
@@ -114,7 +115,13 @@ async function createNamed(
   validateForCreate(definition, object, served);
   await server.admission.validate(admission);
   await work.pause();
-  return store(server, request, object, owners, work);
+  try {
+    return await store(server, request, object, owners, work);
+  } catch (error) {
+    // After any other failure, such as of the store, it may be there all the same.
+    if (error instanceof StatusError && !dryRun) server.admission.notStored(admission);
+    throw error;
+  }
 }
 
 /** The text of the object's managedFields, unless the client has said something of them: then they are in the object. */

@@ -22,6 +22,7 @@ import {
   watched,
 } from '../../controller-runtime/definition.ts';
 import { ifPresent } from '../../controller-runtime/if-present.ts';
+import { doAll } from '../../controller-runtime/settle-all.ts';
 import {
   type Owner,
   type OwnerState,
@@ -51,7 +52,7 @@ type GraphKey = PackedKey<[kindName: string, uid: string, at: ObjectKey]>;
 type Lookups = Map<GraphKey, Promise<OwnerState>>;
 
 export function garbageCollector(context: ControllerContext): ControllerDefinition {
-  const { client, log } = context;
+  const { client, clock, log } = context;
   const graph = followKinds(context);
 
   /** Whatever says so: also what says it wrongly. */
@@ -76,9 +77,7 @@ export function garbageCollector(context: ControllerContext): ControllerDefiniti
   /** Each on its own: one that fails does not keep the others; the first failure is the result. */
   async function collectAll(items: readonly Item[]): Promise<void> {
     const lookups: Lookups = new Map();
-    const results = await Promise.allSettled(items.map((item) => collect(item, lookups)));
-    const failed = results.find((result) => result.status === 'rejected');
-    if (failed) throw failed.reason;
+    await doAll(clock, items, (item) => collect(item, lookups));
   }
 
   async function collect(item: Item, lookups: Lookups): Promise<void> {
@@ -109,7 +108,7 @@ export function garbageCollector(context: ControllerContext): ControllerDefiniti
       case 'unblockOwners':
         return unblockOwners(item, action.uids);
       case 'orphanDependents':
-        await Promise.all(dependents.map((dependent) => dropOwners(dependent, [object.metadata.uid])));
+        await doAll(clock, dependents, (dependent) => dropOwners(dependent, [object.metadata.uid]));
         return removeFinalizer(item, orphanFinalizer);
       case 'removeFinalizer':
         return removeFinalizer(item, action.finalizer);

@@ -21,6 +21,7 @@ import {
   watched,
 } from '../../controller-runtime/definition.ts';
 import { ifPresent } from '../../controller-runtime/if-present.ts';
+import { doAll } from '../../controller-runtime/settle-all.ts';
 import { readiness } from '../nodes/node-lifecycle-plan.ts';
 import { nodeNameOf, podsByNode } from '../nodes/pods-by-node.ts';
 
@@ -59,9 +60,7 @@ export function podGcController(context: ControllerContext): ControllerDefinitio
 
   async function removeAll(node: string, which: readonly Pod[], why: string): Promise<void> {
     if (which.length === 0) return;
-    const results = await Promise.allSettled(which.map((pod) => remove(pod, why)));
-    const failed = results.find((result) => result.status === 'rejected');
-    if (failed) throw failed.reason;
+    await doAll(clock, which, (pod) => remove(pod, why));
     log.info('removed pods that no node agent can stop', { node, why, pods: which.length });
   }
 

@@ -18,6 +18,7 @@ import {
   watched,
 } from '../../controller-runtime/definition.ts';
 import { ifPresent } from '../../controller-runtime/if-present.ts';
+import { doAll } from '../../controller-runtime/settle-all.ts';
 
 const finalizer = 'kubernetes';
 
@@ -110,7 +111,8 @@ export function namespaceController(context: ControllerContext): ControllerDefin
   async function empty(kind: ResourceRef, namespace: string): Promise<RemainingContent> {
     const api = client.resource(kind);
     const { items } = await api.list({ namespace });
-    await Promise.all(items.filter((object) => !isTerminating(object)).map((object) => remove(kind, object)));
+    const staying = items.filter((object) => !isTerminating(object));
+    await doAll(clock, staying, (object) => remove(kind, object));
     const left = items.length > 0 ? (await api.list({ namespace })).items : [];
     const finalizers: Record<string, number> = {};
     for (const name of left.flatMap((object) => object.metadata.finalizers ?? []))

@@ -20,6 +20,7 @@ import {
   watched,
 } from '../../controller-runtime/definition.ts';
 import { ifPresent } from '../../controller-runtime/if-present.ts';
+import { doAll } from '../../controller-runtime/settle-all.ts';
 import { HeartbeatMonitor } from './heartbeat-monitor.ts';
 import {
   type Disruption,
@@ -173,9 +174,7 @@ function nodeLifecycleController(context: ControllerContext, gracePeriod: number
 
   async function markPods(name: string): Promise<void> {
     const ready = pods.byIndex(podsByNode, name).filter((pod) => podReady(pod) && !isPodTerminal(pod));
-    const results = await Promise.allSettled(ready.map(markPod));
-    const failed = results.find((result) => result.status === 'rejected');
-    if (failed) throw failed.reason;
+    await doAll(clock, ready, markPod);
   }
 
   /** Marks the pod as not ready, which removes it from all Services. A living agent reports it as ready again. */

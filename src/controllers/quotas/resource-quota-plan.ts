@@ -88,6 +88,25 @@ function measureOf(quota: ResourceQuota, evaluator: Evaluator, names: ReadonlySe
 
 const isOver = ({ until }: Entry, now: number) => until !== undefined && until <= now;
 
+/** What came since an observation, as it was first: it may be gone again before the next. */
+export interface Passing {
+  readonly evaluator: Evaluator;
+  readonly object: KubeObject;
+}
+
+/** The observation, and what came since. */
+export function withPassing(quota: ResourceQuota, before: Observation, came: Iterable<Passing>, now: number) {
+  const hard = Object.keys(quota.spec.hard ?? {});
+  const entries = new Map(before.entries);
+  for (const { evaluator, object } of came) {
+    const { uid } = object.metadata;
+    if (entries.has(uid)) continue;
+    const entry = measureOf(quota, evaluator, new Set(hard.filter(evaluator.counts)), now)(object);
+    if (entry) entries.set(uid, entry);
+  }
+  return { ...before, entries };
+}
+
 /** What objects used before and use no more. */
 export function givenUp(before: Observation | undefined, now: Observation): Amounts {
   const sum = new Map<string, Quantity>();
@@ -111,9 +130,11 @@ export interface StatusPlan {
 
 /**
  * Milliseconds after which what was taken from a quota and is not there is given back. Who writes an object takes first and
- * stores then: an observation between the two must not give back what is about to be used.
+ * stores then: an observation between the two must not give back what is about to be used. Where etcd is away a write is tried for 15 s,
+ * and on a busy machine thousands of creates that have taken wait seconds for their turn. What surely was not stored its writer gives back
+ * (kube-apiserver/admission/quota-charges.ts).
  */
-export const settleMs = 2_000;
+export const settleMs = 30_000;
 
 /** `gone` is given back at once; the rest when it is `settled`: nobody has taken anything for `settleMs`. */
 export function planStatus(

@@ -6,7 +6,7 @@
 import { type ResourceQuota, resourceQuotaResource } from '../../api/core/v1/resource-quota.ts';
 import { type Evaluator, evaluatorOf } from '../../api/quota/evaluator.ts';
 import { deepCopy } from '../../apimachinery/equality.ts';
-import { isTerminating, type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
+import { isTerminating, type KubeObject, type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
 import {
   type ControllerContext,
   type ControllerDefinition,
@@ -20,8 +20,10 @@ import {
   hasRisen,
   type Observation,
   observe,
+  type Passing,
   planStatus,
   settleMs,
+  withPassing,
 } from './resource-quota-plan.ts';
 
 /** Milliseconds after which every quota is counted again (upstream: --resource-quota-sync-period). */
@@ -37,6 +39,8 @@ interface Memory {
   risenAt: number;
   countedAt?: number;
   observation?: Observation;
+  /** By uid, since that observation. */
+  readonly came: Map<string, Passing>;
 }
 
 export function resourceQuotaController(context: ControllerContext): ControllerDefinition {
@@ -56,7 +60,9 @@ export function resourceQuotaController(context: ControllerContext): ControllerD
     if (pause > 0) return { requeueAfter: pause };
     memory.countedAt = passed;
     const observation = observe(quota, countedIn(quota), now, memory.observation);
-    const gone = givenUp(memory.observation, observation);
+    const came = [...memory.came];
+    const before = memory.observation && withPassing(quota, memory.observation, memory.came.values(), now);
+    const gone = givenUp(before, observation);
     const settlesIn = Math.max(0, memory.risenAt + settleMs - passed);
     const { status, unsettled } = planStatus(quota, observation.used, gone, settlesIn === 0);
     if (status) {
@@ -66,13 +72,14 @@ export function resourceQuotaController(context: ControllerContext): ControllerD
     }
     // Only now: what went is given back by the next try where this one failed.
     memory.observation = observation;
+    for (const [uid] of came) memory.came.delete(uid);
     const lessIn = observation.until === undefined ? resyncMs : Math.max(1, observation.until - now);
     return { requeueAfter: Math.min(resyncMs, lessIn, unsettled ? Math.max(pauseMs, settlesIn) : resyncMs) };
   }
 
   /** What was taken before this began may not be stored yet, as what is taken now. */
   function remember(key: ObjectKey, { status }: ResourceQuota, passed: number): Memory {
-    const memory = memories.get(key) ?? { used: undefined, risenAt: passed };
+    const memory = memories.get(key) ?? { used: undefined, risenAt: passed, came: new Map() };
     memories.set(key, memory);
     if (hasRisen(memory.used, status?.used)) memory.risenAt = passed;
     memory.used = status?.used;
@@ -95,12 +102,25 @@ export function resourceQuotaController(context: ControllerContext): ControllerD
       .filter(({ spec }) => Object.keys(spec.hard ?? {}).some(counts))
       .map(objectKey);
 
+  /** An object may come and go while its quota is not counted. */
+  function note(key: ObjectKey, evaluator: Evaluator, object: KubeObject): void {
+    const memory = memories.get(key);
+    const { uid } = object.metadata;
+    if (!memory?.observation || memory.observation.entries.has(uid) || memory.came.has(uid)) return;
+    memory.came.set(uid, { evaluator, object });
+  }
+
   return {
     name: 'resource-quota',
     watches: [watched(resourceQuotaResource, (quota) => [objectKey(quota)])],
     watchOf: (kind) => {
       const evaluator = kind.namespaced ? evaluatorOf(kind) : undefined;
-      return evaluator && watched(kind, ({ metadata }) => keysIn(evaluator, metadata.namespace));
+      if (!evaluator) return undefined;
+      return watched(kind, (object) => {
+        const keys = keysIn(evaluator, object.metadata.namespace);
+        for (const key of keys) note(key, evaluator, object);
+        return keys;
+      });
     },
     keysOfKind: (kind) => {
       const evaluator = evaluatorOf(kind);

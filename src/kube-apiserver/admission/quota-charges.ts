@@ -1,7 +1,8 @@
 /**
  * Takes from the quotas of a namespace what writes use, before they are stored: by compare-and-swap of the status of the quotas, so
  * that all masters together never take more than there is. What waits for one namespace is decided together, with one write for
- * each quota. What was taken for a write that then fails is given back by controllers/quotas/resource-quota.ts.
+ * each quota. What was taken for a write that then fails is given back here where it is known that nothing was stored, and otherwise by
+ * controllers/quotas/resource-quota.ts.
  */
 import { type ResourceQuota, resourceQuotaResource } from '../../api/core/v1/resource-quota.ts';
 import { writeAmounts } from '../../apimachinery/amounts.ts';
@@ -10,7 +11,7 @@ import { newConflict } from '../../apimachinery/status-error.ts';
 import type { ServerContext } from '../../apiserver/server-context.ts';
 import { decodeObject, encodeObject } from '../../storage/codec.ts';
 import { RevisionMismatchError, type StoredValue } from '../../storage/store.ts';
-import { decide, type QuotaUse, type QuotaWrite, useOf } from './quota-checks.ts';
+import { decide, type QuotaUse, type QuotaWrite, useOf, without } from './quota-checks.ts';
 
 export interface ChargedWrite extends QuotaWrite {
   /** It only asks: nothing is taken. */
@@ -21,6 +22,8 @@ type Outcome = { readonly refusal?: string };
 
 interface Waiting {
   readonly write: ChargedWrite;
+  /** It gives back what it has taken. */
+  readonly isBack: boolean;
   readonly outcome: PromiseWithResolvers<Outcome>;
 }
 
@@ -56,11 +59,20 @@ export class QuotaCharges {
 
   /** Resolves to why the write does not fit; undefined when what it uses has been taken. Rejects where the store does. */
   async take(namespace: string, write: ChargedWrite): Promise<string | undefined> {
-    const waiting: Waiting = { write, outcome: Promise.withResolvers() };
+    return (await this.#add(namespace, write, false)).refusal;
+  }
+
+  /** Nothing came of a write that had taken. Where the store refuses, the controller gives it back later. */
+  giveBack(namespace: string, write: ChargedWrite): void {
+    this.#add(namespace, write, true).catch(() => undefined);
+  }
+
+  #add(namespace: string, write: ChargedWrite, isBack: boolean): Promise<Outcome> {
+    const waiting: Waiting = { write, isBack, outcome: Promise.withResolvers() };
     const others = this.#waiting.get(namespace);
     if (others) others.push(waiting);
     else void this.#work(namespace, [waiting]);
-    return (await waiting.outcome.promise).refusal;
+    return waiting.outcome.promise;
   }
 
   async #work(namespace: string, first: Waiting[]): Promise<void> {
@@ -153,6 +165,11 @@ function decideAll({ known }: Quotas, batch: readonly Waiting[]) {
   const fitting: Waiting[] = [];
   const refusals = new Map<Waiting, string>();
   for (const waiting of batch) {
+    if (waiting.isBack) {
+      fitting.push(waiting);
+      uses = without(uses, waiting.write);
+      continue;
+    }
     const decision = decide(uses, waiting.write);
     if (decision.type === 'refused') {
       refusals.set(waiting, decision.why);

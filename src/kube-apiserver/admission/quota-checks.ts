@@ -68,6 +68,23 @@ export function decide(uses: readonly QuotaUse[], write: QuotaWrite): QuotaDecis
   return take(uses, new Set(concerned), wanted);
 }
 
+/** What is used when nothing came of a write for which it was taken; never less than nothing. */
+export function without(uses: readonly QuotaUse[], write: QuotaWrite): readonly QuotaUse[] {
+  const wanted = increase(write.evaluator.usage(write.object, write.now), write);
+  return uses.map((use) => {
+    const back = concerns(use, write)
+      ? amountsOf(wanted, new Set(use.hard.keys()))
+      : new Map<string, Quantity>();
+    if (back.size === 0) return use;
+    const used = new Map(use.used);
+    for (const [name, quantity] of back) {
+      const left = subtractQuantities(used.get(name) ?? zeroQuantity, quantity);
+      used.set(name, left.nano < 0n ? zeroQuantity : left);
+    }
+    return { ...use, used };
+  });
+}
+
 const refused = (why: string): QuotaDecision => ({ type: 'refused', why });
 
 const concerns = ({ quota, hard }: QuotaUse, { evaluator, object }: QuotaWrite) =>

@@ -5,6 +5,7 @@ import { podResource } from '../../../src/api/core/v1/pod.ts';
 import type { ResourceQuota } from '../../../src/api/core/v1/resource-quota.ts';
 import { resourceQuotaResource } from '../../../src/api/core/v1/resource-quota.ts';
 import type { Service } from '../../../src/api/core/v1/service.ts';
+import { deepEqual } from '../../../src/apimachinery/equality.ts';
 import { storageKey, storagePrefix } from '../../../src/apimachinery/resource-definition.ts';
 import type { Status } from '../../../src/apimachinery/status-error.ts';
 import type { Store } from '../../../src/storage/store.ts';
@@ -15,6 +16,7 @@ import {
   type TestServer,
   type TestServerOptions,
 } from '../../fixtures/api-server.ts';
+import { eventually } from '../../fixtures/eventually.ts';
 import { LaggingStore } from '../../fixtures/lagging-store.ts';
 
 const inDefault = '/api/v1/namespaces/default';
@@ -56,6 +58,32 @@ const podsIn = async ({ store }: TestServer) =>
   (await store.list(storagePrefix(podResource, 'default'))).items.length;
 
 describe('a quota', () => {
+  it('gets back at once what was taken for something that is refused after all', async (t) => {
+    const server = await start(t);
+    await quota(
+      server,
+      'a',
+      { services: '3', 'services.nodeports': '3', 'count/services': '9' },
+      {
+        services: '0',
+        'services.nodeports': '0',
+        'count/services': '0',
+      },
+    );
+    const service = (name: string) =>
+      server.call('POST', `${inDefault}/services`, {
+        metadata: { name },
+        spec: { type: 'NodePort', ports: [{ port: 80, nodePort: 30_080 }] },
+      });
+    assert.equal((await service('first')).status, 201);
+    const used = { services: '1', 'services.nodeports': '1', 'count/services': '1' };
+    assert.deepEqual(await usedOf(server, 'a'), used);
+    for (let time = 0; time < 4; time++) assert.equal((await service(`other-${time}`)).status, 422);
+    await eventually(server.clock, 'what is used is one Service', async () =>
+      deepEqual(await usedOf(server, 'a'), used),
+    );
+  });
+
   it('is taken from by what is created, until it is used up', async (t) => {
     const server = await start(t);
     await quota(server, 'q', { pods: '2', 'requests.cpu': '1' }, { pods: '0', 'requests.cpu': '0' });

@@ -72,6 +72,18 @@ describe('ObservedWrites', () => {
     w.writes.removed('default/web', version('5', 'b'), 0);
     assert.equal(await settled(), true);
   });
+  it('waits for the end of what its write ended, and not where that is known before the answer', async () => {
+    const ended = version('6', 'a', { deletionTimestamp: at(1), finalizers: [] });
+    w.show(version('5', 'a', { deletionTimestamp: at(1), finalizers: ['example.com/mine'] }));
+    w.writes.written('default/web', ended, 0);
+    assert.equal(await settled(), false);
+    w.drop(ended);
+    assert.equal(await settled(), true);
+    w.writes.written('default/web', ended, 0);
+    assert.equal(await settled(), true);
+    w.writes.written('default/web', version('6', 'a', { deletionTimestamp: at(1), finalizers: ['b'] }), 0);
+    assert.equal(await settled(), false, 'it stays for another finalizer');
+  });
   it('waits for a removal until the object is going, gone or replaced', async () => {
     const ends: ((one: Pod) => void)[] = [
       () => w.show(version('6', 'a', { deletionTimestamp: at(1) })),

@@ -113,6 +113,23 @@ export class ScriptedWorld {
     return this.#stored.get(`${ref.kind} ${key}`) as T | undefined;
   }
 
+  /** How many requests were made in one turn of the event loop at most, where each takes the process a millisecond. */
+  async mostAskedInOneTurn(work: () => Promise<unknown>): Promise<number> {
+    const { clock } = this;
+    clock.monotonic = () => this.asked.length;
+    let [most, before, over] = [0, this.asked.length, false];
+    const count = () => {
+      most = Math.max(most, this.asked.length - before);
+      before = this.asked.length;
+      if (!over) setImmediate(count);
+    };
+    setImmediate(count);
+    await work();
+    count();
+    over = true;
+    return most;
+  }
+
   names(ref: ResourceRef): string[] {
     return this.all(ref).map(({ metadata }) => metadata.name);
   }

@@ -14,6 +14,7 @@ import {
 } from '../../../controller-runtime/definition.ts';
 import { ifPresent } from '../../../controller-runtime/if-present.ts';
 import { ObservedWrites, verifyAfter } from '../../../controller-runtime/observed-writes.ts';
+import { doAll, settleAll } from '../../../controller-runtime/settle-all.ts';
 import { OwnedPods, type PodFailure } from '../pods/owned-pods.ts';
 import type { Backoff } from './backoff-plan.ts';
 import { isManagedElsewhere, isTracked, trackingFinalizer } from './job-pods-plan.ts';
@@ -63,14 +64,13 @@ export function jobController(context: ControllerContext): ControllerDefinition 
   }
 
   async function carryOut(job: Job, wanted: PodsWanted): Promise<PodFailure | undefined> {
-    if (wanted.uncounted)
-      await Promise.all(wanted.remove.filter(isTracked).map((pod) => pods.letGo(job, pod)));
+    if (wanted.uncounted) await doAll(clock, wanted.remove.filter(isTracked), (pod) => pods.letGo(job, pod));
     return (await pods.removeAll(job, wanted.remove)) ?? (await pods.createAll(job, wanted.create));
   }
 
   /** Lets the pods go that the status names, and makes numbers of them; ends the Job when none is left. */
   async function release(job: Job, owned: readonly Pod[], tracking: Tracking): Promise<void> {
-    const results = await Promise.allSettled(tracking.release.map((pod) => pods.letGo(job, pod)));
+    const results = await settleAll(clock, tracking.release, (pod) => pods.letGo(job, pod));
     const gone = new Set(tracking.release.filter((_, index) => results[index]?.status === 'fulfilled'));
     const kept = owned.filter((pod) => isTracked(pod) && !gone.has(pod));
     const counted = countReleased(job.status ?? {}, new Set(kept.map(({ metadata }) => metadata.uid)));

@@ -10,6 +10,7 @@ import { errorMessage } from '../../../base/log.ts';
 import type { Client } from '../../../client/client.ts';
 import type { ControllerContext } from '../../../controller-runtime/definition.ts';
 import { ifPresent } from '../../../controller-runtime/if-present.ts';
+import { settleAll } from '../../../controller-runtime/settle-all.ts';
 import { OwnedObjects, type OwnerKind } from '../owned-objects.ts';
 import { slowStartBatches } from './slow-start.ts';
 
@@ -65,7 +66,7 @@ export class OwnedPods<T extends KubeObject> extends OwnedObjects<T, Pod> {
     let made = 0;
     for (const size of slowStartBatches(wanted.length)) {
       const batch = wanted.slice(made, made + size);
-      const results = await Promise.allSettled(batch.map(make));
+      const results = await settleAll(this.context.clock, batch, make);
       const failed = results.find((result) => result.status === 'rejected');
       if (failed) return failure('FailedCreate', failed.reason);
       made += size;
@@ -73,9 +74,9 @@ export class OwnedPods<T extends KubeObject> extends OwnedObjects<T, Pod> {
     return undefined;
   }
 
-  /** All at once. One that is gone already is removed. */
+  /** One that is gone already is removed. */
   async removeAll(owner: T, pods: readonly Pod[]): Promise<PodFailure | undefined> {
-    const results = await Promise.allSettled(pods.map((pod) => this.remove(owner, pod)));
+    const results = await settleAll(this.context.clock, pods, (pod) => this.remove(owner, pod));
     const failed = results.find((result) => result.status === 'rejected');
     return failed && failure('FailedDelete', failed.reason);
   }

@@ -73,10 +73,11 @@ function withClaims(set: StatefulSet, volumes: readonly Volume[] | undefined, or
 /** The pod as it should be; undefined when it is. Its volumes cannot be changed, which is then the server's to say. */
 export function mendedPod(set: StatefulSet, pod: Pod, ordinal: number): Pod | undefined {
   const { name, labels } = pod.metadata;
-  const claimOf = (volume: string) =>
-    pod.spec.volumes?.find((one) => one.name === volume)?.persistentVolumeClaim?.claimName;
+  const claimed = new Map(
+    pod.spec.volumes?.map((volume) => [volume.name, volume.persistentVolumeClaim?.claimName]),
+  );
   const hasClaims = (set.spec.volumeClaimTemplates ?? []).every(
-    (claim) => claimOf(claim.metadata.name) === claimNameOf(set, claim.metadata.name, ordinal),
+    (claim) => claimed.get(claim.metadata.name) === claimNameOf(set, claim.metadata.name, ordinal),
   );
   if (labels?.[podNameLabel] === name && hasClaims) return undefined;
   const next = deepCopy(pod);
@@ -95,20 +96,30 @@ export const hasClaim = ({ metadata, spec }: StatefulSet, claim: string) =>
     return claim.startsWith(prefix) && /^\d+$/.test(claim.slice(prefix.length));
   });
 
+export interface WantedClaim {
+  readonly name: string;
+  readonly template: PersistentVolumeClaim;
+}
+
 /** The claims of the pod of an ordinal, in the order of their templates. */
-export const claimsOf = (set: StatefulSet, ordinal: number): Draft<PersistentVolumeClaim>[] =>
-  (set.spec.volumeClaimTemplates ?? []).map(({ metadata, spec }) => {
-    const { labels, annotations, finalizers } = metadata;
-    return deepCopy({
-      apiVersion: 'v1',
-      kind: 'PersistentVolumeClaim',
-      metadata: {
-        name: claimNameOf(set, metadata.name, ordinal),
-        namespace: set.metadata.namespace,
-        labels: { ...labels, ...set.spec.selector.matchLabels },
-        annotations,
-        finalizers,
-      },
-      spec,
-    });
+export const claimsOf = (set: StatefulSet, ordinal: number): WantedClaim[] =>
+  (set.spec.volumeClaimTemplates ?? []).map((template) => ({
+    name: claimNameOf(set, template.metadata.name, ordinal),
+    template,
+  }));
+
+export function claimDraft(set: StatefulSet, { name, template }: WantedClaim): Draft<PersistentVolumeClaim> {
+  const { labels, annotations, finalizers } = template.metadata;
+  return deepCopy({
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: {
+      name,
+      namespace: set.metadata.namespace,
+      labels: { ...labels, ...set.spec.selector.matchLabels },
+      annotations,
+      finalizers,
+    },
+    spec: template.spec,
   });
+}

@@ -10,6 +10,7 @@ import type { PersistentVolumeClaim, PodTemplateSpec } from '../../../api/core/v
 import { type Draft, isTerminating } from '../../../apimachinery/meta.ts';
 import { goesWithPod, planOwners } from './claim-owners-plan.ts';
 import {
+  claimDraft,
   claimsOf,
   mendedPod,
   ordinalOf,
@@ -52,7 +53,7 @@ export type Step =
 /** Those of one group may be done at once; a group begins when all of the one before succeeded. */
 export type Steps = readonly (readonly Step[])[];
 
-/** At most this many pods are made at one go. */
+/** At most this many pods and claims are made at one go, or one pod with all its claims. */
 export const burst = 500;
 
 export function planSteps(members: Members): Steps {
@@ -112,11 +113,16 @@ function parallelSteps(members: Members, byOrdinal: ReadonlyMap<number, Pod>): S
   const steps: Step[] = [];
   let made = 0;
   for (let ordinal = start; ordinal < end && made < burst; ordinal++) {
-    const pod = byOrdinal.get(ordinal);
-    if (!pod) made++;
-    steps.push(...stepsOf(members, pod, ordinal));
+    const wanted = stepsOf(members, byOrdinal.get(ordinal), ordinal);
+    for (const step of wanted) made += madeBy(step);
+    steps.push(...wanted);
   }
   return steps;
+}
+
+function madeBy(step: Step): number {
+  if (step.type === 'create') return 1 + step.claims.length;
+  return step.type === 'createClaims' ? step.claims.length : 0;
 }
 
 /** What one of the pods that are wanted needs. */
@@ -141,12 +147,12 @@ function stepsOf(members: Members, pod: Pod | undefined, ordinal: number): Step[
 function makeSteps(members: Members, ordinal: number): Step[] {
   const { set, claim } = members;
   const name = podNameOf(set, ordinal);
-  for (const { metadata } of claimsOf(set, ordinal)) {
-    const known = claim(metadata.name ?? '');
+  for (const wanted of claimsOf(set, ordinal)) {
+    const known = claim(wanted.name);
     // Its deletion is the garbage collector's, and follows.
     if (known && goesWithPod(known.metadata.ownerReferences ?? [], set, name)) return [];
     if (known && isTerminating(known))
-      return [{ type: 'wait', pod: name, why: `pvc ${metadata.name} is being deleted` }];
+      return [{ type: 'wait', pod: name, why: `pvc ${wanted.name} is being deleted` }];
   }
   const { template, revision } = versionFor(members, ordinal);
   const pod = statefulPod(set, template, revision, ordinal);
@@ -170,8 +176,9 @@ function versionFor({ set, revisions, currentTemplate }: Members, ordinal: numbe
 /** With the owners that they should have. */
 function missingClaims({ set, claim }: Members, pod: Pod, ordinal: number) {
   return claimsOf(set, ordinal)
-    .filter(({ metadata }) => !claim(metadata.name ?? ''))
-    .map((draft) => {
+    .filter(({ name }) => !claim(name))
+    .map((wanted) => {
+      const draft = claimDraft(set, wanted);
       const ownerReferences = planOwners([], set, { pod, surplus: false })?.owners;
       return {
         ...draft,
@@ -181,8 +188,8 @@ function missingClaims({ set, claim }: Members, pod: Pod, ordinal: number) {
 }
 
 function claimSteps({ set, claim }: Members, pod: Pod, ordinal: number, surplus: boolean): Step[] {
-  return claimsOf(set, ordinal).flatMap(({ metadata }) => {
-    const known = claim(metadata.name ?? '');
+  return claimsOf(set, ordinal).flatMap(({ name }) => {
+    const known = claim(name);
     const plan = known && planOwners(known.metadata.ownerReferences ?? [], set, { pod, surplus });
     if (!plan) return [];
     const next = { ...known, metadata: { ...known.metadata, ownerReferences: [...plan.owners] } };

@@ -14,6 +14,7 @@ import {
 } from '../../../controller-runtime/definition.ts';
 import { ifPresent, unlessNamespaceEnds } from '../../../controller-runtime/if-present.ts';
 import { ObservedWrites, verifyAfter } from '../../../controller-runtime/observed-writes.ts';
+import { settleAll } from '../../../controller-runtime/settle-all.ts';
 import { OwnedPods, type PodWords } from '../pods/owned-pods.ts';
 import { type History, OwnedRevisions } from '../revisions/owned-revisions.ts';
 import { templateOf } from '../revisions/revisions-plan.ts';
@@ -107,7 +108,7 @@ export function statefulSetController(context: ControllerContext): ControllerDef
     for (const group of groups) {
       const makes = group.filter((step) => step.type === 'create');
       const others = group.filter((step) => step.type !== 'create');
-      const results = await Promise.allSettled(others.map((step) => act(set, step, going)));
+      const results = await settleAll(clock, others, (step) => act(set, step, going));
       const failed = results.find((result) => result.status === 'rejected');
       const notMade = await pods.makeAll(makes, (step) => make(set, step));
       if (failed && !isNamespaceTerminating(failed.reason)) return { error: failed.reason };

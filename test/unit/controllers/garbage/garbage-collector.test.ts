@@ -118,6 +118,21 @@ describe('an object', () => {
 });
 
 describe('an object that is gone', () => {
+  it('may have had very many dependents: others get their turn while they go', async () => {
+    put(...Array.from({ length: 1_000 }, (_, index) => map(`child-${index}`, [owned('gone')])));
+    const most = await world.mostAskedInOneTurn(() => reconcile(map('gone')));
+    assert.deepEqual(left(), []);
+    assert.ok(most <= 100, `${most} requests in one turn of the event loop`);
+  });
+
+  it('leaves those that cannot go to another time, and takes the others', async () => {
+    put(...Array.from({ length: 100 }, (_, index) => map(`child-${index}`, [owned('gone')])));
+    world.refuse = (verb, name) =>
+      verb === 'delete' && name === 'child-7' ? newInternalError('no') : undefined;
+    await assert.rejects(reconcile(map('gone')), /no/);
+    assert.deepEqual(left(), ['child-7']);
+  });
+
   it('takes those it owned along; one that cannot go does not keep the others', async () => {
     put(
       map('a', [owned('gone')]),

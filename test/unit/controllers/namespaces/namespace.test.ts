@@ -36,6 +36,14 @@ const conditions = () =>
   );
 
 describe('a namespace that ends', () => {
+  it('with very many objects leaves others their turn while they go', async () => {
+    world.put(namespaceResource, space());
+    for (let index = 0; index < 1_000; index++) world.store(configMapResource, map(`map-${index}`));
+    const most = await world.mostAskedInOneTurn(reconcile);
+    assert.deepEqual(world.names(configMapResource), []);
+    assert.ok(most <= 150, `${most} requests in one turn of the event loop`);
+  });
+
   it('loses all that is in it, and nothing that is not; then its finalizer, and no other', async () => {
     world.put(namespaceResource, space({}, ['kubernetes', 'example.com/mine']));
     for (const [name, namespace] of [

@@ -9,6 +9,21 @@ import { at, pod } from '../../objects.ts';
 import { JobWorld, job, jobPod, key, owners } from './job-world.ts';
 
 describe('a Job of one pod', () => {
+  it('is one thing, of very many another: others get their turn while they are removed and let go', async () => {
+    const pods = Array.from({ length: 1_000 }, (_, index) => jobPod(`pod-${index}`, { readyAt: 0 }));
+    const world = new JobWorld(
+      job({ parallelism: 1_000, completions: 1_000, activeDeadlineSeconds: 10 }, { startTime: at(0) }),
+      ...pods,
+    );
+    await world.clock.advance(11_000);
+    const most = await world.mostAskedInOneTurn(() => world.reconcile(key));
+    assert.ok(most <= 150, `${most} requests in one turn of the event loop`);
+    assert.deepEqual(
+      world.all(podResource).filter(({ metadata }) => !metadata.deletionTimestamp),
+      [],
+    );
+  });
+
   it('makes it, tracked and its own, and says when it began', async () => {
     const world = new JobWorld(job());
     await world.settle();

@@ -7,7 +7,7 @@ import {
   type Members,
   planSteps,
 } from '../../../../../src/controllers/workloads/stateful/stateful-set-plan.ts';
-import { at } from '../../objects.ts';
+import { at, meta } from '../../objects.ts';
 import { claim, member, members, parallel, statefulSet, told, withData } from './stateful-objects.ts';
 
 const steps = (set: StatefulSet, pods: readonly Pod[], ...claims: Parameters<typeof members>[2][]) =>
@@ -82,6 +82,21 @@ describe('Parallel', () => {
   it('a pod that ended goes, and is removed once', () => {
     const pods = [member(0), member(1, 'old', { phase: 'Failed', ...unready })];
     assert.deepEqual(steps(statefulSet(2, parallel), pods), [['remove web-1']]);
+  });
+
+  it('claims count as what is made at one go, and no pod is made without all of its own', () => {
+    const [data] = withData().volumeClaimTemplates ?? assert.fail();
+    const templates = Array.from({ length: 110 }, (_, index) => ({
+      ...(data ?? assert.fail()),
+      metadata: meta(`data${index}`),
+    }));
+    const [group] = planSteps(
+      members(statefulSet(500, { ...parallel, volumeClaimTemplates: templates }), []),
+    );
+    assert.deepEqual(
+      group?.map((step) => step.type === 'create' && [step.pod.metadata.name, step.claims.length]),
+      ['web-0', 'web-1', 'web-2', 'web-3', 'web-4'].map((name) => [name, 110]),
+    );
   });
 
   it('five hundred are made at one go, and no time is spent on the others', () => {
