@@ -103,6 +103,7 @@ describe('the disruption controller', () => {
     assert.equal(status()?.conditions?.[0]?.reason, 'SyncFailed');
     const other = { ...ownedBy('ReplicaSet', 'web'), apiVersion: 'example.com/v1' };
     put(pod('a', { readyAt: 0, metadata: { ownerReferences: [other] } }));
+    world.sync(podDisruptionBudgetResource);
     await world.reconcile('default/pdb');
     assert.equal(status()?.conditions?.[0]?.reason, 'SyncFailed');
   });
@@ -155,7 +156,9 @@ describe('a pod that was said to go', () => {
     const world = new ScriptedWorld(staleDisruptionController);
     world.put(podResource, said('EvictionByEvictionAPI'));
     assert.deepEqual(await world.reconcile('default/a'), { requeueAfter: staleAfterMs });
-    await world.clock.advance(staleAfterMs);
+    await world.clock.advance(staleAfterMs - 1);
+    assert.deepEqual(await world.reconcile('default/a'), { requeueAfter: 1 });
+    await world.clock.advance(1);
     await world.reconcile('default/a');
     assert.deepEqual(world.stored(podResource, 'default/a')?.status?.conditions, [
       ready,
@@ -176,6 +179,9 @@ describe('a pod that was said to go', () => {
 
   it('is left alone when it goes, has ended, or its node has said so', () => {
     assert.equal(staleIn(said('X'), start + 30_000), 90_000);
+    const { status, ...one } = said('X');
+    const untimed = status?.conditions?.map(({ lastTransitionTime: _, ...condition }) => condition);
+    assert.equal(staleIn({ ...one, status: { ...status, conditions: untimed } }, start), 0);
     for (const one of [
       said('TerminationByKubelet'),
       said('X', { phase: 'Failed' }),
