@@ -124,9 +124,22 @@ describe('the disruption controller', () => {
     assert.deepEqual(keysFor(world.controller, 'poddisruptionbudgets', itself), ['default/pdb']);
     assert.deepEqual(keysFor(world.controller, 'pods', pod('a')), ['default/pdb']);
     assert.deepEqual(keysFor(world.controller, 'replicasets', replicaSet('web', 1)), ['default/pdb']);
+    for (const plural of ['deployments', 'statefulsets', 'replicationcontrollers'])
+      assert.deepEqual(keysFor(world.controller, plural, replicaSet('web', 1)), ['default/pdb'], plural);
     const other = pod('a', { metadata: { labels: { app: 'db' } } });
     assert.deepEqual(keysFor(world.controller, 'pods', other), []);
     assert.deepEqual(keysFor(world.controller, 'pods', pod('a', { metadata: { namespace: 'x' } })), []);
+  });
+
+  it('does not take back what an eviction has written that the cache does not show', async () => {
+    const one = world.put(podDisruptionBudgetResource, budget({ minAvailable: 1 }));
+    put(pod('a', { readyAt: 0 }), pod('b', { readyAt: 0 }));
+    const numbers = { disruptionsAllowed: 0, currentHealthy: 2, desiredHealthy: 1, expectedPods: 2 };
+    const evicted = { ...numbers, disruptedPods: { a: at(0) } };
+    const metadata = { ...one.metadata, resourceVersion: '7' };
+    world.store(podDisruptionBudgetResource, { ...one, metadata, status: evicted });
+    await assert.rejects(world.reconcile('default/pdb'), /it has changed/);
+    assert.deepEqual(status(), evicted);
   });
 
   it('looks again when an announced pod should be gone', async () => {
