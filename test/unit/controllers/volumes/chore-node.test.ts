@@ -20,6 +20,16 @@ const of = (given: string | undefined, spec: object = {}) =>
   volume('v', { metadata: given === undefined ? {} : { labels: { [label]: given } }, spec });
 /** As a node is before its agent has said anything. */
 const silent = (name: string): Node => ({ ...host(name), status: {} });
+/** Among what else it says. */
+const saying = (name: string, ready: 'True' | 'False', pressure: 'True' | 'False'): Node => ({
+  ...host(name),
+  status: {
+    conditions: [
+      { type: 'MemoryPressure', status: pressure },
+      { type: 'Ready', status: ready },
+    ],
+  },
+});
 const nodes = [host('n3'), host('n1'), host('n2', 'False')];
 
 describe('the node of a volume', () => {
@@ -35,6 +45,8 @@ describe('the node of a volume', () => {
     assert.deepEqual(choreNode(of(undefined, share), [host('n1', 'False'), silent('n2'), host('n3')]), {
       node: 'n3',
     });
+    const mixed = [saying('n1', 'False', 'True'), saying('n2', 'True', 'False')];
+    assert.deepEqual(choreNode(of(undefined, share), mixed), { node: 'n2' });
     assert.deepEqual(choreNode(of(undefined, share), [silent('n1')]), {
       why: 'no node is ready that could mount it',
     });
@@ -49,6 +61,7 @@ describe('the node of a volume', () => {
 describe('the node that is asked next', () => {
   it('of a share is ready, may have it, and was not asked before', () => {
     assert.equal(nextNode(of(undefined, share), nodes), 'n1');
+    assert.equal(nextNode(of(undefined, share), [host('0')]), '0');
     assert.equal(nextNode(of('n1', share), nodes), 'n3');
     assert.equal(nextNode(of('n3', share), nodes), undefined);
     assert.equal(nextNode(of('n1', { ...share, nodeAffinity: affinity('n1', 'n2') }), nodes), undefined);

@@ -34,6 +34,13 @@ describe('a claim that was bound', () => {
       assert.deepEqual(plan(one, { named }), { kind: 'bind', volume: named });
     });
 
+  it('is bound wrongly where that is another’s, whatever its status says', () => {
+    const named = volume('v', { spec: { claimRef: referenceTo('c', 'another') } });
+    const one = claim('c', { metadata: { annotations: completed }, spec: { volumeName: 'v' } });
+    const step = plan(one, { named });
+    assert.equal(step.kind === 'lost' && step.told.reason, 'ClaimMisbound');
+  });
+
   it('keeps the volume that is its own though its status says nothing of it', () => {
     const named = volume('v', { spec: { storageClassName: 'gold', claimRef: referenceTo('c') } });
     const one = claim('c', { metadata: { annotations: completed }, spec: { volumeName: 'v' } });

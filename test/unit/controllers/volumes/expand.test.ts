@@ -47,12 +47,18 @@ describe('a claim that asks for more', () => {
   const done = 'Normal VolumeResizeSuccessful c: volume v has 3Gi';
 
   it('gets it: first its volume, then it, and that is told once', async () => {
-    put(asking(), of('minik8s.io/local', { capacity: { storage: '1Gi', other: '7' } }));
+    const capacity = { storage: '1Gi', mine: '1' };
+    put(
+      asking({ status: { capacity } }),
+      of('minik8s.io/local', { capacity: { storage: '1Gi', other: '7' } }),
+    );
     await look();
     assert.deepEqual([sizes(), world.told], [['3Gi', '1Gi'], []]);
     await look();
     assert.deepEqual([sizes(), world.told], [['3Gi', '3Gi'], [done]]);
     assert.equal(world.stored(persistentVolumeResource, 'v')?.spec.capacity?.other, '7');
+    const { phase, capacity: has } = world.stored(persistentVolumeClaimResource, 'default/c')?.status ?? {};
+    assert.deepEqual([phase, has], ['Bound', { mine: '1', other: '7', storage: '3Gi' }]);
     const { length } = world.asked;
     await look();
     assert.deepEqual([world.asked.length, world.told.length], [length, 1]);
@@ -70,6 +76,12 @@ describe('a claim that asks for more', () => {
         await look(3);
         assert.deepEqual([sizes(), world.told], [['3Gi', '3Gi'], [done]]);
       });
+
+  it('gets it also where nobody has said yet how much it has', async () => {
+    put(asking({ status: { capacity: undefined } }));
+    await look(2);
+    assert.deepEqual(sizes(), ['3Gi', '3Gi']);
+  });
 
   it('gets what its volume has, where that is more', async () => {
     put(asking(), of('minik8s.io/nfs', { capacity: { storage: '5Gi' } }));

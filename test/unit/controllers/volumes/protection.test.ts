@@ -212,8 +212,10 @@ describe('an ephemeral volume', () => {
       { name: 'e', ephemeral: { volumeClaimTemplate: { ...template.volumeClaimTemplate, metadata } } },
     ] as unknown as typeof ephemeral;
     world.put(podResource, pod('p', { spec: { volumes: mixed } }));
-    await world.reconcile('default/p');
-    await world.reconcile('default/gone');
+    world.put(podResource, pod('bare', { spec: { volumes: undefined } }));
+    // Somebody's, which the pod has by its name.
+    world.seen.put(persistentVolumeClaimResource, claim('c'));
+    for (const name of ['p', 'bare', 'gone']) await world.reconcile(`default/${name}`);
     const [made, ...others] = world.all(persistentVolumeClaimResource);
     assert.deepEqual([made?.metadata.name, others], ['p-e', []]);
     assert.deepEqual([made?.metadata.labels, made?.metadata.annotations], [{ tier: 'gold' }, { note: 'n' }]);
