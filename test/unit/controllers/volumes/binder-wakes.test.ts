@@ -154,6 +154,21 @@ describe('a claim', () => {
     assert.equal(claimNow()?.status?.phase, 'Bound');
   });
 
+  it('is not given a volume that another is just getting', async () => {
+    putVolume(volume('v'));
+    putClaim(claim('c'), claim('d'));
+    const results = await Promise.all(['default/c', 'default/d'].map(world.reconcile));
+    assert.deepEqual(results, [undefined, undefined]);
+    assert.deepEqual([claimNow('c')?.status?.phase, claimNow('d')?.status?.phase], ['Bound', 'Pending']);
+  });
+
+  it('is Pending as soon as somebody has looked', async () => {
+    const { status: _, ...one } = claim('c');
+    putClaim(one);
+    await world.reconcile('default/c');
+    assert.deepEqual(claimNow()?.status, { phase: 'Pending' });
+  });
+
   it('names a volume by itself, and that is not told as this server’s choice', async () => {
     putVolume(volume('v'));
     putClaim(claim('c', { spec: { volumeName: 'v' } }));
@@ -217,6 +232,21 @@ describe('a volume', () => {
     putClaim(bound());
     await world.reconcile('v');
     assert.deepEqual(volumeNow()?.status, { phase: 'Bound', lastPhaseTransitionTime: at(1) });
+  });
+
+  it('that is bound loses what was said of it', async () => {
+    const status = { phase: 'Bound', message: 'it failed' };
+    putVolume(volume('v', { spec: { claimRef: referenceTo('c') }, status }));
+    putClaim(bound());
+    await world.reconcile('v');
+    assert.deepEqual(volumeNow()?.status, { phase: 'Bound' });
+  });
+
+  it('that cannot be removed says why in its status', async () => {
+    const spec = { persistentVolumeReclaimPolicy: 'Delete' as const, claimRef: referenceTo('c') };
+    putVolume(volume('v', { spec, status: { phase: 'Released' } }));
+    await world.reconcile('v');
+    assert.match(volumeNow()?.status?.message ?? '', /no deletable volume plugin matched$/);
   });
 
   it('whose claim has another kind of it says so, and the claim does', async () => {

@@ -88,6 +88,13 @@ describe('a claim that is deleted', () => {
     await world.reconcile('default/c');
     assert.ok(world.stored(persistentVolumeClaimResource, 'default/c'));
   });
+  it('that a pod has made one like for itself is not used by that', async () => {
+    const world = new ScriptedWorld(pvcProtectionController);
+    world.put(persistentVolumeClaimResource, claim('p-v', { metadata: { ...ofClaim, deletionTimestamp } }));
+    world.put(podResource, pod('p', { spec: { volumes: [...volumes, ...ephemeral] } }));
+    await world.reconcile('default/p-v');
+    assert.equal(world.stored(persistentVolumeClaimResource, 'default/p-v'), undefined);
+  });
   it('loses its protection and no other, and what has none is left alone', async () => {
     const world = new ScriptedWorld(pvcProtectionController);
     const finalizers = ['example.com/f', ...ofClaim.finalizers];

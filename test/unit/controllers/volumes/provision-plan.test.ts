@@ -80,9 +80,12 @@ describe('the volume of a claim', () => {
   });
 
   it('is a folder of the share, or all of it where that may only be read', () => {
-    const share = (parameters: Record<string, string>) =>
+    const share = (parameters: Record<string, string> | undefined) =>
       plan(of({ [askedFor]: 'minik8s.io/nfs' }), {
-        storageClass: storageClass('nfs', { provisioner: 'minik8s.io/nfs', parameters }),
+        storageClass: storageClass('nfs', {
+          provisioner: 'minik8s.io/nfs',
+          ...(parameters && { parameters }),
+        }),
         node: undefined,
       });
     for (const [path, at] of [
@@ -100,7 +103,10 @@ describe('the volume of a claim', () => {
     assert.equal(whole.volume.metadata.finalizers, undefined, 'nothing of it is ever removed');
     const own = share({ server: 'files', path: '/data', readOnly: 'false' });
     assert.ok(own.kind === 'create' && own.volume.spec.nfs?.path === '/data/pvc-uid-c');
-    const wrong: Record<string, string>[] = [{}, { server: 'files' }, { server: 'files', path: 'data' }];
+    const wrong: (Record<string, string> | undefined)[] = [
+      ...[undefined, {}, { server: 'files' }, { path: '/data' }],
+      { server: 'files', path: 'data' },
+    ];
     for (const parameters of wrong) {
       const step = share(parameters);
       assert.ok(step.kind === 'fail');

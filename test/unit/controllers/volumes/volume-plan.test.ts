@@ -64,7 +64,7 @@ describe('a volume whose claim has another', () => {
   it('keeps what it is, but for the claim', () => {
     const by = { annotations: { 'pv.kubernetes.io/bound-by-controller': 'yes', note: 'n' } };
     const freed = unbound(released('Retain', { metadata: by }));
-    assert.equal(freed.metadata.name, 'v');
+    assert.deepEqual([freed.kind, freed.metadata.name], ['PersistentVolume', 'v']);
     assert.deepEqual(freed.metadata.annotations, { note: 'n' });
     assert.deepEqual([freed.spec.claimRef, freed.spec.capacity], [undefined, { storage: '1Gi' }]);
     const reserved = unbound(released('Retain'));

@@ -267,9 +267,10 @@ describe('the folder of a share', () => {
   });
 
   it('stays while there is no such node, which is said once, and goes on when one comes', async () => {
-    going();
+    going({ phase: 'Released', lastPhaseTransitionTime: 'then' });
     await look(3);
     assert.deepEqual([now()?.status?.phase, nodeNow()], ['Failed', undefined]);
+    assert.equal(now()?.status?.lastPhaseTransitionTime, 'then', 'what else was said of it stays');
     assert.deepEqual(world.told, ['Warning VolumeFailedDelete pvc-1: no node is ready that could mount it']);
     const n1 = world.put(nodeResource, node('n1'));
     assert.ok(world.keysOf(nodeResource, n1).includes('pvc-1'));
