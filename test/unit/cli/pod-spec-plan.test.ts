@@ -47,7 +47,10 @@ describe('the spec of pods', () => {
       withContainers(both, (container) => ({ ...container, seen: true })),
       { containers: [{ name: 'a', seen: true }, 7], initContainers: [{ name: 'b', seen: true }] },
     );
-    assert.deepEqual(withContainers({ containers: [] }, () => assert.fail()), { containers: [] });
+    assert.deepEqual(
+      withContainers({ containers: [] }, () => assert.fail()),
+      { containers: [] },
+    );
   });
 });
 
