@@ -135,7 +135,18 @@ describe('a DaemonSet that may have two pods on a node', () => {
       remove: ['f'],
       retryIn: undefined,
     });
+    assert.deepEqual(changes(daemons(set, ['n1'], failed), { n1: 1 }).create, []);
     assert.deepEqual(changes(daemons(set, ['n1'], ended('s', 'n1', 'Succeeded'))).create, ['n1']);
+    assert.deepEqual(
+      changes(daemons(set, ['n1'], ended('s', 'n1', 'Succeeded'), failed), { n1: 1 }).create,
+      [],
+    );
+    assert.deepEqual(changes(daemons(set, ['n1'], daemon('a', 'n1'))).create, [], 'one that runs is enough');
+    assert.deepEqual(
+      changes(daemons(set, ['n1']), { n1: 700 }).create,
+      ['n1'],
+      'nobody waits for what is gone',
+    );
   });
 
   it('keeps an old one that is ready beside a new one that is not yet available', () => {
