@@ -7,6 +7,7 @@ import { kubelet } from './kubelet.ts';
 import { proxy } from './proxy.ts';
 import { scheduler } from './scheduler.ts';
 import { storage } from './storage.ts';
+import { volumes } from './volumes.ts';
 
 export const equivalents: readonly Equivalent[] = [
   ...apiserver,
@@ -16,4 +17,5 @@ export const equivalents: readonly Equivalent[] = [
   ...proxy,
   ...scheduler,
   ...storage,
+  ...volumes,
 ];

@@ -1,6 +1,7 @@
 /**
  * A controller between a cache that a test fills by hand, so that it can lag, and a server that keeps objects as they are
- * written: without defaults, validation or admission. Whether the real one takes the writes is for integration tests.
+ * written, unless they were read before they changed: without defaults, validation or admission. Whether the real one takes the
+ * writes is for integration tests.
  */
 
 import { registry, storedKinds } from '../../../src/api/registry.ts';
@@ -157,6 +158,8 @@ export class ScriptedWorld {
       };
       const write = (verb: string) => async (next: KubeObject) => {
         const { id, object } = await find(verb, next.metadata.name, next.metadata.namespace);
+        if (next.metadata.resourceVersion !== object.metadata.resourceVersion)
+          throw newConflict(ref, next.metadata.name, 'it has changed');
         const [{ status }, said] = [object as WithStatus, next as WithStatus];
         // The status is written by itself, and nothing else with it.
         const written = verb === 'updateStatus' ? { ...object, status: said.status } : { ...next, status };

@@ -151,6 +151,26 @@ describe('what is written before a pod is bound', () => {
     assert.equal(last.kind === 'refused' && last.refused.text, 'binding volumes: provisioning failed for c');
   });
 
+  it('is nothing where the claim got a volume meanwhile that the node cannot have', async () => {
+    const world = new World();
+    const terms = [{ matchExpressions: [{ key: 'zone', operator: 'In' as const, values: ['b'] }] }];
+    world.volumes = [disk('z', '1Gi', { nodeAffinity: { required: { nodeSelectorTerms: terms } } })];
+    const { metadata, spec } = sized('c', '1Gi');
+    const annotations = { 'pv.kubernetes.io/bind-completed': 'yes' };
+    world.claim = claim('c', { metadata: { ...metadata, annotations }, spec: { ...spec, volumeName: 'z' } });
+    const last = await world.step();
+    assert.equal(last.kind === 'refused' && last.refused.text, 'node(s) had volume node affinity conflict');
+    assert.deepEqual(world.names, []);
+  });
+
+  it('begins anew for a pod that was given up, and for another of its name', async () => {
+    const world = new World();
+    await world.step();
+    world.claim = world.written[0] as PersistentVolumeClaim;
+    world.preBinds.delete('default/p');
+    assert.deepEqual(await world.step(700_000), { kind: 'wait', ms: 600_000 });
+  });
+
   it('is given up when it takes too long, or the claim goes', async () => {
     const world = new World();
     await world.step();

@@ -78,8 +78,9 @@ export function planDaemons(daemons: Daemons, waitFor: (node: string) => number)
     const there = daemons.pods.get(node);
     const living = (there ?? []).filter((pod) => !isTerminating(pod));
     const running = living.filter((pod) => !isPodTerminal(pod));
-    // One that ends is waited for, but not where there may be two.
-    const none = allowsSurge(daemons.set) ? running.length === 0 : there === undefined;
+    const mayReplace = !living.some(hasFailed) || waitFor(node) <= 0;
+    // One that ends is waited for, but not where there may be two; one that failed is not replaced before its time anywhere.
+    const none = allowsSurge(daemons.set) ? running.length === 0 && mayReplace : there === undefined;
     if (run && none) create.push(node);
     if (!stay) remove.push(...living);
     else {
@@ -89,7 +90,7 @@ export function planDaemons(daemons: Daemons, waitFor: (node: string) => number)
   }
   const succeeded = ended.filter(({ pod }) => pod.status?.phase === 'Succeeded');
   const waiting = ended
-    .filter(({ pod }) => pod.status?.phase === 'Failed')
+    .filter(({ pod }) => hasFailed(pod))
     .map((one) => ({ ...one, wait: waitFor(one.node) }));
   const failed = waiting.filter(({ wait }) => wait <= 0);
   const waits = waiting.map(({ wait }) => wait).filter((wait) => wait > 0);
@@ -101,6 +102,8 @@ export function planDaemons(daemons: Daemons, waitFor: (node: string) => number)
     retryIn: waits.length > 0 ? Math.min(...waits) : undefined,
   };
 }
+
+const hasFailed = ({ status }: Pod) => status?.phase === 'Failed';
 
 /** Of the pods that run on a node. */
 const tooMany = (daemons: Daemons, running: readonly Pod[]) =>

@@ -256,4 +256,47 @@ describe('a HorizontalPodAutoscaler', () => {
     await world.reconcile(key);
     assert.equal(replicas(), 4);
   });
+
+  it('has used up nothing of what it may by what it could not do', async () => {
+    load(2, 900);
+    const behavior = { scaleUp: { policies: [{ type: 'Pods' as const, value: 2, periodSeconds: 600 }] } };
+    world.put(horizontalPodAutoscalerResource, hpa({ behavior } as never));
+    world.refuse = (verb, name) =>
+      verb === 'patch' ? newForbidden(deploymentResource, name, 'quota') : undefined;
+    for (let time = 0; time < 2; time++) {
+      await world.reconcile(key);
+      world.sync(horizontalPodAutoscalerResource);
+      await world.clock.advance(15_000);
+    }
+    world.refuse = () => undefined;
+    await world.reconcile(key);
+    assert.equal(replicas(), 4);
+  });
+
+  it('counts the pods of its namespace, and no autoscaler that goes', async () => {
+    load(2, 900);
+    for (let n = 0; n < 8; n++)
+      world.put(podResource, pod(`far${n}`, { readyAt: -7200, metadata: { namespace: 'elsewhere' } }));
+    const metadata = meta('other', { deletionTimestamp: at(0), finalizers: ['x'] });
+    world.put(horizontalPodAutoscalerResource, { ...hpa(), metadata });
+    world.put(horizontalPodAutoscalerResource, hpa());
+    await world.reconcile(key);
+    assert.equal(replicas(), 4);
+  });
+
+  it('scales nothing while it is deleted', async () => {
+    load(2, 900);
+    const metadata = { deletionTimestamp: at(0), finalizers: ['x'] };
+    world.put(horizontalPodAutoscalerResource, hpa({}, metadata));
+    assert.equal(await world.reconcile(key), undefined);
+    assert.deepEqual(world.asked, []);
+  });
+
+  it('says nothing of another of its name', async () => {
+    load(2, 900);
+    world.put(horizontalPodAutoscalerResource, hpa());
+    world.store(horizontalPodAutoscalerResource, hpa({}, { uid: 'later', resourceVersion: '7' }));
+    await world.reconcile(key);
+    assert.equal(status(), undefined);
+  });
 });

@@ -187,6 +187,19 @@ describe('an autoscaler by metrics from outside', () => {
     assert.deepEqual(world.told, []);
   });
 
+  it('decides by the replicas that there are when the answer comes', async () => {
+    two();
+    put(external('a'));
+    answer = () => {
+      const one = deployment(5);
+      world.put(deploymentResource, { ...one, status: { ...one.status, replicas: 5 } });
+      return [{ labels: {}, value: 50 }];
+    };
+    await look();
+    assert.deepEqual([replicas(), status()?.currentReplicas], [5, 5]);
+    assert.deepEqual(world.told, []);
+  });
+
   it('asks for nothing where nothing could follow: no target, no replicas, two autoscalers', async () => {
     put(external('a'));
     await look();

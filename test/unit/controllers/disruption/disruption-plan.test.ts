@@ -112,10 +112,10 @@ describe('the status of a budget', () => {
       [status.conditions?.length, status.conditions?.[0]?.reason, status.conditions?.[0]?.message],
       [1, 'SyncFailed', 'found no controllers for pod "x"'],
     );
-    assert.deepEqual(
-      telling.map(({ reason }) => reason),
-      ['CalculateExpectedPodCountFailed'],
-    );
+    const message = 'Failed to calculate the number of expected pods: found no controllers for pod "x"';
+    assert.deepEqual(telling, [
+      { about: 'budget', type: 'Warning', reason: 'CalculateExpectedPodCountFailed', message },
+    ]);
     assert.equal(plan(budget({ maxUnavailable: 1 }, status), [owned('x', 'nobody')]).status, undefined);
     const first = plan(budget({ maxUnavailable: 1 }), [owned('x', 'nobody')]);
     assert.deepEqual(numbers(first), [0, 0, 0, 0]);
@@ -126,8 +126,8 @@ describe('the status of a budget', () => {
     const share = plan(budget({ maxUnavailable: '50%' }), loose);
     assert.deepEqual(numbers(share), [0, 0, 2, 0]);
     assert.deepEqual(
-      share.telling.map(({ reason }) => reason),
-      ['UnmanagedPods'],
+      share.telling.map(({ type, reason }) => [type, reason]),
+      [['Warning', 'UnmanagedPods']],
     );
     assert.deepEqual(numbers(plan(budget({ minAvailable: 1 }), loose)), [2, 1, 2, 1]);
     const [one] = plan(budget({ maxUnavailable: '50%' }), [...five, ...loose.slice(1)]).telling;
@@ -155,6 +155,18 @@ describe('pods that an eviction has announced', () => {
     assert.equal(recheckIn, deletionTimeoutMs - 20_000);
     const last = plan(announced(0), five, start + deletionTimeoutMs - 1);
     assert.deepEqual([last.status?.disruptedPods, last.recheckIn], [{ a: at(0) }, 1]);
+  });
+
+  it('are looked at again when the first of them should be gone', () => {
+    const { status } = announced(0);
+    const announcements: Record<string, string>[] = [
+      { a: at(5), b: at(0), c: at(9) },
+      { a: at(0), b: at(5) },
+    ];
+    for (const disruptedPods of announcements) {
+      const one = budget({ minAvailable: 3 }, status && { ...status, disruptedPods });
+      assert.equal(plan(one, five, start + 20_000).recheckIn, deletionTimeoutMs - 20_000);
+    }
   });
 
   it('count again when nothing came of it, and that is told', () => {

@@ -103,6 +103,7 @@ describe('the disruption controller', () => {
     assert.equal(status()?.conditions?.[0]?.reason, 'SyncFailed');
     const other = { ...ownedBy('ReplicaSet', 'web'), apiVersion: 'example.com/v1' };
     put(pod('a', { readyAt: 0, metadata: { ownerReferences: [other] } }));
+    world.sync(podDisruptionBudgetResource);
     await world.reconcile('default/pdb');
     assert.equal(status()?.conditions?.[0]?.reason, 'SyncFailed');
   });
@@ -123,9 +124,22 @@ describe('the disruption controller', () => {
     assert.deepEqual(keysFor(world.controller, 'poddisruptionbudgets', itself), ['default/pdb']);
     assert.deepEqual(keysFor(world.controller, 'pods', pod('a')), ['default/pdb']);
     assert.deepEqual(keysFor(world.controller, 'replicasets', replicaSet('web', 1)), ['default/pdb']);
+    for (const plural of ['deployments', 'statefulsets', 'replicationcontrollers'])
+      assert.deepEqual(keysFor(world.controller, plural, replicaSet('web', 1)), ['default/pdb'], plural);
     const other = pod('a', { metadata: { labels: { app: 'db' } } });
     assert.deepEqual(keysFor(world.controller, 'pods', other), []);
     assert.deepEqual(keysFor(world.controller, 'pods', pod('a', { metadata: { namespace: 'x' } })), []);
+  });
+
+  it('does not take back what an eviction has written that the cache does not show', async () => {
+    const one = world.put(podDisruptionBudgetResource, budget({ minAvailable: 1 }));
+    put(pod('a', { readyAt: 0 }), pod('b', { readyAt: 0 }));
+    const numbers = { disruptionsAllowed: 0, currentHealthy: 2, desiredHealthy: 1, expectedPods: 2 };
+    const evicted = { ...numbers, disruptedPods: { a: at(0) } };
+    const metadata = { ...one.metadata, resourceVersion: '7' };
+    world.store(podDisruptionBudgetResource, { ...one, metadata, status: evicted });
+    await assert.rejects(world.reconcile('default/pdb'), /it has changed/);
+    assert.deepEqual(status(), evicted);
   });
 
   it('looks again when an announced pod should be gone', async () => {
@@ -155,7 +169,9 @@ describe('a pod that was said to go', () => {
     const world = new ScriptedWorld(staleDisruptionController);
     world.put(podResource, said('EvictionByEvictionAPI'));
     assert.deepEqual(await world.reconcile('default/a'), { requeueAfter: staleAfterMs });
-    await world.clock.advance(staleAfterMs);
+    await world.clock.advance(staleAfterMs - 1);
+    assert.deepEqual(await world.reconcile('default/a'), { requeueAfter: 1 });
+    await world.clock.advance(1);
     await world.reconcile('default/a');
     assert.deepEqual(world.stored(podResource, 'default/a')?.status?.conditions, [
       ready,
@@ -176,6 +192,9 @@ describe('a pod that was said to go', () => {
 
   it('is left alone when it goes, has ended, or its node has said so', () => {
     assert.equal(staleIn(said('X'), start + 30_000), 90_000);
+    const { status, ...one } = said('X');
+    const untimed = status?.conditions?.map(({ lastTransitionTime: _, ...condition }) => condition);
+    assert.equal(staleIn({ ...one, status: { ...status, conditions: untimed } }, start), 0);
     for (const one of [
       said('TerminationByKubelet'),
       said('X', { phase: 'Failed' }),

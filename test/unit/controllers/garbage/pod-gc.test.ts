@@ -93,6 +93,7 @@ describe('a node that is not there', () => {
     assert.deepEqual(world.names(podResource), ['b']);
     assert.deepEqual(world.log.lines, []);
     world.refuse = () => undefined;
+    world.sync(podResource);
     await world.reconcile('gone');
     assert.deepEqual(world.names(podResource), []);
   });

@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import { persistentVolumeResource } from '../../../../src/api/core/v1/persistent-volume.ts';
 import { persistentVolumeClaimResource } from '../../../../src/api/core/v1/persistent-volume-claim.ts';
 import { podResource } from '../../../../src/api/core/v1/pod.ts';
+import { newConflict, newForbidden, newInternalError } from '../../../../src/apimachinery/status-error.ts';
 import { ephemeralVolumeController } from '../../../../src/controllers/volumes/ephemeral-volume.ts';
 import { pvProtectionController } from '../../../../src/controllers/volumes/pv-protection.ts';
 import { pvcProtectionController } from '../../../../src/controllers/volumes/pvc-protection.ts';
@@ -26,6 +27,22 @@ describe('a claim that is deleted', () => {
     ['a pod without a node uses', pod('p', { spec: { volumes, nodeName: undefined } }), false],
     ['a pod of another namespace uses', pod('p', { spec: { volumes }, metadata: { namespace: 'x' } }), false],
     ['a pod uses of which the cache does not know', 'unseen', true],
+    [
+      'a pod uses beside others',
+      pod('p', { spec: { volumes: [{ name: 'w', emptyDir: {} }, ...volumes] } }),
+      true,
+    ],
+    [
+      'a pod does not use that has another',
+      pod('p', { spec: { volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'd' } }] } }),
+      false,
+    ],
+    ['a pod without volumes does not use', pod('p', { spec: { volumes: undefined } }), false],
+    [
+      'a pod uses that its node has ended at once',
+      pod('p', { spec: { volumes }, metadata: { deletionTimestamp, deletionGracePeriodSeconds: 0 } }),
+      true,
+    ],
   ] as const)
     it(`that ${what} stays: ${stays}`, async () => {
       const world = new ScriptedWorld(pvcProtectionController);
@@ -49,6 +66,70 @@ describe('a claim that is deleted', () => {
     assert.deepEqual(world.names(persistentVolumeClaimResource), ['c7']);
     assert.equal(world.asked.filter((one) => one === 'list Pod').length, 2);
   });
+  it('is not asked for where the cache knows who uses it', async () => {
+    const world = new ScriptedWorld(pvcProtectionController);
+    world.put(persistentVolumeClaimResource, going);
+    world.put(podResource, pod('p', { spec: { volumes } }));
+    await world.reconcile('default/c');
+    assert.deepEqual(world.asked, []);
+  });
+  it('is looked at for itself and for the pods that use it', () => {
+    const world = new ScriptedWorld(pvcProtectionController);
+    assert.deepEqual(world.keysOf(persistentVolumeClaimResource, going), ['default/c']);
+    assert.deepEqual(world.keysOf(podResource, pod('p', { spec: { volumes } })), ['default/c']);
+    assert.deepEqual(world.keysOf(podResource, pod('p', { spec: { volumes: ephemeral } })), ['default/p-v']);
+    assert.deepEqual(world.keysOf(podResource, pod('p')), []);
+  });
+  it('is kept also where several pods may use it, of which one does', async () => {
+    const world = new ScriptedWorld(pvcProtectionController);
+    world.put(persistentVolumeClaimResource, going);
+    world.store(podResource, pod('a', { spec: { volumes, nodeName: undefined } }));
+    world.store(podResource, pod('b', { spec: { volumes } }));
+    await world.reconcile('default/c');
+    assert.ok(world.stored(persistentVolumeClaimResource, 'default/c'));
+  });
+  it('that a pod has made one like for itself is not used by that', async () => {
+    const world = new ScriptedWorld(pvcProtectionController);
+    world.put(persistentVolumeClaimResource, claim('p-v', { metadata: { ...ofClaim, deletionTimestamp } }));
+    world.put(podResource, pod('p', { spec: { volumes: [...volumes, ...ephemeral] } }));
+    await world.reconcile('default/p-v');
+    assert.equal(world.stored(persistentVolumeClaimResource, 'default/p-v'), undefined);
+  });
+  it('loses its protection and no other, and what has none is left alone', async () => {
+    const world = new ScriptedWorld(pvcProtectionController);
+    const finalizers = ['example.com/f', ...ofClaim.finalizers];
+    world.put(persistentVolumeClaimResource, claim('c', { metadata: { finalizers, deletionTimestamp } }));
+    await world.reconcile('default/c');
+    const left = world.stored(persistentVolumeClaimResource, 'default/c');
+    assert.deepEqual(left?.metadata.finalizers, ['example.com/f']);
+    world.sync(persistentVolumeClaimResource);
+    const { length } = world.asked;
+    await world.reconcile('default/c');
+    await world.reconcile('default/gone');
+    assert.deepEqual(world.asked.slice(length), []);
+  });
+  it('is protected before that, also when it is older than admission’s doing so', async () => {
+    const world = new ScriptedWorld(pvcProtectionController);
+    world.put(persistentVolumeClaimResource, claim('c'));
+    world.put(persistentVolumeClaimResource, claim('d', { metadata: ofClaim }));
+    await world.reconcile('default/c');
+    await world.reconcile('default/d');
+    const finalizers = world.stored(persistentVolumeClaimResource, 'default/c')?.metadata.finalizers;
+    assert.deepEqual(finalizers, ofClaim.finalizers);
+    assert.deepEqual(world.asked, ['update PersistentVolumeClaim c']);
+  });
+  it('is tried again when the server does not answer, and others are not held up', async () => {
+    const world = new ScriptedWorld(pvcProtectionController);
+    world.put(persistentVolumeClaimResource, going);
+    world.refuse = (verb) => (verb === 'update' ? newInternalError('no') : undefined);
+    await assert.rejects(world.reconcile('default/c'), /no/);
+    world.refuse = (verb) =>
+      verb === 'update' ? newConflict(persistentVolumeClaimResource, 'c', 'it has changed') : undefined;
+    await world.reconcile('default/c');
+    world.refuse = () => undefined;
+    await world.reconcile('default/c');
+    assert.equal(world.stored(persistentVolumeClaimResource, 'default/c'), undefined);
+  });
   it('that is of a pod alone goes when its node is done with that', async () => {
     const world = new ScriptedWorld(pvcProtectionController);
     const ownerReferences = [{ apiVersion: 'v1', kind: 'Pod', name: 'p', uid: 'uid-p', controller: true }];
@@ -60,6 +141,14 @@ describe('a claim that is deleted', () => {
     await world.reconcile('default/p-v');
     assert.ok(world.stored(persistentVolumeClaimResource, 'default/p-v'));
     const metadata = { deletionTimestamp, deletionGracePeriodSeconds: 0 };
+    for (const still of [
+      { metadata: { deletionTimestamp, deletionGracePeriodSeconds: 30 } },
+      { metadata: { deletionGracePeriodSeconds: 0 } },
+    ]) {
+      world.put(podResource, pod('p', { spec: { volumes: ephemeral }, ...still }));
+      await world.reconcile('default/p-v');
+      assert.ok(world.stored(persistentVolumeClaimResource, 'default/p-v'));
+    }
     world.put(podResource, pod('p', { spec: { volumes: ephemeral }, metadata }));
     await world.reconcile('default/p-v');
     assert.equal(world.stored(persistentVolumeClaimResource, 'default/p-v'), undefined);
@@ -75,6 +164,21 @@ describe('a volume that is deleted', () => {
       await world.reconcile('v');
       assert.equal(world.stored(persistentVolumeResource, 'v') !== undefined, phase === 'Bound');
     });
+  it('is looked at for itself', () => {
+    const world = new ScriptedWorld(pvProtectionController);
+    assert.deepEqual(world.keysOf(persistentVolumeResource, volume('v')), ['v']);
+  });
+  it('loses its protection once', async () => {
+    const world = new ScriptedWorld(pvProtectionController);
+    const finalizers = ['kubernetes.io/pv-protection', 'minik8s.io/folder'];
+    world.put(persistentVolumeResource, volume('v', { metadata: { finalizers, deletionTimestamp } }));
+    for (const name of ['v', 'v', 'gone']) {
+      await world.reconcile(name);
+      world.sync(persistentVolumeResource);
+    }
+    assert.deepEqual(world.stored(persistentVolumeResource, 'v')?.metadata.finalizers, ['minik8s.io/folder']);
+    assert.deepEqual(world.asked, ['update PersistentVolume v']);
+  });
   it('is protected also when it is older than that', async () => {
     const world = new ScriptedWorld(pvProtectionController);
     world.put(persistentVolumeResource, volume('v'));
@@ -95,7 +199,59 @@ describe('an ephemeral volume', () => {
     await world.reconcile('default/p');
     const [made, ...others] = world.all(persistentVolumeClaimResource);
     assert.deepEqual([made?.metadata.name, made?.metadata.ownerReferences?.[0]?.uid], ['p-v', 'uid-p']);
+    assert.deepEqual(
+      [made?.apiVersion, made?.kind, made?.spec],
+      ['v1', 'PersistentVolumeClaim', claim('x').spec],
+    );
+    assert.ok(made && !('labels' in made.metadata) && !('annotations' in made.metadata));
     assert.deepEqual(others, []);
+    world.sync(persistentVolumeClaimResource);
+    const { length } = world.asked;
+    await world.reconcile('default/p');
+    assert.deepEqual([world.asked.length, world.told], [length, []]);
+  });
+  it('gets a claim with what its template says, and the pod’s other volumes none', async () => {
+    const world = new ScriptedWorld(ephemeralVolumeController);
+    const metadata = { labels: { tier: 'gold' }, annotations: { note: 'n' } };
+    const mixed = [
+      ...volumes,
+      { name: 'w', emptyDir: {} },
+      { name: 'e', ephemeral: { volumeClaimTemplate: { ...template.volumeClaimTemplate, metadata } } },
+    ] as unknown as typeof ephemeral;
+    world.put(podResource, pod('p', { spec: { volumes: mixed } }));
+    world.put(podResource, pod('bare', { spec: { volumes: undefined } }));
+    // Somebody's, which the pod has by its name.
+    world.seen.put(persistentVolumeClaimResource, claim('c'));
+    for (const name of ['p', 'bare', 'gone']) await world.reconcile(`default/${name}`);
+    const [made, ...others] = world.all(persistentVolumeClaimResource);
+    assert.deepEqual([made?.metadata.name, others], ['p-e', []]);
+    assert.deepEqual([made?.metadata.labels, made?.metadata.annotations], [{ tier: 'gold' }, { note: 'n' }]);
+  });
+  it('whose claim cannot be made says why, and it is tried again; not in a namespace that ends', async () => {
+    const world = new ScriptedWorld(ephemeralVolumeController);
+    world.put(podResource, pod('p', { spec: { volumes: ephemeral } }));
+    world.refuse = (verb) => (verb === 'create' ? newInternalError('no') : undefined);
+    await assert.rejects(world.reconcile('default/p'), /no/);
+    assert.match(
+      world.told.join(),
+      /^Warning FailedBinding p: ephemeral volume controller: create PVC p-v: .*no$/,
+    );
+    const causes = [{ reason: 'NamespaceTerminating', message: 'it ends', field: 'metadata.namespace' }];
+    const ends = newForbidden(persistentVolumeClaimResource, 'p-v', 'it ends', causes);
+    world.refuse = (verb) => (verb === 'create' ? ends : undefined);
+    await world.reconcile('default/p');
+    assert.equal(world.told.length, 1);
+  });
+  it('is looked at for its pod and for its claim', () => {
+    const world = new ScriptedWorld(ephemeralVolumeController);
+    const user = world.put(podResource, pod('p', { spec: { volumes: [...volumes, ...ephemeral] } }));
+    const plain = world.put(podResource, pod('q', { spec: { volumes } }));
+    assert.deepEqual(world.keysOf(podResource, user), ['default/p']);
+    assert.deepEqual(world.keysOf(podResource, plain), []);
+    assert.deepEqual(world.keysOf(podResource, pod('r')), []);
+    assert.deepEqual(world.keysOf(persistentVolumeClaimResource, claim('p-v')), ['default/p']);
+    assert.deepEqual(world.keysOf(persistentVolumeClaimResource, claim('c')), ['default/p']);
+    assert.deepEqual(world.keysOf(persistentVolumeClaimResource, claim('q-v')), []);
   });
   it('does not get the claim of somebody else', async () => {
     const world = new ScriptedWorld(ephemeralVolumeController);

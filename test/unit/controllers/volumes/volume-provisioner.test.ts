@@ -6,6 +6,7 @@ import { persistentVolumeResource } from '../../../../src/api/core/v1/persistent
 import { persistentVolumeClaimResource } from '../../../../src/api/core/v1/persistent-volume-claim.ts';
 import type { PersistentVolumeClaim } from '../../../../src/api/core/v1/types.gen.ts';
 import { storageClassResource } from '../../../../src/api/storage/v1/storage-class.ts';
+import { newConflict, newInternalError } from '../../../../src/apimachinery/status-error.ts';
 import { volumeProvisioner } from '../../../../src/controllers/volumes/volume-provisioner.ts';
 import { node } from '../objects.ts';
 import { ScriptedWorld } from '../scripted-world.ts';
@@ -98,7 +99,127 @@ describe('the provisioner', () => {
     await world.reconcile('default/c');
     const found = world.stored(persistentVolumeClaimResource, 'default/c');
     assert.equal(found?.metadata.annotations?.[chosen], undefined);
+    assert.equal(found?.spec.storageClassName, 'local');
     assert.deepEqual(volumes(), []);
+    assert.match(world.told.join(), /^Warning ProvisioningFailed c: .*node "n1" is not there$/);
+    // Another was chosen before it could write that.
+    world.refuse = (_, name) =>
+      name === 'c' ? newConflict(persistentVolumeClaimResource, 'c', 'it') : undefined;
+    await world.reconcile('default/c');
+    await world.reconcile('default/gone');
+  });
+
+  it('tells why a volume could not be made', async () => {
+    put(asked());
+    world.refuse = (verb) => (verb === 'create' ? newInternalError('no room') : undefined);
+    await assert.rejects(world.reconcile('default/c'), /no room/);
+    assert.match(world.told.join(), /^Warning ProvisioningFailed c: .*no room$/);
+  });
+
+  it('asks nobody for one that its cache shows', async () => {
+    put(asked());
+    world.put(persistentVolumeResource, volume('pvc-uid-c'));
+    await world.reconcile('default/c');
+    assert.deepEqual(world.asked, []);
+  });
+
+  it('is woken by a claim, and by the class and the chosen node of those that wait', () => {
+    put(asked());
+    const { metadata, ...bound } = asked();
+    const annotations = { ...metadata.annotations, 'pv.kubernetes.io/bind-completed': 'yes' };
+    put({
+      ...bound,
+      metadata: { ...metadata, name: 'bound', annotations },
+      spec: { ...bound.spec, volumeName: 'v' },
+      status: { phase: 'Bound' },
+    });
+    put(claim('other', { spec: { storageClassName: 'slow' } }));
+    const late = storageClass('local');
+    assert.deepEqual(world.keysOf(persistentVolumeClaimResource, asked()), ['default/c']);
+    assert.deepEqual(world.keysOf(storageClassResource, late), ['default/c']);
+    assert.deepEqual(world.keysOf(nodeResource, node('n1')), ['default/c']);
+    assert.deepEqual(world.keysOf(nodeResource, node('n2')), []);
+  });
+});
+
+describe('the folder of a local volume', () => {
+  let world: ScriptedWorld;
+  beforeEach(() => {
+    world = new ScriptedWorld(volumeProvisioner);
+  });
+  const made = (over: Parameters<typeof volume>[1] = {}) =>
+    world.put(
+      persistentVolumeResource,
+      volume('pvc-1', {
+        ...over,
+        metadata: {
+          annotations: { 'pv.kubernetes.io/provisioned-by': 'minik8s.io/local' },
+          finalizers: ['minik8s.io/folder'],
+          labels: { 'minik8s.io/node': 'n1' },
+          ...over.metadata,
+        },
+        spec: {
+          hostPath: undefined,
+          local: { path: '/f/pvc-1' },
+          persistentVolumeReclaimPolicy: 'Delete',
+          ...over.spec,
+        },
+        status: { phase: 'Released', ...over.status },
+      }),
+    );
+  const going = { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } };
+  const now = () => world.stored(persistentVolumeResource, 'pvc-1');
+
+  it('is deleted when its claim has gone, and not where somebody has decided otherwise a moment ago', async () => {
+    const one = made({ metadata: { finalizers: [] } });
+    const kept = { ...one, spec: { ...one.spec, persistentVolumeReclaimPolicy: 'Retain' as const } };
+    world.store(persistentVolumeResource, {
+      ...kept,
+      metadata: { ...one.metadata, resourceVersion: '7' },
+    });
+    await world.reconcile('pvc-1');
+    assert.ok(now());
+    world.store(persistentVolumeResource, one);
+    await world.reconcile('pvc-1');
+    assert.equal(now(), undefined);
+    await world.reconcile('gone');
+  });
+
+  it('is waited for as long as its node is there, also where only the cache does not know that', async () => {
+    made(going);
+    world.store(nodeResource, node('n1'));
+    await world.reconcile('pvc-1');
+    assert.deepEqual(now()?.metadata.finalizers, ['minik8s.io/folder']);
+    world.sync(nodeResource);
+    const { length } = world.asked;
+    await world.reconcile('pvc-1');
+    assert.deepEqual(world.asked.slice(length), [], 'what the cache knows is not asked for');
+    world.take(nodeResource, 'n1');
+    world.sync(nodeResource);
+    await world.reconcile('pvc-1');
+    assert.equal(now(), undefined);
+  });
+
+  it('goes where nobody knows on which node it was', async () => {
+    made({ metadata: { ...going.metadata, labels: {} } });
+    world.put(nodeResource, node('n1'));
+    await world.reconcile('pvc-1');
+    assert.equal(now(), undefined);
+  });
+
+  it('is not asked about while its volume stays', async () => {
+    made({ status: { phase: 'Bound' } });
+    await world.reconcile('pvc-1');
+    assert.deepEqual(world.asked, []);
+  });
+
+  it('is looked at when its node goes, and not at each heartbeat of it', () => {
+    made(going);
+    const n1 = world.put(nodeResource, node('n1'));
+    assert.deepEqual(world.keysOf(nodeResource, n1), []);
+    world.seen.remove(nodeResource, 'n1');
+    assert.deepEqual(world.keysOf(nodeResource, n1), ['pvc-1']);
+    assert.deepEqual(world.keysOf(nodeResource, node('n2')), []);
   });
 });
 
@@ -146,14 +267,18 @@ describe('the folder of a share', () => {
   });
 
   it('stays while there is no such node, which is said once, and goes on when one comes', async () => {
-    going();
+    going({ phase: 'Released', lastPhaseTransitionTime: 'then' });
     await look(3);
     assert.deepEqual([now()?.status?.phase, nodeNow()], ['Failed', undefined]);
+    assert.equal(now()?.status?.lastPhaseTransitionTime, 'then', 'what else was said of it stays');
     assert.deepEqual(world.told, ['Warning VolumeFailedDelete pvc-1: no node is ready that could mount it']);
     const n1 = world.put(nodeResource, node('n1'));
     assert.ok(world.keysOf(nodeResource, n1).includes('pvc-1'));
     await look();
     assert.equal(nodeNow(), 'n1');
+    const { deletionTimestamp: _, ...metadata } = going().metadata;
+    const stays = world.put(persistentVolumeResource, { ...going(), metadata });
+    assert.deepEqual(world.keysOf(nodeResource, n1), [], stays.metadata.name);
   });
 
   for (const verb of ['update', 'updateStatus'])

@@ -77,6 +77,7 @@ describe('the recycler', () => {
         if (!now().status?.reason) put({ ...now(), status: { phase: 'Failed', reason: 'Stuck' } });
         await look(3);
         assert.deepEqual([now().metadata.labels?.[label], now().status?.reason], ['n2', undefined]);
+        assert.deepEqual(world.told, [], 'the second has not been asked yet');
       });
 
   const affinity = (name: string) => ({
@@ -138,9 +139,61 @@ describe('the recycler', () => {
     assert.equal(now().metadata.labels?.[label], undefined);
     assert.deepEqual(world.told, ['Normal VolumeFailedRecycle v: Volume is used by pods: default/p']);
     assert.ok(world.keysOf(podResource, user).includes('v'));
+    assert.ok(world.keysOf(persistentVolumeResource, now()).includes('v'));
     world.put(persistentVolumeClaimResource, claim('c', { metadata: { uid: 'another' } }));
     await look();
     assert.equal(now().metadata.labels?.[label], 'n1');
+  });
+
+  it('does not wait for pods that have ended', async () => {
+    nodes('n1');
+    put(released());
+    const volumes = [{ name: 'd', persistentVolumeClaim: { claimName: 'c' } }];
+    const users = ['b', 'a'].map((name) => pod(name, { spec: { volumes } }));
+    for (const user of users) world.put(podResource, user);
+    await look();
+    assert.match(world.told.join(), /by pods: default\/a,default\/b$/);
+    for (const user of users)
+      world.put(podResource, { ...user, status: { ...user.status, phase: 'Succeeded' } });
+    await look();
+    assert.equal(now().metadata.labels?.[label], 'n1');
+  });
+
+  it('goes on with one that was given to a node, whoever has a claim of the name or no claim at all', async () => {
+    nodes('n1');
+    const volumes = [{ name: 'd', persistentVolumeClaim: { claimName: 'c' } }];
+    world.put(podResource, pod('p', { spec: { volumes } }));
+    put(
+      given('n1', {
+        status: { phase: 'Failed', reason: 'Stuck', message: 'no' },
+        spec: { claimRef: undefined },
+      }),
+    );
+    await look();
+    assert.equal(now().status?.message, 'Recycle failed: no');
+    put(given('n1', { status: { phase: 'Failed', reason: 'Stuck' } }));
+    await look();
+    assert.equal(now().status?.message, 'Recycle failed: ');
+  });
+
+  it('does not wake for a pod of a claim whose volume is not to be emptied', () => {
+    put(released({ status: { phase: 'Bound' } }));
+    const user = pod('p', { spec: { volumes: [{ name: 'd', persistentVolumeClaim: { claimName: 'c' } }] } });
+    assert.deepEqual(world.keysOf(podResource, user), []);
+    assert.deepEqual(world.keysOf(persistentVolumeResource, now()), []);
+    assert.deepEqual(world.keysOf(nodeResource, node('n1')), []);
+  });
+
+  it('says anew why it cannot when that is another reason', async () => {
+    nodes('n1', 'n2');
+    put(released({ status: { phase: 'Failed', message: 'something else', lastPhaseTransitionTime: 't' } }));
+    await look(2);
+    assert.equal(world.told.length, 1);
+    assert.equal(now().status?.lastPhaseTransitionTime, 't');
+    put(released({ status: { phase: 'Released', message: now().status?.message } }));
+    await look();
+    assert.equal(now().status?.phase, 'Failed');
+    assert.equal(await world.reconcile('gone'), undefined);
   });
 
   for (const [what, over] of [

@@ -110,6 +110,52 @@ describe('metrics', () => {
     );
   });
 
+  test('of pods are of the moment of their oldest reading, of init containers too, and not of those that ended', async () => {
+    const uid = await makePod('a', 'n1');
+    const ended = await makePod('b', 'n1');
+    const path = '/api/v1/namespaces/default/pods';
+    const init = [{ name: 'first', image: 'i', restartPolicy: 'Always' }];
+    const spec = { nodeName: 'n1', initContainers: init, containers: [{ name: 'c', image: 'i' }] };
+    const made = await server.call('POST', path, { metadata: { name: 'c' }, spec });
+    const sidecar = made.json<Pod>();
+    await server.call('PUT', `${path}/c/status`, { ...sidecar, status: { phase: 'Running' } });
+    const was = (await server.call('GET', `${path}/b`)).json<Pod>();
+    await server.call('PUT', `${path}/b/status`, { ...was, status: { phase: 'Succeeded' } });
+    // One that no node has says nothing, whoever says that it runs.
+    const loose = await server.call('POST', path, {
+      metadata: { name: 'd' },
+      spec: { containers: [{ name: 'c', image: 'i' }] },
+    });
+    await server.call('PUT', `${path}/d/status`, { ...loose.json<Pod>(), status: { phase: 'Running' } });
+    const earlier = { ...use(1), cpu: { ...use(1).cpu, time: '2025-12-31T23:59:50Z' } };
+    tell('n1', {
+      node: use(1),
+      pods: [
+        podOf(uid, { name: 'c', ...use(1) }, { name: 'd', ...earlier }),
+        podOf(ended, { name: 'c', ...use(1) }),
+        podOf(sidecar.metadata.uid, { name: 'first', ...use(0, 0) }, { name: 'c', ...use(1) }),
+        podOf(loose.json<Pod>().metadata.uid, { name: 'c', ...use(1) }),
+      ],
+    });
+    const { items } = await read<Items<PodMetrics & { kind: string; apiVersion: string }>>('/pods');
+    assert.deepEqual(
+      items.map(({ metadata: { name }, timestamp, window, containers }) => [
+        ...[name, timestamp, window],
+        containers.map((one) => one.name),
+      ]),
+      [
+        ['a', '2025-12-31T23:59:50Z', '10s', ['c', 'd']],
+        ['c', time, '10s', ['first', 'c']],
+      ],
+    );
+    const one = await read<object>('/namespaces/default/pods/c');
+    const { apiVersion, kind, metadata } = one as { apiVersion: string; kind: string; metadata: object };
+    assert.deepEqual([apiVersion, kind], ['metrics.k8s.io/v1beta1', 'PodMetrics']);
+    assert.ok(!('labels' in metadata), 'it has none');
+    assert.ok(!('namespace' in (await read<NodeMetrics>('/nodes/n1')).metadata));
+    assert.ok(asked.every((one) => one.startsWith('n1 ')));
+  });
+
   test('of pods tell nothing of containers that a pod does not have, however many an agent tells of', async () => {
     const [a, b] = [await makePod('a', 'n1'), await makePod('b', 'n2')];
     const { cpu, memory } = use(1);
@@ -181,6 +227,13 @@ describe('what an agent tells', () => {
       ],
     };
     assert.equal(sampleOf({ node: use(1), pods: [half] }).pods.get('u')?.containers, undefined);
+    const twice = [[use(1)], { podRef: { uid: 'v' }, containers: [[]] }];
+    assert.equal(sampleOf({ node: [use(1)], pods: twice }).node, undefined);
+    assert.equal(
+      sampleOf({ pods: [{ podRef: { uid: 'u' }, containers: [] }] }).pods.get('u')?.containers,
+      undefined,
+    );
+    assert.deepEqual(sampleOf({ node: use(0, 0) }).node, { at: Date.parse(time), cpu: 0, memory: 0 });
     const negative = { cpu: { time, usageNanoCores: -1 }, memory: { workingSetBytes: 1 } };
     assert.equal(sampleOf({ node: negative }).node, undefined);
     for (const number of [1e308, 2 ** 53, 0.5])

@@ -61,6 +61,23 @@ describe('an eviction', () => {
     );
   });
 
+  test('says since when it was to go, where somebody has said so before', async () => {
+    await makePod('a');
+    const pod = (await server.call('GET', `${pods}/a`)).json<Pod>();
+    const lastTransitionTime = '2025-12-31T00:00:00Z';
+    const said = {
+      type: 'DisruptionTarget',
+      status: 'True',
+      reason: 'PreemptionByScheduler',
+      lastTransitionTime,
+    };
+    await server.call('PUT', `${pods}/a/status`, { ...pod, status: { ...pod.status, conditions: [said] } });
+    assert.equal((await evict('a')).status, 201);
+    const [condition, ...more] = (await storedPod('a'))?.status?.conditions ?? [];
+    assert.deepEqual([condition?.reason, more], ['EvictionByEvictionAPI', []]);
+    assert.equal(condition?.lastTransitionTime, lastTransitionTime);
+  });
+
   test('is taken off the budget, in the same moment', async () => {
     await makePod('a');
     await makeBudget('pdb', { disruptionsAllowed: 1, currentHealthy: 2, desiredHealthy: 1 });
@@ -165,6 +182,41 @@ describe('an eviction', () => {
     assert.equal(await isGoing('a'), false);
   });
 
+  test('of another pod than demanded is refused at once, and not told to come again', async () => {
+    await makePod('a', { ready: false });
+    await makeBudget('pdb', { currentHealthy: 2, desiredHealthy: 2 });
+    const answer = await evict('a', { deleteOptions: { preconditions: { uid: 'another' } } });
+    assert.deepEqual([answer.status, answer.headers.get('retry-after')], [409, null]);
+    assert.equal(await isGoing('a'), false);
+  });
+
+  test('of a pod that waited to start and has become ready meanwhile asks the budget', async () => {
+    await server.stop();
+    let becomes = false;
+    server = await startTestServer({
+      wrapStore: (store) => ({
+        ...store,
+        async update(key, value, revision, claims) {
+          if (becomes && key.endsWith('/pods/default/a')) {
+            becomes = false;
+            await makeReady('a');
+          }
+          return store.update(key, value, revision, claims);
+        },
+      }),
+    });
+    const makeReady = async (name: string) => {
+      const pod = (await server.call('GET', `${pods}/${name}`)).json<Pod>();
+      const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
+      await server.call('PUT', `${pods}/${name}/status`, { ...pod, status });
+    };
+    await makePod('a', { phase: 'Pending', ready: false });
+    await makeBudget('pdb', { currentHealthy: 1, desiredHealthy: 1 });
+    becomes = true;
+    assert.equal((await evict('a')).status, 429);
+    assert.deepEqual([becomes, await isGoing('a')], [false, false]);
+  });
+
   test('of a pod that changes all the time is tried again, and refused for now where its budget depends on that', async () => {
     await server.stop();
     let hasty = 0;
@@ -196,6 +248,10 @@ describe('an eviction', () => {
   test('a budget of another namespace, or of other pods, is not asked', async () => {
     await makePod('a');
     await makeBudget('pdb', {}, { selector: { matchLabels: { app: 'db' } } });
+    await server.call('POST', '/api/v1/namespaces', { metadata: { name: 'other' } });
+    const spec = { minAvailable: 1, selector: { matchLabels: { app: 'web' } } };
+    const elsewhere = budgets.replace('default', 'other');
+    assert.equal((await server.call('POST', elsewhere, { metadata: { name: 'pdb' }, spec })).status, 201);
     assert.equal((await evict('a')).status, 201);
   });
 });

@@ -161,6 +161,11 @@ describe('a CronJob', () => {
     await late.after(60);
     await late.after(60);
     assert.deepEqual(late.told, [told(new Date(start + 3_600_000).toUTCString())]);
+    // Another of the name has not been told.
+    const { metadata, ...later } = cronJob({ schedule: '0 * * * *', startingDeadlineSeconds: 600 });
+    late.put(cronJobResource, { ...later, metadata: { ...metadata, uid: 'later' } });
+    await late.after(60);
+    assert.equal(late.told.length, 2);
     const never = new CronWorld(cronJob({ startingDeadlineSeconds: 0 }));
     for (let count = 0; count < 3; count++) await never.after(minute + 0.1);
     assert.deepEqual(never.names(jobResource), []);
@@ -180,6 +185,15 @@ describe('a CronJob', () => {
     const world = new CronWorld(cronJob({ schedule: '0 12 * * *' }));
     await world.after(2 * minute + 10);
     world.put(cronJobResource, cronJob({ schedule: '1 0 * * *' }));
+    assert.equal(await world.after(0), (24 * 60 - 1) * minute * 1000 - 10_000 + 100);
+    assert.deepEqual(world.names(jobResource), []);
+  });
+
+  it('in another time zone makes up for nothing either', async () => {
+    const world = new CronWorld(cronJob({ schedule: '1 12 * * *', timeZone: 'Etc/UTC' }));
+    await world.after(2 * minute + 10);
+    // Twelve hours east of here that was a minute ago.
+    world.put(cronJobResource, cronJob({ schedule: '1 12 * * *', timeZone: 'Etc/GMT-12' }));
     assert.equal(await world.after(0), (24 * 60 - 1) * minute * 1000 - 10_000 + 100);
     assert.deepEqual(world.names(jobResource), []);
   });
@@ -245,6 +259,21 @@ describe('a CronJob whose last Job still runs', () => {
     assert.deepEqual([world.names(jobResource), world.active], [['old'], ['old']]);
   });
 
+  it('Replace: removes no other that has its name by now, and tries again', async () => {
+    const world = new CronWorld(
+      cronJob({ concurrencyPolicy: 'Replace' }, listed('old')),
+      ofIt('old', minute),
+    );
+    const { metadata, ...one } = ofIt('old', minute);
+    world.refuse = (verb, name) => {
+      if (verb === 'delete' && name === 'old')
+        world.store(jobResource, { ...one, metadata: { ...metadata, uid: 'later' } });
+      return undefined;
+    };
+    await assert.rejects(world.after(2 * minute), /another by now/);
+    assert.deepEqual(world.names(jobResource), ['old']);
+  });
+
   it('Allow: makes another beside it', async () => {
     const world = new CronWorld(cronJob({}, listed('old')), ofIt('old', minute));
     await world.after(2 * minute);
@@ -287,6 +316,17 @@ describe('the Jobs of a CronJob', () => {
     const asked = world.asked.length;
     await world.after(1);
     assert.deepEqual(world.asked.slice(asked), []);
+  });
+
+  it('that cannot be removed do not keep the next one waiting, and are tried again', async () => {
+    const world = new CronWorld(cronJob({ failedJobsHistoryLimit: 0 }), ofIt('a', 30, 'Failed'));
+    world.refuse = (verb) => (verb === 'delete' ? newInternalError('no') : undefined);
+    await assert.rejects(world.after(minute), /no/);
+    assert.deepEqual(world.names(jobResource), ['a', nameAt(minute)]);
+    assert.deepEqual(world.active, [nameAt(minute)]);
+    world.refuse = () => undefined;
+    await world.after(1);
+    assert.deepEqual(world.names(jobResource), [nameAt(minute)]);
   });
 
   it('are of its namespace, whatever others say', async () => {

@@ -80,6 +80,21 @@ describe('a DaemonSet', () => {
     assert.deepEqual(changes(daemons(daemonSet(), [], ...pods)).remove, ['lost']);
   });
 
+  it('leaves alone a pod that waits for no node in particular, and one that goes already', () => {
+    const nowhere = daemon('a', 'n1', 'new', { spec: { nodeName: undefined } });
+    const { labels, ownerReferences } = nowhere.metadata;
+    const metadata = { labels, ownerReferences, ...ending.metadata };
+    const going = daemon('b', 'n9', 'new', { ...waitingFor('n9'), metadata });
+    assert.deepEqual(changes(daemons(daemonSet(), [], nowhere, going)), nothing);
+  });
+
+  it('keeps the one that runs beside an older one that failed', () => {
+    const failed = ended('a', 'n1', 'Failed');
+    assert.deepEqual(changes(daemons(daemonSet(), ['n1'], failed, daemon('b', 'n1'))).remove, ['a']);
+    const waits = changes(daemons(daemonSet(), ['n1'], failed, daemon('b', 'n1')), { n1: 1 });
+    assert.deepEqual(waits, { create: [], remove: [], retryIn: 1 });
+  });
+
   it('removes pods that ended, those that failed only when they may be replaced', () => {
     const pods = [ended('f', 'n1', 'Failed'), ended('s', 'n2', 'Succeeded'), ended('g', 'n3', 'Failed')];
     const decided = daemons(daemonSet(), ['n1', 'n2', 'n3'], ...pods);
@@ -108,6 +123,32 @@ describe('a DaemonSet that may have two pods on a node', () => {
     assert.deepEqual(changes(daemons(set, [repelling], last)).create, []);
   });
 
+  it('gets none beside one that failed and has to stay for a while: else one that always fails is made again at once', () => {
+    const failed = ended('f', 'n1', 'Failed');
+    assert.deepEqual(changes(daemons(set, ['n1'], failed), { n1: 700 }), {
+      create: [],
+      remove: [],
+      retryIn: 700,
+    });
+    assert.deepEqual(changes(daemons(set, ['n1'], failed)), {
+      create: ['n1'],
+      remove: ['f'],
+      retryIn: undefined,
+    });
+    assert.deepEqual(changes(daemons(set, ['n1'], failed), { n1: 1 }).create, []);
+    assert.deepEqual(changes(daemons(set, ['n1'], ended('s', 'n1', 'Succeeded'))).create, ['n1']);
+    assert.deepEqual(
+      changes(daemons(set, ['n1'], ended('s', 'n1', 'Succeeded'), failed), { n1: 1 }).create,
+      [],
+    );
+    assert.deepEqual(changes(daemons(set, ['n1'], daemon('a', 'n1'))).create, [], 'one that runs is enough');
+    assert.deepEqual(
+      changes(daemons(set, ['n1']), { n1: 700 }).create,
+      ['n1'],
+      'nobody waits for what is gone',
+    );
+  });
+
   it('keeps an old one that is ready beside a new one that is not yet available', () => {
     assert.deepEqual(removed(daemon('o', 'n1', 'old'), daemon('n', 'n1', 'new', unready)), []);
     assert.deepEqual(removed(daemon('o', 'n1', 'old'), daemon('n', 'n1')), ['o']);
@@ -115,6 +156,7 @@ describe('a DaemonSet that may have two pods on a node', () => {
     const patient = daemonSet({ ...surging(1), minReadySeconds: 100 });
     const pods = [daemon('o', 'n1', 'old'), daemon('n', 'n1')];
     assert.deepEqual(changes(daemons(patient, ['n1'], ...pods)).remove, []);
+    assert.deepEqual(removed(daemon('o', 'n1', 'old'), daemon('n', 'n1', 'new', { readyAt: 60 })), ['o']);
   });
 
   it('keeps one of each', () => {
@@ -126,6 +168,7 @@ describe('a DaemonSet that may have two pods on a node', () => {
     ];
     assert.deepEqual(removed(...pods).sort(), ['n2', 'o1', 'o2']);
     assert.deepEqual(removed(daemon('o1', 'n1', 'old'), daemon('o2', 'n1', 'old')), ['o2']);
+    assert.deepEqual(removed(daemon('n1', 'n1'), daemon('n2', 'n1')), ['n2']);
   });
 });
 
@@ -140,6 +183,8 @@ describe('its status', () => {
       daemon('c', 'n3', 'new', { readyAt: undefined }),
       daemon('e', 'n5'),
     );
+    const bare = planStatus(daemons(set, [repelling])).status;
+    assert.equal(bare.numberMisscheduled, 0, 'a node without a pod has none too many');
     const { status, changed, nextAvailableIn } = planStatus(decided);
     assert.deepEqual(status, {
       desiredNumberScheduled: 4,
@@ -161,7 +206,9 @@ describe('its status', () => {
       ['numberAvailable' in JSON.parse(JSON.stringify(none.status)), none.status.numberUnavailable],
       [false, 1],
     );
-    const all = planStatus(daemons(daemonSet(), ['n1'], daemon('a', 'n1')));
+    const told = JSON.parse(JSON.stringify(planStatus(daemons(daemonSet(), ['n1'])).status));
+    assert.ok(!('updatedNumberScheduled' in told));
+    const all = planStatus(daemons(daemonSet(), ['n1'], daemon('a', 'n1', 'new', { readyAt: 60 })));
     assert.deepEqual(
       [all.status.numberAvailable, 'numberUnavailable' in JSON.parse(JSON.stringify(all.status))],
       [1, false],

@@ -199,6 +199,21 @@ describe('a DaemonSet', () => {
     assert.equal(status()?.updatedNumberScheduled, 2);
   });
 
+  it('labels no other pod of the name of one whose revision it merges', async () => {
+    put(withImage('app:1'), ['n1'], daemon('a', 'n1', 'one'));
+    for (const [name, number] of [
+      ['web-one', 1],
+      ['web-two', 2],
+    ] as const)
+      world.put(controllerRevisionResource, revision(name, number, 'app:1'));
+    const later = daemon('a', 'n1', 'three', { metadata: { uid: 'later', labels: { app: 'x' } } });
+    world.store(podResource, later);
+    await world.clock.advance(60_000);
+    await assert.rejects(world.reconcile(key), /it has changed/);
+    assert.deepEqual(world.stored(podResource, 'default/a')?.metadata.labels, { app: 'x' });
+    assert.equal(revisions().length, 2, 'it is tried again');
+  });
+
   it('forgets the oldest revisions beyond its limit, not those that pods are made of', async () => {
     put(
       withImage('app:9', { revisionHistoryLimit: 1, updateStrategy: { type: 'OnDelete' } }),
@@ -264,6 +279,14 @@ describe('a DaemonSet', () => {
     await world.reconcile(key);
     assert.equal(active().length, 50);
     assert.equal(world.told.filter((told) => told.includes('FailedDaemonPod')).length, 250);
+  });
+
+  it('removes pods also where it could not make others', async () => {
+    put(daemonSet(), ['n1', 'n2'], daemon('a', 'n2', 'x', { phase: 'Failed' }));
+    world.refuse = (verb, name) =>
+      verb === 'create' && /^web-\d{1,3}$/.test(name) ? newInternalError('no') : undefined;
+    await assert.rejects(world.reconcile(key), /no/);
+    assert.deepEqual(active(), []);
   });
 
   it('tells that its revision may not be made', async () => {
@@ -336,6 +359,12 @@ describe('a node', () => {
     assert.equal(keys.length, 3);
     world.seen.remove(nodeResource, 'n1');
     assert.equal(keys.length, 4);
+    const repelled = { labels: { disk: 'ssd' }, taints: [{ key: 'a', effect: 'NoSchedule' as const }] };
+    world.put(nodeResource, node('n2', repelled));
+    assert.equal(keys.length, 4, 'nothing comes there');
+    const executed = [...repelled.taints, { key: 'b', effect: 'NoExecute' as const }];
+    world.put(nodeResource, node('n2', { ...repelled, taints: executed }));
+    assert.equal(keys.length, 5, 'nothing stays there either');
   });
 
   it('whose status changes wakes none', () => {

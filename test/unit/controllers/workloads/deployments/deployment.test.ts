@@ -60,6 +60,21 @@ const image = (name: string) => (one: Deployment) => {
 };
 
 describe('a Deployment', () => {
+  it('removes no other ReplicaSet that has the name of an old one by now', async () => {
+    world.put(deploymentResource, deployment(1, { revisionHistoryLimit: 0 }));
+    await settle();
+    const [old] = sets();
+    assert.ok(old);
+    edit(image('app:2'));
+    world.refuse = (verb, name) => {
+      if (verb === 'delete' && name === old.metadata.name)
+        world.store(replicaSetResource, withMeta(old, { uid: 'later' }));
+      return undefined;
+    };
+    await assert.rejects(settle(), /another by now/);
+    assert.equal(world.stored(replicaSetResource, `default/${old.metadata.name}`)?.metadata.uid, 'later');
+  });
+
   it('makes a ReplicaSet of its own, and says so', async () => {
     world.put(deploymentResource, deployment(2));
     await world.reconcile(key);

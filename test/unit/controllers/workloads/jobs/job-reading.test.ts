@@ -20,7 +20,10 @@ import {
   sizeOfShared,
   union,
 } from '../../../../../src/controllers/workloads/jobs/index-set-plan.ts';
-import { withJobCondition } from '../../../../../src/controllers/workloads/jobs/job-conditions-plan.ts';
+import {
+  endingSaid,
+  withJobCondition,
+} from '../../../../../src/controllers/workloads/jobs/job-conditions-plan.ts';
 import {
   finishedAt,
   hasFailed,
@@ -252,6 +255,15 @@ describe('policies', () => {
     assert.equal(met([{ succeededIndexes: '7-9', succeededCount: 0 }], [1]), undefined);
     assert.equal(met([{ succeededIndexes: '0-2', succeededCount: 2 }], [0, 2]), 0);
     assert.equal(met(undefined, [1]), undefined);
+  });
+
+  it('an end that was said stands, also where it was said without a reason', () => {
+    const said = (type: string, status: 'True' | 'False' = 'True') => endingSaid([{ type, status }]);
+    const silent = { reason: '', message: '' };
+    assert.deepEqual(said('FailureTarget'), { type: 'Failed', ...silent });
+    assert.deepEqual(said('SuccessCriteriaMet'), { type: 'Complete', ...silent });
+    assert.equal(said('FailureTarget', 'False'), undefined);
+    assert.equal(said('Failed'), undefined);
   });
 
   it('conditions change only where they say something else', () => {

@@ -98,6 +98,18 @@ describe('a Job of one pod', () => {
     ]);
   });
 
+  it('does not wait for what another of its name did', async () => {
+    const world = new JobWorld(job());
+    await world.settle();
+    for (const one of world.pods) world.end(one, 'Failed');
+    assert.ok(await world.settle(), 'the first waits');
+    const { metadata, ...made } = job();
+    for (const one of world.pods) world.take(podResource, `default/${one.metadata.name}`);
+    world.store(jobResource, { ...made, metadata: { ...metadata, uid: 'later' } });
+    await world.settle();
+    assert.equal(world.running.length, 1);
+  });
+
   it('waits as long after a restart of the controller: the pods tell', async () => {
     const counted = { tracked: false, phase: 'Failed', exitCode: 1 } as const;
     const world = new JobWorld(

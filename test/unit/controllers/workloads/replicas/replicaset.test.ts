@@ -247,6 +247,9 @@ describe('looked at again', () => {
     assert.deepEqual(keys(own('a')), [key]);
     assert.deepEqual(keys(pod('a', { metadata: { ownerReferences: [ownedBy('Job', 'web')] } })), []);
     assert.deepEqual(keys(pod('a')), [key]);
+    const ofAnother = { ...ownedBy('ReplicaSet', 'web'), apiVersion: 'example.com/v1' };
+    assert.deepEqual(keys(pod('a', { metadata: { ownerReferences: [ofAnother] } })), []);
+    assert.deepEqual(keys(pod('a', { metadata: { namespace: 'elsewhere' } })), []);
     assert.deepEqual(keys(pod('a', { metadata: { labels: { app: 'x' } } })), []);
     assert.deepEqual(keys(pod('a', { metadata: { labels: undefined } })), []);
     assert.deepEqual(world.keysOf(replicaSetResource, replicaSet('web', 1)), [key]);

@@ -185,6 +185,52 @@ describe('a StatefulSet', () => {
     assert.ok(world.names(controllerRevisionResource).includes(String(first)));
   });
 
+  it('forgets no revision of which a pod is, be it neither the newest nor the one before', async () => {
+    const all = { revisionHistoryLimit: 0, updateStrategy: { type: 'OnDelete' as const } };
+    put(withImage(statefulSet(2, all), 'app:0'));
+    await settle();
+    change((set) => withImage(set, 'app:1'));
+    await settle();
+    world.take(podResource, 'default/web-1');
+    await settle();
+    for (const image of ['app:2', 'app:3']) {
+      change((set) => withImage(set, image));
+      await settle();
+    }
+    assert.deepEqual(imagesOf(), { 'web-0': 'app:0', 'web-1': 'app:1' });
+    const numbers = world.all(controllerRevisionResource).map(({ revision }) => revision);
+    assert.deepEqual(numbers.sort(), [1, 2, 4]);
+  });
+
+  it('decides nothing before its cache shows that a revision is gone', async () => {
+    put(withImage(statefulSet(1, { revisionHistoryLimit: 0 }), 'app:0'));
+    await settle();
+    const [first] = world.all(controllerRevisionResource);
+    assert.ok(first);
+    const unused = { ...first, metadata: { ...first.metadata, name: 'web-unused', uid: 'unused' } };
+    world.put(controllerRevisionResource, { ...unused, data: { other: true }, revision: 0 });
+    await world.reconcile(key);
+    assert.deepEqual(world.names(controllerRevisionResource), [first.metadata.name]);
+    assert.deepEqual(await world.reconcile(key), { requeueAfter: verifyAfter });
+  });
+
+  it('forgets no other revision of the name of one', async () => {
+    put(withImage(statefulSet(1, { revisionHistoryLimit: 0 }), 'app:0'));
+    await settle();
+    const [first] = world.names(controllerRevisionResource);
+    change((set) => withImage(set, 'app:1'));
+    const later = world.stored(controllerRevisionResource, `default/${first}`);
+    assert.ok(later);
+    const metadata = { ...later.metadata, uid: 'later', labels: { app: 'x' } };
+    world.refuse = (verb, name) => {
+      if (verb === 'delete' && name === first)
+        world.store(controllerRevisionResource, { ...later, metadata });
+      return undefined;
+    };
+    await assert.rejects(settle(), /another by now/);
+    assert.ok(world.stored(controllerRevisionResource, `default/${first}`));
+  });
+
   it('makes a pod below the partition of a revision that somebody wrote as of its own template', async () => {
     const set = statefulSet(1, {
       updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 1 } },
@@ -373,5 +419,29 @@ describe('a StatefulSet', () => {
     assert.deepEqual(keys('data-web-7'), [key]);
     for (const name of ['data-web-', 'data-web-x', 'data-webs-0', 'logs-web-0', 'data'])
       assert.deepEqual(keys(name), []);
+    const elsewhere = claim('data-web-7', [], { namespace: 'elsewhere' });
+    assert.deepEqual(world.keysOf(persistentVolumeClaimResource, elsewhere), []);
+  });
+
+  it('is looked at when one of its revisions changes or goes', async () => {
+    put(statefulSet(1));
+    await settle();
+    const [own] = world.all(controllerRevisionResource);
+    assert.deepEqual(own && world.keysOf(controllerRevisionResource, own), [key]);
+  });
+
+  it('writes the owners of a claim once, though its cache does not show them', async () => {
+    put(statefulSet(1, withData({ whenDeleted: 'Delete' })), member(0));
+    world.put(persistentVolumeClaimResource, claim('data-web-0'));
+    await world.reconcile(key);
+    world.sync(podResource);
+    world.sync(controllerRevisionResource);
+    world.sync(statefulSetResource);
+    const { length } = world.asked;
+    assert.deepEqual(await world.reconcile(key), { requeueAfter: verifyAfter });
+    assert.deepEqual(world.asked.slice(length), []);
+    const owners = world.stored(persistentVolumeClaimResource, 'default/data-web-0')?.metadata
+      .ownerReferences;
+    assert.deepEqual(owners, [ownedBy('StatefulSet', 'web')]);
   });
 });

@@ -1,0 +1,317 @@
+/** What wakes the binder, whom it wakes, and what it does while its caches lag behind what it wrote. */
+import assert from 'node:assert/strict';
+import { beforeEach, describe, it } from 'node:test';
+import { persistentVolumeResource } from '../../../../src/api/core/v1/persistent-volume.ts';
+import { persistentVolumeClaimResource } from '../../../../src/api/core/v1/persistent-volume-claim.ts';
+import { podResource } from '../../../../src/api/core/v1/pod.ts';
+import type { PersistentVolume, PersistentVolumeClaim } from '../../../../src/api/core/v1/types.gen.ts';
+import { storageClassResource } from '../../../../src/api/storage/v1/storage-class.ts';
+import { persistentVolumeBinder } from '../../../../src/controllers/volumes/persistent-volume-binder.ts';
+import { WrittenVolumes } from '../../../../src/controllers/volumes/written-volumes.ts';
+import { at, pod } from '../objects.ts';
+import { ScriptedWorld } from '../scripted-world.ts';
+import { claim, referenceTo, storageClass, volume } from './objects.ts';
+
+const completed = { 'pv.kubernetes.io/bind-completed': 'yes' };
+let world: ScriptedWorld;
+beforeEach(() => {
+  world = new ScriptedWorld(persistentVolumeBinder);
+});
+const putVolume = (...all: PersistentVolume[]) => {
+  for (const one of all) world.put(persistentVolumeResource, one);
+};
+const putClaim = (...all: PersistentVolumeClaim[]) => {
+  for (const one of all) world.put(persistentVolumeClaimResource, one);
+};
+const claimNow = (name = 'c') => world.stored(persistentVolumeClaimResource, `default/${name}`);
+const volumeNow = (name = 'v') => world.stored(persistentVolumeResource, name);
+const bound = (name = 'c', of = 'v') =>
+  claim(name, {
+    metadata: { annotations: completed },
+    spec: { volumeName: of },
+    status: { phase: 'Bound', accessModes: ['ReadWriteOnce'], capacity: { storage: '1Gi' } },
+  });
+
+describe('the binder is woken', () => {
+  const ofClaim = (one: PersistentVolumeClaim) => world.keysOf(persistentVolumeClaimResource, one);
+  const ofVolume = (one: PersistentVolume) => world.keysOf(persistentVolumeResource, one);
+
+  it('by a claim: for itself, the volume that it names, those that are for it, and who waits beside it', () => {
+    assert.deepEqual(ofClaim(claim('c')), ['default/c']);
+    assert.deepEqual(ofClaim(bound()), ['default/c', 'v', 'class ']);
+    // It goes, or has another one: whoever looks after this one has to see that.
+    putVolume(volume('kept', { spec: { claimRef: referenceTo('c', '') } }));
+    assert.deepEqual(ofClaim(claim('c')), ['default/c', 'kept']);
+    const half = claim('c', { spec: { volumeName: 'v' } });
+    assert.deepEqual(ofClaim(half), ['default/c', 'v', 'kept']);
+  });
+
+  it('by a volume: for itself, the claim that it is for, those that name it, and who waits for one', () => {
+    assert.deepEqual(ofVolume(volume('v')), ['v', 'class ']);
+    assert.deepEqual(ofVolume(volume('v', { status: { phase: 'Released' } })), ['v']);
+    const own = volume('v', { spec: { claimRef: referenceTo('c') }, status: { phase: 'Available' } });
+    assert.deepEqual(ofVolume(own), ['v', 'default/c']);
+    putClaim(claim('d', { spec: { volumeName: 'v' } }));
+    assert.deepEqual(ofVolume(own), ['v', 'default/c', 'default/d']);
+  });
+
+  it('by a class: for the claims of it that wait, and those of none that may get it', () => {
+    const { storageClassName: _, ...none } = claim('old').spec;
+    putClaim(
+      claim('c', { spec: { storageClassName: 'fast' } }),
+      claim('other', { spec: { storageClassName: 'slow' } }),
+      claim('bare'),
+      { ...claim('old'), spec: none },
+      { ...bound('b'), spec: { ...bound('b').spec, storageClassName: 'fast' } },
+    );
+    assert.deepEqual(world.keysOf(storageClassResource, storageClass('fast')), ['default/c', 'default/old']);
+  });
+});
+
+describe('a volume that is free', () => {
+  const woken = async (key: string) => {
+    const keys: string[] = [];
+    world.controller.onAttach?.((some) => keys.push(...some));
+    await world.reconcile(key);
+    return keys;
+  };
+
+  it('wakes nobody whose class waits for pods: the scheduler chooses', async () => {
+    world.put(storageClassResource, storageClass('late', { volumeBindingMode: 'WaitForFirstConsumer' }));
+    const spec = { storageClassName: 'late' };
+    putVolume(volume('v', { spec }));
+    putClaim(claim('c', { spec }));
+    assert.deepEqual(await woken('class late'), []);
+    world.put(storageClassResource, storageClass('late'));
+    assert.deepEqual(await woken('class late'), ['default/c']);
+  });
+
+  it('wakes nobody of no class where it has one', async () => {
+    const { storageClassName: _, ...none } = claim('old').spec;
+    putClaim({ ...claim('old'), spec: none });
+    putVolume(volume('v', { spec: { storageClassName: 'fast' } }));
+    assert.deepEqual(await woken('class fast'), []);
+  });
+
+  it('wakes nobody for one that fits none of those who still wait', async () => {
+    putVolume(volume('v'), volume('tiny', { spec: { capacity: { storage: '1' } } }));
+    putClaim(claim('c'), claim('d'));
+    assert.deepEqual(await woken('class '), ['default/c']);
+  });
+
+  it('wakes as many as there are volumes for, and none that goes or names another', async () => {
+    putVolume(volume('v'), volume('reserved', { spec: { claimRef: referenceTo('x', '') } }));
+    putClaim(
+      claim('going', { metadata: { deletionTimestamp: at(1), finalizers: ['x'] } }),
+      claim('named', { spec: { volumeName: 'w' } }),
+      claim('c'),
+      claim('d'),
+    );
+    assert.deepEqual(await woken('class '), ['default/c']);
+  });
+});
+
+describe('a claim', () => {
+  it('that goes before it is bound gets nothing', async () => {
+    putVolume(volume('v'));
+    putClaim(claim('c', { metadata: { deletionTimestamp: at(1), finalizers: ['x'] } }));
+    await world.reconcile('default/c');
+    await world.reconcile('default/gone');
+    assert.deepEqual([world.asked, volumeNow()?.spec.claimRef], [[], undefined]);
+  });
+
+  it('that goes while it is bound stays bound', async () => {
+    putVolume(volume('v', { spec: { claimRef: referenceTo('c') }, status: { phase: 'Available' } }));
+    const { metadata, ...one } = bound();
+    putClaim({ ...one, metadata: { ...metadata, deletionTimestamp: at(1), finalizers: ['x'] } });
+    await world.reconcile('default/c');
+    assert.equal(volumeNow()?.status?.phase, 'Bound');
+  });
+
+  it('is told of the pods that wait with it, not of those that have a node or go', async () => {
+    world.put(storageClassResource, storageClass('late', { volumeBindingMode: 'WaitForFirstConsumer' }));
+    putClaim(claim('c', { spec: { storageClassName: 'late' } }));
+    const volumes = [{ name: 'd', persistentVolumeClaim: { claimName: 'c' } }];
+    const waiting = { volumes, nodeName: undefined };
+    world.put(podResource, pod('placed', { spec: { volumes } }));
+    world.put(podResource, pod('going', { spec: waiting, metadata: { deletionTimestamp: at(1) } }));
+    world.put(podResource, pod('p', { spec: waiting }));
+    await world.reconcile('default/c');
+    assert.match(world.told.join(), /^Normal WaitForPodScheduled c: waiting for pod p to be scheduled$/);
+  });
+
+  it('keeps the volume that it got, though the cache shows that free', async () => {
+    putVolume(volume('v'));
+    putClaim(claim('c'));
+    world.refuse = (verb, name) =>
+      verb === 'updateStatus' && name === 'c' ? new Error('cut off') : undefined;
+    await assert.rejects(world.reconcile('default/c'), /cut off/);
+    world.refuse = () => undefined;
+    world.sync(persistentVolumeClaimResource);
+    const before = world.asked.length;
+    assert.equal(await world.reconcile('default/c'), undefined);
+    assert.deepEqual(world.asked.slice(before), ['updateStatus PersistentVolumeClaim c']);
+    assert.equal(claimNow()?.status?.phase, 'Bound');
+  });
+
+  it('is not given a volume that another is just getting', async () => {
+    putVolume(volume('v'));
+    putClaim(claim('c'), claim('d'));
+    const results = await Promise.all(['default/c', 'default/d'].map(world.reconcile));
+    assert.deepEqual(results, [undefined, undefined]);
+    assert.deepEqual([claimNow('c')?.status?.phase, claimNow('d')?.status?.phase], ['Bound', 'Pending']);
+  });
+
+  it('is Pending as soon as somebody has looked', async () => {
+    const { status: _, ...one } = claim('c');
+    putClaim(one);
+    await world.reconcile('default/c');
+    assert.deepEqual(claimNow()?.status, { phase: 'Pending' });
+  });
+
+  it('names a volume by itself, and that is not told as this server’s choice', async () => {
+    putVolume(volume('v'));
+    putClaim(claim('c', { spec: { volumeName: 'v' } }));
+    await world.reconcile('default/c');
+    assert.deepEqual(claimNow()?.metadata.annotations, completed);
+    assert.equal(claimNow()?.spec.resources.requests?.storage, '1Gi');
+  });
+
+  it('is bound to what it wants to keep: its other annotations and conditions stay', async () => {
+    putVolume(volume('v'));
+    const conditions = [{ type: 'Resizing', status: 'True' as const }];
+    putClaim(claim('c', { metadata: { annotations: { note: 'mine' } }, status: { conditions } }));
+    await world.reconcile('default/c');
+    assert.equal(claimNow()?.metadata.annotations?.note, 'mine');
+    assert.deepEqual(claimNow()?.status?.conditions, conditions);
+  });
+
+  it('that is bound again has what its volume has then', async () => {
+    const { metadata, spec } = bound();
+    putVolume(volume('v', { spec: { claimRef: referenceTo('c'), capacity: { storage: '5Gi' } } }));
+    putClaim({ ...claim('c'), metadata, spec, status: { phase: 'Lost', capacity: { storage: '1Gi' } } });
+    await world.reconcile('default/c');
+    assert.deepEqual(claimNow()?.status?.capacity, { storage: '5Gi' });
+  });
+
+  it('says once that it is lost', async () => {
+    putClaim(bound());
+    for (let time = 0; time < 2; time++) {
+      await world.reconcile('default/c');
+      world.sync(persistentVolumeClaimResource);
+    }
+    assert.deepEqual([world.told.length, claimNow()?.status], [1, { phase: 'Lost' }]);
+  });
+
+  it('that was asked for is not asked for again', async () => {
+    world.put(storageClassResource, storageClass('fast'));
+    putClaim(claim('c', { spec: { storageClassName: 'fast' } }));
+    await world.reconcile('default/c');
+    world.sync(persistentVolumeClaimResource);
+    const before = world.asked.length;
+    await world.reconcile('default/c');
+    assert.deepEqual(world.asked.slice(before), []);
+  });
+
+  it('that names its volume gets no default class', async () => {
+    const { storageClassName: _, ...none } = claim('c').spec;
+    const made = storageClass('fast');
+    const annotations = { 'storageclass.kubernetes.io/is-default-class': 'true' };
+    world.put(storageClassResource, { ...made, metadata: { ...made.metadata, annotations } });
+    putVolume(volume('v'));
+    putClaim({ ...claim('c'), spec: { ...none, volumeName: 'v' } });
+    await world.reconcile('default/c');
+    assert.deepEqual([claimNow()?.spec.storageClassName, claimNow()?.status?.phase], [undefined, 'Bound']);
+  });
+});
+
+describe('a volume', () => {
+  it('loses what was said of it, and nothing else of its status, as soon as it is bound', async () => {
+    const status = { phase: 'Released', message: 'no', reason: 'Emptied', lastPhaseTransitionTime: at(1) };
+    putVolume(volume('v', { spec: { claimRef: referenceTo('c') }, status }));
+    putClaim(bound());
+    await world.reconcile('v');
+    assert.deepEqual(volumeNow()?.status, { phase: 'Bound', lastPhaseTransitionTime: at(1) });
+  });
+
+  it('that is bound loses what was said of it', async () => {
+    const status = { phase: 'Bound', message: 'it failed' };
+    putVolume(volume('v', { spec: { claimRef: referenceTo('c') }, status }));
+    putClaim(bound());
+    await world.reconcile('v');
+    assert.deepEqual(volumeNow()?.status, { phase: 'Bound' });
+  });
+
+  it('that cannot be removed says why in its status', async () => {
+    const spec = { persistentVolumeReclaimPolicy: 'Delete' as const, claimRef: referenceTo('c') };
+    putVolume(volume('v', { spec, status: { phase: 'Released' } }));
+    await world.reconcile('v');
+    assert.match(volumeNow()?.status?.message ?? '', /no deletable volume plugin matched$/);
+  });
+
+  it('whose claim has another kind of it says so, and the claim does', async () => {
+    putVolume(volume('v', { spec: { claimRef: referenceTo('c'), volumeMode: 'Block' } }));
+    putClaim(claim('c'));
+    await world.reconcile('v');
+    const why = 'due to incompatible volumeMode.';
+    assert.deepEqual(world.told, [
+      `Warning VolumeMismatch v: Cannot bind PersistentVolume to requested PersistentVolumeClaim "c" ${why}`,
+      `Warning VolumeMismatch c: Cannot bind PersistentVolume "v" to requested PersistentVolumeClaim ${why}`,
+    ]);
+    // Nobody is told whom the cache does not know.
+    world.seen.remove(persistentVolumeClaimResource, 'default/c');
+    await world.reconcile('v');
+    assert.equal(world.told.length, 3);
+  });
+
+  it('is not released for another claim of the name that the cache shows', async () => {
+    putVolume(volume('v', { spec: { claimRef: referenceTo('c') }, status: { phase: 'Bound' } }));
+    world.store(persistentVolumeClaimResource, bound());
+    world.seen.put(persistentVolumeClaimResource, claim('c', { metadata: { uid: 'earlier' } }));
+    await world.reconcile('v');
+    assert.equal(volumeNow()?.status?.phase, 'Bound');
+    world.store(persistentVolumeClaimResource, claim('c', { metadata: { uid: 'later' } }));
+    await world.reconcile('v');
+    assert.equal(volumeNow()?.status?.phase, 'Released');
+  });
+
+  it('whose claim the cache shows is not asked for', async () => {
+    putVolume(volume('v', { spec: { claimRef: referenceTo('c') }, status: { phase: 'Bound' } }));
+    putClaim(bound());
+    await world.reconcile('v');
+    await world.reconcile('gone');
+    assert.deepEqual(world.asked, []);
+  });
+});
+
+describe('what was written of volumes', () => {
+  const of = (resourceVersion: string, uid = 'uid-v') => volume('v', { metadata: { resourceVersion, uid } });
+  const hold = (written: WrittenVolumes, one: PersistentVolume) => written.hold('v', async () => one);
+
+  it('counts until the cache shows as much, also where numbers have become longer', async () => {
+    const written = new WrittenVolumes();
+    await hold(written, of('10'));
+    assert.equal(written.latest(of('9'))?.metadata.resourceVersion, '10');
+    assert.equal(written.latest(of('10', 'uid-v'))?.metadata.resourceVersion, '10');
+    assert.equal(written.latest(of('9'))?.metadata.resourceVersion, '9', 'it was shown before');
+  });
+
+  it('is not that of another of the name, nor of one that has gone', async () => {
+    const written = new WrittenVolumes();
+    await hold(written, of('10'));
+    assert.equal(written.latest(of('9', 'other'))?.metadata.uid, 'other');
+    await hold(written, of('10'));
+    written.forget('v');
+    assert.equal(written.latest(of('9'))?.metadata.resourceVersion, '9');
+  });
+
+  it('is nobody’s while it is written', async () => {
+    const written = new WrittenVolumes();
+    const { promise, resolve } = Promise.withResolvers<PersistentVolume>();
+    const held = written.hold('v', () => promise);
+    assert.equal(written.latest(of('9')), undefined);
+    resolve(of('10'));
+    await held;
+    assert.ok(written.latest(of('9')));
+  });
+});

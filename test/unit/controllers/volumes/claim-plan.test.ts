@@ -1,0 +1,113 @@
+/** What becomes of a claim next, in the cases that the binder's tests do not come to. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type ClaimWorld, planClaim } from '../../../../src/controllers/volumes/claim-plan.ts';
+import { claim, referenceTo, storageClass, volume } from './objects.ts';
+
+const completed = { 'pv.kubernetes.io/bind-completed': 'yes' };
+const plan = (one: ReturnType<typeof claim>, world: Partial<ClaimWorld> = {}) =>
+  planClaim(one, { named: undefined, volumes: [], storageClass: undefined, waitingPods: [], ...world });
+const late = storageClass('late', { volumeBindingMode: 'WaitForFirstConsumer' });
+const ofLate = (annotations: Record<string, string> = {}) =>
+  claim('c', { metadata: { annotations }, spec: { storageClassName: 'late' } });
+
+describe('a claim that was bound', () => {
+  it('is lost when nobody knows any more to what', () => {
+    assert.deepEqual(plan(claim('c', { metadata: { annotations: completed } })), {
+      kind: 'lost',
+      told: {
+        type: 'Warning',
+        reason: 'ClaimLost',
+        message: 'Bound claim has lost reference to PersistentVolume. Data on the volume is lost!',
+      },
+    });
+  });
+
+  for (const phase of ['Bound', 'Lost'])
+    it(`and is ${phase} gets its volume again when that is nobody's, whatever it asks for`, () => {
+      const named = volume('v', { spec: { storageClassName: 'gold' } });
+      const one = claim('c', {
+        metadata: { annotations: completed },
+        spec: { volumeName: 'v' },
+        status: { phase },
+      });
+      assert.deepEqual(plan(one, { named }), { kind: 'bind', volume: named });
+    });
+
+  it('is bound wrongly where that is another’s, whatever its status says', () => {
+    const named = volume('v', { spec: { claimRef: referenceTo('c', 'another') } });
+    const one = claim('c', { metadata: { annotations: completed }, spec: { volumeName: 'v' } });
+    const step = plan(one, { named });
+    assert.equal(step.kind === 'lost' && step.told.reason, 'ClaimMisbound');
+  });
+
+  it('keeps the volume that is its own though its status says nothing of it', () => {
+    const named = volume('v', { spec: { storageClassName: 'gold', claimRef: referenceTo('c') } });
+    const one = claim('c', { metadata: { annotations: completed }, spec: { volumeName: 'v' } });
+    assert.deepEqual(plan(one, { named }), { kind: 'bind', volume: named });
+  });
+});
+
+describe('a claim that names its volume', () => {
+  const naming = (annotations: Record<string, string> = {}) =>
+    claim('c', { metadata: { annotations }, spec: { volumeName: 'v' } });
+
+  it('gets the one that is kept for it', () => {
+    const named = volume('v', { spec: { claimRef: referenceTo('c', '') } });
+    assert.deepEqual(plan(naming(), { named }), { kind: 'bind', volume: named });
+  });
+
+  it('waits while what is in it is removed', () => {
+    const named = volume('v', {
+      metadata: { labels: { 'minik8s.io/node': 'n1' } },
+      spec: { persistentVolumeReclaimPolicy: 'Recycle' },
+      status: { phase: 'Released' },
+    });
+    assert.deepEqual(plan(naming(), { named }), { kind: 'pending' });
+  });
+
+  it('is told whose it is when this server had begun to bind it', () => {
+    const named = volume('v', { spec: { claimRef: referenceTo('d') } });
+    assert.deepEqual(plan(naming({ 'pv.kubernetes.io/bound-by-controller': 'yes' }), { named }), {
+      kind: 'pending',
+      told: {
+        type: 'Warning',
+        reason: 'FailedBinding',
+        message: 'invalid binding of claim "default/c" to volume "v": volume already claimed by "default/d"',
+      },
+    });
+  });
+});
+
+describe('a claim whose class waits for pods', () => {
+  it('is told of all the pods that wait with it', () => {
+    const step = plan(ofLate(), { storageClass: late, waitingPods: ['a', 'b'] });
+    assert.deepEqual(step, {
+      kind: 'pending',
+      told: {
+        type: 'Normal',
+        reason: 'WaitForPodScheduled',
+        message: 'waiting for pods a,b to be scheduled',
+      },
+    });
+  });
+
+  it('is made a volume once its node is chosen', () => {
+    const chosen = ofLate({ 'volume.kubernetes.io/selected-node': 'n1' });
+    const step = plan(chosen, { storageClass: late });
+    assert.deepEqual(step.kind === 'provision' && step.provisioner, 'example.com/disks');
+  });
+
+  it('is told that nobody makes volumes of its class', () => {
+    const chosen = ofLate({ 'volume.kubernetes.io/selected-node': 'n1' });
+    const none = storageClass('late', { provisioner: 'kubernetes.io/no-provisioner' });
+    assert.deepEqual(plan(chosen, { storageClass: none }), {
+      kind: 'pending',
+      told: {
+        type: 'Warning',
+        reason: 'ProvisioningFailed',
+        message: 'no volume plugin matched name: kubernetes.io/no-provisioner',
+      },
+    });
+  });
+});

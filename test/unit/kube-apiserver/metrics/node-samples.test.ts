@@ -1,0 +1,122 @@
+/** How agents are asked what their nodes use: how many at a time, how long, and how much they may say. */
+import assert from 'node:assert/strict';
+import { beforeEach, describe, it } from 'node:test';
+import { NodeSamples } from '../../../../src/kube-apiserver/metrics/node-samples.ts';
+import { FakeClock } from '../../../fixtures/fake-clock.ts';
+import { RecordingLogger } from '../../../fixtures/recording-logger.ts';
+
+const time = '2026-01-01T00:00:00Z';
+const use = (cpu: number) => ({
+  cpu: { time, usageNanoCores: cpu },
+  memory: { time, workingSetBytes: 1024 },
+});
+const summary = (cpu = 1) => JSON.stringify({ node: use(cpu), pods: [] });
+
+let clock: FakeClock;
+let log: RecordingLogger;
+let asked: string[];
+let answer: (node: string, signal: AbortSignal) => Promise<Response>;
+let samples: NodeSamples;
+beforeEach(async () => {
+  [clock, log, asked] = [new FakeClock(), new RecordingLogger(), []];
+  answer = async () => new Response(summary());
+  samples = new NodeSamples({
+    clock,
+    log,
+    connection: (node, _path, signal) => {
+      asked.push(node);
+      return answer(node, signal);
+    },
+  });
+  await clock.advance(100_000);
+});
+const names = async (...nodes: string[]) => [...(await samples.of(nodes)).keys()];
+const why = () => log.of('debug').map(({ fields }) => fields.error);
+
+describe('the agents of nodes', () => {
+  it('are asked once by all who ask within two seconds, whatever others are asked meanwhile', async () => {
+    assert.deepEqual(await names('a', 'a'), ['a']);
+    assert.equal(clock.pending, 0, 'nothing waits on for one that has answered');
+    await clock.advance(1_500);
+    assert.deepEqual(await names('b', 'a'), ['b', 'a']);
+    assert.deepEqual(asked, ['a', 'b']);
+    await clock.advance(500);
+    assert.deepEqual(await names('a', 'b'), ['a', 'b']);
+    assert.deepEqual(asked, ['a', 'b', 'a']);
+  });
+
+  it('are asked 32 at a time, again and again, though some do not answer', async () => {
+    const nodes = Array.from({ length: 70 }, (_, n) => `n${n}`);
+    for (let round = 0; round < 2; round++) {
+      const open: (() => void)[] = [];
+      let [running, most] = [0, 0];
+      answer = async (node) => {
+        most = Math.max(most, ++running);
+        await new Promise<void>((resolve) => open.push(resolve));
+        running--;
+        if (node.endsWith('5')) throw new Error('no');
+        return new Response(summary());
+      };
+      asked = [];
+      const found = names(...nodes);
+      await clock.settle();
+      assert.equal(asked.length, 32);
+      open.shift()?.();
+      await clock.settle();
+      assert.equal(asked.length, 33);
+      while (asked.length < nodes.length || open.length > 0) {
+        open.shift()?.();
+        await clock.settle();
+      }
+      assert.deepEqual([(await found).length, most], [63, 32]);
+      await clock.advance(10_000);
+    }
+  });
+
+  it('that do not answer for five seconds are left out', async () => {
+    answer = (node, signal) =>
+      node === 'a'
+        ? Promise.resolve(new Response(summary()))
+        : new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    let found: string[] | undefined;
+    void names('a', 'b').then((some) => {
+      found = some;
+    });
+    await clock.advance(4_999);
+    assert.equal(found, undefined);
+    await clock.advance(1);
+    assert.deepEqual([found, why()], [['a'], ['no answer for 5000 ms']]);
+  });
+
+  it('that answer with a failure are left out, whatever they say', async () => {
+    answer = async () => new Response(summary(), { status: 503 });
+    assert.deepEqual([await names('a'), why()], [[], ['it answered 503']]);
+  });
+
+  it('that cannot be reached from this server are left out', async () => {
+    samples = new NodeSamples({ clock, log, connection: undefined });
+    assert.deepEqual([await names('a'), why()], [[], ['this server has no connection to nodes']]);
+  });
+
+  it('may say four mebibytes, in however many parts, and no more', async () => {
+    const most = 4 * 2 ** 20;
+    const said = (length: number) => {
+      const text = summary().padEnd(length);
+      const parts = [text.slice(0, 1000), text.slice(1000, length - 1000), text.slice(length - 1000)];
+      return new Response(ReadableStream.from(parts.map((part) => Buffer.from(part))));
+    };
+    answer = async (node) => said(node === 'a' ? most : most + 1);
+    assert.deepEqual(await names('a', 'b'), ['a']);
+    assert.deepEqual(why(), [`it answered more than ${most} bytes`]);
+  });
+
+  it('that have no rates yet are asked again a second later, once', async () => {
+    answer = async () => new Response(JSON.stringify({ pods: [] }));
+    const found = samples.of(['a']);
+    await clock.advance(999);
+    assert.equal(asked.length, 1);
+    await clock.advance(1);
+    assert.equal((await found).get('a')?.node, undefined);
+    assert.equal(asked.length, 2);
+  });
+});

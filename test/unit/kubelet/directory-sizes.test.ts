@@ -1,0 +1,93 @@
+/** How much lies in directories: when it is counted, and what is told where that is not whole. */
+import assert from 'node:assert/strict';
+import { beforeEach, describe, it } from 'node:test';
+import { ExecError } from '../../../src/base/exec.ts';
+import { DirectorySizes } from '../../../src/kubelet/usage/directory-sizes.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { RecordingLogger } from '../../fixtures/recording-logger.ts';
+
+let clock: FakeClock;
+let counted: string[][];
+/** What lies in each directory: bytes and files; what is not there `du` cannot count. */
+let there: Map<string, readonly [bytes: number, files: number]>;
+let sizes: DirectorySizes;
+const du = (args: readonly string[]) => {
+  const directories = args.slice(args.indexOf('--') + 1);
+  const isFiles = args.includes('--inodes');
+  if (!isFiles) counted.push(directories);
+  const lines = directories.flatMap((name) => {
+    const found = there.get(name);
+    return found ? [`${isFiles ? found[1] : found[0]}\t${name}\0`] : [];
+  });
+  return { stdout: lines.join(''), stderr: '', isWhole: lines.length === directories.length };
+};
+beforeEach(() => {
+  [clock, counted, there] = [new FakeClock(), [], new Map()];
+  sizes = new DirectorySizes({
+    clock,
+    log: new RecordingLogger(),
+    exec: async (file, args) => {
+      const { isWhole, ...result } = du(args);
+      if (!isWhole) throw new ExecError({ file, args, code: 1, ...result }, 'ended with status 1');
+      return result;
+    },
+  });
+});
+const want = async (...directories: string[]) => {
+  sizes.want(directories);
+  await sizes.settled();
+};
+const bytes = (name: string) => sizes.get(name)?.bytes;
+
+describe('the sizes of directories', () => {
+  it('are counted once a minute, and sooner where one is new', async () => {
+    there.set('/a', [4096, 2]).set('/b', [8192, 3]);
+    assert.equal(sizes.get('/a'), undefined);
+    await want('/a', '/a');
+    assert.deepEqual(sizes.get('/a'), { at: clock.now(), bytes: 4096, inodes: 2 });
+    assert.deepEqual(counted, [['/a']]);
+    await want('/a', '/b');
+    assert.equal(counted.length, 1, 'not with each question');
+    await clock.advance(10_000);
+    await want('/a', '/b');
+    assert.deepEqual([bytes('/b'), counted.length], [8192, 2]);
+    await clock.advance(59_999);
+    await want('/a', '/b');
+    assert.equal(counted.length, 2);
+    await clock.advance(1);
+    await want('/a', '/b');
+    assert.equal(counted.length, 3);
+  });
+
+  it('are told of those that could be counted, where others went meanwhile', async () => {
+    there.set('/a\nb', [4096, 2]);
+    await want('/gone', '/a\nb');
+    assert.deepEqual([bytes('/gone'), bytes('/a\nb')], [undefined, 4096]);
+  });
+
+  it('are forgotten of those that nobody asks for any more', async () => {
+    there.set('/a', [1, 1]).set('/b', [2, 1]);
+    await want('/a', '/b');
+    await clock.advance(60_000);
+    await want('/b');
+    assert.deepEqual([bytes('/a'), bytes('/b')], [undefined, 2]);
+  });
+
+  it('are counted fifty at a time', async () => {
+    const names = Array.from({ length: 120 }, (_, n) => `/d${n}`);
+    for (const name of names) there.set(name, [1, 1]);
+    await want(...names);
+    assert.deepEqual(
+      counted.map(({ length }) => length),
+      [50, 50, 20],
+    );
+    assert.ok(names.every((name) => bytes(name) === 1));
+  });
+
+  it('are not counted after the end', async () => {
+    there.set('/a', [1, 1]);
+    await sizes.close();
+    await want('/a');
+    assert.deepEqual(counted, []);
+  });
+});
