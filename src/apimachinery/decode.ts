@@ -19,6 +19,7 @@ import { TypeMismatch } from './scalars.ts';
 import { objectTypeOf } from './schema-types.ts';
 import { maxCauses, newBadRequest, newInvalid, type StatusCause } from './status-error.ts';
 import { inOneGo, type Steps } from './steps.ts';
+import { notActedOnField } from './type-rules.ts';
 import { metaCauses } from './validate-meta.ts';
 
 export type FieldValidation = 'Strict' | 'Warn' | 'Ignore';
@@ -97,10 +98,7 @@ export function* conversion<T extends KubeObject>(
   }
   return {
     object,
-    warnings:
-      fieldValidation === 'Ignore'
-        ? []
-        : [...problems, ...ignored.map((path) => `${path}: known to Kubernetes, not acted on by minik8s`)],
+    warnings: fieldValidation === 'Ignore' ? [] : [...problems, ...ignored.map(notActedOnField)],
   };
 }
 

@@ -1,6 +1,9 @@
 /** What minik8s adds to the types of Kubernetes: which fields it acts on, their defaults, choices and limits. */
 import type { Field, ObjectType } from './field-types.ts';
 
+/** What a writer is told of a field that is kept and has no effect. */
+export const notActedOnField = (path: string) => `${path}: known to Kubernetes, not acted on by minik8s`;
+
 /** Of one type, wherever it stands. Names of fields are separated by blanks. */
 export interface TypeRules {
   /** The fields that minik8s acts on; all when this is left out. Others are kept, and answered with a warning. */

@@ -6,6 +6,7 @@ import {
   type HorizontalPodAutoscaler,
   horizontalPodAutoscalerResource,
 } from '../../api/autoscaling/v2/horizontal-pod-autoscaler.ts';
+import { intervalSeconds } from '../../api/autoscaling/v2/scale-interval.ts';
 import { deepCopy, deepEqual } from '../../apimachinery/equality.ts';
 import { isTerminating, type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
 import { isConflict } from '../../apimachinery/status-error.ts';
@@ -41,12 +42,11 @@ export interface AutoscalingOptions {
   readonly metricSource?: MetricSource | undefined;
 }
 
-/** On an autoscaler: seconds between two looks at this one. */
-export const intervalAnnotation = 'minik8s.io/scale-interval-seconds';
-
 interface Memory {
   readonly uid: string;
   readonly spec: HorizontalPodAutoscaler['spec'];
+  /** In milliseconds. */
+  readonly period: number;
   readonly history: History;
   /** When it is looked at next, by the clock that nobody sets. */
   readonly due: number;
@@ -72,15 +72,15 @@ export const horizontalController =
       const passed = clock.monotonic();
       const memory = memories.get(key);
       const known = memory?.uid === hpa.metadata.uid ? memory : undefined;
-      // Its own status brings it here too.
-      if (known && passed < known.due && deepEqual(known.spec, hpa.spec))
-        return { requeueAfter: known.due - passed };
       const period = periodOf(hpa, syncPeriodMs);
+      // Its own status brings it here too.
+      const left = known ? untilDue(known, hpa, period, passed) : 0;
+      if (left > 0) return { requeueAfter: left };
       const due = (Math.floor(passed / period) + 1) * period;
       const looked = await look(hpa, known?.history ?? noHistory, passed);
       if (!looked) return undefined;
       const { history, status } = looked;
-      memories.set(key, { uid: hpa.metadata.uid, spec: hpa.spec, history, due });
+      memories.set(key, { uid: hpa.metadata.uid, spec: hpa.spec, period, history, due });
       if (!deepEqual(status, hpa.status)) await tell(hpa, status);
       return { requeueAfter: Math.max(0, due - clock.monotonic()) };
     }
@@ -176,6 +176,10 @@ const isDecided = (target: Target | string, rivals: readonly ObjectKey[] | strin
   typeof target === 'string' || target.replicas === 0 || typeof rivals === 'string' || rivals.length !== 1;
 
 function periodOf({ metadata }: HorizontalPodAutoscaler, standard: number): number {
-  const asked = Number(metadata.annotations?.[intervalAnnotation]);
-  return Number.isFinite(asked) && asked >= 1 && asked <= 3600 ? asked * 1000 : standard;
+  const seconds = intervalSeconds(metadata);
+  return seconds === undefined ? standard : seconds * 1000;
 }
+
+/** In milliseconds; one that was changed is due at once. */
+const untilDue = (known: Memory, { spec }: HorizontalPodAutoscaler, period: number, now: number): number =>
+  known.period === period && deepEqual(known.spec, spec) ? known.due - now : 0;

@@ -3,6 +3,7 @@
 import {
   folderOfShare,
   isOwnProvisioner,
+  localNeedsNode,
   localVolumesAnnotation,
   nfsProvisioner,
   provisionFault,
@@ -94,9 +95,7 @@ function planFolder(
   const chosen = claim.metadata.annotations?.[selectedNode];
   if (chosen === undefined) {
     if (storageClass.volumeBindingMode === 'WaitForFirstConsumer') return { kind: 'none' };
-    const why =
-      'no node was chosen for it; a StorageClass of local volumes needs volumeBindingMode: WaitForFirstConsumer';
-    return { kind: 'fail', why };
+    return { kind: 'fail', why: `no node was chosen for it; ${localNeedsNode}` };
   }
   if (!node) return { kind: 'chooseAgain', why: `node ${JSON.stringify(chosen)} is not there` };
   const folder = node.metadata.annotations?.[localVolumesAnnotation];

@@ -51,7 +51,11 @@ export const volumeBinding: Plugin<State> = {
     if ('fault' in looked) return { refused: rejection(looked.fault) };
     const [why] = volumeBinding.filter?.(podInfo(pod), node, looked) ?? [];
     if (why) return { refused: why };
-    if (looked.delayed.length === 0) return 'done';
+    if (looked.delayed.length === 0) {
+      // Its status comes last, and the node agent goes by that.
+      const isBound = (one: string) => claimOf(pod, one, cluster)?.status?.phase === 'Bound';
+      return claims.every(isBound) ? 'done' : { updates: [] };
+    }
     return { updates: (assignOn(node, looked.delayed) ?? []).flatMap((one) => updateOf(one, node) ?? []) };
   },
 

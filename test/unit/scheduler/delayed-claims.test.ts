@@ -124,6 +124,8 @@ describe('what is written before a pod is bound', () => {
       metadata: { ...one.metadata, annotations },
       spec: { ...one.spec, volumeName: 'a' },
     };
+    assert.equal((await world.step()).kind, 'wait', 'the node agent mounts what is said to be bound');
+    world.claim = { ...world.claim, status: { phase: 'Bound' } };
     assert.deepEqual(await world.step(), { kind: 'done' });
     assert.deepEqual(world.names, ['PersistentVolume a']);
   });

@@ -7,6 +7,7 @@ import { validateAnnotations, validateLabels } from '../../../apimachinery/valid
 import { ageColumn, nameColumn } from '../../columns.ts';
 import { claimSpecWarnings } from '../../core/v1/claim-warnings.ts';
 import { setPodTemplateDefaults } from '../../core/v1/pod-defaults.ts';
+import { isNone, validateAtMostAll, validateIntOrPercent } from '../../int-or-percent.ts';
 import { conditionRules } from '../../shared-rules.ts';
 import { validateCollisions, validateCounts, validateParts } from '../../status-counts.ts';
 import type { StatefulSet } from './types.gen.ts';
@@ -57,8 +58,16 @@ function validateStatefulSet({ kind, spec }: StatefulSet): StatusCause[] {
 }
 
 function validateUpdateStrategy({ type, rollingUpdate }: Spec['updateStrategy'], path: string) {
-  if (type !== 'OnDelete' || !rollingUpdate) return [];
-  return [invalidCause(path, rollingUpdate, "only allowed for updateStrategy 'RollingUpdate'")];
+  if (!rollingUpdate) return [];
+  if (type === 'OnDelete')
+    return [invalidCause(path, rollingUpdate, "only allowed for updateStrategy 'RollingUpdate'")];
+  const { maxUnavailable } = rollingUpdate;
+  if (maxUnavailable === undefined) return [];
+  const at = `${path}.maxUnavailable`;
+  const causes = [...validateIntOrPercent(maxUnavailable, at), ...validateAtMostAll(maxUnavailable, at)];
+  return causes.length === 0 && isNone(maxUnavailable)
+    ? [invalidCause(at, maxUnavailable, 'cannot be 0')]
+    : causes;
 }
 
 const changeable = new Set([
@@ -130,7 +139,7 @@ export const statefulSetResource: ResourceDefinition<StatefulSet> = {
       limits: { replicas: [0], minReadySeconds: [0], revisionHistoryLimit: [0] },
     },
     'apps.v1.StatefulSetUpdateStrategy': { choices: { type: ['RollingUpdate', 'OnDelete'] } },
-    'apps.v1.RollingUpdateStatefulSetStrategy': { acts: 'partition', limits: { partition: [0] } },
+    'apps.v1.RollingUpdateStatefulSetStrategy': { limits: { partition: [0] } },
     'apps.v1.StatefulSetPersistentVolumeClaimRetentionPolicy': {
       defaults: { whenDeleted: 'Retain', whenScaled: 'Retain' },
       choices: { whenDeleted: ['Retain', 'Delete'], whenScaled: ['Retain', 'Delete'] },

@@ -5,6 +5,7 @@ import { nonNegative } from '../../core/v1/pod-template-validation.ts';
 import { dropRoundTripAnnotations } from '../round-trip-annotations.ts';
 import { formatMetrics } from './metrics-column.ts';
 import { autoscalingRules } from './rules.ts';
+import { intervalAnnotation, intervalCauses } from './scale-interval.ts';
 import type { HorizontalPodAutoscaler, HPAScalingRules, MetricSpec } from './types.gen.ts';
 import { validateSpec } from './validation.ts';
 
@@ -49,6 +50,12 @@ export const horizontalPodAutoscalerResource: ResourceDefinition<HorizontalPodAu
     prepareForUpdate: dropRoundTripAnnotations,
     prepareForStatusUpdate: dropRoundTripAnnotations,
     validate: ({ spec }) => validateSpec(spec, 'spec'),
+    validateCreate: ({ metadata }) => intervalCauses(metadata),
+    // What was stored before it was looked at stays as it is.
+    validateUpdate: ({ metadata }, { metadata: old }) =>
+      metadata.annotations?.[intervalAnnotation] === old.annotations?.[intervalAnnotation]
+        ? []
+        : intervalCauses(metadata),
     validateStatus: ({ status }) => [
       ...nonNegative(status?.currentReplicas, 'status.currentReplicas'),
       ...nonNegative(status?.desiredReplicas, 'status.desiredReplicas'),

@@ -8,6 +8,8 @@ export const nfsProvisioner = 'minik8s.io/nfs';
 export const isOwnProvisioner = (name: string | undefined) =>
   name === localProvisioner || name === nfsProvisioner;
 
+export const localNeedsNode = 'a StorageClass of local volumes needs volumeBindingMode: WaitForFirstConsumer';
+
 /** Why no volume can be made for the claim, wherever that is; undefined also of provisioners that are not this server's own. */
 export function provisionFault(
   { spec }: PersistentVolumeClaim,

@@ -1,6 +1,7 @@
 /** PersistentVolume: storage of the cluster that a claim can have. */
 import { forbiddenCause } from '../../../apimachinery/field-error.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
+import { notActedOnField } from '../../../apimachinery/type-rules.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
 import { expressionWarnings } from './deprecated-labels.ts';
 import { persistentSources, volumeSourceRules } from './persistent-volume-sources.ts';
@@ -30,6 +31,10 @@ const gone = [
   ['rbd', 'rbd: deprecated in v1.28, non-functional in v1.31+'],
 ] as const;
 
+/** What the node agent mounts (kubelet/volumes/kinds/persistent-source.ts). */
+const mounted: readonly string[] = ['hostPath', 'local', 'nfs'];
+const named: readonly string[] = gone.map(([name]) => name);
+
 function warnings({ metadata, spec }: PersistentVolume): string[] {
   const options = `metadata.annotations[${mountOptions}]: deprecated since v1.31; use "mountOptions" attribute instead`;
   const recycle =
@@ -46,6 +51,9 @@ function warnings({ metadata, spec }: PersistentVolume): string[] {
       ),
     ),
     ...gone.flatMap(([name, why]) => (spec[name] === undefined ? [] : [`spec.${why}`])),
+    ...persistentSources
+      .filter((name) => spec[name] !== undefined && !mounted.includes(name) && !named.includes(name))
+      .map((name) => notActedOnField(`spec.${name}`)),
   ];
 }
 

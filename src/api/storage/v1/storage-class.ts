@@ -3,6 +3,8 @@ import type { ObjectMeta } from '../../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
 import { deprecationOf } from '../../core/v1/deprecated-labels.ts';
+import { localNeedsNode, localProvisioner, nfsProvisioner } from '../../core/v1/local-volumes.ts';
+import { shareFault } from '../../core/v1/nfs-share.ts';
 import { validateStorageClass, validateStorageClassUpdate } from './storage-class-validation.ts';
 import type { StorageClass } from './types.gen.ts';
 
@@ -32,6 +34,18 @@ const labelWarnings = ({ allowedTopologies = [] }: StorageClass): string[] =>
     }),
   );
 
+/** What keeps this server from making any volume of it. */
+function ownClassWarnings({ provisioner, volumeBindingMode, parameters }: StorageClass): string[] {
+  const { server = '', path = '' } = parameters ?? {};
+  const fault = provisioner === nfsProvisioner ? shareFault(server, path) : undefined;
+  return [
+    ...(provisioner === localProvisioner && volumeBindingMode === 'Immediate'
+      ? [`volumeBindingMode: ${localNeedsNode}`]
+      : []),
+    ...(fault === undefined ? [] : [`parameters.${fault}`]),
+  ];
+}
+
 export const storageClassResource: ResourceDefinition<StorageClass> = {
   group: storageGroup,
   version: 'v1',
@@ -53,7 +67,7 @@ export const storageClassResource: ResourceDefinition<StorageClass> = {
   strategy: {
     validate: validateStorageClass,
     validateUpdate: validateStorageClassUpdate,
-    warnings: labelWarnings,
+    warnings: (storageClass) => [...labelWarnings(storageClass), ...ownClassWarnings(storageClass)],
     countsGenerations: false,
   },
   hasStatus: false,

@@ -147,9 +147,10 @@ export function planStatus({ set, hash, fits, pods, now }: Daemons): StatusPlan 
   const nodes = [...fits].map(([node, { run }]) => ({ run, pod: eldestFirst(pods.get(node) ?? [])[0] }));
   const wanted = nodes.filter(({ run }) => run);
   const there = wanted.flatMap(({ pod }) => pod ?? []);
-  const waits = there.map((pod) => podAvailableIn(pod, set.spec.minReadySeconds ?? 0, now));
-  const available = waits.filter((wait) => wait === 0).length;
-  const later = waits.flatMap((wait) => wait || []);
+  const availableIn = (pod: Pod) => podAvailableIn(pod, set.spec.minReadySeconds ?? 0, now);
+  const available = there.filter((pod) => availableIn(pod) === 0).length;
+  // In a surge the new pod of a node counts for nothing yet, and the old one goes when it is available.
+  const later = [...pods.values()].flat().flatMap((pod) => availableIn(pod) || []);
   const status: DaemonSetStatus = {
     ...set.status,
     currentNumberScheduled: there.length,

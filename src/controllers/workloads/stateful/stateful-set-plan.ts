@@ -5,7 +5,7 @@
 import type { StatefulSet } from '../../../api/apps/v1/stateful-set.ts';
 
 import type { Pod } from '../../../api/core/v1/pod.ts';
-import { isPodTerminal, podAvailable, podReady } from '../../../api/core/v1/pod-conditions.ts';
+import { isPodTerminal } from '../../../api/core/v1/pod-conditions.ts';
 import type { PersistentVolumeClaim, PodTemplateSpec } from '../../../api/core/v1/types.gen.ts';
 import { type Draft, isTerminating } from '../../../apimachinery/meta.ts';
 import { goesWithPod, planOwners } from './claim-owners-plan.ts';
@@ -16,9 +16,9 @@ import {
   ordinalOf,
   ordinals,
   podNameOf,
-  revisionOf,
   statefulPod,
 } from './stateful-pods-plan.ts';
+import { isAvailable, isHealthy, isRunning, planRollout } from './stateful-rollout-plan.ts';
 
 /** What a StatefulSet is decided on. */
 export interface Members {
@@ -64,7 +64,7 @@ export function planSteps(members: Members): Steps {
     .filter(([ordinal]) => ordinal >= 0 && (ordinal < start || ordinal >= end))
     .sort(([a], [b]) => b - a);
   const owners = surplus.flatMap(([ordinal, pod]) => claimSteps(members, pod, ordinal, true));
-  const update = () => planUpdate(members, byOrdinal);
+  const update = () => planRollout(members, byOrdinal).map(remove);
   if (set.spec.podManagementPolicy === 'Parallel') {
     const wanted = parallelSteps(members, byOrdinal);
     const gone = surplus.filter(([, pod]) => !isTerminating(pod)).map(([, pod]) => remove(pod));
@@ -203,24 +203,3 @@ function mayGo(members: Members, last: Pod, surplus: readonly Pod[]): boolean {
   const well = isRunning(last) && isAvailable(members, last);
   return well || surplus.findLast((pod) => !isHealthy(pod)) === last;
 }
-
-/** The highest pod of another template goes, when all above it are well. */
-function planUpdate({ set, revisions }: Members, byOrdinal: ReadonlyMap<number, Pod>): Step[] {
-  const { type, rollingUpdate } = set.spec.updateStrategy;
-  if (type === 'OnDelete') return [];
-  const { start, end } = ordinals(set);
-  for (let ordinal = end - 1; ordinal >= start + (rollingUpdate?.partition ?? 0); ordinal--) {
-    const pod = byOrdinal.get(ordinal);
-    if (!pod) return [];
-    if (revisionOf(pod) !== revisions.update && !isTerminating(pod)) return [remove(pod)];
-    if (!isHealthy(pod)) return [];
-  }
-  return [];
-}
-
-const isRunning = (pod: Pod) => pod.status?.phase === 'Running' && podReady(pod);
-
-const isHealthy = (pod: Pod) => isRunning(pod) && !isTerminating(pod);
-
-const isAvailable = ({ set, now }: Members, pod: Pod) =>
-  podAvailable(pod, set.spec.minReadySeconds ?? 0, now);

@@ -75,6 +75,27 @@ testCreate(statefulSetResource, set, [
     strategy({ rollingUpdate: { partition: -1 } }),
     'spec.updateStrategy.rollingUpdate.partition: Invalid value: -1: must be greater than or equal to 0',
   ],
+  ['several at once', strategy({ rollingUpdate: { maxUnavailable: '30%' } })],
+  [
+    'none at once',
+    strategy({ rollingUpdate: { maxUnavailable: 0 } }),
+    'spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: 0: cannot be 0',
+  ],
+  [
+    'more than all at once',
+    strategy({ rollingUpdate: { maxUnavailable: '101%' } }),
+    'spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: "101%": must not be greater than 100%',
+  ],
+  [
+    'so many that are none',
+    strategy({ rollingUpdate: { maxUnavailable: -1 } }),
+    'spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: -1: must be greater than or equal to 0',
+  ],
+  [
+    'a text that is no share',
+    strategy({ rollingUpdate: { maxUnavailable: 'two' } }),
+    'spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: "two": a valid percent string',
+  ],
   ['claims that go', spec({ persistentVolumeClaimRetentionPolicy: { whenScaled: 'Delete' } })],
   [
     'claims that do neither',
@@ -165,14 +186,12 @@ test('the defaults of a stateful set', () => {
   assert.deepEqual(ordinals, { start: 0 });
 });
 
-test('what has no effect yet is told', () => {
+test('every field has an effect, and a claim begins as every claim does', () => {
   const body = merge(set, {
     spec: { volumeClaimTemplates: [claim], updateStrategy: { rollingUpdate: { maxUnavailable: 2 } } },
   });
   const { warnings, object } = convertObject(kindFields, statefulSetResource, body, 'Strict');
-  assert.deepEqual(warnings, [
-    'spec.updateStrategy.rollingUpdate.maxUnavailable: known to Kubernetes, not acted on by minik8s',
-  ]);
+  assert.deepEqual(warnings, []);
   statefulSetResource.strategy.setDefaults?.(object);
   assert.deepEqual(object.spec.volumeClaimTemplates, [
     {

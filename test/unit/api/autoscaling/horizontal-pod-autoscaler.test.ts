@@ -43,7 +43,17 @@ const zero = 'must specify at least one Object or External metric to support sca
 
 const at = 'spec.metrics[0]';
 const up = 'spec.behavior.scaleUp';
+const interval = (seconds: string) => ({
+  metadata: { annotations: { 'minik8s.io/scale-interval-seconds': seconds } },
+});
+const noInterval = (seconds: string) =>
+  `metadata.annotations[minik8s.io/scale-interval-seconds]: Invalid value: "${seconds}": must be a number of seconds from 1 to 3600`;
+
 testCreate(kind, base, [
+  ['a period of its own', interval('40')],
+  ['no period', interval('0'), noInterval('0')],
+  ['a period that is too long', interval('3601'), noInterval('3601')],
+  ['a period in words', interval('soon'), noInterval('soon')],
   ['every sort of metric', metrics(cpu, pods, object, external, ofContainer)],
   [
     'no specification',
@@ -204,6 +214,8 @@ testCreate(kind, base, [
 ]);
 
 testUpdate(kind, base, [
+  ['another period', interval('5')],
+  ['a wrong period', interval('5m'), noInterval('5m')],
   ['another target', { spec: { scaleTargetRef: { name: 'other' }, maxReplicas: 3 } }],
   [
     'no pod',

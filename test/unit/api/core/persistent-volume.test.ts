@@ -296,6 +296,22 @@ test('warnings', () => {
   );
 });
 
+test('a source that no node mounts is told, and one that Kubernetes dropped is told once', () => {
+  const warned = (one: object) => {
+    const made = created(persistentVolumeResource, merge(disk, source(one)));
+    return persistentVolumeResource.strategy.warnings?.(made, undefined);
+  };
+  assert.deepEqual(warned({ csi: { driver: 'ebs.csi.aws.com', volumeHandle: 'v' } }), [
+    'spec.csi: known to Kubernetes, not acted on by minik8s',
+  ]);
+  assert.deepEqual(warned({ awsElasticBlockStore: { volumeID: 'v' } }), [
+    'spec.awsElasticBlockStore: known to Kubernetes, not acted on by minik8s',
+  ]);
+  assert.equal(warned({ rbd: { monitors: ['a'], image: 'b' } })?.length, 1);
+  for (const one of [{ hostPath: { path: '/a' } }, { nfs: { server: 'a', path: '/b' } }])
+    assert.deepEqual(warned(one), []);
+});
+
 test('columns', () => {
   const made = created(persistentVolumeResource, merge(disk, { metadata: { annotations: {} } }));
   const shown = {

@@ -144,6 +144,21 @@ test('a label that has a newer name', () => {
   ]);
 });
 
+test('a class of this server of which no volume can be made', () => {
+  const warned = (patch: object) =>
+    storageClassResource.strategy.warnings?.(created(storageClassResource, { ...fast, ...patch }), undefined);
+  const local = { provisioner: 'minik8s.io/local' };
+  assert.deepEqual(warned(local), [
+    'volumeBindingMode: a StorageClass of local volumes needs volumeBindingMode: WaitForFirstConsumer',
+  ]);
+  assert.deepEqual(warned({ ...local, volumeBindingMode: 'WaitForFirstConsumer' }), []);
+  const nfs = { provisioner: 'minik8s.io/nfs' };
+  assert.deepEqual(warned({ ...nfs, parameters: { path: '/a' } }), [
+    'parameters.server: "" is no name or address of a server',
+  ]);
+  assert.deepEqual(warned({ ...nfs, parameters: { server: 'files', path: '/a' } }), []);
+});
+
 test('columns', () => {
   const shown = {
     Name: 'fast',

@@ -6,13 +6,11 @@ import {
   type HorizontalPodAutoscaler,
   horizontalPodAutoscalerResource,
 } from '../../../../src/api/autoscaling/v2/horizontal-pod-autoscaler.ts';
+import { intervalAnnotation } from '../../../../src/api/autoscaling/v2/scale-interval.ts';
 import { podResource } from '../../../../src/api/core/v1/pod.ts';
 import { podMetricsResource } from '../../../../src/api/metrics/v1beta1/pod-metrics.ts';
 import { newForbidden } from '../../../../src/apimachinery/status-error.ts';
-import {
-  horizontalController,
-  intervalAnnotation,
-} from '../../../../src/controllers/autoscaling/horizontal.ts';
+import { horizontalController } from '../../../../src/controllers/autoscaling/horizontal.ts';
 import { at, container, deployment, meta, pod } from '../objects.ts';
 import { ScriptedWorld } from '../scripted-world.ts';
 
@@ -160,6 +158,15 @@ describe('a HorizontalPodAutoscaler', () => {
       world.put(horizontalPodAutoscalerResource, hpa({}, metadata));
       assert.deepEqual(await world.reconcile(key), { requeueAfter: 15_000 }, wrong);
     }
+  });
+
+  it('has another period at once', async () => {
+    load(1, 500);
+    const every = (seconds: string) => hpa({}, { annotations: { [intervalAnnotation]: seconds } });
+    world.put(horizontalPodAutoscalerResource, every('3600'));
+    assert.deepEqual(await world.reconcile(key), { requeueAfter: 3_600_000 });
+    world.put(horizontalPodAutoscalerResource, every('20'));
+    assert.deepEqual(await world.reconcile(key), { requeueAfter: 20_000 });
   });
 
   it('scales down only after five minutes in which no more was needed', async () => {

@@ -200,6 +200,14 @@ describe('its status', () => {
     assert.equal(planStatus({ ...decided, set: { ...set, status } }).changed, false);
   });
 
+  it('looks again when a new pod beside an old one becomes available: nothing else happens then', () => {
+    const set = daemonSet({ ...surging(1), minReadySeconds: 50 });
+    const newer = { creationTimestamp: at(20), labels: daemon('n', 'n1').metadata.labels ?? {} };
+    const beside = daemon('n', 'n1', 'new', { readyAt: 30, metadata: newer });
+    const { status, nextAvailableIn } = planStatus(daemons(set, ['n1'], daemon('o', 'n1', 'old'), beside));
+    assert.deepEqual([status.numberAvailable, nextAvailableIn], [1, 20_000]);
+  });
+
   it('leaves out how many are available, or are not, where none is', () => {
     const none = planStatus(daemons(daemonSet(), ['n1'], daemon('a', 'n1', 'new', { readyAt: undefined })));
     assert.deepEqual(

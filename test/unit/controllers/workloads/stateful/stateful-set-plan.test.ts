@@ -142,6 +142,32 @@ describe('another template', () => {
     assert.deepEqual([revision(1, all(1)), revision(2, all(2))], ['old', 'new']);
   });
 
+  it('with maxUnavailable as many at once, from the last; every pod that is not available counts', () => {
+    const rolling = (maxUnavailable: number | string, over = {}) =>
+      statefulSet(5, {
+        updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable, partition: 0, ...over } },
+        ...parallel,
+      });
+    const names = (set: StatefulSet, pods: readonly Pod[]) => steps(set, pods).flat();
+    assert.deepEqual(names(rolling(2), all(5, 'old')), ['remove web-4', 'remove web-3']);
+    assert.deepEqual(names(rolling('50%'), all(5, 'old')), ['remove web-4', 'remove web-3']);
+    assert.deepEqual(names(rolling('1%'), all(5, 'old')), ['remove web-4']);
+    assert.deepEqual(names(rolling(3, { partition: 3 }), all(5, 'old')), ['remove web-4', 'remove web-3']);
+    const renewed = [...all(3, 'old'), member(3), member(4, 'new', unready)];
+    assert.deepEqual(names(rolling(2), renewed), ['remove web-2']);
+    assert.deepEqual(names(rolling(1), renewed), []);
+    assert.deepEqual(names(rolling(2), [...all(4, 'old'), ending(member(4, 'old'))]), ['remove web-3']);
+    const brokenBelow = [member(0, 'old', unready), ...all(5, 'old').slice(1)];
+    assert.deepEqual(names(rolling(2), brokenBelow), ['remove web-4']);
+    const broken = all(5, 'old').map((_, ordinal) => member(ordinal, 'old', unready));
+    assert.equal(names(rolling(2), broken).length, 5, 'one that is not ready costs nothing');
+    const patient = { ...rolling(2), spec: { ...rolling(2).spec, minReadySeconds: 90 } };
+    assert.deepEqual(names(patient, [...all(3, 'old'), member(3), member(4)]), []);
+    const ordered = statefulSet(5, { updateStrategy: rolling(2).spec.updateStrategy });
+    assert.deepEqual(names(ordered, all(5, 'old')), ['remove web-4', 'remove web-3']);
+    assert.deepEqual(names(ordered, all(3, 'old')), ['create web-3']);
+  });
+
   it('OnDelete: replaces none', () => {
     assert.deepEqual(steps(statefulSet(3, { updateStrategy: { type: 'OnDelete' } }), all(3, 'old')), []);
   });

@@ -1,0 +1,64 @@
+/** Which pods of a StatefulSet go because they are of another template (k8s.io/kubernetes pkg/controller/statefulset). Pure. */
+import type { Pod } from '../../../api/core/v1/pod.ts';
+import { podAvailable, podReady } from '../../../api/core/v1/pod-conditions.ts';
+import { resolveCount } from '../../../api/int-or-percent.ts';
+import { isTerminating } from '../../../apimachinery/meta.ts';
+import { ordinals, revisionOf } from './stateful-pods-plan.ts';
+import type { Members } from './stateful-set-plan.ts';
+
+export const isRunning = (pod: Pod) => pod.status?.phase === 'Running' && podReady(pod);
+
+export const isHealthy = (pod: Pod) => isRunning(pod) && !isTerminating(pod);
+
+export const isAvailable = ({ set, now }: Members, pod: Pod) =>
+  podAvailable(pod, set.spec.minReadySeconds ?? 0, now);
+
+/** From the last to the first, down to the partition. */
+export function planRollout(members: Members, byOrdinal: ReadonlyMap<number, Pod>): Pod[] {
+  const { type, rollingUpdate } = members.set.spec.updateStrategy;
+  if (type === 'OnDelete') return [];
+  return rollingUpdate?.maxUnavailable === undefined
+    ? planNext(members, byOrdinal)
+    : planSeveral(members, byOrdinal, rollingUpdate.maxUnavailable);
+}
+
+/** The highest pod of another template goes, when all above it are well. */
+function planNext({ set, revisions }: Members, byOrdinal: ReadonlyMap<number, Pod>): Pod[] {
+  const { start, end } = ordinals(set);
+  const { partition = 0 } = set.spec.updateStrategy.rollingUpdate ?? {};
+  for (let ordinal = end - 1; ordinal >= start + partition; ordinal--) {
+    const pod = byOrdinal.get(ordinal);
+    if (!pod) return [];
+    if (revisionOf(pod) !== revisions.update && !isTerminating(pod)) return [pod];
+    if (!isHealthy(pod)) return [];
+  }
+  return [];
+}
+
+/**
+ * As many as may be unavailable, at least one; every pod of the set counts that is not available, also below the partition. One of
+ * another template that is not ready costs nothing (upstream keeps it, and so a rollout that would mend it stands still).
+ */
+function planSeveral(
+  members: Members,
+  byOrdinal: ReadonlyMap<number, Pod>,
+  maxUnavailable: number | string,
+): Pod[] {
+  const { set, revisions } = members;
+  const { start, end } = ordinals(set);
+  const { partition = 0 } = set.spec.updateStrategy.rollingUpdate ?? {};
+  const wanted = [...byOrdinal]
+    .filter(([ordinal]) => ordinal >= start && ordinal < end)
+    .sort(([a], [b]) => b - a);
+  const available = wanted.filter(([, pod]) => isHealthy(pod) && isAvailable(members, pod)).length;
+  const unavailable = set.spec.replicas - available;
+  let allowed = Math.max(1, resolveCount(maxUnavailable, set.spec.replicas, Math.floor)) - unavailable;
+  const going: Pod[] = [];
+  for (const [ordinal, pod] of wanted) {
+    if (ordinal < start + partition) break;
+    if (revisionOf(pod) === revisions.update || isTerminating(pod)) continue;
+    if (isHealthy(pod) && --allowed < 0) break;
+    going.push(pod);
+  }
+  return going;
+}

@@ -1,0 +1,34 @@
+/** The scripts of bin/ that take no arguments say so, and what they would have done, instead of doing it. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+const bin = join(import.meta.dirname, '../../bin');
+const scripts = [
+  'quickstart',
+  'setup',
+  'test',
+  'make-images',
+  'get-helm',
+  'get-kubectl',
+  'get-prometheus',
+] as const;
+
+for (const script of scripts) {
+  test(`bin/${script} --help does nothing`, (context) => {
+    // One that went on would find no program to do it with.
+    const path = mkdtempSync(join(tmpdir(), 'minik8s-bin-'));
+    context.after(() => rmSync(path, { recursive: true }));
+    symlinkSync('/usr/bin/sed', join(path, 'sed'));
+    const file = join(bin, script);
+    const { status, stdout, stderr } = spawnSync('/bin/bash', [file, '--help'], {
+      env: { PATH: path },
+      encoding: 'utf8',
+    });
+    const comment = /^#!.*\n((?:# .*\n)+)/.exec(readFileSync(file, 'utf8'))?.[1]?.replaceAll(/^# /gm, '');
+    assert.deepEqual([status, stdout, stderr], [2, '', `bin/${script} takes no arguments.\n${comment}`]);
+  });
+}
