@@ -11,6 +11,7 @@ import { createClient } from '../../client/rest-client.ts';
 import { createInformerFactory } from '../../client/shared-informer.ts';
 import type { Transport } from '../../client/transport.ts';
 import { createEventRecorder } from '../../controller-runtime/event-recorder.ts';
+import { BuildEngine } from '../../kubelet/functions/build-engine.ts';
 import { createKubelet } from '../../kubelet/kubelet.ts';
 import { readNodeFacts } from '../../kubelet/node/node-facts.ts';
 import type { ReportedConditions } from '../../kubelet/node/plan/node-conditions.ts';
@@ -122,6 +123,11 @@ export async function runWorker(options: WorkerOptions, signal: AbortSignal): Pr
     dataDir,
     facts: await readNodeFacts(dataDir, `v1.32.0-minik8s.${version()}`),
     pauseImage: pauseImage(),
+    builds: new BuildEngine({
+      socketPath: settings['docker-socket'],
+      owner: ownerOf(settings['data-dir']),
+    }),
+    environment: process.env,
     readPauseArchive: async () => readAsset('pause.tar'),
     ...podDns(settings),
     maxPods: settings['max-pods'],
