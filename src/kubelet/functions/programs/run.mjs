@@ -73,6 +73,9 @@ class InvalidResult extends Error {
 
 const tooLarge = () => new Refused(413, `a body may have ${mostBody} bytes`);
 
+// What a handler prints is out before it goes on: nothing is kept for a reader that is slow.
+for (const { _handle: handle } of [process.stdout, process.stderr]) handle?.setBlocking?.(true);
+
 // ---- the handler
 
 const candidates = (module) => ['.js', '.mjs', '.cjs'].map((ending) => resolve(`${module}${ending}`));
@@ -410,6 +413,9 @@ async function serve(handler, request, response, expects) {
   try {
     const { headers } = request;
     if (Number(headers['content-length'] ?? 0) > mostBody) throw tooLarge();
+    const coding = headers['transfer-encoding'];
+    if (coding !== undefined && coding.toLowerCase() !== 'chunked')
+      throw new Refused(400, 'the only Transfer-Encoding is chunked');
     const repeats = headers['function-repeat']?.toLowerCase() === 'true';
     try {
       if (!repeats) key = begin();
