@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import { Readable, Transform } from 'node:stream';
 import { call, unlessGone } from '../../docker/call.ts';
 import { type Docker, dockerClient } from '../../docker/client.ts';
+import { removeImage } from '../../docker/images.ts';
 import { RuntimeError } from '../../docker/runtime-error.ts';
 import { demultiplex, firstFileOfTar } from '../../docker/streams.ts';
 import { type ImageConfig, imageLabels } from './plan/image-contents.ts';
@@ -54,9 +55,11 @@ const mostFile = 16 * 1024 ** 2;
 export class BuildEngine {
   readonly #docker: Docker;
   readonly #prefix: string;
+  readonly #owner: string;
 
   constructor({ socketPath, owner }: BuildEngineOptions) {
     this.#docker = dockerClient(socketPath);
+    this.#owner = owner;
     // The name and no label: an image has the labels of the container it was made from.
     this.#prefix = `minik8s-build.${owner.replaceAll(/[^a-zA-Z0-9_.-]/g, '_')}.`;
   }
@@ -68,9 +71,15 @@ export class BuildEngine {
     for (const { Id } of found) await this.#remove(this.#docker.getContainer(Id));
   }
 
-  /** Images that were built here or by another agent of this engine. */
+  /** Takes everything away that was built here, but images that somebody uses. Not while an agent runs. */
+  async removeAll(): Promise<void> {
+    await this.removeLeft();
+    for (const { image } of await this.images()) await unlessGone(removeImage(this.#docker, image));
+  }
+
+  /** Images that were built here. */
   async images(): Promise<readonly BuiltImage[]> {
-    const filters = { label: [imageLabels.of] };
+    const filters = { label: [`${imageLabels.by}=${this.#owner}`] };
     const found = await call('list images of functions', () => this.#docker.listImages({ filters }));
     return found.flatMap(({ Id: id, RepoTags, Labels }) => {
       const image = Labels?.[imageLabels.of] ?? '';
@@ -140,7 +149,7 @@ export class BuildEngine {
       Cmd: [...Cmd],
       Env: [...Env],
       WorkingDir,
-      Labels: { ...Labels },
+      Labels: { ...Labels, [imageLabels.by]: this.#owner },
       HostConfig: { NetworkMode: 'none' },
     });
     try {

@@ -8,7 +8,6 @@ import { type Clock, sleep } from '../../base/clock.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import type { Client } from '../../client/client.ts';
 import { RuntimeError } from '../../docker/runtime-error.ts';
-import type { ImageRecord } from '../images/image-record.ts';
 import type { ContainerRuntime } from '../runtime/runtime.ts';
 import type { BuildEngine } from './build-engine.ts';
 import { logPath } from './build-log.ts';
@@ -17,8 +16,6 @@ export interface FunctionChoresOptions {
   readonly client: Client;
   readonly engine: Pick<BuildEngine, 'images' | 'removeLeft'>;
   readonly runtime: Pick<ContainerRuntime, 'removeImage' | 'usedImages'>;
-  /** Only images that came by this agent are removed. */
-  readonly record: Pick<ImageRecord, 'images'>;
   readonly clock: Clock;
   readonly log: Logger;
   readonly dataDir: string;
@@ -76,9 +73,8 @@ export class FunctionChores {
 
   /** Removes the images whose FunctionVersion is gone. One that this node may not read any more is there. */
   async look(): Promise<void> {
-    const { client, engine, runtime, record, log, dataDir } = this.#options;
-    const ours = await record.images();
-    const found = (await engine.images()).filter(({ id }) => ours.has(id));
+    const { client, engine, runtime, log, dataDir } = this.#options;
+    const found = await engine.images();
     if (found.length === 0) return;
     const used = await runtime.usedImages();
     for (const { id, image, version } of found) {

@@ -27,6 +27,7 @@ import type { Settings } from '../settings/settings.ts';
 import { createNodeDns, dnsSettings, podDns } from './node-dns.ts';
 import { agentLife, nodeLifeSettings, shutdownPeriods, signalAfterPods } from './node-life.ts';
 import { createNodeRouting } from './node-routing.ts';
+import { ownerOf } from './owner.ts';
 
 export const workerSettings = [
   'data-dir',
@@ -67,9 +68,6 @@ export interface WorkerOptions extends NodeContext {
   readonly taints?: readonly TaintValue[];
   readonly podCIDR?: string;
 }
-
-/** Written on every container made here, so that two clusters on one Docker engine keep out of each other's way. */
-export const ownerOf = (dataDir: string) => `minik8s:${dataDir}`;
 
 const pauseImage = () => readAsset('pause.reference').toString('utf8').trim();
 

@@ -176,7 +176,7 @@ for (const runtime of ['python', 'nodejs'] as const) {
       assert.ok(text.length < 5000);
       const thrown = await program.call({ body: { do: 'throw' }, headers: ofCall('traced') });
       assert.ok(!/main\.(py|mjs)/.test(thrown.text));
-      await eventually(async () => assert.match(program.output.tail, /\[traced\][^]*main\.(py|mjs)/));
+      await eventually(async () => assert.match(program.output.tail, /\[traced\][\s\S]*main\.(py|mjs)/));
     });
 
     it('tells of the call', async () => {
@@ -470,7 +470,6 @@ for (const runtime of ['python', 'nodejs'] as const) {
 
     it('a call that never lets another run ends the instance too', async () => {
       const program = await startFunction(runtime, sources[runtime], stuckEnv);
-      assert.equal((await program.call({ body: { do: 'none' } })).status, 200);
       await assert.rejects(program.call({ body: { do: 'spin' } }));
       assert.ok([70, 'SIGKILL'].includes(await program.ended));
       await program.close();

@@ -8,7 +8,6 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import { BuildEngine } from '../../../src/kubelet/functions/build-engine.ts';
 import { FunctionChores } from '../../../src/kubelet/functions/function-chores.ts';
-import { ImageRecord } from '../../../src/kubelet/images/image-record.ts';
 import { dockerSocket } from '../../fixtures/docker-socket.ts';
 import { lockMachine } from '../../fixtures/machine-lock.ts';
 import { docker, type FunctionWorld, image, runtimeImages, startFunctionWorld } from './function-world.ts';
@@ -52,6 +51,7 @@ describe('functions on a node', () => {
       'minik8s.io/function-image': image('hello'),
       'minik8s.io/built-for': 'hello-1',
       'minik8s.io/content-hash': 'h1',
+      'minik8s.io/built-by': node.owner,
     });
     const listed = await docker(
       'run',
@@ -195,10 +195,9 @@ describe('functions on a node', () => {
   });
 
   it('the image of a version that is gone is removed, and that of one that is there stays', async () => {
-    const record = new ImageRecord({ dataDir: node.dataDir, clock: systemClock, log: silentLogger });
     const engine = new BuildEngine({ socketPath: dockerSocket, owner: node.owner });
     const chores = new FunctionChores({
-      ...{ client: node.client, engine, runtime: node.runtime, record },
+      ...{ client: node.client, engine, runtime: node.runtime },
       ...{ clock: systemClock, log: silentLogger, dataDir: node.dataDir },
     });
     const isThere = async (name: string) => (await node.runtime.findImage(image(name))) !== undefined;
@@ -211,5 +210,14 @@ describe('functions on a node', () => {
       assert.equal(await isThere('linked'), false);
     });
     assert.ok(await isThere('js'), 'its version is there');
+  });
+
+  it('all that an agent has built goes when the machine is cleaned up, but what is used', async () => {
+    await new BuildEngine({ socketPath: dockerSocket, owner: `${node.owner}x` }).removeAll();
+    const left = async () =>
+      (await docker('images', '--filter', `label=minik8s.io/built-by=${node.owner}`, '--format', '{{.Repository}}')).trim();
+    assert.match(await left(), /minik8s\.function\/default\/js$/m);
+    await new BuildEngine({ socketPath: dockerSocket, owner: node.owner }).removeAll();
+    assert.equal(await left(), 'minik8s.function/default/hello');
   });
 });

@@ -23,6 +23,8 @@ export const imageLabels = {
   of: 'minik8s.io/function-image',
   version: 'minik8s.io/built-for',
   hash: 'minik8s.io/content-hash',
+  /** The agent that built it, which may remove it. */
+  by: 'minik8s.io/built-by',
 } as const;
 
 /** 1980, the earliest that a zip archive can say. */

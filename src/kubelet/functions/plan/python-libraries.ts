@@ -5,16 +5,39 @@
 import { isRecord } from '../../../apimachinery/equality.ts';
 import { BuildError } from './build-error.ts';
 
-const name = '[A-Za-z0-9](?:[A-Za-z0-9._-]{0,200}[A-Za-z0-9])?';
-const extras = `\\[\\s*${name}(?:\\s*,\\s*${name})*\\s*\\]`;
-const clause = '(?:===?|~=|!=|<=?|>=?)\\s*[A-Za-z0-9._*+!-]{1,100}';
-const versions = `\\(?\\s*${clause}(?:\\s*,\\s*${clause})*\\s*,?\\s*\\)?`;
-const marker = `;[\\sA-Za-z0-9._'"<>=!~,()*+-]{1,500}`;
-const hash = '--hash=sha(?:256|384|512):[0-9a-f]{64,128}';
-const requirement = new RegExp(
-  `^${name}\\s*(?:${extras})?\\s*(?:${versions})?\\s*(?:${marker})?(?:\\s+${hash})*$`,
-);
+const name = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/;
+const clause = /^(?:===?|~=|!=|<=?|>=?)[ \t]*[A-Za-z0-9._*+!-]+$/;
+const marker = /^[A-Za-z0-9_ \t.'"<>=!~,()*+-]+$/;
+const hash = /^--hash=sha(?:256|384|512):[0-9a-f]{64,128}$/;
 const longestLine = 20_000;
+
+/**
+ * Whether the line is NAME[EXTRAS] VERSIONS ; MARKER --hash=…. It is taken apart from its end, so that no line takes long: lines come
+ * from whoever may write a function.
+ */
+function isRequirement(line: string): boolean {
+  if (line.length > longestLine || /[^\t\x20-\x7e]/.test(line)) return false;
+  const [package_ = '', ...hashes] = line.split(/[ \t](?=--)/).map((part) => part.trim());
+  if (!hashes.every((one) => hash.test(one))) return false;
+  const semicolon = package_.indexOf(';');
+  if (semicolon >= 0 && !marker.test(package_.slice(semicolon + 1))) return false;
+  const wanted = (semicolon < 0 ? package_ : package_.slice(0, semicolon)).trim();
+  const end = wanted.search(/[^A-Za-z0-9._-]/);
+  if (end < 0) return name.test(wanted);
+  if (!name.test(wanted.slice(0, end))) return false;
+  const rest = wanted.slice(end).trim();
+  const close = rest.startsWith('[') ? rest.indexOf(']') : -1;
+  if (rest.startsWith('[') && (close < 0 || !areNames(rest.slice(1, close)))) return false;
+  return areVersions(rest.slice(close + 1).trim());
+}
+
+const areNames = (text: string) => text.split(',').every((one) => name.test(one.trim()));
+
+function areVersions(text: string): boolean {
+  if (text === '') return true;
+  const inner = text.startsWith('(') && text.endsWith(')') ? text.slice(1, -1) : text;
+  return inner.split(',').every((one) => clause.test(one.trim()));
+}
 
 /** One line a package; empty when there is nothing to install. Throws BuildError with the line that is refused. */
 export function requirementLines(text: string): readonly string[] {
@@ -22,7 +45,7 @@ export function requirementLines(text: string): readonly string[] {
   return joined.split(/\r\n|\r|\n/).flatMap((full) => {
     const line = full.replace(/(?:^|\s)#.*$/, '').trim();
     if (line === '') return [];
-    if (line.length <= longestLine && requirement.test(line)) return [line];
+    if (isRequirement(line)) return [line];
     const shown = JSON.stringify(line.length > 200 ? `${line.slice(0, 200)}…` : line);
     throw new BuildError(
       `requirements.txt: ${shown} is not installed: only names of packages with versions, markers and --hash are, no options, files or addresses`,

@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { Worker } from 'node:worker_threads';
 
 const { env } = process;
 
@@ -102,7 +103,6 @@ const underWay = new Map();
 let ending = false;
 let stuck = false;
 let watch;
-let beats;
 
 function begin() {
   if (ending) throw new Refused(503, 'this instance is stopping', 'stopping');
@@ -110,12 +110,14 @@ function begin() {
   if (underWay.size >= concurrency) throw new Refused(503, `this instance has ${concurrency} calls`, 'busy');
   const key = Symbol('call');
   underWay.set(key, performance.now() + timeoutMs);
+  beat();
   if (!watch) look();
   return key;
 }
 
 function end(key) {
   underWay.delete(key);
+  beat();
   if (ending && underWay.size === 0) process.exit(0);
   if (stuck) look();
 }
@@ -124,9 +126,7 @@ function end(key) {
 function look() {
   clearTimeout(watch);
   watch = undefined;
-  if (beats) Atomics.store(beats, 0, underWay.size > 0 ? 1 : 0);
-  else if (underWay.size > 0) setImmediate(watchLoop).unref();
-  if (beats) Atomics.add(beats, 1, 1);
+  beat();
   stuck = false;
   if (underWay.size === 0) return;
   const now = performance.now();
@@ -141,11 +141,16 @@ function look() {
   watch.unref();
 }
 
-/** For code that never lets another run: a thread sees that nothing has looked. */
-async function watchLoop() {
-  if (beats) return;
-  beats = new Int32Array(new SharedArrayBuffer(8));
-  const { Worker } = await import('node:worker_threads');
+/** How many calls are under way, and a number that changes as long as the loop goes round. */
+const beats = new Int32Array(new SharedArrayBuffer(8));
+
+function beat() {
+  Atomics.store(beats, 0, underWay.size);
+  Atomics.add(beats, 1, 1);
+}
+
+/** For code that never lets another run: a thread sees that nothing beats. */
+function watchLoop() {
   const source = `
     const { beats, limitMs } = require('node:worker_threads').workerData;
     for (let last = -1, since = Date.now(); ; ) {
@@ -158,9 +163,8 @@ async function watchLoop() {
       }
     }`;
   const limitMs = timeoutMs * 1.5 + stuckMs + 1000;
-  const limits = { maxOldGenerationSizeMb: 16 };
-  new Worker(source, { eval: true, workerData: { beats, limitMs }, resourceLimits: limits, env: {} }).unref();
-  Atomics.store(beats, 0, underWay.size > 0 ? 1 : 0);
+  const resourceLimits = { maxOldGenerationSizeMb: 16 };
+  new Worker(source, { eval: true, workerData: { beats, limitMs }, resourceLimits, env: {} }).unref();
 }
 
 /** The answers of calls by their ids. The order is that in which they ended; what is under way has none yet. */
@@ -407,15 +411,19 @@ function send(response, { status, headers, type, body }, close = false) {
   response.end(status === 204 || status === 304 ? undefined : body);
 }
 
+function requireReadable(headers) {
+  if (Number(headers['content-length'] ?? 0) > mostBody) throw tooLarge();
+  const coding = headers['transfer-encoding'];
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked')
+    throw new Refused(400, 'the only Transfer-Encoding is chunked');
+}
+
 async function serve(handler, request, response, expects) {
   let key;
   let isRead = false;
   try {
     const { headers } = request;
-    if (Number(headers['content-length'] ?? 0) > mostBody) throw tooLarge();
-    const coding = headers['transfer-encoding'];
-    if (coding !== undefined && coding.toLowerCase() !== 'chunked')
-      throw new Refused(400, 'the only Transfer-Encoding is chunked');
+    requireReadable(headers);
     const repeats = headers['function-repeat']?.toLowerCase() === 'true';
     try {
       if (!repeats) key = begin();
@@ -478,4 +486,5 @@ server.on('error', (error) => fail(`cannot listen on port ${port}: ${error.messa
 server.listen({ port, backlog: 1024 }, () => {
   process.off('SIGTERM', leaveNow);
   process.on('SIGTERM', stop(server));
+  watchLoop();
 });
