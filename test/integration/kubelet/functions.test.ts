@@ -215,7 +215,15 @@ describe('functions on a node', () => {
   it('all that an agent has built goes when the machine is cleaned up, but what is used', async () => {
     await new BuildEngine({ socketPath: dockerSocket, owner: `${node.owner}x` }).removeAll();
     const left = async () =>
-      (await docker('images', '--filter', `label=minik8s.io/built-by=${node.owner}`, '--format', '{{.Repository}}')).trim();
+      (
+        await docker(
+          'images',
+          '--filter',
+          `label=minik8s.io/built-by=${node.owner}`,
+          '--format',
+          '{{.Repository}}',
+        )
+      ).trim();
     assert.match(await left(), /minik8s\.function\/default\/js$/m);
     await new BuildEngine({ socketPath: dockerSocket, owner: node.owner }).removeAll();
     assert.equal(await left(), 'minik8s.function/default/hello');

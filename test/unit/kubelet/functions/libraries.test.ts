@@ -39,7 +39,7 @@ for (const line of [
   './a.whl',
   '/root/a.whl',
   'file:///a.whl',
-  'a==${PIP_INDEX_URL}',
+  'a==$PIP_INDEX_URL',
   'a;python_version<"3" @ http://x',
   'a b',
   'a=1',
@@ -51,7 +51,12 @@ for (const line of [
   });
 
 test('a hostile requirements.txt is read in no time', () => {
-  for (const text of [`${'a'.repeat(500_000)}!`, `a${' '.repeat(19_000)}!`, `a${'[a'.repeat(6000)}`, `a==1${',==1'.repeat(4000)}?`]) {
+  for (const text of [
+    `${'a'.repeat(500_000)}!`,
+    `a${' '.repeat(19_000)}!`,
+    `a${'[a'.repeat(6000)}`,
+    `a==1${',==1'.repeat(4000)}?`,
+  ]) {
     const began = performance.now();
     assert.throws(() => requirementLines(text), BuildError);
     assert.ok(performance.now() - began < 5000, text.slice(0, 20));
@@ -92,7 +97,7 @@ for (const [what, text] of Object.entries({
   'an address': '{"dependencies":{"a":"http://169.254.169.254/x.tgz"}}',
   'a folder': '{"dependencies":{"a":"file:../../etc"}}',
   'a link': '{"dependencies":{"a":"link:/etc"}}',
-  'a variable': '{"dependencies":{"a":"${HOME}"}}',
+  'a variable': '{"dependencies":{"a":"$HOME"}}',
   'no text': '{"dependencies":{"a":{}}}',
   'a path for a name': '{"dependencies":{"../a":"1"}}',
   'no table': '{"dependencies":["a"]}',
@@ -107,7 +112,9 @@ const lockOf = (packages: object, lockfileVersion = 3) => JSON.stringify({ lockf
 
 test('the lock of nodejs has hashes and no addresses', () => {
   const entry = { version: '1.0.0', resolved: 'https://user:word@x/a.tgz', integrity: 'sha512-x' };
-  const lock = portableLock(lockOf({ '': { dependencies: { a: '1' }, scripts: {} }, 'node_modules/a': entry }));
+  const lock = portableLock(
+    lockOf({ '': { dependencies: { a: '1' }, scripts: {} }, 'node_modules/a': entry }),
+  );
   assert.deepEqual((JSON.parse(lock) as { packages: object }).packages, {
     '': { name: 'function', version: '0.0.0', dependencies: { a: '1' } },
     'node_modules/a': { version: '1.0.0', integrity: 'sha512-x' },
