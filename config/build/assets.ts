@@ -28,12 +28,15 @@ export async function makeAssets(sources: AssetSources): Promise<Readonly<Record
   if (architecture === undefined) throw new Error(`cannot build for ${arch}: only x64 and arm64 are known`);
   await mkdir(outdir, { recursive: true });
   const pause = join(root, 'src/kubelet/pause/pause.c');
+  const programs = join(root, 'src/kubelet/functions/programs');
   const made = {
     etcd: join(outdir, 'etcd'),
     'pause.tar': join(outdir, 'pause.tar'),
     'pause.reference': join(outdir, 'pause.reference'),
     'field-docs.json': join(outdir, 'field-docs.json'),
     'licenses.txt': join(outdir, 'licenses.txt'),
+    'run.py': join(outdir, 'run.py'),
+    'run.mjs': join(outdir, 'run.mjs'),
   };
   await Promise.all([
     unlessNewer(made.etcd, etcdSources(root), (target) => buildEtcd(root, arch, target)),
@@ -55,6 +58,9 @@ export async function makeAssets(sources: AssetSources): Promise<Readonly<Record
       made['licenses.txt'],
       [join(root, 'package-lock.json'), join(root, 'config/etcd/go.sum'), import.meta.filename],
       async (target) => writeFile(target, licenses(root, await etcdLicenses(root))),
+    ),
+    ...(['run.py', 'run.mjs'] as const).map((name) =>
+      unlessNewer(made[name], [join(programs, name)], (target) => copyFile(join(programs, name), target)),
     ),
   ]);
   const digests = join(outdir, 'digests.json');

@@ -16,7 +16,8 @@ export type ThreadName = 'yaml-worker';
 
 /**
  * `pause.tar` is an image for `docker load`; `pause.reference` is the name it then has. `field-docs.json` is what Kubernetes says
- * of its types and fields; `licenses.txt` are the licences of all that is in the one file.
+ * of its types and fields; `licenses.txt` are the licences of all that is in the one file. `run.py` and `run.mjs` answer the calls of
+ * functions, in their images.
  */
 export type AssetName =
   | 'etcd'
@@ -24,6 +25,8 @@ export type AssetName =
   | 'pause.reference'
   | 'field-docs.json'
   | 'licenses.txt'
+  | 'run.py'
+  | 'run.mjs'
   | `${ThreadName}.cjs`;
 
 /** What the packaged file's commands are loaded from (config/build/load-app.ts). */

@@ -4,9 +4,9 @@ import { copyFile, lstat, mkdir, readdir, readlink, stat } from 'node:fs/promise
 import { basename, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { archiveEnd, memberHeader, padding } from '../base/tar-archive.ts';
 import { memberPath } from './cp-plan.ts';
 import { readTar } from './tar/read.ts';
-import { archiveEnd, memberHeader, padding } from './tar/write.ts';
 
 /** A file or a directory with all that is in it, as `name` and below it. Sockets and devices are passed over. */
 export async function* archiveOf(

@@ -10,6 +10,7 @@ import type { Client } from '../client/client.ts';
 import type { Informer, InformerFactory } from '../client/informer.ts';
 import type { EventRecorder } from '../controller-runtime/events.ts';
 import type { SysctlPattern } from './containers/plan/sysctls.ts';
+import type { BuildEngine } from './functions/build-engine.ts';
 import type { ImageThresholds } from './images/plan/images-to-free.ts';
 import type { NodeFacts } from './node/node-agent.ts';
 import type { NodeUsage, Threshold } from './node/plan/eviction-thresholds.ts';
@@ -67,6 +68,10 @@ export interface KubeletOptions {
   readonly readUsage?: () => Promise<NodeUsage>;
   /** Kernel parameters that pods may set besides those that are safe; default none. */
   readonly allowedUnsafeSysctls?: readonly SysctlPattern[];
+  /** Builds the images of functions; absent: this node cannot. */
+  readonly builds?: BuildEngine;
+  /** Of this process; absent: empty. Installations of functions' libraries reach their indexes as it says. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
   /** Ready sandboxes; default 4, 0 for none. */
   readonly sandboxPool?: number;
   /** Absent: no server for logs. */

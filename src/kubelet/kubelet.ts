@@ -15,6 +15,7 @@ import type { SysctlPattern } from './containers/plan/sysctls.ts';
 import { EngineConnection } from './engine-connection.ts';
 import { KnownServices } from './environment/known-services.ts';
 import { PodSources } from './environment/pod-sources.ts';
+import { type NodeFunctions, nodeFunctions } from './functions/functions.ts';
 import { ImageGc } from './images/image-gc.ts';
 import { ImagePuller } from './images/image-puller.ts';
 import { ImageRecord } from './images/image-record.ts';
@@ -97,6 +98,7 @@ class KubeletRun {
   readonly #services: KnownServices;
   readonly #sources: PodSources;
   readonly #chores: VolumeChores;
+  readonly #functions: NodeFunctions;
   readonly #imageGc: ImageGc;
   readonly #engine: EngineConnection;
   readonly #usage: UsageReader;
@@ -165,6 +167,12 @@ class KubeletRun {
     const record = new ImageRecord({ dataDir, clock, log });
     const { maxParallelImagePulls: atOnce = 3 } = options;
     const images = new ImagePuller({ client, runtime, events, clock, record, atOnce });
+    this.#functions = nodeFunctions({
+      ...{ client, runtime, images, record, events, clock, log, dataDir },
+      nodeName: options.nodeName,
+      builds: options.builds,
+      environment: options.environment ?? {},
+    });
     this.#imageGc = new ImageGc({
       runtime,
       record,
@@ -210,6 +218,8 @@ class KubeletRun {
       volumes,
       sources,
       images,
+      functions: this.#functions.images,
+      onGone: () => this.#functions.chores?.podGone(),
       cache: this.#cache,
       sandboxes: this.#sandboxes,
       statuses: this.#mirrors,
@@ -284,6 +294,7 @@ class KubeletRun {
       this.#engine.run(signal),
       this.#untilAborted(this.#staticPods.run(signal), signal),
       this.#imageGc.run(signal),
+      this.#functions.chores?.run(signal) ?? aborted(signal),
       this.#server.run(signal),
     ];
     try {
@@ -336,6 +347,7 @@ class KubeletRun {
   async #shutDown(): Promise<void> {
     const { log, informers } = this.#options;
     await this.#workers.stop();
+    await this.#functions.images.close();
     this.#sources.close();
     await this.#mirrors.close();
     await this.#statuses.close();

@@ -1,5 +1,5 @@
 /** Reads the archives that tar programs of containers write: POSIX ustar and pax, and GNU's. */
-import { blockSize } from './write.ts';
+import { blockSize } from '../../base/tar-archive.ts';
 
 export interface ReadMember {
   readonly name: string;

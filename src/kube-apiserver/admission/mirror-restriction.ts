@@ -6,6 +6,7 @@ import { nodeResource } from '../../api/core/v1/node.ts';
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { mirrorAnnotation } from '../../api/core/v1/pod-annotations.ts';
 import { podReferences } from '../../api/core/v1/pod-references.ts';
+import { isFunctionImage } from '../../api/minik8s/v1/function-image.ts';
 import { newNotFound } from '../../apimachinery/status-error.ts';
 import type { ServerContext } from '../../apiserver/server-context.ts';
 import { findObject } from '../../apiserver/stored-object.ts';
@@ -42,6 +43,9 @@ function needsOfTheApi(pod: Pod, name: string): string | undefined {
   const { secrets, configMaps } = podReferences(pod);
   if (secrets.size > 0) return cannot('secrets');
   if (configMaps.size > 0) return cannot('configmaps');
+  // By one it could read what the function is made of.
+  if (pod.spec.containers.some(({ image = '' }) => isFunctionImage(image)))
+    return cannot('the image of a function');
   const volumes = pod.spec.volumes ?? [];
   const sources = volumes.flatMap(({ projected }) => projected?.sources ?? []);
   if (sources.some(({ clusterTrustBundle }) => clusterTrustBundle)) return cannot('clustertrustbundles');

@@ -16,6 +16,7 @@ import { type Pod, podResource } from '../../api/core/v1/pod.ts';
 import { serviceAccountResource } from '../../api/core/v1/service-account.ts';
 import type { PersistentVolume } from '../../api/core/v1/types.gen.ts';
 import { choreOf, emptiedReason, removedReason, stuckReason } from '../../api/core/v1/volume-chores.ts';
+import { type FunctionVersion, functionVersionResource } from '../../api/minik8s/v1/function-version.ts';
 import { deepEqual } from '../../apimachinery/equality.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import { type ResourceRef, storageKey, storagePrefix } from '../../apimachinery/resource-definition.ts';
@@ -43,6 +44,7 @@ const restrictions = new Map<string, Restriction>([
   [kindOf(eventResource), restrictEvent],
   [kindOf(serviceAccountResource), restrictToken],
   [kindOf(persistentVolumeResource), restrictVolume],
+  [kindOf(functionVersionResource), restrictVersion],
 ]);
 
 /** What is read to decide. */
@@ -250,6 +252,30 @@ function restrictVolume(
     ? undefined
     : refused(node, `the reason of a volume to ${reason}`);
 }
+
+/** Of a build it says what came of it, on itself; which libraries were taken is said once. */
+function restrictVersion(
+  _server: NodeRestrictionParts,
+  node: string,
+  { subresource, object, old }: Admission,
+): string | undefined {
+  const [next, before] = [object as FunctionVersion | undefined, old as FunctionVersion | undefined];
+  if (subresource !== 'status' || !next || !before)
+    return refused(node, 'anything but the status of a version');
+  const { lock, log = '', nodeName, conditions = [] } = next.status ?? {};
+  if (nodeName !== before.status?.nodeName && nodeName !== node)
+    return refused(node, 'status.nodeName to the name of another node');
+  if (before.status?.lock !== undefined && lock !== before.status.lock)
+    return refused(node, 'a lock that is there');
+  if (Buffer.byteLength(log) > mostLogBytes) return `the log of a build may have ${mostLogBytes} bytes`;
+  const others = (all: NonNullable<FunctionVersion['status']>['conditions'] = []) =>
+    all.filter(({ type }) => type !== 'Built');
+  return same(others(conditions), others(before.status?.conditions))
+    ? undefined
+    : refused(node, 'conditions but Built');
+}
+
+const mostLogBytes = 8 * 1024;
 
 /** A token is for a pod that the node runs, and is worth nothing once that pod has gone. */
 async function restrictToken(

@@ -15,6 +15,9 @@ import { type Pod, podResource } from '../../api/core/v1/pod.ts';
 import { podReferences } from '../../api/core/v1/pod-references.ts';
 import { apiService, dnsService } from '../../api/core/v1/system-objects.ts';
 import { isLookedAfterBy, volumesOfNode } from '../../api/core/v1/volume-chores.ts';
+import { namespaceOfFunctionImage } from '../../api/minik8s/v1/function-image.ts';
+import { functionVersionLabel } from '../../api/minik8s/v1/function-instance.ts';
+import { functionVersionResource } from '../../api/minik8s/v1/function-version.ts';
 import { requiredFieldValue } from '../../apimachinery/field-selector.ts';
 import { storagePrefix } from '../../apimachinery/resource-definition.ts';
 import type { AccessRequest, Authorizer, Verb } from '../../apiserver/authorization/authorizer.ts';
@@ -36,6 +39,7 @@ type Condition =
   | 'own pods'
   | 'bound pod'
   | 'needed here'
+  | 'version needed here'
   | 'volume needed here'
   | 'own volumes'
   | 'own volume';
@@ -49,6 +53,7 @@ interface NodeRule {
 
 /** Of service accounts; which pod a token is for is admission's business. */
 const tokens = 'serviceaccounts/token';
+const versions = functionVersionResource.plural;
 
 const read: readonly Verb[] = ['get', 'list', 'watch'];
 
@@ -93,6 +98,9 @@ const memberRules: readonly NodeRule[] = [
   { group: '', resources: ['persistentvolumes'], verbs: ['get'], when: 'own volume' },
   { group: '', resources: ['persistentvolumes/status'], verbs: ['update'], when: 'own volume' },
   { group: '', resources: [tokens], verbs: ['create'], when: 'needed here' },
+  // What the images of the functions are built from whose pods are here, and what came of that.
+  { group: 'minik8s.io', resources: [versions], verbs: ['get'], when: 'version needed here' },
+  { group: 'minik8s.io', resources: [`${versions}/status`], verbs: ['update'], when: 'needed here' },
   {
     group: 'coordination.k8s.io',
     resources: ['leases'],
@@ -101,7 +109,7 @@ const memberRules: readonly NodeRule[] = [
   },
 ];
 
-/** A thing that a pod bound to a node needs. `resource`: secrets, configmaps or the tokens of accounts. */
+/** A thing that a pod bound to a node needs. `resource`: secrets, configmaps, the tokens of accounts or versions of functions. */
 const neededBy = (node: string, resource: string, namespace: string, name: string) =>
   `${node} ${resource} ${namespace}/${name}`;
 
@@ -116,6 +124,7 @@ const podsByNeed: IndexDeclaration = {
     const { claims, secrets, configMaps } = podReferences(pod);
     const { namespace = '' } = pod.metadata;
     const { serviceAccountName } = pod.spec;
+    const version = functionVersionOf(pod);
     const keys = (resource: string, names: Iterable<string>) =>
       Array.from(names, (name) => neededBy(nodeName, resource, namespace, name));
     return [
@@ -123,9 +132,20 @@ const podsByNeed: IndexDeclaration = {
       ...keys('configmaps', configMaps),
       ...keys('persistentvolumeclaims', claims),
       ...(serviceAccountName ? keys(tokens, [serviceAccountName]) : []),
+      ...(version === undefined
+        ? []
+        : [...keys(versions, [version]), ...keys(`${versions}/status`, [version])]),
     ];
   },
 };
+
+/** The version that the pod is an instance of, where a container has the image of a function: the label alone says nothing. */
+function functionVersionOf({ metadata, spec }: Pod): string | undefined {
+  const isInstance = spec.containers.some(
+    ({ image }) => namespaceOfFunctionImage(image) === metadata.namespace,
+  );
+  return isInstance ? metadata.labels?.[functionVersionLabel] : undefined;
+}
 
 export function nodeAuthorizer(engine: EngineContext): Authorizer {
   const server: Reader = { ...engine, needs: engine.cache.index(podsByNeed) };
@@ -180,6 +200,8 @@ function holds(
       return isBound(server, request, node);
     case 'needed here':
       return isNeeded(server, request, node);
+    case 'version needed here':
+      return isVersionNeeded(server, request, node);
     case 'own volumes':
       return request.labelSelector === volumesOfNode(node);
     case 'own volume':
@@ -207,6 +229,14 @@ async function isNeeded(
   if (server.needs.has(need)) return true;
   await waitForNow(server, new AbortController());
   return server.needs.has(need);
+}
+
+/** One that is gone is answered with 404: by that the node knows that nobody wants the image any more. */
+async function isVersionNeeded(server: Reader, request: ResourceAccess, node: string): Promise<boolean> {
+  const { namespace, name } = request;
+  if (name === '') return false;
+  if (await isNeeded(server, request, node)) return true;
+  return (await findObject(server, functionVersionResource, namespace, name)) === undefined;
 }
 
 async function isOwnVolume(server: Reader, { name }: ResourceAccess, node: string): Promise<boolean> {

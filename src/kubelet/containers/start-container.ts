@@ -4,6 +4,7 @@ import { findContainer } from '../../api/core/v1/ephemeral-containers.ts';
 import { graceSecondsOf } from '../../api/core/v1/grace.ts';
 import type { Pod } from '../../api/core/v1/pod.ts';
 import type { Container, EphemeralContainer } from '../../api/core/v1/types.gen.ts';
+import { isFunctionImage } from '../../api/minik8s/v1/function-image.ts';
 import { errorMessage } from '../../base/log.ts';
 import type { Client } from '../../client/client.ts';
 import type { EventRecorder } from '../../controller-runtime/events.ts';
@@ -11,6 +12,8 @@ import { RuntimeError } from '../../docker/runtime-error.ts';
 import { containerEnvironment, type EnvironmentContext } from '../environment/container-environment.ts';
 import { ContainerConfigError } from '../environment/plan/container-config-error.ts';
 import { expandEach } from '../environment/plan/expand.ts';
+import type { FunctionImages } from '../functions/function-images.ts';
+import { functionNames } from '../functions/plan/image-use.ts';
 import { ImageError, type ImagePuller } from '../images/image-puller.ts';
 import type { WantedImage } from '../images/plan/pull-decision.ts';
 import type { NameFiles } from '../names/name-files.ts';
@@ -37,6 +40,7 @@ export interface StartContext extends EnvironmentContext {
   readonly names: NameFiles;
   readonly volumes: PodVolumes;
   readonly images: ImagePuller;
+  readonly functions: Pick<FunctionImages, 'ensure'>;
   readonly events: EventRecorder;
   readonly nodeMemoryBytes: number;
   /** Kernel parameters that pods may set besides those that are safe. */
@@ -142,17 +146,29 @@ async function ensureImages(
   wanted: Container,
   signal: AbortSignal,
 ): Promise<Images> {
-  const { images } = context;
+  const { images, functions } = context;
   const names = new Set((wanted.volumeMounts ?? []).map(({ name }) => name));
   const mounted = new Map<string, RuntimeImage>();
   for (const { name, image: source } of pod.spec.volumes ?? []) {
     if (!source || !names.has(name)) continue;
     const image = { image: source.reference ?? '', imagePullPolicy: source.pullPolicy };
-    const found = await ensured(context, pod, image, () => images.ensureOnce(pod, image, signal));
+    const found = await ensured(context, pod, image, async () =>
+      ofNoFunction(await images.ensureOnce(pod, image, signal)),
+    );
     mounted.set(name, found);
   }
-  const own = await ensured(context, pod, wanted, () => images.ensure(pod, wanted, signal));
+  const own = isFunctionImage(wanted.image)
+    ? await ensured(context, pod, wanted, () => functions.ensure(pod, wanted.image, signal))
+    : await ensured(context, pod, wanted, async () => ofNoFunction(await images.ensure(pod, wanted, signal)));
   return { own, mounted };
+}
+
+/** By its id it would be had without a look at whose it is. */
+function ofNoFunction(found: RuntimeImage): RuntimeImage {
+  const [name] = functionNames(found.names);
+  if (name === undefined) return found;
+  const message = `it is the image of a function: only containers of the function's pods have it, by its name`;
+  throw new ImageError('FunctionImageRefused', message);
 }
 
 /** A failure is two events, of which the second names the reason, as upstream. */

@@ -6,6 +6,8 @@ import { PodWorker, type PodWorkerContext } from './pod-worker.ts';
 export interface PodWorkersContext extends PodWorkerContext {
   /** Why a pod that is new on this node is rejected, given those that are here; undefined when it is accepted. */
   refuse(pod: Pod, others: readonly Pod[]): PodEnd | undefined;
+  /** Nothing is here any more of a pod. */
+  onGone(): void;
 }
 
 export class PodWorkers {
@@ -91,6 +93,10 @@ export class PodWorkers {
   }
 
   #sweep(): void {
-    for (const [uid, worker] of this.#workers) if (worker.finished) this.#workers.delete(uid);
+    for (const [uid, worker] of this.#workers) {
+      if (!worker.finished) continue;
+      this.#workers.delete(uid);
+      this.#context.onGone();
+    }
   }
 }

@@ -9,6 +9,7 @@ import { errorMessage } from '../../base/log.ts';
 import { removeTree } from '../../base/remove-tree.ts';
 import type { Client } from '../../client/client.ts';
 import { removeDnsLink } from '../../dns/dns-link.ts';
+import { BuildEngine } from '../../kubelet/functions/build-engine.ts';
 import { readCheckpoint } from '../../kubelet/node/checkpoint.ts';
 import { stopContainers } from '../../kubelet/node/cleanup.ts';
 import type { ContainerRuntime } from '../../kubelet/runtime/runtime.ts';
@@ -18,6 +19,7 @@ import { removeServiceRules } from '../../proxy/proxier.ts';
 import type { ProcessContext } from '../process-context.ts';
 import { answerWithin } from './answer-within.ts';
 import { removeNodeRouting } from './node-routing.ts';
+import { ownerOf } from './owner.ts';
 
 export interface NodeTraces {
   readonly runtime: ContainerRuntime;
@@ -40,6 +42,7 @@ export async function removeNodeTraces(
     const ids = all.filter((object) => object.kind === kind).map(({ id }) => id);
     await Promise.all(ids.map((id) => runtime.remove(id)));
   }
+  await new BuildEngine({ socketPath: dockerSocket, owner: ownerOf(dataDir) }).removeAll();
   await removeNodeRouting(dataDir, dockerSocket);
   await removeServiceRules(exec);
   await removeDnsLink(exec);

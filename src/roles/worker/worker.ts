@@ -11,6 +11,7 @@ import { createClient } from '../../client/rest-client.ts';
 import { createInformerFactory } from '../../client/shared-informer.ts';
 import type { Transport } from '../../client/transport.ts';
 import { createEventRecorder } from '../../controller-runtime/event-recorder.ts';
+import { BuildEngine } from '../../kubelet/functions/build-engine.ts';
 import { createKubelet } from '../../kubelet/kubelet.ts';
 import { readNodeFacts } from '../../kubelet/node/node-facts.ts';
 import type { ReportedConditions } from '../../kubelet/node/plan/node-conditions.ts';
@@ -26,6 +27,7 @@ import type { Settings } from '../settings/settings.ts';
 import { createNodeDns, dnsSettings, podDns } from './node-dns.ts';
 import { agentLife, nodeLifeSettings, shutdownPeriods, signalAfterPods } from './node-life.ts';
 import { createNodeRouting } from './node-routing.ts';
+import { ownerOf } from './owner.ts';
 
 export const workerSettings = [
   'data-dir',
@@ -66,9 +68,6 @@ export interface WorkerOptions extends NodeContext {
   readonly taints?: readonly TaintValue[];
   readonly podCIDR?: string;
 }
-
-/** Written on every container made here, so that two clusters on one Docker engine keep out of each other's way. */
-export const ownerOf = (dataDir: string) => `minik8s:${dataDir}`;
 
 const pauseImage = () => readAsset('pause.reference').toString('utf8').trim();
 
@@ -122,6 +121,11 @@ export async function runWorker(options: WorkerOptions, signal: AbortSignal): Pr
     dataDir,
     facts: await readNodeFacts(dataDir, `v1.32.0-minik8s.${version()}`),
     pauseImage: pauseImage(),
+    builds: new BuildEngine({
+      socketPath: settings['docker-socket'],
+      owner: ownerOf(settings['data-dir']),
+    }),
+    environment: process.env,
     readPauseArchive: async () => readAsset('pause.tar'),
     ...podDns(settings),
     maxPods: settings['max-pods'],

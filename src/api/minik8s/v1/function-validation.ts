@@ -120,7 +120,8 @@ function validateFiles(files: Readonly<Record<string, string>>, at: string): Sta
   });
 }
 
-function pathProblem(path: string): string | undefined {
+/** Why a file cannot have that path; undefined for one that is safe to write below a folder. */
+export function pathProblem(path: string): string | undefined {
   if (path.length > longestPath) return `must have no more than ${longestPath} characters`;
   if (!/^[A-Za-z0-9._@+ -]+(?:\/[A-Za-z0-9._@+ -]+)*$/.test(path)) {
     return "must be a relative path of letters, digits, '-', '_', '.', '@', '+' and spaces, with '/' between its elements";

@@ -16,7 +16,10 @@ export type ImageFailureReason =
   | 'ErrImagePull'
   | 'ErrImageNeverPull'
   | 'ImageInspectError'
-  | 'InvalidImageName';
+  | 'InvalidImageName'
+  /** An image of a function that the pod may not have. */
+  | 'FunctionImageRefused'
+  | 'FunctionBuildFailed';
 
 export type PullDecision = 'use' | 'pull' | 'never';
 

@@ -1,0 +1,232 @@
+/** Containers that functions are built with, on the Docker engine. A build leaves an image or nothing. */
+import type { Duplex } from 'node:stream';
+import { Readable, Transform } from 'node:stream';
+import { call, unlessGone } from '../../docker/call.ts';
+import { type Docker, dockerClient } from '../../docker/client.ts';
+import { removeImage } from '../../docker/images.ts';
+import { RuntimeError } from '../../docker/runtime-error.ts';
+import { demultiplex, firstFileOfTar } from '../../docker/streams.ts';
+import { type ImageConfig, imageLabels } from './plan/image-contents.ts';
+
+export interface BuildEngineOptions {
+  /** Default: what DOCKER_HOST says, else Docker's own place. */
+  readonly socketPath?: string;
+  /** In the names of the containers: those of another agent are left alone. */
+  readonly owner: string;
+}
+
+/** A program that runs once, in the machine's network, with files of the machine for reading alone. */
+export interface Installation {
+  readonly image: string;
+  /** An archive for its root directory. */
+  readonly archive: Uint8Array;
+  readonly command: readonly string[];
+  readonly workingDir: string;
+  /** `NAME=value`. */
+  readonly env: readonly string[];
+  /** `SOURCE:TARGET:ro`. */
+  readonly binds: readonly string[];
+  readonly onOutput: (data: Uint8Array) => void;
+}
+
+export interface Commit {
+  readonly baseImage: string;
+  readonly archive: Uint8Array;
+  readonly config: ImageConfig;
+  /** Repository and tag. */
+  readonly image: string;
+}
+
+export interface BuiltImage {
+  readonly id: string;
+  readonly image: string;
+  /** Name of the FunctionVersion that it was built for. */
+  readonly version: string;
+}
+
+/** Bytes of memory of an installation, its CPUs ×10⁻⁹, its processes, and bytes of what it may install. */
+const memory = 2 * 1024 ** 3;
+const nanoCpus = 2e9;
+const processes = 512;
+const mostLibraries = 4 * 1024 ** 3;
+/** Of a report or a lock. */
+const mostFile = 16 * 1024 ** 2;
+
+export class BuildEngine {
+  readonly #docker: Docker;
+  readonly #prefix: string;
+  readonly #owner: string;
+
+  constructor({ socketPath, owner }: BuildEngineOptions) {
+    this.#docker = dockerClient(socketPath);
+    this.#owner = owner;
+    // The name and no label: an image has the labels of the container it was made from.
+    this.#prefix = `minik8s-build.${owner.replaceAll(/[^a-zA-Z0-9_.-]/g, '_')}.`;
+  }
+
+  /** Removes what an agent left that was killed in the middle. Not while something is being built. */
+  async removeLeft(): Promise<void> {
+    const filters = { name: [`^/${this.#prefix.replaceAll('.', '\\.')}`] };
+    const found = await call('list containers', () => this.#docker.listContainers({ all: true, filters }));
+    for (const { Id } of found) await this.#remove(this.#docker.getContainer(Id));
+  }
+
+  /** Takes everything away that was built here, but images that somebody uses. Not while an agent runs. */
+  async removeAll(): Promise<void> {
+    await this.removeLeft();
+    for (const { image } of await this.images()) await unlessGone(removeImage(this.#docker, image));
+  }
+
+  /** Images that were built here. */
+  async images(): Promise<readonly BuiltImage[]> {
+    const filters = { label: [`${imageLabels.by}=${this.#owner}`] };
+    const found = await call('list images of functions', () => this.#docker.listImages({ filters }));
+    return found.flatMap(({ Id: id, RepoTags, Labels }) => {
+      const image = Labels?.[imageLabels.of] ?? '';
+      return RepoTags?.includes(image) ? [{ id, image, version: Labels?.[imageLabels.version] ?? '' }] : [];
+    });
+  }
+
+  /** Runs it to its end and hands what it left to `use`; it is removed in any case. An abort ends it and rejects. */
+  async install<T>(
+    wanted: Installation,
+    signal: AbortSignal,
+    use: (result: { readonly exitCode: number; readonly installed: Installed }) => Promise<T>,
+  ): Promise<T> {
+    const { image, archive, command, workingDir, env, binds } = wanted;
+    const container = await this.#create({
+      Image: image,
+      Entrypoint: [...command],
+      Cmd: [],
+      WorkingDir: workingDir,
+      User: '0:0',
+      Env: [...env],
+      Healthcheck: { Test: ['NONE'] },
+      HostConfig: {
+        NetworkMode: 'host',
+        Binds: [...binds],
+        Memory: memory,
+        MemorySwap: memory,
+        NanoCpus: nanoCpus,
+        PidsLimit: processes,
+        CapDrop: ['ALL'],
+        SecurityOpt: ['no-new-privileges'],
+        LogConfig: { Type: 'none', Config: {} },
+      },
+    });
+    const end = () => void unlessGone(call('end a build', () => container.kill())).catch(() => undefined);
+    try {
+      await this.#put(container, archive, '/');
+      const output = await call('read a build', () =>
+        container.attach({ stream: true, hijack: true, stdin: false, stdout: true, stderr: true }),
+      );
+      const reading = read(output as Duplex, wanted.onOutput);
+      signal.addEventListener('abort', end, { once: true });
+      await call('start a build', () => container.start(), 'CannotRun');
+      if (signal.aborted) end();
+      const { StatusCode: exitCode } = (await call('await a build', () => container.wait())) as {
+        StatusCode: number;
+      };
+      (output as Duplex).end();
+      await reading;
+      signal.throwIfAborted();
+      return await use({ exitCode, installed: this.#installed(container, workingDir) });
+    } finally {
+      signal.removeEventListener('abort', end);
+      await this.#remove(container);
+    }
+  }
+
+  /** Makes the image, with a folder of an installation where there is one. Nothing of it ever runs here. Resolves with the id. */
+  async commit(
+    { baseImage, archive, config, image }: Commit,
+    libraries?: { readonly from: Installed; readonly folder: string; readonly into: string },
+  ): Promise<void> {
+    const { Env, Entrypoint, Cmd, WorkingDir, Labels } = config;
+    const container = await this.#create({
+      Image: baseImage,
+      Entrypoint: [...Entrypoint],
+      Cmd: [...Cmd],
+      Env: [...Env],
+      WorkingDir,
+      Labels: { ...Labels, [imageLabels.by]: this.#owner },
+      HostConfig: { NetworkMode: 'none' },
+    });
+    try {
+      await this.#put(container, archive, '/');
+      if (libraries) {
+        const stream = await libraries.from.folder(libraries.folder);
+        if (stream) await this.#put(container, stream, libraries.into);
+      }
+      const at = image.lastIndexOf(':');
+      const name = { repo: image.slice(0, at), tag: image.slice(at + 1) };
+      await call(`make the image ${image}`, () => container.commit({ ...name, author: 'minik8s' }));
+    } finally {
+      await this.#remove(container);
+    }
+  }
+
+  #installed(container: Docker.Container, workingDir: string): Installed {
+    const archiveOf = async (path: string) =>
+      (await unlessGone(
+        call(`read ${path} of a build`, () => container.getArchive({ path: `${workingDir}/${path}` })),
+      )) as Readable | undefined;
+    return {
+      async folder(path) {
+        const archive = await archiveOf(path);
+        return archive?.pipe(
+          bounded(mostLibraries, `what is installed has more than ${mostLibraries} bytes`),
+        );
+      },
+      async file(path) {
+        const archive = await archiveOf(path);
+        if (!archive) return undefined;
+        const parts: Uint8Array[] = [];
+        for await (const part of archive.pipe(bounded(mostFile, `${path} has more than ${mostFile} bytes`)))
+          parts.push(part as Uint8Array);
+        return firstFileOfTar(Buffer.concat(parts)).toString('utf8');
+      },
+    };
+  }
+
+  #create(options: Docker.ContainerCreateOptions): Promise<Docker.Container> {
+    const name = `${this.#prefix}${crypto.randomUUID()}`;
+    return call('create a build', () => this.#docker.createContainer({ ...options, name }));
+  }
+
+  async #put(container: Docker.Container, archive: Uint8Array | Readable, path: string): Promise<void> {
+    const body = archive instanceof Readable ? archive : Readable.from([Buffer.from(archive)]);
+    await call('put files into a build', () => container.putArchive(body, { path }));
+  }
+
+  async #remove(container: Docker.Container): Promise<void> {
+    await unlessGone(call('remove a build', () => container.remove({ force: true, v: true })));
+  }
+}
+
+/** What an installation left in its working directory; to be read before it is removed. */
+export interface Installed {
+  /** An archive of the folder; undefined when there is none. */
+  readonly folder: (path: string) => Promise<Readable | undefined>;
+  /** The text of a file; undefined when there is none. */
+  readonly file: (path: string) => Promise<string | undefined>;
+}
+
+async function read(output: Duplex, onOutput: (data: Uint8Array) => void): Promise<void> {
+  try {
+    for await (const data of demultiplex(output as AsyncIterable<Uint8Array>)) onOutput(data);
+  } catch {
+    // The engine closed it: what became of the program its exit status says.
+  }
+}
+
+function bounded(most: number, message: string): Transform {
+  let total = 0;
+  return new Transform({
+    transform(part: Uint8Array, _encoding, done) {
+      total += part.length;
+      if (total > most) done(new RuntimeError('Failed', message));
+      else done(null, part);
+    },
+  });
+}

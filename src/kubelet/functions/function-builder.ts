@@ -1,0 +1,174 @@
+/** Builds the image of one FunctionVersion: base image, program, files, libraries (docs/decisions/0059-functions.md). */
+
+import { dependencyFile } from '../../api/minik8s/v1/function-validation.ts';
+import type { FunctionVersion } from '../../api/minik8s/v1/function-version.ts';
+import type { AssetName } from '../../base/assets.ts';
+import type { Client } from '../../client/client.ts';
+import type { BuildEngine, Installed } from './build-engine.ts';
+import type { BuildLog } from './build-log.ts';
+import { machineSettings } from './machine-settings.ts';
+import { BuildError } from './plan/build-error.ts';
+import { mostLock } from './plan/build-status.ts';
+import {
+  archiveOf,
+  below,
+  type FunctionRuntime,
+  imageConfig,
+  type NamedFile,
+  ownFolder,
+  programFiles,
+  programFolder,
+  runPrograms,
+  textOf,
+} from './plan/image-contents.ts';
+import { npmCommand, packageToInstall, portableLock } from './plan/node-libraries.ts';
+import { lockOfReport, pipCommand, requirementLines } from './plan/python-libraries.ts';
+import { changeStatus } from './version-status.ts';
+
+export interface FunctionBuilderOptions {
+  readonly client: Client;
+  readonly engine: BuildEngine;
+  readonly readAsset: (name: AssetName) => Uint8Array;
+  /** Of the agent: where it says how pip and npm reach their indexes, installations have that. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** How libraries are installed, for one lock or none. */
+interface Plan {
+  readonly files: readonly NamedFile[];
+  readonly command: readonly string[];
+  /** Made by the installation, and where it goes. */
+  readonly folder: string;
+  readonly into: string;
+  /** What was installed. */
+  readonly readLock: (installed: Installed) => Promise<string>;
+}
+
+const installFolder = `${ownFolder}/build`;
+/** Another node's lock is taken at most once; twice only if a version was deleted and made again. */
+const attempts = 3;
+
+export class FunctionBuilder {
+  readonly #options: FunctionBuilderOptions;
+
+  constructor(options: FunctionBuilderOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves once the image is there under its name. Throws BuildError for what its author can mend. `baseImage`: an id. */
+  async build(
+    version: FunctionVersion,
+    baseImage: string,
+    log: BuildLog,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { engine, readAsset } = this.#options;
+    const { runtime } = version.spec;
+    if (runtime === undefined) throw new BuildError('it has no runtime');
+    const { asset } = runPrograms[runtime];
+    const program = { path: asset, content: readAsset(asset) };
+    const files = [...below(ownFolder, [program]), ...below(programFolder, programFiles(version))];
+    const commit = {
+      baseImage,
+      archive: archiveOf(files),
+      config: imageConfig(version, runtime),
+      image: version.spec.image,
+    };
+    let current = version;
+    for (let attempt = 1; ; attempt++) {
+      const lock = current.status?.lock;
+      const plan = installPlan(version, runtime, lock);
+      if (!plan) return engine.commit(commit);
+      const next = await this.#install(current, baseImage, plan, log, signal, async (installed, made) => {
+        if (lock === undefined) current = await this.#writeLock(version, made);
+        // Which libraries they are is what the first lock says.
+        if ((current.status?.lock ?? made) !== (lock ?? made)) return false;
+        await engine.commit(commit, { from: installed, folder: plan.folder, into: plan.into });
+        return true;
+      });
+      if (next) return;
+      if (attempt >= attempts) throw new Error('other nodes wrote other locks meanwhile');
+      log.say('another node has written which libraries these are: installing those');
+    }
+  }
+
+  async #install<T>(
+    version: FunctionVersion,
+    image: string,
+    { files, command, readLock }: Plan,
+    log: BuildLog,
+    signal: AbortSignal,
+    use: (installed: Installed, lock: string) => Promise<T>,
+  ): Promise<T> {
+    const { engine, environment } = this.#options;
+    log.say(`$ ${command.join(' ')}`);
+    const installation = {
+      image,
+      archive: archiveOf(below(installFolder, files)),
+      command,
+      workingDir: `/${installFolder}`,
+      onOutput: (data: Uint8Array) => log.write(data),
+      ...(await machineSettings(environment)),
+    };
+    return engine.install(installation, signal, async ({ exitCode, installed }) => {
+      if (exitCode !== 0) {
+        log.say(`${command[0]} ended with ${exitCode}`);
+        throw new BuildError(`the libraries of FunctionVersion ${version.metadata.name} cannot be installed`);
+      }
+      const lock = await readLock(installed);
+      if (Buffer.byteLength(lock) > mostLock)
+        throw new BuildError(`the list of its libraries has more than ${mostLock} bytes`);
+      return use(installed, lock);
+    });
+  }
+
+  /** The first lock stays. */
+  #writeLock(version: FunctionVersion, lock: string): Promise<FunctionVersion> {
+    return changeStatus(this.#options.client, version, (status) => ({
+      ...status,
+      lock: status?.lock ?? lock,
+    }));
+  }
+}
+
+/** Undefined where there is nothing to install. Throws BuildError for what is not installed. */
+function installPlan(
+  version: FunctionVersion,
+  runtime: FunctionRuntime,
+  lock: string | undefined,
+): Plan | undefined {
+  const wanted = textOf(version, dependencyFile(runtime));
+  if (wanted === undefined) return undefined;
+  return runtime === 'python' ? pythonPlan(wanted, lock) : nodePlan(wanted, version, lock);
+}
+
+const file = (path: string, text: string): NamedFile => ({ path, content: Buffer.from(text) });
+
+function pythonPlan(wanted: string, lock: string | undefined): Plan | undefined {
+  const lines = requirementLines(wanted);
+  if (lines.length === 0) return undefined;
+  const required = lock ?? `${lines.join('\n')}\n`;
+  return {
+    files: [file('requirements.txt', required)],
+    command: pipCommand(lock !== undefined),
+    folder: 'libraries',
+    into: `/${ownFolder}`,
+    readLock: async (installed) => lock ?? lockOfReport((await installed.file('report.json')) ?? ''),
+  };
+}
+
+function nodePlan(wanted: string, version: FunctionVersion, lock: string | undefined): Plan | undefined {
+  const manifest = packageToInstall(wanted);
+  if (manifest === undefined) return undefined;
+  const given = lock ?? textOf(version, 'package-lock.json');
+  const locked = given === undefined ? undefined : portableLock(given);
+  const locks = locked === undefined ? [] : [file('package-lock.json', locked)];
+  return {
+    files: [file('package.json', manifest), ...locks],
+    command: npmCommand(locked !== undefined),
+    folder: 'node_modules',
+    into: `/${programFolder}`,
+    readLock: async (installed) =>
+      lock ?? locked ?? portableLock((await installed.file('package-lock.json')) ?? ''),
+  };
+}

@@ -1,0 +1,210 @@
+/** Makes sure of the image of a function for a container of one of its pods: there is no registry, so it is built here. */
+import PQueue from 'p-queue';
+import type { Pod } from '../../api/core/v1/pod.ts';
+import { functionVersionLabel } from '../../api/minik8s/v1/function-instance.ts';
+import { type FunctionVersion, functionVersionResource } from '../../api/minik8s/v1/function-version.ts';
+import { aborted } from '../../base/abort.ts';
+import type { Clock } from '../../base/clock.ts';
+import { errorMessage, type Logger } from '../../base/log.ts';
+import { goExactDuration } from '../../base/time.ts';
+import type { Client } from '../../client/client.ts';
+import type { EventRecorder } from '../../controller-runtime/events.ts';
+import { RuntimeError } from '../../docker/runtime-error.ts';
+import { ImageError, type ImagePuller } from '../images/image-puller.ts';
+import type { ImageRecord } from '../images/image-record.ts';
+import type { ContainerRuntime, RuntimeImage } from '../runtime/runtime.ts';
+import { BuildLog, logPath } from './build-log.ts';
+import type { FunctionBuilder } from './function-builder.ts';
+import { BuildError } from './plan/build-error.ts';
+import { withBuild } from './plan/build-status.ts';
+import { useProblem, versionProblem } from './plan/image-use.ts';
+import { changeStatus } from './version-status.ts';
+
+export interface FunctionImagesOptions {
+  readonly client: Client;
+  readonly runtime: Pick<ContainerRuntime, 'findImage'>;
+  readonly images: Pick<ImagePuller, 'ensure'>;
+  readonly record: Pick<ImageRecord, 'gaveUp' | 'pulling' | 'pulled'>;
+  /** Undefined where the runtime builds nothing. */
+  readonly builder: Pick<FunctionBuilder, 'build'> | undefined;
+  /** Until it resolves nothing is built. */
+  readonly ready?: Promise<void>;
+  readonly events: EventRecorder;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly nodeName: string;
+  readonly dataDir: string;
+}
+
+/** Each may take all of the machine's bandwidth. */
+const atOnce = 2;
+const timeLimitMs = 600_000;
+
+interface Build {
+  readonly image: Promise<RuntimeImage>;
+  readonly end: AbortController;
+  /** Containers that wait for it; without any it ends. */
+  waiting: number;
+}
+
+export class FunctionImages {
+  readonly #options: FunctionImagesOptions;
+  readonly #queue = new PQueue({ concurrency: atOnce });
+  readonly #builds = new Map<string, Build>();
+
+  constructor(options: FunctionImagesOptions) {
+    this.#options = options;
+  }
+
+  /** Throws ImageError; rejects with the signal's reason when that aborts. */
+  async ensure(pod: Pod, image: string, signal: AbortSignal): Promise<RuntimeImage> {
+    const { events, runtime } = this.#options;
+    const problem = useProblem(pod, image);
+    if (problem !== undefined) throw this.#refused(pod, problem);
+    const present = await runtime.findImage(image);
+    if (present) {
+      events.event(
+        pod,
+        'Normal',
+        'Pulled',
+        `Container image ${JSON.stringify(image)} already present on machine`,
+      );
+      return present;
+    }
+    const version = await this.#version(pod);
+    const mismatch = versionProblem(version, image);
+    if (mismatch !== undefined) throw this.#refused(pod, mismatch);
+    return this.#share(pod, version, signal);
+  }
+
+  /** Resolves when nothing is being built any more; the signals of those that wait have aborted. */
+  async close(): Promise<void> {
+    for (const { end } of this.#builds.values()) end.abort();
+    await Promise.allSettled([...this.#builds.values()].map(({ image }) => image));
+  }
+
+  #refused(pod: Pod, message: string): ImageError {
+    this.#options.events.event(pod, 'Warning', 'Failed', message);
+    return new ImageError('FunctionImageRefused', message);
+  }
+
+  async #version({ metadata }: Pod): Promise<FunctionVersion> {
+    const name = metadata.labels?.[functionVersionLabel] ?? '';
+    try {
+      return await this.#options.client.resource(functionVersionResource).get(name, metadata.namespace);
+    } catch (error) {
+      const message = `cannot read FunctionVersion ${name}: ${errorMessage(error)}`;
+      throw new ImageError('FunctionBuildFailed', message, { cause: error });
+    }
+  }
+
+  /** Pods of one image wait for one build. */
+  async #share(pod: Pod, version: FunctionVersion, signal: AbortSignal): Promise<RuntimeImage> {
+    signal.throwIfAborted();
+    const { image } = version.spec;
+    // One that is being given up is not joined.
+    while (this.#builds.get(image)?.end.signal.aborted)
+      await Promise.allSettled([this.#builds.get(image)?.image]);
+    signal.throwIfAborted();
+    const build = this.#builds.get(image) ?? this.#begin(pod, version);
+    build.waiting++;
+    const gaveUp = Promise.withResolvers<never>();
+    const giveUp = () => gaveUp.reject(signal.reason);
+    signal.addEventListener('abort', giveUp, { once: true });
+    try {
+      return await Promise.race([build.image, gaveUp.promise]);
+    } finally {
+      signal.removeEventListener('abort', giveUp);
+      if (--build.waiting === 0) build.end.abort();
+    }
+  }
+
+  #begin(pod: Pod, version: FunctionVersion): Build {
+    const { image } = version.spec;
+    const end = new AbortController();
+    const done = this.#queue
+      .add(() => this.#build(pod, version, end.signal))
+      .finally(() => this.#builds.delete(image));
+    done.catch(() => undefined);
+    const build = { image: done, end, waiting: 0 };
+    this.#builds.set(image, build);
+    return build;
+  }
+
+  async #build(pod: Pod, version: FunctionVersion, ended: AbortSignal): Promise<RuntimeImage> {
+    await Promise.race([this.#options.ready, aborted(ended)]);
+    ended.throwIfAborted();
+    const { events, clock, record, runtime, builder } = this.#options;
+    if (!builder) throw new ImageError('FunctionBuildFailed', 'this node builds no functions');
+    const { image, baseImage = '' } = version.spec;
+    const late = new AbortController();
+    const timer = clock.after(timeLimitMs, () => late.abort());
+    const signal = AbortSignal.any([ended, late.signal]);
+    const log = new BuildLog();
+    const began = clock.monotonic();
+    events.event(pod, 'Normal', 'Building', `Building image ${JSON.stringify(image)}`);
+    try {
+      log.say(`building ${image} from ${baseImage}`);
+      const base = await this.#options.images.ensure(
+        pod,
+        { image: baseImage, imagePullPolicy: 'IfNotPresent' },
+        signal,
+      );
+      await record.pulling(image);
+      await builder.build(version, base.id, log, signal);
+      const built = await runtime.findImage(image);
+      if (!built) throw new Error(`image ${image} was built but is not present`);
+      await record.pulled(image, built.id);
+      const took = goExactDuration(clock.monotonic() - began);
+      log.say(`built in ${took}`);
+      events.event(pod, 'Normal', 'Built', `Successfully built image ${JSON.stringify(image)} in ${took}`);
+      await this.#tell(version, log, { isBuilt: true, reason: 'Built', message: `built in ${took}` });
+      return built;
+    } catch (error) {
+      await record.gaveUp(image);
+      if (ended.aborted) throw ended.reason;
+      const failure = late.signal.aborted ? tooLate() : error;
+      const message = failureMessage(failure, log);
+      log.say(failure instanceof BuildError ? failure.message : errorMessage(failure));
+      events.event(pod, 'Warning', 'Failed', `Failed to build image ${JSON.stringify(image)}: ${message}`);
+      await this.#tell(version, log, { isBuilt: false, reason: reasonOf(failure), message });
+      if (failure instanceof ImageError) throw failure;
+      throw new ImageError('FunctionBuildFailed', message, { cause: failure });
+    } finally {
+      timer.cancel();
+    }
+  }
+
+  /** For people and for the controller; the image is there or not, whatever comes of this. */
+  async #tell(
+    version: FunctionVersion,
+    log: BuildLog,
+    result: { readonly isBuilt: boolean; readonly reason: string; readonly message: string },
+  ): Promise<void> {
+    const { client, nodeName, clock, dataDir } = this.#options;
+    const { name, namespace } = version.metadata;
+    const warn = (what: string) => (error: unknown) =>
+      this.#options.log.warn(what, { version: `${namespace}/${name}`, error: errorMessage(error) });
+    await log.save(logPath(dataDir, version.spec.image)).catch(warn('cannot write the log of a build'));
+    const at = new Date(clock.now()).toISOString().replace(/\.\d+Z$/, 'Z');
+    const build = { ...result, log: log.tail, nodeName, at };
+    await changeStatus(client, version, (status) => withBuild(status, build)).catch(
+      warn('cannot write what came of a build'),
+    );
+  }
+}
+
+const tooLate = () => new BuildError(`the build took more than ${timeLimitMs / 60_000} minutes`);
+
+/** Reasons of the condition. */
+function reasonOf(failure: unknown): string {
+  if (failure instanceof ImageError) return 'BaseImageMissing';
+  return failure instanceof BuildError ? 'BuildFailed' : 'BuildError';
+}
+
+/** What went wrong, with the last lines of what the installation said of it. */
+function failureMessage(failure: unknown, log: BuildLog): string {
+  const said = (failure instanceof RuntimeError ? failure.said : undefined) ?? errorMessage(failure);
+  const lines = failure instanceof BuildError ? log.message : '';
+  return lines.includes('\n') ? `${said}:\n${lines}` : said;
+}

@@ -1,0 +1,28 @@
+/** The node's part of functions, put together. */
+import { readAsset } from '../../base/assets.ts';
+import type { BuildEngine } from './build-engine.ts';
+import { FunctionBuilder } from './function-builder.ts';
+import { FunctionChores, type FunctionChoresOptions } from './function-chores.ts';
+import { FunctionImages, type FunctionImagesOptions } from './function-images.ts';
+
+export type NodeFunctionsOptions = Omit<FunctionImagesOptions, 'builder' | 'ready'> &
+  Omit<FunctionChoresOptions, 'engine'> & {
+    /** Undefined where the runtime builds nothing. */
+    readonly builds: BuildEngine | undefined;
+    /** Of the agent: installations reach the indexes of pip and npm as it says. */
+    readonly environment: Readonly<Record<string, string | undefined>>;
+  };
+
+export interface NodeFunctions {
+  readonly images: FunctionImages;
+  /** Undefined where nothing is built. */
+  readonly chores: FunctionChores | undefined;
+}
+
+export function nodeFunctions(options: NodeFunctionsOptions): NodeFunctions {
+  const { builds: engine, client, environment } = options;
+  if (!engine) return { images: new FunctionImages({ ...options, builder: undefined }), chores: undefined };
+  const builder = new FunctionBuilder({ client, engine, environment, readAsset });
+  const chores = new FunctionChores({ ...options, engine });
+  return { images: new FunctionImages({ ...options, builder, ready: chores.ready }), chores };
+}

@@ -1,0 +1,37 @@
+/** What nodes write of a build. Pure. */
+import type { FunctionVersion } from '../../../api/minik8s/v1/function-version.ts';
+import { findCondition, withoutCondition } from '../../../controller-runtime/conditions.ts';
+
+export type VersionStatus = NonNullable<FunctionVersion['status']>;
+
+export const builtCondition = 'Built';
+
+export interface BuildResult {
+  readonly isBuilt: boolean;
+  readonly reason: string;
+  readonly message: string;
+  /** Its last lines. */
+  readonly log: string;
+  readonly nodeName: string;
+  /** As an API server has times. */
+  readonly at: string;
+}
+
+/** The status after the newest build. */
+export function withBuild(status: VersionStatus | undefined, result: BuildResult): VersionStatus {
+  const { isBuilt, reason, message, log, nodeName, at } = result;
+  const conditions = status?.conditions ?? [];
+  const before = findCondition(conditions, builtCondition);
+  const said = isBuilt ? 'True' : 'False';
+  const lastTransitionTime = before?.status === said ? before.lastTransitionTime : at;
+  const condition = { type: builtCondition, status: said, reason, message, lastTransitionTime } as const;
+  return {
+    ...status,
+    log,
+    nodeName,
+    conditions: [...withoutCondition(conditions, builtCondition), condition],
+  };
+}
+
+/** Bytes: an object must fit into the store with its files. */
+export const mostLock = 400_000;

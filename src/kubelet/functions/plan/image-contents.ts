@@ -1,0 +1,108 @@
+/** What a function's image has besides its base and its libraries. Pure. */
+import { parseFunctionImage } from '../../../api/minik8s/v1/function-image.ts';
+import { instancePort } from '../../../api/minik8s/v1/function-instance.ts';
+import { pathProblem } from '../../../api/minik8s/v1/function-validation.ts';
+import type { FunctionVersion } from '../../../api/minik8s/v1/function-version.ts';
+import { archiveEnd, memberHeader, padding, type TarMember } from '../../../base/tar-archive.ts';
+import { BuildError } from './build-error.ts';
+
+export type FunctionRuntime = NonNullable<FunctionVersion['spec']['runtime']>;
+
+/** Folders of the image. The second is for nothing but what builds put there. */
+export const programFolder = 'function';
+export const ownFolder = 'minik8s';
+
+/** What answers the calls, by runtime: the asset, and the command line. */
+export const runPrograms = {
+  python: { asset: 'run.py', command: ['python3', `/${ownFolder}/run.py`] },
+  nodejs: { asset: 'run.mjs', command: ['node', `/${ownFolder}/run.mjs`] },
+} as const;
+
+/** Labels of the images. Containers inherit them: none of these marks what an agent looks after. */
+export const imageLabels = {
+  of: 'minik8s.io/function-image',
+  version: 'minik8s.io/built-for',
+  hash: 'minik8s.io/content-hash',
+  /** The agent that built it, which may remove it. */
+  by: 'minik8s.io/built-by',
+} as const;
+
+/** 1980, the earliest that a zip archive can say. */
+const modified = 315_532_800;
+
+export interface NamedFile {
+  /** Relative, safe to write below a folder. */
+  readonly path: string;
+  readonly content: Uint8Array;
+}
+
+/** Throws BuildError for a path that leads elsewhere: a version need not come from a Function that was checked. */
+export function programFiles({ spec }: Pick<FunctionVersion, 'spec'>): readonly NamedFile[] {
+  const { files = {}, binaryFiles = {} } = spec;
+  const all = [
+    ...Object.entries(files).map(([path, text]) => ({ path, content: Buffer.from(text) })),
+    ...Object.entries(binaryFiles).map(([path, base64]) => ({
+      path,
+      content: Buffer.from(base64, 'base64'),
+    })),
+  ];
+  for (const { path } of all) {
+    const problem = pathProblem(path);
+    if (problem !== undefined) throw new BuildError(`the file ${JSON.stringify(path)} ${problem}`);
+  }
+  return all;
+}
+
+/** The text of a file that is no binary one; undefined when there is none. */
+export const textOf = ({ spec }: Pick<FunctionVersion, 'spec'>, path: string): string | undefined =>
+  spec.files && Object.hasOwn(spec.files, path) ? spec.files[path] : undefined;
+
+/**
+ * An archive for the root of an image, the same bytes for the same files: each belongs to root and is of 1980. Every folder stands in it,
+ * so that a link of that name in the base image is replaced and not followed.
+ */
+export function archiveOf(files: readonly NamedFile[]): Uint8Array {
+  const sorted = files.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  const folders = new Set(sorted.flatMap(({ path }) => parentsOf(path)));
+  const own = { uid: 0, gid: 0, modified };
+  const directory = (name: string): TarMember => ({ ...own, name, type: 'directory', mode: 0o755, size: 0 });
+  const parts: Uint8Array[] = [...folders].sort().map((name) => memberHeader(directory(name)));
+  for (const { path, content } of sorted) {
+    const member: TarMember = { ...own, name: path, type: 'file', mode: 0o644, size: content.length };
+    parts.push(memberHeader(member), content, padding(content.length));
+  }
+  return Buffer.concat([...parts, archiveEnd]);
+}
+
+function parentsOf(path: string): readonly string[] {
+  const parts = path.split('/').slice(0, -1);
+  return parts.map((_, index) => parts.slice(0, index + 1).join('/'));
+}
+
+export const below = (folder: string, files: readonly NamedFile[]): readonly NamedFile[] =>
+  files.map(({ path, content }) => ({ path: `${folder}/${path}`, content }));
+
+export interface ImageConfig {
+  readonly Env: readonly string[];
+  readonly Entrypoint: readonly string[];
+  readonly Cmd: readonly string[];
+  readonly WorkingDir: string;
+  readonly Labels: Readonly<Record<string, string>>;
+}
+
+/** How an instance is started. What a pod says of these variables counts more. */
+export function imageConfig({ metadata, spec }: FunctionVersion, runtime: FunctionRuntime): ImageConfig {
+  const { namespace = '', name = '', hash = '' } = parseFunctionImage(spec.image) ?? {};
+  return {
+    Env: [
+      `PORT=${instancePort}`,
+      `FUNCTION_NAME=${name}`,
+      `FUNCTION_NAMESPACE=${namespace}`,
+      `FUNCTION_HANDLER=${spec.handler ?? ''}`,
+    ],
+    Entrypoint: runPrograms[runtime].command,
+    Cmd: [],
+    WorkingDir: `/${programFolder}`,
+    Labels: { [imageLabels.of]: spec.image, [imageLabels.version]: metadata.name, [imageLabels.hash]: hash },
+  };
+}

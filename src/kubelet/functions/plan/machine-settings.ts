@@ -1,0 +1,75 @@
+/** What of this machine's settings for pip and npm a build has: the same index, proxy and authorities, and nothing else of it. Pure. */
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Where packages come from and how they are reached. What would change what is installed, or where, is not among them. */
+const passed = [
+  /^PIP_(?:INDEX_URL|EXTRA_INDEX_URL|NO_INDEX|FIND_LINKS|TRUSTED_HOST|CERT|CLIENT_CERT|PROXY|DEFAULT_TIMEOUT|TIMEOUT|RETRIES|KEYRING_PROVIDER)$/,
+  /^npm_config_(?:registry|ca|cafile|cert|certfile|key|keyfile|proxy|https[-_]proxy|no[-_]?proxy|strict[-_]ssl|fetch[-_]\w+|maxsockets|_auth\w*|@.+|\/\/.+)$/i,
+  /^(?:https?|no|all)_proxy$/i,
+  /^(?:NODE_EXTRA_CA_CERTS|SSL_CERT_FILE|SSL_CERT_DIR|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE)$/,
+];
+
+/** `NAME=value` of the variables that a build gets. */
+export const passedVariables = (environment: Environment): readonly string[] =>
+  Object.entries(environment).flatMap(([name, value]) =>
+    value !== undefined && passed.some((pattern) => pattern.test(name)) ? [`${name}=${value}`] : [],
+  );
+
+/** A file of settings: where it may be on this machine, and where the build has it. */
+export interface SettingsFile {
+  readonly source: string;
+  readonly target: string;
+}
+
+export const buildHome = '/minik8s/home';
+
+/** In the order of the programs: pip reads all, npm the one of the user and the global one. */
+export function settingsFiles(environment: Environment): readonly SettingsFile[] {
+  const home = environment.HOME || '/root';
+  const config = environment.XDG_CONFIG_HOME || `${home}/.config`;
+  const npm = (name: string) =>
+    environment[`npm_config_${name}`] ?? environment[`NPM_CONFIG_${name.toUpperCase()}`];
+  const own = environment.PIP_CONFIG_FILE;
+  const pip = own === '/dev/null' || !own ? [] : [{ source: own, target: `${buildHome}/.pip/own.conf` }];
+  return [
+    { source: '/etc/pip.conf', target: '/etc/pip.conf' },
+    { source: `${home}/.pip/pip.conf`, target: `${buildHome}/.pip/pip.conf` },
+    { source: `${config}/pip/pip.conf`, target: `${buildHome}/.config/pip/pip.conf` },
+    ...pip,
+    { source: npm('globalconfig') ?? '/etc/npmrc', target: `${buildHome}/global.npmrc` },
+    { source: npm('userconfig') ?? `${home}/.npmrc`, target: `${buildHome}/.npmrc` },
+  ];
+}
+
+/** What a build is told of where its settings are. */
+export function ownVariables(environment: Environment): readonly string[] {
+  const own = environment.PIP_CONFIG_FILE;
+  return [
+    `HOME=${buildHome}`,
+    `XDG_CONFIG_HOME=${buildHome}/.config`,
+    `npm_config_globalconfig=${buildHome}/global.npmrc`,
+    `npm_config_userconfig=${buildHome}/.npmrc`,
+    `npm_config_cache=${buildHome}/.npm`,
+    ...(own ? [`PIP_CONFIG_FILE=${own === '/dev/null' ? own : `${buildHome}/.pip/own.conf`}`] : []),
+  ];
+}
+
+const pathSettings =
+  /^\s*(?:cert|client-cert|find-links|cafile|certfile|keyfile|[^=\s]*:(?:certfile|keyfile))\s*=\s*(.+)$/gim;
+const pathVariables =
+  /^(?:PIP_(?:FIND_LINKS|CERT|CLIENT_CERT)|npm_config_(?:cafile|certfile|keyfile)|NODE_EXTRA_CA_CERTS|SSL_CERT_FILE|SSL_CERT_DIR|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE)$/i;
+
+/** Files and folders of this machine that the settings name: authorities, keys, packages. */
+export function namedPaths(environment: Environment, texts: readonly string[]): readonly string[] {
+  const values = [
+    ...Object.entries(environment).flatMap(([name, value]) =>
+      pathVariables.test(name) ? (value ?? '') : [],
+    ),
+    ...texts.flatMap((text) => Array.from(text.matchAll(pathSettings), ([, value = '']) => value)),
+  ];
+  const words = values
+    .flatMap((value) => value.split(/[\s,]+/))
+    .map((word) => word.replace(/^["']|["']$|^file:\/\//g, ''));
+  return [...new Set(words.filter((word) => /^\/(?!.*(?:^|\/)\.\.(?:\/|$))[^:]+$/.test(word)))].sort();
+}

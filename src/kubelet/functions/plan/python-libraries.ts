@@ -1,0 +1,89 @@
+/**
+ * requirements.txt, as far as nodes install from it: names, versions and hashes of packages of the machine's index. Everything else
+ * that pip would do (options, files, addresses, variables) is refused, because pip runs with the machine's settings. Pure.
+ */
+import { isRecord } from '../../../apimachinery/equality.ts';
+import { BuildError } from './build-error.ts';
+
+const name = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/;
+const clause = /^(?:===?|~=|!=|<=?|>=?)[ \t]*[A-Za-z0-9._*+!-]+$/;
+const marker = /^[A-Za-z0-9_ \t.'"<>=!~,()*+-]+$/;
+const hash = /^--hash=sha(?:256|384|512):[0-9a-f]{64,128}$/;
+const longestLine = 20_000;
+
+/**
+ * Whether the line is NAME[EXTRAS] VERSIONS ; MARKER --hash=…. It is taken apart from its end, so that no line takes long: lines come
+ * from whoever may write a function.
+ */
+function isRequirement(line: string): boolean {
+  if (line.length > longestLine || /[^\t\x20-\x7e]/.test(line)) return false;
+  const [package_ = '', ...hashes] = line.split(/[ \t](?=--)/).map((part) => part.trim());
+  if (!hashes.every((one) => hash.test(one))) return false;
+  const semicolon = package_.indexOf(';');
+  if (semicolon >= 0 && !marker.test(package_.slice(semicolon + 1))) return false;
+  const wanted = (semicolon < 0 ? package_ : package_.slice(0, semicolon)).trim();
+  const end = wanted.search(/[^A-Za-z0-9._-]/);
+  if (end < 0) return name.test(wanted);
+  if (!name.test(wanted.slice(0, end))) return false;
+  const rest = wanted.slice(end).trim();
+  const close = rest.startsWith('[') ? rest.indexOf(']') : -1;
+  if (rest.startsWith('[') && (close < 0 || !areNames(rest.slice(1, close)))) return false;
+  return areVersions(rest.slice(close + 1).trim());
+}
+
+const areNames = (text: string) => text.split(',').every((one) => name.test(one.trim()));
+
+function areVersions(text: string): boolean {
+  if (text === '') return true;
+  const inner = text.startsWith('(') && text.endsWith(')') ? text.slice(1, -1) : text;
+  return inner.split(',').every((one) => clause.test(one.trim()));
+}
+
+/** One line a package; empty when there is nothing to install. Throws BuildError with the line that is refused. */
+export function requirementLines(text: string): readonly string[] {
+  const joined = text.replace(/^\uFEFF/, '').replaceAll(/\\\r?\n/g, ' ');
+  return joined.split(/\r\n|\r|\n/).flatMap((full) => {
+    const line = full.replace(/(?:^|\s)#.*$/, '').trim();
+    if (line === '') return [];
+    if (isRequirement(line)) return [line];
+    const shown = JSON.stringify(line.length > 200 ? `${line.slice(0, 200)}…` : line);
+    throw new BuildError(
+      `requirements.txt: ${shown} is not installed: only names of packages with versions, markers and --hash are, no options, files or addresses`,
+    );
+  });
+}
+
+/** What `pip install --report` says it installed, as lines that install exactly that. */
+export function lockOfReport(text: string): string {
+  const report: unknown = JSON.parse(text);
+  const installed = isRecord(report) && Array.isArray(report.install) ? report.install : [];
+  const lines = installed.map((one) => {
+    const { metadata, download_info: download } = one as {
+      readonly metadata: { readonly name: string; readonly version: string };
+      readonly download_info: { readonly archive_info?: { readonly hashes?: { readonly sha256?: string } } };
+    };
+    const sha256 = download.archive_info?.hashes?.sha256;
+    if (sha256 === undefined)
+      throw new BuildError(`pip does not say which archive it took of ${metadata.name}`);
+    return `${metadata.name}==${metadata.version} --hash=sha256:${sha256}`;
+  });
+  return `${lines.toSorted().join('\n')}\n`;
+}
+
+const pip = [
+  'python3',
+  '-I',
+  '-m',
+  'pip',
+  'install',
+  '--disable-pip-version-check',
+  '--no-input',
+  '--no-cache-dir',
+];
+const into = ['--only-binary=:all:', '--no-user', '--no-compile', '--progress-bar=off', '--target=libraries'];
+
+/** In a folder with the lines as requirements.txt. Leaves `libraries` and report.json there. */
+export const pipCommand = (locked: boolean): readonly string[] => [
+  ...[...pip, ...into, '--report=report.json', '--requirement=requirements.txt'],
+  ...(locked ? ['--no-deps', '--require-hashes'] : []),
+];

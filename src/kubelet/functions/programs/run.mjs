@@ -1,0 +1,490 @@
+/**
+ * Answers the calls of a function: HTTP/1.1 on PORT, by the contract of docs/decisions/0059-functions.md. Node 18 or newer, no packages.
+ */
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { Worker } from 'node:worker_threads';
+
+const { env } = process;
+
+function number(name, otherwise) {
+  const found = Number(env[name] || otherwise);
+  if (found > 0) return found;
+  return fail(`${name} must be a number above 0, not ${JSON.stringify(env[name])}`);
+}
+
+/** What cannot be loaded ends before it listens. */
+function fail(message) {
+  process.stderr.write(`${message}\n`);
+  return process.exit(1);
+}
+
+const port = number('PORT', 8080);
+const concurrency = number('FUNCTION_CONCURRENCY', 10);
+const timeoutMs = number('FUNCTION_TIMEOUT_SECONDS', 30) * 1000;
+/** Bytes, of a request and of a result. */
+const mostBody = number('FUNCTION_MAX_BODY', 6 * 1024 * 1024);
+/** What runs so much longer than it may is stuck. */
+const stuckMs = number('FUNCTION_STUCK_SECONDS', 5) * 1000;
+const {
+  FUNCTION_NAME: functionName = '',
+  FUNCTION_NAMESPACE: namespace = '',
+  FUNCTION_VERSION: version = '',
+} = env;
+
+const mostError = 4096;
+const mostTrace = 32 * 1024;
+/** Answers that are remembered for who asks again. */
+const rememberMs = 600_000;
+const rememberBytes = 16 * 1024 * 1024;
+const idleMs = 600_000;
+const readMs = 30_000;
+const drainMs = 2_000;
+const json = 'application/json';
+const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;
+const resultKeys = new Set(['statusCode', 'headers', 'body', 'isBase64']);
+/** What belongs to the connection. */
+const keptHeaders = new Set([
+  'connection',
+  'content-length',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** A request that is answered without calling the handler. */
+class Refused extends Error {
+  constructor(status, message, notCalled) {
+    super(message);
+    const headers = notCalled ? { 'Function-Not-Called': notCalled } : {};
+    this.answer = { status, headers, type: json, body: Buffer.from(JSON.stringify({ error: message })) };
+  }
+}
+
+/** The handler returned what cannot be answered. */
+class InvalidResult extends Error {
+  name = 'InvalidResult';
+}
+
+const tooLarge = () => new Refused(413, `a body may have ${mostBody} bytes`);
+
+// What a handler prints is out before it goes on: nothing is kept for a reader that is slow.
+for (const { _handle: handle } of [process.stdout, process.stderr]) handle?.setBlocking?.(true);
+
+// ---- the handler
+
+const candidates = (module) => ['.js', '.mjs', '.cjs'].map((ending) => resolve(`${module}${ending}`));
+
+async function loadHandler(name) {
+  const at = name.lastIndexOf('.');
+  if (at <= 0)
+    return fail(
+      `FUNCTION_HANDLER must be MODULE.FUNCTION, such as main.handler, not ${JSON.stringify(name)}`,
+    );
+  const [module, wanted] = [name.slice(0, at), name.slice(at + 1)];
+  const path = candidates(module).find((file) => existsSync(file));
+  if (path === undefined) return fail(`there is no ${module}.js, ${module}.mjs or ${module}.cjs`);
+  const found = await import(pathToFileURL(path).href);
+  const handler = found[wanted] ?? found.default?.[wanted] ?? found.default;
+  if (typeof handler !== 'function') return fail(`${path} exports no function ${wanted}`);
+  return handler;
+}
+
+// ---- calls
+
+/** Those that are under way, and when each must have ended. */
+const underWay = new Map();
+let ending = false;
+let stuck = false;
+let watch;
+
+function begin() {
+  if (ending) throw new Refused(503, 'this instance is stopping', 'stopping');
+  if (stuck) throw new Refused(503, 'a call of this instance is stuck: it ends', 'stuck');
+  if (underWay.size >= concurrency) throw new Refused(503, `this instance has ${concurrency} calls`, 'busy');
+  const key = Symbol('call');
+  underWay.set(key, performance.now() + timeoutMs);
+  beat();
+  if (!watch) look();
+  return key;
+}
+
+function end(key) {
+  underWay.delete(key);
+  beat();
+  if (ending && underWay.size === 0) process.exit(0);
+  if (stuck) look();
+}
+
+/** A handler cannot be ended from outside: the process can, once all others have answered. */
+function look() {
+  clearTimeout(watch);
+  watch = undefined;
+  beat();
+  stuck = false;
+  if (underWay.size === 0) return;
+  const now = performance.now();
+  const left = [...underWay.values()].map((deadline) => deadline + stuckMs - now);
+  const ahead = left.filter((ms) => ms > 0);
+  stuck = ahead.length < left.length;
+  if (stuck && ahead.length === 0) {
+    process.stderr.write(`a call runs for more than ${(timeoutMs + stuckMs) / 1000} s: this instance ends\n`);
+    process.exit(70);
+  }
+  watch = setTimeout(look, Math.min(...ahead, 1000 + timeoutMs / 2));
+  watch.unref();
+}
+
+/** How many calls are under way, and a number that changes as long as the loop goes round. */
+const beats = new Int32Array(new SharedArrayBuffer(8));
+
+function beat() {
+  Atomics.store(beats, 0, underWay.size);
+  Atomics.add(beats, 1, 1);
+}
+
+/** For code that never lets another run: a thread sees that nothing beats. */
+function watchLoop() {
+  const source = `
+    const { beats, limitMs } = require('node:worker_threads').workerData;
+    for (let last = -1, since = Date.now(); ; ) {
+      Atomics.wait(beats, 1, Atomics.load(beats, 1), 1000);
+      const beat = Atomics.load(beats, 1);
+      if (beat !== last || Atomics.load(beats, 0) === 0) [last, since] = [beat, Date.now()];
+      else if (Date.now() - since > limitMs) {
+        require('node:fs').writeSync(2, 'a call never lets another run: this instance ends\\n');
+        process.kill(process.pid, 'SIGKILL');
+      }
+    }`;
+  const limitMs = timeoutMs * 1.5 + stuckMs + 1000;
+  const resourceLimits = { maxOldGenerationSizeMb: 16 };
+  new Worker(source, { eval: true, workerData: { beats, limitMs }, resourceLimits, env: {} }).unref();
+}
+
+/** The answers of calls by their ids. The order is that in which they ended; what is under way has none yet. */
+const remembered = new Map();
+const waiting = new Map();
+let rememberedBytes = 0;
+
+function remember(id, answer) {
+  forget(id);
+  const size = answer.body.length + id.length + 500;
+  remembered.set(id, { answer, size, ended: performance.now() });
+  rememberedBytes += size;
+  for (const [oldest, { ended }] of remembered) {
+    if (rememberedBytes <= rememberBytes && performance.now() - ended <= rememberMs) break;
+    forget(oldest);
+  }
+}
+
+function forget(id) {
+  const found = remembered.get(id);
+  if (!found) return;
+  rememberedBytes -= found.size;
+  remembered.delete(id);
+}
+
+async function repeated(id) {
+  const found = remembered.get(id);
+  const answer =
+    found && performance.now() - found.ended <= rememberMs ? found.answer : await waiting.get(id);
+  if (!answer) throw new Refused(404, 'this instance does not know the call', 'unknown');
+  return answer;
+}
+
+// ---- one call
+
+function queryOf(target) {
+  const at = target.indexOf('?');
+  const query = Object.create(null);
+  if (at < 0) return query;
+  for (const [key, value] of new URLSearchParams(target.slice(at + 1)))
+    query[key] = key in query ? [query[key], value].flat() : value;
+  return query;
+}
+
+const pathOf = (target) => target.split('?', 1)[0];
+
+/** The JSON body; of another type what was sent, in an object. */
+function eventOf(request, body) {
+  if (body.length === 0) return {};
+  const { headers, method, url } = request;
+  const type = (headers['content-type'] ?? json).split(';', 1)[0].trim().toLowerCase();
+  const text = utf8(body);
+  // A form never begins like that: it is what `curl -d '{…}'` sends.
+  const isJson =
+    type === json ||
+    type.endsWith('+json') ||
+    (type === 'application/x-www-form-urlencoded' && text?.trimStart().startsWith('{'));
+  if (isJson) {
+    if (text === undefined) throw new Refused(400, 'the body is no JSON: it is no UTF-8');
+    try {
+      return JSON.parse(text);
+    } catch (error) {
+      throw new Refused(400, `the body is no JSON: ${error.message}`);
+    }
+  }
+  const isBase64 = text === undefined;
+  const content = isBase64 ? body.toString('base64') : text;
+  return { body: content, isBase64, headers: { ...headers }, method, path: pathOf(url), query: queryOf(url) };
+}
+
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function utf8(bytes) {
+  try {
+    return strictUtf8.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function contextOf(request, callId, deadline) {
+  const { method, headers, url } = request;
+  return {
+    callId,
+    functionName,
+    namespace,
+    version,
+    method,
+    path: pathOf(url),
+    query: queryOf(url),
+    headers: { ...headers },
+    /** Milliseconds that the call may still take. */
+    getRemainingTimeInMillis: () => Math.max(0, Math.floor(deadline - performance.now())),
+    /** Writes a line with the id of the call to the log. */
+    log: (...words) => console.error(`[${callId}]`, ...words),
+  };
+}
+
+/** The answer for what a handler returned: JSON, bytes, or {statusCode, headers, body}. */
+function answerOf(result) {
+  if (isTold(result)) return asTold(result);
+  if (result instanceof Uint8Array)
+    return within({ status: 200, headers: {}, type: 'application/octet-stream', body: Buffer.from(result) });
+  return within({ status: 200, headers: {}, type: json, body: asJson(result) });
+}
+
+const isTold = (result) =>
+  typeof result === 'object' &&
+  result !== null &&
+  'statusCode' in result &&
+  Object.keys(result).every((key) => resultKeys.has(key));
+
+function asTold({ statusCode: status, headers, body = '', isBase64 = false }) {
+  if (!Number.isInteger(status) || status < 200 || status > 599)
+    throw new InvalidResult(
+      `statusCode must be a number from 200 to 599, not ${String(status).slice(0, 100)}`,
+    );
+  const { kept, type } = headersOf(headers ?? {});
+  const answer = (otherwise, bytes) =>
+    within({ status, headers: kept, type: type ?? otherwise, body: bytes });
+  if (body instanceof Uint8Array) return answer('application/octet-stream', Buffer.from(body));
+  if (typeof body !== 'string') return answer(json, asJson(body));
+  if (!isBase64) return answer('text/plain; charset=utf-8', Buffer.from(body));
+  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(body) || body.length % 4 !== 0)
+    throw new InvalidResult('body is no base64');
+  return answer('application/octet-stream', Buffer.from(body, 'base64'));
+}
+
+function headersOf(headers) {
+  if (typeof headers !== 'object' || Array.isArray(headers))
+    throw new InvalidResult('headers must be an object');
+  const kept = {};
+  let type;
+  for (const [name, value] of Object.entries(headers)) {
+    const values = [value].flat().map(String);
+    if (!token.test(name) || !values.every((one) => headerValue.test(one)))
+      throw new InvalidResult(`the header ${JSON.stringify(name).slice(0, 100)} is not valid`);
+    const lower = name.toLowerCase();
+    if (keptHeaders.has(lower) || lower.startsWith('function-'))
+      throw new InvalidResult(`the header ${name} cannot be set by a function`);
+    if (lower === 'content-type') type = values.join(', ');
+    else kept[name] = values;
+  }
+  return { kept, type };
+}
+
+function within(answer) {
+  if (answer.body.length <= mostBody) return answer;
+  throw new InvalidResult(`the result has ${answer.body.length} bytes, it may have ${mostBody}`);
+}
+
+function asJson(value) {
+  let text;
+  try {
+    text = JSON.stringify(value === undefined ? null : value);
+  } catch (error) {
+    throw new InvalidResult(`the result is no JSON: ${error.message}`);
+  }
+  if (text === undefined) throw new InvalidResult(`the result is no JSON: it is a ${typeof value}`);
+  return Buffer.from(text);
+}
+
+/** Says what went wrong; how it came to that is for the log alone. */
+function errorAnswer(error) {
+  let [type, message] = ['Error', ''];
+  try {
+    if (error instanceof Error) [type, message] = [String(error.name || 'Error'), String(error.message)];
+    else message = typeof error === 'string' ? error : (JSON.stringify(error) ?? String(error));
+  } catch {
+    // It cannot even be told.
+  }
+  const body = Buffer.from(JSON.stringify({ error: `${type}: ${message.slice(0, mostError)}` }));
+  const headers = { 'Function-Error': type.replace(/[^\w.-]/g, '_').slice(0, 100) || 'Error' };
+  return { status: 500, headers, type: json, body };
+}
+
+function logTrace(error, callId) {
+  let trace;
+  try {
+    trace = String(error?.stack ?? error);
+  } catch {
+    trace = 'an error that cannot be told';
+  }
+  process.stderr.write(`[${callId}] ${trace.slice(0, mostTrace)}\n`);
+}
+
+let calls = 0;
+
+async function callHandler(handler, request, body, deadline) {
+  const given = request.headers['function-call-id'];
+  const callId = given ?? `local-${++calls}`;
+  const event = eventOf(request, body);
+  let tell = () => {};
+  if (given !== undefined) {
+    const told = new Promise((resolvePromise) => {
+      tell = resolvePromise;
+    });
+    waiting.set(given, told);
+    forget(given);
+  }
+  let answer;
+  try {
+    answer = answerOf(await handler(event, contextOf(request, callId, deadline)));
+  } catch (error) {
+    logTrace(error, callId);
+    answer = errorAnswer(error);
+  }
+  if (given !== undefined) {
+    waiting.delete(given);
+    remember(given, answer);
+    tell(answer);
+  }
+  return answer;
+}
+
+// ---- HTTP
+
+/** Rejects for one that is too large; with `keep` false it is dropped, so that the next request can be read. */
+function readBody(request, keep) {
+  return new Promise((resolvePromise, reject) => {
+    const parts = [];
+    let total = 0;
+    request.on('data', (part) => {
+      total += part.length;
+      if (total > mostBody) reject(tooLarge());
+      else if (keep) parts.push(part);
+    });
+    request.on('end', () => resolvePromise(parts.length === 1 ? parts[0] : Buffer.concat(parts)));
+    request.on('error', reject);
+    request.on('close', () => reject(new Error('the client has gone')));
+  });
+}
+
+function send(response, { status, headers, type, body }, close = false) {
+  if (response.destroyed) return;
+  const all = { ...headers };
+  if (status !== 204) {
+    all['Content-Length'] = body.length;
+    if (type) all['Content-Type'] = type;
+  }
+  if (close || ending) all.Connection = 'close';
+  response.sendDate = false;
+  response.writeHead(status, all);
+  response.end(status === 204 || status === 304 ? undefined : body);
+}
+
+function requireReadable(headers) {
+  if (Number(headers['content-length'] ?? 0) > mostBody) throw tooLarge();
+  const coding = headers['transfer-encoding'];
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked')
+    throw new Refused(400, 'the only Transfer-Encoding is chunked');
+}
+
+async function serve(handler, request, response, expects) {
+  let key;
+  let isRead = false;
+  try {
+    const { headers } = request;
+    requireReadable(headers);
+    const repeats = headers['function-repeat']?.toLowerCase() === 'true';
+    try {
+      if (!repeats) key = begin();
+    } catch (refused) {
+      if (!expects) await readBody(request, false);
+      isRead = !expects;
+      throw refused;
+    }
+    if (expects) response.writeContinue();
+    const body = await readBody(request, !repeats);
+    isRead = true;
+    const answer = repeats
+      ? await repeated(headers['function-call-id'] ?? '')
+      : await callHandler(handler, request, body, underWay.get(key));
+    send(response, answer);
+  } catch (error) {
+    if (error instanceof Refused) send(response, error.answer, !isRead);
+    else response.destroy();
+  } finally {
+    if (key !== undefined) {
+      // Under way until the answer has left.
+      if (response.writableFinished || response.destroyed) end(key);
+      else response.once('close', () => end(key));
+    }
+  }
+}
+
+function stop(server) {
+  let stopping = false;
+  return () => {
+    if (stopping) return;
+    stopping = true;
+    // The news that it stops takes its time.
+    setTimeout(() => {
+      ending = true;
+      server.close();
+      if (underWay.size === 0) process.exit(0);
+    }, drainMs);
+  };
+}
+
+const leaveNow = () => process.exit(0);
+// Known before the program is loaded: a pod may be deleted while that takes its time.
+process.once('SIGTERM', leaveNow);
+
+const handler = await loadHandler(env.FUNCTION_HANDLER || 'main.handler');
+
+const server = createServer({
+  keepAliveTimeout: idleMs,
+  headersTimeout: readMs,
+  requestTimeout: readMs + timeoutMs,
+  connectionsCheckingInterval: readMs,
+  maxHeaderSize: 64 * 1024,
+  noDelay: true,
+});
+server.maxConnections = 512 + 2 * concurrency;
+server.on('request', (request, response) => void serve(handler, request, response, false));
+server.on('checkContinue', (request, response) => void serve(handler, request, response, true));
+server.on('error', (error) => fail(`cannot listen on port ${port}: ${error.message}`));
+server.listen({ port, backlog: 1024 }, () => {
+  process.off('SIGTERM', leaveNow);
+  process.on('SIGTERM', stop(server));
+  watchLoop();
+});

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { BuildError } from '../../../../src/kubelet/functions/plan/build-error.ts';
+import { packageToInstall, portableLock } from '../../../../src/kubelet/functions/plan/node-libraries.ts';
+import { lockOfReport, requirementLines } from '../../../../src/kubelet/functions/plan/python-libraries.ts';
+
+test('requirements.txt: names, versions, extras, markers and hashes', () => {
+  const hash = `--hash=sha256:${'a'.repeat(64)}`;
+  const text = [
+    '\uFEFF# a comment',
+    'requests',
+    'flask==2.0.1  # why',
+    'a[b, c] >= 1.0, <2 ; python_version < "3.12"',
+    'x-y_z.w ~=1.4.2',
+    `pinned==1 \\\r\n  ${hash} \\\n  ${hash}`,
+    '',
+  ].join('\n');
+  assert.deepEqual(requirementLines(text), [
+    'requests',
+    'flask==2.0.1',
+    'a[b, c] >= 1.0, <2 ; python_version < "3.12"',
+    'x-y_z.w ~=1.4.2',
+    `pinned==1    ${hash}    ${hash}`,
+  ]);
+  assert.deepEqual(requirementLines('# nothing\n\n'), []);
+});
+
+for (const line of [
+  '--index-url http://x',
+  '-i http://x',
+  '-r ../../etc/passwd',
+  '-e .',
+  '--find-links=/root',
+  'a --config-settings=x=y',
+  'a --global-option=x',
+  'git+https://x/y',
+  'a @ git+file:///etc',
+  'a @ https://x/a.whl',
+  './a.whl',
+  '/root/a.whl',
+  'file:///a.whl',
+  'a==$PIP_INDEX_URL',
+  'a;python_version<"3" @ http://x',
+  'a b',
+  'a=1',
+  `a==${'1'.repeat(30_000)}`,
+  'a\u00a0-r x',
+])
+  test(`requirements.txt: ${line.slice(0, 60)} is refused`, () => {
+    assert.throws(() => requirementLines(line), BuildError);
+  });
+
+test('a hostile requirements.txt is read in no time', () => {
+  for (const text of [
+    `${'a'.repeat(500_000)}!`,
+    `a${' '.repeat(19_000)}!`,
+    `a${'[a'.repeat(6000)}`,
+    `a==1${',==1'.repeat(4000)}?`,
+  ]) {
+    const began = performance.now();
+    assert.throws(() => requirementLines(text), BuildError);
+    assert.ok(performance.now() - began < 5000, text.slice(0, 20));
+  }
+});
+
+test('the lock of python says each archive by its hash', () => {
+  const one = (name: string, version: string, sha256?: string) => ({
+    metadata: { name, version },
+    download_info: { url: 'http://user:word@x/', archive_info: { hashes: { sha256 } } },
+  });
+  const report = { install: [one('b', '2', 'bb'), one('a', '1', 'aa')] };
+  assert.equal(lockOfReport(JSON.stringify(report)), 'a==1 --hash=sha256:aa\nb==2 --hash=sha256:bb\n');
+  assert.throws(() => lockOfReport(JSON.stringify({ install: [one('a', '1')] })), /which archive/);
+});
+
+test('package.json: only what it depends on is installed', () => {
+  assert.equal(packageToInstall('{"type":"module","devDependencies":{"a":"1"}}'), undefined);
+  const given = {
+    name: 'x',
+    scripts: { preinstall: 'x' },
+    dependencies: { a: '^1', '@s/b': '>=1 <2 || 3.x', c: 'latest', d: 'npm:e@1.0.0', f: '*', g: '' },
+    overrides: { a: { h: '$c', i: '1' } },
+    publishConfig: { registry: 'http://x' },
+  };
+  const made = JSON.parse(packageToInstall(JSON.stringify(given)) ?? '') as object;
+  assert.deepEqual(Object.keys(made).sort(), [
+    ...['dependencies', 'devDependencies', 'name', 'optionalDependencies', 'overrides', 'private', 'version'],
+  ]);
+  assert.deepEqual((made as typeof given).dependencies, given.dependencies);
+});
+
+for (const [what, text] of Object.entries({
+  'no JSON': '{',
+  'a list': '[]',
+  'a repository': '{"dependencies":{"a":"git+ssh://x/y"}}',
+  'a short repository': '{"dependencies":{"a":"user/repository"}}',
+  'an address': '{"dependencies":{"a":"http://169.254.169.254/x.tgz"}}',
+  'a folder': '{"dependencies":{"a":"file:../../etc"}}',
+  'a link': '{"dependencies":{"a":"link:/etc"}}',
+  'a variable': '{"dependencies":{"a":"$HOME"}}',
+  'no text': '{"dependencies":{"a":{}}}',
+  'a path for a name': '{"dependencies":{"../a":"1"}}',
+  'no table': '{"dependencies":["a"]}',
+  'an override by address': '{"dependencies":{"a":"1"},"overrides":{"b":{"c":"http://x"}}}',
+  workspaces: '{"dependencies":{"a":"1"},"workspaces":["../x"]}',
+}))
+  test(`package.json: ${what} is refused`, () => {
+    assert.throws(() => packageToInstall(text), BuildError);
+  });
+
+const lockOf = (packages: object, lockfileVersion = 3) => JSON.stringify({ lockfileVersion, packages });
+
+test('the lock of nodejs has hashes and no addresses', () => {
+  const entry = { version: '1.0.0', resolved: 'https://user:word@x/a.tgz', integrity: 'sha512-x' };
+  const lock = portableLock(
+    lockOf({ '': { dependencies: { a: '1' }, scripts: {} }, 'node_modules/a': entry }),
+  );
+  assert.deepEqual((JSON.parse(lock) as { packages: object }).packages, {
+    '': { name: 'function', version: '0.0.0', dependencies: { a: '1' } },
+    'node_modules/a': { version: '1.0.0', integrity: 'sha512-x' },
+  });
+});
+
+for (const [what, packages] of Object.entries({
+  'no hash': { 'node_modules/a': { resolved: 'https://x/a.tgz' } },
+  'a repository': { 'node_modules/a': { resolved: 'git+ssh://x', integrity: 'sha512-x' } },
+  'a link': { 'node_modules/a': { resolved: '../x', link: true } },
+  'another folder': { '../a': { integrity: 'sha512-x' } },
+  'a folder above': { 'node_modules/../../a': { integrity: 'sha512-x' } },
+  'no entry': { 'node_modules/a': 1 },
+}))
+  test(`package-lock.json: ${what} is refused`, () => {
+    assert.throws(() => portableLock(lockOf(packages)), BuildError);
+  });
+
+test('package-lock.json: one of the first version is refused', () => {
+  assert.throws(() => portableLock(lockOf({}, 1)), /lockfileVersion 2 or 3/);
+});
