@@ -24,10 +24,10 @@ export const bytesOf = (value: Json): number => Buffer.byteLength(JSON.stringify
  * Why the value is more than a state may be given or give; undefined when it is not. Depth is looked at first and without
  * recursion: everything else that walks through data may then recurse.
  */
-export function excessOf(value: Json, mostBytes: number): string | undefined {
+export function excessOf(value: Json, mostBytes: number, mostDepth = mostDataDepth): string | undefined {
   let level: readonly Json[] = [value];
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > mostDataDepth) return `holds values in one another more than ${mostDataDepth} levels deep`;
+    if (depth > mostDepth) return `holds values in one another more than ${mostDepth} levels deep`;
     level = level.flatMap(childrenOf);
   }
   const bytes = bytesOf(value);

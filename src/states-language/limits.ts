@@ -24,7 +24,9 @@ export const mostPathLength = 2048;
 /** Characters of one JSONata expression. */
 export const mostExpressionLength = 8192;
 /** JSON values in one another in a definition: templates and rules. */
-export const mostDepth = 40;
+export const mostDepth = 100;
+/** Bytes of JSON of a definition. */
+export const mostDefinition = 512 * 1024;
 /** Values that one path may look at. */
 export const mostPathWork = 100_000;
 /** Seconds of TimeoutSeconds and the like. */

@@ -12,12 +12,12 @@ export function evaluateCall(call: Call, roots: Roots, random: Random): Json {
     // Format reads the escapes of its text itself, since a brace may be escaped.
     'template' in argument && call.name === 'States.Format' && index === 0
       ? argument.template
-      : valueOf(argument, call, roots, random),
+      : argumentOf(argument, call, roots, random),
   );
   return callFunction(call.name, values, random);
 }
 
-function valueOf(argument: Argument, { name }: Call, roots: Roots, random: Random): Json {
+function argumentOf(argument: Argument, { name }: Call, roots: Roots, random: Random): Json {
   if ('literal' in argument) return argument.literal;
   if ('template' in argument) return argument.template.replaceAll(/\\(.)/gs, '$1');
   if ('call' in argument) return evaluateCall(argument.call, roots, random);

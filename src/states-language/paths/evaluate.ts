@@ -68,9 +68,11 @@ function select(selector: Selector, value: Json, found: Json[], search: Search):
   work(search);
   switch (selector.type) {
     case 'name':
-      return push(found, isJsonObject(value) ? fieldOf(value, selector.name) : undefined);
+      push(found, isJsonObject(value) ? fieldOf(value, selector.name) : undefined);
+      return;
     case 'index':
-      return push(found, isList(value) ? value.at(selector.index) : undefined);
+      push(found, isList(value) ? value.at(selector.index) : undefined);
+      return;
     case 'slice':
       if (isList(value)) for (const item of sliceOf(value, selector)) count(item, found, search);
       return;
@@ -124,8 +126,8 @@ function holds(test: Test, item: Json, search: Search): boolean {
     case 'compare':
       return compare(
         test.operator,
-        valueOf(test.left, item, search),
-        valueOf(test.right, item, search),
+        operandOf(test.left, item, search),
+        operandOf(test.right, item, search),
         search,
       );
   }
@@ -137,7 +139,7 @@ function exists(path: JsonPath, item: Json, search: Search): boolean {
   return isList(value) && value.length > 0;
 }
 
-const valueOf = (operand: Operand, item: Json, search: Search): Json | undefined =>
+const operandOf = (operand: Operand, item: Json, search: Search): Json | undefined =>
   'literal' in operand ? operand.literal : resultOf(operand.path, item, search);
 
 function compare(operator: Operator, a: Json | undefined, b: Json | undefined, search: Search): boolean {
