@@ -2,11 +2,11 @@
 
 import { identityOf } from '../../apimachinery/equality.ts';
 import type { Random } from '../../base/random.ts';
+import { seeded } from '../../base/seeded.ts';
 import { stateError } from '../failure.ts';
 import { hashNames, hashOf } from '../hash.ts';
 import { excessOf, isJsonObject, isList, type Json } from '../json.ts';
 import { mostData } from '../limits.ts';
-import { seeded } from '../seeded.ts';
 
 /** Items that States.ArrayRange makes at most. */
 const mostRange = 1000;

@@ -25,7 +25,7 @@ export function parseIntrinsic(text: string): Call {
   if (text.length > mostPathLength) throw new SyntaxProblem(`is longer than ${mostPathLength} characters`);
   const cursor = new Cursor(text);
   const call = readCall(cursor);
-  if (!cursor.ended) cursor.fail(`unexpected ${cursor.next}`);
+  if (!cursor.ended) cursor.fail(`unexpected '${cursor.next}'`);
   return call;
 }
 

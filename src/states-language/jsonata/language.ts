@@ -1,11 +1,11 @@
 /** JSONata, by the library `jsonata`, with the functions that the States Language adds and without `$eval`. */
 import jsonata from 'jsonata';
 import type { Random } from '../../base/random.ts';
+import { seeded } from '../../base/seeded.ts';
 import { StateError } from '../failure.ts';
 import { callFunction, type FunctionName } from '../intrinsics/functions.ts';
 import type { Json } from '../json.ts';
 import { mostExpressionLength } from '../limits.ts';
-import { seeded } from '../seeded.ts';
 import type { Question } from './expression.ts';
 
 /** The library's own limits; a regular expression of a user heeds none, so a thread has to have one beside (thread.ts). */

@@ -21,7 +21,7 @@ export function parsePath(text: string): JsonPath {
   if (text.length > mostPathLength) throw new SyntaxProblem(`is longer than ${mostPathLength} characters`);
   const cursor = new Cursor(text);
   const path = readPath(cursor);
-  if (!cursor.ended) cursor.fail(`unexpected ${cursor.next}`);
+  if (!cursor.ended) cursor.fail(`unexpected '${cursor.next}'`);
   return path;
 }
 
@@ -95,7 +95,7 @@ function readSelector(cursor: Cursor): Selector {
   cursor.blanks();
   const to = readInteger(cursor);
   cursor.blanks();
-  const by = cursor.take(':') ? readInteger(cursor) : 1;
+  const by = cursor.take(':') ? readStep(cursor) : 1;
   if (by === 0) cursor.fail('a slice cannot go by 0');
   return {
     type: 'slice',
@@ -103,6 +103,11 @@ function readSelector(cursor: Cursor): Selector {
     ...(to !== undefined && { to }),
     by: by ?? 1,
   };
+}
+
+function readStep(cursor: Cursor): number | undefined {
+  cursor.blanks();
+  return readInteger(cursor);
 }
 
 function readInteger(cursor: Cursor): number | undefined {

@@ -16,7 +16,7 @@ function put(document: Json | undefined, steps: readonly Step[], depth: number, 
   const selector = steps[depth]?.selectors[0];
   if (selector === undefined) return value;
   if (selector.type === 'name') {
-    const fields = document ?? {};
+    const fields = document === undefined ? {} : document;
     if (!isJsonObject(fields)) throw new PutProblem(`there is no object for the field ${selector.name}`);
     const before = Object.hasOwn(fields, selector.name) ? fields[selector.name] : undefined;
     return { ...fields, [selector.name]: put(before, steps, depth + 1, value) };

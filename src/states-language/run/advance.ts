@@ -3,8 +3,9 @@ import type { Definition } from '../definition/types.ts';
 import type { Failure } from '../failure.ts';
 import { excessOf, type Json } from '../json.ts';
 import { mostData, mostEvents, mostRunData } from '../limits.ts';
+import { startBranch } from './children.ts';
 import { type Command, duesOf, newCommands, pending } from './commands.ts';
-import { settle, startBranch } from './settle.ts';
+import { settle } from './settle.ts';
 import { type Branch, branchesOf, type Execution, type RunState } from './state.ts';
 import { detailOf, type EntryType, type HistoryEntry, type Ports, Turn } from './turn.ts';
 
@@ -131,24 +132,18 @@ function apply(turn: Turn, event: RunEvent): void {
   if (event.type !== 'TaskHeartbeat') state.stopping = state.stopping.filter((id) => id !== event.id);
   const branch = state.root && taskOf(state.root, event.id);
   if (branch === undefined || branch.wait.for !== 'task') return;
-  switch (event.type) {
-    case 'TaskHeartbeat':
-      if (branch.wait.heartbeatSeconds !== undefined)
-        branch.wait.heartbeatDue = turn.ports.now + branch.wait.heartbeatSeconds * 1000;
-      return;
-    case 'TaskSucceeded':
-      finish(turn, event.id, branch, event.output);
-      return;
-    case 'TaskFailed':
-      fail(turn, event.id, branch, { error: event.error, cause: event.cause });
-      return;
-    case 'TaskTimedOut':
-      fail(turn, event.id, branch, { error: 'States.Timeout', cause: 'the task took too long' });
-      return;
-    case 'TaskStopped':
-      fail(turn, event.id, branch, { error: 'States.TaskFailed', cause: 'the task was stopped' });
-      return;
-  }
+  if (event.type === 'TaskHeartbeat') {
+    if (branch.wait.heartbeatSeconds !== undefined)
+      branch.wait.heartbeatDue = turn.ports.now + branch.wait.heartbeatSeconds * 1000;
+  } else if (event.type === 'TaskSucceeded') finish(turn, event.id, branch, event.output);
+  else fail(turn, event.id, branch, failureOf(event));
+}
+
+function failureOf(event: Extract<RunEvent, { id: string }>): Failure {
+  if (event.type === 'TaskFailed') return { error: event.error, cause: event.cause };
+  return event.type === 'TaskTimedOut'
+    ? { error: 'States.Timeout', cause: 'the task took too long' }
+    : { error: 'States.TaskFailed', cause: 'the task was stopped' };
 }
 
 function taskOf(root: Branch, id: string): Branch | undefined {

@@ -1,16 +1,14 @@
 /** Takes a branch as far as it goes without waiting. */
-import { type MapState, machinesOf, type Parallel, type State } from '../definition/types.ts';
-import { type Failure, StateError, stateError } from '../failure.ts';
+import type { MapState, Parallel, State } from '../definition/types.ts';
+import { type Failure, StateError } from '../failure.ts';
 import type { Json } from '../json.ts';
+import { type Outcome, runChildren } from './children.ts';
 import { bounded, inputOf, outputOf, passedOn } from './data.ts';
 import { enter, type Move } from './enter.ts';
 import { Query } from './query.ts';
 import { recover } from './recover.ts';
-import { type Branch, type ChildrenWait, wayOf } from './state.ts';
+import type { ChildrenWait } from './state.ts';
 import { detailOf, type Frame, type Turn } from './turn.ts';
-
-/** How a branch has ended; undefined while it waits. */
-export type Outcome = { readonly output: Json } | { readonly failure: Failure } | undefined;
 
 /** What has come of a state; undefined while it waits. */
 type Step =
@@ -19,33 +17,29 @@ type Step =
   | { readonly again: true }
   | undefined;
 
-/** A branch that is about to enter a state. */
-export const startBranch = (state: string, input: Json, now: number, item?: Branch['item']): Branch => ({
-  state,
-  input,
-  entered: now,
-  visit: 0,
-  attempt: 0,
-  ...(item !== undefined && { item }),
-  wait: { for: 'turn' },
-});
-
+/** `machine` of the frame has been checked. */
 export async function settle(turn: Turn, frame: Frame): Promise<Outcome> {
-  const { branch, machine } = frame;
   for (;;) {
-    const state = Object.hasOwn(machine.States, branch.state) ? machine.States[branch.state] : undefined;
-    if (state === undefined)
-      return { failure: { error: 'States.Runtime', cause: `there is no state ${branch.state}` } };
-    const step = await caught(() => stepOf(turn, frame, state));
-    if (step === undefined) return undefined;
-    if ('again' in step) continue;
-    const after = 'move' in step ? await caught(async () => leave(turn, frame, state, step.move)) : step;
-    if (after === undefined) return undefined;
-    if ('failure' in after) {
-      const end = await afterFailure(turn, frame, state, after.failure, 'ofBranch' in after);
-      if (end !== 'again') return end;
-    } else if ('move' in after && after.move.next === undefined) return { output: after.move.output };
+    const ended = await goOn(turn, frame);
+    if (ended !== 'again') return ended;
   }
+}
+
+/** One step: out of a state, into one, or out of the machine. */
+async function goOn(turn: Turn, frame: Frame): Promise<Outcome | 'again'> {
+  const { branch, machine } = frame;
+  const state = Object.hasOwn(machine.States, branch.state) ? machine.States[branch.state] : undefined;
+  if (state === undefined)
+    return { failure: { error: 'States.Runtime', cause: `there is no state ${branch.state}` } };
+  const step = await caught(() => stepOf(turn, frame, state));
+  const after =
+    step !== undefined && 'move' in step
+      ? await caught(async () => leave(turn, frame, state, step.move))
+      : step;
+  if (after === undefined) return undefined;
+  if ('again' in after) return 'again';
+  if ('failure' in after) return afterFailure(turn, frame, state, after.failure, 'ofBranch' in after);
+  return { output: after.move.output };
 }
 
 /** A StateError as the failure that it is. */
@@ -155,95 +149,9 @@ async function childrenStep(
   state: Parallel | MapState,
   wait: ChildrenWait,
 ): Promise<Step> {
-  for (;;) {
-    await startChildren(turn, frame, state, wait);
-    const ended = await settleChildren(turn, frame, state, wait);
-    if (ended !== undefined) return { failure: ended, ofBranch: true };
-    const running = Object.keys(wait.running).length;
-    if (wait.started === wait.total && running === 0) break;
-    // What has ended may have made room for others.
-    if (turn.spent || wait.started === wait.total || running >= wait.limit) return undefined;
-  }
-  const result = Object.entries(wait.outputs)
-    .sort(([a], [b]) => Number(a) - Number(b))
-    .map(([, output]) => output);
+  const ended = await runChildren(turn, frame, state, wait, settle);
+  if (ended === undefined) return undefined;
+  if ('failure' in ended) return { failure: ended.failure, ofBranch: true };
   turn.record(`${state.Type}StateSucceeded`, { state: frame.branch.state, ...wayIn(frame) });
-  return { move: await completed(turn, frame, state, result) };
+  return { move: await completed(turn, frame, state, ended.result) };
 }
-
-const childPrefix = ({ branch, prefix }: Frame, index: string | number) =>
-  `${wayOf(prefix, branch)}.${index}.`;
-
-async function startChildren(
-  turn: Turn,
-  frame: Frame,
-  state: Parallel | MapState,
-  wait: ChildrenWait,
-): Promise<void> {
-  const machines = machinesOf(state);
-  while (wait.started < wait.total && Object.keys(wait.running).length < wait.limit && !turn.spent) {
-    const index = wait.started;
-    const machine = machines[state.Type === 'Map' ? 0 : index];
-    if (machine === undefined) throw stateError('States.Runtime', 'the definition has changed');
-    const [value, ...rest] = wait.items ?? [];
-    if (state.Type === 'Map' && value !== undefined) {
-      const given = await itemInput(turn, frame, state, { index, value });
-      wait.items = rest;
-      wait.running[index] = startBranch(machine.StartAt, given, turn.ports.now, { index, value });
-      turn.record('MapIterationStarted', { way: childPrefix(frame, index).slice(0, -1), detail: { index } });
-    } else {
-      const given = wait.input === undefined ? frame.branch.input : wait.input;
-      wait.running[index] = startBranch(machine.StartAt, given, turn.ports.now);
-    }
-    wait.started++;
-  }
-}
-
-/** What an iteration begins with: the item, or what the ItemSelector makes of it. */
-async function itemInput(
-  turn: Turn,
-  frame: Frame,
-  state: MapState,
-  item: { readonly index: number; readonly value: Json },
-): Promise<Json> {
-  const query = new Query(turn, frame, state, item);
-  const raw = frame.branch.input;
-  const selector = state.ItemSelector ?? state.Parameters;
-  if (selector === undefined) return item.value;
-  if (query.language === 'JSONata') return bounded('an item', await query.express(selector, { input: raw }));
-  return bounded('an item', query.fill(selector, inputOf(query, state, raw)));
-}
-
-/** The failure that ends them all; undefined when there is none. */
-async function settleChildren(
-  turn: Turn,
-  frame: Frame,
-  state: Parallel | MapState,
-  wait: ChildrenWait,
-): Promise<Failure | undefined> {
-  const machines = machinesOf(state);
-  for (const [index, branch] of Object.entries(wait.running)) {
-    const machine = machines[state.Type === 'Map' ? 0 : Number(index)];
-    if (machine === undefined) throw stateError('States.Runtime', 'the definition has changed');
-    const prefix = childPrefix(frame, index);
-    const outcome = await settle(turn, { machine, branch, prefix, outer: frame });
-    if (outcome === undefined) continue;
-    delete wait.running[index];
-    const told = { way: prefix.slice(0, -1), detail: { index: Number(index) } };
-    if ('output' in outcome) {
-      wait.outputs[index] = outcome.output;
-      if (state.Type === 'Map') turn.record('MapIterationSucceeded', told);
-      continue;
-    }
-    if (state.Type === 'Map') turn.record('MapIterationFailed', told);
-    wait.failed++;
-    if (wait.tolerated === undefined) return outcome.failure;
-    if (wait.failed > wait.tolerated) return tooMany(wait, outcome.failure);
-  }
-  return undefined;
-}
-
-const tooMany = ({ failed, total, tolerated }: ChildrenWait, { error, cause }: Failure): Failure => ({
-  error: 'States.ExceedToleratedFailureThreshold',
-  cause: `${failed} of ${total} iterations have failed, and ${tolerated} may; the last one: ${error}: ${cause}`,
-});
