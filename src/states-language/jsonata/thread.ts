@@ -36,20 +36,20 @@ export function createExpressionThread(clock: Clock): ExpressionThread {
     const ended = worker;
     worker = undefined;
     idle?.cancel();
+    ended?.ref();
     await ended?.terminate();
   };
 
   const ask = async (question: Question): Promise<Json> => {
     idle?.cancel();
-    worker ??= startThread('jsonata-worker', source, {
-      resourceLimits: { maxOldGenerationSizeMb: mostMemory },
-    });
-    // It must not keep a process that has nothing else to do.
-    worker.unref();
+    worker ??= beginThread();
+    worker.ref();
     const reply = await replyOf(worker, question, clock).catch(async (error: unknown) => {
       await end();
       throw error;
     });
+    // A thread that waits must not keep a process that has nothing else to do.
+    worker?.unref();
     idle = clock.after(idleMs, () => void end());
     if ('refusal' in reply) throw new Error(reply.refusal);
     return JSON.parse(reply.json);
@@ -72,6 +72,14 @@ export function createExpressionThread(clock: Clock): ExpressionThread {
   };
 }
 
+function beginThread(): Worker {
+  const worker = startThread('jsonata-worker', source, {
+    resourceLimits: { maxOldGenerationSizeMb: mostMemory },
+  });
+  // Without a listener an error between two questions would end this process.
+  return worker.on('error', () => undefined);
+}
+
 async function replyOf(worker: Worker, question: Question, clock: Clock): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   const onMessage = (answer: Answer) => resolve(answer);
@@ -85,8 +93,6 @@ async function replyOf(worker: Worker, question: Question, clock: Clock): Promis
   } finally {
     late.cancel();
     worker.off('message', onMessage).off('error', onError).off('exit', onExit);
-    // Without a listener an error after the answer would end this process.
-    worker.on('error', () => undefined);
   }
 }
 
