@@ -28,7 +28,7 @@ test('an expression that has no value is refused, and the thread goes on', async
 const hostile: [name: string, expression: string, why: RegExp][] = [
   ['loops for ever', '($f := function($n) { $f($n + 1) }; $f(0))', /Evaluation timeout after 2000 milliseconds|it took longer than 6 s/],
   ['looks for a regular expression for ever', `$match("${'a'.repeat(40)}b", /^(a+)+$/)`, /it took longer than 6 s/],
-  ['takes all memory', '[1..400].{"a": $split($pad("x", 100000), "")}', /the thread ended: .*memory/],
+  ['takes all memory', '[1..400].{"a": $split($pad("x", 100000), "")}', /the thread ended: .*memory|Evaluation timeout/],
   ['gives too much', '$pad("x", 2000000)', /the value is too large/],
 ];
 for (const [name, expression, why] of hostile)
