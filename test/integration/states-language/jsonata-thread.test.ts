@@ -8,16 +8,28 @@ import { createExpressionThread } from '../../../src/states-language/jsonata/thr
 const thread = createExpressionThread(systemClock);
 after(() => thread.stop());
 
-const question = (expression: string) => ({ expression, bindings: { states: { input: { a: [1, 2] } } }, now: 1000, seed: 1 });
+const question = (expression: string) => ({
+  expression,
+  bindings: { states: { input: { a: [1, 2] } } },
+  now: 1000,
+  seed: 1,
+});
 
 test('the thread answers what this one would', async () => {
   for (const expression of ['$sum($states.input.a)', '$uuid()', '$now()', '{"x": [1..3]}', 'null'])
-    assert.deepEqual(await thread.evaluate(question(expression)), await evaluateHere(question(expression)), expression);
+    assert.deepEqual(
+      await thread.evaluate(question(expression)),
+      await evaluateHere(question(expression)),
+      expression,
+    );
 });
 
 test('many questions at once are all answered, each with its own answer', async () => {
   const asked = Array.from({ length: 50 }, (_, index) => thread.evaluate(question(`${index} + 1`)));
-  assert.deepEqual(await Promise.all(asked), Array.from({ length: 50 }, (_, index) => index + 1));
+  assert.deepEqual(
+    await Promise.all(asked),
+    Array.from({ length: 50 }, (_, index) => index + 1),
+  );
 });
 
 test('an expression that has no value is refused, and the thread goes on', async () => {
@@ -26,9 +38,21 @@ test('an expression that has no value is refused, and the thread goes on', async
 });
 
 const hostile: [name: string, expression: string, why: RegExp][] = [
-  ['loops for ever', '($f := function($n) { $f($n + 1) }; $f(0))', /Evaluation timeout after 2000 milliseconds|it took longer than 6 s/],
-  ['looks for a regular expression for ever', `$match("${'a'.repeat(40)}b", /^(a+)+$/)`, /it took longer than 6 s/],
-  ['takes all memory', '[1..400].{"a": $split($pad("x", 100000), "")}', /the thread ended: .*memory|Evaluation timeout/],
+  [
+    'loops for ever',
+    '($f := function($n) { $f($n + 1) }; $f(0))',
+    /Evaluation timeout after 2000 milliseconds|it took longer than 6 s/,
+  ],
+  [
+    'looks for a regular expression for ever',
+    `$match("${'a'.repeat(40)}b", /^(a+)+$/)`,
+    /it took longer than 6 s/,
+  ],
+  [
+    'takes all memory',
+    '[1..400].{"a": $split($pad("x", 100000), "")}',
+    /the thread ended: .*memory|Evaluation timeout/,
+  ],
   ['gives too much', '$pad("x", 2000000)', /the value is too large/],
 ];
 for (const [name, expression, why] of hostile)

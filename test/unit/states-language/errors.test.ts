@@ -103,7 +103,10 @@ test('three attempts more when nothing is said, then the error stands', async ()
 });
 
 test('MaxAttempts 0 is no attempt', async () => {
-  const { at, run } = await attempts([{ ErrorEquals: ['A'], MaxAttempts: 0 }, { ErrorEquals: ['States.ALL'] }], 'A');
+  const { at, run } = await attempts(
+    [{ ErrorEquals: ['A'], MaxAttempts: 0 }, { ErrorEquals: ['States.ALL'] }],
+    'A',
+  );
   assert.deepEqual([at, run.error], [[0], 'A']);
 });
 
@@ -127,7 +130,13 @@ test('counts begin anew when the state is entered again, and RetryCount tells th
   const definition = {
     StartAt: 'T',
     States: {
-      T: { Type: 'Task', Resource: 'function:f', Parameters: { 'count.$': '$$.State.RetryCount' }, Retry: [{ ErrorEquals: ['A'], MaxAttempts: 1 }], Next: 'C' },
+      T: {
+        Type: 'Task',
+        Resource: 'function:f',
+        Parameters: { 'count.$': '$$.State.RetryCount' },
+        Retry: [{ ErrorEquals: ['A'], MaxAttempts: 1 }],
+        Next: 'C',
+      },
       C: { Type: 'Choice', Choices: [{ Variable: '$', StringEquals: 'again', Next: 'T' }], Default: 'E' },
       E: { Type: 'Succeed' },
     },
@@ -136,15 +145,22 @@ test('counts begin anew when the state is entered again, and RetryCount tells th
   const answer = failsWith('A', ['again'], 'A', ['done']);
   await real.finish(answer);
   assert.equal(real.output, 'done');
-  assert.deepEqual(real.tasks.map(({ id, input }) => [id, input]), [
-    ['0-0', { count: 0 }],
-    ['0-1', { count: 1 }],
-    ['2-0', { count: 0 }],
-    ['2-1', { count: 1 }],
-  ]);
+  assert.deepEqual(
+    real.tasks.map(({ id, input }) => [id, input]),
+    [
+      ['0-0', { count: 0 }],
+      ['0-1', { count: 1 }],
+      ['2-0', { count: 0 }],
+      ['2-1', { count: 1 }],
+    ],
+  );
 });
 
-const caught = async (catcher: object, input: Json = { a: 1 }, end: TaskEnd = { error: 'Mine', cause: 'why' }) => {
+const caught = async (
+  catcher: object,
+  input: Json = { a: 1 },
+  end: TaskEnd = { error: 'Mine', cause: 'why' },
+) => {
   const run = await WorkflowRun.start(
     alone(
       { ...task, Catch: [{ ErrorEquals: ['States.ALL'], Next: 'C', ...catcher }] },
@@ -165,7 +181,13 @@ test('Catch: the error takes the place of the input, or goes where ResultPath sa
 test('Catch does not pass the OutputPath, the ResultPath and the ResultSelector of its state', async () => {
   const run = await WorkflowRun.start(
     alone(
-      { ...task, OutputPath: '$.x', ResultPath: '$.y', ResultSelector: { 'z.$': '$.q' }, Catch: [{ ErrorEquals: ['Mine'], Next: 'C' }] },
+      {
+        ...task,
+        OutputPath: '$.x',
+        ResultPath: '$.y',
+        ResultSelector: { 'z.$': '$.q' },
+        Catch: [{ ErrorEquals: ['Mine'], Next: 'C' }],
+      },
       { C: { Type: 'Pass', End: true } },
     ),
   );
@@ -176,7 +198,10 @@ test('Catch does not pass the OutputPath, the ResultPath and the ResultSelector 
 test('Catch assigns from the error', async () => {
   const run = await WorkflowRun.start(
     alone(
-      { ...task, Catch: [{ ErrorEquals: ['Mine'], Assign: { 'e.$': '$.Error' }, ResultPath: null, Next: 'C' }] },
+      {
+        ...task,
+        Catch: [{ ErrorEquals: ['Mine'], Assign: { 'e.$': '$.Error' }, ResultPath: null, Next: 'C' }],
+      },
       { C: { Type: 'Pass', Parameters: { 'e.$': '$e' }, End: true } },
     ),
   );
@@ -186,7 +211,13 @@ test('Catch assigns from the error', async () => {
 
 test('the first catcher that is about the error is taken; without one the run fails', async () => {
   const definition = alone(
-    { ...task, Catch: [{ ErrorEquals: ['A'], Next: 'C' }, { ErrorEquals: ['B', 'C'], Next: 'D' }] },
+    {
+      ...task,
+      Catch: [
+        { ErrorEquals: ['A'], Next: 'C' },
+        { ErrorEquals: ['B', 'C'], Next: 'D' },
+      ],
+    },
     { C: { Type: 'Pass', Result: 'c', End: true }, D: { Type: 'Pass', Result: 'd', End: true } },
   );
   const end = async (error: string) => (await WorkflowRun.start(definition)).finish(() => ({ error }));
@@ -206,16 +237,21 @@ test('a catcher whose output is too large fails the state', async () => {
 test('retriers come before catchers', async () => {
   const run = await WorkflowRun.start(
     alone(
-      { ...task, Retry: [{ ErrorEquals: ['A'], MaxAttempts: 1 }], Catch: [{ ErrorEquals: ['A'], Next: 'C' }] },
+      {
+        ...task,
+        Retry: [{ ErrorEquals: ['A'], MaxAttempts: 1 }],
+        Catch: [{ ErrorEquals: ['A'], Next: 'C' }],
+      },
       { C: { Type: 'Pass', Result: 'caught', End: true } },
     ),
   );
   await run.finish(() => ({ error: 'A' }));
   assert.equal(run.output, 'caught');
   assert.equal(run.tasks.length, 2);
-  assert.deepEqual(run.history.filter(({ type }) => type === 'ErrorCaught').map(({ state, detail }) => [state, detail]), [
-    ['S', { error: 'A', cause: '', next: 'C' }],
-  ]);
+  assert.deepEqual(
+    run.history.filter(({ type }) => type === 'ErrorCaught').map(({ state, detail }) => [state, detail]),
+    [['S', { error: 'A', cause: '', next: 'C' }]],
+  );
 });
 
 test('what fails before and after the task is tried again and caught too', async () => {
@@ -227,7 +263,10 @@ test('what fails before and after the task is tried again and caught too', async
   const end = async (state: object) => (await WorkflowRun.start(definition(state))).finish();
   assert.equal((await end({ Parameters: { 'x.$': '$.no' } })).output, 'States.ParameterPathFailure');
   assert.equal((await end({ ResultSelector: { 'x.$': '$.no' } })).output, 'States.ParameterPathFailure');
-  assert.equal((await end({ Parameters: { 'x.$': 'States.ArrayLength(1)' } })).output, 'States.IntrinsicFailure');
+  assert.equal(
+    (await end({ Parameters: { 'x.$': 'States.ArrayLength(1)' } })).output,
+    'States.IntrinsicFailure',
+  );
 });
 
 test('a time that is over is tried again with a new time', async () => {
@@ -238,7 +277,10 @@ test('a time that is over is tried again with a new time', async () => {
   assert.deepEqual(run.cancelled, ['0-0']);
   assert.equal(run.due, started + 15_000);
   await run.passTime();
-  assert.deepEqual(run.tasks.map(({ id }: Task) => id), ['0-0', '0-1']);
+  assert.deepEqual(
+    run.tasks.map(({ id }: Task) => id),
+    ['0-0', '0-1'],
+  );
   assert.equal(run.due, started + 25_000);
   // The first attempt answers late: nobody waits for it.
   await run.send({ type: 'TaskSucceeded', id: '0-0', output: 'late' });

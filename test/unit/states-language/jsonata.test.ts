@@ -33,7 +33,10 @@ const values: [expression: string, value: Json][] = [
 ];
 for (const [expression, value] of values)
   test(`JSONata: ${expression}`, async () =>
-    assert.deepEqual(await ask(expression, { x: { a: [{ b: 1 }, { b: 2 }, { b: 3 }] }, states: { input: 'in' } }), value));
+    assert.deepEqual(
+      await ask(expression, { x: { a: [{ b: 1 }, { b: 2 }, { b: 3 }] }, states: { input: 'in' } }),
+      value,
+    ));
 
 const refused: [expression: string, why: RegExp][] = [
   ['$missing', /the expression has no value/],
@@ -51,14 +54,18 @@ const refused: [expression: string, why: RegExp][] = [
   ['($f := function() { $f() + 1 }; $f())', /stack|depth/i],
 ];
 for (const [expression, why] of refused)
-  test(`JSONata fails: ${expression}`, () => assert.rejects(ask(expression), (error) => error instanceof Error && why.test(error.message)));
+  test(`JSONata fails: ${expression}`, () =>
+    assert.rejects(ask(expression), (error) => error instanceof Error && why.test(error.message)));
 
 test('what is drawn by lot is drawn from the seed', async () => {
   for (const expression of ['$random()', '$uuid()', '$shuffle([1..20])']) {
     assert.deepEqual(await ask(expression, {}, 7), await ask(expression, {}, 7));
     assert.notDeepEqual(await ask(expression, {}, 7), await ask(expression, {}, 8));
   }
-  assert.match(String(await ask('$uuid()')), /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  assert.match(
+    String(await ask('$uuid()')),
+    /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+  );
 });
 
 test('what is no expression', () => {
@@ -76,18 +83,70 @@ const answer = (): TaskEnd => ({ output: { r: 5 } });
 
 const outputs: [name: string, state: object, output: Json][] = [
   ['Pass without Output', { Type: 'Pass', End: true }, input],
-  ['Pass with Output', { Type: 'Pass', Output: { x: '{% $states.input.a + 1 %}', y: ['{% $states.input.list %}', 'plain'] }, End: true }, { x: 2, y: [[3, 4], 'plain'] }],
+  [
+    'Pass with Output',
+    {
+      Type: 'Pass',
+      Output: { x: '{% $states.input.a + 1 %}', y: ['{% $states.input.list %}', 'plain'] },
+      End: true,
+    },
+    { x: 2, y: [[3, 4], 'plain'] },
+  ],
   ['Output as one expression', { Type: 'Pass', Output: '{%$states.input.list[0]%}', End: true }, 3],
   ['Output of other data', { Type: 'Pass', Output: 7, End: true }, 7],
-  ['the context', { Type: 'Pass', Output: '{% $states.context.State.Name & $states.context.Execution.Id %}', End: true }, 'Sruns/one'],
+  [
+    'the context',
+    { Type: 'Pass', Output: '{% $states.context.State.Name & $states.context.Execution.Id %}', End: true },
+    'Sruns/one',
+  ],
   ['Succeed with Output', { Type: 'Succeed', Output: '{% $states.input.a %}' }, 1],
   ['Task without Output', task, { r: 5 }],
   ['Task with Output', { ...task, Output: '{% $states.result.r + $states.input.a %}' }, 6],
-  ['Wait with Output', { Type: 'Wait', Seconds: '{% $states.input.a %}', Output: '{% $states.input.a %}', End: true }, 1],
+  [
+    'Wait with Output',
+    { Type: 'Wait', Seconds: '{% $states.input.a %}', Output: '{% $states.input.a %}', End: true },
+    1,
+  ],
   ['Wait until', { Type: 'Wait', Timestamp: '{% $states.input.at %}', End: true }, input],
-  ['Parallel with Arguments', { Type: 'Parallel', Arguments: { x: '{% $states.input.a %}' }, Branches: [{ StartAt: 'B', States: { B: { Type: 'Pass', End: true } } }], End: true }, [{ x: 1 }]],
-  ['Map with Items and ItemSelector', { Type: 'Map', Items: '{% $states.input.list %}', ItemSelector: { v: '{% $states.context.Map.Item.Value %}', i: '{% $states.context.Map.Item.Index %}', a: '{% $states.input.a %}' }, ItemProcessor: { StartAt: 'B', States: { B: { Type: 'Pass', End: true } } }, End: true }, [{ v: 3, i: 0, a: 1 }, { v: 4, i: 1, a: 1 }]],
-  ['Map with a list of Items', { Type: 'Map', Items: [1, '{% $states.input.a + 1 %}'], MaxConcurrency: '{% $states.input.a %}', ItemProcessor: { StartAt: 'B', States: { B: { Type: 'Pass', End: true } } }, End: true }, [1, 2]],
+  [
+    'Parallel with Arguments',
+    {
+      Type: 'Parallel',
+      Arguments: { x: '{% $states.input.a %}' },
+      Branches: [{ StartAt: 'B', States: { B: { Type: 'Pass', End: true } } }],
+      End: true,
+    },
+    [{ x: 1 }],
+  ],
+  [
+    'Map with Items and ItemSelector',
+    {
+      Type: 'Map',
+      Items: '{% $states.input.list %}',
+      ItemSelector: {
+        v: '{% $states.context.Map.Item.Value %}',
+        i: '{% $states.context.Map.Item.Index %}',
+        a: '{% $states.input.a %}',
+      },
+      ItemProcessor: { StartAt: 'B', States: { B: { Type: 'Pass', End: true } } },
+      End: true,
+    },
+    [
+      { v: 3, i: 0, a: 1 },
+      { v: 4, i: 1, a: 1 },
+    ],
+  ],
+  [
+    'Map with a list of Items',
+    {
+      Type: 'Map',
+      Items: [1, '{% $states.input.a + 1 %}'],
+      MaxConcurrency: '{% $states.input.a %}',
+      ItemProcessor: { StartAt: 'B', States: { B: { Type: 'Pass', End: true } } },
+      End: true,
+    },
+    [1, 2],
+  ],
 ];
 for (const [name, state, output] of outputs)
   test(`with JSONata: ${name}`, async () => {
@@ -97,12 +156,24 @@ for (const [name, state, output] of outputs)
 
 test('a Task with JSONata is started with its Arguments and its times', async () => {
   const run = await WorkflowRun.start(
-    one({ ...task, Arguments: { x: '{% $states.input.a %}' }, TimeoutSeconds: '{% 10 * 2 %}', HeartbeatSeconds: 5, Credentials: { r: '{% $states.input.a %}' } }),
+    one({
+      ...task,
+      Arguments: { x: '{% $states.input.a %}' },
+      TimeoutSeconds: '{% 10 * 2 %}',
+      HeartbeatSeconds: 5,
+      Credentials: { r: '{% $states.input.a %}' },
+    }),
     input,
   );
-  assert.deepEqual(run.tasks.map(({ input: given, timeoutSeconds, heartbeatSeconds, credentials }) => [given, timeoutSeconds, heartbeatSeconds, credentials]), [
-    [{ x: 1 }, 20, 5, { r: 1 }],
-  ]);
+  assert.deepEqual(
+    run.tasks.map(({ input: given, timeoutSeconds, heartbeatSeconds, credentials }) => [
+      given,
+      timeoutSeconds,
+      heartbeatSeconds,
+      credentials,
+    ]),
+    [[{ x: 1 }, 20, 5, { r: 1 }]],
+  );
 });
 
 test('Choice with Conditions: Output and Assign of the rule, or of the state', async () => {
@@ -111,7 +182,12 @@ test('Choice with Conditions: Output and Assign of the rule, or of the state', a
     {
       Type: 'Choice',
       Choices: [
-        { Condition: '{% $states.input.n = 1 %}', Next: 'A', Output: 'of the rule', Assign: { v: '{% $states.input.n %}' } },
+        {
+          Condition: '{% $states.input.n = 1 %}',
+          Next: 'A',
+          Output: 'of the rule',
+          Assign: { v: '{% $states.input.n %}' },
+        },
         { Condition: '{% $states.input.n = 2 %}', Next: 'A', Assign: { v: 'second' } },
         { Condition: false, Next: 'A' },
       ],
@@ -128,7 +204,10 @@ test('Choice with Conditions: Output and Assign of the rule, or of the state', a
 });
 
 test('Fail with expressions', async () => {
-  const run = await WorkflowRun.start(one({ Type: 'Fail', Error: '{% "E" & $states.input.a %}', Cause: '{% $states.input.list %}' }), input);
+  const run = await WorkflowRun.start(
+    one({ Type: 'Fail', Error: '{% "E" & $states.input.a %}', Cause: '{% $states.input.list %}' }),
+    input,
+  );
   assert.deepEqual(run.state.failure, { error: 'E1', cause: '[3,4]' });
 });
 
@@ -136,15 +215,31 @@ test('Catch with JSONata: Output and Assign from $states.errorOutput', async () 
   const definition = (catcher: object) =>
     one(
       { ...task, Catch: [{ ErrorEquals: ['Mine'], Next: 'C', ...catcher }] },
-      { C: { Type: 'Pass', Output: { in: '{% $states.input %}', e: '{% $exists($e) ? $e : null %}' }, End: true } },
+      {
+        C: {
+          Type: 'Pass',
+          Output: { in: '{% $states.input %}', e: '{% $exists($e) ? $e : null %}' },
+          End: true,
+        },
+      },
     );
   const end = async (catcher: object) =>
-    (await (await WorkflowRun.start(definition(catcher), { a: 1 })).finish(() => ({ error: 'Mine', cause: 'why' }))).output;
+    (
+      await (
+        await WorkflowRun.start(definition(catcher), { a: 1 })
+      ).finish(() => ({ error: 'Mine', cause: 'why' }))
+    ).output;
   assert.deepEqual(await end({}), { in: { Error: 'Mine', Cause: 'why' }, e: null });
-  assert.deepEqual(await end({ Output: '{% $merge([$states.input, {"e": $states.errorOutput.Error}]) %}', Assign: { e: '{% $states.errorOutput.Cause %}' } }), {
-    in: { a: 1, e: 'Mine' },
-    e: 'why',
-  });
+  assert.deepEqual(
+    await end({
+      Output: '{% $merge([$states.input, {"e": $states.errorOutput.Error}]) %}',
+      Assign: { e: '{% $states.errorOutput.Cause %}' },
+    }),
+    {
+      in: { a: 1, e: 'Mine' },
+      e: 'why',
+    },
+  );
 });
 
 test('variables with JSONata', async () => {
@@ -163,12 +258,33 @@ test('variables with JSONata', async () => {
 });
 
 const failing: [name: string, state: object, error: string][] = [
-  ['an expression without a value', { Type: 'Pass', Output: '{% $states.input.no %}', End: true }, 'States.QueryEvaluationError'],
-  ['an expression that fails', { Type: 'Pass', Assign: { x: '{% 1 + "a" %}' }, End: true }, 'States.QueryEvaluationError'],
-  ['a Condition that is no boolean', { Type: 'Choice', Choices: [{ Condition: '{% 1 %}', Next: 'E' }], Default: 'E' }, 'States.QueryEvaluationError'],
+  [
+    'an expression without a value',
+    { Type: 'Pass', Output: '{% $states.input.no %}', End: true },
+    'States.QueryEvaluationError',
+  ],
+  [
+    'an expression that fails',
+    { Type: 'Pass', Assign: { x: '{% 1 + "a" %}' }, End: true },
+    'States.QueryEvaluationError',
+  ],
+  [
+    'a Condition that is no boolean',
+    { Type: 'Choice', Choices: [{ Condition: '{% 1 %}', Next: 'E' }], Default: 'E' },
+    'States.QueryEvaluationError',
+  ],
   ['Seconds that are none', { Type: 'Wait', Seconds: '{% "1" %}', End: true }, 'States.Runtime'],
   ['a Timestamp that is none', { Type: 'Wait', Timestamp: '{% "x" %}', End: true }, 'States.Runtime'],
-  ['Items that are no list', { Type: 'Map', Items: '{% 5 %}', ItemProcessor: { StartAt: 'B', States: { B: { Type: 'Pass', End: true } } }, End: true }, 'States.Runtime'],
+  [
+    'Items that are no list',
+    {
+      Type: 'Map',
+      Items: '{% 5 %}',
+      ItemProcessor: { StartAt: 'B', States: { B: { Type: 'Pass', End: true } } },
+      End: true,
+    },
+    'States.Runtime',
+  ],
 ];
 for (const [name, state, error] of failing)
   test(`with JSONata fails: ${name}`, async () => {
@@ -183,7 +299,10 @@ test('a failed expression says which, and can be caught', async () => {
     { C: { Type: 'Pass', End: true } },
   );
   const run = await WorkflowRun.start(definition);
-  assert.deepEqual(run.output, { Error: 'States.QueryEvaluationError', Cause: '$no: the expression has no value' });
+  assert.deepEqual(run.output, {
+    Error: 'States.QueryEvaluationError',
+    Cause: '$no: the expression has no value',
+  });
 });
 
 test('a state of JSONata in a workflow of JSONPath: a text in {% %} is an expression there alone', async () => {
@@ -191,7 +310,12 @@ test('a state of JSONata in a workflow of JSONPath: a text in {% %} is an expres
     StartAt: 'A',
     States: {
       A: { Type: 'Pass', Result: { x: '{% 1 %}' }, ResultPath: '$.r', Assign: { v: 4 }, Next: 'B' },
-      B: { Type: 'Pass', QueryLanguage: 'JSONata', Output: { r: '{% $states.input.r.x %}', v: '{% $v + 1 %}' }, Next: 'C' },
+      B: {
+        Type: 'Pass',
+        QueryLanguage: 'JSONata',
+        Output: { r: '{% $states.input.r.x %}', v: '{% $v + 1 %}' },
+        Next: 'C',
+      },
       C: { Type: 'Pass', Parameters: { 'x.$': '$.r', 'v.$': '$.v' }, End: true },
     },
   });

@@ -36,8 +36,21 @@ class Maker {
     const onward = next === undefined ? { End: true } : { Next: next };
     const other = later[this.#random.below(later.length)] ?? next;
     const working = {
-      ...(this.#chance(2) && { Retry: [{ ErrorEquals: ['A'], MaxAttempts: 1 + this.#random.below(2), JitterStrategy: this.#chance(2) ? 'FULL' : 'NONE' }] }),
-      ...(other !== undefined && this.#chance(2) && { Catch: [{ ErrorEquals: [this.#chance(2) ? 'B' : 'States.ALL'], Next: other, ResultPath: '$.error' }] }),
+      ...(this.#chance(2) && {
+        Retry: [
+          {
+            ErrorEquals: ['A'],
+            MaxAttempts: 1 + this.#random.below(2),
+            JitterStrategy: this.#chance(2) ? 'FULL' : 'NONE',
+          },
+        ],
+      }),
+      ...(other !== undefined &&
+        this.#chance(2) && {
+          Catch: [
+            { ErrorEquals: [this.#chance(2) ? 'B' : 'States.ALL'], Next: other, ResultPath: '$.error' },
+          ],
+        }),
       ...(this.#chance(3) && { ResultPath: '$.result' }),
       ...(this.#chance(4) && { Assign: { [`v${this.#names++}`]: { 'x.$': '$' } } }),
       ...onward,
@@ -98,7 +111,9 @@ test(`${rounds} random workflows`, async () => {
     const random = new SeededRandom(seed);
     const definition = new Maker(random).machine(2);
     // Some names are reached by nothing, which is all that may be wrong.
-    const faults = checkDefinition(definition, 'd').filter(({ message }) => !message.includes('no way leads'));
+    const faults = checkDefinition(definition, 'd').filter(
+      ({ message }) => !message.includes('no way leads'),
+    );
     if (faults.length > 0) assert.fail(`seed ${seed}: ${JSON.stringify(faults)}`);
     if (checkDefinition(definition, 'd').length > 0) continue;
     const run = await WorkflowRun.start(definition, { items: [1, { p: 2 }, 'three'] }, seed);
@@ -114,19 +129,34 @@ test(`${rounds} random workflows`, async () => {
     ends.set(run.state.status, (ends.get(run.state.status) ?? 0) + 1);
     assert.equal(run.outstanding.size, 0, `seed ${seed}: a task is outstanding after the end`);
     for (const id of [...run.state.stopping]) await run.send({ type: 'TaskStopped', id });
-    assert.deepEqual(pending(run.state).map(({ type }) => type), [run.state.status === 'Succeeded' ? 'done' : 'failed']);
+    assert.deepEqual(
+      pending(run.state).map(({ type }) => type),
+      [run.state.status === 'Succeeded' ? 'done' : 'failed'],
+    );
     const root = run.history.filter(({ type }) => type.startsWith('Execution'));
-    assert.deepEqual(root.map(({ type }) => type), ['ExecutionStarted', `Execution${run.state.status}`]);
+    assert.deepEqual(
+      root.map(({ type }) => type),
+      ['ExecutionStarted', `Execution${run.state.status}`],
+    );
   }
   // The lot has to have brought something of each kind.
   assert.ok(tasks > rounds, `${tasks} tasks`);
-  for (const status of ['Succeeded', 'Failed', 'Aborted']) assert.ok((ends.get(status) ?? 0) > 2, `${status}: ${ends.get(status)}`);
+  for (const status of ['Succeeded', 'Failed', 'Aborted'])
+    assert.ok((ends.get(status) ?? 0) > 2, `${status}: ${ends.get(status)}`);
 });
 
 /** Asked twice, and of a copy from the store, the call gives the same and changes nothing that it was given. */
-async function sameAnswer({ definition, state, now }: WorkflowRun, event: RunEvent, seed: number): Promise<void> {
+async function sameAnswer(
+  { definition, state, now }: WorkflowRun,
+  event: RunEvent,
+  seed: number,
+): Promise<void> {
   const ask = (from: WorkflowRun['state']) =>
-    advance(definition as Definition, from, event, { now, random: new SeededRandom(seed), evaluate: evaluateHere });
+    advance(definition as Definition, from, event, {
+      now,
+      random: new SeededRandom(seed),
+      evaluate: evaluateHere,
+    });
   const copy = JSON.parse(JSON.stringify(state));
   const [first, second] = [await ask(deepFreeze(state)), await ask(copy)];
   assert.deepEqual(second, first);

@@ -1,8 +1,8 @@
 /** Each type of state with JSONPath: what its fields do to the data, and where it goes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { RunEvent } from '../../../src/states-language/run/advance.ts';
 import type { Json } from '../../../src/states-language/json.ts';
+import type { RunEvent } from '../../../src/states-language/run/advance.ts';
 import { alone, errorOf, outputOf, started, type TaskEnd, WorkflowRun } from '../../fixtures/workflow-run.ts';
 
 const input = { a: 1, b: { c: [1, 2, 3] }, text: 'x' };
@@ -21,19 +21,44 @@ const passes: [name: string, state: object, output: Json][] = [
   ['OutputPath', { OutputPath: '$.b.c[0]' }, 1],
   ['OutputPath null', { OutputPath: null }, {}],
   ['InputPath and OutputPath', { InputPath: '$.b', OutputPath: '$.c' }, [1, 2, 3]],
-  ['Parameters', { Parameters: { 'x.$': '$.a', y: '$.a', list: [{ 'z.$': '$.text' }] } }, { x: 1, y: '$.a', list: [{ z: 'x' }] }],
+  [
+    'Parameters',
+    { Parameters: { 'x.$': '$.a', y: '$.a', list: [{ 'z.$': '$.text' }] } },
+    { x: 1, y: '$.a', list: [{ z: 'x' }] },
+  ],
   ['Parameters of the InputPath', { InputPath: '$.b', Parameters: { 'x.$': '$.c' } }, { x: [1, 2, 3] }],
-  ['Parameters with ResultPath', { Parameters: { 'x.$': '$.a' }, ResultPath: '$.p' }, { ...input, p: { x: 1 } }],
-  ['Parameters with an intrinsic function', { Parameters: { 'x.$': "States.Format('{}!', $.text)" } }, { x: 'x!' }],
+  [
+    'Parameters with ResultPath',
+    { Parameters: { 'x.$': '$.a' }, ResultPath: '$.p' },
+    { ...input, p: { x: 1 } },
+  ],
+  [
+    'Parameters with an intrinsic function',
+    { Parameters: { 'x.$': "States.Format('{}!', $.text)" } },
+    { x: 'x!' },
+  ],
   ['Parameters of many', { Parameters: { 'x.$': '$..c' } }, { x: [[1, 2, 3]] }],
   ['a field that ends in .$ within a text', { Parameters: { 'a.$b': 1 } }, { 'a.$b': 1 }],
-  ['the context', { Parameters: { 'n.$': '$$.State.Name', 'e.$': '$$.Execution.Name', 'w.$': '$$.StateMachine.Name' } }, { n: 'S', e: 'one', w: 'w' }],
-  ['the input in the context', { Parameters: { 'i.$': '$$.Execution.Input.a', 'id.$': '$$.Execution.Id' } }, { i: 1, id: 'runs/one' }],
-  ['times in the context', { Parameters: { 's.$': '$$.Execution.StartTime', 'e.$': '$$.State.EnteredTime' } }, { s: '2026-03-14T01:59:00.000Z', e: '2026-03-14T01:59:00.000Z' }],
+  [
+    'the context',
+    { Parameters: { 'n.$': '$$.State.Name', 'e.$': '$$.Execution.Name', 'w.$': '$$.StateMachine.Name' } },
+    { n: 'S', e: 'one', w: 'w' },
+  ],
+  [
+    'the input in the context',
+    { Parameters: { 'i.$': '$$.Execution.Input.a', 'id.$': '$$.Execution.Id' } },
+    { i: 1, id: 'runs/one' },
+  ],
+  [
+    'times in the context',
+    { Parameters: { 's.$': '$$.Execution.StartTime', 'e.$': '$$.State.EnteredTime' } },
+    { s: '2026-03-14T01:59:00.000Z', e: '2026-03-14T01:59:00.000Z' },
+  ],
   ['the retries in the context', { Parameters: { 'r.$': '$$.State.RetryCount' } }, { r: 0 }],
 ];
 for (const [name, state, output] of passes)
-  test(`Pass: ${name}`, async () => assert.deepEqual(await outputOf({ Type: 'Pass', ...state }, input), output));
+  test(`Pass: ${name}`, async () =>
+    assert.deepEqual(await outputOf({ Type: 'Pass', ...state }, input), output));
 
 const failing: [name: string, state: object, error: string][] = [
   ['InputPath finds nothing', { InputPath: '$.missing' }, 'States.Runtime'],
@@ -45,7 +70,8 @@ const failing: [name: string, state: object, error: string][] = [
   ['ResultPath past the end of a list', { ResultPath: '$.b.c[3]' }, 'States.ResultPathMatchFailure'],
 ];
 for (const [name, state, error] of failing)
-  test(`Pass fails: ${name}`, async () => assert.equal(await errorOf({ Type: 'Pass', ...state }, input), error));
+  test(`Pass fails: ${name}`, async () =>
+    assert.equal(await errorOf({ Type: 'Pass', ...state }, input), error));
 
 test('data that is too large, or too deep, fails a state', async () => {
   const large = 'x'.repeat(200 * 1024);
@@ -55,7 +81,11 @@ test('data that is too large, or too deep, fails a state', async () => {
   const deeper = { Type: 'Pass', Parameters: { 'x.$': '$' }, Next: 'S' };
   const run = await WorkflowRun.start({
     StartAt: 'S',
-    States: { S: { ...deeper, Next: 'C' }, C: { Type: 'Choice', Choices: [{ Variable: '$.never', IsPresent: true, Next: 'E' }], Default: 'S' }, E: { Type: 'Succeed' } },
+    States: {
+      S: { ...deeper, Next: 'C' },
+      C: { Type: 'Choice', Choices: [{ Variable: '$.never', IsPresent: true, Next: 'E' }], Default: 'S' },
+      E: { Type: 'Succeed' },
+    },
   });
   await run.finish();
   assert.equal(run.error, 'States.DataLimitExceeded');
@@ -66,7 +96,10 @@ test('an input that is too large ends the run before it begins, and is not kept'
   const run = await WorkflowRun.start(alone({ Type: 'Succeed' }), 'x'.repeat(256 * 1024));
   assert.equal(run.error, 'States.DataLimitExceeded');
   assert.equal(run.state.input, null);
-  assert.deepEqual(run.commands.map(({ type }) => type), ['failed']);
+  assert.deepEqual(
+    run.commands.map(({ type }) => type),
+    ['failed'],
+  );
   const most = 'x'.repeat(256 * 1024 - 2);
   assert.equal((await WorkflowRun.start(alone({ Type: 'Succeed' }), most)).output, most);
 });
@@ -112,14 +145,25 @@ for (const [state, given, ms] of waits)
   });
 
 test('a Wait that is over at once does not wait', async () => {
-  for (const state of [{ Seconds: 0 }, { Timestamp: '2026-03-14T01:59:00Z' }, { Timestamp: '2001-01-01T00:00:00Z' }])
+  for (const state of [
+    { Seconds: 0 },
+    { Timestamp: '2026-03-14T01:59:00Z' },
+    { Timestamp: '2001-01-01T00:00:00Z' },
+  ])
     assert.equal((await WorkflowRun.start(wait(state))).state.status, 'Succeeded');
 });
 
 test('a Wait gives on what its paths say', async () => {
   const whole = await WorkflowRun.start(
     alone(
-      { Type: 'Wait', Seconds: 1, InputPath: '$.b', OutputPath: '$.c', Assign: { 'v.$': '$.c[0]' }, Next: 'P' },
+      {
+        Type: 'Wait',
+        Seconds: 1,
+        InputPath: '$.b',
+        OutputPath: '$.c',
+        Assign: { 'v.$': '$.c[0]' },
+        Next: 'P',
+      },
       { P: { Type: 'Pass', Parameters: { 'in.$': '$', 'v.$': '$v' }, End: true } },
     ),
     input,
@@ -149,11 +193,20 @@ const tasks: [name: string, state: object, output: Json][] = [
   ['ResultSelector', { ResultSelector: { 'y.$': '$.deep.x[1]', z: 0 } }, { y: 5, z: 0 }],
   ['ResultPath', { ResultPath: '$.res' }, { ...input, res: result }],
   ['ResultPath null', { ResultPath: null }, input],
-  ['ResultSelector, ResultPath and OutputPath', { ResultSelector: { 'y.$': '$.r' }, ResultPath: '$.res', OutputPath: '$.res.y' }, 1],
-  ['ResultPath goes into the raw input', { InputPath: '$.b', ResultPath: '$.res' }, { ...input, res: result }],
+  [
+    'ResultSelector, ResultPath and OutputPath',
+    { ResultSelector: { 'y.$': '$.r' }, ResultPath: '$.res', OutputPath: '$.res.y' },
+    1,
+  ],
+  [
+    'ResultPath goes into the raw input',
+    { InputPath: '$.b', ResultPath: '$.res' },
+    { ...input, res: result },
+  ],
 ];
 for (const [name, state, output] of tasks)
-  test(`Task: ${name}`, async () => assert.deepEqual(await outputOf({ ...task, ...state }, input, answer), output));
+  test(`Task: ${name}`, async () =>
+    assert.deepEqual(await outputOf({ ...task, ...state }, input, answer), output));
 
 test('a Task is started with what its fields say, and has all of it in the state', async () => {
   const run = await WorkflowRun.start(
@@ -186,10 +239,20 @@ test('a Task is started with what its fields say, and has all of it in the state
 
 test('a Task whose input is that of the state does not keep it twice', async () => {
   const run = await WorkflowRun.start(alone({ ...task, End: true }), input);
-  assert.equal(JSON.stringify(run.state).split('"text"').length - 1, 2, 'the input of the run, and of the state');
-  assert.deepEqual(run.tasks.map((one) => one.input), [input]);
+  assert.equal(
+    JSON.stringify(run.state).split('"text"').length - 1,
+    2,
+    'the input of the run, and of the state',
+  );
+  assert.deepEqual(
+    run.tasks.map((one) => one.input),
+    [input],
+  );
   const empty = await WorkflowRun.start(alone({ ...task, Parameters: null, End: true }), input);
-  assert.deepEqual(empty.tasks.map((one) => one.input), [null]);
+  assert.deepEqual(
+    empty.tasks.map((one) => one.input),
+    [null],
+  );
 });
 
 test('a Task that takes too long fails with States.Timeout, and is cancelled', async () => {
@@ -203,9 +266,10 @@ test('a Task that takes too long fails with States.Timeout, and is cancelled', a
   assert.deepEqual(run.cancelled, ['0-0']);
   await run.send({ type: 'TaskStopped', id: '0-0' });
   assert.deepEqual(run.state.stopping, []);
-  assert.deepEqual(run.history.map(({ type }) => type), [
-    ...['ExecutionStarted', 'TaskStateEntered', 'TaskScheduled', 'TaskTimedOut', 'ExecutionFailed'],
-  ]);
+  assert.deepEqual(
+    run.history.map(({ type }) => type),
+    [...['ExecutionStarted', 'TaskStateEntered', 'TaskScheduled', 'TaskTimedOut', 'ExecutionFailed']],
+  );
 });
 
 test('a heartbeat puts off the end of a Task, not its timeout; without one it fails with States.HeartbeatTimeout', async () => {
@@ -227,9 +291,15 @@ test('a heartbeat puts off the end of a Task, not its timeout; without one it fa
 
 test('a Task with a heartbeat and no timeout has sixty seconds', async () => {
   const run = await WorkflowRun.start(alone({ ...task, HeartbeatSeconds: 2, End: true }));
-  assert.deepEqual(run.tasks.map(({ timeoutSeconds }) => timeoutSeconds), [60]);
+  assert.deepEqual(
+    run.tasks.map(({ timeoutSeconds }) => timeoutSeconds),
+    [60],
+  );
   const slow = await WorkflowRun.start(alone({ ...task, HeartbeatSeconds: 90, End: true }));
-  assert.deepEqual(slow.tasks.map(({ timeoutSeconds }) => timeoutSeconds), [91]);
+  assert.deepEqual(
+    slow.tasks.map(({ timeoutSeconds }) => timeoutSeconds),
+    [91],
+  );
   const free = await WorkflowRun.start(alone({ ...task, End: true }));
   assert.equal(free.due, undefined);
   await free.send({ type: 'TaskHeartbeat', id: '0-0' });
@@ -298,18 +368,29 @@ test('the TimeoutSeconds of the workflow end the run', async () => {
 });
 
 const rule = { Variable: '$.a', NumericEquals: 1, Next: 'Yes' };
-const ends = { Yes: { Type: 'Pass', Result: 'yes', End: true }, No: { Type: 'Pass', Result: 'no', End: true } };
+const ends = {
+  Yes: { Type: 'Pass', Result: 'yes', End: true },
+  No: { Type: 'Pass', Result: 'no', End: true },
+};
 
 test('Choice takes the first rule that holds, or Default', async () => {
-  const definition = alone({ Type: 'Choice', Choices: [rule, { ...rule, NumericEquals: 2 }], Default: 'No' }, ends);
+  const definition = alone(
+    { Type: 'Choice', Choices: [rule, { ...rule, NumericEquals: 2 }], Default: 'No' },
+    ends,
+  );
   assert.equal((await WorkflowRun.start(definition, { a: 1 })).output, 'yes');
   assert.equal((await WorkflowRun.start(definition, { a: 3 })).output, 'no');
-  const second = alone({ Type: 'Choice', Choices: [rule, { Not: { Variable: '$.a', IsNull: true }, Next: 'No' }] }, ends);
+  const second = alone(
+    { Type: 'Choice', Choices: [rule, { Not: { Variable: '$.a', IsNull: true }, Next: 'No' }] },
+    ends,
+  );
   assert.equal((await WorkflowRun.start(second, { a: 2 })).output, 'no');
 });
 
 test('Choice without Default fails when no rule holds', async () => {
-  const run = await WorkflowRun.start(alone({ Type: 'Choice', Choices: [rule] }, { Yes: ends.Yes }), { a: 2 });
+  const run = await WorkflowRun.start(alone({ Type: 'Choice', Choices: [rule] }, { Yes: ends.Yes }), {
+    a: 2,
+  });
   assert.equal(run.error, 'States.NoChoiceMatched');
 });
 
@@ -331,16 +412,23 @@ test('Choice: its paths, and what is assigned by the rule or by the state', asyn
 });
 
 test('variables: assigned together, from what was before, and seen by later states', async () => {
-  const show = { Type: 'Pass', Parameters: { 'x.$': '$x', 'y.$': '$y', 'r.$': '$r.deep.x[0]', 'f.$': "States.Format('{}', $x)" }, End: true };
-  const run = await WorkflowRun.start({
-    StartAt: 'A',
-    States: {
-      A: { Type: 'Pass', Assign: { x: 1, 'y.$': '$.a' }, Next: 'B' },
-      B: { Type: 'Pass', Assign: { 'x.$': '$y', 'y.$': '$x' }, Result: { a: 7 }, Next: 'C' },
-      C: { ...task, ResultSelector: { s: 1 }, Assign: { 'r.$': '$' }, Next: 'D' },
-      D: show,
+  const show = {
+    Type: 'Pass',
+    Parameters: { 'x.$': '$x', 'y.$': '$y', 'r.$': '$r.deep.x[0]', 'f.$': "States.Format('{}', $x)" },
+    End: true,
+  };
+  const run = await WorkflowRun.start(
+    {
+      StartAt: 'A',
+      States: {
+        A: { Type: 'Pass', Assign: { x: 1, 'y.$': '$.a' }, Next: 'B' },
+        B: { Type: 'Pass', Assign: { 'x.$': '$y', 'y.$': '$x' }, Result: { a: 7 }, Next: 'C' },
+        C: { ...task, ResultSelector: { s: 1 }, Assign: { 'r.$': '$' }, Next: 'D' },
+        D: show,
+      },
     },
-  }, { a: 5 });
+    { a: 5 },
+  );
   await run.finish(answer);
   assert.deepEqual(run.output, { x: 5, y: 1, r: 4, f: '5' });
 });
@@ -350,14 +438,23 @@ test('a state that fails assigns nothing', async () => {
     StartAt: 'A',
     States: {
       A: { Type: 'Pass', Assign: { x: 1 }, Next: 'B' },
-      B: { ...task, Assign: { x: 2 }, OutputPath: '$.missing', Catch: [{ ErrorEquals: ['States.ALL'], Next: 'C' }], Next: 'C' },
+      B: {
+        ...task,
+        Assign: { x: 2 },
+        OutputPath: '$.missing',
+        Catch: [{ ErrorEquals: ['States.ALL'], Next: 'C' }],
+        Next: 'C',
+      },
       C: { Type: 'Pass', Parameters: { 'x.$': '$x' }, End: true },
     },
   });
   await run.finish();
   // A path of the state that finds nothing is States.Runtime, which cannot be caught.
   assert.equal(run.error, 'States.Runtime');
-  assert.equal(run.history.some(({ type }) => type === 'ErrorCaught'), false);
+  assert.equal(
+    run.history.some(({ type }) => type === 'ErrorCaught'),
+    false,
+  );
 });
 
 test('states that never wait are taken a hundred at a time, and the run fails when its history is full', async () => {
@@ -386,7 +483,9 @@ test('the history of a run tells each state, in order, with the time', async () 
   });
   await run.finish();
   assert.deepEqual(
-    run.history.map(({ id, time, type, state = '', way = '' }) => [id, time - started, type, state, way].join(' ')),
+    run.history.map(({ id, time, type, state = '', way = '' }) =>
+      [id, time - started, type, state, way].join(' '),
+    ),
     [
       '1 0 ExecutionStarted  ',
       '2 0 WaitStateEntered A ',
