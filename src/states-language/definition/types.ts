@@ -165,12 +165,3 @@ export const languageOf = (
   state: { readonly QueryLanguage?: QueryLanguage },
   whole?: QueryLanguage,
 ): QueryLanguage => state.QueryLanguage ?? whole ?? 'JSONPath';
-
-/** Where a state may go, in the order in which the definition names them. */
-export function targetsOf(state: State): readonly string[] {
-  const targets: (string | undefined)[] = [];
-  if (state.Type === 'Choice') targets.push(...state.Choices.map(({ Next }) => Next), state.Default);
-  if ('Next' in state) targets.push(state.Next);
-  if ('Catch' in state) targets.push(...(state.Catch ?? []).map(({ Next }) => Next));
-  return [...new Set(targets.filter((target) => target !== undefined))];
-}

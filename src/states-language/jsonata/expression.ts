@@ -1,6 +1,6 @@
 /** Where JSONata stands in a definition: texts from `{%` to `%}`, in templates at any depth. */
 import { StateError, stateError } from '../failure.ts';
-import { isJsonObject, isList, type Json, type JsonObject } from '../json.ts';
+import { isJsonObject, isList, type Json } from '../json.ts';
 
 /** What an expression sees, by name without the `$`: the variables, and `states`. */
 export type Bindings = Readonly<Record<string, Json>>;
@@ -43,11 +43,6 @@ export async function fillExpressions(
   for (const [key, value] of Object.entries(template)) fields.push([key, await fillExpressions(value, ask)]);
   return Object.fromEntries(fields);
 }
-
-export const fillFields = async (
-  template: JsonObject,
-  ask: (expression: string) => Promise<Json>,
-): Promise<JsonObject> => (await fillExpressions(template, ask)) as JsonObject;
 
 async function answerTo(expression: string, ask: (expression: string) => Promise<Json>): Promise<Json> {
   try {

@@ -151,7 +151,8 @@ async function childrenStep(
 ): Promise<Step> {
   const ended = await runChildren(turn, frame, state, wait, settle);
   if (ended === undefined) return undefined;
-  if ('failure' in ended) return { failure: ended.failure, ofBranch: true };
+  if ('failure' in ended)
+    return { failure: ended.failure, ...(state.Type === 'Parallel' && { ofBranch: true }) };
   turn.record(`${state.Type}StateSucceeded`, { state: frame.branch.state, ...wayIn(frame) });
   return { move: await completed(turn, frame, state, ended.result) };
 }

@@ -6,7 +6,7 @@ import type { Random } from '../../base/random.ts';
 import { type ErrorName, stateError } from '../failure.ts';
 import { evaluateCall } from '../intrinsics/evaluate.ts';
 import { parseIntrinsic } from '../intrinsics/parse.ts';
-import { isJsonObject, isList, type Json, type JsonObject } from '../json.ts';
+import { isJsonObject, isList, type Json } from '../json.ts';
 import { SyntaxProblem } from '../paths/cursor.ts';
 import { evaluatePath, PathProblem, type Roots } from '../paths/evaluate.ts';
 import { parsePath } from '../paths/parse.ts';
@@ -30,9 +30,6 @@ export function fillTemplate(template: Json, source: Source): Json {
     ),
   );
 }
-
-export const fillObject = (template: JsonObject, source: Source): JsonObject =>
-  fillTemplate(template, source) as JsonObject;
 
 /** What a path or an intrinsic function gives. Throws `error` for a path that finds nothing. */
 export function evaluateText(text: string, source: Source, error: ErrorName = 'States.Runtime'): Json {

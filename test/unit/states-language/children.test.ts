@@ -331,6 +331,13 @@ test('iterations that never wait are taken a hundred states at a time', async ()
   assert.equal(calls, 3);
 });
 
+test('States.BranchFailed is not about a Map', async () => {
+  const definition = alone(map({ Catch: [{ ErrorEquals: ['States.BranchFailed'], Next: 'C' }] }), { C: { Type: 'Succeed' } });
+  const run = await WorkflowRun.start(definition, [1]);
+  await run.finish(() => ({ error: 'Mine' }));
+  assert.equal(run.error, 'Mine');
+});
+
 test('an iteration that fails ends the Map with its error', async () => {
   const run = await WorkflowRun.start(alone(map()), [1, 2, 3]);
   await run.send({ type: 'TaskSucceeded', id: '0-0.0.0-0', output: 1 });

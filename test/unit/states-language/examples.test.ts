@@ -1,7 +1,7 @@
 /** Workflows of the shapes that the specification and AWS' own guides show, run from end to end. The texts are ours. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { started, WorkflowRun } from '../../fixtures/workflow-run.ts';
+import { started, type TaskEnd, WorkflowRun } from '../../fixtures/workflow-run.ts';
 
 test('one task says hello', async () => {
   const run = await WorkflowRun.start({
@@ -241,9 +241,10 @@ test('polling a job with JSONata until it is done, counting in a variable', asyn
       End: { Type: 'Succeed', Output: { polls: '{% $polls %}', id: '{% $id %}' } },
     },
   });
-  await run.finish(({ state }, { tasks }) =>
-    state === 'Submit' ? { output: { id: 'j1' } } : { output: { done: tasks.length === 4 } },
-  );
+  await run.finish(({ state }, { tasks }): TaskEnd => {
+    if (state === 'Submit') return { output: { id: 'j1' } };
+    return { output: { done: tasks.length === 4 } };
+  });
   assert.deepEqual(run.output, { polls: 3, id: 'j1' });
   assert.equal(run.now - started, 30_000);
   assert.deepEqual(

@@ -127,23 +127,28 @@ test(`${rounds} random workflows`, async () => {
     }
     tasks += run.tasks.length;
     ends.set(run.state.status, (ends.get(run.state.status) ?? 0) + 1);
-    assert.equal(run.outstanding.size, 0, `seed ${seed}: a task is outstanding after the end`);
-    for (const id of [...run.state.stopping]) await run.send({ type: 'TaskStopped', id });
-    assert.deepEqual(
-      pending(run.state).map(({ type }) => type),
-      [run.state.status === 'Succeeded' ? 'done' : 'failed'],
-    );
-    const root = run.history.filter(({ type }) => type.startsWith('Execution'));
-    assert.deepEqual(
-      root.map(({ type }) => type),
-      ['ExecutionStarted', `Execution${run.state.status}`],
-    );
+    await ended(run, seed);
   }
   // The lot has to have brought something of each kind.
   assert.ok(tasks > rounds, `${tasks} tasks`);
   for (const status of ['Succeeded', 'Failed', 'Aborted'])
     assert.ok((ends.get(status) ?? 0) > 2, `${status}: ${ends.get(status)}`);
 });
+
+/** Nothing is left to do but to say how it ended. */
+async function ended(run: WorkflowRun, seed: number): Promise<void> {
+  assert.equal(run.outstanding.size, 0, `seed ${seed}: a task is outstanding after the end`);
+  for (const id of [...run.state.stopping]) await run.send({ type: 'TaskStopped', id });
+  assert.deepEqual(
+    pending(run.state).map(({ type }) => type),
+    [run.state.status === 'Succeeded' ? 'done' : 'failed'],
+  );
+  const root = run.history.filter(({ type }) => type.startsWith('Execution'));
+  assert.deepEqual(
+    root.map(({ type }) => type),
+    ['ExecutionStarted', `Execution${run.state.status}`],
+  );
+}
 
 /** Asked twice, and of a copy from the store, the call gives the same and changes nothing that it was given. */
 async function sameAnswer(
