@@ -42,11 +42,8 @@ export async function runChildren(
   }
 }
 
-/** In their order; an iteration that was let fail has none. */
-const resultOf = ({ outputs }: ChildrenWait): readonly Json[] =>
-  Object.entries(outputs)
-    .sort(([a], [b]) => Number(a) - Number(b))
-    .map(([, output]) => output);
+/** In their order, as integer keys always are; an iteration that was let fail has none. */
+const resultOf = ({ outputs }: ChildrenWait): readonly Json[] => Object.values(outputs);
 
 const childPrefix = ({ branch, prefix }: Frame, index: string | number) =>
   `${wayOf(prefix, branch)}.${index}.`;

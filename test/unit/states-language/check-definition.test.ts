@@ -592,6 +592,23 @@ for (const [state, expected, top = {}] of states)
   test(`${JSON.stringify(state).slice(0, 90)}${'QueryLanguage' in top ? ' (JSONata)' : ''}: ${expected.length === 0 ? 'allowed' : 'refused'}`, () =>
     assert.deepEqual(of(state, top), expected));
 
+const known =
+  'ALL BranchFailed DataLimitExceeded ExceedToleratedFailureThreshold HeartbeatTimeout Http.Socket IntrinsicFailure';
+const others =
+  'ItemReaderFailed NoChoiceMatched ParameterPathFailure Permissions QueryEvaluationError ResultPathMatchFailure';
+for (const name of `${known} ${others} ResultWriterFailed Runtime TaskFailed Timeout`.split(' '))
+  test(`the error States.${name} is known`, () =>
+    assert.deepEqual(of({ ...task, Retry: [{ ErrorEquals: [`States.${name}`] }] }), []));
+
+test('an error of the language that there is not', () => {
+  const [fault = '', ...more] = of({ ...task, Retry: [{ ErrorEquals: ['States.Nope'] }] });
+  assert.match(
+    fault,
+    /^S\.Retry\[0\]\.ErrorEquals\[0\]: Unsupported value: "States\.Nope": supported values: "States\.ALL", /,
+  );
+  assert.deepEqual(more, []);
+});
+
 const rules: [rule: unknown, expected: string[]][] = [
   [{ Variable: '$.a', StringEquals: 'x', Next: 'E' }, []],
   [{ Variable: '$.a', StringEquals: 'x', Next: 'E', Comment: 'c', Assign: { x: 1 } }, []],

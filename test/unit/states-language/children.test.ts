@@ -331,8 +331,44 @@ test('iterations that never wait are taken a hundred states at a time', async ()
   assert.equal(calls, 3);
 });
 
+test('the history tells where: the way into branches, and that a Parallel has succeeded', async () => {
+  const run = await WorkflowRun.start(alone(parallel()));
+  await run.finish();
+  assert.deepEqual(
+    run.history.filter(({ state }) => state === 'B').map(({ type, way }) => [type, way]),
+    [
+      ['TaskStateEntered', '0-0.1'],
+      ['TaskScheduled', '0-0.1.0-0'],
+      ['TaskSucceeded', '0-0.1.0-0'],
+      ['TaskStateExited', '0-0.1'],
+    ],
+  );
+  assert.deepEqual(
+    run.history.slice(-3).map(({ type }) => type),
+    [...['ParallelStateSucceeded', 'ParallelStateExited', 'ExecutionSucceeded']],
+  );
+});
+
+test('a Map that fails in an iteration aborts its own iterations, and that one has failed', async () => {
+  const inner = { StartAt: 'M', States: { M: map({}, one('B')) } };
+  const run = await WorkflowRun.start(alone(map({}, inner)), [[1, 2]]);
+  await run.send({ type: 'TaskFailed', id: '0-0.0.0-0.0.0-0', error: 'Mine', cause: '' });
+  assert.deepEqual(
+    run.history
+      .filter(({ type }) => /Iteration(Failed|Aborted)/.test(type))
+      .map(({ type, detail }) => [type, detail]),
+    [
+      ['MapIterationFailed', { index: 0 }],
+      ['MapIterationAborted', { index: 1 }],
+      ['MapIterationFailed', { index: 0 }],
+    ],
+  );
+});
+
 test('States.BranchFailed is not about a Map', async () => {
-  const definition = alone(map({ Catch: [{ ErrorEquals: ['States.BranchFailed'], Next: 'C' }] }), { C: { Type: 'Succeed' } });
+  const definition = alone(map({ Catch: [{ ErrorEquals: ['States.BranchFailed'], Next: 'C' }] }), {
+    C: { Type: 'Succeed' },
+  });
   const run = await WorkflowRun.start(definition, [1]);
   await run.finish(() => ({ error: 'Mine' }));
   assert.equal(run.error, 'Mine');

@@ -131,6 +131,33 @@ for (const [text, cause] of refused)
         cause.test(error.failure.cause),
     ));
 
+const counts: [name: string, least: number, most: number][] = [
+  ['StringToJson', 1, 1],
+  ['JsonToString', 1, 1],
+  ['ArrayPartition', 2, 2],
+  ['ArrayContains', 2, 2],
+  ['ArrayRange', 3, 3],
+  ['ArrayGetItem', 2, 2],
+  ['ArrayLength', 1, 1],
+  ['ArrayUnique', 1, 1],
+  ['Base64Encode', 1, 1],
+  ['Base64Decode', 1, 1],
+  ['Hash', 2, 2],
+  ['JsonMerge', 3, 3],
+  ['MathRandom', 2, 3],
+  ['MathAdd', 2, 2],
+  ['StringSplit', 2, 2],
+  ['UUID', 0, 0],
+];
+for (const [name, least, most] of counts)
+  test(`States.${name} takes ${least} to ${most} arguments`, () => {
+    const written = (count: number) => () =>
+      parseIntrinsic(`States.${name}(${Array(count).fill('1').join(', ')})`);
+    for (let count = least; count <= most; count++) assert.doesNotThrow(written(count));
+    if (least > 0) assert.throws(written(least - 1), SyntaxProblem);
+    assert.throws(written(most + 1), SyntaxProblem);
+  });
+
 test('the longest list that ArrayRange makes', () =>
   assert.equal((call('States.ArrayRange(1, 1000, 1)') as Json[]).length, 1000));
 
