@@ -23,6 +23,10 @@ export const mostNesting = 10;
 export const mostPathLength = 2048;
 /** Characters of one JSONata expression. */
 export const mostExpressionLength = 8192;
+/** Characters of all expressions of a definition together: to read them takes some microseconds each. */
+export const mostExpressions = 128 * 1024;
+/** `%` in one expression: to find the parents that it asks for takes the square of their number. */
+export const mostParents = 100;
 /** JSON values in one another in a definition: templates and rules. */
 export const mostDepth = 100;
 /** Bytes of JSON of a definition. */

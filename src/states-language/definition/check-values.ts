@@ -4,7 +4,7 @@ import { parseIntrinsic } from '../intrinsics/parse.ts';
 import { isObject } from '../json.ts';
 import { expressionOf, looksLikeExpression } from '../jsonata/expression.ts';
 import { expressionProblem } from '../jsonata/language.ts';
-import { mostSeconds } from '../limits.ts';
+import { mostExpressions, mostSeconds } from '../limits.ts';
 import { SyntaxProblem } from '../paths/cursor.ts';
 import { isReference } from '../paths/json-path.ts';
 import { parsePath } from '../paths/parse.ts';
@@ -72,6 +72,13 @@ export const orExpression =
 
 const expression: Check = (value, path, { report }) => {
   const inner = expressionOf(value as string);
+  if (inner !== undefined && !report.takeExpression(inner.length)) {
+    report.forbidden(
+      path,
+      `all expressions of a definition have at most ${mostExpressions} characters together`,
+    );
+    return;
+  }
   const problem = inner === undefined ? 'an expression ends with %}' : expressionProblem(inner);
   if (problem !== undefined) report.invalid(path, value, problem);
 };

@@ -8,11 +8,21 @@ import {
 } from '../../apimachinery/field-error.ts';
 import type { StatusCause } from '../../apimachinery/status-error.ts';
 
+import { mostExpressions } from '../limits.ts';
+
 /** More are not told: who has so many begins with the first. */
 const mostCauses = 100;
 
 export class Report {
   readonly causes: StatusCause[] = [];
+  /** Characters of expressions that may still be read. */
+  private expressionsLeft = mostExpressions;
+
+  /** Whether an expression of so many characters may be read; counts it. */
+  takeExpression(length: number): boolean {
+    this.expressionsLeft -= length;
+    return this.expressionsLeft >= 0;
+  }
 
   add(cause: StatusCause): void {
     if (this.causes.length < mostCauses) this.causes.push(cause);

@@ -5,7 +5,7 @@ import { seeded } from '../../base/seeded.ts';
 import { StateError } from '../failure.ts';
 import { callFunction, type FunctionName } from '../intrinsics/functions.ts';
 import type { Json } from '../json.ts';
-import { mostExpressionLength } from '../limits.ts';
+import { mostExpressionLength, mostParents } from '../limits.ts';
 import type { Question } from './expression.ts';
 
 /** The library's own limits; a regular expression of a user heeds none, so a thread has to have one beside (thread.ts). */
@@ -14,6 +14,7 @@ const limits = { timeout: 2000, stack: 300, sequence: 300_000 };
 /** Why the text is no expression; undefined when it is one. */
 export function expressionProblem(text: string): string | undefined {
   if (text.length > mostExpressionLength) return `is longer than ${mostExpressionLength} characters`;
+  if (text.split('%').length > mostParents + 1) return `has more than ${mostParents} times the sign %`;
   try {
     jsonata(text);
     return undefined;

@@ -771,6 +771,30 @@ test('sizes have bounds', () => {
   assert.equal(faults(broken).length, 100);
 });
 
+test('all expressions together have a bound', () => {
+  const names = Array.from({ length: 17 }, (_, index) => `S${index}`);
+  const definition = (count: number) => ({
+    ...jsonata,
+    StartAt: 'S0',
+    States: Object.fromEntries(
+      names
+        .slice(0, count)
+        .map((name, index) => [
+          name,
+          {
+            Type: 'Pass',
+            Output: `{%"${'x'.repeat(8190)}"%}`,
+            ...(index === count - 1 ? { End: true } : { Next: `S${index + 1}` }),
+          },
+        ]),
+    ),
+  });
+  assert.deepEqual(faults(definition(16)), []);
+  assert.deepEqual(faults(definition(17)), [
+    'd.States.S16.Output: Forbidden: all expressions of a definition have at most 131072 characters together',
+  ]);
+});
+
 const resources: [text: string, expected: object | undefined][] = [
   ['function:f', { type: 'function', name: 'f' }],
   ['function:ns/f', { type: 'function', namespace: 'ns', name: 'f' }],

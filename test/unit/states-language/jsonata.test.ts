@@ -71,6 +71,8 @@ test('what is drawn by lot is drawn from the seed', async () => {
 test('what is no expression', () => {
   assert.equal(expressionProblem('$states.input.a'), undefined);
   assert.match(expressionProblem('$states.') ?? '', /Unexpected end of expression \(at character 8\)/);
+  assert.equal(expressionProblem(`${'1 % '.repeat(100)}1`), undefined);
+  assert.equal(expressionProblem(`${'1 % '.repeat(101)}1`), 'has more than 100 times the sign %');
   assert.match(expressionProblem('('.repeat(8000)) ?? '', /./);
   assert.match(expressionProblem(`"${'x'.repeat(8192)}"`) ?? '', /is longer than 8192 characters/);
 });
