@@ -777,16 +777,14 @@ test('all expressions together have a bound', () => {
     ...jsonata,
     StartAt: 'S0',
     States: Object.fromEntries(
-      names
-        .slice(0, count)
-        .map((name, index) => [
-          name,
-          {
-            Type: 'Pass',
-            Output: `{%"${'x'.repeat(8190)}"%}`,
-            ...(index === count - 1 ? { End: true } : { Next: `S${index + 1}` }),
-          },
-        ]),
+      names.slice(0, count).map((name, index) => [
+        name,
+        {
+          Type: 'Pass',
+          Output: `{%"${'x'.repeat(8190)}"%}`,
+          ...(index === count - 1 ? { End: true } : { Next: `S${index + 1}` }),
+        },
+      ]),
     ),
   });
   assert.deepEqual(faults(definition(16)), []);
