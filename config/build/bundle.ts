@@ -23,6 +23,7 @@ export interface BundleOptions {
 /** The file where each thread begins (src/base/thread.ts). */
 const threadSources: Readonly<Record<ThreadName, string>> = {
   'yaml-worker': 'src/apiserver/yaml-worker.ts',
+  'jsonata-worker': 'src/states-language/jsonata/worker.ts',
 };
 
 /** Writes main.cjs, app.cjs and the threads' files to `outdir`. Throws what esbuild says, with the file and line. */

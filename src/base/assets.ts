@@ -12,7 +12,7 @@ import { giveBackMapped } from './allocator.ts';
 import { replaceFile } from './replace-file.ts';
 
 /** Entries of threads (thread.ts), bundled; only the packaged file has them. */
-export type ThreadName = 'yaml-worker';
+export type ThreadName = 'yaml-worker' | 'jsonata-worker';
 
 /**
  * `pause.tar` is an image for `docker load`; `pause.reference` is the name it then has. `field-docs.json` is what Kubernetes says

@@ -32,7 +32,7 @@ const wrong: [path: string, source: string, expected: RegExp][] = [
   [
     'src/cli/x.ts',
     `await import('../api/registry.ts');`,
-    /cli may import base, apimachinery, client, streams$/,
+    /cli may import base, apimachinery, states-language, client, streams$/,
   ],
   ['src/apiserver.ts', `import '../src/kubelet/x.ts';`, /main may import/],
   [
@@ -53,6 +53,9 @@ const wrong: [path: string, source: string, expected: RegExp][] = [
   ['src/kubelet/server/x.ts', `import { a } from '../kubelet.ts';`, /server may import runtime/],
   ['src/proxy/render-nft.ts', `import { Exec, systemExec } from '../base/exec.ts';`, /this place is pure/],
   ['src/controllers/hpa-plan.ts', `import {\n  sleep,\n} from '../base/clock.ts';`, /this place is pure/],
+  ['src/states-language/x.ts', `import { a } from '../api/kinds.ts';`, /may import base, apimachinery$/],
+  ['src/states-language/run/x.ts', `import { hash } from 'node:crypto';`, /this place is pure/],
+  ['src/api/x.ts', `import jsonata from 'jsonata';`, /only .*language.* may/],
   ['src/kubelet/x.ts', `import { Hono } from 'hono';`, /only .*apiserver.* may/],
   ['src/routing/x.ts', `import type Docker from 'dockerode';`, /only \^src\\\/docker\\\/ may/],
   ['src/proxy/x.ts', `import { dockerClient } from '../docker/client.ts';`, /proxy may import/],

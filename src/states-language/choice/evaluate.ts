@@ -1,0 +1,33 @@
+/** Whether a Choice rule of JSONPath holds. */
+import type { Comparison } from '../definition/types.ts';
+import { stateError } from '../failure.ts';
+import type { Json } from '../json.ts';
+import type { Roots } from '../paths/evaluate.ts';
+import { look } from '../templates/payload.ts';
+import { choiceOperators } from './operators.ts';
+
+/**
+ * And stops at the first that does not hold, Or at the first that does. Throws StateError (States.Runtime) when a path finds
+ * nothing, except for IsPresent, which asks just that.
+ */
+export function holdsRule(rule: Comparison, roots: Roots): boolean {
+  if (rule.And !== undefined) return rule.And.every((inner) => holdsRule(inner, roots));
+  if (rule.Or !== undefined) return rule.Or.some((inner) => holdsRule(inner, roots));
+  if (rule.Not !== undefined) return !holdsRule(rule.Not, roots);
+  const { Variable = '$' } = rule;
+  const value = look(Variable, roots);
+  for (const [name, operand] of Object.entries(rule)) {
+    const operator = choiceOperators.get(name);
+    if (operator === undefined) continue;
+    if (value === undefined && name !== 'IsPresent')
+      throw stateError('States.Runtime', `there is nothing at ${Variable}`);
+    return operator.holds(value, operator.byPath ? there(operand, roots) : (operand as Json));
+  }
+  throw stateError('States.Runtime', 'a Choice rule has no operator');
+}
+
+function there(path: unknown, roots: Roots): Json {
+  const value = look(String(path), roots);
+  if (value === undefined) throw stateError('States.Runtime', `there is nothing at ${String(path)}`);
+  return value;
+}

@@ -1,0 +1,178 @@
+/** Whether an object is a definition in Amazon States Language that can be run. */
+import type { StatusCause } from '../../apimachinery/status-error.ts';
+import { excessOf, isObject, type Json } from '../json.ts';
+import {
+  mostDefinition,
+  mostDepth,
+  mostNameLength,
+  mostNesting,
+  mostSeconds,
+  mostStates,
+} from '../limits.ts';
+import { checkFields, type Fields } from './check-fields.ts';
+import { checkState, processorConfig } from './check-state.ts';
+import { anything, type Check, integer, oneOf, type Place, text, variableOf } from './check-values.ts';
+import { keyPath, Report } from './report.ts';
+import type { QueryLanguage } from './types.ts';
+
+type Value = Readonly<Record<string, unknown>>;
+
+/** What is the same for all machines of a definition. */
+interface Whole {
+  readonly report: Report;
+  readonly language: QueryLanguage;
+  /** Where each name of a state was first seen. */
+  readonly seen: Map<string, string>;
+}
+
+/**
+ * What is wrong with it, each with its field below `path`; empty when it can be run. `definition` is any JSON: it is neither
+ * thrown at, nor walked deeper than is safe.
+ */
+export function checkDefinition(definition: unknown, path: string): StatusCause[] {
+  const report = new Report();
+  if (!isObject(definition)) {
+    report.invalid(path, definition, 'must be an object');
+    return report.causes;
+  }
+  const excess = excessOf(definition as Json, mostDefinition, mostDepth);
+  if (excess !== undefined) {
+    report.forbidden(path, `the definition ${excess}`);
+    return report.causes;
+  }
+  const language = definition.QueryLanguage === 'JSONata' ? 'JSONata' : 'JSONPath';
+  checkMachine(definition, path, { report, language, seen: new Map() }, root, new Set(), 1);
+  return report.causes;
+}
+
+const version: Check = (value, at, place) => oneOf('1.0')(value, at, place);
+const machine: Fields = {
+  Comment: { check: text },
+  StartAt: { required: true, check: anything },
+  States: { required: true, check: anything },
+};
+const root: Fields = {
+  ...machine,
+  Version: { check: version },
+  TimeoutSeconds: { check: integer(1, mostSeconds) },
+  QueryLanguage: { check: oneOf('JSONPath', 'JSONata') },
+};
+const processor: Fields = { ...machine, ProcessorConfig: { check: processorConfig } };
+
+function checkMachine(
+  value: unknown,
+  path: string,
+  whole: Whole,
+  fields: Fields,
+  outerVariables: ReadonlySet<string>,
+  nesting: number,
+): void {
+  const { report, language } = whole;
+  if (!isObject(value)) {
+    report.invalid(path, value, 'must be an object');
+    return;
+  }
+  if (nesting > mostNesting) {
+    report.forbidden(path, `is nested more than ${mostNesting} levels deep`);
+    return;
+  }
+  const states = isObject(value.States) ? value.States : {};
+  const place: Place = { report, language, names: new Set(Object.keys(states)), outerVariables };
+  checkFields(value, path, place, fields, fields === root ? 'a definition' : 'a nested machine');
+  if (Object.hasOwn(value, 'States') && !isObject(value.States)) {
+    report.invalid(`${path}.States`, value.States, 'must be an object of states by name');
+    return;
+  }
+  if (Object.hasOwn(value, 'States') && place.names.size === 0) {
+    report.required(`${path}.States`, 'needs a state at least');
+    return;
+  }
+  const variables = new Set([...outerVariables, ...assignedIn(states, language)]);
+  for (const [name, state] of Object.entries(states)) {
+    const at = keyPath(`${path}.States`, name);
+    checkName(name, at, whole);
+    if (isObject(state)) checkOne(state, at, whole, place, variables, nesting);
+    else report.invalid(at, state, 'must be an object');
+  }
+  checkWays(value.StartAt, states, path, place);
+}
+
+function checkName(name: string, at: string, { report, seen }: Whole): void {
+  if (name.length > mostNameLength || name === '')
+    report.invalid(at, name, `the name of a state has 1 to ${mostNameLength} characters`);
+  const before = seen.get(name);
+  if (before !== undefined) report.invalid(at, name, `there is another state of this name: ${before}`);
+  else if (seen.size === mostStates) report.forbidden(at, `a definition has at most ${mostStates} states`);
+  else seen.set(name, at);
+}
+
+function checkOne(
+  state: Value,
+  at: string,
+  whole: Whole,
+  place: Place,
+  variables: ReadonlySet<string>,
+  nesting: number,
+): void {
+  const language = stateLanguage(state, at, whole);
+  const type = checkState(state, at, { ...place, language });
+  const inner = (value: unknown, path: string, fields: Fields) =>
+    checkMachine(value, path, whole, fields, variables, nesting + 1);
+  if (type === 'Parallel' && Object.hasOwn(state, 'Branches')) {
+    const branches: unknown = state.Branches;
+    if (!Array.isArray(branches) || branches.length === 0)
+      whole.report.invalid(`${at}.Branches`, branches, 'must be a list of machines, at least one');
+    else for (const [index, branch] of branches.entries()) inner(branch, `${at}.Branches[${index}]`, machine);
+  }
+  if (type === 'Map')
+    for (const key of ['ItemProcessor', 'Iterator'])
+      if (Object.hasOwn(state, key)) inner(state[key], `${at}.${key}`, processor);
+}
+
+function stateLanguage(state: Value, at: string, { language, report }: Whole): QueryLanguage {
+  const own = state.QueryLanguage;
+  if (own === undefined || own === language) return language;
+  if (own === 'JSONata') return own;
+  if (own === 'JSONPath')
+    report.forbidden(`${at}.QueryLanguage`, 'the definition is in JSONata: so are all its states');
+  else report.notSupported(`${at}.QueryLanguage`, own, ['JSONPath', 'JSONata']);
+  return language;
+}
+
+/** The variables that the states of one machine assign, also in the rules of Choices and in catchers. */
+function* assignedIn(states: Value, whole: QueryLanguage): Iterable<string> {
+  for (const state of Object.values(states)) {
+    if (!isObject(state)) continue;
+    const language = state.QueryLanguage === 'JSONata' ? 'JSONata' : whole;
+    for (const holder of [state, ...rulesOf(state)])
+      if (isObject(holder.Assign))
+        for (const key of Object.keys(holder.Assign)) yield variableOf(key, language);
+  }
+}
+
+const rulesOf = (state: Value): readonly Value[] =>
+  [state.Choices, state.Catch].flatMap((rules) => (Array.isArray(rules) ? rules.filter(isObject) : []));
+
+/** From StartAt every state has to be reached, and an end. */
+function checkWays(start: unknown, states: Value, path: string, place: Place): void {
+  if (start === undefined || place.names.size === 0) return;
+  if (typeof start !== 'string' || !place.names.has(start)) {
+    place.report.invalid(`${path}.StartAt`, start, 'there is no state of this name in States');
+    return;
+  }
+  const reached = new Set([start]);
+  let ends = false;
+  for (const name of reached) {
+    const state = states[name];
+    if (!isObject(state)) continue;
+    ends ||= state.Type === 'Succeed' || state.Type === 'Fail' || state.End === true;
+    const targets = [state.Next, state.Default, ...rulesOf(state).map(({ Next }) => Next)];
+    for (const target of targets)
+      if (typeof target === 'string' && place.names.has(target)) reached.add(target);
+  }
+  for (const name of place.names)
+    if (!reached.has(name))
+      place.report.invalid(keyPath(`${path}.States`, name), name, 'no way leads to this state');
+  if (!ends)
+    place.report.invalid(`${path}.States`, start, 'no end is reached: a state with End, a Succeed or a Fail');
+}

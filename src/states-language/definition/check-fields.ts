@@ -1,0 +1,50 @@
+/** Which fields an object has: those of a table, each with its check, and no others. */
+
+import type { Check, Place } from './check-values.ts';
+import { keyPath } from './report.ts';
+import type { QueryLanguage } from './types.ts';
+
+export interface Field {
+  readonly check: Check;
+  readonly required?: boolean;
+  /** Only with this language. */
+  readonly language?: QueryLanguage;
+  /** Why it is not there, for what the language of AWS has and this one does not. */
+  readonly refused?: string;
+}
+
+export type Fields = Readonly<Record<string, Field>>;
+
+type Value = Readonly<Record<string, unknown>>;
+
+/** `what` names the object in messages, such as `a Wait state`. */
+export function checkFields(value: Value, path: string, place: Place, fields: Fields, what: string): void {
+  for (const [key, inner] of Object.entries(value)) {
+    const at = keyPath(path, key);
+    const field = Object.hasOwn(fields, key) ? fields[key] : undefined;
+    if (field === undefined) place.report.forbidden(at, `${what} has no such field`);
+    else if (field.refused !== undefined) place.report.forbidden(at, field.refused);
+    else if (field.language !== undefined && field.language !== place.language)
+      place.report.forbidden(
+        at,
+        `is for the query language ${field.language}, and this is ${place.language}`,
+      );
+    else field.check(inner, at, place);
+  }
+  for (const [key, { required, language = place.language }] of Object.entries(fields))
+    if (required && language === place.language && !Object.hasOwn(value, key))
+      place.report.required(keyPath(path, key));
+}
+
+/** Of the fields exactly one has to be there; with `atMost` none may do. */
+export function checkOneOf(
+  value: Value,
+  path: string,
+  { report }: Place,
+  keys: readonly string[],
+  atMost = false,
+): void {
+  const [first, ...more] = keys.filter((key) => Object.hasOwn(value, key));
+  for (const key of more) report.forbidden(keyPath(path, key), `cannot stand beside ${first}`);
+  if (first === undefined && !atMost) report.required(path, `needs one of ${keys.join(', ')}`);
+}

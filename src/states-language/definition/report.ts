@@ -1,0 +1,50 @@
+/** Collects what is wrong with a definition, each with its field. */
+import {
+  forbiddenCause,
+  invalidCause,
+  joinPath,
+  notSupportedCause,
+  requiredCause,
+} from '../../apimachinery/field-error.ts';
+import type { StatusCause } from '../../apimachinery/status-error.ts';
+
+import { mostExpressions } from '../limits.ts';
+
+/** More are not told: who has so many begins with the first. */
+const mostCauses = 100;
+
+export class Report {
+  readonly causes: StatusCause[] = [];
+  /** Characters of expressions that may still be read. */
+  private expressionsLeft = mostExpressions;
+
+  /** Whether an expression of so many characters may be read; counts it. */
+  takeExpression(length: number): boolean {
+    this.expressionsLeft -= length;
+    return this.expressionsLeft >= 0;
+  }
+
+  add(cause: StatusCause): void {
+    if (this.causes.length < mostCauses) this.causes.push(cause);
+  }
+
+  invalid(path: string, value: unknown, detail: string): void {
+    this.add(invalidCause(path, value, detail));
+  }
+
+  required(path: string, detail = ''): void {
+    this.add(requiredCause(path, detail));
+  }
+
+  forbidden(path: string, detail: string): void {
+    this.add(forbiddenCause(path, detail));
+  }
+
+  notSupported(path: string, value: unknown, supported: readonly string[]): void {
+    this.add(notSupportedCause(path, value, supported));
+  }
+}
+
+/** The field of a map: `path.key`, or `path[key]` for a key that would not be told apart from a path. */
+export const keyPath = (path: string, key: string): string =>
+  /^[\w-]+$/.test(key) ? joinPath(path, key) : `${path}[${key}]`;

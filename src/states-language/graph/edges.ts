@@ -1,0 +1,85 @@
+/** A definition as a graph: which state leads to which, and why. */
+import type { Comparison, Machine, State } from '../definition/types.ts';
+import { machinesOf } from '../definition/types.ts';
+
+export interface Edge {
+  readonly from: string;
+  readonly to: string;
+  /** Empty for the usual way. */
+  readonly label: string;
+}
+
+export interface Group {
+  /** Of a branch or the iterations: which machine of the state it is. */
+  readonly label: string;
+  readonly graph: Graph;
+}
+
+export interface Node {
+  readonly name: string;
+  readonly type: State['Type'];
+  /** Whether the machine ends here. */
+  readonly ends: boolean;
+  readonly groups: readonly Group[];
+}
+
+/** The states in the order in which they are reached from the start. */
+export interface Graph {
+  readonly start: string;
+  readonly nodes: readonly Node[];
+  readonly edges: readonly Edge[];
+}
+
+export function graphOf(machine: Machine): Graph {
+  const nodes: Node[] = [];
+  const edges: Edge[] = [];
+  const reached = new Set([machine.StartAt]);
+  for (const name of reached) {
+    const state = machine.States[name];
+    if (state === undefined) continue;
+    const ways = edgesOf(name, state);
+    edges.push(...ways);
+    for (const { to } of ways) reached.add(to);
+    const groups = machinesOf(state).map((inner, index) => ({
+      label: state.Type === 'Map' ? 'each item' : `branch ${index + 1}`,
+      graph: graphOf(inner),
+    }));
+    const ends = state.Type === 'Succeed' || state.Type === 'Fail' || ('End' in state && state.End === true);
+    nodes.push({ name, type: state.Type, ends, groups });
+  }
+  return { start: machine.StartAt, nodes, edges };
+}
+
+function edgesOf(from: string, state: State): Edge[] {
+  const edges: Edge[] = [];
+  if (state.Type === 'Choice') {
+    for (const rule of state.Choices) edges.push({ from, to: rule.Next, label: labelOf(rule) });
+    if (state.Default !== undefined) edges.push({ from, to: state.Default, label: 'otherwise' });
+  }
+  if ('Next' in state && state.Next !== undefined) edges.push({ from, to: state.Next, label: '' });
+  if ('Catch' in state)
+    for (const { ErrorEquals, Next } of state.Catch ?? [])
+      edges.push({ from, to: Next, label: `on ${ErrorEquals.join(', ')}` });
+  return edges;
+}
+
+/** Characters of a label. */
+const mostLabel = 60;
+
+function labelOf(rule: Comparison): string {
+  const text = ruleText(rule);
+  return text.length > mostLabel ? `${text.slice(0, mostLabel - 1)}…` : text;
+}
+
+/** A rule in one line, such as `$.value NumericEquals 20`. */
+function ruleText(rule: Comparison): string {
+  if (typeof rule.Condition === 'string') return rule.Condition.replace(/^\{%\s*|\s*%\}$/g, '');
+  if (rule.Condition !== undefined) return String(rule.Condition);
+  if (rule.Not !== undefined) return `not (${ruleText(rule.Not)})`;
+  if (rule.And !== undefined) return rule.And.map(ruleText).join(' and ');
+  if (rule.Or !== undefined) return rule.Or.map(ruleText).join(' or ');
+  const [name = '', operand] = Object.entries(rule).find(([key]) => !notOperators.has(key)) ?? [];
+  return `${rule.Variable} ${name} ${typeof operand === 'string' ? operand : JSON.stringify(operand)}`;
+}
+
+const notOperators = new Set(['Variable', 'Next', 'Assign', 'Comment']);

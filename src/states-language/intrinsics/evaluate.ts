@@ -1,0 +1,32 @@
+/** Runs an intrinsic function: paths in it are looked up, calls in it run first. */
+import type { Random } from '../../base/random.ts';
+import { stateError } from '../failure.ts';
+import type { Json } from '../json.ts';
+import { evaluatePath, PathProblem, type Roots } from '../paths/evaluate.ts';
+import { callFunction } from './functions.ts';
+import type { Argument, Call } from './parse.ts';
+
+/** Throws StateError: States.IntrinsicFailure where a function cannot do what it is asked. */
+export function evaluateCall(call: Call, roots: Roots, random: Random): Json {
+  const values = call.arguments.map((argument, index) =>
+    // Format reads the escapes of its text itself, since a brace may be escaped.
+    'template' in argument && call.name === 'States.Format' && index === 0
+      ? argument.template
+      : argumentOf(argument, call, roots, random),
+  );
+  return callFunction(call.name, values, random);
+}
+
+function argumentOf(argument: Argument, { name }: Call, roots: Roots, random: Random): Json {
+  if ('literal' in argument) return argument.literal;
+  if ('template' in argument) return argument.template.replaceAll(/\\(.)/gs, '$1');
+  if ('call' in argument) return evaluateCall(argument.call, roots, random);
+  try {
+    const value = evaluatePath(argument.path, roots);
+    if (value !== undefined) return value;
+  } catch (error) {
+    if (!(error instanceof PathProblem)) throw error;
+    throw stateError('States.IntrinsicFailure', `${name}: a path ${error.message}`);
+  }
+  throw stateError('States.IntrinsicFailure', `${name}: there is nothing at a path of its arguments`);
+}

@@ -1,0 +1,99 @@
+/**
+ * JSONata is evaluated on a thread of its own: an expression is a program, and may loop for ever or take all memory. Questions go
+ * one after the other; one that takes too long ends with its thread, and the next begins a new one.
+ */
+import type { Worker } from 'node:worker_threads';
+import type { Clock, Timer } from '../../base/clock.ts';
+import { startThread } from '../../base/thread.ts';
+import type { Json } from '../json.ts';
+import type { Evaluate, Question } from './expression.ts';
+
+/** What the thread says to a question. */
+export type Answer = { readonly json: string } | { readonly refusal: string };
+
+export interface ExpressionThread {
+  readonly evaluate: Evaluate;
+  /** Ends the thread. Questions that wait are refused; a later one would begin a new thread. */
+  stop(): Promise<void>;
+}
+
+/** The library stops an expression earlier; this is for what it cannot stop, and for the start of the thread. */
+const patienceMs = 6000;
+/** A thread that nobody asks ends after so long. */
+const idleMs = 30_000;
+/** Megabytes of heap. */
+const mostMemory = 96;
+
+const source = new URL('./worker.ts', import.meta.url);
+
+export function createExpressionThread(clock: Clock): ExpressionThread {
+  let worker: Worker | undefined;
+  let idle: Timer | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+  let stops = 0;
+
+  const end = async () => {
+    const ended = worker;
+    worker = undefined;
+    idle?.cancel();
+    ended?.ref();
+    await ended?.terminate();
+  };
+
+  const ask = async (question: Question): Promise<Json> => {
+    idle?.cancel();
+    worker ??= beginThread();
+    worker.ref();
+    const reply = await replyOf(worker, question, clock).catch(async (error: unknown) => {
+      await end();
+      throw error;
+    });
+    // A thread that waits must not keep a process that has nothing else to do.
+    worker?.unref();
+    idle = clock.after(idleMs, () => void end());
+    if ('refusal' in reply) throw new Error(reply.refusal);
+    return JSON.parse(reply.json);
+  };
+
+  return {
+    evaluate(question) {
+      const asked = stops;
+      const answered = last.then(() => {
+        if (asked !== stops) throw new Error('the evaluation was stopped');
+        return ask(question);
+      });
+      last = answered.catch(() => undefined);
+      return answered;
+    },
+    async stop() {
+      stops++;
+      await end();
+    },
+  };
+}
+
+function beginThread(): Worker {
+  const worker = startThread('jsonata-worker', source, {
+    resourceLimits: { maxOldGenerationSizeMb: mostMemory },
+  });
+  // Without a listener an error between two questions would end this process.
+  return worker.on('error', () => undefined);
+}
+
+async function replyOf(worker: Worker, question: Question, clock: Clock): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  const onMessage = (answer: Answer) => resolve(answer);
+  const onError = (error: unknown) => reject(new Error(`the thread ended: ${messageOf(error)}`));
+  const onExit = () => reject(new Error('the evaluation was stopped'));
+  worker.once('message', onMessage).once('error', onError).once('exit', onExit);
+  const late = clock.after(patienceMs, () => reject(new Error(`it took longer than ${patienceMs / 1000} s`)));
+  worker.postMessage(question);
+  try {
+    return await promise;
+  } finally {
+    late.cancel();
+    worker.off('message', onMessage).off('error', onError).off('exit', onExit);
+  }
+}
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

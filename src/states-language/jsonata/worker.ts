@@ -1,0 +1,22 @@
+/** The thread that evaluates JSONata (thread.ts). */
+import { constants, setPriority } from 'node:os';
+import { parentPort } from 'node:worker_threads';
+import { mostRunData } from '../limits.ts';
+import type { Question } from './expression.ts';
+import { evaluateHere } from './language.ts';
+import type { Answer } from './thread.ts';
+
+async function answer(question: Question): Promise<Answer> {
+  try {
+    const json = JSON.stringify(await evaluateHere(question));
+    return json.length > mostRunData ? { refusal: 'the value is too large' } : { json };
+  } catch (error) {
+    return { refusal: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+// On Linux the priority is that of the thread: the server comes first when processors are scarce.
+setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+parentPort?.on('message', (question: Question) => {
+  void answer(question).then((reply) => parentPort?.postMessage(reply));
+});

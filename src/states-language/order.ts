@@ -1,0 +1,5 @@
+/** -1, 0 or 1: texts by their UTF-16 units, numbers by size. */
+export function orderOf<T extends string | number>(a: T, b: T): -1 | 0 | 1 {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

@@ -1,0 +1,28 @@
+/** Puts a result where a reference path (ResultPath) says. */
+import { isJsonObject, isList, type Json } from '../json.ts';
+import type { JsonPath, Step } from './json-path.ts';
+
+/** Of what the path does not lead to, and cannot make. */
+export class PutProblem extends Error {}
+
+/**
+ * A copy of the document with the value at the path. Fields that are not there are made; an index must be one that the list
+ * has. Throws PutProblem. The path is a reference.
+ */
+export const putAt = (document: Json, path: JsonPath, value: Json): Json =>
+  put(document, path.steps, 0, value);
+
+function put(document: Json | undefined, steps: readonly Step[], depth: number, value: Json): Json {
+  const selector = steps[depth]?.selectors[0];
+  if (selector === undefined) return value;
+  if (selector.type === 'name') {
+    const fields = document === undefined ? {} : document;
+    if (!isJsonObject(fields)) throw new PutProblem(`there is no object for the field ${selector.name}`);
+    const before = Object.hasOwn(fields, selector.name) ? fields[selector.name] : undefined;
+    return { ...fields, [selector.name]: put(before, steps, depth + 1, value) };
+  }
+  const index = selector.type === 'index' ? selector.index : -1;
+  if (!isList(document)) throw new PutProblem(`there is no list for the index ${index}`);
+  if (index >= document.length) throw new PutProblem(`the list has no index ${index}`);
+  return document.with(index, put(document[index], steps, depth + 1, value));
+}

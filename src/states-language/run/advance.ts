@@ -1,0 +1,190 @@
+/** Starts a run and takes it further, event by event. Nothing is changed in what is passed in. */
+import type { Definition } from '../definition/types.ts';
+import type { Failure } from '../failure.ts';
+import { excessOf, type Json } from '../json.ts';
+import { mostData, mostEvents, mostRunData } from '../limits.ts';
+import { startBranch } from './children.ts';
+import { type Command, duesOf, newCommands, pending } from './commands.ts';
+import { settle } from './settle.ts';
+import { type Branch, branchesOf, type Execution, type RunState } from './state.ts';
+import { detailOf, type EntryType, type HistoryEntry, type Ports, Turn } from './turn.ts';
+
+/** What has happened. An event about a task that nobody waits for changes nothing. */
+export type RunEvent =
+  | { readonly type: 'TaskSucceeded'; readonly id: string; readonly output: Json }
+  | { readonly type: 'TaskFailed'; readonly id: string; readonly error: string; readonly cause: string }
+  | { readonly type: 'TaskTimedOut'; readonly id: string }
+  | { readonly type: 'TaskHeartbeat'; readonly id: string }
+  /** A task that was to be cancelled is not there any more. */
+  | { readonly type: 'TaskStopped'; readonly id: string }
+  /** A time that was waited for may have come. */
+  | { readonly type: 'Time' }
+  | { readonly type: 'Continue' }
+  /** A person wants the run to end. */
+  | { readonly type: 'Stop'; readonly error?: string; readonly cause?: string };
+
+export interface Advanced {
+  readonly state: RunState;
+  /** What is to be done that was not before; `pending(state)` is all of it. */
+  readonly commands: readonly Command[];
+  readonly history: readonly HistoryEntry[];
+  /** Whether there is more to do at once: the event Continue. The command `continue` says the same. */
+  readonly more: boolean;
+}
+
+/** The definition is one in which `checkDefinition` finds nothing wrong. */
+export function startRun(
+  definition: Definition,
+  input: Json,
+  execution: Execution,
+  ports: Ports,
+): Promise<Advanced> {
+  const { TimeoutSeconds: timeout } = definition;
+  const state: RunState = {
+    format: 1,
+    status: 'Running',
+    execution,
+    input,
+    started: ports.now,
+    ...(timeout !== undefined && { due: ports.now + timeout * 1000 }),
+    events: 0,
+    stopping: [],
+  };
+  const turn = new Turn(definition, state, ports);
+  turn.record('ExecutionStarted');
+  const excess = excessOf(input, mostData);
+  if (excess === undefined) state.root = startBranch(definition.StartAt, input, ports.now);
+  else {
+    // It could not be stored.
+    state.input = null;
+    turn.end('Failed', { error: 'States.DataLimitExceeded', cause: `the input of the run ${excess}` });
+  }
+  return carryOn(turn, []);
+}
+
+/** The same arguments always give the same result; `ports` has the time, the lot and what evaluates JSONata. */
+export async function advance(
+  definition: Definition,
+  state: RunState,
+  event: RunEvent,
+  ports: Ports,
+): Promise<Advanced> {
+  const before = pending(state);
+  const turn = new Turn(definition, structuredClone(state), ports);
+  apply(turn, event);
+  return carryOn(turn, before);
+}
+
+async function carryOn(turn: Turn, before: readonly Command[]): Promise<Advanced> {
+  const { state, definition, ports } = turn;
+  if (state.root !== undefined) {
+    if (state.due !== undefined && state.due <= ports.now)
+      turn.end('TimedOut', { error: 'States.Timeout', cause: 'the TimeoutSeconds of the workflow are over' });
+    else for (const { way, branch } of [...branchesOf(state.root)]) fireDue(turn, way, branch);
+  }
+  if (state.root !== undefined) {
+    const outcome = await settle(turn, { machine: definition, branch: state.root, prefix: '' });
+    if (outcome !== undefined && 'failure' in outcome) turn.end('Failed', outcome.failure);
+    else if (outcome !== undefined) succeed(turn, outcome.output);
+    else limit(turn);
+  }
+  const commands = pending(state);
+  return {
+    state,
+    commands: newCommands(before, commands),
+    history: turn.history,
+    more: commands.some(({ type }) => type === 'continue'),
+  };
+}
+
+function succeed(turn: Turn, output: Json): void {
+  delete turn.state.root;
+  turn.state.status = 'Succeeded';
+  turn.state.output = output;
+  turn.record('ExecutionSucceeded');
+}
+
+/** A run that goes on for ever, or holds more than can be stored, fails. */
+function limit(turn: Turn): void {
+  if (turn.state.events > mostEvents) {
+    turn.end('Failed', {
+      error: 'States.Runtime',
+      cause: `the run has more than ${mostEvents} entries of history`,
+    });
+    return;
+  }
+  const bytes = Buffer.byteLength(JSON.stringify(turn.state));
+  if (bytes > mostRunData)
+    turn.end('Failed', {
+      error: 'States.DataLimitExceeded',
+      cause: `the state of the run has ${bytes} bytes of JSON, and may have ${mostRunData}`,
+    });
+}
+
+function apply(turn: Turn, event: RunEvent): void {
+  const { state } = turn;
+  if (event.type === 'Stop') {
+    if (state.root === undefined) return;
+    turn.end('Aborted', { error: event.error ?? '', cause: event.cause ?? '' });
+    return;
+  }
+  if (!('id' in event)) return;
+  if (event.type !== 'TaskHeartbeat') state.stopping = state.stopping.filter((id) => id !== event.id);
+  const branch = state.root && taskOf(state.root, event.id);
+  if (branch === undefined || branch.wait.for !== 'task') return;
+  if (event.type === 'TaskHeartbeat') {
+    if (branch.wait.heartbeatSeconds !== undefined)
+      branch.wait.heartbeatDue = turn.ports.now + branch.wait.heartbeatSeconds * 1000;
+  } else if (event.type === 'TaskSucceeded') finish(turn, event.id, branch, event.output);
+  else fail(turn, event.id, branch, failureOf(event));
+}
+
+function failureOf(event: Extract<RunEvent, { id: string }>): Failure {
+  if (event.type === 'TaskFailed') return { error: event.error, cause: event.cause };
+  return event.type === 'TaskTimedOut'
+    ? { error: 'States.Timeout', cause: 'the task took too long' }
+    : { error: 'States.TaskFailed', cause: 'the task was stopped' };
+}
+
+function taskOf(root: Branch, id: string): Branch | undefined {
+  for (const { way, branch } of branchesOf(root)) if (way === id) return branch;
+  return undefined;
+}
+
+function finish(turn: Turn, way: string, branch: Branch, output: Json): void {
+  const excess = excessOf(output, mostData);
+  if (excess !== undefined) {
+    fail(turn, way, branch, { error: 'States.DataLimitExceeded', cause: `the output of the task ${excess}` });
+    return;
+  }
+  branch.wait = { for: 'result', result: output };
+  turn.record('TaskSucceeded', { state: branch.state, way });
+}
+
+function fail(turn: Turn, way: string, branch: Branch, failure: Failure): void {
+  const timedOut = failure.error === 'States.Timeout' || failure.error === 'States.HeartbeatTimeout';
+  const type: EntryType = timedOut ? 'TaskTimedOut' : 'TaskFailed';
+  branch.wait = { for: 'failure', failure };
+  turn.record(type, { state: branch.state, way, detail: detailOf(failure) });
+}
+
+/** What the branch waited for until now. */
+function fireDue(turn: Turn, way: string, branch: Branch): void {
+  const { wait } = branch;
+  const { now } = turn.ports;
+  if (!duesOf(wait).some((due) => due <= now)) return;
+  if (wait.for === 'retry') {
+    branch.attempt++;
+    branch.wait = { for: 'turn' };
+  } else if (wait.for === 'time') branch.wait = { for: 'result', result: null };
+  else if (wait.for === 'task') {
+    turn.state.stopping.push(way);
+    const late = wait.due !== undefined && wait.due <= now;
+    fail(turn, way, branch, {
+      error: late ? 'States.Timeout' : 'States.HeartbeatTimeout',
+      cause: late
+        ? `the task took longer than ${wait.timeoutSeconds} s`
+        : `the task has not said for ${wait.heartbeatSeconds} s that it goes on`,
+    });
+  }
+}

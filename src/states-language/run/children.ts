@@ -1,0 +1,124 @@
+/** The branches of a Parallel and the iterations of a Map: started as far as the limit allows, and taken further. */
+import { type MapState, machinesOf, type Parallel } from '../definition/types.ts';
+import { type Failure, stateError } from '../failure.ts';
+import type { Json } from '../json.ts';
+import { bounded, inputOf } from './data.ts';
+import { Query } from './query.ts';
+import { type Branch, type ChildrenWait, wayOf } from './state.ts';
+import type { Frame, Turn } from './turn.ts';
+
+/** How a branch has ended; undefined while it waits. */
+export type Outcome = { readonly output: Json } | { readonly failure: Failure } | undefined;
+
+export type Settle = (turn: Turn, frame: Frame) => Promise<Outcome>;
+
+/** A branch that is about to enter a state. */
+export const startBranch = (state: string, input: Json, now: number, item?: Branch['item']): Branch => ({
+  state,
+  input,
+  entered: now,
+  visit: 0,
+  attempt: 0,
+  ...(item !== undefined && { item }),
+  wait: { for: 'turn' },
+});
+
+/** Their outputs, or the failure that ends them all; undefined while they wait. */
+export async function runChildren(
+  turn: Turn,
+  frame: Frame,
+  state: Parallel | MapState,
+  wait: ChildrenWait,
+  settle: Settle,
+): Promise<{ readonly result: readonly Json[] } | { readonly failure: Failure } | undefined> {
+  for (;;) {
+    await startChildren(turn, frame, state, wait);
+    const failure = await settleChildren(turn, frame, state, wait, settle);
+    if (failure !== undefined) return { failure };
+    const running = Object.keys(wait.running).length;
+    if (wait.started === wait.total && running === 0) return { result: resultOf(wait) };
+    // What has ended may have made room for others.
+    if (turn.spent || wait.started === wait.total || running >= wait.limit) return undefined;
+  }
+}
+
+/** In their order, as integer keys always are; an iteration that was let fail has none. */
+const resultOf = ({ outputs }: ChildrenWait): readonly Json[] => Object.values(outputs);
+
+const childPrefix = ({ branch, prefix }: Frame, index: string | number) =>
+  `${wayOf(prefix, branch)}.${index}.`;
+
+async function startChildren(
+  turn: Turn,
+  frame: Frame,
+  state: Parallel | MapState,
+  wait: ChildrenWait,
+): Promise<void> {
+  const machines = machinesOf(state);
+  while (wait.started < wait.total && Object.keys(wait.running).length < wait.limit && !turn.spent) {
+    const index = wait.started;
+    const machine = machines[state.Type === 'Map' ? 0 : index];
+    if (machine === undefined) throw stateError('States.Runtime', 'the definition has changed');
+    const [value, ...rest] = wait.items ?? [];
+    if (state.Type === 'Map' && value !== undefined) {
+      const given = await itemInput(turn, frame, state, { index, value });
+      wait.items = rest;
+      wait.running[index] = startBranch(machine.StartAt, given, turn.ports.now, { index, value });
+      turn.record('MapIterationStarted', { way: childPrefix(frame, index).slice(0, -1), detail: { index } });
+    } else {
+      const given = wait.input === undefined ? frame.branch.input : wait.input;
+      wait.running[index] = startBranch(machine.StartAt, given, turn.ports.now);
+    }
+    wait.started++;
+  }
+}
+
+/** What an iteration begins with: the item, or what the ItemSelector makes of it. */
+async function itemInput(
+  turn: Turn,
+  frame: Frame,
+  state: MapState,
+  item: { readonly index: number; readonly value: Json },
+): Promise<Json> {
+  const query = new Query(turn, frame, state, item);
+  const raw = frame.branch.input;
+  const selector = state.ItemSelector ?? state.Parameters;
+  if (selector === undefined) return item.value;
+  if (query.language === 'JSONata') return bounded('an item', await query.express(selector, { input: raw }));
+  return bounded('an item', query.fill(selector, inputOf(query, state, raw)));
+}
+
+/** The failure that ends them all; undefined when there is none. */
+async function settleChildren(
+  turn: Turn,
+  frame: Frame,
+  state: Parallel | MapState,
+  wait: ChildrenWait,
+  settle: Settle,
+): Promise<Failure | undefined> {
+  const machines = machinesOf(state);
+  for (const [index, branch] of Object.entries(wait.running)) {
+    const machine = machines[state.Type === 'Map' ? 0 : Number(index)];
+    if (machine === undefined) throw stateError('States.Runtime', 'the definition has changed');
+    const prefix = childPrefix(frame, index);
+    const outcome = await settle(turn, { machine, branch, prefix, outer: frame });
+    if (outcome === undefined) continue;
+    delete wait.running[index];
+    const told = { way: prefix.slice(0, -1), detail: { index: Number(index) } };
+    if ('output' in outcome) {
+      wait.outputs[index] = outcome.output;
+      if (state.Type === 'Map') turn.record('MapIterationSucceeded', told);
+      continue;
+    }
+    if (state.Type === 'Map') turn.record('MapIterationFailed', told);
+    wait.failed++;
+    if (wait.tolerated === undefined) return outcome.failure;
+    if (wait.failed > wait.tolerated) return tooMany(wait, outcome.failure);
+  }
+  return undefined;
+}
+
+const tooMany = ({ failed, total, tolerated }: ChildrenWait, { error, cause }: Failure): Failure => ({
+  error: 'States.ExceedToleratedFailureThreshold',
+  cause: `${failed} of ${total} iterations have failed, and ${tolerated} may; the last one: ${error}: ${cause}`,
+});

@@ -1,0 +1,116 @@
+/** What data becomes on its way into a state and out of it. */
+import type { State } from '../definition/types.ts';
+import { type Failure, stateError } from '../failure.ts';
+import { excessOf, type Json, type JsonObject } from '../json.ts';
+import { mostData } from '../limits.ts';
+import { parsePath } from '../paths/parse.ts';
+import { PutProblem, putAt } from '../paths/put.ts';
+import type { Query, Told } from './query.ts';
+import type { Frame } from './turn.ts';
+
+/** Throws States.DataLimitExceeded. */
+export function bounded(what: string, value: Json): Json {
+  const excess = excessOf(value, mostData);
+  if (excess !== undefined) throw stateError('States.DataLimitExceeded', `${what} ${excess}`);
+  return value;
+}
+
+/** After InputPath; with JSONata what the state was given. */
+export function inputOf(query: Query, state: State, raw: Json): Json {
+  if (query.language === 'JSONata' || !('InputPath' in state)) return raw;
+  const { InputPath: path } = state;
+  if (path === undefined) return raw;
+  return path === null ? {} : query.at(path, raw);
+}
+
+/** What the work of a state is given: after Parameters, or Arguments. */
+export async function argumentsOf(
+  query: Query,
+  state: { readonly Parameters?: Json; readonly Arguments?: Json },
+  raw: Json,
+  input: Json,
+): Promise<Json> {
+  if (query.language === 'JSONata')
+    return state.Arguments === undefined ? input : query.express(state.Arguments, { input: raw });
+  return state.Parameters === undefined ? input : query.fill(state.Parameters, input);
+}
+
+interface Leaving {
+  readonly ResultSelector?: JsonObject;
+  readonly ResultPath?: string | null;
+  readonly OutputPath?: string | null;
+  readonly Output?: Json;
+  readonly Assign?: JsonObject;
+}
+
+/** What a state that has done its work gives on; assigns its variables. */
+export async function outputOf(query: Query, frame: Frame, state: Leaving, result: Json): Promise<Json> {
+  const { input } = frame.branch;
+  if (query.language === 'JSONata') return expressed(query, frame, state, { input, result }, result);
+  const variables = state.Assign && query.fill(state.Assign, result);
+  const selected = state.ResultSelector === undefined ? result : query.fill(state.ResultSelector, result);
+  const output = through(query, state.OutputPath, placed(state.ResultPath, input, selected));
+  assign(frame, variables);
+  return output;
+}
+
+/** The same for a state that makes no result: its input goes on. `state` may be the rule of a Choice. */
+export async function passedOn(query: Query, frame: Frame, state: Leaving, input: Json): Promise<Json> {
+  if (query.language === 'JSONata') return expressed(query, frame, state, { input }, input);
+  const variables = state.Assign && query.fill(state.Assign, input);
+  const output = through(query, state.OutputPath, input);
+  assign(frame, variables);
+  return output;
+}
+
+/** What the state behind a catcher is given. */
+export async function caughtOutput(
+  query: Query,
+  frame: Frame,
+  catcher: Leaving,
+  failure: Failure,
+): Promise<Json> {
+  const { input } = frame.branch;
+  const errorOutput = { Error: failure.error, Cause: failure.cause };
+  if (query.language === 'JSONata')
+    return expressed(query, frame, catcher, { input, errorOutput }, errorOutput);
+  const variables = catcher.Assign && query.fill(catcher.Assign, errorOutput);
+  const output = placed(catcher.ResultPath, input, errorOutput);
+  assign(frame, variables);
+  return output;
+}
+
+async function expressed(
+  query: Query,
+  frame: Frame,
+  state: Leaving,
+  told: Told,
+  otherwise: Json,
+): Promise<Json> {
+  const variables = state.Assign && (await query.express(state.Assign, told));
+  const output = state.Output === undefined ? otherwise : await query.express(state.Output, told);
+  assign(frame, variables);
+  return output;
+}
+
+/** All variables of a state are assigned at once, and only when the state succeeds. */
+function assign({ branch }: Frame, variables: Json | undefined): void {
+  if (variables === undefined) return;
+  branch.variables = { ...branch.variables, ...(bounded('what is assigned', variables) as JsonObject) };
+}
+
+function through(query: Query, path: string | null | undefined, value: Json): Json {
+  if (path === undefined) return value;
+  return path === null ? {} : query.at(path, value);
+}
+
+function placed(path: string | null | undefined, input: Json, result: Json): Json {
+  if (path === null) return input;
+  try {
+    return putAt(input, parsePath(path ?? '$'), result);
+  } catch (error) {
+    if (error instanceof PutProblem)
+      throw stateError('States.ResultPathMatchFailure', `ResultPath ${path}: ${error.message}`);
+    throw error;
+  }
+}

@@ -1,0 +1,79 @@
+/** JSONata on its thread: it answers as on this one, and no expression holds this thread, or takes the process with it. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { systemClock } from '../../../src/base/clock.ts';
+import { evaluateHere } from '../../../src/states-language/jsonata/language.ts';
+import { createExpressionThread } from '../../../src/states-language/jsonata/thread.ts';
+
+const thread = createExpressionThread(systemClock);
+after(() => thread.stop());
+
+const question = (expression: string) => ({
+  expression,
+  bindings: { states: { input: { a: [1, 2] } } },
+  now: 1000,
+  seed: 1,
+});
+
+test('the thread answers what this one would', async () => {
+  for (const expression of ['$sum($states.input.a)', '$uuid()', '$now()', '{"x": [1..3]}', 'null'])
+    assert.deepEqual(
+      await thread.evaluate(question(expression)),
+      await evaluateHere(question(expression)),
+      expression,
+    );
+});
+
+test('many questions at once are all answered, each with its own answer', async () => {
+  const asked = Array.from({ length: 50 }, (_, index) => thread.evaluate(question(`${index} + 1`)));
+  assert.deepEqual(
+    await Promise.all(asked),
+    Array.from({ length: 50 }, (_, index) => index + 1),
+  );
+});
+
+test('an expression that has no value is refused, and the thread goes on', async () => {
+  await assert.rejects(thread.evaluate(question('$no')), /the expression has no value/);
+  assert.equal(await thread.evaluate(question('1')), 1);
+});
+
+const hostile: [name: string, expression: string, why: RegExp][] = [
+  [
+    'loops for ever',
+    '($f := function($n) { $f($n + 1) }; $f(0))',
+    /Evaluation timeout after 2000 milliseconds|it took longer than 6 s/,
+  ],
+  [
+    'looks for a regular expression for ever',
+    `$match("${'a'.repeat(40)}b", /^(a+)+$/)`,
+    /it took longer than 6 s/,
+  ],
+  [
+    'takes all memory',
+    '[1..400].{"a": $split($pad("x", 100000), "")}',
+    /the thread ended: .*memory|Evaluation timeout/,
+  ],
+  ['gives too much', '$pad("x", 2000000)', /the value is too large/],
+];
+for (const [name, expression, why] of hostile)
+  test(`an expression that ${name} is given up, and others are answered meanwhile and after`, async () => {
+    let turns = 0;
+    const beat = setInterval(() => turns++, 10);
+    try {
+      await assert.rejects(thread.evaluate(question(expression)), why);
+    } finally {
+      clearInterval(beat);
+    }
+    assert.ok(turns > 0 || name === 'gives too much', 'this thread was held');
+    assert.equal(await thread.evaluate(question('40 + 2')), 42);
+  });
+
+test('a thread that is stopped refuses what waits, and a later question begins a new one', async () => {
+  const own = createExpressionThread(systemClock);
+  const waiting = [own.evaluate(question('1')), own.evaluate(question('2'))];
+  const settled = Promise.allSettled(waiting);
+  await own.stop();
+  assert.ok((await settled).every(({ status }) => status === 'rejected'));
+  assert.equal(await own.evaluate(question('3')), 3);
+  await own.stop();
+});

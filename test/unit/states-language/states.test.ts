@@ -1,0 +1,503 @@
+/** Each type of state with JSONPath: what its fields do to the data, and where it goes. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Json } from '../../../src/states-language/json.ts';
+import type { RunEvent } from '../../../src/states-language/run/advance.ts';
+import { alone, errorOf, outputOf, started, type TaskEnd, WorkflowRun } from '../../fixtures/workflow-run.ts';
+
+const input = { a: 1, b: { c: [1, 2, 3] }, text: 'x' };
+
+const passes: [name: string, state: object, output: Json][] = [
+  ['nothing but Type', {}, input],
+  ['Result', { Result: { x: 0 } }, { x: 0 }],
+  ['Result is not a template', { Result: { 'x.$': '$.a' } }, { 'x.$': '$.a' }],
+  ['Result null', { Result: null }, null],
+  ['Result with ResultPath', { Result: 9, ResultPath: '$.b.d' }, { ...input, b: { ...input.b, d: 9 } }],
+  ['Result with ResultPath null', { Result: 9, ResultPath: null }, input],
+  ['InputPath', { InputPath: '$.b' }, input.b],
+  ['InputPath null', { InputPath: null }, {}],
+  ['InputPath of many', { InputPath: '$.b.c[1:]' }, [2, 3]],
+  ['InputPath with ResultPath', { InputPath: '$.b.c', ResultPath: '$.a' }, { ...input, a: [1, 2, 3] }],
+  ['OutputPath', { OutputPath: '$.b.c[0]' }, 1],
+  ['OutputPath null', { OutputPath: null }, {}],
+  ['InputPath and OutputPath', { InputPath: '$.b', OutputPath: '$.c' }, [1, 2, 3]],
+  [
+    'Parameters',
+    { Parameters: { 'x.$': '$.a', y: '$.a', list: [{ 'z.$': '$.text' }] } },
+    { x: 1, y: '$.a', list: [{ z: 'x' }] },
+  ],
+  ['Parameters of the InputPath', { InputPath: '$.b', Parameters: { 'x.$': '$.c' } }, { x: [1, 2, 3] }],
+  [
+    'Parameters with ResultPath',
+    { Parameters: { 'x.$': '$.a' }, ResultPath: '$.p' },
+    { ...input, p: { x: 1 } },
+  ],
+  [
+    'Parameters with an intrinsic function',
+    { Parameters: { 'x.$': "States.Format('{}!', $.text)" } },
+    { x: 'x!' },
+  ],
+  ['Parameters of many', { Parameters: { 'x.$': '$..c' } }, { x: [[1, 2, 3]] }],
+  ['a field that ends in .$ within a text', { Parameters: { 'a.$b': 1 } }, { 'a.$b': 1 }],
+  [
+    'the context',
+    { Parameters: { 'n.$': '$$.State.Name', 'e.$': '$$.Execution.Name', 'w.$': '$$.StateMachine.Name' } },
+    { n: 'S', e: 'one', w: 'w' },
+  ],
+  [
+    'the input in the context',
+    { Parameters: { 'i.$': '$$.Execution.Input.a', 'id.$': '$$.Execution.Id' } },
+    { i: 1, id: 'runs/one' },
+  ],
+  [
+    'times in the context',
+    { Parameters: { 's.$': '$$.Execution.StartTime', 'e.$': '$$.State.EnteredTime' } },
+    { s: '2026-03-14T01:59:00.000Z', e: '2026-03-14T01:59:00.000Z' },
+  ],
+  ['the retries in the context', { Parameters: { 'r.$': '$$.State.RetryCount' } }, { r: 0 }],
+];
+for (const [name, state, output] of passes)
+  test(`Pass: ${name}`, async () =>
+    assert.deepEqual(await outputOf({ Type: 'Pass', ...state }, input), output));
+
+const failing: [name: string, state: object, error: string][] = [
+  ['InputPath finds nothing', { InputPath: '$.missing' }, 'States.Runtime'],
+  ['OutputPath finds nothing', { OutputPath: '$.missing' }, 'States.Runtime'],
+  ['Parameters find nothing', { Parameters: { 'x.$': '$.missing' } }, 'States.ParameterPathFailure'],
+  ['a variable that is not assigned', { Parameters: { 'x.$': '$v' } }, 'States.ParameterPathFailure'],
+  ['a function fails', { Parameters: { 'x.$': 'States.ArrayLength($.a)' } }, 'States.IntrinsicFailure'],
+  ['ResultPath does not fit', { ResultPath: '$.a.x' }, 'States.ResultPathMatchFailure'],
+  ['ResultPath past the end of a list', { ResultPath: '$.b.c[3]' }, 'States.ResultPathMatchFailure'],
+];
+for (const [name, state, error] of failing)
+  test(`Pass fails: ${name}`, async () =>
+    assert.equal(await errorOf({ Type: 'Pass', ...state }, input), error));
+
+test('data that is too large, or too deep, fails a state', async () => {
+  const large = 'x'.repeat(200 * 1024);
+  const double = { Type: 'Pass', Parameters: { 'x.$': '$', 'y.$': '$' } };
+  assert.equal(await errorOf(double, large), 'States.DataLimitExceeded');
+  assert.equal(await outputOf({ Type: 'Pass' }, large), large);
+  const deeper = { Type: 'Pass', Parameters: { 'x.$': '$' }, Next: 'S' };
+  const run = await WorkflowRun.start({
+    StartAt: 'S',
+    States: {
+      S: { ...deeper, Next: 'C' },
+      C: { Type: 'Choice', Choices: [{ Variable: '$.never', IsPresent: true, Next: 'E' }], Default: 'S' },
+      E: { Type: 'Succeed' },
+    },
+  });
+  await run.finish();
+  assert.equal(run.error, 'States.DataLimitExceeded');
+  assert.match(run.state.failure?.cause ?? '', /more than 200 levels deep/);
+});
+
+test('an input that is too large ends the run before it begins, and is not kept', async () => {
+  const run = await WorkflowRun.start(alone({ Type: 'Succeed' }), 'x'.repeat(256 * 1024));
+  assert.equal(run.error, 'States.DataLimitExceeded');
+  assert.equal(run.state.input, null);
+  assert.deepEqual(
+    run.commands.map(({ type }) => type),
+    ['failed'],
+  );
+  const most = 'x'.repeat(256 * 1024 - 2);
+  assert.equal((await WorkflowRun.start(alone({ Type: 'Succeed' }), most)).output, most);
+});
+
+test('Succeed takes InputPath and OutputPath', async () => {
+  const run = await WorkflowRun.start(alone({ Type: 'Succeed', InputPath: '$.b', OutputPath: '$.c' }), input);
+  assert.deepEqual(run.output, [1, 2, 3]);
+  assert.deepEqual(run.commands, [{ type: 'done', output: [1, 2, 3] }]);
+});
+
+const fails: [state: object, error: string, cause: string][] = [
+  [{ Error: 'Mine', Cause: 'because' }, 'Mine', 'because'],
+  [{}, '', ''],
+  [{ ErrorPath: '$.text', CausePath: "States.Format('a is {}', $.a)" }, 'x', 'a is 1'],
+  [{ ErrorPath: '$$.State.Name', CausePath: '$.b' }, 'S', '{"c":[1,2,3]}'],
+];
+for (const [state, error, cause] of fails)
+  test(`Fail ${JSON.stringify(state)}`, async () => {
+    const run = await WorkflowRun.start(alone({ Type: 'Fail', ...state }), input);
+    assert.deepEqual(run.state.failure, { error, cause });
+    assert.deepEqual(run.commands, [{ type: 'failed', status: 'Failed', error, cause }]);
+    assert.equal(run.state.root, undefined);
+  });
+
+const wait = (state: object) => alone({ Type: 'Wait', ...state, End: true });
+const waits: [state: object, input: Json, ms: number][] = [
+  [{ Seconds: 10 }, {}, 10_000],
+  [{ SecondsPath: '$.s' }, { s: 7 }, 7000],
+  [{ Timestamp: '2026-03-14T02:00:00Z' }, {}, 60_000],
+  [{ TimestampPath: '$.at' }, { at: '2026-03-14T02:59:30+01:00' }, 30_000],
+  [{ TimestampPath: '$.at' }, { at: '2026-03-14T01:59:00.0005Z' }, 1],
+];
+for (const [state, given, ms] of waits)
+  test(`Wait ${JSON.stringify(state)}`, async () => {
+    const run = await WorkflowRun.start(wait(state), given);
+    assert.deepEqual(run.commands, [{ type: 'setTimer', due: started + ms }]);
+    run.now += ms - 1;
+    await run.send({ type: 'Time' });
+    assert.equal(run.state.status, 'Running');
+    run.now += 1;
+    await run.send({ type: 'Time' });
+    assert.deepEqual(run.output, given);
+  });
+
+test('a Wait that is over at once does not wait', async () => {
+  for (const state of [
+    { Seconds: 0 },
+    { Timestamp: '2026-03-14T01:59:00Z' },
+    { Timestamp: '2001-01-01T00:00:00Z' },
+  ])
+    assert.equal((await WorkflowRun.start(wait(state))).state.status, 'Succeeded');
+});
+
+test('a Wait gives on what its paths say', async () => {
+  const whole = await WorkflowRun.start(
+    alone(
+      {
+        Type: 'Wait',
+        Seconds: 1,
+        InputPath: '$.b',
+        OutputPath: '$.c',
+        Assign: { 'v.$': '$.c[0]' },
+        Next: 'P',
+      },
+      { P: { Type: 'Pass', Parameters: { 'in.$': '$', 'v.$': '$v' }, End: true } },
+    ),
+    input,
+  );
+  await whole.finish();
+  assert.deepEqual(whole.output, { in: [1, 2, 3], v: 1 });
+});
+
+for (const [state, given] of [
+  [{ SecondsPath: '$.s' }, { s: -1 }],
+  [{ SecondsPath: '$.s' }, { s: 1.5 }],
+  [{ SecondsPath: '$.s' }, { s: '1' }],
+  [{ SecondsPath: '$.s' }, { s: 1e12 }],
+  [{ SecondsPath: '$.s' }, {}],
+  [{ TimestampPath: '$.s' }, { s: 'tomorrow' }],
+  [{ TimestampPath: '$.s' }, { s: 5 }],
+] as [object, Json][])
+  test(`Wait fails: ${JSON.stringify(state)} of ${JSON.stringify(given)}`, async () =>
+    assert.equal(await errorOf({ Type: 'Wait', ...state }, given), 'States.Runtime'));
+
+const task = { Type: 'Task', Resource: 'function:f' };
+const result = { r: 1, deep: { x: [4, 5] } };
+const answer = (): TaskEnd => ({ output: result });
+
+const tasks: [name: string, state: object, output: Json][] = [
+  ['nothing else', {}, result],
+  ['ResultSelector', { ResultSelector: { 'y.$': '$.deep.x[1]', z: 0 } }, { y: 5, z: 0 }],
+  ['ResultPath', { ResultPath: '$.res' }, { ...input, res: result }],
+  ['ResultPath null', { ResultPath: null }, input],
+  [
+    'ResultSelector, ResultPath and OutputPath',
+    { ResultSelector: { 'y.$': '$.r' }, ResultPath: '$.res', OutputPath: '$.res.y' },
+    1,
+  ],
+  [
+    'ResultPath goes into the raw input',
+    { InputPath: '$.b', ResultPath: '$.res' },
+    { ...input, res: result },
+  ],
+];
+for (const [name, state, output] of tasks)
+  test(`Task: ${name}`, async () =>
+    assert.deepEqual(await outputOf({ ...task, ...state }, input, answer), output));
+
+test('a Task is started with what its fields say, and has all of it in the state', async () => {
+  const run = await WorkflowRun.start(
+    alone({
+      ...task,
+      Resource: 'workflow:other/w',
+      InputPath: '$.b',
+      Parameters: { 'x.$': '$.c', 'id.$': '$$.Task.Token' },
+      TimeoutSeconds: 30,
+      HeartbeatSecondsPath: '$.c[1]',
+      Credentials: { 'role.$': '$.c[0]' },
+      End: true,
+    }),
+    input,
+  );
+  assert.deepEqual(run.commands, [
+    {
+      type: 'startTask',
+      id: '0-0',
+      state: 'S',
+      resource: { type: 'workflow', namespace: 'other', name: 'w' },
+      input: { x: [1, 2, 3], id: '0-0' },
+      timeoutSeconds: 30,
+      heartbeatSeconds: 2,
+      credentials: { role: 1 },
+    },
+    { type: 'setTimer', due: started + 2000 },
+  ]);
+});
+
+test('a Task whose input is that of the state does not keep it twice', async () => {
+  const run = await WorkflowRun.start(alone({ ...task, End: true }), input);
+  assert.equal(
+    JSON.stringify(run.state).split('"text"').length - 1,
+    2,
+    'the input of the run, and of the state',
+  );
+  assert.deepEqual(
+    run.tasks.map((one) => one.input),
+    [input],
+  );
+  const empty = await WorkflowRun.start(alone({ ...task, Parameters: null, End: true }), input);
+  assert.deepEqual(
+    empty.tasks.map((one) => one.input),
+    [null],
+  );
+});
+
+test('a Task that takes too long fails with States.Timeout, and is cancelled', async () => {
+  const run = await WorkflowRun.start(alone({ ...task, TimeoutSecondsPath: '$.s', End: true }), { s: 5 });
+  run.now += 4999;
+  await run.send({ type: 'Time' });
+  assert.equal(run.state.status, 'Running');
+  run.now += 1;
+  await run.send({ type: 'Time' });
+  assert.equal(run.error, 'States.Timeout');
+  assert.deepEqual(run.cancelled, ['0-0']);
+  await run.send({ type: 'TaskStopped', id: '0-0' });
+  assert.deepEqual(run.state.stopping, []);
+  assert.deepEqual(
+    run.history.map(({ type }) => type),
+    [...['ExecutionStarted', 'TaskStateEntered', 'TaskScheduled', 'TaskTimedOut', 'ExecutionFailed']],
+  );
+});
+
+test('a heartbeat puts off the end of a Task, not its timeout; without one it fails with States.HeartbeatTimeout', async () => {
+  const definition = alone({ ...task, HeartbeatSeconds: 2, TimeoutSeconds: 5, End: true });
+  const run = await WorkflowRun.start(definition);
+  for (const at of [1999, 3998, 4999]) {
+    run.now = started + at;
+    await run.send({ type: 'TaskHeartbeat', id: '0-0' });
+    assert.equal(run.state.status, 'Running');
+  }
+  assert.equal(run.due, started + 5000);
+  await run.passTime();
+  assert.equal(run.error, 'States.Timeout');
+  const silent = await WorkflowRun.start(definition);
+  await silent.passTime();
+  assert.equal(silent.error, 'States.HeartbeatTimeout');
+  assert.equal(silent.now, started + 2000);
+});
+
+test('a Task with a heartbeat and no timeout has sixty seconds', async () => {
+  const run = await WorkflowRun.start(alone({ ...task, HeartbeatSeconds: 2, End: true }));
+  assert.deepEqual(
+    run.tasks.map(({ timeoutSeconds }) => timeoutSeconds),
+    [60],
+  );
+  const slow = await WorkflowRun.start(alone({ ...task, HeartbeatSeconds: 90, End: true }));
+  assert.deepEqual(
+    slow.tasks.map(({ timeoutSeconds }) => timeoutSeconds),
+    [91],
+  );
+  const free = await WorkflowRun.start(alone({ ...task, End: true }));
+  assert.equal(free.due, undefined);
+  await free.send({ type: 'TaskHeartbeat', id: '0-0' });
+  assert.equal(free.due, undefined);
+});
+
+test('TaskTimedOut and TaskStopped end a task that nobody cancelled', async () => {
+  const late = await WorkflowRun.start(alone({ ...task, End: true }));
+  await late.send({ type: 'TaskTimedOut', id: '0-0' });
+  assert.equal(late.error, 'States.Timeout');
+  const stopped = await WorkflowRun.start(alone({ ...task, End: true }));
+  await stopped.send({ type: 'TaskStopped', id: '0-0' });
+  assert.equal(stopped.error, 'States.TaskFailed');
+});
+
+test('a Task whose output is too large fails', async () => {
+  const error = await errorOf(task, {}, () => ({ output: 'x'.repeat(256 * 1024) }));
+  assert.equal(error, 'States.DataLimitExceeded');
+});
+
+for (const [state, given] of [
+  [{ TimeoutSecondsPath: '$.s' }, { s: 0 }],
+  [{ HeartbeatSecondsPath: '$.s' }, { s: '1' }],
+] as [object, Json][])
+  test(`Task fails: ${JSON.stringify(state)} of ${JSON.stringify(given)}`, async () =>
+    assert.equal(await errorOf({ ...task, ...state }, given), 'States.Runtime'));
+
+test('an event about a task that nobody waits for changes nothing', async () => {
+  const run = await WorkflowRun.start(alone({ ...task, End: true }));
+  const before = run.state;
+  for (const type of ['TaskSucceeded', 'TaskHeartbeat', 'TaskTimedOut', 'TaskStopped'] as const)
+    await run.send({ type, id: '9-9', output: 1 } as RunEvent);
+  await run.send({ type: 'Time' });
+  await run.send({ type: 'Continue' });
+  assert.deepEqual(run.state, before);
+  await run.send({ type: 'TaskSucceeded', id: '0-0', output: 1 });
+  const ended = run.state;
+  await run.send({ type: 'TaskSucceeded', id: '0-0', output: 2 });
+  await run.send({ type: 'Stop' });
+  assert.deepEqual(run.state, ended);
+  assert.equal(run.output, 1);
+});
+
+test('a run that is stopped cancels its tasks', async () => {
+  const run = await WorkflowRun.start(alone({ ...task, End: true }));
+  await run.send({ type: 'Stop', error: 'Mine', cause: 'enough' });
+  assert.equal(run.state.status, 'Aborted');
+  assert.deepEqual(run.commands.slice(1), [
+    { type: 'cancelTask', id: '0-0' },
+    { type: 'failed', status: 'Aborted', error: 'Mine', cause: 'enough' },
+  ]);
+  const plain = await WorkflowRun.start(wait({ Seconds: 5 }));
+  await plain.send({ type: 'Stop' });
+  assert.deepEqual(plain.state.failure, { error: '', cause: '' });
+  assert.equal(plain.due, undefined);
+});
+
+test('the TimeoutSeconds of the workflow end the run', async () => {
+  const run = await WorkflowRun.start({ ...alone({ ...task, End: true }), TimeoutSeconds: 10 });
+  assert.equal(run.due, started + 10_000);
+  await run.passTime();
+  assert.equal(run.state.status, 'TimedOut');
+  assert.equal(run.state.failure?.error, 'States.Timeout');
+  assert.deepEqual(run.cancelled, ['0-0']);
+  assert.equal(run.history.at(-1)?.type, 'ExecutionTimedOut');
+});
+
+const rule = { Variable: '$.a', NumericEquals: 1, Next: 'Yes' };
+const ends = {
+  Yes: { Type: 'Pass', Result: 'yes', End: true },
+  No: { Type: 'Pass', Result: 'no', End: true },
+};
+
+test('Choice takes the first rule that holds, or Default', async () => {
+  const definition = alone(
+    { Type: 'Choice', Choices: [rule, { ...rule, NumericEquals: 2 }], Default: 'No' },
+    ends,
+  );
+  assert.equal((await WorkflowRun.start(definition, { a: 1 })).output, 'yes');
+  assert.equal((await WorkflowRun.start(definition, { a: 3 })).output, 'no');
+  const second = alone(
+    { Type: 'Choice', Choices: [rule, { Not: { Variable: '$.a', IsNull: true }, Next: 'No' }] },
+    ends,
+  );
+  assert.equal((await WorkflowRun.start(second, { a: 2 })).output, 'no');
+});
+
+test('Choice without Default fails when no rule holds', async () => {
+  const run = await WorkflowRun.start(alone({ Type: 'Choice', Choices: [rule] }, { Yes: ends.Yes }), {
+    a: 2,
+  });
+  assert.equal(run.error, 'States.NoChoiceMatched');
+});
+
+test('Choice: its paths, and what is assigned by the rule or by the state', async () => {
+  const show = { Type: 'Pass', Parameters: { 'in.$': '$', 'v.$': '$v' }, End: true };
+  const definition = alone(
+    {
+      Type: 'Choice',
+      InputPath: '$.b',
+      OutputPath: '$.a',
+      Choices: [{ ...rule, Assign: { 'v.$': '$.a' } }],
+      Default: 'No',
+      Assign: { v: 'default' },
+    },
+    { Yes: show, No: show },
+  );
+  assert.deepEqual((await WorkflowRun.start(definition, { b: { a: 1 } })).output, { in: 1, v: 1 });
+  assert.deepEqual((await WorkflowRun.start(definition, { b: { a: 2 } })).output, { in: 2, v: 'default' });
+});
+
+test('variables: assigned together, from what was before, and seen by later states', async () => {
+  const show = {
+    Type: 'Pass',
+    Parameters: { 'x.$': '$x', 'y.$': '$y', 'r.$': '$r.deep.x[0]', 'f.$': "States.Format('{}', $x)" },
+    End: true,
+  };
+  const run = await WorkflowRun.start(
+    {
+      StartAt: 'A',
+      States: {
+        A: { Type: 'Pass', Assign: { x: 1, 'y.$': '$.a' }, Next: 'B' },
+        B: { Type: 'Pass', Assign: { 'x.$': '$y', 'y.$': '$x' }, Result: { a: 7 }, Next: 'C' },
+        C: { ...task, ResultSelector: { s: 1 }, Assign: { 'r.$': '$' }, Next: 'D' },
+        D: show,
+      },
+    },
+    { a: 5 },
+  );
+  await run.finish(answer);
+  assert.deepEqual(run.output, { x: 5, y: 1, r: 4, f: '5' });
+});
+
+test('a state that fails assigns nothing', async () => {
+  const run = await WorkflowRun.start({
+    StartAt: 'A',
+    States: {
+      A: { Type: 'Pass', Assign: { x: 1 }, Next: 'B' },
+      B: {
+        ...task,
+        Assign: { x: 2 },
+        OutputPath: '$.missing',
+        Catch: [{ ErrorEquals: ['States.ALL'], Next: 'C' }],
+        Next: 'C',
+      },
+      C: { Type: 'Pass', Parameters: { 'x.$': '$x' }, End: true },
+    },
+  });
+  await run.finish();
+  // A path of the state that finds nothing is States.Runtime, which cannot be caught.
+  assert.equal(run.error, 'States.Runtime');
+  assert.equal(
+    run.history.some(({ type }) => type === 'ErrorCaught'),
+    false,
+  );
+});
+
+test('states that never wait are taken a hundred at a time, and the run fails when its history is full', async () => {
+  const run = await WorkflowRun.start({
+    StartAt: 'A',
+    States: {
+      A: { Type: 'Pass', Next: 'B' },
+      B: { Type: 'Choice', Choices: [{ Variable: '$.a', IsPresent: true, Next: 'C' }], Default: 'A' },
+      C: { Type: 'Succeed' },
+    },
+  });
+  assert.equal(run.more, true);
+  assert.equal(run.entered.length, 100);
+  assert.deepEqual(run.commands, [{ type: 'continue' }]);
+  await run.send({ type: 'Continue' });
+  assert.equal(run.entered.length, 200);
+  await run.finish();
+  assert.equal(run.error, 'States.Runtime');
+  assert.match(run.state.failure?.cause ?? '', /more than 25000 entries of history/);
+});
+
+test('the history of a run tells each state, in order, with the time', async () => {
+  const run = await WorkflowRun.start({
+    StartAt: 'A',
+    States: { A: { Type: 'Wait', Seconds: 3, Next: 'B' }, B: { ...task, Next: 'C' }, C: { Type: 'Succeed' } },
+  });
+  await run.finish();
+  assert.deepEqual(
+    run.history.map(({ id, time, type, state = '', way = '' }) =>
+      [id, time - started, type, state, way].join(' '),
+    ),
+    [
+      '1 0 ExecutionStarted  ',
+      '2 0 WaitStateEntered A ',
+      '3 3000 WaitStateExited A ',
+      '4 3000 TaskStateEntered B ',
+      '5 3000 TaskScheduled B 1-0',
+      '6 3000 TaskSucceeded B 1-0',
+      '7 3000 TaskStateExited B ',
+      '8 3000 SucceedStateEntered C ',
+      '9 3000 SucceedStateExited C ',
+      '10 3000 ExecutionSucceeded  ',
+    ],
+  );
+  assert.deepEqual(run.history[4]?.detail, { resource: 'function:f' });
+});
