@@ -28,6 +28,7 @@ import type { Settings } from '../settings/settings.ts';
 import { writeAdminKubeconfig } from './admin-kubeconfig.ts';
 import { readAdmissionFile } from './admission-file.ts';
 import { certificateRequests } from './certificate-requests.ts';
+import { keepGatewayPort } from './gateway-port.ts';
 import { createNodeConnection } from './node-connection.ts';
 import { openPrometheus, prometheusSettings } from './prometheus.ts';
 import { servingCertificates } from './serving-certificates.ts';
@@ -153,14 +154,17 @@ export async function startControlPlane(
       log,
     };
     const { app } = controlPlane.server;
-    const server = await listenHttps({ ...common, app, port: settings.port, flag: '--port' });
-    const gateway = await listenHttps({
-      ...common,
-      app: gatewayApp(app),
-      port: settings['gateway-port'],
-      flag: '--gateway-port',
-    });
-    return { closed: Promise.all([server.closed, gateway.closed]).then(() => undefined) };
+    const server = await listenHttps({ ...common, app, port: settings.port });
+    const listen = (signal: AbortSignal) =>
+      listenHttps({
+        ...common,
+        signal,
+        app: gatewayApp(app),
+        port: settings['gateway-port'],
+        flag: '--gateway-port',
+      });
+    const gateway = keepGatewayPort({ cache: controlPlane.cache, listen, clock, log }, until);
+    return { closed: Promise.all([server.closed, gateway]).then(() => undefined) };
   });
   await Promise.race([controlPlane.ready, running]);
   const beneath = started.move();

@@ -64,7 +64,7 @@ export const clusterSettings = define({
   },
   port: { about: 'port of the API server', hint: 'PORT', default: '6443', read: wholeNumber(1, 65535) },
   'gateway-port': {
-    about: 'port on which functions are called',
+    about: 'port on which functions are called; it is open while there is one',
     hint: 'PORT',
     default: '8070',
     read: wholeNumber(1, 65535),

@@ -1,0 +1,101 @@
+/** The port on which functions are called, open while there is a function. */
+import { functionResource } from '../../api/minik8s/v1/function.ts';
+import { storagePrefix } from '../../apimachinery/resource-definition.ts';
+import type { Listener } from '../../apiserver/serve.ts';
+import { aborted } from '../../base/abort.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
+import { errorMessage, type Logger } from '../../base/log.ts';
+import type { Cache } from '../../storage/cache.ts';
+
+export interface GatewayPortOptions {
+  readonly cache: Cache;
+  readonly listen: (signal: AbortSignal) => Promise<Listener>;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Milliseconds after which a port that could not be opened is tried again: another program may have it. */
+const retryMs = 10_000;
+
+const prefix = storagePrefix(functionResource);
+
+/** Resolves when the signal has aborted and the last call is answered. */
+export async function keepGatewayPort(options: GatewayPortOptions, signal: AbortSignal): Promise<void> {
+  const port = new GatewayPort(options);
+  const endWatch = follow(options.cache, () => port.wake());
+  port.wake();
+  await aborted(signal);
+  endWatch();
+  await port.end();
+}
+
+/** A watch that could not go on is begun anew. */
+function follow(cache: Cache, wake: () => void): () => void {
+  let end: () => void;
+  const begin = () => {
+    end = cache.watch(prefix, cache.revision, {
+      onEvents: wake,
+      onExpired: () => {
+        begin();
+        wake();
+      },
+    });
+  };
+  begin();
+  return () => end();
+}
+
+class GatewayPort {
+  readonly #options: GatewayPortOptions;
+  #open: { readonly stop: AbortController; readonly closed: Promise<void> } | undefined;
+  #turning: Promise<void> | undefined;
+  #again = false;
+  #isEnding = false;
+  #retry: Timer | undefined;
+
+  constructor(options: GatewayPortOptions) {
+    this.#options = options;
+  }
+
+  wake(): void {
+    this.#again = true;
+    this.#turning ??= this.#turn().finally(() => {
+      this.#turning = undefined;
+    });
+  }
+
+  async end(): Promise<void> {
+    this.#isEnding = true;
+    this.#retry?.cancel();
+    this.wake();
+    await this.#turning;
+  }
+
+  async #turn(): Promise<void> {
+    while (this.#again) {
+      this.#again = false;
+      const isWanted = !this.#isEnding && this.#options.cache.list(prefix).length > 0;
+      if (isWanted && !this.#open) await this.#listen();
+      else if (!isWanted && this.#open) await this.#close(this.#open);
+    }
+  }
+
+  async #listen(): Promise<void> {
+    const { listen, clock, log } = this.#options;
+    const stop = new AbortController();
+    try {
+      const { closed } = await listen(stop.signal);
+      this.#open = { stop, closed };
+    } catch (error) {
+      log.error('functions cannot be called by the port of the gateway', { error: errorMessage(error) });
+      this.#retry?.cancel();
+      this.#retry = clock.after(retryMs, () => this.wake());
+    }
+  }
+
+  async #close({ stop, closed }: { readonly stop: AbortController; readonly closed: Promise<void> }) {
+    stop.abort();
+    await closed;
+    this.#open = undefined;
+  }
+}
