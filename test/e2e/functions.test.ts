@@ -1,0 +1,233 @@
+/** Functions of the built file on the real engine: built, called, scaled to zero and from it, updated, broken, deleted. */
+import assert from 'node:assert/strict';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { Agent, request } from 'node:https';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import type { V1PodList } from '@kubernetes/client-node';
+import { systemExec } from '../../src/base/exec.ts';
+import { freePort } from '../fixtures/free-port.ts';
+import { makeRuntimeImage } from '../fixtures/runtime-images.ts';
+import { Cluster } from './harness/cluster.ts';
+import { waitFor } from './harness/wait-for.ts';
+
+const images = { python: `minik8s-test/python:${process.pid}`, nodejs: `minik8s-test/nodejs:${process.pid}` };
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
+interface FunctionObject {
+  readonly status?: {
+    readonly activeVersion?: string;
+    readonly replicas?: number;
+    readonly conditions?: readonly {
+      readonly status: string;
+      readonly reason: string;
+      readonly message: string;
+    }[];
+  };
+}
+
+test('functions', async (context) => {
+  await Promise.all([makeRuntimeImage('python', images.python), makeRuntimeImage('nodejs', images.nodejs)]);
+  context.after(removeImages);
+  const gatewayPort = await freePort();
+  const flags = [
+    '--gateway-port',
+    String(gatewayPort),
+    '--python-image',
+    images.python,
+    '--nodejs-image',
+    images.nodejs,
+  ];
+  const cluster = await Cluster.start(context, { flags });
+  const { kubectl } = cluster;
+  const ctl = (...args: string[]) => cluster.run('ctl', '--kubeconfig', cluster.kubeconfig, ...args);
+  const call = caller(context, cluster, gatewayPort);
+  const folder = join(cluster.dataDir, 'source');
+  await mkdir(folder);
+  const fn = (name: string) => kubectl.json<FunctionObject>('get', 'function', name);
+  const podsOf = async (name: string) =>
+    (await kubectl.json<V1PodList>('get', 'pods', '-l', `minik8s.io/function=${name}`)).items;
+  const untilGone = (name: string) =>
+    waitFor(`the instances of ${name} to go`, async () => (await podsOf(name)).length === 0, {
+      timeoutMs: 90_000,
+    });
+
+  await context.test('a folder becomes a function that answers', async () => {
+    await writeFile(
+      join(folder, 'main.py'),
+      'def handler(event, context):\n    print("call", context.call_id)\n    return {"v": 1, **event}\n',
+    );
+    const out = await ctl('function', 'create', 'hello', '--from', folder, '--idle-seconds', '2', '--wait');
+    assert.equal(out, 'function/hello created\nfunction/hello can be called\n');
+    assert.deepEqual(await call('/function/hello', { n: 1 }), { status: 200, text: '{"v":1,"n":1}' });
+    assert.equal(await ctl('execute', 'default/hello', '{"n":2}'), '{"v":1,"n":2}\n');
+    assert.match(
+      await ctl('function', 'logs', 'hello', '--build'),
+      /^building minik8s\.function\/default\/hello:/,
+    );
+  });
+
+  await context.test('one of Node too, with a library of its own folder', async () => {
+    const other = join(cluster.dataDir, 'node-source');
+    await mkdir(join(other, 'lib'), { recursive: true });
+    await writeFile(
+      join(other, 'index.mjs'),
+      "import { add } from './lib/add.mjs';\nexport const run = async ({ a, b }) => ({ sum: add(a, b) });\n",
+    );
+    await writeFile(join(other, 'lib', 'add.mjs'), 'export const add = (a, b) => a + b;\n');
+    await ctl('function', 'create', 'sum', '--from', other, '--handler', 'index.run', '--wait');
+    assert.deepEqual(await call('/function/default/sum', { a: 2, b: 3 }), { status: 200, text: '{"sum":5}' });
+  });
+
+  await context.test(
+    'nobody calls, and nothing runs; 50 who call at once are all answered, each call made once',
+    async () => {
+      await untilGone('hello');
+      const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => call('/function/hello', { n })));
+      assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
+      assert.deepEqual(new Set(answers.map(({ text }) => JSON.parse(text).n)).size, 50);
+      const logs = await Promise.all(
+        (await podsOf('hello')).map(({ metadata }) => kubectl.attempt(['logs', metadata?.name ?? ''])),
+      );
+      const made = logs.flatMap(({ stdout }) => stdout.match(/^call .*$/gm) ?? []);
+      // The log of an instance that has gone meanwhile is gone with it, so there may be fewer.
+      assert.equal(new Set(made).size, made.length);
+      assert.ok(made.length > 0 && made.length <= 50, String(made.length));
+    },
+  );
+
+  await context.test('an update fails no call', async () => {
+    let isOver = false;
+    const seen = new Map<string, number>();
+    const calling = Array.from({ length: 8 }, async () => {
+      while (!isOver) {
+        const { status, text } = await call('/function/hello', {});
+        const key = `${status} ${text}`;
+        seen.set(key, (seen.get(key) ?? 0) + 1);
+      }
+    });
+    await writeFile(join(folder, 'main.py'), 'def handler(event):\n    return {"v": 2}\n');
+    await ctl('function', 'update', 'hello', '--from', folder, '--wait');
+    await waitFor('the new program to answer', () => (seen.get('200 {"v":2}') ?? 0) > 20);
+    isOver = true;
+    await Promise.all(calling);
+    assert.deepEqual([...seen.keys()].toSorted(), ['200 {"v":1}', '200 {"v":2}']);
+  });
+
+  await context.test('a program that cannot be loaded says why, and the one before serves', async () => {
+    const { activeVersion } = (await fn('hello')).status ?? {};
+    await writeFile(join(folder, 'main.py'), 'import nothing_like_it\ndef handler(event):\n    return 3\n');
+    const failed = await ctl('function', 'update', 'hello', '--from', folder, '--wait').catch(
+      (error: Error) => error.message,
+    );
+    assert.match(failed, /No module named 'nothing_like_it'/);
+    const { status } = await fn('hello');
+    assert.equal(status?.activeVersion, activeVersion);
+    assert.equal(status?.conditions?.[0]?.status, 'False');
+    assert.deepEqual(await call('/function/hello', {}), { status: 200, text: '{"v":2}' });
+  });
+
+  await context.test(
+    'a handler that throws is answered with its message, one that ends the program with a failure',
+    async () => {
+      const other = join(cluster.dataDir, 'bad-source');
+      await mkdir(other);
+      await writeFile(
+        join(other, 'main.py'),
+        'import os\ndef handler(event):\n    if event.get("die"): os._exit(3)\n    raise ValueError("secret-free")\n',
+      );
+      await ctl('function', 'create', 'bad', '--from', other, '--wait');
+      const thrown = await call('/function/bad', {});
+      assert.deepEqual([thrown.status, JSON.parse(thrown.text)], [500, { error: 'ValueError: secret-free' }]);
+      const died = await call('/function/bad', { die: true });
+      assert.equal(died.status, 502, died.text);
+      // It starts again by itself.
+      await waitFor('it to answer again', async () => (await call('/function/bad', {})).status === 500);
+    },
+  );
+
+  await context.test(
+    'after the master was killed with calls under way, they have ended, and it can be called again',
+    async () => {
+      const slow = join(cluster.dataDir, 'slow-source');
+      await mkdir(slow);
+      await writeFile(
+        join(slow, 'main.mjs'),
+        'export const handler = () => new Promise((resolve) => setTimeout(resolve, 3000, "done"));\n',
+      );
+      await ctl('function', 'create', 'slow', '--from', slow, '--wait', '--idle-seconds', '2');
+      const under = Array.from({ length: 5 }, () =>
+        call('/function/slow', {}).then(
+          ({ status }) => status,
+          () => 'cut',
+        ),
+      );
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      await cluster.end('SIGKILL');
+      assert.deepEqual(new Set(await Promise.all(under)), new Set(['cut']));
+      await cluster.up();
+      const answer = await waitFor('it to be called again', () =>
+        call('/function/slow', {}).catch(() => undefined),
+      );
+      assert.deepEqual(answer, { status: 200, text: '"done"' });
+      await untilGone('slow');
+    },
+  );
+
+  await context.test(
+    'one that is not there is not found, and one that is deleted leaves nothing',
+    async () => {
+      assert.equal((await call('/function/nobody', {})).status, 404);
+      await ctl('function', 'delete', 'hello', 'sum', 'bad', 'slow');
+      for (const name of ['hello', 'sum', 'bad', 'slow']) await untilGone(name);
+      await waitFor('the versions to go', async () => (await kubectl('get', 'functionversions')) === '');
+      await waitFor('the port to be closed', () =>
+        call('/function/hello', {}).then(
+          () => false,
+          () => true,
+        ),
+      );
+    },
+  );
+});
+
+/** Calls as the administrator. Rejects when the connection is refused or cut. */
+function caller(context: TestContext, cluster: Cluster, port: number) {
+  const config = cluster.kubeConfig();
+  const [user, server] = [config.getCurrentUser(), config.getCurrentCluster()];
+  const decoded = (text: string | undefined) => Buffer.from(text ?? '', 'base64');
+  const agent = new Agent({
+    ca: decoded(server?.caData),
+    key: decoded(user?.keyData),
+    cert: decoded(user?.certData),
+  });
+  context.after(() => agent.destroy());
+  return (path: string, body: unknown): Promise<Answer> =>
+    new Promise((resolve, reject) => {
+      const headers = { 'content-type': 'application/json' };
+      const sent = request({ host: '127.0.0.1', port, path, method: 'POST', agent, headers }, (answer) => {
+        let text = '';
+        answer.setEncoding('utf8');
+        answer.on('data', (chunk: string) => {
+          text += chunk;
+        });
+        answer.on('end', () => resolve({ status: answer.statusCode ?? 0, text }));
+        answer.on('error', reject);
+      });
+      sent.on('error', reject);
+      sent.end(JSON.stringify(body));
+    });
+}
+
+/** Those of the functions, which the agent removes a minute after the last of them has gone, and those they were made of. */
+async function removeImages(): Promise<void> {
+  const listed = await systemExec('docker', ['image', 'ls', '--format', '{{.Repository}}:{{.Tag}}']);
+  const names = listed.stdout
+    .split('\n')
+    .filter((name) => name.startsWith('minik8s.function/default/') || Object.values(images).includes(name));
+  if (names.length > 0) await systemExec('docker', ['image', 'rm', '--force', ...names]);
+}
