@@ -157,6 +157,11 @@ function nodeOnOwnDocker(...options: readonly string[]) {
       });
       const story = async () => (await readFile(join(log, 'story'), 'utf8')).trim().split('\n');
       await eventually(async () => assert.deepEqual(await story(), ['one']));
+      // The engine writes down that a container runs after its program has begun; killed before, it knows nothing of the run.
+      await node.waitFor(
+        'steps',
+        ({ status }) => status?.initContainerStatuses?.[0]?.state?.running !== undefined,
+      );
       return { story, go: () => writeFile(join(log, 'go'), '') };
     },
     /** The pod, Ready, when its container was started this often after the first time. */
