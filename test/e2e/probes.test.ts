@@ -9,8 +9,8 @@ import { helloImage } from './harness/images.ts';
 import { processesNaming } from './harness/processes.ts';
 import { waitFor } from './harness/wait-for.ts';
 
-/** A server on port 8080 of which files in /tmp say what it answers: `ready`, and what stands there of CGI. */
-const server = 'mkdir -p /tmp/www && cd /tmp/www && exec httpd -f -p 8080 -h /tmp/www';
+/** A server on port 8080 that answers with the files of /tmp/www: `live` from the start, `ready` once a test writes it. */
+const server = 'mkdir -p /tmp/www && echo yes > /tmp/www/live && exec httpd -f -p 8080 -h /tmp/www';
 const often = { periodSeconds: 1, failureThreshold: 1 };
 
 test('pods with probes', async (context) => {
@@ -80,7 +80,7 @@ test('pods with probes', async (context) => {
     await create('asked', {
       startupProbe: { tcpSocket: { port: 8080 }, ...often, failureThreshold: 30 },
       readinessProbe: { exec: { command: ['sh', '-c', 'test -d /tmp/www'] }, ...often },
-      livenessProbe: { httpGet: { path: '/', port: 8080 }, periodSeconds: 1, failureThreshold: 2 },
+      livenessProbe: { httpGet: { path: '/live', port: 8080 }, periodSeconds: 1 },
     });
     const pod = await until('asked', 'is ready', isReady);
     assert.equal(pod.status?.containerStatuses?.[0]?.started, true);
@@ -123,6 +123,7 @@ test('pods with probes', async (context) => {
     'what was decided holds over a kill of the agent, and nothing is restarted for it',
     async () => {
       const before = await until('asked', 'is ready', isReady);
+      assert.equal(before.status?.containerStatuses?.[0]?.restartCount, 0);
       await cluster.end('SIGKILL');
       await cluster.up();
       const after = await get('asked');
@@ -131,8 +132,10 @@ test('pods with probes', async (context) => {
         pod.status?.conditions?.find(({ type }) => type === 'Ready')?.lastTransitionTime;
       assert.deepEqual(since(after), since(before));
       // Its probes go on.
-      await shell('asked', 'rmdir /tmp/www');
-      await until('asked', 'is not ready', (pod) => !isReady(pod));
+      // The server goes on in the folder that it has open: it lives, and is not ready.
+      await shell('asked', 'mv /tmp/www /tmp/elsewhere');
+      const unready = await until('asked', 'is not ready', (pod) => !isReady(pod));
+      assert.equal(unready.status?.containerStatuses?.[0]?.restartCount, 0);
     },
   );
 
