@@ -5,6 +5,7 @@ import { subjects } from '../base/subjects.ts';
 export const flagSubjects = subjects('src/cli/flag-groups.ts', {
   'Which objects': [
     'filename',
+    'workflow-lines',
     'recursive',
     'selector',
     'field-selector',
