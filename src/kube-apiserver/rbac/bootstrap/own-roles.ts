@@ -63,14 +63,15 @@ export const ownRolesToAggregate: Readonly<Record<'view' | 'edit', readonly Rule
     [
       read,
       'minik8s.io',
-      'dnses dnses/status functions functions/status functionversions functionversions/status',
+      'dnses dnses/status functions functions/status functionversions functionversions/status ' +
+        'workflows workflows/status workflowruns workflowruns/status workflowhistories',
     ],
     [read, 'metrics.k8s.io', 'nodes pods'],
   ],
   edit: [
-    [write, 'minik8s.io', 'dnses functions'],
+    [write, 'minik8s.io', 'dnses functions workflows workflowruns'],
     // A version is made by the cluster; who may change a function may see it made anew.
     ['delete deletecollection', 'minik8s.io', 'functionversions'],
-    ['create', 'minik8s.io', 'functions/invoke'],
+    ['create', 'minik8s.io', 'functions/invoke workflows/invoke'],
   ],
 };
