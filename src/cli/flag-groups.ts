@@ -50,6 +50,7 @@ export const flagSubjects = subjects('src/cli/flag-groups.ts', {
     'wait-timeout',
     'build',
   ],
+  'The workflow': ['definition', 'input', 'run-name', 'answers', 'error', 'cause'],
   'What to create': [
     'verb',
     'resource',
