@@ -15,6 +15,7 @@ import type { ServerParts } from '../apiserver/options.ts';
 import type { ClaimPlanner } from '../apiserver/registry/claim-planner.ts';
 import { findObject } from '../apiserver/stored-object.ts';
 import type { SignSecretToken } from '../base/account-token.ts';
+import type { Clock } from '../base/clock.ts';
 import { defaultTolerations } from './admission/default-toleration-seconds.ts';
 import { admissionPlugins } from './admission/plugins.ts';
 import { serviceAccountAuthenticator } from './authentication/service-account-token.ts';
@@ -97,9 +98,22 @@ function functionCalls(options: KubeApiServerOptions): KubeContext['functions'] 
     const open = functions.reachesPods
       ? dialPodDirectly(clock, address, instancePort)
       : dialPod(nodeConnection, clock, { scheme: 'http', pod, address, port: instancePort });
-    return open(new AbortController().signal);
+    return within(clock, longestDial, open);
   };
   return { gateway, connections: new InstanceConnections(dial) };
+}
+
+/** Milliseconds. An instance that runs is connected to at once; one whose node is gone never is. */
+const longestDial = 5000;
+
+async function within<T>(clock: Clock, ms: number, open: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const late = new AbortController();
+  const timer = clock.after(ms, () => late.abort(new Error(`no connection within ${ms} ms`)));
+  try {
+    return await open(late.signal);
+  } finally {
+    timer.cancel();
+  }
 }
 
 const kubeParts = (server: KubeContext, options: KubeApiServerOptions): ServerParts => ({

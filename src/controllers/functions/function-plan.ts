@@ -2,7 +2,7 @@
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { isPodActive, isPodTerminal, podReady } from '../../api/core/v1/pod-conditions.ts';
 import type { Fn } from '../../api/minik8s/v1/function.ts';
-import { functionVersionLabel } from '../../api/minik8s/v1/function-instance.ts';
+import { functionVersionLabel, isInstanceLost } from '../../api/minik8s/v1/function-instance.ts';
 import { isTerminating } from '../../apimachinery/meta.ts';
 import type { Condition } from '../../apimachinery/schema.ts';
 import { findCondition } from '../../controller-runtime/conditions.ts';
@@ -47,8 +47,9 @@ export function planFunction(fn: Fn, facts: FunctionFacts): FunctionPlan {
   counts.set(active ?? latest, rest === undefined ? wanted : Math.max(wanted, 1));
   if (isNew) counts.set(latest, triedInstances(facts, wanted));
   const create: { version: string; count: number }[] = [];
-  const remove: Pod[] = pods.filter((pod) => isPodTerminal(pod) && !isTerminating(pod));
-  const alive = pods.filter(isPodActive);
+  const isOver = (pod: Pod) => isPodTerminal(pod) || isInstanceLost(pod);
+  const remove: Pod[] = pods.filter((pod) => isOver(pod) && !isTerminating(pod));
+  const alive = pods.filter((pod) => isPodActive(pod) && !isOver(pod));
   for (const version of new Set([...alive.map(versionOfPod), ...counts.keys()])) {
     const own = alive.filter((pod) => versionOfPod(pod) === version);
     const surplus = own.length - (counts.get(version) ?? 0);

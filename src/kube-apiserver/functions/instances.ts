@@ -1,7 +1,7 @@
 /** The instances of one function that calls can be given to, and how many each has. */
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { isPodActive } from '../../api/core/v1/pod-conditions.ts';
-import { functionVersionLabel } from '../../api/minik8s/v1/function-instance.ts';
+import { functionVersionLabel, isInstanceLost } from '../../api/minik8s/v1/function-instance.ts';
 import { canonicalAddress } from '../../base/addresses.ts';
 
 export interface Instance {
@@ -25,6 +25,7 @@ export function isCallable(pod: Pod, version: string | undefined): boolean {
     isOfVersion &&
     isPodActive(pod) &&
     running === true &&
+    !isInstanceLost(pod) &&
     canonicalAddress(pod.status?.podIP ?? '') !== undefined
   );
 }

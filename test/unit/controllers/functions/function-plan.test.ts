@@ -17,6 +17,13 @@ const instance = (version: string, name: string, options: Parameters<typeof pod>
   pod(name, { ...options, metadata: { labels: { [functionVersionLabel]: version }, ...options.metadata } });
 const ready = (version: string, name: string, created = 0) =>
   instance(version, name, { readyAt: 0, metadata: { creationTimestamp: at(created) } });
+/** One whose program runs. */
+const unready = (version: string, name: string, started: boolean) => {
+  const one = instance(version, name);
+  const containerStatuses = [{ name: 'function', started, state: { running: {} } }];
+  const conditions = [{ type: 'Ready', status: 'False' }];
+  return { ...one, status: { ...one.status, conditions, containerStatuses } } as Pod;
+};
 
 function plan(object: Fn, { pods = [], ...facts }: Partial<FunctionFacts> = {}) {
   const now = facts.now ?? start + 1000_000;
@@ -97,6 +104,16 @@ describe('the version that is called', () => {
     const { create, remove, status } = plan(fn({ ...active, demand: { m1: 1 } }), { pods });
     assert.deepEqual([create, remove], [[{ version: 'v2', count: 1 }], ['dead']]);
     assert.deepEqual([status.replicas, status.readyReplicas], [0, 0]);
+  });
+  it('gives up one whose node is gone, and makes another', () => {
+    const lost = unready('v2', 'lost', true);
+    const { create, remove } = plan(fn({ ...active, demand: { m1: 1 } }), { pods: [lost] });
+    assert.deepEqual([create, remove], [[{ version: 'v2', count: 1 }], ['lost']]);
+  });
+  it('keeps one that is just starting', () => {
+    const starting = unready('v2', 'starting', false);
+    const { create, remove } = plan(fn({ ...active, demand: { m1: 1 } }), { pods: [starting] });
+    assert.deepEqual([create, remove], [[], []]);
   });
 });
 

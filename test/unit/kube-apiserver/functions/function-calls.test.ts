@@ -146,13 +146,20 @@ describe('isCallable', () => {
     } as Pod['status'];
     return one;
   };
+  const unready = (started: boolean) =>
+    running({
+      conditions: [{ type: 'Ready', status: 'False' }],
+      containerStatuses: [{ name: 'function', started, state: { running: {} } }],
+    } as Partial<Pod['status']>);
   it('an instance that runs', () => assert.equal(isCallable(running(), 'v1'), true));
+  it('one that is just starting', () => assert.equal(isCallable(unready(false), 'v1'), true));
   for (const [why, one] of [
     ['another version', running({}, { labels: { [functionVersionLabel]: 'v2' } })],
     ['one that goes', running({}, { deletionTimestamp: '2026-01-01T00:00:00Z' })],
     ['one without an address', running({ podIP: '' })],
     ['one whose program does not run', running({ containerStatuses: [] })],
     ['one that has ended', running({ phase: 'Failed' })],
+    ['one whose node is gone', unready(true)],
   ] as const)
     it(`not ${why}`, () => assert.equal(isCallable(one, 'v1'), false));
   it('none while no version is called', () => assert.equal(isCallable(running(), undefined), false));
