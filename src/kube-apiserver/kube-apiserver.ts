@@ -15,6 +15,7 @@ import type { ServerParts } from '../apiserver/options.ts';
 import type { ClaimPlanner } from '../apiserver/registry/claim-planner.ts';
 import { findObject } from '../apiserver/stored-object.ts';
 import type { SignSecretToken } from '../base/account-token.ts';
+import type { PlacedCalls } from '../base/placed-calls.ts';
 import { defaultTolerations } from './admission/default-toleration-seconds.ts';
 import { admissionPlugins } from './admission/plugins.ts';
 import { serviceAccountAuthenticator } from './authentication/service-account-token.ts';
@@ -29,6 +30,7 @@ import { answerCustomResources } from './custom-resources.ts';
 import { limitEvents } from './event-rate.ts';
 import { Gateway } from './functions/gateway.ts';
 import { InstanceConnections } from './functions/instance-connections.ts';
+import { placedCalls } from './functions/placed-calls.ts';
 import { measure } from './metrics/measure.ts';
 import { NodeSamples } from './metrics/node-samples.ts';
 import type { KubeApiServerOptions } from './options.ts';
@@ -50,6 +52,8 @@ export interface KubeApiServer extends ApiServer {
   readonly signSecretToken: SignSecretToken;
   /** Calls functions; whoever runs the server starts and stops it. */
   readonly gateway: Gateway | undefined;
+  /** Calls of functions as runs of workflows make them. */
+  readonly placedCalls: PlacedCalls | undefined;
 }
 
 export function createKubeApiServer(options: KubeApiServerOptions): KubeApiServer {
@@ -85,7 +89,15 @@ export function createKubeApiServer(options: KubeApiServerOptions): KubeApiServe
   });
   const signSecretToken: SignSecretToken = (...of) => accountKeys.sign(writeLegacyClaims(...of), null);
   const gateway = own.functions?.gateway;
-  return { ...server, serviceCIDR: own.serviceCIDR, accountKeys, signSecretToken, gateway };
+  const placed = own.functions && placedCalls({ ...own.functions, clock });
+  return {
+    ...server,
+    serviceCIDR: own.serviceCIDR,
+    accountKeys,
+    signSecretToken,
+    gateway,
+    placedCalls: placed,
+  };
 }
 
 function functionCalls(options: KubeApiServerOptions): KubeContext['functions'] {

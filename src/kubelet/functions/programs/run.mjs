@@ -465,7 +465,7 @@ function admit(headers) {
     return repeats ? { again: () => repeated(id) } : { key: begin() };
   }
   const claimed = claim(id, once);
-  if (claimed.answer) return { again: () => claimed.answer };
+  if (!claimed.tell) return { again: () => claimed.answer };
   try {
     return { key: begin(), claimed };
   } catch (refused) {
