@@ -70,8 +70,9 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     ...(options.runtimeImages && { functionCalls: functionCalls(options, () => api) }),
   });
   const { signSecretToken } = api.server;
+  const placedCalls = options.placedCalls ?? api.server.placedCalls;
   const managed = {
-    controllers: controllers({ ...options, signSecretToken }),
+    controllers: controllers({ ...options, signSecretToken, placedCalls }),
     scheduler: scheduler(options.scheduler),
   };
   const ready = Promise.withResolvers<void>();

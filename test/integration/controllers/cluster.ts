@@ -70,6 +70,7 @@ export interface Cluster {
 export interface ClusterOptions extends ClusterSettings {
   readonly scheduler?: SchedulerOptions;
   readonly autoscaling?: ControllersOptions['autoscaling'];
+  readonly placedCalls?: ControllersOptions['placedCalls'];
   /** Instead of one of its own. */
   readonly clock?: FakeClock;
   readonly wrapStore?: TestServerOptions['wrapStore'];
