@@ -22,7 +22,7 @@ import { serviceAccountAuthenticator } from './authentication/service-account-to
 import { nodeAuthorizer } from './authorization/node-authorizer.ts';
 import { bootstrapperAuthorizer, type RequesterLookup } from './authorization/node-bootstrapper.ts';
 import { checkNodeMayRead } from './authorization/node-reads.ts';
-import { publicFunctionsAuthorizer } from './authorization/public-functions.ts';
+import { publicCallsAuthorizer } from './authorization/public-calls.ts';
 import { dnsClaims } from './claims/dns-claims.ts';
 import { serviceClaims } from './claims/service-claims.ts';
 import type { KubeContext } from './context.ts';
@@ -44,6 +44,7 @@ import { issuerDocuments } from './service-accounts/documents.ts';
 import { defaultKeyAgeMs, issuerOf } from './service-accounts/issuer.ts';
 import { AccountKeys } from './service-accounts/keys.ts';
 import { kubeSubresources } from './subresources/subresources.ts';
+import { RunEnds } from './workflows/run-ends.ts';
 
 export interface KubeApiServer extends ApiServer {
   readonly serviceCIDR: string;
@@ -70,6 +71,7 @@ export function createKubeApiServer(options: KubeApiServerOptions): KubeApiServe
     podSecurity: options.podSecurity ?? usualConfiguration,
     nodeConnection: options.nodeConnection,
     functions: functionCalls(options),
+    workflows: options.workflowCalls && { ends: new RunEnds(cache, clock), runs: options.workflowCalls },
     hasOtherRules: options.authorize !== undefined,
     readCertificateRequest: options.readCertificateRequest,
     mayRegister: options.mayRegister ?? (() => true),
@@ -121,7 +123,7 @@ const kubeParts = (server: KubeContext, options: KubeApiServerOptions): ServerPa
   authorizers: [
     nodeAuthorizer(server),
     bootstrapperAuthorizer(requesters(server)),
-    publicFunctionsAuthorizer(server.cache),
+    publicCallsAuthorizer(server.cache),
     rbacAuthorizer(server),
     ...(options.authorize ? [options.authorize] : []),
   ],
