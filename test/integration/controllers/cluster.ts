@@ -30,8 +30,8 @@ import {
 import { createManager } from '../../../src/controller-runtime/manager.ts';
 import { type ControllersOptions, controllers } from '../../../src/controllers/index.ts';
 import { type SchedulerOptions, scheduler } from '../../../src/scheduler/scheduler.ts';
-import type { Store } from '../../../src/storage/store.ts';
 import { createMemoryStore } from '../../../src/storage/memory.ts';
+import type { Store } from '../../../src/storage/store.ts';
 import { admin, type TestServer, type TestServerOptions } from '../../fixtures/api-server.ts';
 import { type ClusterSettings, controllersOptions, createTestPlane } from '../../fixtures/control-plane.ts';
 import { eventually, type Probe } from '../../fixtures/eventually.ts';
@@ -167,7 +167,8 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       await settle(Promise.all([running, agents]));
       await options.server?.stop();
       const parts = [...refused].filter(
-        (text) => text.startsWith('User "system:') && !text.startsWith('User "system:serviceaccount:default:'),
+        (text) =>
+          text.startsWith('User "system:') && !text.startsWith('User "system:serviceaccount:default:'),
       );
       assert.deepEqual(parts, [], 'its roles allow every part of the control plane what it does');
     },

@@ -6,10 +6,10 @@ import { type CronJob, cronJobResource } from '../../../src/api/batch/v1/cron-jo
 import { jobResource } from '../../../src/api/batch/v1/job.ts';
 import { namespaceResource } from '../../../src/api/core/v1/namespace.ts';
 import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
-import { roleBindingResource } from '../../../src/api/rbac/v1/role-binding.ts';
 import { type Workflow, workflowResource } from '../../../src/api/minik8s/v1/workflow.ts';
 import { workflowHistoryResource } from '../../../src/api/minik8s/v1/workflow-history.ts';
 import { hasEnded, type WorkflowRun, workflowRunResource } from '../../../src/api/minik8s/v1/workflow-run.ts';
+import { roleBindingResource } from '../../../src/api/rbac/v1/role-binding.ts';
 import type { Json } from '../../../src/states-language/json.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { FakeFunctions, type Handled, type Handling } from '../../fixtures/fake-functions.ts';
@@ -196,7 +196,9 @@ describe('a run', () => {
   it('moves its history into objects of their own', async () => {
     const items = Array.from({ length: 60 }, (_, index) => index);
     const name = await begin(
-      await workflow(single({ Type: 'Map', ItemProcessor: single({ Type: 'Pass', End: true }, 'P'), End: true })),
+      await workflow(
+        single({ Type: 'Map', ItemProcessor: single({ Type: 'Pass', End: true }, 'P'), End: true }),
+      ),
       items,
     );
     const { history = [], historyCount = 0 } = await ended(name);
@@ -297,8 +299,9 @@ describe('a task that is another workflow', () => {
       return child && (child.metadata.finalizers ?? []).length === 0;
     });
     await cluster.client.resource(workflowRunResource).delete(name, 'default', {});
-    await cluster.eventually('it goes with the run above it', async () =>
-      (await get(children[0]?.metadata.name ?? '')) === undefined,
+    await cluster.eventually(
+      'it goes with the run above it',
+      async () => (await get(children[0]?.metadata.name ?? '')) === undefined,
     );
   });
 
@@ -334,7 +337,9 @@ describe('a task that is another workflow', () => {
     } as unknown as Workflow);
     const { phase, error } = await ended(await begin(name));
     assert.deepEqual([phase, error], ['Failed', 'Workflow.TooDeep']);
-    const runs = (await cluster.list(workflowRunResource, 'default')).filter(({ spec }) => spec.workflow === name);
+    const runs = (await cluster.list(workflowRunResource, 'default')).filter(
+      ({ spec }) => spec.workflow === name,
+    );
     assert.equal(runs.length, 11);
   });
 
@@ -411,9 +416,7 @@ describe('a task that is a Job', () => {
     } as unknown as Pod);
     assert.deepEqual((await ended(name)).output, { total: 7 });
     await cluster.eventually('it is let go', async () =>
-      (await jobsOf(uid)).every(
-        ({ metadata }) => !metadata.finalizers?.includes('minik8s.io/workflow-task'),
-      ),
+      (await jobsOf(uid)).every(({ metadata }) => !metadata.finalizers?.includes('minik8s.io/workflow-task')),
     );
     assert.equal((await jobsOf(uid)).length, 1);
   });
