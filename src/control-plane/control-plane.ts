@@ -5,6 +5,7 @@
  */
 import { type SystemObjects, systemObjects } from '../api/core/v1/system-objects.ts';
 import { functionResource } from '../api/minik8s/v1/function.ts';
+import { workflowRunResource } from '../api/minik8s/v1/workflow-run.ts';
 import { systemUser } from '../apiserver/user.ts';
 import { aborted, unlessAborted } from '../base/abort.ts';
 import { inBackground } from '../base/in-background.ts';
@@ -27,6 +28,7 @@ export interface ControlPlaneOptions
       | 'advertiseAddress'
       | 'serviceCIDR'
       | 'functionCalls'
+      | 'workflowCalls'
     >,
     Omit<ControllersOptions, 'signSecretToken'> {
   /** Where nodes and pods reach this API server. */
@@ -67,11 +69,13 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     mayRegister: (node) => nodeApproval === 'auto' || node === ownNode,
     podRangeProblem: podRangeClaims(clusterCidr),
     advertiseAddress: `${master.address}:${master.port}`,
+    workflowCalls: workflowCalls(() => api),
     ...(options.runtimeImages && { functionCalls: functionCalls(options, () => api) }),
   });
   const { signSecretToken } = api.server;
+  const placedCalls = options.placedCalls ?? api.server.placedCalls;
   const managed = {
-    controllers: controllers({ ...options, signSecretToken }),
+    controllers: controllers({ ...options, signSecretToken, placedCalls }),
     scheduler: scheduler(options.scheduler),
   };
   const ready = Promise.withResolvers<void>();
@@ -119,6 +123,11 @@ function functionCalls(
       await functions.patch(name, namespace, 'merge', body, 'status');
     },
   };
+}
+
+function workflowCalls(api: () => Pick<Api, 'clientOf'>): NonNullable<ApiOptions['workflowCalls']> {
+  const runs = () => api().clientOf(systemUser('apiserver'), 'gateway').resource(workflowRunResource);
+  return { create: (run) => runs().create(run), get: (namespace, name) => runs().get(name, namespace) };
 }
 
 async function listenUntil(started: AsyncDisposableStack, listen: Listen): Promise<void> {

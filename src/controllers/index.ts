@@ -37,6 +37,8 @@ import { pvProtectionController } from './volumes/pv-protection.ts';
 import { pvcProtectionController } from './volumes/pvc-protection.ts';
 import { volumeProvisioner } from './volumes/volume-provisioner.ts';
 import { volumeRecycler } from './volumes/volume-recycler.ts';
+import { workflowController } from './workflows/workflow.ts';
+import { type WorkflowOptions, workflowRunController } from './workflows/workflow-run.ts';
 import { cronJobController } from './workloads/cronjobs/cron-job.ts';
 import { daemonSetController } from './workloads/daemons/daemon-set.ts';
 import { deploymentController } from './workloads/deployments/deployment.ts';
@@ -47,7 +49,7 @@ import { replicaSetController } from './workloads/replicas/replica-set.ts';
 import { replicationController } from './workloads/replicas/replication-controller.ts';
 import { statefulSetController } from './workloads/stateful/stateful-set.ts';
 
-export interface ControllersOptions {
+export interface ControllersOptions extends WorkflowOptions {
   /** The range of all pods, such as 10.244.0.0/16. */
   readonly clusterCidr: string;
   /** The range of all Services, such as 10.96.0.0/16. */
@@ -95,6 +97,8 @@ export const controllers = (options: ControllersOptions): readonly AccountedCont
   ...(options.runtimeImages
     ? [{ account: 'function-controller', controller: functionController(options.runtimeImages) }]
     : []),
+  { account: 'workflow-controller', controller: workflowController },
+  { account: 'workflow-controller', controller: workflowRunController(options) },
   {
     account: 'horizontal-pod-autoscaler',
     controller: horizontalController(options.autoscaling ?? {}),

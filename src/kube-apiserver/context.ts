@@ -11,6 +11,8 @@ import type { PodSecurityConfiguration } from './pod-security/configuration.ts';
 import type { Policy } from './rbac/policy.ts';
 import type { Issuer } from './service-accounts/issuer.ts';
 import type { AccountKeys } from './service-accounts/keys.ts';
+import type { RunClient } from './workflows/invoke.ts';
+import type { RunEnds } from './workflows/run-ends.ts';
 
 /** Why a node may not take its `spec.podCIDR` by itself, beside those other nodes; undefined when it may. */
 export type PodRangeProblem = (node: Node, others: readonly Node[]) => string | undefined;
@@ -35,6 +37,7 @@ export interface KubeContext extends EngineContext {
   /** Of the tokens of service accounts. */
   readonly issuer: Issuer;
   readonly accountKeys: AccountKeys;
-  /** Calls functions; undefined where that is not to be. */
+  /** Calls workflows, and functions; undefined where that is not to be. */
+  readonly workflows: { readonly ends: RunEnds; readonly runs: RunClient } | undefined;
   readonly functions: { readonly gateway: Gateway; readonly connections: InstanceConnections } | undefined;
 }

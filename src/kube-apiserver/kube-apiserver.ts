@@ -16,13 +16,14 @@ import type { ClaimPlanner } from '../apiserver/registry/claim-planner.ts';
 import { findObject } from '../apiserver/stored-object.ts';
 import type { SignSecretToken } from '../base/account-token.ts';
 import type { Clock } from '../base/clock.ts';
+import type { PlacedCalls } from '../base/placed-calls.ts';
 import { defaultTolerations } from './admission/default-toleration-seconds.ts';
 import { admissionPlugins } from './admission/plugins.ts';
 import { serviceAccountAuthenticator } from './authentication/service-account-token.ts';
 import { nodeAuthorizer } from './authorization/node-authorizer.ts';
 import { bootstrapperAuthorizer, type RequesterLookup } from './authorization/node-bootstrapper.ts';
 import { checkNodeMayRead } from './authorization/node-reads.ts';
-import { publicFunctionsAuthorizer } from './authorization/public-functions.ts';
+import { publicCallsAuthorizer } from './authorization/public-calls.ts';
 import { dnsClaims } from './claims/dns-claims.ts';
 import { serviceClaims } from './claims/service-claims.ts';
 import type { KubeContext } from './context.ts';
@@ -30,6 +31,7 @@ import { answerCustomResources } from './custom-resources.ts';
 import { limitEvents } from './event-rate.ts';
 import { Gateway } from './functions/gateway.ts';
 import { InstanceConnections } from './functions/instance-connections.ts';
+import { placedCalls } from './functions/placed-calls.ts';
 import { measure } from './metrics/measure.ts';
 import { NodeSamples } from './metrics/node-samples.ts';
 import type { KubeApiServerOptions } from './options.ts';
@@ -43,6 +45,7 @@ import { issuerDocuments } from './service-accounts/documents.ts';
 import { defaultKeyAgeMs, issuerOf } from './service-accounts/issuer.ts';
 import { AccountKeys } from './service-accounts/keys.ts';
 import { kubeSubresources } from './subresources/subresources.ts';
+import { RunEnds } from './workflows/run-ends.ts';
 
 export interface KubeApiServer extends ApiServer {
   readonly serviceCIDR: string;
@@ -51,6 +54,8 @@ export interface KubeApiServer extends ApiServer {
   readonly signSecretToken: SignSecretToken;
   /** Calls functions; whoever runs the server starts and stops it. */
   readonly gateway: Gateway | undefined;
+  /** Calls of functions as runs of workflows make them. */
+  readonly placedCalls: PlacedCalls | undefined;
 }
 
 export function createKubeApiServer(options: KubeApiServerOptions): KubeApiServer {
@@ -67,6 +72,7 @@ export function createKubeApiServer(options: KubeApiServerOptions): KubeApiServe
     podSecurity: options.podSecurity ?? usualConfiguration,
     nodeConnection: options.nodeConnection,
     functions: functionCalls(options),
+    workflows: options.workflowCalls && { ends: new RunEnds(cache, clock), runs: options.workflowCalls },
     hasOtherRules: options.authorize !== undefined,
     readCertificateRequest: options.readCertificateRequest,
     mayRegister: options.mayRegister ?? (() => true),
@@ -86,7 +92,15 @@ export function createKubeApiServer(options: KubeApiServerOptions): KubeApiServe
   });
   const signSecretToken: SignSecretToken = (...of) => accountKeys.sign(writeLegacyClaims(...of), null);
   const gateway = own.functions?.gateway;
-  return { ...server, serviceCIDR: own.serviceCIDR, accountKeys, signSecretToken, gateway };
+  const placed = own.functions && placedCalls({ ...own.functions, clock });
+  return {
+    ...server,
+    serviceCIDR: own.serviceCIDR,
+    accountKeys,
+    signSecretToken,
+    gateway,
+    placedCalls: placed,
+  };
 }
 
 function functionCalls(options: KubeApiServerOptions): KubeContext['functions'] {
@@ -123,7 +137,7 @@ const kubeParts = (server: KubeContext, options: KubeApiServerOptions): ServerPa
   authorizers: [
     nodeAuthorizer(server),
     bootstrapperAuthorizer(requesters(server)),
-    publicFunctionsAuthorizer(server.cache),
+    publicCallsAuthorizer(server.cache),
     rbacAuthorizer(server),
     ...(options.authorize ? [options.authorize] : []),
   ],

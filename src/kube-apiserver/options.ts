@@ -10,6 +10,7 @@ import type { WriteDemand } from './functions/gateway.ts';
 import type { NodeConnection } from './node-connection.ts';
 import type { PodSecurityConfiguration } from './pod-security/configuration.ts';
 import type { IssuerOptions } from './service-accounts/issuer.ts';
+import type { RunClient } from './workflows/invoke.ts';
 
 export interface FunctionCallOptions {
   /** What this master calls itself. */
@@ -42,6 +43,8 @@ export interface KubeApiServerOptions
   readonly nodeConnection?: NodeConnection;
   /** Of the tokens of service accounts. */
   readonly issuer?: IssuerOptions;
+  /** How runs of workflows are made that are called; without it they are not. */
+  readonly workflowCalls?: RunClient;
   /** How functions are called; without it they are not. */
   readonly functionCalls?: FunctionCallOptions;
 }

@@ -1,22 +1,16 @@
 /** Functions of the built file on the real engine: built, called, scaled to zero and from it, updated, broken, deleted. */
 import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { Agent, request } from 'node:https';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import type { V1PodList } from '@kubernetes/client-node';
-import { systemExec } from '../../src/base/exec.ts';
 import { freePort } from '../fixtures/free-port.ts';
 import { makeRuntimeImage } from '../fixtures/runtime-images.ts';
 import { Cluster } from './harness/cluster.ts';
+import { gatewayCaller, removeFunctionImages } from './harness/gateway-calls.ts';
 import { waitFor } from './harness/wait-for.ts';
 
 const images = { python: `minik8s-test/python:${process.pid}`, nodejs: `minik8s-test/nodejs:${process.pid}` };
-
-interface Answer {
-  readonly status: number;
-  readonly text: string;
-}
 
 interface FunctionObject {
   readonly status?: {
@@ -32,7 +26,7 @@ interface FunctionObject {
 
 test('functions', async (context) => {
   await Promise.all([makeRuntimeImage('python', images.python), makeRuntimeImage('nodejs', images.nodejs)]);
-  context.after(removeImages);
+  context.after(() => removeFunctionImages(Object.values(images)));
   const gatewayPort = await freePort();
   const flags = [
     '--gateway-port',
@@ -45,7 +39,7 @@ test('functions', async (context) => {
   const cluster = await Cluster.start(context, { flags });
   const { kubectl } = cluster;
   const ctl = (...args: string[]) => cluster.run('ctl', '--kubeconfig', cluster.kubeconfig, ...args);
-  const call = caller(context, cluster, gatewayPort);
+  const call = gatewayCaller(context, cluster, gatewayPort);
   const folder = join(cluster.dataDir, 'source');
   await mkdir(folder);
   const fn = (name: string) => kubectl.json<FunctionObject>('get', 'function', name);
@@ -194,40 +188,3 @@ test('functions', async (context) => {
     },
   );
 });
-
-/** Calls as the administrator. Rejects when the connection is refused or cut. */
-function caller(context: TestContext, cluster: Cluster, port: number) {
-  const config = cluster.kubeConfig();
-  const [user, server] = [config.getCurrentUser(), config.getCurrentCluster()];
-  const decoded = (text: string | undefined) => Buffer.from(text ?? '', 'base64');
-  const agent = new Agent({
-    ca: decoded(server?.caData),
-    key: decoded(user?.keyData),
-    cert: decoded(user?.certData),
-  });
-  context.after(() => agent.destroy());
-  return (path: string, body: unknown): Promise<Answer> =>
-    new Promise((resolve, reject) => {
-      const headers = { 'content-type': 'application/json' };
-      const sent = request({ host: '127.0.0.1', port, path, method: 'POST', agent, headers }, (answer) => {
-        let text = '';
-        answer.setEncoding('utf8');
-        answer.on('data', (chunk: string) => {
-          text += chunk;
-        });
-        answer.on('end', () => resolve({ status: answer.statusCode ?? 0, text }));
-        answer.on('error', reject);
-      });
-      sent.on('error', reject);
-      sent.end(JSON.stringify(body));
-    });
-}
-
-/** Those of the functions, which the agent removes a minute after the last of them has gone, and those they were made of. */
-async function removeImages(): Promise<void> {
-  const listed = await systemExec('docker', ['image', 'ls', '--format', '{{.Repository}}:{{.Tag}}']);
-  const names = listed.stdout
-    .split('\n')
-    .filter((name) => name.startsWith('minik8s.function/default/') || Object.values(images).includes(name));
-  if (names.length > 0) await systemExec('docker', ['image', 'rm', '--force', ...names]);
-}

@@ -110,6 +110,12 @@ export class FunctionCalls {
     return demandOf(this.#fn.spec, this.#meter, this.#options.clock.monotonic());
   }
 
+  /** Whether a call that came now would have a place at once. */
+  get hasRoom(): boolean {
+    const now = this.#options.clock.monotonic();
+    return this.#waiting.length === 0 && this.instances.choose(this.#fn.spec.concurrency, now) !== undefined;
+  }
+
   get isIdle(): boolean {
     return this.#meter.underWay === 0;
   }

@@ -1,21 +1,27 @@
-/** The port on which functions are called: /function/NAME and /function/NAMESPACE/NAME, as calls of the API. */
+/** The port on which functions and workflows are called: /function/NAME, /function/NAMESPACE/NAME, /workflow/…, as calls of the API. */
 
 import type { ApiServer } from '../../apiserver/app.ts';
 import { respondText } from '../../apiserver/respond.ts';
 
 type App = Pick<ApiServer['app'], 'fetch'>;
 
+const plurals: Readonly<Record<string, string>> = { function: 'functions', workflow: 'workflows' };
+
 /**
  * The path of the API that a path of the gateway stands for; undefined for one that stands for none. What follows the name of the
  * function is the path that the function sees. With one name alone the function is in the namespace `default`.
  */
 export function callPath(path: string): string | undefined {
-  const [, root, first = '', second, ...rest] = path.split('/');
-  if (root !== 'function' || first === '') return undefined;
+  const [, root = '', first = '', second, ...rest] = path.split('/');
+  const plural = Object.hasOwn(plurals, root) ? plurals[root] : undefined;
+  if (plural === undefined || first === '') return undefined;
   const [namespace, name] = second === undefined || second === '' ? ['default', first] : [first, second];
   const more = rest.map((part) => `/${part}`).join('');
-  return `/apis/minik8s.io/v1/namespaces/${namespace}/functions/${name}/invoke${more}`;
+  return `/apis/minik8s.io/v1/namespaces/${namespace}/${plural}/${name}/invoke${more}`;
 }
+
+const wrongPath =
+  'functions are called at /function/NAME and /function/NAMESPACE/NAME, workflows at /workflow/NAME and /workflow/NAMESPACE/NAME\n';
 
 /** Everybody may ask, known or not; who may call what is decided as everywhere. */
 export const gatewayApp = (app: App): App => ({
@@ -24,6 +30,6 @@ export const gatewayApp = (app: App): App => ({
     if (path === '/healthz') return respondText(200, 'ok', {});
     const address = callPath(path);
     if (address !== undefined) return app.fetch(request, { ...env, address, mayBeAnonymous: true });
-    return respondText(404, 'functions are called at /function/NAME and /function/NAMESPACE/NAME\n', {});
+    return respondText(404, wrongPath, {});
   },
 });

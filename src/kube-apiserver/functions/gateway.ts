@@ -80,6 +80,12 @@ export class Gateway {
     return (called ?? this.#open(fn)).calls;
   }
 
+  /** A pod of the function, whether it may be given calls or not. */
+  podOf(namespace: string, name: string, uid: string): Pod | undefined {
+    const pods = this.#options.cache.index(podsByFunction).get(`${namespace}/${name}`);
+    return pods.map(({ object }) => object as Pod).find(({ metadata }) => metadata.uid === uid);
+  }
+
   #find(namespace: string, name: string): Fn | undefined {
     const found = this.#options.cache.get(storageKey(functionResource, namespace, name))?.object as
       | Fn

@@ -18,6 +18,16 @@ export class InstanceConnections {
     this.#dial = dial;
   }
 
+  /** Whether it listens. */
+  async reaches({ pod }: Instance): Promise<boolean> {
+    try {
+      (await this.#dial(pod)).destroy();
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
   /** A request sent by it has a socket once the connection is there, and none when there could be none. */
   agentOf(instance: Instance): Agent {
     const address = instance.pod.status?.podIP ?? '';

@@ -55,6 +55,10 @@ export class Instances {
     return best;
   }
 
+  known(uid: string): Instance | undefined {
+    return this.#byUid.get(uid);
+  }
+
   /** Milliseconds until one that has room may be tried again; undefined when none is waited for. */
   next(concurrency: number, now: number): number | undefined {
     const waiting = [...this.#byUid.values()].filter(({ underWay }) => underWay < concurrency);

@@ -5,6 +5,7 @@ import type { Handler } from '../../apiserver/request-scope.ts';
 import { type Subresource, type Subresources, status } from '../../apiserver/subresources/subresources.ts';
 import type { KubeContext } from '../context.ts';
 import { invokeFunction } from '../functions/invoke.ts';
+import { invokeWorkflow } from '../workflows/invoke.ts';
 import { podAttach } from './attach.ts';
 import { bindPod } from './binding.ts';
 import { ephemeralContainers } from './ephemeral-containers.ts';
@@ -38,11 +39,13 @@ const proxy = (handler: Handler, kind: string): Subresource => ({
   answersBytes: true,
 });
 
-type Parts = Parameters<typeof requestToken>[0] & Pick<KubeContext, 'nodeConnection' | 'functions'>;
+type Parts = Parameters<typeof requestToken>[0] &
+  Pick<KubeContext, 'nodeConnection' | 'functions' | 'workflows'>;
 
 const specialOf = ({
   nodeConnection,
   functions,
+  workflows,
   ...server
 }: Parts): Readonly<Record<string, Subresources>> => ({
   '/pods': {
@@ -68,6 +71,15 @@ const specialOf = ({
   ...(functions && {
     'minik8s.io/functions': {
       invoke: proxy(invokeFunction(functions.gateway, functions.connections), 'FunctionCall'),
+    },
+  }),
+  ...(workflows && {
+    'minik8s.io/workflows': {
+      invoke: {
+        methods: { POST: invokeWorkflow(workflows.ends, workflows.runs) },
+        kind: { group: '', version: 'v1', kind: 'WorkflowCall' },
+        answersBytes: true,
+      },
     },
   }),
   '/namespaces': { finalize: { methods: { PUT: finalizeNamespace } } },

@@ -21,7 +21,9 @@ export type RunEvent =
   | { readonly type: 'Time' }
   | { readonly type: 'Continue' }
   /** A person wants the run to end. */
-  | { readonly type: 'Stop'; readonly error?: string; readonly cause?: string };
+  | { readonly type: 'Stop'; readonly error?: string; readonly cause?: string }
+  /** The run holds more than whoever stores it can store. */
+  | { readonly type: 'Excess'; readonly cause: string };
 
 export interface Advanced {
   readonly state: RunState;
@@ -51,7 +53,7 @@ export function startRun(
     stopping: [],
   };
   const turn = new Turn(definition, state, ports);
-  turn.record('ExecutionStarted');
+  turn.record('ExecutionStarted', { input });
   const excess = excessOf(input, mostData);
   if (excess === undefined) state.root = startBranch(definition.StartAt, input, ports.now);
   else {
@@ -101,7 +103,7 @@ function succeed(turn: Turn, output: Json): void {
   delete turn.state.root;
   turn.state.status = 'Succeeded';
   turn.state.output = output;
-  turn.record('ExecutionSucceeded');
+  turn.record('ExecutionSucceeded', { output });
 }
 
 /** A run that goes on for ever, or holds more than can be stored, fails. */
@@ -128,6 +130,8 @@ function apply(turn: Turn, event: RunEvent): void {
     turn.end('Aborted', { error: event.error ?? '', cause: event.cause ?? '' });
     return;
   }
+  if (event.type === 'Excess' && state.root !== undefined)
+    turn.end('Failed', { error: 'States.DataLimitExceeded', cause: event.cause });
   if (!('id' in event)) return;
   if (event.type !== 'TaskHeartbeat') state.stopping = state.stopping.filter((id) => id !== event.id);
   const branch = state.root && taskOf(state.root, event.id);
@@ -158,7 +162,7 @@ function finish(turn: Turn, way: string, branch: Branch, output: Json): void {
     return;
   }
   branch.wait = { for: 'result', result: output };
-  turn.record('TaskSucceeded', { state: branch.state, way });
+  turn.record('TaskSucceeded', { state: branch.state, way, output });
 }
 
 function fail(turn: Turn, way: string, branch: Branch, failure: Failure): void {

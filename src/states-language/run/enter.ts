@@ -129,6 +129,7 @@ async function taskOf(turn: Turn, frame: Frame, query: Query, state: Task, input
     state: branch.state,
     way: wayOf(prefix, branch),
     detail: { resource: state.Resource },
+    input: given,
   });
   return {
     for: 'task',

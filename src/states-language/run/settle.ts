@@ -80,7 +80,7 @@ const wayIn = ({ prefix }: Frame) => (prefix === '' ? {} : { way: prefix.slice(0
 function leave(turn: Turn, frame: Frame, state: State, move: Move): Step {
   const { branch } = frame;
   const output = bounded(`the output of ${branch.state}`, move.output);
-  turn.record(`${state.Type}StateExited`, { state: branch.state, ...wayIn(frame) });
+  turn.record(`${state.Type}StateExited`, { state: branch.state, ...wayIn(frame), output });
   if (move.next === undefined) return { move: { output } };
   branch.state = move.next;
   branch.input = output;
@@ -116,7 +116,7 @@ async function entering(turn: Turn, frame: Frame, state: State): Promise<Step> {
   const { branch } = frame;
   if (branch.attempt === 0) {
     branch.entered = turn.ports.now;
-    turn.record(`${state.Type}StateEntered`, { state: branch.state, ...wayIn(frame) });
+    turn.record(`${state.Type}StateEntered`, { state: branch.state, ...wayIn(frame), input: branch.input });
   }
   const entered = await enter(turn, frame, state);
   if ('move' in entered) return entered;

@@ -2,6 +2,7 @@
 import type { Random } from '../../base/random.ts';
 import type { Definition, Machine, QueryLanguage, StateType } from '../definition/types.ts';
 import type { Failure } from '../failure.ts';
+import type { Json } from '../json.ts';
 import type { Evaluate } from '../jsonata/expression.ts';
 import { mostTransitions } from '../limits.ts';
 import { type Branch, branchesOf, type RunState } from './state.ts';
@@ -25,6 +26,10 @@ export interface HistoryEntry {
   /** Which task, or in which branch or iteration: the way through the states around. */
   readonly way?: string;
   readonly detail?: Readonly<Record<string, string | number>>;
+  /** What the run, the state or the task was given, of any size. */
+  readonly input?: Json;
+  /** What it gave. */
+  readonly output?: Json;
 }
 
 export type EntryType =

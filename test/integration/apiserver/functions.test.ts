@@ -9,6 +9,7 @@ import {
   functionVersionLabel,
   instancePort,
 } from '../../../src/api/minik8s/v1/function-instance.ts';
+import type { WorkflowRun } from '../../../src/api/minik8s/v1/workflow-run.ts';
 import { listenHttps } from '../../../src/apiserver/serve.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { replaceable } from '../../../src/base/current.ts';
@@ -31,6 +32,13 @@ const demands: string[] = [];
 before(async () => {
   server = await startHttpsTestServer({
     clock: systemClock,
+    workflowCalls: {
+      create: async (run) => {
+        const path = '/apis/minik8s.io/v1/namespaces/default/workflowruns';
+        return (await server.call('POST', path, run)).json<WorkflowRun>();
+      },
+      get: () => Promise.reject(new Error('nobody names a run here')),
+    },
     functionCalls: {
       master: 'here',
       reachesPods: true,
@@ -494,5 +502,120 @@ describe('who may call', () => {
     ])
       assert.equal((await call(path, { method: 'GET' })).status, 404, path);
     assert.equal((await call('/healthz', { method: 'GET', agent: stranger() })).text, 'ok');
+  });
+});
+
+describe('a call that is placed before it is made', () => {
+  const program = { image: undefined as unknown as string, runtime: 'python' as const, files: { 'main.py': '' } };
+  const forever = new AbortController().signal;
+  const given = ({ metadata }: Fn, id = 'c-1') => ({ namespace: 'default', function: metadata.name, id });
+  const calls = () => {
+    assert.ok(server.placedCalls);
+    return server.placedCalls;
+  };
+  const sent = (of: Fn, at: string, more: object = {}) =>
+    calls().send(
+      { ...given(of), instance: at, place: undefined, ageMs: 1500, body: '{"n":1}', ...more },
+      forever,
+    );
+  const uidOf = async (name: string) =>
+    (await server.call('GET', `${pods}/${name}`)).json<{ metadata: { uid: string } }>().metadata.uid;
+
+  it('goes to the instance of its place, with its id and as the first one', async () => {
+    const one = await fn(program);
+    const { name } = await instance(one, echo);
+    assert.equal(calls().hasRoom(given(one)), true);
+    const place = await calls().place(given(one), forever);
+    assert.equal(place.instance, await uidOf(name));
+    const outcome = await sent(one, place.instance, { place });
+    assert.ok(outcome.type === 'answered' && outcome.status === 200);
+    const { headers, body, method } = JSON.parse(outcome.body.toString());
+    assert.deepEqual([method, body, headers['function-call-id'], headers['function-once']], ['POST', '{"n":1}', 'c-1', '0']);
+  });
+  it('that may have been sent says since when', async () => {
+    const one = await fn(program);
+    const { name } = await instance(one, echo);
+    const outcome = await sent(one, await uidOf(name));
+    assert.ok(outcome.type === 'answered');
+    assert.equal(JSON.parse(outcome.body.toString()).headers['function-once'], '1.500');
+  });
+  it('is lost with its instance, and where that knows nothing of it', async () => {
+    const one = await fn(program);
+    assert.equal((await sent(one, 'gone')).type, 'lost');
+    const { name } = await instance(one, (_, outgoing) => {
+      outgoing.writeHead(404, { 'Function-Not-Called': 'unknown' }).end('{}');
+    });
+    assert.equal((await sent(one, await uidOf(name))).type, 'lost');
+  });
+  it('of an image that remembers nothing is not sent again', async () => {
+    const one = await fn();
+    let asked = 0;
+    const { name } = await instance(one, (_, outgoing) => {
+      asked++;
+      outgoing.end('{}');
+    });
+    assert.equal((await sent(one, await uidOf(name))).type, 'lost');
+    assert.equal(asked, 0);
+    const place = await calls().place(given(one), forever);
+    assert.equal((await sent(one, place.instance, { place })).type, 'answered');
+  });
+  it('is surely not made by an instance that is gone before, or refuses it', async () => {
+    const one = await fn(program);
+    const { name } = await instance(one, (_, outgoing) => {
+      outgoing.writeHead(503, { 'Function-Not-Called': 'stopping' }).end('{}');
+    });
+    const place = await calls().place(given(one), forever);
+    assert.equal((await sent(one, place.instance, { place })).type, 'notMade');
+    assert.equal((await sent(one, await uidOf(name))).type, 'notMade');
+    const other = await fn(program);
+    const held = { instance: 'never', release: () => undefined };
+    assert.equal((await sent(other, 'never', { place: held })).type, 'notMade');
+  });
+  it('whose connection is cut may have been made', async () => {
+    const one = await fn(program);
+    await instance(one, (incoming) => void incoming.socket.destroy());
+    const place = await calls().place(given(one), forever);
+    assert.equal((await sent(one, place.instance, { place })).type, 'unclear');
+  });
+  it('takes no longer than the function may, and tells its error', async () => {
+    const one = await fn({ ...program, timeoutSeconds: 1 });
+    const { name } = await instance(one, () => undefined);
+    assert.equal((await sent(one, await uidOf(name))).type, 'late');
+    const other = await fn(program);
+    const { name: second } = await instance(other, (_, outgoing) => {
+      outgoing.writeHead(500, { 'Function-Error': 'NoMoney' }).end('{"error":"NoMoney: none"}');
+    });
+    const outcome = await sent(other, await uidOf(second));
+    assert.ok(outcome.type === 'answered' && outcome.error === 'NoMoney');
+  });
+  it('has no place where there is no function, and gives it back when nobody wants it any more', async () => {
+    await assert.rejects(calls().place({ namespace: 'default', function: 'none', id: 'a' }, forever), /not found/);
+    const one = await fn({ ...program, concurrency: 1 });
+    await instance(one, echo);
+    const place = await calls().place(given(one), forever);
+    assert.equal(calls().hasRoom(given(one)), false);
+    const leaving = new AbortController();
+    const waiting = calls().place(given(one, 'c-2'), leaving.signal);
+    leaving.abort(new Error('enough'));
+    await assert.rejects(waiting, /enough/);
+    place.release();
+    assert.equal(calls().hasRoom(given(one)), true);
+  });
+});
+
+describe('a workflow that everybody may call', () => {
+  const workflows = '/apis/minik8s.io/v1/namespaces/default/workflows';
+  it('is called without a name, and another one is not', async () => {
+    const definition = { StartAt: 'A', States: { A: { Type: 'Succeed' } } };
+    for (const open of [true, false]) {
+      const metadata = { name: `w-${open}` };
+      const made = await server.call('POST', workflows, { metadata, spec: { definition, public: open } });
+      assert.equal(made.status, 201, made.text);
+      cleanUps.push(() => server.call('DELETE', `${workflows}/w-${open}`));
+      const anybody = new Agent({ ca: server.authority.certificate });
+      cleanUps.push(async () => anybody.destroy());
+      const { status } = await call(`/workflow/w-${open}?timeoutSeconds=0`, { agent: anybody, body: '{}' });
+      assert.equal(status, open ? 202 : 403);
+    }
   });
 });

@@ -309,6 +309,35 @@ for (const runtime of ['python', 'nodejs'] as const) {
       assert.deepEqual(await Promise.all([held.then(({ json }) => json()), waiting]), ['held', 'held']);
     });
 
+    it('makes a call once that may be sent several times', async () => {
+      const once = (id: string, seconds = '0') => ({ ...ofCall(id), 'Function-Once': seconds });
+      const count = async () => (await program.call({ body: { do: 'count' } })).json() as number;
+      const before = await count();
+      for (const seconds of ['0', '0', '9999']) {
+        const answer = await program.call({ body: { do: 'count' }, headers: once('o-1', seconds) });
+        assert.equal(answer.json(), before + 1);
+      }
+      assert.equal(await count(), before + 2);
+      const unsure = await program.call({ body: { do: 'count' }, headers: once('o-2', '9999') });
+      assert.deepEqual([unsure.status, unsure.headers['function-not-called']], [404, 'unknown']);
+      const broken = await program.call({
+        body: Buffer.from('{'),
+        headers: { ...once('o-3'), 'Content-Type': 'application/json' },
+      });
+      assert.equal(broken.status, 400);
+      const mended = await program.call({ body: { do: 'count' }, headers: once('o-3') });
+      assert.equal(mended.json(), before + 3);
+      const wrong = await program.call({ body: { do: 'count' }, headers: once('o-4', 'x') });
+      assert.equal(wrong.status, 400);
+      // One that is under way is waited for.
+      const both = ['1', '2'].map(() => program.call({ body: { do: 'hold' }, headers: once('o-5') }));
+      await program.call({ body: { do: 'release' } });
+      assert.deepEqual(
+        (await Promise.all(both)).map(({ text }) => text),
+        ['"held"', '"held"'],
+      );
+    });
+
     it('forgets the oldest answers where there is no more room', async () => {
       const size = 4_000_000;
       for (const id of ['m-1', 'm-2', 'm-3', 'm-4', 'm-5'])
@@ -316,6 +345,9 @@ for (const runtime of ['python', 'nodejs'] as const) {
       const again = async (id: string) =>
         (await program.call({ headers: { ...ofCall(id), 'Function-Repeat': 'true' } })).status;
       assert.deepEqual([await again('m-1'), await again('m-4'), await again('m-5')], [404, 200, 200]);
+      // So it cannot say any more that it never had a call.
+      const headers = { ...ofCall('m-6'), 'Function-Once': '60' };
+      assert.equal((await program.call({ body: { do: 'count' }, headers })).status, 404);
     });
 
     it('refuses a body and a result that are too large', async () => {

@@ -19,10 +19,17 @@ export const historyEntrySchema = struct({
   detail: v.optional(
     v.pipe(v.unknown(), v.description('What else is known of it, such as error and cause.')),
   ),
-  input: v.optional(v.pipe(v.unknown(), v.description('What the state, or the task, was given. Any JSON.'))),
-  output: v.optional(v.pipe(v.unknown(), v.description('What the state, or the task, gave. Any JSON.'))),
-  omitted: v.optional(
-    v.pipe(v.string(), v.description('What is left out here because it is large, and how large it is.')),
+  input: v.optional(
+    v.pipe(
+      v.string(),
+      v.description('What the state, or the task, was given, as JSON. A long one is cut and ends with …'),
+    ),
+  ),
+  output: v.optional(
+    v.pipe(
+      v.string(),
+      v.description('What the state, or the task, gave, as JSON. A long one is cut and ends with …'),
+    ),
   ),
 });
 

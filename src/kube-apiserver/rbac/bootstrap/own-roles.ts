@@ -24,6 +24,19 @@ export const ownControllerRoles: RoleRows = {
     [read, 'coordination.k8s.io', 'leases'],
     writeEvents,
   ],
+  'workflow-controller': [
+    ['get list watch', 'minik8s.io', 'workflows'],
+    ['update', 'minik8s.io', 'workflows/status'],
+    ['get list watch create patch delete', 'minik8s.io', 'workflowruns'],
+    ['update', 'minik8s.io', 'workflowruns/status'],
+    ['create', 'minik8s.io', 'workflowhistories'],
+    ['get list watch create delete', 'apps', 'controllerrevisions'],
+    ['get list watch create patch delete', 'batch', 'jobs'],
+    ['get', 'batch', 'cronjobs'],
+    ['list', 'core', 'pods'],
+    ['create', 'authorization.k8s.io', 'subjectaccessreviews'],
+    writeEvents,
+  ],
   // What was mirrored and is the Service's own again is deleted.
   'endpointslicemirroring-controller': [['delete', 'core', 'endpoints']],
   // It asks whether the store answers before it calls a node lost.

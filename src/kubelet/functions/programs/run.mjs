@@ -171,15 +171,18 @@ function watchLoop() {
 const remembered = new Map();
 const waiting = new Map();
 let rememberedBytes = 0;
+/** Every call that began later is known. */
+let forgottenUntil = performance.now();
 
-function remember(id, answer) {
+function remember(id, answer, began) {
   forget(id);
   const size = answer.body.length + id.length + 500;
-  remembered.set(id, { answer, size, ended: performance.now() });
+  remembered.set(id, { answer, size, began, ended: performance.now() });
   rememberedBytes += size;
-  for (const [oldest, { ended }] of remembered) {
-    if (rememberedBytes <= rememberBytes && performance.now() - ended <= rememberMs) break;
+  for (const [oldest, one] of remembered) {
+    if (rememberedBytes <= rememberBytes && performance.now() - one.ended <= rememberMs) break;
     forget(oldest);
+    forgottenUntil = Math.max(forgottenUntil, one.began);
   }
 }
 
@@ -196,6 +199,37 @@ async function repeated(id) {
     found && performance.now() - found.ended <= rememberMs ? found.answer : await waiting.get(id);
   if (!answer) throw new Refused(404, 'this instance does not know the call', 'unknown');
   return answer;
+}
+
+/** How long ago the call may have been sent for the first time; undefined where it need not be made only once. */
+function onceOf(headers) {
+  const text = headers['function-once'];
+  if (text === undefined || !headers['function-call-id']) return undefined;
+  const seconds = Number(text);
+  if (!(seconds >= 0)) throw new Refused(400, 'Function-Once must be a number of seconds');
+  return seconds;
+}
+
+/** The answer to a call that is known; undefined for one that surely was not made here, which is expected from then on. */
+function claim(id, seconds) {
+  const found = remembered.get(id)?.answer ?? waiting.get(id);
+  if (found) return { answer: Promise.resolve(found).then((answer) => answer ?? notMade().answer) };
+  if (performance.now() - forgottenUntil < seconds * 1000)
+    throw new Refused(404, 'this instance does not know whether it had the call', 'unknown');
+  let tell;
+  const told = new Promise((resolvePromise) => {
+    tell = resolvePromise;
+  });
+  waiting.set(id, told);
+  return { id, told, tell };
+}
+
+const notMade = () => new Refused(503, 'the call was not made', 'gone');
+
+/** The handler was not called after all. */
+function drop({ id, told, tell }) {
+  if (waiting.get(id) === told) waiting.delete(id);
+  tell(undefined);
 }
 
 // ---- one call
@@ -353,12 +387,16 @@ function logTrace(error, callId) {
 
 let calls = 0;
 
-async function callHandler(handler, request, body, deadline) {
+async function callHandler(handler, request, body, deadline, claimed) {
+  const began = performance.now();
   const given = request.headers['function-call-id'];
   const callId = given ?? `local-${++calls}`;
   const event = eventOf(request, body);
   let tell = () => {};
-  if (given !== undefined) {
+  if (claimed) {
+    tell = claimed.tell;
+    claimed.isCalled = true;
+  } else if (given !== undefined) {
     const told = new Promise((resolvePromise) => {
       tell = resolvePromise;
     });
@@ -374,7 +412,7 @@ async function callHandler(handler, request, body, deadline) {
   }
   if (given !== undefined) {
     waiting.delete(given);
-    remember(given, answer);
+    remember(given, answer, began);
     tell(answer);
   }
   return answer;
@@ -418,31 +456,50 @@ function requireReadable(headers) {
     throw new Refused(400, 'the only Transfer-Encoding is chunked');
 }
 
+/** A place for a call that is to be made, or how to get the answer of one that was made before. */
+function admit(headers) {
+  const id = headers['function-call-id'] ?? '';
+  const once = onceOf(headers);
+  if (once === undefined) {
+    const repeats = headers['function-repeat']?.toLowerCase() === 'true';
+    return repeats ? { again: () => repeated(id) } : { key: begin() };
+  }
+  const claimed = claim(id, once);
+  if (!claimed.tell) return { again: () => claimed.answer };
+  try {
+    return { key: begin(), claimed };
+  } catch (refused) {
+    drop(claimed);
+    throw refused;
+  }
+}
+
 async function serve(handler, request, response, expects) {
-  let key;
+  let admitted;
   let isRead = false;
   try {
     const { headers } = request;
     requireReadable(headers);
-    const repeats = headers['function-repeat']?.toLowerCase() === 'true';
     try {
-      if (!repeats) key = begin();
+      admitted = admit(headers);
     } catch (refused) {
       if (!expects) await readBody(request, false);
       isRead = !expects;
       throw refused;
     }
     if (expects) response.writeContinue();
-    const body = await readBody(request, !repeats);
+    const body = await readBody(request, !admitted.again);
     isRead = true;
-    const answer = repeats
-      ? await repeated(headers['function-call-id'] ?? '')
-      : await callHandler(handler, request, body, underWay.get(key));
+    const answer = admitted.again
+      ? await admitted.again()
+      : await callHandler(handler, request, body, underWay.get(admitted.key), admitted.claimed);
     send(response, answer);
   } catch (error) {
     if (error instanceof Refused) send(response, error.answer, !isRead);
     else response.destroy();
   } finally {
+    const { key, claimed } = admitted ?? {};
+    if (claimed && !claimed.isCalled) drop(claimed);
     if (key !== undefined) {
       // Under way until the answer has left.
       if (response.writableFinished || response.destroyed) end(key);

@@ -332,6 +332,31 @@ class Memory:
         self.lock = threading.Lock()
         self.records = OrderedDict()
         self.size = 0
+        # Every call that began later is known.
+        self.forgotten = time.monotonic()
+
+    def claim(self, call_id, seconds):
+        """
+        The record of the call, and whether it was there before. Raises Refused where a call of that id may have been made in
+        the last `seconds` and be forgotten.
+        """
+        with self.lock:
+            record = self.records.get(call_id)
+            if record:
+                return record, True
+            if time.monotonic() - self.forgotten < seconds:
+                raise Refused(404, "this instance does not know whether it had the call", "unknown", close=False)
+            record = self.records[call_id] = Record(call_id)
+            return record, False
+
+    def drop(self, record):
+        """The handler was not called after all."""
+        with self.lock:
+            if self.records.get(record.call_id) is record:
+                del self.records[record.call_id]
+            record.answer = Refused(503, "the call was not made", "gone").answer
+            if record.waiter:
+                record.waiter.set()
 
     def begin(self, call_id):
         record = Record(call_id)
@@ -369,6 +394,7 @@ class Memory:
                     break
                 del self.records[oldest.call_id]
                 self.size -= oldest.size
+                self.forgotten = max(self.forgotten, oldest.began)
 
     def answer(self, call_id):
         """What the first call of that id was answered, or will be; None for an id that is not known."""
@@ -378,16 +404,23 @@ class Memory:
                 return None
             if record.answer is not None:
                 return record.answer if time.monotonic() - record.ended <= REMEMBER_SECONDS else None
+        return self.wait(record)
+
+    def wait(self, record):
+        with self.lock:
+            if record.answer is not None:
+                return record.answer
             record.waiter = record.waiter or threading.Event()
         record.waiter.wait()
         return record.answer
 
 
 class Record:
-    __slots__ = ("call_id", "answer", "waiter", "ended", "size")
+    __slots__ = ("call_id", "answer", "waiter", "began", "ended", "size")
 
     def __init__(self, call_id):
         self.call_id, self.answer, self.waiter, self.ended, self.size = call_id, None, None, 0.0, 0
+        self.began = time.monotonic()
 
 
 class Calls:
@@ -605,6 +638,17 @@ def log_trace(error, call_id):
     print(f"[{call_id}] {trace[-MOST_TRACE:]}".rstrip(), file=sys.stderr)
 
 
+def once_seconds(request):
+    """How long ago the call may have been sent for the first time; None where it need not be made only once."""
+    text = request.headers.get("function-once")
+    if text is None or not request.headers.get("function-call-id"):
+        return None
+    try:
+        return max(0.0, float(text))
+    except ValueError:
+        raise Refused(400, "Function-Once must be a number of seconds") from None
+
+
 class Server:
     def __init__(self, program):
         self.program = program
@@ -612,11 +656,11 @@ class Server:
         self.memory = Memory()
         self.open = threading.BoundedSemaphore(MOST_CONNECTIONS)
 
-    def answer(self, request, deadline):
+    def answer(self, request, deadline, record):
         given = request.headers.get("function-call-id")
         call_id = given or os.urandom(8).hex()
         event = request.event()
-        record = self.memory.begin(given) if given else None
+        record = record or (self.memory.begin(given) if given else None)
         answer = Answer(500, b'{"error":"InternalError: the call was not answered"}')
         try:
             answer = answer_of(self.program.call(event, Context(request, call_id, deadline)))
@@ -646,9 +690,16 @@ class Server:
         if expects is not None and expects.lower() != "100-continue":
             raise Refused(417, "the only expectation is 100-continue")
         repeats = request.headers.get("function-repeat", "").lower() == "true"
+        record = claimed = None
         try:
+            once = once_seconds(request)
+            if once is not None:
+                record, repeats = self.memory.claim(request.headers["function-call-id"], once)
+                claimed = None if repeats else record
             deadline = None if repeats else self.calls.begin(request)
         except Refused as refused:
+            if claimed:
+                self.memory.drop(claimed)
             if expects is None:
                 connection.body(request, False)
             refused.close = expects is not None
@@ -657,11 +708,16 @@ class Server:
             if expects is not None:
                 connection.send(b"HTTP/1.1 100 Continue\r\n\r\n")
             request.body = connection.body(request, not repeats)
-            answer = self.repeat(request) if repeats else self.answer(request, deadline)
+            if not repeats:
+                answer = self.answer(request, deadline, claimed)
+            else:
+                answer = self.memory.wait(record) if record else self.repeat(request)
             close = not request.keeps or self.calls.ending
             connection.send(answer.bytes(request.method, close))
             return not close
         finally:
+            if claimed and claimed.answer is None:
+                self.memory.drop(claimed)
             if not repeats:
                 self.calls.end(request)
 

@@ -1,0 +1,276 @@
+/**
+ * Calls of functions that tasks of runs are. Each is placed at an instance, the instance is written into the status of the run,
+ * and only then the call is sent. Nothing is known here after a restart but what the statuses say: those calls are sent again to
+ * the same instances, which make each once.
+ */
+
+import { StatusError } from '../../apimachinery/status-error.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
+import { errorMessage } from '../../base/log.ts';
+import type { CallOutcome, Place, PlacedCalls } from '../../base/placed-calls.ts';
+import type { RunEvent } from '../../states-language/run/advance.ts';
+import type { Command } from '../../states-language/run/commands.ts';
+import { callErrors, eventOf, failed } from './call-outcome-plan.ts';
+import type { CallMark } from './run-status-plan.ts';
+
+export type Task = Extract<Command, { type: 'startTask' }>;
+
+export interface FunctionTasksOptions {
+  readonly calls: PlacedCalls | undefined;
+  readonly clock: Clock;
+  /** The run of this uid has something to write down or to go on with. */
+  readonly wake: (run: string) => void;
+  /** Something keeps a task of the run waiting. */
+  readonly tell: (run: string, message: string) => void;
+}
+
+/** Calls under way at a time, of all runs; others wait for their turn. */
+const mostCalls = 500;
+/** Milliseconds. */
+const firstPause = 100;
+const longestPause = 10_000;
+/** For so long a call waits for a function that has no instance, or cannot be built. */
+const patienceMs = 5 * 60_000;
+
+type Phase = 'waiting' | 'placed' | 'sent' | 'ended';
+
+interface Underway {
+  readonly run: string;
+  readonly namespace: string;
+  readonly task: Task;
+  readonly abort: AbortController;
+  readonly since: number;
+  phase: Phase;
+  place?: Place | undefined;
+  mark?: CallMark | undefined;
+  event?: RunEvent;
+  holdsSlot: boolean;
+  pauses: number;
+  timer?: Timer;
+}
+
+export class FunctionTasks {
+  readonly #options: FunctionTasksOptions;
+  readonly #byRun = new Map<string, Map<string, Underway>>();
+  #slots = mostCalls;
+  #line: Underway[] = [];
+
+  constructor(options: FunctionTasksOptions) {
+    this.#options = options;
+  }
+
+  /** What has come of the task; undefined while it is under way. */
+  eventOf(run: string, id: string): RunEvent | undefined {
+    return this.#find(run, id)?.event;
+  }
+
+  /** Calls that have a place: they are sent once this is stored. */
+  marksOf(run: string): readonly CallMark[] {
+    const own = [...(this.#byRun.get(run)?.values() ?? [])];
+    return own.flatMap(({ phase, mark }) => (phase === 'placed' && mark ? [mark] : []));
+  }
+
+  /** For a task that is about to be written down: takes a place where there is one at once. */
+  async placeAtOnce(run: string, namespace: string, task: Task): Promise<void> {
+    const { calls } = this.#options;
+    if (this.#find(run, task.id) || !calls || this.#slots === 0 || this.#line.length > 0) return;
+    const one = this.#new(run, namespace, task);
+    if (!hasRoom(calls, one)) return;
+    this.#slots--;
+    one.holdsSlot = true;
+    this.#add(one);
+    await this.#place(one);
+  }
+
+  /** The task is stored; `mark` when it may have been sent. */
+  ensure(run: string, namespace: string, task: Task, mark: CallMark | undefined): void {
+    const known = this.#find(run, task.id);
+    if (known?.phase === 'placed') {
+      if (mark && known.mark?.instance === mark.instance && known.mark.time === mark.time) this.#send(known);
+      return;
+    }
+    if (known) return;
+    const one = this.#new(run, namespace, task);
+    one.mark = mark;
+    this.#add(one);
+    this.#queue(one);
+  }
+
+  /** What has come of a task that is no call, or is not called. */
+  settle(run: string, namespace: string, task: Task, event: RunEvent): void {
+    this.forget(run, task.id);
+    const one = this.#new(run, namespace, task);
+    this.#add(one);
+    this.#end(one, event);
+  }
+
+  /** It is not wanted any more, or what came of it is stored. */
+  forget(run: string, id: string): void {
+    const known = this.#find(run, id);
+    if (!known) return;
+    const own = this.#byRun.get(run);
+    own?.delete(id);
+    if (own?.size === 0) this.#byRun.delete(run);
+    this.#finish(known);
+  }
+
+  keepOnly(run: string, ids: ReadonlySet<string>): void {
+    for (const id of [...(this.#byRun.get(run)?.keys() ?? [])]) if (!ids.has(id)) this.forget(run, id);
+  }
+
+  forgetRun(run: string): void {
+    for (const id of [...(this.#byRun.get(run)?.keys() ?? [])]) this.forget(run, id);
+  }
+
+  stop(): void {
+    for (const run of [...this.#byRun.keys()]) this.forgetRun(run);
+  }
+
+  #find(run: string, id: string): Underway | undefined {
+    return this.#byRun.get(run)?.get(id);
+  }
+
+  #new(run: string, namespace: string, task: Task): Underway {
+    return {
+      run,
+      namespace: task.resource.namespace ?? namespace,
+      task,
+      abort: new AbortController(),
+      since: this.#options.clock.monotonic(),
+      phase: 'waiting',
+      holdsSlot: false,
+      pauses: 0,
+    };
+  }
+
+  #add(one: Underway): void {
+    const own = this.#byRun.get(one.run) ?? new Map<string, Underway>();
+    this.#byRun.set(one.run, own.set(one.task.id, one));
+  }
+
+  #queue(one: Underway): void {
+    this.#line.push(one);
+    this.#turn();
+  }
+
+  #turn(): void {
+    while (this.#slots > 0) {
+      const one = this.#line.shift();
+      if (!one) return;
+      if (one.abort.signal.aborted) continue;
+      this.#slots--;
+      one.holdsSlot = true;
+      if (one.mark) this.#send(one);
+      else void this.#place(one);
+    }
+  }
+
+  #finish(one: Underway): void {
+    one.timer?.cancel();
+    one.abort.abort(new DOMException('the task is over', 'AbortError'));
+    one.place?.release();
+    one.place = undefined;
+    if (one.holdsSlot) this.#slots++;
+    one.holdsSlot = false;
+    this.#turn();
+  }
+
+  #end(one: Underway, event: RunEvent): void {
+    one.phase = 'ended';
+    one.event = event;
+    this.#finish(one);
+    this.#options.wake(one.run);
+  }
+
+  async #place(one: Underway): Promise<void> {
+    const { calls, clock, wake } = this.#options;
+    const { signal } = one.abort;
+    one.mark = undefined;
+    one.phase = 'waiting';
+    try {
+      if (!calls) throw new Error('functions are not called by this server');
+      const place = await calls.place(placedOf(one), signal);
+      if (signal.aborted) {
+        place.release();
+        return;
+      }
+      one.place = place;
+      one.phase = 'placed';
+      one.mark = { id: one.task.id, instance: place.instance, time: new Date(clock.now()).toISOString() };
+      wake(one.run);
+    } catch (error) {
+      if (!signal.aborted) this.#noPlace(one, error);
+    }
+  }
+
+  #noPlace(one: Underway, error: unknown): void {
+    const { id, resource } = one.task;
+    const why = errorMessage(error);
+    if (error instanceof StatusError && error.status.code === 404) {
+      this.#end(one, failed(id, callErrors.notFound, why));
+      return;
+    }
+    if (this.#options.clock.monotonic() - one.since > patienceMs) {
+      this.#end(one, failed(id, callErrors.unavailable, why));
+      return;
+    }
+    if (one.pauses === 0)
+      this.#options.tell(one.run, `task ${id} waits for function ${resource.name}: ${why}`);
+    this.#later(one, () => void this.#place(one));
+  }
+
+  #send(one: Underway): void {
+    one.phase = 'sent';
+    void this.#sent(one);
+  }
+
+  async #sent(one: Underway): Promise<void> {
+    const { calls, clock } = this.#options;
+    const { signal } = one.abort;
+    const { mark, place } = one;
+    if (!calls || !mark) return;
+    one.place = undefined;
+    let outcome: CallOutcome;
+    try {
+      outcome = await calls.send(
+        {
+          ...placedOf(one),
+          instance: mark.instance,
+          place,
+          ageMs: clock.now() - Date.parse(mark.time),
+          body: JSON.stringify(one.task.input),
+        },
+        signal,
+      );
+    } catch (error) {
+      outcome = { type: 'unclear', why: errorMessage(error) };
+    }
+    if (signal.aborted) return;
+    const event = eventOf(one.task.id, outcome);
+    if (event) this.#end(one, event);
+    else if (outcome.type === 'notMade') this.#later(one, () => void this.#place(one));
+    else this.#later(one, () => this.#send(one));
+  }
+
+  #later(one: Underway, then: () => void): void {
+    const ms = Math.min(longestPause, firstPause * 2 ** Math.min(one.pauses, 16));
+    one.pauses++;
+    one.phase = one.mark ? 'sent' : 'waiting';
+    one.timer = this.#options.clock.after(ms, then);
+  }
+}
+
+const placedOf = ({ run, namespace, task }: Underway) => ({
+  namespace,
+  function: task.resource.name,
+  id: `${run}.${task.id}`,
+});
+
+/** Whether it can be called at all is found out when it is called. */
+function hasRoom(calls: PlacedCalls, one: Underway): boolean {
+  try {
+    return calls.hasRoom(placedOf(one));
+  } catch {
+    return false;
+  }
+}

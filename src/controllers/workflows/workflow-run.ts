@@ -1,0 +1,501 @@
+/**
+ * Takes runs of workflows further. A key is a run: its status has all that is known of it, and what happens is put into the state
+ * by the States Language (src/states-language), stored, and only then is done what the state asks for. So whatever is lost with
+ * this process, the status is enough to go on.
+ */
+import { controllerRevisionResource } from '../../api/apps/v1/controller-revision.ts';
+import { jobResource } from '../../api/batch/v1/job.ts';
+import { type Workflow, workflowResource } from '../../api/minik8s/v1/workflow.ts';
+import { workflowHistoryResource } from '../../api/minik8s/v1/workflow-history.ts';
+import { historyName, type WorkflowHistoryEntry } from '../../api/minik8s/v1/workflow-history-entry.ts';
+import {
+  hasEnded,
+  inputOf,
+  type WorkflowRun,
+  workflowRunResource,
+} from '../../api/minik8s/v1/workflow-run.ts';
+import { deepCopy, deepEqual } from '../../apimachinery/equality.ts';
+import { isOwnedBy, isTerminating, type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
+import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
+import { isAlreadyExists, isConflict, isNotFound } from '../../apimachinery/status-error.ts';
+import { onAbort } from '../../base/abort.ts';
+import { rfc3339 } from '../../base/clock.ts';
+import type { PlacedCalls } from '../../base/placed-calls.ts';
+import { findCondition } from '../../controller-runtime/conditions.ts';
+import {
+  type ControllerContext,
+  type ControllerDefinition,
+  type ControllerFactory,
+  type ReconcileResult,
+  watched,
+} from '../../controller-runtime/definition.ts';
+import { ifPresent } from '../../controller-runtime/if-present.ts';
+import type { Definition } from '../../states-language/definition/types.ts';
+import { createExpressionThread } from '../../states-language/jsonata/thread.ts';
+import { type Advanced, advance, type RunEvent, startRun } from '../../states-language/run/advance.ts';
+import { type Command, pending } from '../../states-language/run/commands.ts';
+import type { RunState } from '../../states-language/run/state.ts';
+import type { Ports } from '../../states-language/run/turn.ts';
+import { failed } from './call-outcome-plan.ts';
+import { keepDefinition, revisionName } from './definitions.ts';
+import { FunctionTasks, type Task } from './function-tasks.ts';
+import { chunksOf, entriesOf } from './history-plan.ts';
+import { excessOfRun, executionOf, stateOf, statusOf } from './run-status-plan.ts';
+import { isGone, TaskObjects } from './task-objects.ts';
+import { runAnnotation, taskFinalizer } from './task-objects-plan.ts';
+
+export interface WorkflowOptions {
+  /** Without it no function can be called. */
+  readonly placedCalls?: PlacedCalls | undefined;
+}
+
+/** Times that one run is stored before others have their turn. */
+const mostRounds = 20;
+const byWorkflow = 'by workflow';
+
+export const workflowRunController =
+  ({ placedCalls }: WorkflowOptions): ControllerFactory =>
+  (context) =>
+    new Runs(context, placedCalls).definition();
+
+/** The newest that is known of a run. */
+interface Live {
+  readonly run: WorkflowRun;
+  readonly state: RunState | undefined;
+}
+
+/** What a run has before it is stored. */
+interface Next {
+  readonly state: RunState;
+  readonly definition: string;
+  readonly history: readonly WorkflowHistoryEntry[];
+}
+
+const tasksOf = (commands: readonly Command[]): Task[] =>
+  commands.flatMap((one) => (one.type === 'startTask' ? [one] : []));
+
+class Runs {
+  readonly #context: ControllerContext;
+  readonly #functions: FunctionTasks;
+  readonly #objects: TaskObjects;
+  readonly #runs;
+  readonly #workflows;
+  readonly #revisions;
+  readonly #thread;
+  readonly #live = new Map<ObjectKey, Live>();
+  /** Keys by uid, of the runs that have calls. */
+  readonly #keys = new Map<string, ObjectKey>();
+  /** Tasks that the service account may have, by the uid of the run. */
+  readonly #allowed = new Map<string, Set<string>>();
+  #term: AbortSignal | undefined;
+  #enqueue: (keys: Iterable<ObjectKey>) => void = () => undefined;
+
+  constructor(context: ControllerContext, calls: PlacedCalls | undefined) {
+    const { informers, clock, events } = context;
+    this.#context = context;
+    const runs = informers.informerFor(workflowRunResource);
+    runs.addIndex(byWorkflow, ({ metadata, spec }) => [`${metadata.namespace}/${spec.workflow}`]);
+    this.#runs = runs.lister;
+    this.#workflows = informers.informerFor(workflowResource).lister;
+    this.#revisions = informers.informerFor(controllerRevisionResource).lister;
+    this.#objects = new TaskObjects(context);
+    this.#thread = createExpressionThread(clock);
+    const keyOf = (uid: string) => this.#keys.get(uid);
+    this.#functions = new FunctionTasks({
+      calls,
+      clock,
+      wake: (uid) => this.#enqueue([keyOf(uid) ?? []].flat()),
+      tell: (uid, message) => {
+        const run = this.#live.get(keyOf(uid) ?? '')?.run;
+        if (run) events.event(run, 'Warning', 'TaskWaits', message);
+      },
+    });
+  }
+
+  definition(): ControllerDefinition {
+    return {
+      name: 'workflow-run',
+      workers: 32,
+      watches: [
+        watched(workflowRunResource, (run) => this.#keysOf(run)),
+        watched(workflowResource, (workflow) => this.#waitingFor(workflow)),
+        watched(jobResource, ({ metadata }) => [metadata.annotations?.[runAnnotation] ?? []].flat()),
+      ],
+      onAttach: (enqueue) => {
+        this.#enqueue = enqueue;
+      },
+      reconcile: (key, signal) => this.#reconcile(key, signal),
+    };
+  }
+
+  /** The run; the one whose task it is; and when it is gone those that are its tasks. */
+  #keysOf(run: WorkflowRun): readonly ObjectKey[] {
+    const { parent } = run.spec;
+    const key = objectKey(run);
+    const isHere = this.#runs.get(key)?.metadata.uid === run.metadata.uid;
+    return [
+      key,
+      ...(parent ? [`${parent.namespace}/${parent.name}`] : []),
+      ...(isHere ? [] : this.#objects.childrenOf(run.metadata.uid).map(objectKey)),
+    ];
+  }
+
+  #waitingFor(workflow: Workflow): readonly ObjectKey[] {
+    const own = this.#runs.byIndex(byWorkflow, objectKey(workflow));
+    return own.filter(({ status }) => status?.startTime === undefined).map(objectKey);
+  }
+
+  /** Nothing of a term outlives it. */
+  #begins(signal: AbortSignal): void {
+    if (this.#term === signal) return;
+    this.#term = signal;
+    onAbort(signal, () => {
+      this.#functions.stop();
+      this.#live.clear();
+      this.#keys.clear();
+      this.#allowed.clear();
+      void this.#thread.stop();
+    });
+  }
+
+  async #reconcile(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult | undefined> {
+    this.#begins(signal);
+    const run = this.#newest(key);
+    if (!run) return undefined;
+    try {
+      return await this.#drive(key, run);
+    } catch (error) {
+      if (isNotFound(error) && !this.#runs.get(key)) return undefined;
+      if (isConflict(error)) await this.#reread(key, run);
+      this.#forgetUnstored(key);
+      throw error;
+    }
+  }
+
+  /** What this process has written may be ahead of the cache. */
+  #newest(key: ObjectKey): WorkflowRun | undefined {
+    const cached = this.#runs.get(key);
+    const live = this.#live.get(key)?.run;
+    if (!cached) {
+      if (live) this.#forget(key, live.metadata.uid);
+      return undefined;
+    }
+    if (!live) return cached;
+    if (live.metadata.uid !== cached.metadata.uid) {
+      this.#forget(key, live.metadata.uid);
+      return cached;
+    }
+    return BigInt(live.metadata.resourceVersion) > BigInt(cached.metadata.resourceVersion) ? live : cached;
+  }
+
+  #forget(key: ObjectKey, uid: string): void {
+    this.#functions.forgetRun(uid);
+    this.#live.delete(key);
+    this.#keys.delete(uid);
+    this.#allowed.delete(uid);
+  }
+
+  /** Somebody else has written it: what is stored is gone on with. */
+  async #reread(key: ObjectKey, { metadata }: WorkflowRun): Promise<void> {
+    const { name, namespace } = metadata;
+    const run = await ifPresent(this.#context.client.resource(workflowRunResource).get(name, namespace));
+    if (run?.metadata.uid === metadata.uid) this.#live.set(key, { run, state: undefined });
+  }
+
+  /** What was to be stored and was not may come about differently: its tasks are not those that were placed. */
+  #forgetUnstored(key: ObjectKey): void {
+    const run = this.#newest(key);
+    if (!run) return;
+    this.#live.set(key, { run, state: undefined });
+    const state = stateOf(run);
+    if (state) this.#forgetEnded(run.metadata.uid, state);
+    else this.#functions.forgetRun(run.metadata.uid);
+  }
+
+  async #drive(key: ObjectKey, given: WorkflowRun): Promise<ReconcileResult | undefined> {
+    let run = given;
+    if (run.status?.startTime === undefined && !hasEnded(run)) {
+      const begun = await this.#begin(key, run);
+      if (!begun) return undefined;
+      run = begun;
+    }
+    for (let round = 0; round < mostRounds; round++) {
+      const state = this.#stateOf(key, run);
+      const next = state && (await this.#further(run, state));
+      if (next) run = await this.#store(key, run, next);
+      else if (!state && chunksOf(run.status?.history ?? [], true).chunks.length > 0)
+        run = await this.#trim(key, run);
+      else return this.#act(key, run, state);
+    }
+    return { requeueAfter: 0 };
+  }
+
+  #stateOf(key: ObjectKey, run: WorkflowRun): RunState | undefined {
+    const live = this.#live.get(key);
+    const isSame = live?.run.metadata.resourceVersion === run.metadata.resourceVersion;
+    return (isSame ? live.state : undefined) ?? stateOf(run);
+  }
+
+  // ---- the beginning
+
+  /** Undefined for a run that cannot begin yet, or never will. */
+  async #begin(key: ObjectKey, given: WorkflowRun): Promise<WorkflowRun | undefined> {
+    const { client } = this.#context;
+    const { namespace = '' } = given.metadata;
+    const stop = this.#stopOf(given);
+    if (stop) return this.#abortUnbegun(key, given, stop);
+    const workflow = this.#workflows.get(`${namespace}/${given.spec.workflow}`);
+    if (!workflow || isTerminating(workflow)) {
+      await this.#wait(given, `there is no workflow ${given.spec.workflow}`);
+      return undefined;
+    }
+    const run = await this.#owned(given, workflow);
+    const { name, definition } = await keepDefinition(client, this.#revisions, workflow);
+    const advanced = await startRun(definition, inputOf(run), executionOf(run), this.#ports());
+    return this.#store(key, run, {
+      state: advanced.state,
+      definition: name,
+      history: entriesOf(advanced.history, []),
+    });
+  }
+
+  /** A run goes with its workflow; one that is a task of another run goes with that. */
+  async #owned(run: WorkflowRun, workflow: Workflow): Promise<WorkflowRun> {
+    const { name, namespace = '', uid, resourceVersion, ownerReferences = [] } = run.metadata;
+    const isTaskHere = run.spec.parent?.namespace === namespace;
+    if (isTaskHere || isOwnedBy(run, workflow)) return run;
+    const { kind } = workflowResource;
+    const owner = {
+      apiVersion: apiVersionOf(workflowResource),
+      kind,
+      name: workflow.metadata.name,
+      uid: workflow.metadata.uid,
+    };
+    const body = { metadata: { uid, resourceVersion, ownerReferences: [...ownerReferences, owner] } };
+    return this.#context.client.resource(workflowRunResource).patch(name, namespace, 'merge', body);
+  }
+
+  async #wait(run: WorkflowRun, message: string): Promise<void> {
+    if (findCondition(run.status?.conditions, 'Started')?.message === message) return;
+    const condition = {
+      type: 'Started',
+      status: 'False' as const,
+      reason: 'WorkflowNotFound',
+      message,
+      lastTransitionTime: rfc3339(this.#context.clock.now()),
+    };
+    await this.#write(run, { phase: 'Pending', conditions: [condition] });
+  }
+
+  async #abortUnbegun(
+    key: ObjectKey,
+    run: WorkflowRun,
+    { error = '', cause = '' }: Extract<RunEvent, { type: 'Stop' }>,
+  ): Promise<WorkflowRun> {
+    const completionTime = rfc3339(this.#context.clock.now());
+    const written = await this.#write(run, {
+      phase: 'Aborted',
+      completionTime,
+      error,
+      cause,
+      historyCount: 0,
+    });
+    this.#live.set(key, { run: written, state: undefined });
+    return written;
+  }
+
+  // ---- on the way
+
+  /** The run as it is after what has happened since it was stored; undefined when nothing has. */
+  async #further(run: WorkflowRun, before: RunState): Promise<Next | undefined> {
+    const { uid } = run.metadata;
+    const events = await this.#eventsOf(run, before);
+    const stored = run.status?.calls ?? [];
+    const marks = this.#functions.marksOf(uid).filter((mark) => !stored.some((one) => deepEqual(one, mark)));
+    if (events.length === 0 && marks.length === 0) return undefined;
+    const definition = this.#definitionOf(run);
+    const ports = this.#ports();
+    let state = before;
+    const history: Advanced['history'][number][] = [];
+    for (const event of events) {
+      const advanced = await advance(definition, state, event, ports);
+      state = advanced.state;
+      history.push(...advanced.history);
+    }
+    const told = run.status?.history ?? [];
+    const next = {
+      state,
+      definition: run.status?.definition ?? '',
+      history: [...told, ...entriesOf(history, told)],
+    };
+    const excess = excessOfRun(run, statusOf(run, { ...next, calls: [], now: ports.now }));
+    if (excess === undefined || state.root === undefined) return next;
+    const ended = await advance(definition, before, { type: 'Excess', cause: excess }, ports);
+    return { ...next, state: ended.state, history: [...told, ...entriesOf(ended.history, told)] };
+  }
+
+  async #eventsOf(run: WorkflowRun, state: RunState): Promise<RunEvent[]> {
+    const { uid } = run.metadata;
+    const commands = pending(state);
+    const waited = new Set(tasksOf(commands).map(({ id }) => id));
+    const events: RunEvent[] = [];
+    const stop = state.root && this.#stopOf(run);
+    if (stop) events.push(stop);
+    for (const command of commands) {
+      if (command.type === 'cancelTask') {
+        this.#functions.forget(uid, command.id);
+        events.push({ type: 'TaskStopped', id: command.id });
+      } else if (command.type === 'startTask') {
+        const event = this.#functions.eventOf(uid, command.id);
+        if (event) events.push(event);
+      } else if (command.type === 'setTimer' && command.due <= this.#context.clock.now())
+        events.push({ type: 'Time' });
+      else if (command.type === 'continue') events.push({ type: 'Continue' });
+    }
+    if (events.some(({ type }) => type === 'TaskStopped')) await this.#objects.release(uid, waited);
+    return events;
+  }
+
+  /** A run is stopped by whoever says so, by its deletion, and by the end of the run whose task it is. */
+  #stopOf(run: WorkflowRun): Extract<RunEvent, { type: 'Stop' }> | undefined {
+    const { stop, parent } = run.spec;
+    if (stop) return { type: 'Stop', ...stop };
+    if (isTerminating(run)) return { type: 'Stop', cause: 'the run was deleted' };
+    if (parent && isGone(this.#runs.get(`${parent.namespace}/${parent.name}`), parent.uid))
+      return { type: 'Stop', cause: 'the run whose task it was is gone' };
+    return undefined;
+  }
+
+  #definitionOf({ metadata, status, spec }: WorkflowRun): Definition {
+    const name = status?.definition ?? '';
+    const revision = this.#revisions.get(`${metadata.namespace}/${name}`);
+    if (revision) return revision.data as unknown as Definition;
+    // The cache may not have it yet.
+    const workflow = this.#workflows.get(`${metadata.namespace}/${spec.workflow}`);
+    if (workflow && revisionName(workflow) === name) return workflow.spec.definition as Definition;
+    throw new Error(`ControllerRevision ${name}, with which the run began, is not there`);
+  }
+
+  #ports(): Ports {
+    const { clock, random } = this.#context;
+    return { now: clock.now(), random, evaluate: this.#thread.evaluate };
+  }
+
+  // ---- writing
+
+  async #store(key: ObjectKey, run: WorkflowRun, { state, definition, history }: Next): Promise<WorkflowRun> {
+    const { uid, namespace = '' } = run.metadata;
+    this.#keys.set(uid, key);
+    for (const task of tasksOf(pending(state)))
+      if (task.resource.type === 'function' && task.resource.namespace === undefined)
+        await this.#functions.placeAtOnce(uid, namespace, task);
+    const rest = await this.#moveHistory(run, history);
+    const marks = this.#functions.marksOf(uid);
+    const renewed = new Set(marks.map(({ id }) => id));
+    const calls = [...(run.status?.calls ?? []).filter(({ id }) => !renewed.has(id)), ...marks];
+    const status = statusOf(run, { state, definition, history: rest, calls, now: this.#context.clock.now() });
+    const written = await this.#write(run, status);
+    this.#live.set(key, { run: written, state });
+    this.#forgetEnded(uid, state);
+    return written;
+  }
+
+  /** The history of a run that has ended goes elsewhere, but for its end. */
+  async #trim(key: ObjectKey, run: WorkflowRun): Promise<WorkflowRun> {
+    const history = await this.#moveHistory(run, run.status?.history ?? []);
+    const written = await this.#write(run, { ...run.status, history: [...history] });
+    this.#live.set(key, { run: written, state: undefined });
+    return written;
+  }
+
+  /** Only what is stored is moved: what was never stored may come about differently after a restart. */
+  async #moveHistory(
+    run: WorkflowRun,
+    history: readonly WorkflowHistoryEntry[],
+  ): Promise<readonly WorkflowHistoryEntry[]> {
+    const { name, namespace = '', uid } = run.metadata;
+    const { chunks } = chunksOf(run.status?.history ?? [], hasEnded(run));
+    const owner = { apiVersion: apiVersionOf(workflowRunResource), kind: 'WorkflowRun', name, uid };
+    for (const entries of chunks) {
+      const metadata = {
+        name: historyName(name, (entries[0]?.id ?? 1) - 1),
+        namespace,
+        ownerReferences: [owner],
+      };
+      const spec = { run: name, entries: deepCopy([...entries]) };
+      try {
+        await this.#context.client
+          .resource(workflowHistoryResource)
+          .create({ apiVersion: 'minik8s.io/v1', kind: 'WorkflowHistory', metadata, spec });
+      } catch (error) {
+        if (!isAlreadyExists(error)) throw error;
+      }
+    }
+    return history.slice(chunks.reduce((sum, chunk) => sum + chunk.length, 0));
+  }
+
+  #write(run: WorkflowRun, status: NonNullable<WorkflowRun['status']>): Promise<WorkflowRun> {
+    return this.#context.client.resource(workflowRunResource).updateStatus({ ...run, status });
+  }
+
+  #forgetEnded(uid: string, state: RunState): void {
+    const waited = new Set(tasksOf(pending(state)).map(({ id }) => id));
+    this.#functions.keepOnly(uid, waited);
+  }
+
+  // ---- doing what is stored
+
+  async #act(
+    key: ObjectKey,
+    run: WorkflowRun,
+    state: RunState | undefined,
+  ): Promise<ReconcileResult | undefined> {
+    const { uid } = run.metadata;
+    const commands = state ? pending(state) : [];
+    const tasks = tasksOf(commands);
+    await this.#objects.release(uid, new Set(tasks.map(({ id }) => id)));
+    if (hasEnded(run)) {
+      if (!state || state.stopping.length === 0) this.#forget(key, uid);
+      return this.#leave(run);
+    }
+    this.#keys.set(uid, key);
+    const settled: [Task, RunEvent][] = [];
+    for (const task of tasks) {
+      const event = await this.#begun(run, task);
+      if (event) settled.push([task, event]);
+    }
+    for (const [task, event] of settled)
+      this.#functions.settle(uid, run.metadata.namespace ?? '', task, event);
+    const timer = commands.find((one) => one.type === 'setTimer');
+    return timer ? { requeueAfter: Math.max(0, timer.due - this.#context.clock.now()) } : undefined;
+  }
+
+  /** Sees to it that the task is under way; what has come of it where that is known at once. */
+  async #begun(run: WorkflowRun, task: Task): Promise<RunEvent | undefined> {
+    const { namespace = '', uid } = run.metadata;
+    if (this.#functions.eventOf(uid, task.id)) return undefined;
+    const workflow = this.#workflows.get(`${namespace}/${run.spec.workflow}`);
+    const allowed = this.#allowed.getOrInsertComputed(uid, () => new Set<string>());
+    if (!allowed.has(task.id) && !(await this.#objects.mayUse(run, workflow, task))) {
+      const { type, name, namespace: other } = task.resource;
+      const account = workflow?.spec.serviceAccountName;
+      const cause = `the service account ${namespace}/${account} may not use ${type} ${other}/${name}`;
+      return failed(task.id, 'States.Permissions', cause);
+    }
+    allowed.add(task.id);
+    if (task.resource.type !== 'function') return this.#objects.look(run, task);
+    const mark = run.status?.calls?.find(({ id }) => id === task.id);
+    this.#functions.ensure(uid, namespace, task, mark);
+    return undefined;
+  }
+
+  /** One that is a task is held until the other run has stored what came of it. */
+  async #leave(run: WorkflowRun): Promise<undefined> {
+    const { parent } = run.spec;
+    if (!parent || !run.metadata.finalizers?.includes(taskFinalizer)) return undefined;
+    const above = this.#runs.get(`${parent.namespace}/${parent.name}`);
+    if (!isGone(above, parent.uid)) return undefined;
+    await this.#objects.letGoRun(run);
+    return undefined;
+  }
+}

@@ -1,0 +1,126 @@
+/** workflows/NAME/invoke: makes a run, waits for its end, and answers with its output. */
+import { type Workflow, workflowResource } from '../../api/minik8s/v1/workflow.ts';
+import { hasEnded, inputOf, type WorkflowRun } from '../../api/minik8s/v1/workflow-run.ts';
+import { deepEqual } from '../../apimachinery/equality.ts';
+import { isTerminating } from '../../apimachinery/meta.ts';
+import { apiVersionOf, storageKey } from '../../apimachinery/resource-definition.ts';
+import {
+  isAlreadyExists,
+  newBadRequest,
+  newNotFound,
+  newStatusError,
+} from '../../apimachinery/status-error.ts';
+import { measureJson, TextError } from '../../apimachinery/value-limit.ts';
+import type { Handler, RequestScope } from '../../apiserver/request-scope.ts';
+import { respondJson } from '../../apiserver/respond.ts';
+import { mostData } from '../../states-language/limits.ts';
+import type { RunEnds } from './run-ends.ts';
+
+/** Makes a run of that name; rejects with AlreadyExists where there is one. `get` is a read of what is stored. */
+export interface RunClient {
+  create(run: RunDraft): Promise<WorkflowRun>;
+  get(namespace: string, name: string): Promise<WorkflowRun>;
+}
+
+export type RunDraft = Omit<WorkflowRun, 'metadata' | 'status'> & {
+  readonly metadata: Partial<WorkflowRun['metadata']>;
+};
+
+/** The name of the run: of every answer, and as the caller wishes it. */
+const runHeader = 'workflow-run';
+const wishedHeader = 'workflow-run-name';
+const usualSeconds = 60;
+const mostSeconds = 3600;
+
+export const invokeWorkflow =
+  (ends: RunEnds, runs: RunClient): Handler =>
+  async (scope) => {
+    const { info, server, request } = scope;
+    const { namespace, name } = info;
+    const workflow = server.cache.get(storageKey(workflowResource, namespace, name))?.object as
+      | Workflow
+      | undefined;
+    if (!workflow || isTerminating(workflow)) throw newNotFound(workflowResource, name);
+    const patience = patienceOf(scope) * 1000;
+    const input = await inputOfRequest(request);
+    const run = await begin(scope, runs, workflow, input);
+    const isAsync = /(^|[\s,;])respond-async($|[\s,;=])/i.test(request.headers.get('prefer') ?? '');
+    const ended = hasEnded(run) ? run : isAsync ? undefined : await ends.of(run, patience, scope.signal);
+    return ended ? answerOf(ended) : goesOn(run);
+  };
+
+function patienceOf({ query }: RequestScope): number {
+  const text = query.get('timeoutSeconds');
+  if (text === null) return usualSeconds;
+  const seconds = Number(text);
+  if (text.trim() !== '' && seconds >= 0 && seconds <= mostSeconds) return seconds;
+  throw newBadRequest(`timeoutSeconds must be a number from 0 to ${mostSeconds}, not ${text.slice(0, 100)}`);
+}
+
+async function inputOfRequest(request: Request): Promise<unknown> {
+  const bytes = Buffer.from(await request.arrayBuffer());
+  if (bytes.length > mostData) {
+    throw newStatusError(
+      'RequestEntityTooLarge',
+      `the input of a run may not be more than ${mostData} bytes`,
+    );
+  }
+  if (bytes.length === 0) return {};
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    measureJson(text);
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof TextError || error instanceof SyntaxError || error instanceof TypeError)
+      throw newBadRequest(`the input of a run must be JSON: ${error.message}`);
+    throw error;
+  }
+}
+
+async function begin(
+  { server, request }: RequestScope,
+  runs: RunClient,
+  { metadata }: Workflow,
+  input: unknown,
+): Promise<WorkflowRun> {
+  const { name: workflow, namespace = '', uid } = metadata;
+  const wished = request.headers.get(wishedHeader);
+  const name = wished ?? `${workflow}-${server.random.uuid().replaceAll('-', '').slice(0, 10)}`;
+  const owner = {
+    apiVersion: apiVersionOf(workflowResource),
+    kind: workflowResource.kind,
+    name: workflow,
+    uid,
+  };
+  try {
+    return await runs.create({
+      apiVersion: 'minik8s.io/v1',
+      kind: 'WorkflowRun',
+      metadata: { name, namespace, ownerReferences: [owner] },
+      spec: { workflow, input },
+    });
+  } catch (error) {
+    if (wished === null || !isAlreadyExists(error)) throw error;
+    const there = await runs.get(namespace, name);
+    if (there.spec.workflow === workflow && deepEqual(inputOf(there), input)) return there;
+    throw newStatusError(
+      'Conflict',
+      `there is a run ${name} already, of another workflow or with another input`,
+    );
+  }
+}
+
+function answerOf({ metadata, status = {} }: WorkflowRun): Response {
+  const headers = { [runHeader]: metadata.name };
+  const { phase, output = null, error = '', cause = '' } = status;
+  return phase === 'Succeeded'
+    ? respondJson(200, JSON.stringify(output), headers)
+    : respondJson(500, { error: error || phase, cause }, headers);
+}
+
+const goesOn = ({ metadata: { name, namespace } }: WorkflowRun): Response =>
+  respondJson(
+    202,
+    { run: name, namespace },
+    { [runHeader]: name, location: `/apis/minik8s.io/v1/namespaces/${namespace}/workflowruns/${name}` },
+  );
