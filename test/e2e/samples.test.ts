@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { ExecError, systemExec } from '../../src/base/exec.ts';
 import { makeNginxImage } from '../fixtures/nginx-image.ts';
+import { makeRuntimeImage } from '../fixtures/runtime-images.ts';
 import { commandsOf, type SampleCommand } from '../fixtures/sample-readme.ts';
 import { Cluster, executable } from './harness/cluster.ts';
 import { docker } from './harness/docker.ts';
@@ -14,6 +15,10 @@ import { waitFor } from './harness/wait-for.ts';
 
 const root = join(import.meta.dirname, '../..');
 const image = `minik8s-test/samples-nginx:${process.pid}`;
+const runtimes = {
+  python: `minik8s-test/samples-python:${process.pid}`,
+  nodejs: `minik8s-test/samples-nodejs:${process.pid}`,
+};
 const samples = readdirSync(join(root, 'samples'), { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => ({
@@ -25,12 +30,20 @@ const needsAll = ({ commands }: (typeof samples)[number]) =>
   commands.some(({ command }) => command.startsWith('ctl drain'));
 
 test('samples', { concurrency: 4 }, async (context) => {
-  context.after(() => docker('image', 'rm', '-f', image).then(() => undefined));
-  await makeNginxImage(image);
-  const host = await Host.start(context, { images: [helloImage, image] });
+  const images = [image, runtimes.python, runtimes.nodejs];
+  context.after(() => docker('image', 'rm', '-f', ...images).then(() => undefined));
+  await Promise.all([
+    makeNginxImage(image),
+    makeRuntimeImage('python', runtimes.python),
+    makeRuntimeImage('nodejs', runtimes.nodejs),
+  ]);
+  const host = await Host.start(context, { images: [helloImage, ...images] });
   const manifests = join(host.directory, 'manifests');
   mkdirSync(manifests);
-  const flags = ['--nginx-image', image, '--pod-manifest-path', manifests];
+  const flags = [
+    ...['--nginx-image', image, '--pod-manifest-path', manifests],
+    ...['--python-image', runtimes.python, '--nodejs-image', runtimes.nodejs],
+  ];
   const cluster = await Cluster.start(context, { host, flags });
   const env = { ...process.env, KUBECONFIG: cluster.kubeconfig, MANIFESTS: manifests };
   /** All that it prints, and whether it ended well. */
@@ -84,6 +97,8 @@ test('samples', { concurrency: 4 }, async (context) => {
         'hpa',
         'dns',
         'ns',
+        'functions',
+        'workflows',
       );
       const more = all.filter(
         (name) => !/^service\/kubernetes$|^configmap\/kube-root|^namespace\/(default|kube-)/.test(name),

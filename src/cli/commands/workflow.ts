@@ -228,7 +228,6 @@ const entryOf = (entry: JsonObject): Entry => ({
   detail: entry.detail,
   input: entry.input,
   output: entry.output,
-  ...(entry.omitted !== undefined && { omitted: String(entry.omitted) }),
 });
 
 const graph: Verb = {

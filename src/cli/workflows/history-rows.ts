@@ -13,7 +13,6 @@ export interface Entry {
   readonly detail?: unknown;
   readonly input?: unknown;
   readonly output?: unknown;
-  readonly omitted?: string | undefined;
 }
 
 export const historyHeaders = ['ID', 'AFTER', 'TYPE', 'STATE', 'TASK', 'DETAIL'];
@@ -31,7 +30,7 @@ export const historyRows = (entries: readonly Entry[], begun: number): string[][
 
 const after = (ms: number) => (ms < 1000 ? `${Math.max(0, Math.round(ms))}ms` : goDuration(ms));
 
-function detailOf({ detail, input, output, omitted }: Entry): string {
+function detailOf({ detail, input, output }: Entry): string {
   const told = isRecord(detail)
     ? Object.entries(detail).map(([name, value]) => `${name}=${short(value)}`)
     : detail === undefined
@@ -40,7 +39,6 @@ function detailOf({ detail, input, output, omitted }: Entry): string {
   const data = [
     ...(input === undefined ? [] : [`input=${short(input)}`]),
     ...(output === undefined ? [] : [`output=${short(output)}`]),
-    ...(omitted === undefined ? [] : [`(${line(omitted)})`]),
   ];
   return [...told, ...data].join(' ');
 }

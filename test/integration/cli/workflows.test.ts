@@ -217,7 +217,7 @@ describe('ctl workflow history', () => {
       state: 'Pay',
       task: '0-0',
       detail: { error: 'Busy' },
-      input: [1],
+      input: '[1]',
     });
     await report(run, { phase: 'Running', startTime: at(1), history: [entry(2), last], historyCount: 3 });
     const { out } = await ctl(['workflow', 'history', run]);
