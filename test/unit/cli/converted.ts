@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { JsonObject } from '../../../src/apimachinery/equality.ts';
 import { convert } from '../../../src/cli/convert/convert-plan.ts';
 
-export type Made = JsonObject & { readonly metadata: JsonObject; readonly spec: JsonObject };
+type Made = JsonObject & { readonly metadata: JsonObject; readonly spec: JsonObject };
 
 /** Of inputs that stand at `f`. */
 export function converted(...objects: readonly JsonObject[]) {
