@@ -199,6 +199,9 @@ export function newInvalid(
 const reasonOf = (error: unknown) => (error instanceof StatusError ? error.status.reason : undefined);
 
 export const isNotFound = (error: unknown) => reasonOf(error) === 'NotFound';
+/** An object of that kind was not found, not another that the request needs. */
+export const isNotFoundOf = ({ plural }: { readonly plural: string }, error: unknown) =>
+  isNotFound(error) && error instanceof StatusError && error.status.details?.kind === plural;
 export const isAlreadyExists = (error: unknown) => reasonOf(error) === 'AlreadyExists';
 export const isForbidden = (error: unknown) => reasonOf(error) === 'Forbidden';
 export const isConflict = (error: unknown) => reasonOf(error) === 'Conflict';

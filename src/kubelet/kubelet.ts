@@ -98,6 +98,7 @@ class KubeletRun {
   readonly #services: KnownServices;
   readonly #sources: PodSources;
   readonly #chores: VolumeChores;
+  readonly #localVolumes: LocalVolumes;
   readonly #functions: NodeFunctions;
   readonly #imageGc: ImageGc;
   readonly #engine: EngineConnection;
@@ -150,6 +151,7 @@ class KubeletRun {
     const engineDirectory = () => this.#engine.directory;
     const run = choreSteps({ dataDir, exec, localVolumes, shares, claims, engineDirectory });
     this.#chores = new VolumeChores({ ...options, run });
+    this.#localVolumes = localVolumes;
     const volumes = new PodVolumes({
       claims,
       ...{ localVolumes, shares },
@@ -285,7 +287,7 @@ class KubeletRun {
   async run(): Promise<void> {
     const stop = new AbortController();
     const signal = AbortSignal.any([this.#signal, stop.signal]);
-    await Promise.all([this.#assigned.load(), this.#services.load()]);
+    await Promise.all([this.#assigned.load(), this.#services.load(), this.#removeDrafts()]);
     await this.#staticPods.load();
     const loops = [
       this.#assigned.run(signal),
@@ -304,6 +306,15 @@ class KubeletRun {
       stop.abort();
       await Promise.allSettled(loops);
       await this.#shutDown();
+    }
+  }
+
+  async #removeDrafts(): Promise<void> {
+    try {
+      await this.#localVolumes.removeDrafts();
+    } catch (error) {
+      const message = 'cannot remove folders of volumes that were begun; they are empty and harm nothing';
+      this.#options.log.warn(message, { error: errorMessage(error) });
     }
   }
 

@@ -10,6 +10,7 @@ import { type Pod, podResource } from '../api/core/v1/pod.ts';
 import { isPodTerminal } from '../api/core/v1/pod-conditions.ts';
 import { priorityOf } from '../api/core/v1/priority.ts';
 import { type ObjectKey, objectKey } from '../apimachinery/meta.ts';
+import { isNotFoundOf } from '../apimachinery/status-error.ts';
 import {
   type ControllerContext,
   type ControllerDefinition,
@@ -207,8 +208,8 @@ function schedulerController(
       throw new Error(`node ${nodeName} is gone, or no plugin binds the pod`);
     } catch (error) {
       snapshot.forget(uid);
-      // A pod that went meanwhile needs no node; whatever else it was is worth another try.
-      if (pods.get(key)?.metadata.uid === uid) throw error;
+      // A pod that went meanwhile needs no node, also where nobody has seen yet that it went; whatever else it was is worth another try.
+      if (pods.get(key)?.metadata.uid === uid && !isNotFoundOf(podResource, error)) throw error;
     }
   }
 

@@ -27,6 +27,9 @@ export interface AdmissionPlugin {
   mutate?(admission: Admission): void | Promise<void>;
   /** Sees the object as it will be stored, but for what the server allocates; must not change it. */
   validate?(admission: Admission): void | Promise<void>;
-  /** What it let through, to be created, surely is not stored: its name or something else was taken. Must not throw. */
+  /**
+   * What it let through, to be created or updated, surely is not stored: its name or something else was taken, or another writer was
+   * faster. An update that is tried again is a new admission. A create is told of a dry run, too. Must not throw.
+   */
   notStored?(admission: Admission): void;
 }

@@ -7,7 +7,6 @@ import {
   newAlreadyExists,
   newBadRequest,
   newStatusError,
-  StatusError,
 } from '../../apimachinery/status-error.ts';
 import { countOwnValues, tooManyValues } from '../../apimachinery/value-limit.ts';
 import { rfc3339 } from '../../base/clock.ts';
@@ -23,6 +22,7 @@ import type { WriteOptions } from '../write-options.ts';
 import { planClaims, requireUnclaimed } from './claims.ts';
 import { type OwnedWrite, ownersAfter, ownersOfNew, setOwners } from './field-ownership.ts';
 import { withRoom } from './guaranteed-update.ts';
+import { isSurelyNotStored } from './not-stored.ts';
 import { initializeMeta, matchTarget } from './object-meta.ts';
 import { prepareForCreate, validateForCreate } from './preparation.ts';
 
@@ -118,8 +118,7 @@ async function createNamed(
   try {
     return await store(server, request, object, owners, work);
   } catch (error) {
-    // After any other failure, such as of the store, it may be there all the same.
-    if (error instanceof StatusError && !dryRun) server.admission.notStored(admission);
+    if (isSurelyNotStored(error)) server.admission.notStored(admission);
     throw error;
   }
 }

@@ -18,6 +18,7 @@ import type { Kept } from '../encoding/encoder.ts';
 import type { ServerContext } from '../server-context.ts';
 import { storedObject } from '../stored-object.ts';
 import { requireUnclaimed } from './claims.ts';
+import { isSurelyNotStored } from './not-stored.ts';
 
 export type Decision =
   | {
@@ -26,6 +27,8 @@ export type Decision =
       readonly claims?: Claims | undefined;
       /** Without managedFields, where the store has no room for them. */
       readonly mayForgetOwners?: boolean;
+      /** Called when this surely is not stored: somebody was faster, or the store refused. */
+      readonly notStored?: () => void;
     }
   | { readonly type: 'remove'; readonly object: KubeObject; readonly claims?: Claims | undefined }
   /** The object is already as it should be. */
@@ -84,7 +87,7 @@ export async function guaranteedUpdate(
     try {
       const kept = target.dryRun
         ? await tryClaims(server, decision)
-        : await apply(server, key, decision, snapshot.revision);
+        : await applyOrTell(server, key, decision, snapshot.revision);
       return { type, object, kept };
     } catch (error) {
       if (error instanceof ClaimTakenError) taken.add(error.claim);
@@ -126,6 +129,20 @@ async function tryClaims(
 ): Promise<Kept> {
   await requireUnclaimed(server, claims);
   return { object };
+}
+
+async function applyOrTell(
+  server: ServerContext,
+  key: string,
+  decision: Exclude<Decision, { type: 'keep' }>,
+  revision: number,
+): Promise<Kept> {
+  try {
+    return await apply(server, key, decision, revision);
+  } catch (error) {
+    if (decision.type === 'write' && isSurelyNotStored(error)) decision.notStored?.();
+    throw error;
+  }
 }
 
 async function apply(

@@ -92,7 +92,8 @@ async function decide(
   if (isFullyFinalized(definition, object))
     return { type: 'remove', object, claims: releaseClaims(server, definition, old) };
   if (isUnchanged(object, old)) return { type: 'keep', object: old };
-  return { type: 'write', object, claims, mayForgetOwners: request.owners === undefined };
+  const notStored = () => server.admission.notStored(admission);
+  return { type: 'write', object, claims, mayForgetOwners: request.owners === undefined, notStored };
 }
 
 function ownersOf(

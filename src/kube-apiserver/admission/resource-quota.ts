@@ -34,7 +34,7 @@ export function resourceQuotas(server: Server): AdmissionPlugin {
       if (!isLimited) return;
       const at = server.clock.monotonic();
       const write = await charge(server, charges, admission);
-      if (write && admission.operation === 'create') taken.set(admission, { write, at });
+      if (write && !write.dryRun) taken.set(admission, { write, at });
     },
     notStored(admission) {
       const charge = taken.get(admission);

@@ -2,7 +2,7 @@
  * The folders of local volumes that this server makes by itself, in a directory of their own. One is made when a pod first has it
  * and removed when its volume goes; nothing but a direct entry of the directory, named as the volume, is ever touched.
  */
-import { chmod, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { localProvisioner } from '../../api/core/v1/local-volumes.ts';
 import type { PersistentVolume } from '../../api/core/v1/types.gen.ts';
@@ -16,6 +16,9 @@ export interface LocalVolumesOptions {
   readonly nodeName: string;
   readonly exec: Exec;
 }
+
+/** Of one that is not made yet: no volume is called so. */
+const draftPrefix = '..new-';
 
 export const localVolumesDirectory = (dataDir: string) => join(dataDir, 'local-volumes');
 
@@ -42,7 +45,7 @@ export class LocalVolumes {
     const folder = this.#folder(name);
     await mkdir(this.#directory, { recursive: true, mode: 0o711 });
     if (await found(folder)) return;
-    const draft = await mkdtemp(join(this.#directory, '..new-'));
+    const draft = await mkdtemp(join(this.#directory, draftPrefix));
     try {
       await chmod(draft, 0o777);
       await rename(draft, folder);
@@ -50,6 +53,15 @@ export class LocalVolumes {
       await rm(draft, { recursive: true, force: true });
       throw error;
     }
+  }
+
+  /** What an agent left that was killed while it made folders; before the first is made. Only empty ones: nothing is ever in them. */
+  async removeDrafts(): Promise<void> {
+    const names = await readdir(this.#directory).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return [];
+      throw error;
+    });
+    for (const name of names) if (name.startsWith(draftPrefix)) await rmdir(join(this.#directory, name));
   }
 
   /** Of one that is its own. */

@@ -70,10 +70,10 @@ describe('a quota', () => {
         'count/services': '0',
       },
     );
-    const service = (name: string) =>
-      server.call('POST', `${inDefault}/services`, {
+    const service = (name: string, nodePort = 30_080, query = '') =>
+      server.call('POST', `${inDefault}/services${query}`, {
         metadata: { name },
-        spec: { type: 'NodePort', ports: [{ port: 80, nodePort: 30_080 }] },
+        spec: { type: 'NodePort', ports: [{ port: 80, nodePort }] },
       });
     assert.equal((await service('first')).status, 201);
     const used = { services: '1', 'services.nodeports': '1', 'count/services': '1' };
@@ -82,6 +82,10 @@ describe('a quota', () => {
     await eventually(server.clock, 'what is used is one Service', async () =>
       deepEqual(await usedOf(server, 'a'), used),
     );
+    assert.equal((await service('dry', 30_080, '?dryRun=All')).status, 422);
+    assert.equal((await service('second', 30_081)).status, 201);
+    const both = { services: '2', 'services.nodeports': '2', 'count/services': '2' };
+    assert.deepEqual(await usedOf(server, 'a'), both, 'a dry run has nothing to get back');
   });
 
   it('is taken from by what is created, until it is used up', async (t) => {
@@ -292,6 +296,59 @@ describe('a cache that is behind', () => {
     assert.equal((await pod(server, 'c')).status, 201);
     assert.deepEqual(await usedOf(server, 'q'), { pods: '3' });
     lagging.releaseEvents();
+  });
+});
+
+describe('an update for which a quota was asked, and that another writer was faster than', () => {
+  const hard = { services: '5', 'services.nodeports': '9' };
+  const ports = [
+    { name: 'a', port: 1 },
+    { name: 'b', port: 2 },
+  ];
+  const merge = { headers: { 'content-type': 'application/merge-patch+json' } };
+  const path = `${inDefault}/services/s`;
+
+  /** A Service that has two node ports in the store, and none yet in the cache. */
+  async function overtaken(t: TestContext) {
+    let lagging: LaggingStore | undefined;
+    const server = await start(t, {
+      wrapStore(store) {
+        lagging = new LaggingStore(store);
+        return lagging.store;
+      },
+    });
+    t.after(() => lagging?.releaseEvents());
+    await quota(server, 'q', hard, { services: '0', 'services.nodeports': '0' });
+    const made = await server.call('POST', `${inDefault}/services`, {
+      metadata: { name: 's' },
+      spec: { ports },
+    });
+    assert.equal(made.status, 201, made.text);
+    await server.call('GET', `${inDefault}/services`);
+    lagging?.holdEvents();
+    const patched = await server.call('PATCH', path, { spec: { type: 'NodePort' } }, merge);
+    assert.equal(patched.status, 200, patched.text);
+    const used = { services: '1', 'services.nodeports': '2' };
+    assert.deepEqual(await usedOf(server, 'q'), used);
+    const isUsed = (most: Amounts) =>
+      eventually(server.clock, `what is used is ${JSON.stringify(most)}`, async () =>
+        deepEqual(await usedOf(server, 'q'), most),
+      );
+    return { server, made: made.json<Service>(), used, isUsed };
+  }
+
+  it('has given back at once what it had taken, when it is refused', async (t) => {
+    const { server, made, used, isUsed } = await overtaken(t);
+    const late = await server.call('PUT', path, { ...made, spec: { ...made.spec, type: 'NodePort' } });
+    assert.equal(late.status, 409, late.text);
+    await isUsed(used);
+  });
+
+  it('has taken once, when it is tried again and stored', async (t) => {
+    const { server, used, isUsed } = await overtaken(t);
+    const spec = { type: 'NodePort', ports: [...ports, { name: 'c', port: 3 }] };
+    assert.equal((await server.call('PATCH', path, { spec }, merge)).status, 200);
+    await isUsed({ ...used, 'services.nodeports': '3' });
   });
 });
 

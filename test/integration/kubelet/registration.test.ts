@@ -1,6 +1,6 @@
 /** The node as the API server sees it, and what the agent does while one of its partners is away. */
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
@@ -17,6 +17,7 @@ import { RuntimeError } from '../../../src/docker/runtime-error.ts';
 import { createKubelet, type KubeletOptions } from '../../../src/kubelet/kubelet.ts';
 import type { RuntimeVersion } from '../../../src/kubelet/runtime/runtime.ts';
 import { SimulatedRuntime } from '../../../src/kubelet/runtime/simulated.ts';
+import { localVolumesDirectory } from '../../../src/kubelet/volumes/local-volumes.ts';
 import { admin, startTestServer, type TestServer } from '../../fixtures/api-server.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 import { ScriptedInformers } from '../../fixtures/scripted-informers.ts';
@@ -147,6 +148,19 @@ describe('node agent', () => {
       assert.ok(isReady(pod), JSON.stringify(pod.status));
       return pod;
     });
+
+  it('removes what was left of folders of volumes that were begun, and nothing else', async () => {
+    const folder = (name: string) => join(localVolumesDirectory(dataDir), name);
+    for (const name of ['..new-aBc123', '..new-full/data', 'pvc-1/data', 'pvc-2'])
+      await mkdir(folder(name), { recursive: true });
+    const log = new RecordingLogger();
+    start('drafts', { log });
+    await until('drafts', 'True');
+    assert.deepEqual((await readdir(folder(''))).sort(), ['..new-full', 'pvc-1', 'pvc-2']);
+    // Nothing that was in them could be there: who puts something in has to look after it.
+    const said = log.of('warn').filter(({ message }) => message.includes('folders of volumes'));
+    assert.equal(said.length, 1);
+  });
 
   it('registers with what the machine is and has, and renews its lease', async () => {
     start('a', { labels: { zone: 'z1' }, taints: [{ key: 'k', effect: 'NoSchedule' }], server: undefined });

@@ -91,3 +91,96 @@ describe('the sizes of directories', () => {
     assert.deepEqual(counted, []);
   });
 });
+
+describe('counting directories', () => {
+  type Asked = {
+    readonly file: string;
+    readonly args: readonly string[];
+    readonly signal: AbortSignal | undefined;
+  };
+  let asked: Asked[];
+  let log: RecordingLogger;
+  /** With what each run of `du` gives. */
+  function counting(answer: (asked: Asked) => Promise<string>): DirectorySizes {
+    [asked, log] = [[], new RecordingLogger()];
+    return new DirectorySizes({
+      clock,
+      log,
+      exec: async (file, args, options) => {
+        assert.deepEqual([options?.lengthy, options?.timeoutMs], [true, 60_000]);
+        const one = { file, args, signal: options?.signal };
+        asked.push(one);
+        return { stdout: await answer(one), stderr: '' };
+      },
+    });
+  }
+
+  it('stays in their file system, and takes no name for an option', async () => {
+    const counted = counting(async () => '');
+    counted.want(['-a']);
+    await counted.settled();
+    const rest = ['--', '-a'];
+    assert.deepEqual(
+      asked.map(({ file, args }) => [file, ...args]),
+      [
+        ['du', '--summarize', '--one-file-system', '--null', '--block-size=1', ...rest],
+        ['du', '--summarize', '--one-file-system', '--null', '--inodes', ...rest],
+      ],
+    );
+  });
+
+  it('tells only what was counted both ways, of lines as du writes them', async () => {
+    const counted = counting(async ({ args }) =>
+      args.includes('--inodes') ? '1\t/a\0' + '2\t/b\0' : '5\t/a\0' + '6\t/c\0' + 'x\t/b\0' + '\0odd\0',
+    );
+    counted.want(['/a', '/b', '/c', 'undefined']);
+    await counted.settled();
+    assert.deepEqual(
+      ['/a', '/b', '/c', 'undefined', ''].map((name) => counted.get(name)?.bytes),
+      [5, undefined, undefined, undefined, undefined],
+    );
+  });
+
+  it('is one at a time, and ends with its owner, in silence', async () => {
+    const counted = counting(
+      ({ signal }) =>
+        new Promise((_, reject) => {
+          if (signal?.aborted) reject(new Error('aborted'));
+          else signal?.addEventListener('abort', () => reject(new Error('aborted')));
+        }),
+    );
+    counted.want(Array.from({ length: 60 }, (_, index) => `/d${index}`));
+    await clock.advance(60_000);
+    counted.want(['/b']);
+    assert.equal(asked.length, 1);
+    await counted.close();
+    assert.equal(asked.length, 2, 'of the fifty that were begun');
+    assert.deepEqual(log.lines, []);
+    counted.want(['/c']);
+    await counted.settled();
+    assert.equal(asked.length, 2);
+  });
+
+  it('that fails is told, and tried again after its time', async () => {
+    let fails = true;
+    const counted = counting(async () => {
+      if (fails) throw new Error('no du');
+      return '5\t/a\0';
+    });
+    counted.want(['/a']);
+    await counted.settled();
+    assert.deepEqual(
+      log.of('debug').map(({ message, fields }) => [message, fields.error]),
+      Array(2).fill(['cannot measure directories', 'no du']),
+    );
+    fails = false;
+    await clock.advance(9_999);
+    counted.want(['/a']);
+    await counted.settled();
+    assert.equal(counted.get('/a'), undefined);
+    await clock.advance(1);
+    counted.want(['/a']);
+    await counted.settled();
+    assert.equal(counted.get('/a')?.bytes, 5);
+  });
+});

@@ -145,6 +145,21 @@ describe('a binding that finds nothing', () => {
     assert.equal(world.nodeOf('next'), 'n');
   });
 
+  it('is no fault when the pod is gone, and nobody has seen that yet', async () => {
+    await begin();
+    await world.addNode(node('n', cores('1')));
+    world.before = () => {
+      world.before = () => {};
+      throw newNotFound(pods, 'p');
+    };
+    await world.put(wanting('p', { cpu: '1' }));
+    assert.deepEqual([world.log.lines, world.events, world.clock.pending], [[], [], 0]);
+    await world.put(wanting('next', { cpu: '1' }));
+    assert.equal(world.nodeOf('next'), 'n', 'what it was to take is free');
+    await world.remove('p');
+    assert.deepEqual([lines(), world.clock.pending], [[], 0]);
+  });
+
   it('is no fault when another pod has its name by now, which is bound as well', async () => {
     await begin();
     await world.addNode(node('n'));

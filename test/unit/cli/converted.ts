@@ -1,0 +1,20 @@
+/** One manifest of another system, and what becomes of it. */
+import assert from 'node:assert/strict';
+import type { JsonObject } from '../../../src/apimachinery/equality.ts';
+import { convert } from '../../../src/cli/convert/convert-plan.ts';
+
+type Made = JsonObject & { readonly metadata: JsonObject; readonly spec: JsonObject };
+
+/** Of inputs that stand at `f`. */
+export function converted(...objects: readonly JsonObject[]) {
+  const { objects: made, notes, errors } = convert(objects.map((object) => ({ where: 'f', object })));
+  return { made: made as Made[], notes, errors: errors.map(({ message }) => message) };
+}
+
+/** Of one that becomes one. */
+export function convertedOne(object: JsonObject): { readonly made: Made; readonly notes: readonly string[] } {
+  const { made, notes, errors } = converted(object);
+  assert.deepEqual(errors, []);
+  assert.equal(made.length, 1);
+  return { made: made[0] as Made, notes };
+}
