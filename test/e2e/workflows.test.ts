@@ -21,25 +21,25 @@ const tried = new Set();
 
 export async function check(order, context) {
   note('check', context);
-  await wait(1500);
+  await wait(3000);
   return { ...order, total: order.items.length * 60 };
 }
 export async function pay({ order }, context) {
   note('pay', context);
-  await wait(1500);
+  await wait(3000);
   if (tried.has(order)) return 'paid';
   tried.add(order);
   throw named('Busy', 'the bank is busy');
 }
 export async function pack({ item }, context) {
   note('pack', context);
-  await wait(1500);
+  await wait(3000);
   if (item === 'vase') throw named('Broken', 'the vase is broken');
   return 'packed ' + item;
 }
 export async function mail(order, context) {
   note('mail', context);
-  await wait(1500);
+  await wait(3000);
   return { sent: order.done };
 }
 `;
@@ -207,7 +207,7 @@ test('workflows', async (context) => {
         [status?.phase, status?.output, status?.cause],
         ['Succeeded', { sent: ['paid', ['packed cup', 'replaced']] }, undefined],
       );
-      assert.ok(kills >= 3, `it was killed ${kills} times`);
+      assert.ok(kills >= 2, `it was killed ${kills} times`);
       assert.deepEqual(await called(), { check: 1, pay: 2, pack: 2, mail: 1 });
     },
   );

@@ -1,6 +1,6 @@
 /** workflows/NAME/invoke: makes a run, waits for its end, and answers with its output. */
 import { type Workflow, workflowResource } from '../../api/minik8s/v1/workflow.ts';
-import { hasEnded, inputOf, type WorkflowRun } from '../../api/minik8s/v1/workflow-run.ts';
+import { hasEnded, inputOf, mostInput, type WorkflowRun } from '../../api/minik8s/v1/workflow-run.ts';
 import { deepEqual } from '../../apimachinery/equality.ts';
 import { isTerminating } from '../../apimachinery/meta.ts';
 import { apiVersionOf, storageKey } from '../../apimachinery/resource-definition.ts';
@@ -13,7 +13,6 @@ import {
 import { measureJson, TextError } from '../../apimachinery/value-limit.ts';
 import type { Handler, RequestScope } from '../../apiserver/request-scope.ts';
 import { respondJson } from '../../apiserver/respond.ts';
-import { mostData } from '../../states-language/limits.ts';
 import type { RunEnds } from './run-ends.ts';
 
 /** Makes a run of that name; rejects with AlreadyExists where there is one. `get` is a read of what is stored. */
@@ -59,10 +58,10 @@ function patienceOf({ query }: RequestScope): number {
 
 async function inputOfRequest(request: Request): Promise<unknown> {
   const bytes = Buffer.from(await request.arrayBuffer());
-  if (bytes.length > mostData) {
+  if (bytes.length > mostInput) {
     throw newStatusError(
       'RequestEntityTooLarge',
-      `the input of a run may not be more than ${mostData} bytes`,
+      `the input of a run may not be more than ${mostInput} bytes`,
     );
   }
   if (bytes.length === 0) return {};

@@ -506,7 +506,11 @@ describe('who may call', () => {
 });
 
 describe('a call that is placed before it is made', () => {
-  const program = { image: undefined as unknown as string, runtime: 'python' as const, files: { 'main.py': '' } };
+  const program = {
+    image: undefined as unknown as string,
+    runtime: 'python' as const,
+    files: { 'main.py': '' },
+  };
   const forever = new AbortController().signal;
   const given = ({ metadata }: Fn, id = 'c-1') => ({ namespace: 'default', function: metadata.name, id });
   const calls = () => {
@@ -530,7 +534,10 @@ describe('a call that is placed before it is made', () => {
     const outcome = await sent(one, place.instance, { place });
     assert.ok(outcome.type === 'answered' && outcome.status === 200);
     const { headers, body, method } = JSON.parse(outcome.body.toString());
-    assert.deepEqual([method, body, headers['function-call-id'], headers['function-once']], ['POST', '{"n":1}', 'c-1', '0']);
+    assert.deepEqual(
+      [method, body, headers['function-call-id'], headers['function-once']],
+      ['POST', '{"n":1}', 'c-1', '0'],
+    );
   });
   it('that may have been sent says since when', async () => {
     const one = await fn(program);
@@ -589,7 +596,10 @@ describe('a call that is placed before it is made', () => {
     assert.ok(outcome.type === 'answered' && outcome.error === 'NoMoney');
   });
   it('has no place where there is no function, and gives it back when nobody wants it any more', async () => {
-    await assert.rejects(calls().place({ namespace: 'default', function: 'none', id: 'a' }, forever), /not found/);
+    await assert.rejects(
+      calls().place({ namespace: 'default', function: 'none', id: 'a' }, forever),
+      /not found/,
+    );
     const one = await fn({ ...program, concurrency: 1 });
     await instance(one, echo);
     const place = await calls().place(given(one), forever);

@@ -22,13 +22,17 @@ export const historyEntrySchema = struct({
   input: v.optional(
     v.pipe(
       v.string(),
-      v.description('What the state, or the task, was given, as JSON. A long one is cut and ends with …'),
+      v.description(
+        'What the state, or the task, was given, as JSON. A long one is cut, and then ends with three dots.',
+      ),
     ),
   ),
   output: v.optional(
     v.pipe(
       v.string(),
-      v.description('What the state, or the task, gave, as JSON. A long one is cut and ends with …'),
+      v.description(
+        'What the state, or the task, gave, as JSON. A long one is cut, and then ends with three dots.',
+      ),
     ),
   ),
 });

@@ -135,6 +135,8 @@ const workflowRunSchema = v.pipe(
 
 export type WorkflowRun = v.InferOutput<typeof workflowRunSchema>;
 
+/** Bytes of JSON of an input. */
+export const mostInput = mostData;
 /** How many runs a run may have above it. */
 export const deepestRun = 10;
 const longestError = 256;
@@ -151,7 +153,7 @@ function validate(run: WorkflowRun): StatusCause[] {
   const { workflow, stop, parent } = run.spec;
   const causes = nameCauses('metadata.name', run.metadata.name, checkDns1123Label);
   causes.push(...workflowNameCauses('spec.workflow', workflow));
-  const excess = excessOf(inputOf(run), mostData);
+  const excess = excessOf(inputOf(run), mostInput);
   if (excess !== undefined) causes.push(forbiddenCause('spec.input', `the input ${excess}`));
   if ((stop?.error?.length ?? 0) > longestError) causes.push(tooLongCause('spec.stop.error', longestError));
   if ((stop?.cause?.length ?? 0) > longestCause) causes.push(tooLongCause('spec.stop.cause', longestCause));

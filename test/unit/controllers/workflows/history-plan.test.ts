@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import type { WorkflowHistoryEntry } from '../../../../src/api/minik8s/v1/workflow-history-entry.ts';
+import { chunksOf, entriesOf } from '../../../../src/controllers/workflows/history-plan.ts';
+
+const time = Date.UTC(2026, 0, 1);
+const entries = (count: number): WorkflowHistoryEntry[] =>
+  Array.from({ length: count }, (_, index) => ({ id: index + 1, time: 't', type: 'TaskScheduled' }));
+
+it('an entry says what the engine says', () => {
+  const detail = { error: 'E' };
+  const [first, second] = entriesOf(
+    [
+      { id: 1, time, type: 'TaskFailed', state: 'A', way: '0-0', detail },
+      { id: 2, time, type: 'PassStateExited', output: null },
+    ],
+    [],
+  );
+  assert.deepEqual(first, {
+    id: 1,
+    time: '2026-01-01T00:00:00.000Z',
+    type: 'TaskFailed',
+    state: 'A',
+    task: '0-0',
+    detail,
+  });
+  assert.equal(second?.output, 'null');
+});
+
+it('a long input is cut, never in the middle of a character', () => {
+  const [cut, whole, pair] = entriesOf(
+    [
+      { id: 1, time, type: 'TaskScheduled', input: 'a'.repeat(4095) },
+      { id: 2, time, type: 'TaskScheduled', input: 'a'.repeat(4094) },
+      { id: 3, time, type: 'TaskScheduled', input: `${'a'.repeat(4094)}😀` },
+    ],
+    [],
+  );
+  assert.equal(cut?.input, `"${'a'.repeat(4095)}…`);
+  assert.equal(whole?.input, `"${'a'.repeat(4094)}"`);
+  assert.equal(pair?.input, `"${'a'.repeat(4094)}…`);
+});
+
+it('many long inputs together are cut more', () => {
+  const many = entriesOf(
+    Array.from({ length: 300 }, (_, index) => ({
+      id: index,
+      time,
+      type: 'TaskScheduled',
+      input: 'a'.repeat(5000),
+    })),
+    [],
+  );
+  assert.equal(many[0]?.input?.length, 4097);
+  assert.equal(many.at(-1)?.input?.length, 257);
+  const [later] = entriesOf([{ id: 1, time, type: 'TaskScheduled', input: 'a'.repeat(5000) }], many);
+  assert.equal(later?.input?.length, 257);
+});
+
+it('fifty at a time go elsewhere; of a run that has ended the end stays', () => {
+  const sizes = (count: number, hasEnded: boolean) => {
+    const { chunks, rest } = chunksOf(entries(count), hasEnded);
+    return [chunks.map((chunk) => [chunk[0]?.id, chunk.length]), rest.length];
+  };
+  assert.deepEqual(sizes(49, false), [[], 49]);
+  assert.deepEqual(sizes(50, false), [[[1, 50]], 0]);
+  assert.deepEqual(sizes(120, false), [
+    [
+      [1, 50],
+      [51, 50],
+    ],
+    20,
+  ]);
+  assert.deepEqual(sizes(50, true), [[], 50]);
+  assert.deepEqual(sizes(100, true), [[[1, 50]], 50]);
+});
