@@ -30,6 +30,7 @@ import { dnsController } from './services/dns.ts';
 import { endpointsController } from './services/endpoints.ts';
 import { endpointSliceController } from './services/endpointslice.ts';
 import { endpointSliceMirroringController } from './services/endpointslicemirroring.ts';
+import { type TriggerOptions, triggerController } from './triggers/trigger.ts';
 import { ephemeralVolumeController } from './volumes/ephemeral-volume.ts';
 import { expandController } from './volumes/expand.ts';
 import { persistentVolumeBinder } from './volumes/persistent-volume-binder.ts';
@@ -68,6 +69,8 @@ export interface ControllersOptions {
   readonly autoscaling?: AutoscalingOptions;
   /** Of functions; without them Functions have no instances. */
   readonly runtimeImages?: RuntimeImages;
+  /** Without them Triggers do nothing. */
+  readonly triggers?: TriggerOptions;
 }
 
 export const controllers = (options: ControllersOptions): readonly AccountedController[] => [
@@ -94,6 +97,9 @@ export const controllers = (options: ControllersOptions): readonly AccountedCont
   { account: 'dns-controller', controller: dnsController(options) },
   ...(options.runtimeImages
     ? [{ account: 'function-controller', controller: functionController(options.runtimeImages) }]
+    : []),
+  ...(options.triggers
+    ? [{ account: 'trigger-controller', controller: triggerController(options.triggers) }]
     : []),
   {
     account: 'horizontal-pod-autoscaler',

@@ -11,6 +11,7 @@ import type { PodSecurityConfiguration } from './pod-security/configuration.ts';
 import type { Policy } from './rbac/policy.ts';
 import type { Issuer } from './service-accounts/issuer.ts';
 import type { AccountKeys } from './service-accounts/keys.ts';
+import type { Intake } from './triggers/intake.ts';
 
 /** Why a node may not take its `spec.podCIDR` by itself, beside those other nodes; undefined when it may. */
 export type PodRangeProblem = (node: Node, others: readonly Node[]) => string | undefined;
@@ -36,5 +37,7 @@ export interface KubeContext extends EngineContext {
   readonly issuer: Issuer;
   readonly accountKeys: AccountKeys;
   /** Calls functions; undefined where that is not to be. */
-  readonly functions: { readonly gateway: Gateway; readonly connections: InstanceConnections } | undefined;
+  readonly functions:
+    | { readonly gateway: Gateway; readonly connections: InstanceConnections; readonly intake: Intake }
+    | undefined;
 }

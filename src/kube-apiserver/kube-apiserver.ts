@@ -14,6 +14,7 @@ import type { KindBehavior } from '../apiserver/kind-behavior.ts';
 import type { ServerParts } from '../apiserver/options.ts';
 import type { ClaimPlanner } from '../apiserver/registry/claim-planner.ts';
 import { findObject } from '../apiserver/stored-object.ts';
+import { systemUser } from '../apiserver/user.ts';
 import type { SignSecretToken } from '../base/account-token.ts';
 import { defaultTolerations } from './admission/default-toleration-seconds.ts';
 import { admissionPlugins } from './admission/plugins.ts';
@@ -42,6 +43,7 @@ import { issuerDocuments } from './service-accounts/documents.ts';
 import { defaultKeyAgeMs, issuerOf } from './service-accounts/issuer.ts';
 import { AccountKeys } from './service-accounts/keys.ts';
 import { kubeSubresources } from './subresources/subresources.ts';
+import { Intake } from './triggers/intake.ts';
 
 export interface KubeApiServer extends ApiServer {
   readonly serviceCIDR: string;
@@ -65,14 +67,14 @@ export function createKubeApiServer(options: KubeApiServerOptions): KubeApiServe
     limitedResources: options.limitedResources ?? [],
     podSecurity: options.podSecurity ?? usualConfiguration,
     nodeConnection: options.nodeConnection,
-    functions: functionCalls(options),
+    functions: functionCalls(options, (request) => server.handlerFor(systemUser('apiserver'))(request)),
     hasOtherRules: options.authorize !== undefined,
     readCertificateRequest: options.readCertificateRequest,
     mayRegister: options.mayRegister ?? (() => true),
     podRangeProblem:
       options.podRangeProblem ?? (() => 'the controllers of this cluster assign the pod ranges of nodes'),
   };
-  const server = createApiServer({
+  const server: ApiServer = createApiServer({
     ...options,
     authenticate: unionAuthenticator([
       forOwnAudiences(options.authenticate, issuer.audiences),
@@ -88,7 +90,10 @@ export function createKubeApiServer(options: KubeApiServerOptions): KubeApiServe
   return { ...server, serviceCIDR: own.serviceCIDR, accountKeys, signSecretToken, gateway };
 }
 
-function functionCalls(options: KubeApiServerOptions): KubeContext['functions'] {
+function functionCalls(
+  options: KubeApiServerOptions,
+  handler: (request: Request) => Promise<Response>,
+): KubeContext['functions'] {
   const { functionCalls: functions, nodeConnection, cache, clock, log } = options;
   if (!functions) return undefined;
   const gateway = new Gateway({ cache, clock, log: log.named('gateway'), ...functions });
@@ -99,7 +104,8 @@ function functionCalls(options: KubeApiServerOptions): KubeContext['functions'] 
       : dialPod(nodeConnection, clock, { scheme: 'http', pod, address, port: instancePort });
     return open(new AbortController().signal);
   };
-  return { gateway, connections: new InstanceConnections(dial) };
+  const intake = new Intake({ cache, handler });
+  return { gateway, connections: new InstanceConnections(dial), intake };
 }
 
 const kubeParts = (server: KubeContext, options: KubeApiServerOptions): ServerParts => ({

@@ -1,4 +1,4 @@
-/** The port on which functions are called: /function/NAME and /function/NAMESPACE/NAME, as calls of the API. */
+/** The port on which functions and triggers are called: /function/NAME, /function/NAMESPACE/NAME, /trigger/NAMESPACE/PATH, as calls of the API. */
 
 import type { ApiServer } from '../../apiserver/app.ts';
 import { respondText } from '../../apiserver/respond.ts';
@@ -17,13 +17,16 @@ export function callPath(path: string): string | undefined {
   return `/apis/minik8s.io/v1/namespaces/${namespace}/functions/${name}/invoke${more}`;
 }
 
+const usage =
+  'functions are called at /function/NAME and /function/NAMESPACE/NAME, triggers at /trigger/NAMESPACE and their path\n';
+
 /** Everybody may ask, known or not; who may call what is decided as everywhere. */
-export const gatewayApp = (app: App): App => ({
+export const gatewayApp = (app: App, triggerPath: (path: string) => string | undefined): App => ({
   fetch(request, env) {
     const path = URL.parse(request.url)?.pathname ?? '';
     if (path === '/healthz') return respondText(200, 'ok', {});
-    const address = callPath(path);
+    const address = callPath(path) ?? triggerPath(path);
     if (address !== undefined) return app.fetch(request, { ...env, address, mayBeAnonymous: true });
-    return respondText(404, 'functions are called at /function/NAME and /function/NAMESPACE/NAME\n', {});
+    return respondText(404, usage, {});
   },
 });

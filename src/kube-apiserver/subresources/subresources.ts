@@ -5,6 +5,8 @@ import type { Handler } from '../../apiserver/request-scope.ts';
 import { type Subresource, type Subresources, status } from '../../apiserver/subresources/subresources.ts';
 import type { KubeContext } from '../context.ts';
 import { invokeFunction } from '../functions/invoke.ts';
+import { takeRequest } from '../triggers/take-request.ts';
+import { tellResults } from '../triggers/tell-results.ts';
 import { podAttach } from './attach.ts';
 import { bindPod } from './binding.ts';
 import { ephemeralContainers } from './ephemeral-containers.ts';
@@ -67,8 +69,12 @@ const specialOf = ({
   },
   ...(functions && {
     'minik8s.io/functions': {
-      invoke: proxy(invokeFunction(functions.gateway, functions.connections), 'FunctionCall'),
+      invoke: proxy(
+        tellResults(functions.intake, invokeFunction(functions.gateway, functions.connections)),
+        'FunctionCall',
+      ),
     },
+    'minik8s.io/triggers': { invoke: proxy(takeRequest(functions.intake), 'TriggerRequest') },
   }),
   '/namespaces': { finalize: { methods: { PUT: finalizeNamespace } } },
 });

@@ -1,5 +1,6 @@
-/** The port on which functions are called, open while there is a function. */
+/** The port on which functions and triggers are called, open while there is one of them. */
 import { functionResource } from '../../api/minik8s/v1/function.ts';
+import { triggerResource } from '../../api/minik8s/v1/trigger.ts';
 import { storagePrefix } from '../../apimachinery/resource-definition.ts';
 import type { Listener } from '../../apiserver/serve.ts';
 import { aborted } from '../../base/abort.ts';
@@ -17,20 +18,20 @@ export interface GatewayPortOptions {
 /** Milliseconds after which a port that could not be opened is tried again: another program may have it. */
 const retryMs = 10_000;
 
-const prefix = storagePrefix(functionResource);
+const prefixes = [storagePrefix(functionResource), storagePrefix(triggerResource)];
 
 /** Resolves when the signal has aborted and the last call is answered. */
 export async function keepGatewayPort(options: GatewayPortOptions, signal: AbortSignal): Promise<void> {
   const port = new GatewayPort(options);
-  const endWatch = follow(options.cache, () => port.wake());
+  const ends = prefixes.map((prefix) => follow(options.cache, prefix, () => port.wake()));
   port.wake();
   await aborted(signal);
-  endWatch();
+  for (const end of ends) end();
   await port.end();
 }
 
 /** A watch that could not go on is begun anew. */
-function follow(cache: Cache, wake: () => void): () => void {
+function follow(cache: Cache, prefix: string, wake: () => void): () => void {
   let end: () => void;
   const begin = () => {
     end = cache.watch(prefix, cache.revision, {
@@ -74,7 +75,8 @@ class GatewayPort {
   async #turn(): Promise<void> {
     while (this.#again) {
       this.#again = false;
-      const isWanted = !this.#isEnding && this.#options.cache.list(prefix).length > 0;
+      const isWanted =
+        !this.#isEnding && prefixes.some((prefix) => this.#options.cache.list(prefix).length > 0);
       if (isWanted && !this.#open) await this.#listen();
       else if (!isWanted && this.#open) await this.#close(this.#open);
     }
