@@ -18,6 +18,8 @@ type Spec = Trigger['spec'];
 
 /** An event adds to the name, and a run of a workflow has the name of its event. */
 const longestName = 40;
+/** Which the delivery of an event changes. */
+const ownKinds = ['Trigger', 'TriggerEvent'];
 const mostInput = 256 * 1024;
 const path = /^(?:\/[A-Za-z0-9._~-]+)+$/;
 const longestPath = 255;
@@ -95,6 +97,8 @@ function validateObject(object: NonNullable<Spec['object']>): StatusCause[] {
   if (group !== undefined) causes.push(...nameCauses('spec.object.apiVersion', group, checkDns1123Subdomain));
   if (!kind.test(object.kind))
     causes.push(invalidCause('spec.object.kind', object.kind, 'must be the name of a kind, such as Pod'));
+  if (group === 'minik8s.io' && ownKinds.includes(object.kind))
+    causes.push(forbiddenCause('spec.object.kind', 'each event would make another one'));
   if (object.namespace !== undefined && object.namespace !== '*')
     causes.push(...nameCauses('spec.object.namespace', object.namespace, checkDns1123Label));
   causes.push(...readable('spec.object.labelSelector', object.labelSelector, parseLabelSelector));
