@@ -114,14 +114,12 @@ describe('a trigger with a path', () => {
     const spec = { trigger: 'full', type: 't', source: 's', time: '2026-01-01T00:00:00Z' };
     for (let n = 0; n < 1000; n++) {
       const metadata = { name: `full-${n}`, namespace: 'default' };
-      await world.client
-        .resource(triggerEventResource)
-        .create({
-          apiVersion: 'minik8s.io/v1',
-          kind: 'TriggerEvent',
-          metadata,
-          spec: { ...spec, id: String(n) },
-        } as never);
+      await world.client.resource(triggerEventResource).create({
+        apiVersion: 'minik8s.io/v1',
+        kind: 'TriggerEvent',
+        metadata,
+        spec: { ...spec, id: String(n) },
+      } as never);
     }
     assert.equal(trigger.spec.http?.path, '/full');
     // These have no owner, so nobody delivers them.
