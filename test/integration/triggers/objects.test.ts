@@ -98,19 +98,38 @@ describe('a trigger of objects', () => {
       return Number(found?.position?.resourceVersion) >= Number(metadata.resourceVersion);
     });
     await world.halt();
-    const beside = await world.plane.server.handlerFor({ name: 'admin', groups: ['system:masters'] });
     const body = { metadata: { name: 'meanwhile', labels: { test: 'yes', app: 'restart' } } };
-    const written = await beside(
-      new Request('http://x/api/v1/namespaces/default/configmaps', {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      }),
-    );
-    assert.equal(written.status, 201);
+    await world.beside('POST', '/api/v1/namespaces/default/configmaps', body);
     await world.start();
     await world.eventually('it is told', () => seen.length === 2);
     assert.deepEqual(told(seen), ['created before', 'created meanwhile']);
+  });
+
+  it('tells what is left when the history is lost, and says what is not', async () => {
+    const seen = await world.noting('lost');
+    const object = { ...ofMaps, labelSelector: 'app=lost' };
+    await world.trigger('lost', { target: { name: 'lost' }, object });
+    await make('kept', { app: 'lost' });
+    // Times of creation are whole seconds, and by them it is known what is new.
+    await new Promise((resolve) => setTimeout(resolve, 1100));
+    await make('removed', { app: 'lost' });
+    await world.eventually('they are told', () => seen.length === 2);
+    await world.eventually('how far it is, is written', async () => {
+      const [found, { metadata }] = [await world.status('lost'), await maps().get('removed', 'default')];
+      return Number(found?.position?.resourceVersion) >= Number(metadata.resourceVersion);
+    });
+    await world.halt();
+    const path = '/api/v1/namespaces/default/configmaps';
+    await world.beside('PATCH', `${path}/kept`, { data: { a: '2' } });
+    await world.beside('DELETE', `${path}/removed`);
+    await world.beside('POST', path, { metadata: { name: 'young', labels: { test: 'yes', app: 'lost' } } });
+    await world.forgetHistory();
+    await world.start();
+    await world.eventually('it is told', () => seen.length === 4);
+    assert.deepEqual(told(seen).slice(2).toSorted(), ['created young', 'updated kept']);
+    const missed = await world.eventually('it is said', () => world.condition('lost', 'EventsMissed'));
+    assert.match(missed.message ?? '', /is lost: objects deleted then are not told/);
+    assert.equal((await world.condition('lost', 'Ready'))?.status, 'True');
   });
 
   it('says that its account may not watch them, and begins when it may', async () => {

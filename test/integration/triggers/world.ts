@@ -87,6 +87,22 @@ export class World {
     for (const end of this.#ends) await end();
   }
 
+  /** A write past the masters that have stopped. */
+  async beside(method: string, path: string, body?: unknown): Promise<void> {
+    const headers = {
+      'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json',
+    };
+    const text = body === undefined ? {} : { body: JSON.stringify(body) };
+    const request = new Request(`http://apiserver${path}`, { method, headers, ...text });
+    const answer = await this.plane.server.handlerFor(admin)(request);
+    assert.ok(answer.ok, await answer.text());
+  }
+
+  /** What the store knows of before now. */
+  async forgetHistory(): Promise<void> {
+    await this.#store.compact(await this.#store.currentRevision());
+  }
+
   eventually<T>(
     what: string,
     probe: () => Promise<T | undefined | false> | T | undefined | false,
