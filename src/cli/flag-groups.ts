@@ -5,6 +5,7 @@ import { subjects } from '../base/subjects.ts';
 export const flagSubjects = subjects('src/cli/flag-groups.ts', {
   'Which objects': [
     'filename',
+    'workflow-lines',
     'recursive',
     'selector',
     'field-selector',
@@ -60,9 +61,9 @@ export const flagSubjects = subjects('src/cli/flag-groups.ts', {
     'change',
     'result-of',
     'outcome',
-    'input',
     'max-attempts',
   ],
+  'The workflow': ['definition', 'input', 'run-name', 'answers', 'error', 'cause'],
   'What to create': [
     'verb',
     'resource',

@@ -27,15 +27,22 @@ export interface Manifest {
 
 export type ManifestEntry = Manifest | { readonly error: Error };
 
-/** All that `-f` names, in the order of the arguments, of file names and of documents. */
-export async function readManifests(io: Io, flags: Flags): Promise<ManifestEntry[]> {
+/**
+ * All that `-f` names, in the order of the arguments, of file names and of documents. With `kindless`, an object without a kind is
+ * one of the kind ''.
+ */
+export async function readManifests(
+  io: Io,
+  flags: Flags,
+  { kindless = false } = {},
+): Promise<ManifestEntry[]> {
   const entries: ManifestEntry[] = [];
   const files = flags.texts('filename').flatMap((value) => value.split(','));
   if (files.includes('')) throw new UsageError('-f: the name of a file is missing');
   if (files.filter((file) => file === '-').length > 1)
     throw new UsageError('standard input cannot be used for multiple arguments: keep one -f -');
   const parse = (text: string, file: string) =>
-    parseManifests(text, file, (warning) => io.err(`Warning: ${warning}\n`));
+    parseManifests(text, file, (warning) => io.err(`Warning: ${warning}\n`), kindless);
   for (const file of files) {
     if (file === '-') entries.push(...parse(await io.readStdin(), 'STDIN'));
     else if (/^https?:\/\//.test(file)) entries.push(...(await readUrl(file, io, parse)));
@@ -92,7 +99,12 @@ async function manifestFiles(directory: string, recursive: boolean): Promise<str
 /**
  * The manifests of one text. `file` is what errors and warnings call it. Reading ends with the document that is no YAML.
  */
-export function parseManifests(text: string, file: string, warn: (warning: string) => void): ManifestEntry[] {
+export function parseManifests(
+  text: string,
+  file: string,
+  warn: (warning: string) => void,
+  kindless = false,
+): ManifestEntry[] {
   if (controlCharacter.test(text)) return [failure(binary(file))];
   const entries: ManifestEntry[] = [];
   for (const { body, line } of splitDocuments(text)) {
@@ -103,7 +115,7 @@ export function parseManifests(text: string, file: string, warn: (warning: strin
         for (const word of booleanWords) warn(booleanWarning(word, file, source));
         if (duplicates[0] !== undefined)
           entries.push(failure(`${file}:${line}: the key ${duplicates[0]} is given twice; keep one`));
-        else entries.push(...fromValue(value, file, firstLine(body, line)));
+        else entries.push(...fromValue(value, file, firstLine(body, line), kindless));
       }
     } catch (error) {
       if (!(error instanceof TextError)) throw error;
@@ -159,16 +171,17 @@ function firstLine(body: string, line: number): number {
   return line + Math.max(skipped, 0);
 }
 
-function fromValue(value: unknown, file: string, line: number): ManifestEntry[] {
+function fromValue(value: unknown, file: string, line: number, kindless: boolean): ManifestEntry[] {
   const where = `${file}:${line}`;
   if (!isRecord(value)) return [failure(`${where}: expected an object with apiVersion, kind and metadata`)];
-  const { apiVersion, kind } = value;
+  const { apiVersion, kind = kindless ? '' : undefined } = value;
+  if (kindless && kind === '') return [{ file, line, apiVersion: '', kind, object: value }];
   if (typeof kind !== 'string' || kind === '')
     return [failure(`${where}: kind is missing: say what it is, such as Deployment`)];
   if (apiVersion !== undefined && apiVersion !== null && typeof apiVersion !== 'string')
     return [failure(`${where}: apiVersion: expected text such as v1 or apps/v1`)];
   if (kind.endsWith('List') && Array.isArray(value.items))
-    return value.items.flatMap((item) => fromValue(item, file, line));
+    return value.items.flatMap((item) => fromValue(item, file, line, kindless));
   return [{ file, line, apiVersion: apiVersion ?? '', kind, object: value }];
 }
 

@@ -1,13 +1,23 @@
 /** `ctl convert -f`: manifests of other small systems, printed as Kubernetes has them. No server is asked. */
+import { readFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { errorMessage } from '../../base/log.ts';
 import { UsageError } from '../../base/usage-error.ts';
-import { convert as convertAll } from '../convert/convert-plan.ts';
+import { type Conversion, convert as convertAll, type Input, pathsOf } from '../convert/convert-plan.ts';
+import { workflowOfLines } from '../convert/workflow-lines.ts';
 import { type FlagTable, fileFlags } from '../flags.ts';
+import { readSource } from '../functions/source.ts';
 import { readManifests } from '../manifests.ts';
 import { objectFormat } from '../printers/object-format.ts';
-import type { Verb } from '../verb.ts';
+import type { Verb, VerbContext } from '../verb.ts';
 
 const flagTable = {
   output: { type: 'string', short: 'o', hint: 'yaml|json', about: 'in which format', usual: 'yaml' },
+  'workflow-lines': {
+    type: 'string',
+    hint: 'NAME',
+    about: 'the file has lines such as `IF EQUALS 1 THEN f ELSE g`, which become the workflow NAME',
+  },
   ...fileFlags,
 } as const satisfies FlagTable;
 
@@ -18,14 +28,47 @@ export const convert: Verb = {
     const { io, flags, report } = context;
     if (!flags.given('filename')) throw new UsageError('ctl convert: say what to convert: -f FILE');
     const format = objectFormat(flags.oneOf('output', ['yaml', 'json'] as const) ?? 'yaml');
-    const inputs = (await readManifests(io, flags)).flatMap((entry) => {
-      if (!('error' in entry)) return [{ where: `${entry.file}:${entry.line}`, object: entry.object }];
-      report(entry.error);
-      return [];
-    });
-    const { objects, notes, errors } = convertAll(inputs);
+    const lines = flags.text('workflow-lines');
+    const { objects, notes, errors } =
+      lines === undefined ? convertAll(await inputsOf(context)) : await ofLines(context, lines);
     for (const note of notes) io.err(`Note: ${note}\n`);
     for (const error of errors) report(error);
     io.out(objects.map((object) => format?.(object) ?? '').join('---\n'));
   },
 };
+
+/** With the programs of functions, whose paths are as seen from the file. */
+async function inputsOf({ io, flags, report }: VerbContext): Promise<Input[]> {
+  const inputs: Input[] = [];
+  for (const entry of await readManifests(io, flags, { kindless: true })) {
+    if ('error' in entry) {
+      report(entry.error);
+      continue;
+    }
+    const input = { where: `${entry.file}:${entry.line}`, object: entry.object };
+    const sources = new Map<string, Awaited<ReturnType<typeof readSource>> | Error>();
+    const folder = entry.file === 'STDIN' || entry.file.includes('://') ? '.' : dirname(entry.file);
+    for (const path of pathsOf(input)) sources.set(path, await sourceAt(resolve(folder, path), path));
+    inputs.push({ ...input, sources });
+  }
+  return inputs;
+}
+
+const sourceAt = (path: string, asGiven: string) =>
+  readSource(path, asGiven, { single: true }).catch((error: Error) => error);
+
+async function ofLines({ io, flags }: VerbContext, name: string): Promise<Conversion> {
+  const files = flags.texts('filename');
+  if (files.length !== 1) throw new UsageError('ctl convert: --workflow-lines takes one file: -f FILE');
+  const [file = ''] = files;
+  const notes: string[] = [];
+  try {
+    const text = file === '-' ? await io.readStdin() : await readFile(file, 'utf8');
+    const definition = workflowOfLines(text, (note) => notes.push(`${file}: ${note}`));
+    const metadata = { name };
+    const object = { apiVersion: 'minik8s.io/v1', kind: 'Workflow', metadata, spec: { definition } };
+    return { objects: [object], notes, errors: [] };
+  } catch (error) {
+    return { objects: [], notes, errors: [new Error(`${file}: ${errorMessage(error)}`, { cause: error })] };
+  }
+}

@@ -33,6 +33,7 @@ export const verbs: Readonly<Record<string, () => Promise<Verb | VerbGroup>>> = 
   top: async () => (await import('./top.ts')).top,
   function: async () => (await import('./function.ts')).functions,
   trigger: async () => (await import('./trigger.ts')).triggers,
+  workflow: async () => (await import('./workflow.ts')).workflows,
   execute: async () => (await import('./execute.ts')).execute,
   update: async () => (await import('./update.ts')).update,
   add: async () => (await import('./add.ts')).add,

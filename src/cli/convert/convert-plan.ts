@@ -5,13 +5,17 @@
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { autoscaler } from './autoscaler.ts';
 import { Fields } from './fields.ts';
+import { fn, pathFields, type Read, type Source } from './functions.ts';
 import { podSpec, podTemplate } from './pods.ts';
 import { persistentVolume, persistentVolumeClaim } from './volumes.ts';
+import { asName, workflow } from './workflows.ts';
 
 export interface Input {
   /** Where it stands, for messages. */
   readonly where: string;
   readonly object: JsonObject;
+  /** What stands at the paths of `pathsOf`. */
+  readonly sources?: ReadonlyMap<string, Source | Error>;
 }
 
 export interface Conversion {
@@ -35,6 +39,9 @@ const kinds: Readonly<Record<string, string>> = {
   pv: 'PersistentVolume',
   persistentvolumeclaim: 'PersistentVolumeClaim',
   pvc: 'PersistentVolumeClaim',
+  function: 'Function',
+  activity: 'Function',
+  workflow: 'Workflow',
 };
 
 const versions: Readonly<Record<string, string>> = {
@@ -42,9 +49,30 @@ const versions: Readonly<Record<string, string>> = {
   ReplicaSet: 'apps/v1',
   Deployment: 'apps/v1',
   Dns: 'minik8s.io/v1',
+  Function: 'minik8s.io/v1',
+  Workflow: 'minik8s.io/v1',
 };
 
-const kindOf = ({ object }: Input) => kinds[String(object.kind).toLowerCase()];
+/** Workflows and functions of some systems have no kind. */
+function wordOf({ kind, Kind, States, functionFile, command }: JsonObject): string {
+  const word = kind ?? Kind;
+  if (typeof word === 'string' && word !== '') return word.toLowerCase();
+  if (isRecord(States)) return 'workflow';
+  return functionFile === undefined && command === undefined ? '' : 'function';
+}
+
+const kindOf = ({ object }: Input) => kinds[wordOf(object)];
+
+/** The paths of programs and their libraries that an input names. */
+export function pathsOf(input: Input): string[] {
+  if (kindOf(input) !== 'Function') return [];
+  const { object } = input;
+  const fields = isRecord(object.spec) ? { ...object, ...object.spec } : object;
+  return pathFields.flatMap((field) => {
+    const path = fields[field];
+    return typeof path === 'string' && path !== '' ? [path] : [];
+  });
+}
 
 export function convert(inputs: readonly Input[]): Conversion {
   const objects: JsonObject[] = [];
@@ -62,8 +90,9 @@ export function convert(inputs: readonly Input[]): Conversion {
     const say = (note: string) => notes.push(`${input.where}: ${note}`);
     try {
       const kind = kindOf(input);
-      if (kind === undefined) throw new Error(`kind ${String(input.object.kind)} is not converted`);
-      objects.push(...convertOne(kind, input.object, surroundings, say));
+      if (kind === undefined) throw new Error(notConverted(input.object));
+      const read = (path: string) => readFrom(input, path);
+      objects.push(...convertOne(kind, input.object, { ...surroundings, read }, say));
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       errors.push(new Error(`${input.where}: ${why}`, { cause: error }));
@@ -75,7 +104,20 @@ export function convert(inputs: readonly Input[]): Conversion {
   return { objects: objects.filter((one) => !isScaled(one)), notes, errors };
 }
 
+function notConverted({ kind }: JsonObject): string {
+  if (kind === undefined || kind === '') return 'kind is missing: say what it is, such as Hpa';
+  return `kind ${String(kind)} is not converted`;
+}
+
+function readFrom({ sources }: Input, path: string): Source {
+  const source = sources?.get(path);
+  if (source instanceof Error) throw source;
+  if (!source) throw new Error(`${JSON.stringify(path)} is no path of a file`);
+  return source;
+}
+
 interface Surroundings {
+  readonly read: Read;
   readonly pods: ReadonlyMap<string, JsonObject>;
   readonly hasVolumes: boolean;
 }
@@ -89,15 +131,13 @@ const withPlainPod = (pod: JsonObject): JsonObject => ({
   spec: podSpec(isRecord(pod.spec) ? pod.spec : {}, '', () => undefined),
 });
 
-/** As names have to be: they become names of hosts. */
-const asName = (name: string) => name.toLowerCase().replaceAll('_', '-');
-
 function convertOne(kind: string, object: JsonObject, around: Surroundings, say: Say): JsonObject[] {
   const fields = new Fields(object, '', say);
   fields.take('apiVersion', 'kind');
   fields.take('kind');
+  fields.take('Kind');
   const metadata = metadataOf(fields);
-  const { name } = metadata;
+  const { name, namespace } = metadata;
   const made = (spec: JsonObject, more: JsonObject = {}): JsonObject => ({
     apiVersion: versions[kind] ?? 'v1',
     kind,
@@ -105,8 +145,9 @@ function convertOne(kind: string, object: JsonObject, around: Surroundings, say:
     spec,
   });
   const result = ((): JsonObject[] => {
-    // The oldest Dns has its fields beside its kind.
-    const spec = kind === 'Dns' && !fields.has('spec') ? fields : fields.part('spec');
+    // Some have their fields beside their kind.
+    const isFlat = kind === 'Dns' || kind === 'Function' || kind === 'Workflow';
+    const spec = isFlat && !fields.has('spec') ? fields : fields.part('spec');
     switch (kind) {
       case 'HorizontalPodAutoscaler': {
         const { spec: own, annotations, deployment } = autoscaler(String(name), spec, around.pods);
@@ -124,6 +165,12 @@ function convertOne(kind: string, object: JsonObject, around: Surroundings, say:
         return [made(persistentVolumeClaim(spec, around.hasVolumes))];
       case 'Dns':
         return [made(dns(spec))];
+      case 'Function':
+        return [made(fn(wordOf(object), given(fields), spec, around.read))];
+      case 'Workflow': {
+        const { definition, input } = workflow(spec, typeof namespace === 'string' ? namespace : undefined);
+        return [made({ definition }), ...(input === undefined ? [] : [runOf(metadata, input)])];
+      }
       case 'Pod':
         return [made(podSpec(spec.others(), 'spec.', say))];
       default:
@@ -134,12 +181,23 @@ function convertOne(kind: string, object: JsonObject, around: Surroundings, say:
   return result;
 }
 
+/** The one run of a workflow that has its input with it. */
+const runOf = (metadata: JsonObject, input: unknown): JsonObject => ({
+  apiVersion: 'minik8s.io/v1',
+  kind: 'WorkflowRun',
+  metadata,
+  spec: { workflow: metadata.name, input },
+});
+
+/** The name as it stands there. */
+const given = (fields: Fields) => fields.part('metadata').text('name') ?? fields.text('name', 'Name') ?? '';
+
 function metadataOf(fields: Fields): JsonObject {
   const metadata = fields.part('metadata');
-  const [own, beside] = [metadata.text('name'), fields.text('name')];
-  const given = own ?? beside ?? '';
-  const name = asName(given);
-  if (name !== given) metadata.say('name', `${given} becomes ${name}`);
+  const [own, beside] = [metadata.text('name'), fields.text('name', 'Name')];
+  const before = own ?? beside ?? '';
+  const name = asName(before);
+  if (name !== before) (own === undefined ? fields : metadata).say('name', `${before} becomes ${name}`);
   const kept = Object.fromEntries(
     ['namespace', 'labels', 'annotations'].flatMap((field) => {
       const value = metadata.take(field);

@@ -1,8 +1,9 @@
 /** The files of a function, from a folder or a zip archive. */
 import { isUtf8 } from 'node:buffer';
 import { lstat, readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { unzipSync } from 'fflate';
+import { errorMessage } from '../../base/log.ts';
 
 export interface Source {
   /** Text by path. */
@@ -17,23 +18,30 @@ const leftOut: ReadonlySet<string> = new Set(['.git', '.hg', '.svn', '.venv', '_
 /** Bytes of all files: more than the server takes. */
 const mostBytes = 4_000_000;
 
-/** Rejects for what is neither a folder nor an archive, for links, and for more than a function may have. */
-export async function readSource(path: string): Promise<Source> {
-  const found = await lstat(path).catch(() => undefined);
-  if (!found) throw new Error(`--from: there is no file or folder ${path}`);
+/**
+ * Rejects for what is neither a folder nor an archive, for links, and for more than a function may have. `where` names the flag
+ * or field that named the path; `single` takes a file of another kind as the only one.
+ */
+export async function readSource(path: string, where = '--from', { single = false } = {}): Promise<Source> {
   const source: Source = { files: {}, binaryFiles: {} };
   let left = mostBytes;
   const add = (name: string, content: Uint8Array) => {
     left -= content.length;
-    if (left < 0)
-      throw new Error(`--from: ${path} has more than ${mostBytes} bytes; a function may have 1000000`);
+    if (left < 0) throw new Error(`it has more than ${mostBytes} bytes; a function may have 1000000`);
     const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
     if (isUtf8(bytes)) source.files[name] = bytes.toString('utf8');
     else source.binaryFiles[name] = bytes.toString('base64');
   };
-  if (found.isDirectory()) await readFolder(path, '', add);
-  else if (found.isFile() && /\.zip$/i.test(path)) readArchive(path, await readFile(path), add);
-  else throw new Error(`--from: ${path} is neither a folder nor a .zip archive`);
+  const found = await lstat(path).catch(() => undefined);
+  if (!found) throw new Error(`${where}: there is no file or folder ${path}`);
+  try {
+    if (found.isDirectory()) await readFolder(path, '', add);
+    else if (found.isFile() && /\.zip$/i.test(path)) readArchive(await readFile(path), add);
+    else if (found.isFile() && single) add(basename(path), await readFile(path));
+    else throw new Error('it is neither a folder nor a .zip archive');
+  } catch (error) {
+    throw new Error(`${where}: cannot read ${path}: ${errorMessage(error)}`, { cause: error });
+  }
   return source;
 }
 
@@ -48,21 +56,16 @@ async function readFolder(folder: string, prefix: string, add: Add): Promise<voi
     if (entry.isDirectory()) await readFolder(path, `${name}/`, add);
     else if (entry.isFile()) add(name, await readFile(path));
     // What it leads to may be anything on this machine.
-    else throw new Error(`--from: ${path} is a link or no file; put the file itself there`);
+    else throw new Error(`${path} is a link or no file; put the file itself there`);
   }
 }
 
-function readArchive(path: string, archive: Buffer, add: Add): void {
+function readArchive(archive: Buffer, add: Add): void {
   let size = 0;
   const isWanted = (file: { name: string; originalSize: number }) => {
     size += file.originalSize;
     if (size > mostBytes) throw new Error(`it has more than ${mostBytes} bytes; a function may have 1000000`);
     return !file.name.endsWith('/') && !file.name.split('/').some((part) => leftOut.has(part));
   };
-  try {
-    for (const [name, content] of Object.entries(unzipSync(archive, { filter: isWanted })))
-      add(name, content);
-  } catch (error) {
-    throw new Error(`--from: cannot read ${path}: ${error instanceof Error ? error.message : error}`);
-  }
+  for (const [name, content] of Object.entries(unzipSync(archive, { filter: isWanted }))) add(name, content);
 }

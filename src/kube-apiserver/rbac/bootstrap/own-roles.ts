@@ -72,17 +72,18 @@ export const ownRolesToAggregate: Readonly<Record<'view' | 'edit', readonly Rule
     [
       read,
       'minik8s.io',
-      'dnses dnses/status functions functions/status functionversions functionversions/status triggers triggers/status',
+      'dnses dnses/status functions functions/status functionversions functionversions/status ' +
+        'workflows workflows/status workflowruns workflowruns/status workflowhistories triggers triggers/status',
     ],
     [read, 'metrics.k8s.io', 'nodes pods'],
   ],
   edit: [
-    [write, 'minik8s.io', 'dnses functions triggers'],
+    [write, 'minik8s.io', 'dnses functions triggers workflows workflowruns'],
     // They hold what objects were. They are made by the cluster; to change one is to replay it.
     ['get list watch update patch delete deletecollection', 'minik8s.io', 'triggerevents'],
     ['get', 'minik8s.io', 'triggerevents/status'],
     // A version is made by the cluster; who may change a function may see it made anew.
     ['delete deletecollection', 'minik8s.io', 'functionversions'],
-    ['create', 'minik8s.io', 'functions/invoke triggers/invoke'],
+    ['create', 'minik8s.io', 'functions/invoke triggers/invoke workflows/invoke'],
   ],
 };

@@ -1,0 +1,343 @@
+/** `ctl workflow`: definitions in the States Language, and their runs. */
+import type { JsonObject } from '../../apimachinery/equality.ts';
+import { patchTypes } from '../../apimachinery/patch.ts';
+import { UsageError } from '../../base/usage-error.ts';
+import { collectionPath } from '../../client/resource-path.ts';
+import { graph as drawn } from '../../states-language/graph/render.ts';
+import type { Json } from '../../states-language/json.ts';
+import { createExpressionThread } from '../../states-language/jsonata/thread.ts';
+import { findResource } from '../discovery.ts';
+import { dryRunFlag, dryRunOf, dryRunSuffix, type FlagTable, outputFlag } from '../flags.ts';
+import { follow } from '../follow.ts';
+import { callBody } from '../functions/call.ts';
+import { numberAt, recordAt, recordsAt, textAt, valueAt } from '../objects.ts';
+import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
+import { TableWriter } from '../printers/table-writer.ts';
+import { listPath, type ObjectTarget, targetPath } from '../targets.ts';
+import type { Verb, VerbContext, VerbGroup } from '../verb.ts';
+import { checkedDefinition, readDefinition, readValue } from '../workflows/definition-file.ts';
+import { type Entry, historyHeaders, historyRows } from '../workflows/history-rows.ts';
+import { readAnswers, runLocally } from '../workflows/local-run.ts';
+import { writeQuery } from '../write-options.ts';
+import { remove } from './delete.ts';
+import { describe } from './describe.ts';
+import { get } from './get.ts';
+
+const definitionFlag = {
+  definition: {
+    type: 'string',
+    hint: 'FILE',
+    about:
+      'the definition: States Language as JSON or YAML, or the manifest of a Workflow; - for standard input',
+  },
+} as const satisfies FlagTable;
+
+const inputFlag = {
+  input: { type: 'string', hint: 'JSON|@FILE|@-', about: 'what the run is given', usual: '{}' },
+} as const satisfies FlagTable;
+
+const writing = {
+  ...definitionFlag,
+  public: { type: 'boolean', about: 'everybody may call it' },
+  ...dryRunFlag,
+  ...outputFlag,
+} as const satisfies FlagTable;
+
+const create: Verb = {
+  about: 'make a workflow of a definition',
+  words: 'NAME',
+  flags: writing,
+  async run(context) {
+    const { io, flags } = context;
+    const { name, namespace, resource } = await targetOf(context, 'workflows', oneWord(context, 'create'));
+    const spec = await specOf(context);
+    const object = { apiVersion: 'minik8s.io/v1', kind: 'Workflow', metadata: { name, namespace }, spec };
+    const dryRun = dryRunOf(flags);
+    const path = collectionPath(resource, namespace) + writeQuery(dryRun);
+    const written = dryRun === 'client' ? object : await context.cluster().send('POST', path, object);
+    const format = objectFormat(flags.text('output'));
+    io.out(format?.(withoutManagedFields(written)) ?? `workflow/${name} created${dryRunSuffix[dryRun]}\n`);
+  },
+};
+
+const update: Verb = {
+  about: 'give a workflow another definition; runs that have begun keep theirs',
+  words: 'NAME',
+  flags: writing,
+  async run(context) {
+    const { io, flags } = context;
+    const target = await targetOf(context, 'workflows', oneWord(context, 'update'));
+    const spec = await specOf(context, await context.cluster().get(targetPath(target)));
+    const dryRun = dryRunOf(flags);
+    const path = targetPath(target) + writeQuery(dryRun);
+    const patch = Object.entries(spec).map(([field, value]) => ({
+      op: 'add',
+      path: `/spec/${field}`,
+      value,
+    }));
+    const written =
+      dryRun === 'client'
+        ? { ...(await context.cluster().get(targetPath(target))), spec }
+        : await context.cluster().send('PATCH', path, patch, patchTypes.json);
+    const format = objectFormat(flags.text('output'));
+    const line = `workflow/${target.name} updated${dryRunSuffix[dryRun]}\n`;
+    io.out(format?.(withoutManagedFields(written)) ?? line);
+  },
+};
+
+/** Of an update, what the flags leave out is as it was. */
+async function specOf({ io, flags }: VerbContext, before?: JsonObject): Promise<JsonObject> {
+  const file = flags.text('definition');
+  if (file === undefined && !before)
+    throw new UsageError('ctl workflow create: say the definition: --definition FILE');
+  const definition =
+    file === undefined
+      ? valueAt(before, 'spec', 'definition')
+      : checkedDefinition(await readDefinition(io, file));
+  return { definition, ...(flags.given('public') && { public: flags.on('public') }) };
+}
+
+const runFlags = {
+  ...inputFlag,
+  'run-name': {
+    type: 'string',
+    hint: 'NAME',
+    about: 'the name of the run',
+    usual: 'the workflow’s, and a few letters',
+  },
+  wait: { type: 'boolean', on: true, about: 'wait for the end of the run, and print its output' },
+  'wait-timeout': { type: 'string', hint: 'DURATION', about: 'how long to wait', usual: 'for ever' },
+} as const satisfies FlagTable;
+
+const run: Verb = {
+  about: 'run a workflow, and print its output',
+  words: 'NAME',
+  flags: runFlags,
+  async run(context) {
+    const { flags, io, cluster } = context;
+    const { name, namespace } = await targetOf(context, 'workflows', oneWord(context, 'run'));
+    const input = JSON.parse(await callBody(context, flags.text('input'))) as unknown;
+    const runs = await targetOf(context, 'workflowruns', flags.text('run-name') ?? '');
+    // A run of a workflow that is not there would wait for it.
+    await cluster().get(targetPath({ ...runs, name, resource: await resourceOf(context, 'workflows') }));
+    const metadata = {
+      namespace,
+      ...(runs.name === '' ? { generateName: `${name}-` } : { name: runs.name }),
+    };
+    const object = {
+      apiVersion: 'minik8s.io/v1',
+      kind: 'WorkflowRun',
+      metadata,
+      spec: { workflow: name, input },
+    };
+    const made = await cluster().send('POST', collectionPath(runs.resource, namespace), object);
+    const target = { ...runs, name: textAt(made, 'metadata', 'name') };
+    if (!flags.on('wait')) return io.out(`workflowrun/${target.name} created\n`);
+    await printEnd(context, target);
+  },
+};
+
+const wait: Verb = {
+  about: 'wait for the end of a run, and print its output',
+  words: 'RUN',
+  flags: { 'wait-timeout': runFlags['wait-timeout'] },
+  run: async (context) =>
+    printEnd(context, await targetOf(context, 'workflowruns', oneWord(context, 'wait', 'run'))),
+};
+
+/** The output of the run once it has ended; rejects with its error. */
+async function printEnd({ io, flags, cluster }: VerbContext, target: ObjectTarget): Promise<void> {
+  const timeoutMs = flags.duration('wait-timeout');
+  for await (const object of follow(cluster(), target, { clock: io.clock, timeoutMs, signal: io.signal })) {
+    if (!object) throw new Error(`workflowrun/${target.name} was deleted`);
+    const phase = textAt(object, 'status', 'phase');
+    if (phase === 'Succeeded') return printJson(io, valueAt(object, 'status', 'output') ?? null);
+    if (phase !== '' && phase !== 'Pending' && phase !== 'Running') {
+      const [error, cause] = [textAt(object, 'status', 'error'), textAt(object, 'status', 'cause')];
+      const why = [error, cause].filter((text) => text !== '').join(': ');
+      throw new Error(`workflowrun/${target.name} ${ends[phase] ?? phase}${why && `: ${why}`}`);
+    }
+  }
+  throw new Error(`workflowrun/${target.name} has not ended, and the time to wait is over; it goes on`);
+}
+
+const ends: Readonly<Record<string, string>> = {
+  Failed: 'has failed',
+  Aborted: 'was stopped',
+  TimedOut: 'took too long',
+};
+
+const printJson = (io: VerbContext['io'], value: unknown) => io.out(`${JSON.stringify(value, null, 2)}\n`);
+
+const stop: Verb = {
+  about: 'end a run: its tasks are cancelled',
+  words: 'RUN',
+  flags: {
+    error: { type: 'string', hint: 'NAME', about: 'the name of the error with which it ends' },
+    cause: { type: 'string', hint: 'TEXT', about: 'why, for people' },
+  },
+  async run(context) {
+    const { flags, io, cluster } = context;
+    const target = await targetOf(context, 'workflowruns', oneWord(context, 'stop', 'run'));
+    const [error, cause] = [flags.text('error'), flags.text('cause')];
+    const spec = { stop: { ...(error !== undefined && { error }), ...(cause !== undefined && { cause }) } };
+    await cluster().send('PATCH', targetPath(target), { spec }, patchTypes.merge);
+    io.out(`workflowrun/${target.name} is being stopped\n`);
+  },
+};
+
+const history: Verb = {
+  about: 'print what has happened in a run',
+  words: 'RUN',
+  flags: {
+    output: { ...outputFlag.output, hint: 'json|yaml', about: 'every entry, with all that is known of it' },
+  },
+  async run(context) {
+    const { flags, io, palette, cluster } = context;
+    const target = await targetOf(context, 'workflowruns', oneWord(context, 'history', 'run'));
+    const format = objectFormat(flags.oneOf('output', ['json', 'yaml'] as const));
+    const { entries, begun } = await historyOf(context, target, await cluster().get(targetPath(target)));
+    if (format) return io.out(format({ entries }));
+    io.out(new TableWriter(palette).format(historyRows(entries.map(entryOf), begun), historyHeaders));
+  },
+};
+
+/** What the run has, and before that what was moved out of it. */
+async function historyOf(context: VerbContext, { namespace, name }: ObjectTarget, object: JsonObject) {
+  const resource = await resourceOf(context, 'workflowhistories');
+  const { uid } = recordAt(object, 'metadata');
+  const path = listPath({ resource, namespace, fieldSelector: undefined, labelSelector: undefined });
+  const own = recordsAt(object, 'status', 'history');
+  const moved = numberAt(object, 'status', 'historyCount') > own.length;
+  const chunks = moved ? recordsAt(await context.cluster().get(path), 'items') : [];
+  const before = chunks
+    .filter((chunk) => textAt(chunk, 'spec', 'run') === name)
+    .filter((chunk) => recordsAt(chunk, 'metadata', 'ownerReferences').some((owner) => owner.uid === uid))
+    .flatMap((chunk) => recordsAt(chunk, 'spec', 'entries'));
+  const byId = new Map([...before, ...own].map((entry) => [numberAt(entry, 'id'), entry]));
+  const entries = [...byId.keys()].toSorted((a, b) => a - b).map((id) => byId.get(id) as JsonObject);
+  return { entries, begun: Date.parse(textAt(entries[0], 'time') || textAt(object, 'status', 'startTime')) };
+}
+
+const entryOf = (entry: JsonObject): Entry => ({
+  id: numberAt(entry, 'id'),
+  time: Date.parse(textAt(entry, 'time')),
+  type: textAt(entry, 'type'),
+  state: textAt(entry, 'state'),
+  task: textAt(entry, 'task'),
+  detail: entry.detail,
+  input: entry.input,
+  output: entry.output,
+  ...(entry.omitted !== undefined && { omitted: String(entry.omitted) }),
+});
+
+const graph: Verb = {
+  about: 'draw the states of a workflow, or of a definition in a file',
+  words: '[NAME]',
+  flags: {
+    ...definitionFlag,
+    output: {
+      ...outputFlag.output,
+      hint: 'text|dot|mermaid',
+      about: 'as text, for Graphviz, for Mermaid',
+      usual: 'text',
+    },
+  },
+  async run(context) {
+    const format = context.flags.oneOf('output', ['text', 'dot', 'mermaid'] as const) ?? 'text';
+    context.io.out(drawn(await definitionOf(context, 'graph'), format));
+  },
+};
+
+const test: Verb = {
+  about:
+    'run a definition on this machine, with answers of tasks from a file; times that are waited for come at once',
+  words: '[NAME]',
+  flags: {
+    ...definitionFlag,
+    ...inputFlag,
+    answers: {
+      type: 'string',
+      hint: 'FILE',
+      about:
+        'what tasks answer, by the name of the state or function:NAME: {"output": JSON}, {"error": NAME}, or a list of these',
+    },
+  },
+  async run(context) {
+    const { io, flags } = context;
+    const definition = await definitionOf(context, 'test');
+    const input = JSON.parse(await callBody(context, flags.text('input'))) as Json;
+    const file = flags.text('answers');
+    const answers = readAnswers(file === undefined ? {} : await readValue(io, file));
+    const now = io.clock.now();
+    const thread = createExpressionThread(io.clock);
+    const entries: Entry[] = [];
+    const onHistory = (found: readonly (Entry & { readonly way?: string })[]) =>
+      entries.push(...found.map((entry) => ({ ...entry, task: entry.way })));
+    const options = { definition, name: flags.words[0] ?? 'test', input, answers, now, onHistory };
+    try {
+      const { evaluate } = thread;
+      const state = await runLocally({ ...options, random: io.random, evaluate, signal: io.signal });
+      if (state.status !== 'Succeeded') {
+        const { error = '', cause = '' } = state.failure ?? {};
+        throw new Error(`the run ${ends[state.status] ?? state.status}: ${error}${cause && `: ${cause}`}`);
+      }
+      printJson(io, state.output ?? null);
+    } finally {
+      // Apart from the output, which a program may read.
+      io.err(new TableWriter().format(historyRows(entries, now), historyHeaders));
+      await thread.stop();
+    }
+  },
+};
+
+/** Of a file, or of the workflow that is named; checked here, so that a file needs no server. */
+async function definitionOf(context: VerbContext, verb: string) {
+  const { flags, io, cluster } = context;
+  const [file, [word, ...more]] = [flags.text('definition'), flags.words];
+  if ((file === undefined) === (word === undefined) || more.length > 0)
+    throw new UsageError(`ctl workflow ${verb}: say one workflow: NAME, or --definition FILE`);
+  if (file !== undefined) return checkedDefinition(await readDefinition(io, file));
+  const object = await cluster().get(targetPath(await targetOf(context, 'workflows', word ?? '')));
+  return checkedDefinition(valueAt(object, 'spec', 'definition'));
+}
+
+const resourceOf = async ({ cluster }: VerbContext, plural: string) =>
+  findResource(await cluster().resources(), `${plural}.v1.minik8s.io`);
+
+async function targetOf(context: VerbContext, plural: string, name: string): Promise<ObjectTarget> {
+  const resource = await resourceOf(context, plural);
+  return { resource, namespace: context.cluster().namespace, name, manifest: undefined };
+}
+
+function oneWord({ flags }: VerbContext, verb: string, what = 'workflow'): string {
+  const [word, ...more] = flags.words;
+  if (word === undefined || more.length > 0)
+    throw new UsageError(`ctl workflow ${verb}: say which ${what}: ${what === 'run' ? 'RUN' : 'NAME'}`);
+  return word;
+}
+
+const of = (verb: Verb, plural: string, words: string, about = verb.about): Verb => ({
+  ...verb,
+  about,
+  words,
+  firstWords: [`${plural}.minik8s.io`],
+});
+
+export const workflows: VerbGroup = {
+  about: 'workflows in Amazon States Language, and their runs',
+  verbs: {
+    create,
+    update,
+    get: of(get, 'workflows', '[NAME]'),
+    runs: of(get, 'workflowruns', '[RUN]', 'print runs of workflows'),
+    describe: of(describe, 'workflows', 'NAME'),
+    run,
+    wait,
+    history,
+    stop,
+    graph,
+    test,
+    delete: of(remove, 'workflows', 'NAME'),
+  },
+};

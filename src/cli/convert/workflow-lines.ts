@@ -1,0 +1,77 @@
+/** Workflows that are lines of text, each a function, a choice between two or a loop. Pure. */
+import type { JsonObject } from '../../apimachinery/equality.ts';
+import { checked, comparison, StateTable, task } from './workflows.ts';
+
+/** What a line says: NAME, `IF OPERATOR VALUE THEN NAME ELSE NAME`, `FOR COUNT TIMES DO NAME`. */
+type Line =
+  | { readonly call: string }
+  | { readonly operator: string; readonly value: string; readonly yes: string; readonly no: string }
+  | { readonly times: number; readonly call: string };
+
+/** Their order is not as the system had it, where `GREATER` compared the other way round. */
+const operators: Readonly<Record<string, string>> = {
+  EQUALS: 'Equals',
+  NEQ: 'NotEquals',
+  GREATER: 'GreaterThan',
+  LESS: 'LessThan',
+};
+
+/** The definition; what a line answers is what the next one gets. Throws with the number of a line that is wrong. */
+export function workflowOfLines(text: string, say: (note: string) => void): JsonObject {
+  const lines = text.split('\n').flatMap((line, index) => {
+    const words = line.trim();
+    return words === '' || words.startsWith('#') ? [] : [{ at: index + 1, line: lineOf(words, index + 1) }];
+  });
+  if (lines.length === 0) throw new Error('there is no line in it');
+  const names = lines.map(({ at, line }) => `line ${at}: ${'yes' in line ? 'choice' : line.call}`);
+  const states = new StateTable(names);
+  for (const [index, { at, line }] of lines.entries()) {
+    const name = names[index] ?? '';
+    const next = names[index + 1] ?? '';
+    if ('yes' in line) {
+      const type = Number.isFinite(Number(line.value)) ? 'Numeric' : 'String';
+      const [yes, no] = [`line ${at}: ${line.yes}`, `line ${at}: else ${line.no}`];
+      states.add(name, {
+        Type: 'Choice',
+        Choices: [{ ...comparison('$', type + operators[line.operator], line.value), Next: yes }],
+        Default: no,
+      });
+      states.add(yes, task(line.yes, next));
+      states.add(no, task(line.no, next));
+      if (line.operator === 'GREATER' || line.operator === 'LESS')
+        say(`line ${at}: ${line.operator} compares what the step before answered with ${line.value}`);
+    } else if ('times' in line) loop(states, name, line, at, states.nameOr(next));
+    else states.add(name, task(line.call, next));
+  }
+  return checked(states.definition(names[0] ?? ''), { say: (name, note) => say(`${name}: ${note}`) });
+}
+
+/** A variable counts, because data is the answer of the call before. */
+function loop(
+  states: StateTable,
+  name: string,
+  { times, call }: { readonly times: number; readonly call: string },
+  at: number,
+  next: string,
+): void {
+  const [test, body, count] = [`line ${at}: again`, `line ${at}: call ${call}`, `calls${at}`];
+  states.add(name, { Type: 'Pass', Assign: { [count]: 0 }, Next: test });
+  states.add(test, {
+    Type: 'Choice',
+    Choices: [{ Variable: `$${count}`, NumericLessThan: times, Next: body }],
+    Default: next,
+  });
+  states.add(body, { ...task(call, test), Assign: { [`${count}.$`]: `States.MathAdd($${count}, 1)` } });
+}
+
+function lineOf(text: string, at: number): Line {
+  const [, operator, value = '', yes = '', no = ''] =
+    /^IF\s+(EQUALS|NEQ|GREATER|LESS)\s+(\S+)\s+THEN\s+(\S+)\s+ELSE\s+(\S+)$/.exec(text) ?? [];
+  if (operator !== undefined) return { operator, value, yes, no };
+  const [, times, call = ''] = /^FOR\s+(\d{1,6})\s+TIMES\s+DO\s+(\S+)$/.exec(text) ?? [];
+  if (times !== undefined) return { times: Number(times), call };
+  if (/^\S+$/.test(text)) return { call: text };
+  throw new Error(
+    `line ${at}: expected NAME, IF EQUALS|NEQ|GREATER|LESS VALUE THEN NAME ELSE NAME or FOR COUNT TIMES DO NAME`,
+  );
+}

@@ -1,0 +1,218 @@
+/** Workflows of nodes or of states, as definitions in the States Language. Pure. */
+import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
+import { checkDefinition } from '../../states-language/definition/check-definition.ts';
+import { parseResource } from '../../states-language/resource.ts';
+import type { Fields } from './fields.ts';
+
+export interface Workflow {
+  readonly definition: JsonObject;
+  /** Of the one run that there is as soon as the workflow is. */
+  readonly input?: unknown;
+}
+
+type States = Record<string, JsonObject>;
+
+/** Throws for one that says too little, and for a definition that no workflow may have. */
+export function workflow(fields: Fields, namespace: string | undefined): Workflow {
+  const made = fields.has('entryNodeName')
+    ? ofEntryNode(fields, namespace)
+    : fields.has('States') || fields.has('states')
+      ? ofStates(fields)
+      : ofNodes(fields);
+  return { ...made, definition: checked(made.definition, fields) };
+}
+
+/** Without what no way leads to, of which the systems that these come from say nothing. Throws for what is wrong. */
+export function checked(definition: JsonObject, say: Pick<Fields, 'say'>): JsonObject {
+  const states = definition.States as States;
+  const reached = new Set<string>();
+  const walk = [String(definition.StartAt)];
+  for (let name = walk.pop(); name !== undefined; name = walk.pop()) {
+    const state = states[name];
+    if (!state || reached.has(name)) continue;
+    reached.add(name);
+    const choices = Array.isArray(state.Choices) ? state.Choices.filter(isRecord) : [];
+    for (const next of [state.Next, state.Default, ...choices.map(({ Next }) => Next)])
+      if (typeof next === 'string') walk.push(next);
+  }
+  for (const name of Object.keys(states))
+    if (!reached.has(name)) say.say(name, 'left out: no state leads to it');
+  const kept = Object.fromEntries(Object.entries(states).filter(([name]) => reached.has(name)));
+  const result = { ...definition, States: kept };
+  const [cause] = checkDefinition(result, 'definition');
+  if (cause) throw new Error(`${cause.field}: ${cause.message}`);
+  return result;
+}
+
+/** A list of nodes, in which a choice without a match ends the workflow. */
+function ofNodes(fields: Fields): Workflow {
+  const nodes = recordsOf(fields.take('WorkflowNodes', 'workflowNodes', 'nodes'));
+  if (nodes.length === 0) throw new Error('WorkflowNodes: there are none');
+  const states = new StateTable(nodes.map((node) => textOf(node, 'Name', 'name')));
+  for (const node of nodes) {
+    const [name, type] = [textOf(node, 'Name', 'name'), textOf(node, 'Type', 'type')];
+    const next = textOf(node, 'Next', 'next');
+    if (type.toLowerCase() === 'task') states.add(name, task(name, next));
+    else if (type.toLowerCase() === 'choice')
+      states.add(name, {
+        Type: 'Choice',
+        Choices: recordsOf(node.Choices ?? node.choices).map((choice) => ({
+          ...comparison(
+            variable(textOf(choice, 'Variable', 'variable')),
+            textOf(choice, 'Condition', 'condition'),
+            choice.Number ?? choice.number ?? choice.String ?? choice.string ?? choice.Value ?? choice.value,
+          ),
+          Next: states.nameOr(textOf(choice, 'Next', 'next')),
+        })),
+        Default: states.nameOr(next),
+      });
+    else throw new Error(`node ${name}: its type ${JSON.stringify(type)} is neither Task nor Choice`);
+  }
+  const start = fields.text('StartAt', 'startAt');
+  return { definition: states.definition(start ?? textOf(nodes[0] ?? {}, 'Name', 'name')) };
+}
+
+/** A list of nodes with `funcData` or `choiceData`, which runs once with `entryParams`. */
+function ofEntryNode(fields: Fields, namespace: string | undefined): Workflow {
+  const nodes = recordsOf(fields.take('workflowNodes'));
+  const states = new StateTable(nodes.map((node) => textOf(node, 'name')));
+  for (const node of nodes) {
+    const name = textOf(node, 'name');
+    const type = textOf(node, 'type').toLowerCase();
+    if (type === 'func') states.add(name, ofFunc(name, node, fields, namespace));
+    else if (type === 'choice') states.add(name, ofChoice(node, states));
+    else throw new Error(`node ${name}: its type ${JSON.stringify(type)} is neither func nor choice`);
+  }
+  const input = fields.text('entryParams');
+  return {
+    definition: states.definition(fields.text('entryNodeName') ?? ''),
+    input: input === undefined || input === '' ? {} : parsed(input),
+  };
+}
+
+function ofFunc(name: string, node: JsonObject, fields: Fields, namespace: string | undefined): JsonObject {
+  const called = isRecord(node.funcData) ? node.funcData : {};
+  const fn = asName(textOf(called, 'funcName') || name);
+  const place = textOf(called, 'funcNamespace');
+  const next = textOf(called, 'nextNodeName');
+  if (place === '' || place === (namespace ?? place)) return task(fn, next);
+  fields.say(name, `the workflow's service account must be allowed to call functions of ${place}`);
+  return task(`${place}/${fn}`, next);
+}
+
+function ofChoice(node: JsonObject, states: StateTable): JsonObject {
+  const choice = isRecord(node.choiceData) ? node.choiceData : {};
+  const of = variable(textOf(choice, 'checkVarName'));
+  const rule = comparison(of, textOf(choice, 'checkType'), choice.compareValue);
+  return {
+    Type: 'Choice',
+    Choices: [{ ...rule, Next: states.nameOr(textOf(choice, 'trueNextNodeName')) }],
+    Default: states.nameOr(textOf(choice, 'falseNextNodeName')),
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error(`entryParams: it is no JSON: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** The States Language but for resources, which are names of functions. */
+function ofStates(fields: Fields): Workflow {
+  const states = fields.take('States', 'states');
+  const named = Object.entries(isRecord(states) ? states : {}).map(([name, state]) => {
+    if (!isRecord(state) || state.Type !== 'Task') return [name, state] as const;
+    const resource = typeof state.Resource === 'string' && state.Resource !== '' ? state.Resource : name;
+    return [
+      name,
+      { ...state, Resource: parseResource(resource) ? resource : `function:${asName(resource)}` },
+    ];
+  });
+  return { definition: { StartAt: fields.text('StartAt', 'startAt'), States: Object.fromEntries(named) } };
+}
+
+/** States by name, with one at the end for ways that name none. */
+export class StateTable {
+  readonly #names: ReadonlySet<string>;
+  readonly #states: States = {};
+  readonly #end: string;
+  #isEndUsed = false;
+
+  constructor(names: readonly string[]) {
+    this.#names = new Set(names);
+    const [end = 'Done'] = ['Done', ...names.map((_, index) => `Done ${index + 2}`)].filter(
+      (name) => !this.#names.has(name),
+    );
+    this.#end = end;
+  }
+
+  add(name: string, state: JsonObject): void {
+    if (this.#states[name]) throw new Error(`node ${name}: there are two of this name`);
+    this.#states[name] = state;
+  }
+
+  /** Where a way without a name leads. */
+  nameOr(name: string): string {
+    if (name !== '') return name;
+    this.#isEndUsed = true;
+    return this.#end;
+  }
+
+  definition(start: string): JsonObject {
+    if (this.#isEndUsed) this.#states[this.#end] = { Type: 'Succeed' };
+    return { StartAt: start, States: this.#states };
+  }
+}
+
+export const task = (fn: string, next: string): JsonObject => ({
+  Type: 'Task',
+  Resource: `function:${fn.includes('/') ? fn : asName(fn)}`,
+  ...(next === '' ? { End: true } : { Next: next }),
+});
+
+/** `x`, `$.x` or `$`. */
+function variable(name: string): string {
+  if (name.startsWith('$')) return name;
+  return /^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$/.test(name) ? `$.${name}` : `$[${JSON.stringify(name)}]`;
+}
+
+/** Words for what is compared, in small letters, and the operator of the States Language without its type. */
+const operators: Readonly<Record<string, string>> = {
+  equal: 'Equals',
+  equals: 'Equals',
+  greaterthan: 'GreaterThan',
+  lessthan: 'LessThan',
+  greaterthanorequal: 'GreaterThanEquals',
+  greaterthanequals: 'GreaterThanEquals',
+  greaterandequalthan: 'GreaterThanEquals',
+  lessthanorequal: 'LessThanEquals',
+  lessthanequals: 'LessThanEquals',
+  lessandequalthan: 'LessThanEquals',
+};
+
+/** `NumericLessThan`, `numLessThan`, `strNotEqual`. Throws for a word that is none of them. */
+export function comparison(of: string, word: string, value: unknown): JsonObject {
+  const [, type = '', not = '', rest = ''] = /^(num|str)(?:eric|ing)?(not)?(.*)$/i.exec(word) ?? [];
+  const operator = operators[rest.toLowerCase()];
+  if (operator === undefined || of === '$.') throw new Error(`${JSON.stringify(word)} is no comparison`);
+  const isNumber = type.toLowerCase() === 'num';
+  if (isNumber && (value === undefined || value === '' || !Number.isFinite(Number(value))))
+    throw new Error(`${word}: ${JSON.stringify(value)} is no number`);
+  const rule = {
+    Variable: of,
+    [`${isNumber ? 'Numeric' : 'String'}${operator}`]: isNumber ? Number(value) : String(value ?? ''),
+  };
+  return not === '' ? rule : { Not: rule };
+}
+
+/** As names of objects have to be. */
+export const asName = (name: string): string => name.toLowerCase().replaceAll('_', '-');
+
+const recordsOf = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isRecord) : []);
+
+function textOf(record: JsonObject, ...names: readonly string[]): string {
+  const value = names.map((name) => record[name]).find((one) => one !== undefined && one !== null);
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+}

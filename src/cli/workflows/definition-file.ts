@@ -1,0 +1,41 @@
+/** Definitions of workflows in files: alone, or in the manifest of a Workflow. */
+import { readFile } from 'node:fs/promises';
+import { isRecord } from '../../apimachinery/equality.ts';
+import { parseYaml } from '../../apimachinery/yaml.ts';
+import { errorMessage } from '../../base/log.ts';
+import { checkDefinition } from '../../states-language/definition/check-definition.ts';
+import type { Definition } from '../../states-language/definition/types.ts';
+import type { Io } from '../io.ts';
+
+/** JSON or YAML of a file, or of standard input by `-`. Rejects for what is neither, with the name of the file. */
+export async function readValue({ readStdin, err }: Io, file: string): Promise<unknown> {
+  try {
+    const { value, booleanWords } = parseYaml(
+      file === '-' ? await readStdin() : await readFile(file, 'utf8'),
+    );
+    for (const { path, word } of booleanWords)
+      err(`Warning: ${file}: ${path}: YAML reads ${word} as a boolean; write "${word}" for the word\n`);
+    return value;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
+    if (code === 'ENOENT') throw new Error(`the path "${file}" does not exist`, { cause: error });
+    throw new Error(`cannot read ${file}: ${errorMessage(error)}`, { cause: error });
+  }
+}
+
+/** The definition of a file, unchecked. */
+export async function readDefinition(io: Io, file: string): Promise<unknown> {
+  const value = await readValue(io, file);
+  if (!isRecord(value) || value.kind !== 'Workflow') return value;
+  return isRecord(value.spec) ? value.spec.definition : undefined;
+}
+
+/** Throws with every fault, a line each. */
+export function checkedDefinition(value: unknown): Definition {
+  const causes = checkDefinition(value, 'definition');
+  const lines = causes.map(({ field, message }) => `${field}: ${message}`);
+  if (lines.length === 1) throw new Error(lines[0]);
+  if (lines.length > 1)
+    throw new Error(`the definition is invalid:\n${lines.map((line) => `* ${line}`).join('\n')}`);
+  return value as Definition;
+}
