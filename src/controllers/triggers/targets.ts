@@ -5,8 +5,9 @@ import { functionResource } from '../../api/minik8s/v1/function.ts';
 import type { Trigger } from '../../api/minik8s/v1/trigger.ts';
 import type { TriggerEvent } from '../../api/minik8s/v1/trigger-event.ts';
 import { triggerLabel } from '../../api/minik8s/v1/trigger-event-draft.ts';
-import type { Kinds } from '../../apimachinery/kind-set.ts';
-import type { ResourceRef } from '../../apimachinery/resource-definition.ts';
+import { type Workflow, workflowResource } from '../../api/minik8s/v1/workflow.ts';
+import { type WorkflowRun, workflowRunResource } from '../../api/minik8s/v1/workflow-run.ts';
+import type { Draft } from '../../apimachinery/meta.ts';
 import { isAlreadyExists, isInvalid, isNotFound } from '../../apimachinery/status-error.ts';
 import { errorMessage } from '../../base/log.ts';
 import type { Client } from '../../client/client.ts';
@@ -32,12 +33,10 @@ export const depthHeader = 'function-trigger-depth';
 
 export interface TargetsOptions {
   readonly client: Client;
-  readonly kinds: Kinds;
   readonly functions: Lister<Fn>;
+  readonly workflows: Lister<Workflow>;
   readonly callFunction: CallFunction;
 }
-
-const group = 'minik8s.io';
 
 export class Targets {
   readonly #options: TargetsOptions;
@@ -48,14 +47,9 @@ export class Targets {
 
   /** Why nothing can be delivered now. */
   problemOf({ metadata: { namespace }, spec: { target } }: Trigger): Problem | undefined {
-    if (target.kind === 'Workflow') {
-      return this.#runs
-        ? undefined
-        : { reason: 'KindNotServed', message: 'spec.target.kind: this server has no workflows' };
-    }
-    return this.#options.functions.get(`${namespace}/${target.name}`)
-      ? undefined
-      : { reason: 'TargetMissing', message: missing(target.name, namespace) };
+    const { functions, workflows } = this.#options;
+    const found = (target.kind === 'Workflow' ? workflows : functions).get(`${namespace}/${target.name}`);
+    return found ? undefined : { reason: 'TargetMissing', message: missing(target, namespace) };
   }
 
   deliver(trigger: Trigger, event: TriggerEvent, signal: AbortSignal): Promise<Failure | undefined> {
@@ -67,11 +61,12 @@ export class Targets {
   async #call(trigger: Trigger, event: TriggerEvent, signal: AbortSignal): Promise<Failure | undefined> {
     const { client, functions, callFunction } = this.#options;
     const { namespace = '' } = trigger.metadata;
-    const { name } = trigger.spec.target;
+    const { target } = trigger.spec;
+    const { name } = target;
     if (!functions.get(`${namespace}/${name}`)) {
       // The cache may be behind.
       const found = await client.resource(functionResource).get(name, namespace).catch(orNothing);
-      if (!found) return { error: missing(name, namespace), status: 404, isFinal: true };
+      if (!found) return { error: missing(target, namespace), status: 404, isFinal: true };
     }
     const { status, text } = await callFunction({
       namespace,
@@ -90,31 +85,31 @@ export class Targets {
 
   /** The name is the event's, so there is one run of an event, however often it is delivered. */
   async #run(trigger: Trigger, event: TriggerEvent): Promise<Failure | undefined> {
-    const runs = this.#runs;
-    if (!runs) return { error: 'this server has no workflows', isFinal: true };
-    const { namespace, name: triggerName } = trigger.metadata;
-    const draft = {
-      apiVersion: `${group}/v1`,
+    const { client, workflows } = this.#options;
+    const { namespace = '', name: triggerName } = trigger.metadata;
+    const { target } = trigger.spec;
+    if (!workflows.get(`${namespace}/${target.name}`)) {
+      const found = await client.resource(workflowResource).get(target.name, namespace).catch(orNothing);
+      if (!found) return { error: missing(target, namespace), status: 404, isFinal: true };
+    }
+    const draft: Draft<WorkflowRun> = {
+      apiVersion: 'minik8s.io/v1',
       kind: 'WorkflowRun',
       metadata: { name: event.metadata.name, namespace, labels: { [triggerLabel]: triggerName } },
-      spec: { workflow: trigger.spec.target.name, input: eventBody(trigger, event) },
+      spec: { workflow: target.name, input: eventBody(trigger, event) },
     };
     try {
-      await this.#options.client.resource(runs).create(draft);
+      await client.resource(workflowRunResource).create(draft);
       return undefined;
     } catch (error) {
       if (isAlreadyExists(error)) return undefined;
       return { error: errorMessage(error), isFinal: isInvalid(error) };
     }
   }
-
-  get #runs(): ResourceRef | undefined {
-    return this.#options.kinds.find(group, 'v1', 'workflowruns');
-  }
 }
 
-const missing = (name: string, namespace = '') =>
-  `there is no function ${JSON.stringify(name)} in the namespace ${JSON.stringify(namespace)}`;
+const missing = ({ kind, name }: Trigger['spec']['target'], namespace = '') =>
+  `there is no ${kind.toLowerCase()} ${JSON.stringify(name)} in the namespace ${JSON.stringify(namespace)}`;
 
 const orNothing = (error: unknown) => {
   if (isNotFound(error)) return undefined;

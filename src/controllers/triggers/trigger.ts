@@ -5,6 +5,7 @@ import { sourceOf, type Trigger, triggerResource } from '../../api/minik8s/v1/tr
 import { type TriggerEvent, triggerEventResource } from '../../api/minik8s/v1/trigger-event.ts';
 import { eventDraft, type Happening } from '../../api/minik8s/v1/trigger-event-draft.ts';
 import { triggerAt } from '../../api/minik8s/v1/trigger-path.ts';
+import { workflowResource } from '../../api/minik8s/v1/workflow.ts';
 import { deepEqual, sortKeys } from '../../apimachinery/equality.ts';
 import { controllerOf, isTerminating, type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
 import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
@@ -58,9 +59,10 @@ function define(options: TriggerOptions, context: ControllerContext): Controller
   const triggers = informer.lister;
   const eventInformer = informers.informerFor(triggerEventResource);
   const functions = informers.informerFor(functionResource).lister;
+  const workflows = informers.informerFor(workflowResource).lister;
   const backlog = new Backlog(eventInformer);
   const ownWrites = new ObservedWrites(client, triggerResource, informer);
-  const targets = new Targets({ ...context, ...options, functions });
+  const targets = new Targets({ ...context, ...options, functions, workflows });
   const sources = new Map<ObjectKey, { readonly id: string; readonly source: ObjectSource }>();
   /** When the status was written last, in milliseconds. */
   const writtenAt = new Map<ObjectKey, number>();
@@ -297,12 +299,6 @@ function define(options: TriggerOptions, context: ControllerContext): Controller
   const triggersOf = (namespace: string | undefined, isMeant: (trigger: Trigger) => boolean) =>
     triggers.list(namespace).filter(isMeant).map(objectKey);
 
-  kinds.onChange(() =>
-    enqueue(
-      triggersOf(undefined, ({ spec }) => spec.object !== undefined || spec.target.kind === 'Workflow'),
-    ),
-  );
-
   return {
     name: 'trigger',
     workers: 8,
@@ -319,7 +315,15 @@ function define(options: TriggerOptions, context: ControllerContext): Controller
       watched(functionResource, ({ metadata: { namespace, name } }) =>
         triggersOf(namespace, ({ spec }) => spec.target.name === name || spec.result?.function === name),
       ),
+      watched(workflowResource, ({ metadata: { namespace, name } }) =>
+        triggersOf(namespace, ({ spec }) => spec.target.name === name),
+      ),
     ],
+    // Objects are watched by their triggers' own accounts; here it is only noticed that a kind has come.
+    watchOf: ({ kind }) => {
+      enqueue(triggersOf(undefined, ({ spec }) => spec.object?.kind === kind));
+      return undefined;
+    },
     onAttach: (add) => {
       enqueue = add;
     },

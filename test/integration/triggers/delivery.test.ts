@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { triggerEventResource } from '../../../src/api/minik8s/v1/trigger-event.ts';
+import { workflowRunResource } from '../../../src/api/minik8s/v1/workflow-run.ts';
 import { World } from './world.ts';
 
 const invoke = (name: string) => `/apis/minik8s.io/v1/namespaces/default/triggers/${name}/invoke`;
@@ -99,6 +100,38 @@ describe('an event of a trigger', () => {
         events.length === 2 && status?.failed === 4 && status.discarded === 2 && status.deadLetters === 2
       );
     });
+  });
+
+  it('becomes a run of a workflow, named like the event', async () => {
+    const metadata = { name: 'flow', namespace: 'default' };
+    const spec = { definition: { StartAt: 'A', States: { A: { Type: 'Pass', End: true } } } };
+    await world.trigger('t-flow', {
+      target: { kind: 'Workflow', name: 'flow' },
+      http: { path: '/flow' },
+      input: 7,
+    });
+    await world.eventually('it says what is missing', async () => {
+      const ready = await world.condition('t-flow', 'Ready');
+      return ready?.reason === 'TargetMissing' && /no workflow "flow"/.test(ready.message ?? '');
+    });
+    const made = await world.call('POST', '/apis/minik8s.io/v1/namespaces/default/workflows', {
+      metadata,
+      spec,
+    });
+    assert.equal(made.status, 201, made.text);
+    await world.eventually(
+      'it is there',
+      async () => (await world.condition('t-flow', 'Ready'))?.status === 'True',
+    );
+    const { id, event } = JSON.parse((await world.call('POST', invoke('t-flow'), { n: 1 })).text);
+    const run = await world.eventually('it is run', async () => {
+      const { items } = await world.client.resource(workflowRunResource).list({ namespace: 'default' });
+      return items[0];
+    });
+    assert.deepEqual([run.metadata.name, run.spec.workflow], [event, 'flow']);
+    const input = run.spec.input as { id: string; input: number; data: { body: unknown } };
+    assert.deepEqual([input.id, input.input, input.data.body], [id, 7, { n: 1 }]);
+    await world.eventually('the event is gone', async () => (await world.events('t-flow')).length === 0);
   });
 
   it('goes with its trigger', async () => {

@@ -26,7 +26,7 @@ export const ownControllerRoles: RoleRows = {
   ],
   // It watches objects as the accounts of the triggers, not as itself.
   'trigger-controller': [
-    [read, 'minik8s.io', 'functions triggers'],
+    [read, 'minik8s.io', 'functions triggers workflows'],
     ['update', 'minik8s.io', 'triggers/status'],
     ['get list watch create delete', 'minik8s.io', 'triggerevents'],
     ['patch', 'minik8s.io', 'triggerevents/status'],
