@@ -1,5 +1,6 @@
 /** Tells what Triggers watch for, as TriggerEvents, and delivers those to their targets. */
 import { createHash } from 'node:crypto';
+import { serviceAccountResource } from '../../api/core/v1/service-account.ts';
 import { functionResource } from '../../api/minik8s/v1/function.ts';
 import { sourceOf, type Trigger, triggerResource } from '../../api/minik8s/v1/trigger.ts';
 import { type TriggerEvent, triggerEventResource } from '../../api/minik8s/v1/trigger-event.ts';
@@ -60,6 +61,7 @@ function define(options: TriggerOptions, context: ControllerContext): Controller
   const eventInformer = informers.informerFor(triggerEventResource);
   const functions = informers.informerFor(functionResource).lister;
   const workflows = informers.informerFor(workflowResource).lister;
+  const accounts = informers.informerFor(serviceAccountResource).lister;
   const backlog = new Backlog(eventInformer);
   const ownWrites = new ObservedWrites(client, triggerResource, informer);
   const targets = new Targets({ ...context, ...options, functions, workflows });
@@ -201,6 +203,11 @@ function define(options: TriggerOptions, context: ControllerContext): Controller
       const message = `spec.object: ${object?.apiVersion} ${object?.kind} is not served, or cannot be watched`;
       return { position, problem: { reason: 'KindNotServed', message } };
     }
+    if (!accounts.get(`${namespace}/${serviceAccountName}`)) {
+      stopSource(key);
+      const message = `spec.serviceAccountName: there is no account ${JSON.stringify(serviceAccountName)} in the namespace`;
+      return { position, problem: { reason: 'AccountMissing', message } };
+    }
     const id = JSON.stringify([uid, position.of, definition.plural]);
     if (sources.get(key)?.id !== id) {
       stopSource(key);
@@ -314,6 +321,9 @@ function define(options: TriggerOptions, context: ControllerContext): Controller
       watched(triggerEventResource, (event: TriggerEvent) => [triggerOf(event)]),
       watched(functionResource, ({ metadata: { namespace, name } }) =>
         triggersOf(namespace, ({ spec }) => spec.target.name === name || spec.result?.function === name),
+      ),
+      watched(serviceAccountResource, ({ metadata: { namespace, name } }) =>
+        triggersOf(namespace, ({ spec }) => spec.object !== undefined && spec.serviceAccountName === name),
       ),
       watched(workflowResource, ({ metadata: { namespace, name } }) =>
         triggersOf(namespace, ({ spec }) => spec.target.name === name),

@@ -26,7 +26,8 @@ const stream = (handler: Handler, kind: string): Subresource => ({
   answersBytes: true,
 });
 
-const proxy = (handler: Handler, kind: string): Subresource => ({
+/** Of any method. */
+const request = (handler: Handler, kind: string): Subresource => ({
   methods: {
     GET: handler,
     POST: handler,
@@ -36,8 +37,12 @@ const proxy = (handler: Handler, kind: string): Subresource => ({
     OPTIONS: handler,
   },
   kind: { group: '', version: 'v1', kind },
-  takesPath: true,
   answersBytes: true,
+});
+
+const proxy = (handler: Handler, kind: string): Subresource => ({
+  ...request(handler, kind),
+  takesPath: true,
 });
 
 type Parts = Parameters<typeof requestToken>[0] & Pick<KubeContext, 'nodeConnection' | 'functions'>;
@@ -74,7 +79,7 @@ const specialOf = ({
         'FunctionCall',
       ),
     },
-    'minik8s.io/triggers': { invoke: proxy(takeRequest(functions.intake), 'TriggerRequest') },
+    'minik8s.io/triggers': { invoke: request(takeRequest(functions.intake), 'TriggerRequest') },
   }),
   '/namespaces': { finalize: { methods: { PUT: finalizeNamespace } } },
 });

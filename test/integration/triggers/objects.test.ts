@@ -134,12 +134,15 @@ describe('a trigger of objects', () => {
 
   it('says that its account may not watch them, and begins when it may', async () => {
     const seen = await world.noting('allowed');
-    await world.call('POST', '/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'watcher' } });
     await world.trigger('allowed', {
       target: { name: 'allowed' },
       serviceAccountName: 'watcher',
       object: { apiVersion: 'v1', kind: 'Secret' },
     });
+    await world.eventually('it says that there is no such account', async () => {
+      return (await world.condition('allowed', 'Ready'))?.reason === 'AccountMissing';
+    });
+    await world.call('POST', '/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'watcher' } });
     const condition = await world.eventually('it says so', async () => {
       const found = await world.condition('allowed', 'Ready');
       return found?.reason === 'NotAllowed' && found;
@@ -242,7 +245,7 @@ describe('a trigger of objects', () => {
     await world.trigger('flood', {
       target: { name: 'slow' },
       object: { ...ofMaps, labelSelector: 'app=flood', types: ['Created'] },
-      retry: { maxAttempts: 100, minSeconds: 1, maxSeconds: 1 },
+      retry: { maxAttempts: 100, minSeconds: 5, maxSeconds: 5 },
     });
     for (let n = 0; n < 1200; n++) await make(`flood-${n}`, { app: 'flood' });
     await world.eventually(
@@ -251,7 +254,7 @@ describe('a trigger of objects', () => {
     );
     assert.ok((await world.events('flood')).length <= 1000);
     isUp = true;
-    await world.eventually('all are told', () => ids.size === 1200);
+    await world.eventually('all are told', () => ids.size === 1200, 120_000);
     await world.eventually(
       'no more wait',
       async () => (await world.condition('flood', 'Backlogged')) === undefined,

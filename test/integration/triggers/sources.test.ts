@@ -80,6 +80,7 @@ describe('a trigger with a path', () => {
     assert.equal((await gateway('/trigger/default/closed')).status, 403);
     assert.equal((await gateway('/trigger/default/nowhere')).status, 404);
     assert.equal((await gateway('/trigger/other/open/door')).status, 404);
+    assert.equal((await world.call('PUT', `${invoke('open')}/more`, {})).status, 404);
     assert.equal((await world.call('POST', invoke('closed'), {}, nobody)).status, 403);
   });
   it('tells nobody what the sender is to the cluster', async () => {
