@@ -132,6 +132,11 @@ describe('a Trigger is refused', () => {
       assert.match(first ?? '', expected);
       assert.deepEqual(more, []);
     });
+  for (const source of ['cron', 'http', 'object', 'result'])
+    it(`with an empty ${source}, and nothing breaks`, () => {
+      const raw = { ...trigger({ cron }), spec: { ...trigger({ cron }).spec, cron: undefined, [source]: {} } };
+      assert.deepEqual(causes(raw as unknown as Trigger), []);
+    });
   it('with a name that has no room for that of its events', () =>
     assert.match(causes(trigger({ cron }, 'a'.repeat(41)))[0] ?? '', /^metadata.name: Invalid/));
 });

@@ -43,10 +43,12 @@ function validateSource(spec: Spec): StatusCause[] {
   const causes = more.map((name) =>
     forbiddenCause(`spec.${name}`, `a trigger with ${first} cannot have another source`),
   );
-  if (spec.cron) causes.push(...validateCron(spec.cron));
-  if (spec.http) causes.push(...validateHttp(spec.http));
-  if (spec.object) causes.push(...validateObject(spec.object));
-  if (spec.result) {
+  // What a source needs and does not have has its cause already.
+  if (spec.cron?.schedule !== undefined) causes.push(...validateCron(spec.cron));
+  if (spec.http?.path !== undefined) causes.push(...validateHttp(spec.http));
+  if (spec.object?.apiVersion !== undefined && spec.object.kind !== undefined)
+    causes.push(...validateObject(spec.object));
+  if (spec.result?.function !== undefined) {
     causes.push(...nameCauses('spec.result.function', spec.result.function, checkDns1123Subdomain));
     causes.push(...someOf('spec.result.outcomes', spec.result.outcomes));
   }
