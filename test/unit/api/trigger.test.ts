@@ -134,7 +134,10 @@ describe('a Trigger is refused', () => {
     });
   for (const source of ['cron', 'http', 'object', 'result'])
     it(`with an empty ${source}, and nothing breaks`, () => {
-      const raw = { ...trigger({ cron }), spec: { ...trigger({ cron }).spec, cron: undefined, [source]: {} } };
+      const raw = {
+        ...trigger({ cron }),
+        spec: { ...trigger({ cron }).spec, cron: undefined, [source]: {} },
+      };
       assert.deepEqual(causes(raw as unknown as Trigger), []);
     });
   it('with a name that has no room for that of its events', () =>
