@@ -6,16 +6,18 @@
 import { type SystemObjects, systemObjects } from '../api/core/v1/system-objects.ts';
 import { functionResource } from '../api/minik8s/v1/function.ts';
 import { workflowRunResource } from '../api/minik8s/v1/workflow-run.ts';
-import { systemUser } from '../apiserver/user.ts';
+import { serviceAccountUser, systemUser } from '../apiserver/user.ts';
 import { aborted, unlessAborted } from '../base/abort.ts';
 import { inBackground } from '../base/in-background.ts';
 import { type ControllersOptions, controllers } from '../controllers/index.ts';
 import { identityOf } from '../controllers/masters/masters-plan.ts';
 import { podRangeClaims } from '../controllers/nodes/node-ipam.ts';
+import type { TriggerOptions } from '../controllers/triggers/trigger.ts';
 import { defaultPlaces } from '../kube-apiserver/bootstrap.ts';
 import { type SchedulerOptions, scheduler } from '../scheduler/scheduler.ts';
 import { announceMaster, type NamedMaster } from './announce-master.ts';
 import { type Api, type ApiOptions, createApi } from './api.ts';
+import { functionCaller } from './function-caller.ts';
 import { runControllers } from './run-controllers.ts';
 
 export interface ControlPlaneOptions
@@ -30,7 +32,7 @@ export interface ControlPlaneOptions
       | 'functionCalls'
       | 'workflowCalls'
     >,
-    Omit<ControllersOptions, 'signSecretToken'> {
+    Omit<ControllersOptions, 'signSecretToken' | 'triggers'> {
   /** Where nodes and pods reach this API server. */
   readonly master: NamedMaster;
   /** Default the tenth address of the Services. */
@@ -75,7 +77,12 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   const { signSecretToken } = api.server;
   const placedCalls = options.placedCalls ?? api.server.placedCalls;
   const managed = {
-    controllers: controllers({ ...options, signSecretToken, placedCalls }),
+    controllers: controllers({
+      ...options,
+      signSecretToken,
+      placedCalls,
+      ...(options.runtimeImages && { triggers: triggerOptions(api) }),
+    }),
     scheduler: scheduler(options.scheduler),
   };
   const ready = Promise.withResolvers<void>();
@@ -128,6 +135,15 @@ function functionCalls(
 function workflowCalls(api: () => Pick<Api, 'clientOf'>): NonNullable<ApiOptions['workflowCalls']> {
   const runs = () => api().clientOf(systemUser('apiserver'), 'gateway').resource(workflowRunResource);
   return { create: (run) => runs().create(run), get: (namespace, name) => runs().get(name, namespace) };
+}
+
+/** What triggers call and watch, by the API of this very server. */
+function triggerOptions({ server, clientOf }: Pick<Api, 'server' | 'clientOf'>): TriggerOptions {
+  const call = server.handlerFor(serviceAccountUser('kube-system', 'trigger-controller'));
+  return {
+    callFunction: functionCaller(call),
+    clientOf: (namespace, account) => clientOf(serviceAccountUser(namespace, account), 'trigger-controller'),
+  };
 }
 
 async function listenUntil(started: AsyncDisposableStack, listen: Listen): Promise<void> {

@@ -30,6 +30,7 @@ import { dnsController } from './services/dns.ts';
 import { endpointsController } from './services/endpoints.ts';
 import { endpointSliceController } from './services/endpointslice.ts';
 import { endpointSliceMirroringController } from './services/endpointslicemirroring.ts';
+import { type TriggerOptions, triggerController } from './triggers/trigger.ts';
 import { ephemeralVolumeController } from './volumes/ephemeral-volume.ts';
 import { expandController } from './volumes/expand.ts';
 import { persistentVolumeBinder } from './volumes/persistent-volume-binder.ts';
@@ -70,6 +71,8 @@ export interface ControllersOptions extends WorkflowOptions {
   readonly autoscaling?: AutoscalingOptions;
   /** Of functions; without them Functions have no instances. */
   readonly runtimeImages?: RuntimeImages;
+  /** Without them Triggers do nothing. */
+  readonly triggers?: TriggerOptions;
 }
 
 export const controllers = (options: ControllersOptions): readonly AccountedController[] => [
@@ -99,6 +102,9 @@ export const controllers = (options: ControllersOptions): readonly AccountedCont
     : []),
   { account: 'workflow-controller', controller: workflowController },
   { account: 'workflow-controller', controller: workflowRunController(options) },
+  ...(options.triggers
+    ? [{ account: 'trigger-controller', controller: triggerController(options.triggers) }]
+    : []),
   {
     account: 'horizontal-pod-autoscaler',
     controller: horizontalController(options.autoscaling ?? {}),

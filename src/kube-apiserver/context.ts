@@ -11,6 +11,7 @@ import type { PodSecurityConfiguration } from './pod-security/configuration.ts';
 import type { Policy } from './rbac/policy.ts';
 import type { Issuer } from './service-accounts/issuer.ts';
 import type { AccountKeys } from './service-accounts/keys.ts';
+import type { Intake } from './triggers/intake.ts';
 import type { RunClient } from './workflows/invoke.ts';
 import type { RunEnds } from './workflows/run-ends.ts';
 
@@ -39,5 +40,7 @@ export interface KubeContext extends EngineContext {
   readonly accountKeys: AccountKeys;
   /** Calls workflows, and functions; undefined where that is not to be. */
   readonly workflows: { readonly ends: RunEnds; readonly runs: RunClient } | undefined;
-  readonly functions: { readonly gateway: Gateway; readonly connections: InstanceConnections } | undefined;
+  readonly functions:
+    | { readonly gateway: Gateway; readonly connections: InstanceConnections; readonly intake: Intake }
+    | undefined;
 }

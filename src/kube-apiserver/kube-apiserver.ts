@@ -14,6 +14,7 @@ import type { KindBehavior } from '../apiserver/kind-behavior.ts';
 import type { ServerParts } from '../apiserver/options.ts';
 import type { ClaimPlanner } from '../apiserver/registry/claim-planner.ts';
 import { findObject } from '../apiserver/stored-object.ts';
+import { systemUser } from '../apiserver/user.ts';
 import type { SignSecretToken } from '../base/account-token.ts';
 import type { Clock } from '../base/clock.ts';
 import type { PlacedCalls } from '../base/placed-calls.ts';
@@ -45,6 +46,7 @@ import { issuerDocuments } from './service-accounts/documents.ts';
 import { defaultKeyAgeMs, issuerOf } from './service-accounts/issuer.ts';
 import { AccountKeys } from './service-accounts/keys.ts';
 import { kubeSubresources } from './subresources/subresources.ts';
+import { Intake } from './triggers/intake.ts';
 import { RunEnds } from './workflows/run-ends.ts';
 
 export interface KubeApiServer extends ApiServer {
@@ -71,7 +73,7 @@ export function createKubeApiServer(options: KubeApiServerOptions): KubeApiServe
     limitedResources: options.limitedResources ?? [],
     podSecurity: options.podSecurity ?? usualConfiguration,
     nodeConnection: options.nodeConnection,
-    functions: functionCalls(options),
+    functions: functionCalls(options, (request) => server.handlerFor(systemUser('apiserver'))(request)),
     workflows: options.workflowCalls && { ends: new RunEnds(cache, clock), runs: options.workflowCalls },
     hasOtherRules: options.authorize !== undefined,
     readCertificateRequest: options.readCertificateRequest,
@@ -79,7 +81,7 @@ export function createKubeApiServer(options: KubeApiServerOptions): KubeApiServe
     podRangeProblem:
       options.podRangeProblem ?? (() => 'the controllers of this cluster assign the pod ranges of nodes'),
   };
-  const server = createApiServer({
+  const server: ApiServer = createApiServer({
     ...options,
     authenticate: unionAuthenticator([
       forOwnAudiences(options.authenticate, issuer.audiences),
@@ -103,7 +105,10 @@ export function createKubeApiServer(options: KubeApiServerOptions): KubeApiServe
   };
 }
 
-function functionCalls(options: KubeApiServerOptions): KubeContext['functions'] {
+function functionCalls(
+  options: KubeApiServerOptions,
+  handler: (request: Request) => Promise<Response>,
+): KubeContext['functions'] {
   const { functionCalls: functions, nodeConnection, cache, clock, log } = options;
   if (!functions) return undefined;
   const gateway = new Gateway({ cache, clock, log: log.named('gateway'), ...functions });
@@ -114,7 +119,8 @@ function functionCalls(options: KubeApiServerOptions): KubeContext['functions'] 
       : dialPod(nodeConnection, clock, { scheme: 'http', pod, address, port: instancePort });
     return within(clock, longestDial, open);
   };
-  return { gateway, connections: new InstanceConnections(dial) };
+  const intake = new Intake({ cache, handler });
+  return { gateway, connections: new InstanceConnections(dial), intake };
 }
 
 /** Milliseconds. An instance that runs is connected to at once; one whose node is gone never is. */

@@ -126,5 +126,9 @@ export const seeds: Record<string, object> = {
   'authorization.k8s.io/SelfSubjectRulesReview': { spec: { namespace: 'default' } },
   'authentication.k8s.io/TokenReview': { spec: { token: 'abc' } },
   'authentication.k8s.io/SelfSubjectReview': {},
+  'minik8s.io/Trigger': { spec: { target: { name: 'f' }, http: { path: '/a' } } },
+  'minik8s.io/TriggerEvent': {
+    spec: { trigger: 't', id: '1', type: 't', source: '/s', time: '2026-01-01T00:00:00Z', data: { a: [1] } },
+  },
   'minik8s.io/Dns': { spec: { host: 'a.b', paths: [{ path: '/', serviceName: 'a', servicePort: 80 }] } },
 };

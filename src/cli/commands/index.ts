@@ -32,6 +32,7 @@ export const verbs: Readonly<Record<string, () => Promise<Verb | VerbGroup>>> = 
   taint: async () => (await import('./taint.ts')).taint,
   top: async () => (await import('./top.ts')).top,
   function: async () => (await import('./function.ts')).functions,
+  trigger: async () => (await import('./trigger.ts')).triggers,
   workflow: async () => (await import('./workflow.ts')).workflows,
   execute: async () => (await import('./execute.ts')).execute,
   update: async () => (await import('./update.ts')).update,

@@ -1,13 +1,24 @@
-/** Everybody may call a function or a workflow that says so. */
+/** Everybody may call a function or a workflow, or send a request to a trigger, that says so. */
 import { type Fn, functionResource } from '../../api/minik8s/v1/function.ts';
+import { type Trigger, triggerResource } from '../../api/minik8s/v1/trigger.ts';
 import { type Workflow, workflowResource } from '../../api/minik8s/v1/workflow.ts';
+import type { KubeObject } from '../../apimachinery/meta.ts';
 import { type ResourceRef, storageKey } from '../../apimachinery/resource-definition.ts';
 import type { Authorizer } from '../../apiserver/authorization/authorizer.ts';
 import type { Cache } from '../../storage/cache.ts';
 
-const called: Readonly<Record<string, ResourceRef>> = {
-  'functions/invoke': functionResource,
-  'workflows/invoke': workflowResource,
+interface Called {
+  readonly resource: ResourceRef;
+  isPublic(object: KubeObject): boolean;
+}
+
+const called: Readonly<Record<string, Called>> = {
+  'functions/invoke': { resource: functionResource, isPublic: (object) => (object as Fn).spec.public },
+  'workflows/invoke': { resource: workflowResource, isPublic: (object) => (object as Workflow).spec.public },
+  'triggers/invoke': {
+    resource: triggerResource,
+    isPublic: (object) => (object as Trigger).spec.http?.public === true,
+  },
 };
 
 export const publicCallsAuthorizer =
@@ -15,7 +26,7 @@ export const publicCallsAuthorizer =
   (request) => {
     if (request.type !== 'resource' || request.verb !== 'create') return false;
     const kind = Object.hasOwn(called, request.resource) ? called[request.resource] : undefined;
-    if (!kind || request.group !== kind.group) return false;
-    const found = cache.get(storageKey(kind, request.namespace, request.name));
-    return (found?.object as Fn | Workflow | undefined)?.spec.public === true;
+    if (!kind || request.group !== kind.resource.group) return false;
+    const found = cache.get(storageKey(kind.resource, request.namespace, request.name));
+    return found !== undefined && kind.isPublic(found.object);
   };

@@ -1,4 +1,7 @@
-/** The port on which functions and workflows are called: /function/NAME, /function/NAMESPACE/NAME, /workflow/…, as calls of the API. */
+/**
+ * The port on which functions, workflows and triggers are called: /function/NAME, /function/NAMESPACE/NAME, /workflow/…,
+ * /trigger/NAMESPACE/PATH, as calls of the API.
+ */
 
 import type { ApiServer } from '../../apiserver/app.ts';
 import { respondText } from '../../apiserver/respond.ts';
@@ -21,14 +24,15 @@ export function callPath(path: string): string | undefined {
 }
 
 const wrongPath =
-  'functions are called at /function/NAME and /function/NAMESPACE/NAME, workflows at /workflow/NAME and /workflow/NAMESPACE/NAME\n';
+  'functions are called at /function/NAME and /function/NAMESPACE/NAME, workflows at /workflow/NAME and /workflow/NAMESPACE/NAME, ' +
+  'triggers at /trigger/NAMESPACE and their path\n';
 
 /** Everybody may ask, known or not; who may call what is decided as everywhere. */
-export const gatewayApp = (app: App): App => ({
+export const gatewayApp = (app: App, triggerPath: (path: string) => string | undefined): App => ({
   fetch(request, env) {
     const path = URL.parse(request.url)?.pathname ?? '';
     if (path === '/healthz') return respondText(200, 'ok', {});
-    const address = callPath(path);
+    const address = callPath(path) ?? triggerPath(path);
     if (address !== undefined) return app.fetch(request, { ...env, address, mayBeAnonymous: true });
     return respondText(404, wrongPath, {});
   },

@@ -5,6 +5,8 @@ import type { Handler } from '../../apiserver/request-scope.ts';
 import { type Subresource, type Subresources, status } from '../../apiserver/subresources/subresources.ts';
 import type { KubeContext } from '../context.ts';
 import { invokeFunction } from '../functions/invoke.ts';
+import { takeRequest } from '../triggers/take-request.ts';
+import { tellResults } from '../triggers/tell-results.ts';
 import { invokeWorkflow } from '../workflows/invoke.ts';
 import { podAttach } from './attach.ts';
 import { bindPod } from './binding.ts';
@@ -25,7 +27,8 @@ const stream = (handler: Handler, kind: string): Subresource => ({
   answersBytes: true,
 });
 
-const proxy = (handler: Handler, kind: string): Subresource => ({
+/** Of any method. */
+const request = (handler: Handler, kind: string): Subresource => ({
   methods: {
     GET: handler,
     POST: handler,
@@ -35,8 +38,12 @@ const proxy = (handler: Handler, kind: string): Subresource => ({
     OPTIONS: handler,
   },
   kind: { group: '', version: 'v1', kind },
-  takesPath: true,
   answersBytes: true,
+});
+
+const proxy = (handler: Handler, kind: string): Subresource => ({
+  ...request(handler, kind),
+  takesPath: true,
 });
 
 type Parts = Parameters<typeof requestToken>[0] &
@@ -70,8 +77,12 @@ const specialOf = ({
   },
   ...(functions && {
     'minik8s.io/functions': {
-      invoke: proxy(invokeFunction(functions.gateway, functions.connections), 'FunctionCall'),
+      invoke: proxy(
+        tellResults(functions.intake, invokeFunction(functions.gateway, functions.connections)),
+        'FunctionCall',
+      ),
     },
+    'minik8s.io/triggers': { invoke: request(takeRequest(functions.intake), 'TriggerRequest') },
   }),
   ...(workflows && {
     'minik8s.io/workflows': {

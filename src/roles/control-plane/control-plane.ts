@@ -19,6 +19,7 @@ import { createControlPlane } from '../../control-plane/control-plane.ts';
 import { bootstrapTokenAuthenticator } from '../../kube-apiserver/authentication/bootstrap-token.ts';
 import { gatewayApp } from '../../kube-apiserver/functions/gateway-app.ts';
 import { defaultIssuer } from '../../kube-apiserver/service-accounts/issuer.ts';
+import { triggerPaths } from '../../kube-apiserver/triggers/trigger-paths.ts';
 import { type Credentials, openCredentials } from '../../pki/credentials.ts';
 import type { Cache } from '../../storage/cache.ts';
 import type { Store } from '../../storage/store.ts';
@@ -159,7 +160,7 @@ export async function startControlPlane(
       listenHttps({
         ...common,
         signal,
-        app: gatewayApp(app),
+        app: gatewayApp(app, triggerPaths(controlPlane.cache)),
         port: settings['gateway-port'],
         flag: '--gateway-port',
       });

@@ -1,5 +1,6 @@
-/** The port on which functions and workflows are called, open while there is one. */
+/** The port on which functions, workflows and triggers are called, open while there is one of them. */
 import { functionResource } from '../../api/minik8s/v1/function.ts';
+import { triggerResource } from '../../api/minik8s/v1/trigger.ts';
 import { workflowResource } from '../../api/minik8s/v1/workflow.ts';
 import { storagePrefix } from '../../apimachinery/resource-definition.ts';
 import type { Listener } from '../../apiserver/serve.ts';
@@ -18,7 +19,7 @@ export interface GatewayPortOptions {
 /** Milliseconds after which a port that could not be opened is tried again: another program may have it. */
 const retryMs = 10_000;
 
-const prefixes = [functionResource, workflowResource].map((kind) => storagePrefix(kind));
+const prefixes = [functionResource, triggerResource, workflowResource].map((kind) => storagePrefix(kind));
 
 /** Resolves when the signal has aborted and the last call is answered. */
 export async function keepGatewayPort(options: GatewayPortOptions, signal: AbortSignal): Promise<void> {

@@ -15,6 +15,7 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { replaceable } from '../../../src/base/current.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import { gatewayApp } from '../../../src/kube-apiserver/functions/gateway-app.ts';
+import { triggerPaths } from '../../../src/kube-apiserver/triggers/trigger-paths.ts';
 import { issueCertificate } from '../../../src/pki/x509.ts';
 import { eventually } from '../../fixtures/eventually.ts';
 import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
@@ -61,7 +62,7 @@ before(async () => {
     notAfter: Date.now() + day,
   });
   const listener = await listenHttps({
-    app: gatewayApp(server.app),
+    app: gatewayApp(server.app, triggerPaths(server.cache)),
     address: '127.0.0.1',
     port: 0,
     tls: { identity: replaceable(serving), clientCA: server.authority.certificate },

@@ -31,8 +31,8 @@ function checkName(name: string): string[] {
 /** Every minute, hour, day and month by its number takes some four hundred; upstream has no bound, and reads megabytes. */
 const longestSchedule = 4096;
 
-function validateSchedule(schedule: string): StatusCause[] {
-  const path = 'spec.schedule';
+/** Also of other kinds that have one. */
+export function validateSchedule(schedule: string, path: string): StatusCause[] {
   if (schedule === '') return [requiredCause(path)];
   if (schedule.length > longestSchedule) return [tooLongCause(path, longestSchedule)];
   // Not `TZ=` alone: upstream looks for the letters anywhere.
@@ -95,7 +95,7 @@ export const cronJobResource: ResourceDefinition<CronJob> = {
     checkName,
     setDefaults: ({ spec }) => setPodTemplateDefaults(spec.jobTemplate.spec.template),
     validate: ({ spec }) => [
-      ...validateSchedule(spec.schedule),
+      ...validateSchedule(spec.schedule, 'spec.schedule'),
       ...(spec.timeZone === undefined ? [] : validateTimeZone(spec.timeZone, 'spec.timeZone')),
       ...validateJobSpec(spec.jobTemplate.spec, 'spec.jobTemplate.spec'),
       ...validateNoSelector(spec.jobTemplate.spec),

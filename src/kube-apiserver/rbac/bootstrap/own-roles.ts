@@ -37,6 +37,15 @@ export const ownControllerRoles: RoleRows = {
     ['create', 'authorization.k8s.io', 'subjectaccessreviews'],
     writeEvents,
   ],
+  // It watches objects as the accounts of the triggers, not as itself.
+  'trigger-controller': [
+    [read, 'minik8s.io', 'functions triggers workflows'],
+    ['update', 'minik8s.io', 'triggers/status'],
+    ['get list watch create delete', 'minik8s.io', 'triggerevents'],
+    ['patch', 'minik8s.io', 'triggerevents/status'],
+    ['create', 'minik8s.io', 'functions/invoke workflowruns'],
+    writeEvents,
+  ],
   // What was mirrored and is the Service's own again is deleted.
   'endpointslicemirroring-controller': [['delete', 'core', 'endpoints']],
   // It asks whether the store answers before it calls a node lost.
@@ -77,14 +86,17 @@ export const ownRolesToAggregate: Readonly<Record<'view' | 'edit', readonly Rule
       read,
       'minik8s.io',
       'dnses dnses/status functions functions/status functionversions functionversions/status ' +
-        'workflows workflows/status workflowruns workflowruns/status workflowhistories',
+        'workflows workflows/status workflowruns workflowruns/status workflowhistories triggers triggers/status',
     ],
     [read, 'metrics.k8s.io', 'nodes pods'],
   ],
   edit: [
-    [write, 'minik8s.io', 'dnses functions workflows workflowruns'],
+    [write, 'minik8s.io', 'dnses functions triggers workflows workflowruns'],
+    // They hold what objects were. They are made by the cluster; to change one is to replay it.
+    ['get list watch update patch delete deletecollection', 'minik8s.io', 'triggerevents'],
+    ['get', 'minik8s.io', 'triggerevents/status'],
     // A version is made by the cluster; who may change a function may see it made anew.
     ['delete deletecollection', 'minik8s.io', 'functionversions'],
-    ['create', 'minik8s.io', 'functions/invoke workflows/invoke'],
+    ['create', 'minik8s.io', 'functions/invoke triggers/invoke workflows/invoke'],
   ],
 };

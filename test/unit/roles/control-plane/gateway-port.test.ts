@@ -27,6 +27,7 @@ async function world(refusals = 0) {
   return {
     log,
     clock,
+    server,
     async create(name: string) {
       const { status } = await server.call('POST', functions, { metadata: { name }, spec: { image: 'a:1' } });
       assert.equal(status, 201);
@@ -59,6 +60,19 @@ it('the port is open while there is a function', async () => {
   assert.deepEqual(log, ['open', 'closed', 'open']);
   await end();
   assert.deepEqual(log, ['open', 'closed', 'open', 'closed']);
+});
+
+it('it is open while there is a trigger, too', async () => {
+  const { log, server, end, clock } = await world();
+  const triggers = '/apis/minik8s.io/v1/namespaces/default/triggers';
+  const spec = { target: { name: 'f' }, http: { path: '/a' } };
+  assert.equal((await server.call('POST', triggers, { metadata: { name: 't' }, spec })).status, 201);
+  await clock.advance(100);
+  assert.deepEqual(log, ['open']);
+  await server.call('DELETE', `${triggers}/t`);
+  await clock.advance(100);
+  assert.deepEqual(log, ['open', 'closed']);
+  await end();
 });
 
 it('a port that another program has is tried again', async () => {

@@ -1,0 +1,70 @@
+/** The TriggerEvent for something that has happened. The same thing gives the same name, so it is stored once. Pure. */
+import type { Draft, OwnerReference } from '../../../apimachinery/meta.ts';
+import { apiVersionOf } from '../../../apimachinery/resource-definition.ts';
+import { type Trigger, triggerResource } from './trigger.ts';
+import { mostEventData, type TriggerEvent } from './trigger-event.ts';
+
+/** Label: name of the Trigger. */
+export const triggerLabel = 'minik8s.io/trigger';
+
+/** Of a text, in hex; equal texts have equal ones, and nobody finds two others. */
+export type Digest = (text: string) => string;
+
+export interface Happening {
+  /** What tells it from everything else that the trigger may tell. */
+  readonly key: readonly string[];
+  readonly type: string;
+  readonly source: string;
+  readonly subject?: string;
+  /** RFC 3339. */
+  readonly time: string;
+  readonly data?: unknown;
+  /** Stands for the data where they are too large. */
+  readonly lessData?: unknown;
+  /** How many events are before it in a chain of results. */
+  readonly depth?: number;
+}
+
+const idDigits = 32;
+const nameDigits = 16;
+const mostSubject = 1024;
+
+export function eventDraft(trigger: Trigger, happening: Happening, digest: Digest): Draft<TriggerEvent> {
+  const { key, type, source, subject, time, data, lessData, depth = 0 } = happening;
+  const { name, namespace, uid } = trigger.metadata;
+  const id = digest(JSON.stringify([uid, ...key])).slice(0, idDigits);
+  const isTooLarge = data !== undefined && Buffer.byteLength(JSON.stringify(data)) > mostEventData;
+  return {
+    apiVersion: 'minik8s.io/v1',
+    kind: 'TriggerEvent',
+    metadata: {
+      name: `${name}-${id.slice(0, nameDigits)}`,
+      namespace,
+      labels: { [triggerLabel]: name },
+      ownerReferences: [ownerReference(trigger)],
+    },
+    spec: {
+      trigger: name,
+      id,
+      type,
+      source,
+      ...(subject !== undefined && { subject: subject.slice(0, mostSubject) }),
+      time,
+      ...(data !== undefined && { data: isTooLarge ? lessData : data }),
+      depth,
+      replays: 0,
+    },
+  };
+}
+
+const ownerReference = ({ metadata: { name, uid } }: Trigger): OwnerReference => ({
+  apiVersion: apiVersionOf(triggerResource),
+  kind: triggerResource.kind,
+  name,
+  uid,
+  controller: true,
+  blockOwnerDeletion: true,
+});
+
+/** How many events of a trigger may wait to be delivered. */
+export const mostPending = 1000;

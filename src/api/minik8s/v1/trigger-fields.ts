@@ -1,0 +1,92 @@
+/** What a Trigger watches for: of these fields it has exactly one. */
+import * as v from 'valibot';
+import { int64, struct } from '../../../apimachinery/schema.ts';
+
+/** What `kubectl explain` and `ctl explain` say of a field. */
+const text = v.description<string, string>;
+
+export const httpMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+export const changeTypes = ['Created', 'Updated', 'Deleted'] as const;
+export type ChangeType = (typeof changeTypes)[number];
+export const outcomes = ['Success', 'Failure'] as const;
+export type CallOutcome = (typeof outcomes)[number];
+
+const cron = struct({
+  schedule: v.pipe(
+    v.string(),
+    text('When, in the form of a CronJob: five fields, or such as @hourly or @every 10m.'),
+  ),
+  timeZone: v.optional(v.pipe(v.string(), text('The time zone of the schedule. Defaults to UTC.'))),
+  startingDeadlineSeconds: v.optional(
+    v.pipe(int64(), v.description('After how many seconds a time that was missed is no longer made up for.')),
+  ),
+});
+
+const http = struct({
+  path: v.pipe(
+    v.string(),
+    text(
+      'The path below /trigger/NAMESPACE on the port of the gateway, such as /orders. No other trigger of the namespace has it.',
+    ),
+  ),
+  methods: v.optional(
+    v.pipe(v.array(v.picklist(httpMethods)), v.description('The methods that are taken. Defaults to POST.')),
+    ['POST'],
+  ),
+  public: v.optional(
+    v.pipe(
+      v.boolean(),
+      v.description(
+        'Whether everybody may send a request. Otherwise senders need the verb create on triggers/invoke. Defaults to false.',
+      ),
+    ),
+    false,
+  ),
+});
+
+const object = struct({
+  apiVersion: v.pipe(v.string(), text('Group and version of the kind, such as v1 or apps/v1.')),
+  kind: v.pipe(v.string(), text('The kind of the objects, such as Pod. It may be served later.')),
+  namespace: v.optional(
+    v.pipe(v.string(), text('The namespace of the objects; "*" for all. Defaults to that of the trigger.')),
+  ),
+  labelSelector: v.optional(
+    v.pipe(v.string(), text('Only objects with these labels, in the form of kubectl get --selector.')),
+  ),
+  fieldSelector: v.optional(
+    v.pipe(v.string(), text('Only objects with these fields, in the form of kubectl get --field-selector.')),
+  ),
+  types: v.optional(
+    v.pipe(
+      v.array(v.picklist(changeTypes)),
+      v.description(
+        'Which changes are told: Created, Updated, Deleted. One that begins to be selected counts as created, one that ' +
+          'ends to be as deleted. Defaults to all.',
+      ),
+    ),
+    [...changeTypes],
+  ),
+});
+
+const result = struct({
+  function: v.pipe(v.string(), text('Name of the Function, in the namespace of the trigger.')),
+  outcomes: v.optional(
+    v.pipe(
+      v.array(v.picklist(outcomes)),
+      v.description(
+        'Which results are told: Success, an answer of 2xx, or Failure, any other. Defaults to both.',
+      ),
+    ),
+    [...outcomes],
+  ),
+});
+
+export const sourceFields = {
+  cron: v.optional(v.pipe(cron, v.description('Times by a schedule.'))),
+  http: v.optional(v.pipe(http, v.description('Requests by HTTP.'))),
+  object: v.optional(v.pipe(object, v.description('Changes of objects of the cluster.'))),
+  result: v.optional(v.pipe(result, v.description('What calls of a function gave.'))),
+};
+
+export const sourceNames = ['cron', 'http', 'object', 'result'] as const;
+export type SourceName = (typeof sourceNames)[number];

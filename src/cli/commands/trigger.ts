@@ -1,0 +1,196 @@
+/** `ctl trigger`: calls of functions for what happens. */
+import type { JsonObject } from '../../apimachinery/equality.ts';
+import { patchTypes } from '../../apimachinery/patch.ts';
+import { UsageError } from '../../base/usage-error.ts';
+import { collectionPath } from '../../client/resource-path.ts';
+import { findResource } from '../discovery.ts';
+import {
+  connectionFlags,
+  dryRunFlag,
+  dryRunOf,
+  dryRunSuffix,
+  Flags,
+  type FlagTable,
+  outputFlag,
+} from '../flags.ts';
+import { callBody } from '../functions/call.ts';
+import { metadataOf, numberAt, recordsAt, textAt } from '../objects.ts';
+import { printBody } from '../print-body.ts';
+import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
+import { listPath, type ObjectTarget, targetPath } from '../targets.ts';
+import { triggerFlags, triggerSpec } from '../triggers/trigger-object.ts';
+import type { Verb, VerbContext, VerbGroup } from '../verb.ts';
+import { writeQuery } from '../write-options.ts';
+import { remove } from './delete.ts';
+import { describe } from './describe.ts';
+import { get } from './get.ts';
+
+async function targetOf({ cluster }: VerbContext, type: string, name: string): Promise<ObjectTarget> {
+  const resource = findResource(await cluster().resources(), `${type}.v1.minik8s.io`);
+  return { resource, namespace: cluster().namespace, name };
+}
+
+function oneWord({ flags }: VerbContext, verb: string): string {
+  const [word, ...more] = flags.words;
+  if (word === undefined || more.length > 0)
+    throw new UsageError(`ctl trigger ${verb}: say which trigger: NAME`);
+  return word;
+}
+
+const create: Verb = {
+  about: 'call a function, or run a workflow, for what happens',
+  words: 'NAME',
+  flags: { ...triggerFlags, ...dryRunFlag, ...outputFlag },
+  async run(context) {
+    const { flags, io } = context;
+    const { resource, namespace, name } = await targetOf(context, 'triggers', oneWord(context, 'create'));
+    const spec = triggerSpec(flags);
+    const object: JsonObject = {
+      apiVersion: 'minik8s.io/v1',
+      kind: 'Trigger',
+      metadata: { name, namespace },
+      spec,
+    };
+    const format = objectFormat(flags.text('output'));
+    const dryRun = dryRunOf(flags);
+    const path = collectionPath(resource, namespace) + writeQuery(dryRun);
+    const written = dryRun === 'client' ? object : await context.cluster().send('POST', path, object);
+    io.out(format?.(withoutManagedFields(written)) ?? `trigger/${name} created${dryRunSuffix[dryRun]}\n`);
+  },
+};
+
+const eventFlags = {
+  ...outputFlag,
+  'no-headers': { type: 'boolean', about: 'do not print the header line' },
+} as const satisfies FlagTable;
+
+const events: Verb = {
+  about: 'show the events that are not delivered yet, and the dead letters',
+  words: '[NAME]',
+  flags: eventFlags,
+  async run(context) {
+    const { flags } = context;
+    const [name, ...more] = flags.words;
+    if (more.length > 0) throw new UsageError('ctl trigger events: say at most one trigger: [NAME]');
+    const format = flags.text('output');
+    const argv = [
+      'triggerevents.minik8s.io',
+      ...(name === undefined ? [] : [`--field-selector=spec.trigger=${name}`]),
+      ...(format === undefined ? [] : [`--output=${format}`]),
+      ...(flags.on('no-headers') ? ['--no-headers'] : []),
+    ];
+    await get.run({ ...context, flags: new Flags({ ...connectionFlags, ...get.flags }, argv) });
+  },
+};
+
+const fire: Verb = {
+  about: 'tell an event as a test, or as if it came by HTTP; prints its id when it is stored',
+  words: 'NAME [JSON|@FILE]',
+  async run(context) {
+    const { flags, io, cluster } = context;
+    const [name, text, ...more] = flags.words;
+    if (name === undefined || more.length > 0)
+      throw new UsageError('ctl trigger fire: say which trigger, and at most one argument: NAME [JSON]');
+    const target = await targetOf(context, 'triggers', name);
+    const body = await callBody(context, text);
+    const methods = await methodsOf(context, target);
+    const headers = { 'content-type': 'application/json', accept: '*/*' };
+    const answer = await cluster().open({
+      method: methods,
+      path: targetPath(target, 'invoke'),
+      headers,
+      body,
+    });
+    let said = '';
+    await printBody(
+      {
+        out: (part) => {
+          said += part;
+        },
+      },
+      answer.body,
+    );
+    io.out(`event ${textAt(JSON.parse(said) as JsonObject, 'id')} of trigger/${name} is stored\n`);
+  },
+};
+
+/** One that the trigger takes, which has a body. */
+async function methodsOf(
+  context: VerbContext,
+  target: ObjectTarget,
+): Promise<'POST' | 'PUT' | 'PATCH' | 'DELETE'> {
+  const trigger = (await context.cluster().get(targetPath(target))) as {
+    readonly spec?: { readonly http?: { readonly methods?: readonly string[] } };
+  };
+  const taken = trigger.spec?.http?.methods ?? ['POST'];
+  const found = (['POST', 'PUT', 'PATCH', 'DELETE'] as const).find((method) => taken.includes(method));
+  if (found === undefined)
+    throw new Error(`trigger/${target.name} takes ${taken.join(', ')} only, which has no body`);
+  return found;
+}
+
+const replayFlags = {
+  all: { type: 'boolean', about: 'all dead letters of the trigger' },
+} as const satisfies FlagTable;
+
+const replay: Verb = {
+  about: 'deliver dead letters again: those named, or all of a trigger',
+  words: 'TRIGGER [EVENT...]',
+  flags: replayFlags,
+  async run(context) {
+    const { flags, io, report } = context;
+    const [trigger, ...names] = flags.words;
+    if (trigger === undefined || names.length > 0 === flags.on('all'))
+      throw new UsageError('ctl trigger replay: say which: TRIGGER EVENT..., or --all TRIGGER');
+    const dead = await deadLetters(context, trigger);
+    const wanted = flags.on('all') ? dead : dead.filter((event) => names.includes(metadataOf(event).name));
+    for (const name of names)
+      if (!wanted.some((event) => metadataOf(event).name === name))
+        report(new Error(`trigger/${trigger} has no dead letter ${JSON.stringify(name)}`));
+    for (const event of wanted) {
+      try {
+        await setGoing(context, event);
+        io.out(`triggerevent/${metadataOf(event).name} is delivered again\n`);
+      } catch (error) {
+        report(error);
+      }
+    }
+    if (flags.on('all') && wanted.length === 0) io.out(`trigger/${trigger} has no dead letters\n`);
+  },
+};
+
+async function deadLetters(context: VerbContext, trigger: string): Promise<readonly JsonObject[]> {
+  const { resource, namespace } = await targetOf(context, 'triggerevents', '');
+  // One that is not there is told as such.
+  await context.cluster().get(targetPath(await targetOf(context, 'triggers', trigger)));
+  const fieldSelector = `spec.trigger=${trigger}`;
+  const list = await context
+    .cluster()
+    .get(listPath({ resource, namespace, fieldSelector, labelSelector: undefined }));
+  return recordsAt(list, 'items').filter(
+    (event) =>
+      textAt(event, 'status', 'phase') === 'Failed' &&
+      numberAt(event, 'spec', 'replays') <= numberAt(event, 'status', 'replays'),
+  );
+}
+
+async function setGoing(context: VerbContext, event: JsonObject): Promise<void> {
+  const target = await targetOf(context, 'triggerevents', metadataOf(event).name);
+  const replays = numberAt(event, 'status', 'replays') + 1;
+  await context.cluster().send('PATCH', targetPath(target), { spec: { replays } }, patchTypes.merge);
+}
+
+const ofTriggers = (verb: Verb): Verb => ({ ...verb, words: 'NAME', firstWords: ['triggers.minik8s.io'] });
+
+export const triggers: VerbGroup = {
+  about: 'calls of functions for what happens: times, requests, changes of objects, results',
+  verbs: {
+    create,
+    get: ofTriggers(get),
+    describe: ofTriggers(describe),
+    events,
+    fire,
+    replay,
+    delete: ofTriggers(remove),
+  },
+};

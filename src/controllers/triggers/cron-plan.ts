@@ -1,0 +1,48 @@
+/** When a Trigger with a schedule has something to tell. Pure. */
+import { parseSchedule } from '../../api/batch/v1/schedule.ts';
+import type { Trigger } from '../../api/minik8s/v1/trigger.ts';
+import type { Happening } from '../../api/minik8s/v1/trigger-event-draft.ts';
+import { rfc3339 } from '../../base/time.ts';
+import { lastTime, nextTime } from '../workloads/cronjobs/schedule-times-plan.ts';
+
+type Position = NonNullable<NonNullable<Trigger['status']>['position']>;
+
+export interface CronPlan {
+  /** The time to tell, in milliseconds: of several that were missed the last one. */
+  readonly due: number | undefined;
+  /** The last time for which it is too late. */
+  readonly missed: number | undefined;
+  /** Milliseconds until it is due again; undefined when it never is. */
+  readonly again: number | undefined;
+}
+
+/** The schedule has been checked when it was written. */
+export function planCron(
+  cron: NonNullable<Trigger['spec']['cron']>,
+  position: Position,
+  now: number,
+): CronPlan {
+  const { timeZone = 'UTC', startingDeadlineSeconds = Number.POSITIVE_INFINITY } = cron;
+  const schedule = parseSchedule(cron.schedule);
+  const anchor = Date.parse(position.lastScheduleTime ?? position.since);
+  const latest = lastTime(schedule, { anchor, since: anchor, now }, timeZone);
+  const next = nextTime(
+    schedule,
+    latest ?? (schedule.type === 'every' ? anchor : Math.max(anchor, now)),
+    timeZone,
+  );
+  const again = next === undefined ? undefined : Math.max(0, next - now);
+  const isLate = latest !== undefined && latest < now - startingDeadlineSeconds * 1000;
+  return { due: isLate ? undefined : latest, missed: isLate ? latest : undefined, again };
+}
+
+export function scheduledHappening({ metadata, spec }: Trigger, at: number): Happening {
+  const time = rfc3339(at);
+  return {
+    key: ['cron', time],
+    type: 'minik8s.io/cron',
+    source: `/namespaces/${metadata.namespace}/triggers/${metadata.name}`,
+    time,
+    data: { scheduledTime: time, schedule: spec.cron?.schedule },
+  };
+}

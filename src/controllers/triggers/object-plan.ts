@@ -1,0 +1,84 @@
+/** What a Trigger tells of the objects that it watches. Pure. */
+import type { Trigger } from '../../api/minik8s/v1/trigger.ts';
+import type { Happening } from '../../api/minik8s/v1/trigger-event-draft.ts';
+import type { ChangeType } from '../../api/minik8s/v1/trigger-fields.ts';
+import type { KubeObject } from '../../apimachinery/meta.ts';
+import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
+import { notAfter } from '../../client/resource-version.ts';
+
+type Source = NonNullable<Trigger['spec']['object']>;
+
+/** '' for all. */
+export const namespaceOf = ({ namespace }: Source, own: string, { namespaced }: ResourceDefinition) =>
+  !namespaced || namespace === '*' ? '' : (namespace ?? own);
+
+const changes = { ADDED: 'Created', MODIFIED: 'Updated', DELETED: 'Deleted' } as const;
+
+/** Undefined for a change that is not to be told. `time` is RFC 3339. */
+export function toldChange(
+  source: Source,
+  plural: string,
+  type: keyof typeof changes,
+  object: KubeObject,
+  time: string,
+): Happening | undefined {
+  const change = changes[type];
+  return source.types.includes(change) ? happening(source, plural, change, object, time) : undefined;
+}
+
+/**
+ * What is known of the changes after `from` when their history is lost: each object as it is now, in the order of its last change.
+ * That one was deleted cannot be known any more. `since` is when `from` was, in milliseconds.
+ */
+export function changedSince(
+  source: Source,
+  plural: string,
+  objects: readonly KubeObject[],
+  { from, since, time }: { readonly from: string; readonly since: number; readonly time: string },
+): readonly { readonly resourceVersion: string; readonly happening: Happening | undefined }[] {
+  return objects
+    .filter(({ metadata }) => !notAfter(metadata.resourceVersion, from))
+    .toSorted((a, b) => (notAfter(a.metadata.resourceVersion, b.metadata.resourceVersion) ? -1 : 1))
+    .map((object) => {
+      // Times of creation are whole seconds.
+      const isNew = Date.parse(object.metadata.creationTimestamp) >= Math.floor(since / 1000) * 1000;
+      return {
+        resourceVersion: object.metadata.resourceVersion,
+        happening: toldChange(source, plural, isNew ? 'ADDED' : 'MODIFIED', object, time),
+      };
+    });
+}
+
+function happening(
+  { apiVersion, kind }: Source,
+  plural: string,
+  change: ChangeType,
+  object: KubeObject,
+  time: string,
+): Happening {
+  const {
+    name,
+    namespace,
+    uid,
+    resourceVersion,
+    labels,
+    creationTimestamp,
+    managedFields: _,
+    ...more
+  } = object.metadata;
+  const identity = { name, namespace, uid, resourceVersion, labels, creationTimestamp };
+  const whole = { ...object, apiVersion, kind, metadata: { ...identity, ...more } };
+  return {
+    key: ['object', uid, change, resourceVersion],
+    type: `minik8s.io/object.${change.toLowerCase()}`,
+    source: `/apis/${apiVersion}${namespace ? `/namespaces/${namespace}` : ''}/${plural}`,
+    subject: name,
+    time: change === 'Created' ? creationTimestamp : time,
+    data: { change, object: whole },
+    lessData: {
+      change,
+      object: { apiVersion, kind, metadata: { name, namespace, uid, resourceVersion } },
+      truncated: true,
+    },
+  };
+}

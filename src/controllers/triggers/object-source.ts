@@ -1,0 +1,191 @@
+/**
+ * Tells the changes of the objects of one trigger, from a resourceVersion on. It asks as the trigger's account, so what that may not
+ * watch is not told. A change counts as told when its event is stored.
+ */
+import type { Trigger } from '../../api/minik8s/v1/trigger.ts';
+import type { Happening } from '../../api/minik8s/v1/trigger-event-draft.ts';
+import type { KubeObject } from '../../apimachinery/meta.ts';
+import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
+import { isExpired, isForbidden } from '../../apimachinery/status-error.ts';
+import { Backoff } from '../../base/backoff.ts';
+import { type Clock, sleep } from '../../base/clock.ts';
+import { errorMessage } from '../../base/log.ts';
+import type { Random } from '../../base/random.ts';
+import { rfc3339 } from '../../base/time.ts';
+import type { Client, ClientListOptions, WatchEvent } from '../../client/client.ts';
+import { notAfter } from '../../client/resource-version.ts';
+import { changedSince, namespaceOf, toldChange } from './object-plan.ts';
+import type { Problem } from './status-plan.ts';
+
+/** A watch ends after so many seconds, and another one begins: what the account may is decided there. */
+const watchSeconds = 60;
+/** One that has not been refused after so many milliseconds has begun. */
+const begunMs = 1000;
+const pageSize = 500;
+
+export interface ObjectSourceOptions {
+  readonly trigger: Trigger;
+  readonly definition: ResourceDefinition;
+  readonly resourceVersion: string;
+  /** When that was there, in milliseconds. */
+  readonly at: number;
+  /** As the account of the trigger. */
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly isFull: () => boolean;
+  readonly room: (signal: AbortSignal) => Promise<void>;
+  /** Resolves when it is stored, or need not be. */
+  readonly store: (happening: Happening) => Promise<void>;
+  /** Something of what is below has changed. */
+  readonly onChange: () => void;
+}
+
+export class ObjectSource {
+  readonly #options: ObjectSourceOptions;
+  readonly #stop = new AbortController();
+  readonly #query: ClientListOptions;
+  /** Every change up to here is told. */
+  resourceVersion: string;
+  at: number;
+  /** Whether something was told since this was set to false. */
+  hasTold = false;
+  problem: Problem | undefined;
+  missed: string | undefined;
+
+  constructor(options: ObjectSourceOptions, signal: AbortSignal) {
+    this.#options = options;
+    this.resourceVersion = options.resourceVersion;
+    this.at = options.at;
+    const { labelSelector, fieldSelector } = this.#source;
+    this.#query = {
+      namespace: namespaceOf(this.#source, options.trigger.metadata.namespace ?? '', options.definition),
+      ...(labelSelector !== undefined && { labelSelector }),
+      ...(fieldSelector !== undefined && { fieldSelector }),
+    };
+    void this.#run(AbortSignal.any([signal, this.#stop.signal]));
+  }
+
+  stop(): void {
+    this.#stop.abort();
+  }
+
+  get #source() {
+    return this.#options.trigger.spec.object as NonNullable<Trigger['spec']['object']>;
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    const { clock, random } = this.#options;
+    const backoff = new Backoff({ initialMs: 500, maxMs: 30_000 }, random);
+    while (!signal.aborted) {
+      try {
+        await this.#follow(signal, () => backoff.reset());
+      } catch (error) {
+        if (signal.aborted) return;
+        try {
+          if (!isExpired(error)) throw error;
+          await this.#catchUp(signal);
+        } catch (failure) {
+          if (signal.aborted) return;
+          this.#say(problemOf(failure));
+          await sleep(clock, backoff.next(), signal).catch(() => undefined);
+        }
+      }
+    }
+  }
+
+  /** One watch, to its end, or until there is no room for what it tells. */
+  async #follow(signal: AbortSignal, onHeard: () => void): Promise<void> {
+    const { client, definition, clock } = this.#options;
+    await this.#whenRoom(signal);
+    const ended = new AbortController();
+    const stream = client.resource(definition).watch({
+      ...this.#query,
+      resourceVersion: this.resourceVersion,
+      timeoutSeconds: watchSeconds,
+      signal: AbortSignal.any([signal, ended.signal]),
+    });
+    // One that is refused, or cannot go on from there, ends before.
+    const begun = clock.after(begunMs, () => this.#say(undefined));
+    try {
+      for await (const event of stream) {
+        onHeard();
+        if (event.type !== 'BOOKMARK') await this.#tell(event, rfc3339(clock.now()));
+        this.#toldUpTo(event.object.metadata.resourceVersion);
+        if (this.#options.isFull()) return;
+      }
+    } finally {
+      begun.cancel();
+      ended.abort();
+    }
+  }
+
+  async #tell(event: Exclude<WatchEvent<KubeObject>, { type: 'BOOKMARK' }>, time: string): Promise<void> {
+    const { store, definition } = this.#options;
+    const happening = toldChange(this.#source, definition.plural, event.type, event.object, time);
+    if (happening) await this.#store(store, happening);
+  }
+
+  async #store(store: ObjectSourceOptions['store'], happening: Happening): Promise<void> {
+    await store(happening);
+    this.hasTold = true;
+  }
+
+  /** The history is lost: what is there now tells what has changed, except what was deleted. */
+  async #catchUp(signal: AbortSignal): Promise<void> {
+    const { client, definition, clock, store, onChange } = this.#options;
+    const now = clock.now();
+    const [from, since, time] = [this.resourceVersion, this.at, rfc3339(now)];
+    const objects: KubeObject[] = [];
+    let page = await client.resource(definition).list({ ...this.#query, limit: pageSize, signal });
+    objects.push(...page.items);
+    while (page.metadata.continue) {
+      page = await client
+        .resource(definition)
+        .list({ ...this.#query, limit: pageSize, continue: page.metadata.continue, signal });
+      objects.push(...page.items);
+    }
+    this.missed =
+      `the history of changes from ${rfc3339(since)} to ${time} is lost: objects deleted then are not told, and of each other ` +
+      'changed one only its last state';
+    for (const { resourceVersion, happening } of changedSince(this.#source, definition.plural, objects, {
+      from,
+      since,
+      time,
+    })) {
+      await this.#whenRoom(signal);
+      if (happening) await this.#store(store, happening);
+      // The time stays that of the last whole state, so that what is new is known as new.
+      this.resourceVersion = resourceVersion;
+    }
+    this.#toldUpTo(page.metadata.resourceVersion);
+    onChange();
+  }
+
+  async #whenRoom(signal: AbortSignal): Promise<void> {
+    const { isFull, room, onChange } = this.#options;
+    if (!isFull()) return;
+    const waiting = room(signal);
+    onChange();
+    await waiting;
+    onChange();
+  }
+
+  #toldUpTo(resourceVersion: string | undefined): void {
+    if (!resourceVersion || notAfter(resourceVersion, this.resourceVersion)) return;
+    this.resourceVersion = resourceVersion;
+    this.at = this.#options.clock.now();
+    this.#options.onChange();
+  }
+
+  #say(problem: Problem | undefined): void {
+    if (this.problem?.message === problem?.message) return;
+    this.problem = problem;
+    this.#options.onChange();
+  }
+}
+
+const problemOf = (error: unknown): Problem =>
+  isForbidden(error)
+    ? { reason: 'NotAllowed', message: errorMessage(error) }
+    : { reason: 'WatchFailed', message: `the objects cannot be watched: ${errorMessage(error)}` };

@@ -1,0 +1,110 @@
+/** What the status of a Trigger says. Pure. */
+
+import type { Trigger } from '../../api/minik8s/v1/trigger.ts';
+import { mostPending } from '../../api/minik8s/v1/trigger-event-draft.ts';
+import type { Condition } from '../../apimachinery/schema.ts';
+import { findCondition } from '../../controller-runtime/conditions.ts';
+
+export type TriggerStatus = NonNullable<Trigger['status']>;
+export type Position = NonNullable<TriggerStatus['position']>;
+
+/** Why a trigger does nothing, or not all. */
+export interface Problem {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** What has been counted since the status was written last. */
+export interface Counts {
+  delivered: number;
+  failed: number;
+  discarded: number;
+  /** RFC 3339. */
+  lastTime?: string | undefined;
+}
+
+export const noCounts = (): Counts => ({ delivered: 0, failed: 0, discarded: 0 });
+
+export interface StatusFacts {
+  readonly counts: Counts;
+  readonly pending: number;
+  readonly deadLetters: number;
+  readonly position: Position | undefined;
+  readonly problem: Problem | undefined;
+  /** Its source waits for room. */
+  readonly waits: boolean;
+  /** What may not have been told. */
+  readonly missed: string | undefined;
+  readonly timestamp: string;
+}
+
+export function planStatus({ metadata, status = {} }: Trigger, facts: StatusFacts): TriggerStatus {
+  const { counts, problem, timestamp, pending, deadLetters, position } = facts;
+  const before = status.conditions ?? [];
+  const ready = problem
+    ? ({ status: 'False', ...problem } as const)
+    : ({ status: 'True', reason: 'Active', message: 'events are taken and delivered' } as const);
+  const isSameSource = position !== undefined && position.of === status.position?.of;
+  const known = isSameSource ? findCondition(before, 'EventsMissed')?.message : undefined;
+  const missed = facts.missed ?? known;
+  const conditions = [
+    set(before, { type: 'Ready', ...ready }, timestamp),
+    ...(facts.waits ? [set(before, { type: 'Backlogged', ...backlogged }, timestamp)] : []),
+    ...(missed === undefined
+      ? []
+      : [
+          set(
+            before,
+            { type: 'EventsMissed', status: 'True', reason: 'HistoryTooOld', message: missed },
+            timestamp,
+          ),
+        ]),
+  ];
+  const lastTime = counts.lastTime ?? status.lastTime;
+  return {
+    ...(metadata.generation !== undefined && { observedGeneration: metadata.generation }),
+    delivered: (status.delivered ?? 0) + counts.delivered,
+    failed: (status.failed ?? 0) + counts.failed,
+    discarded: (status.discarded ?? 0) + counts.discarded,
+    pending,
+    deadLetters,
+    ...(lastTime !== undefined && { lastTime }),
+    ...(position && { position }),
+    conditions,
+  };
+}
+
+const backlogged = {
+  status: 'True',
+  reason: 'TooManyPending',
+  message: `${mostPending} events wait to be delivered, and more are taken when there is room`,
+} as const;
+
+/** The transition time moves with the status alone. */
+function set(
+  before: readonly Condition[],
+  condition: Omit<Condition, 'lastTransitionTime'>,
+  timestamp: string,
+): Condition {
+  const current = findCondition(before, condition.type);
+  const isSame = current?.status === condition.status && current.lastTransitionTime !== undefined;
+  return { ...condition, lastTransitionTime: isSame ? current.lastTransitionTime : timestamp };
+}
+
+/** The place from which a source is told that the status does not know yet; undefined for a suspended trigger. */
+export function positionOf(
+  { metadata, spec, status }: Trigger,
+  of: string,
+  timestamp: string,
+): Position | undefined {
+  if (spec.suspend) return undefined;
+  if (status?.position?.of === of) return status.position;
+  // A trigger tells what happened since it is there, a changed one what happens since it was changed.
+  const since = status?.observedGeneration === undefined ? metadata.creationTimestamp : timestamp;
+  const isOfObjects = spec.object !== undefined;
+  return {
+    of,
+    since,
+    ...(isOfObjects && { resourceVersion: metadata.resourceVersion, resourceTime: since }),
+  };
+}

@@ -1,0 +1,117 @@
+/** What a Trigger calls: whether it is there, and how an event is given to it. */
+
+import type { Fn } from '../../api/minik8s/v1/function.ts';
+import { functionResource } from '../../api/minik8s/v1/function.ts';
+import type { Trigger } from '../../api/minik8s/v1/trigger.ts';
+import type { TriggerEvent } from '../../api/minik8s/v1/trigger-event.ts';
+import { triggerLabel } from '../../api/minik8s/v1/trigger-event-draft.ts';
+import { type Workflow, workflowResource } from '../../api/minik8s/v1/workflow.ts';
+import { type WorkflowRun, workflowRunResource } from '../../api/minik8s/v1/workflow-run.ts';
+import type { Draft } from '../../apimachinery/meta.ts';
+import { isAlreadyExists, isInvalid, isNotFound } from '../../apimachinery/status-error.ts';
+import { errorMessage } from '../../base/log.ts';
+import type { Client } from '../../client/client.ts';
+import type { Lister } from '../../client/informer.ts';
+import { eventBody, type Failure } from './delivery-plan.ts';
+import type { Problem } from './status-plan.ts';
+
+export interface FunctionCall {
+  readonly namespace: string;
+  readonly name: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly signal: AbortSignal;
+}
+
+/** Calls a function by the gateway of this master. Resolves to its status, and to the beginning of what it answered. */
+export type CallFunction = (
+  call: FunctionCall,
+) => Promise<{ readonly status: number; readonly text: string }>;
+
+/** Of a call that a trigger makes: how many triggers are before it in a chain of results. */
+export const depthHeader = 'function-trigger-depth';
+
+export interface TargetsOptions {
+  readonly client: Client;
+  readonly functions: Lister<Fn>;
+  readonly workflows: Lister<Workflow>;
+  readonly callFunction: CallFunction;
+}
+
+export class Targets {
+  readonly #options: TargetsOptions;
+
+  constructor(options: TargetsOptions) {
+    this.#options = options;
+  }
+
+  /** Why nothing can be delivered now. */
+  problemOf({ metadata: { namespace }, spec: { target } }: Trigger): Problem | undefined {
+    const { functions, workflows } = this.#options;
+    const found = (target.kind === 'Workflow' ? workflows : functions).get(`${namespace}/${target.name}`);
+    return found ? undefined : { reason: 'TargetMissing', message: missing(target, namespace) };
+  }
+
+  deliver(trigger: Trigger, event: TriggerEvent, signal: AbortSignal): Promise<Failure | undefined> {
+    return trigger.spec.target.kind === 'Workflow'
+      ? this.#run(trigger, event)
+      : this.#call(trigger, event, signal);
+  }
+
+  async #call(trigger: Trigger, event: TriggerEvent, signal: AbortSignal): Promise<Failure | undefined> {
+    const { client, functions, callFunction } = this.#options;
+    const { namespace = '' } = trigger.metadata;
+    const { target } = trigger.spec;
+    const { name } = target;
+    if (!functions.get(`${namespace}/${name}`)) {
+      // The cache may be behind.
+      const found = await client.resource(functionResource).get(name, namespace).catch(orNothing);
+      if (!found) return { error: missing(target, namespace), status: 404, isFinal: true };
+    }
+    const { status, text } = await callFunction({
+      namespace,
+      name,
+      headers: {
+        'content-type': 'application/cloudevents+json',
+        'function-call-id': event.spec.id,
+        [depthHeader]: String(event.spec.depth),
+      },
+      body: JSON.stringify(eventBody(trigger, event)),
+      signal,
+    });
+    if (status >= 200 && status < 300) return undefined;
+    return { error: `the function answered ${status}${text && `: ${text}`}`, status };
+  }
+
+  /** The name is the event's, so there is one run of an event, however often it is delivered. */
+  async #run(trigger: Trigger, event: TriggerEvent): Promise<Failure | undefined> {
+    const { client, workflows } = this.#options;
+    const { namespace = '', name: triggerName } = trigger.metadata;
+    const { target } = trigger.spec;
+    if (!workflows.get(`${namespace}/${target.name}`)) {
+      const found = await client.resource(workflowResource).get(target.name, namespace).catch(orNothing);
+      if (!found) return { error: missing(target, namespace), status: 404, isFinal: true };
+    }
+    const draft: Draft<WorkflowRun> = {
+      apiVersion: 'minik8s.io/v1',
+      kind: 'WorkflowRun',
+      metadata: { name: event.metadata.name, namespace, labels: { [triggerLabel]: triggerName } },
+      spec: { workflow: target.name, input: eventBody(trigger, event) },
+    };
+    try {
+      await client.resource(workflowRunResource).create(draft);
+      return undefined;
+    } catch (error) {
+      if (isAlreadyExists(error)) return undefined;
+      return { error: errorMessage(error), isFinal: isInvalid(error) };
+    }
+  }
+}
+
+const missing = ({ kind, name }: Trigger['spec']['target'], namespace = '') =>
+  `there is no ${kind.toLowerCase()} ${JSON.stringify(name)} in the namespace ${JSON.stringify(namespace)}`;
+
+const orNothing = (error: unknown) => {
+  if (isNotFound(error)) return undefined;
+  throw error;
+};

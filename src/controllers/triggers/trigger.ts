@@ -1,0 +1,357 @@
+/** Tells what Triggers watch for, as TriggerEvents, and delivers those to their targets. */
+import { createHash } from 'node:crypto';
+import { serviceAccountResource } from '../../api/core/v1/service-account.ts';
+import { functionResource } from '../../api/minik8s/v1/function.ts';
+import { sourceOf, type Trigger, triggerResource } from '../../api/minik8s/v1/trigger.ts';
+import { type TriggerEvent, triggerEventResource } from '../../api/minik8s/v1/trigger-event.ts';
+import { eventDraft, type Happening } from '../../api/minik8s/v1/trigger-event-draft.ts';
+import { triggerAt } from '../../api/minik8s/v1/trigger-path.ts';
+import { workflowResource } from '../../api/minik8s/v1/workflow.ts';
+import { deepEqual, sortKeys } from '../../apimachinery/equality.ts';
+import { controllerOf, isTerminating, type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
+import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
+import { isAlreadyExists, isNamespaceTerminating, isNotFound } from '../../apimachinery/status-error.ts';
+import { rfc3339 } from '../../base/time.ts';
+import type { Client } from '../../client/client.ts';
+import {
+  type ControllerContext,
+  type ControllerDefinition,
+  type ControllerFactory,
+  type ReconcileResult,
+  watched,
+} from '../../controller-runtime/definition.ts';
+import { ifPresent } from '../../controller-runtime/if-present.ts';
+import { ObservedWrites, verifyAfter } from '../../controller-runtime/observed-writes.ts';
+import { Backlog, eventsByTrigger, triggerOf } from './backlog.ts';
+import { planCron, scheduledHappening } from './cron-plan.ts';
+import { Deliveries } from './deliveries.ts';
+import { type DeliveryPlan, planDeliveries } from './delivery-plan.ts';
+import { ObjectSource } from './object-source.ts';
+import { type Position, type Problem, planStatus, positionOf } from './status-plan.ts';
+import { type CallFunction, Targets } from './targets.ts';
+
+export interface TriggerOptions {
+  readonly callFunction: CallFunction;
+  /** What a ServiceAccount may read. */
+  readonly clientOf: (namespace: string, account: string) => Client;
+}
+
+/** Milliseconds: what is counted, and how far a source is, is written no more often. */
+const writeEvery = 1000;
+/** How far a source is that tells nothing is written so seldom, well before the store forgets what was then. */
+const markEvery = 120_000;
+
+const digest = (text: string) => createHash('sha256').update(text).digest('hex');
+
+export const triggerController =
+  (options: TriggerOptions): ControllerFactory =>
+  (context) =>
+    define(options, context);
+
+interface Sourced {
+  readonly problem?: Problem | undefined;
+  readonly again?: number | undefined;
+  readonly position?: Position | undefined;
+}
+
+function define(options: TriggerOptions, context: ControllerContext): ControllerDefinition {
+  const { client, clock, events, informers, kinds } = context;
+  const informer = informers.informerFor(triggerResource);
+  const triggers = informer.lister;
+  const eventInformer = informers.informerFor(triggerEventResource);
+  const functions = informers.informerFor(functionResource).lister;
+  const workflows = informers.informerFor(workflowResource).lister;
+  const accounts = informers.informerFor(serviceAccountResource).lister;
+  const backlog = new Backlog(eventInformer);
+  const ownWrites = new ObservedWrites(client, triggerResource, informer);
+  const targets = new Targets({ ...context, ...options, functions, workflows });
+  const sources = new Map<ObjectKey, { readonly id: string; readonly source: ObjectSource }>();
+  /** When the status was written last, in milliseconds. */
+  const writtenAt = new Map<ObjectKey, number>();
+  let enqueue: (keys: Iterable<ObjectKey>) => void = () => undefined;
+  const deliveries = new Deliveries({
+    ...context,
+    deliver: (trigger, event, signal) => targets.deliver(trigger, event, signal),
+    onChange: (keys) => enqueue(keys),
+  });
+  eventInformer.addEventHandler({ onDelete: (event) => deliveries.gone(event) });
+
+  async function reconcile(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult | undefined> {
+    const trigger = triggers.get(key);
+    if (!trigger || isTerminating(trigger)) {
+      forget(key);
+      return undefined;
+    }
+    const now = clock.now();
+    if (!(await ownWrites.settled(key, now))) return { requeueAfter: verifyAfter };
+    const position = positionOf(
+      trigger,
+      digest(JSON.stringify(sortKeys(sourceIdentity(trigger)))).slice(0, 16),
+      rfc3339(now),
+    );
+    const plan = deliver(key, trigger, signal, now);
+    for (const dead of plan.discard) await deliveries.discard(trigger, dead);
+    const sourced = await tell(key, trigger, position, signal, now);
+    const again = await writeStatus(key, trigger, plan, sourced, now);
+    const times = [plan.again, sourced.again, again].filter((ms) => ms !== undefined);
+    return times.length === 0 ? undefined : { requeueAfter: Math.min(...times) };
+  }
+
+  function forget(key: ObjectKey): void {
+    stopSource(key);
+    deliveries.forget(key);
+    backlog.forget(key);
+    writtenAt.delete(key);
+  }
+
+  function deliver(key: ObjectKey, trigger: Trigger, signal: AbortSignal, now: number): DeliveryPlan {
+    const own = eventInformer.lister
+      .byIndex(eventsByTrigger, key)
+      .filter((event) => controllerOf(event)?.uid === trigger.metadata.uid);
+    const plan = planDeliveries(trigger, own, {
+      now,
+      underWay: deliveries.underWay(key),
+      free: deliveries.free,
+      isBusy: (event) => deliveries.isBusy(key, event),
+    });
+    for (const event of plan.start) deliveries.begin(trigger, event, signal);
+    if (plan.waiting > 0 && deliveries.free === 0) deliveries.wait(key);
+    return plan;
+  }
+
+  /** Takes what the source has, and says what hinders it. */
+  async function tell(
+    key: ObjectKey,
+    trigger: Trigger,
+    position: Position | undefined,
+    signal: AbortSignal,
+    now: number,
+  ): Promise<Sourced> {
+    if (trigger.spec.object === undefined || !position) stopSource(key);
+    if (!position) {
+      return {
+        problem: { reason: 'Suspended', message: 'spec.suspend is true: nothing is told or delivered' },
+      };
+    }
+    if (trigger.spec.cron) return tellTimes(key, trigger, position, now);
+    if (trigger.spec.object) return tellObjects(key, trigger, position, signal);
+    if (trigger.spec.http) {
+      const { namespace = '', name } = trigger.metadata;
+      const { path } = trigger.spec.http;
+      const first = triggerAt(triggers.list(namespace), path);
+      if (first && first.metadata.name !== name)
+        return {
+          position,
+          problem: {
+            reason: 'PathTaken',
+            message: `trigger ${JSON.stringify(first.metadata.name)} has the path ${path}`,
+          },
+        };
+    }
+    const of = trigger.spec.result?.function;
+    if (of !== undefined && !functions.get(`${trigger.metadata.namespace}/${of}`)) {
+      const message = `spec.result.function: there is no function ${JSON.stringify(of)} in the namespace`;
+      return { position, problem: { reason: 'FunctionMissing', message } };
+    }
+    return { position };
+  }
+
+  async function tellTimes(
+    key: ObjectKey,
+    trigger: Trigger,
+    position: Position,
+    now: number,
+  ): Promise<Sourced> {
+    const { cron } = trigger.spec;
+    if (!cron) return { position };
+    const { due, missed, again } = planCron(cron, position, now);
+    if (missed !== undefined)
+      events.event(
+        trigger,
+        'Warning',
+        'MissSchedule',
+        `it is too late for what was due at ${rfc3339(missed)}`,
+      );
+    if (due === undefined && missed === undefined && again === undefined) {
+      const message = `spec.cron.schedule: ${JSON.stringify(cron.schedule)} is never due`;
+      return { position, problem: { reason: 'NeverDue', message } };
+    }
+    if (due !== undefined) {
+      // What ends a delivery asks again.
+      if (backlog.isFull(key)) return { position };
+      await store(trigger, scheduledHappening(trigger, due));
+    }
+    const last = due ?? missed;
+    return {
+      position: last === undefined ? position : { ...position, lastScheduleTime: rfc3339(last) },
+      again,
+    };
+  }
+
+  function tellObjects(key: ObjectKey, trigger: Trigger, position: Position, signal: AbortSignal): Sourced {
+    const { object, serviceAccountName } = trigger.spec;
+    const { namespace = '', uid } = trigger.metadata;
+    const definition = kinds.all.find(
+      (one) =>
+        apiVersionOf(one) === object?.apiVersion &&
+        one.kind === object.kind &&
+        !one.isReview &&
+        !one.isMeasured,
+    );
+    if (!definition) {
+      stopSource(key);
+      const message = `spec.object: ${object?.apiVersion} ${object?.kind} is not served, or cannot be watched`;
+      return { position, problem: { reason: 'KindNotServed', message } };
+    }
+    if (!accounts.get(`${namespace}/${serviceAccountName}`)) {
+      stopSource(key);
+      const message = `spec.serviceAccountName: there is no account ${JSON.stringify(serviceAccountName)} in the namespace`;
+      return { position, problem: { reason: 'AccountMissing', message } };
+    }
+    const id = JSON.stringify([uid, position.of, definition.plural]);
+    if (sources.get(key)?.id !== id) {
+      stopSource(key);
+      const source = new ObjectSource(
+        {
+          trigger,
+          definition,
+          resourceVersion: position.resourceVersion ?? trigger.metadata.resourceVersion,
+          at: Date.parse(position.resourceTime ?? position.since),
+          client: options.clientOf(namespace, serviceAccountName),
+          clock,
+          random: context.random,
+          isFull: () => backlog.isFull(key),
+          room: (until) => backlog.room(key, until),
+          store: (happening) => store(trigger, happening),
+          onChange: () => enqueue([key]),
+        },
+        signal,
+      );
+      sources.set(key, { id, source });
+    }
+    const { source } = sources.get(key) ?? {};
+    return {
+      problem: source?.problem,
+      position: {
+        ...position,
+        ...(source && { resourceVersion: source.resourceVersion, resourceTime: rfc3339(source.at) }),
+      },
+    };
+  }
+
+  function stopSource(key: ObjectKey): void {
+    sources.get(key)?.source.stop();
+    sources.delete(key);
+  }
+
+  /** Once, however often it is told. */
+  async function store(trigger: Trigger, happening: Happening): Promise<void> {
+    try {
+      backlog.stored(
+        await client.resource(triggerEventResource).create(eventDraft(trigger, happening, digest)),
+      );
+    } catch (error) {
+      if (isAlreadyExists(error)) return;
+      // Nobody will deliver it.
+      if (isNamespaceTerminating(error) || isNotFound(error)) return;
+      throw error;
+    }
+  }
+
+  /** Milliseconds after which it is to be written, where it is too early now. */
+  async function writeStatus(
+    key: ObjectKey,
+    trigger: Trigger,
+    plan: DeliveryPlan,
+    sourced: Sourced,
+    now: number,
+  ): Promise<number | undefined> {
+    const { source } = sources.get(key) ?? {};
+    const counts = { ...deliveries.counts(key) };
+    const status = planStatus(trigger, {
+      counts,
+      pending: plan.pending,
+      deadLetters: plan.deadLetters,
+      position: sourced.position,
+      problem: sourced.problem ?? targets.problemOf(trigger),
+      waits: backlog.waits(key),
+      missed: source?.missed,
+      timestamp: rfc3339(now),
+    });
+    const isMark = source !== undefined && !source.hasTold && isOnlyMark(trigger, status);
+    const since = now - (writtenAt.get(key) ?? Number.NEGATIVE_INFINITY);
+    if (deepEqual(status, trigger.status)) return undefined;
+    const hasNews = !deepEqual(status.position?.lastScheduleTime, trigger.status?.position?.lastScheduleTime);
+    const every = isMark ? markEvery : hasNews ? 0 : writeEvery;
+    if (since < every) return every - since;
+    if (source) source.hasTold = false;
+    writtenAt.set(key, now);
+    const written = await ifPresent(client.resource(triggerResource).updateStatus({ ...trigger, status }));
+    if (!written) return undefined;
+    deliveries.written(key, counts);
+    ownWrites.written(key, written, now);
+    announce(trigger, status);
+    return undefined;
+  }
+
+  function announce(trigger: Trigger, { conditions = [] }: NonNullable<Trigger['status']>): void {
+    for (const { type, status, reason = '', message = '' } of conditions) {
+      const isTrouble = (type === 'Ready') === (status === 'False') && reason !== 'Suspended';
+      const before = trigger.status?.conditions?.find((one) => one.type === type);
+      if (isTrouble && before?.message !== message) events.event(trigger, 'Warning', reason, message);
+    }
+  }
+
+  /** A trigger whose function comes or goes; one with the same path. */
+  const triggersOf = (namespace: string | undefined, isMeant: (trigger: Trigger) => boolean) =>
+    triggers.list(namespace).filter(isMeant).map(objectKey);
+
+  return {
+    name: 'trigger',
+    workers: 8,
+    watches: [
+      watched(triggerResource, (trigger) =>
+        trigger.spec.http
+          ? triggersOf(
+              trigger.metadata.namespace,
+              ({ spec }) => spec.http?.path === trigger.spec.http?.path,
+            ).concat(objectKey(trigger))
+          : [objectKey(trigger)],
+      ),
+      watched(triggerEventResource, (event: TriggerEvent) => [triggerOf(event)]),
+      watched(functionResource, ({ metadata: { namespace, name } }) =>
+        triggersOf(namespace, ({ spec }) => spec.target.name === name || spec.result?.function === name),
+      ),
+      watched(serviceAccountResource, ({ metadata: { namespace, name } }) =>
+        triggersOf(namespace, ({ spec }) => spec.object !== undefined && spec.serviceAccountName === name),
+      ),
+      watched(workflowResource, ({ metadata: { namespace, name } }) =>
+        triggersOf(namespace, ({ spec }) => spec.target.name === name),
+      ),
+    ],
+    // Objects are watched by their triggers' own accounts; here it is only noticed that a kind has come.
+    watchOf: ({ kind }) => {
+      enqueue(triggersOf(undefined, ({ spec }) => spec.object?.kind === kind));
+      return undefined;
+    },
+    onAttach: (add) => {
+      enqueue = add;
+    },
+    reconcile,
+  };
+}
+
+/** What a source is told by: a change of it begins anew. */
+function sourceIdentity({ spec }: Trigger): unknown {
+  const name = sourceOf({ spec } as Trigger);
+  return [name, name && spec[name], name === 'object' ? spec.serviceAccountName : undefined];
+}
+
+/** Whether nothing but the place in the history is new. */
+function isOnlyMark(trigger: Trigger, status: NonNullable<Trigger['status']>): boolean {
+  const without = ({ position, ...rest }: NonNullable<Trigger['status']>) => ({
+    ...rest,
+    position: position?.of,
+  });
+  return trigger.status !== undefined && deepEqual(without(status), without(trigger.status));
+}

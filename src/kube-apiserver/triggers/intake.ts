@@ -1,0 +1,127 @@
+/** Stores what this server itself tells of triggers: requests, and results of functions. */
+import { createHash } from 'node:crypto';
+import { type Trigger, triggerResource } from '../../api/minik8s/v1/trigger.ts';
+import { eventPhase, type TriggerEvent, triggerEventResource } from '../../api/minik8s/v1/trigger-event.ts';
+import { eventDraft, type Happening, mostPending } from '../../api/minik8s/v1/trigger-event-draft.ts';
+import { isTerminating } from '../../apimachinery/meta.ts';
+import { apiVersionOf, type ResourceRef, storagePrefix } from '../../apimachinery/resource-definition.ts';
+import { newStatusError, type Status, StatusError } from '../../apimachinery/status-error.ts';
+import type { Cache, IndexDeclaration } from '../../storage/cache.ts';
+
+/** By `NAMESPACE/NAME` of the trigger. */
+const eventsByTrigger: IndexDeclaration = {
+  name: 'trigger events by trigger',
+  prefix: storagePrefix(triggerEventResource),
+  keysOf: (object) => [`${object.metadata.namespace}/${(object as TriggerEvent).spec.trigger}`],
+};
+
+/** By `NAMESPACE/NAME` of the function. */
+const triggersByFunction: IndexDeclaration = {
+  name: 'triggers by the function whose results they tell',
+  prefix: storagePrefix(triggerResource),
+  keysOf: (object) => {
+    const name = (object as Trigger).spec.result?.function;
+    return name === undefined ? [] : [`${object.metadata.namespace}/${name}`];
+  },
+};
+
+export interface IntakeOptions {
+  readonly cache: Cache;
+  /** Of this server, as a user who may do everything. */
+  readonly handler: (request: Request) => Promise<Response>;
+}
+
+const digest = (text: string) => createHash('sha256').update(text).digest('hex');
+const retryAfterSeconds = 5;
+const full = `${mostPending} events of the trigger wait to be delivered already`;
+
+export class Intake {
+  readonly #options: IntakeOptions;
+  /** By trigger: how many are being stored. */
+  readonly #storing = new Map<string, number>();
+
+  constructor(options: IntakeOptions) {
+    this.#options = options;
+  }
+
+  /** Those that tell what the calls of a function gave. */
+  triggersOfResults(namespace: string, name: string): readonly Trigger[] {
+    const found = this.#options.cache.index(triggersByFunction).get(`${namespace}/${name}`);
+    if (found.length === 0) return [];
+    return found
+      .map(({ object }) => object as Trigger)
+      .filter((trigger) => !trigger.spec.suspend && !isTerminating(trigger));
+  }
+
+  /** Resolves to the event's id when it is stored; what is stored already is stored once. Throws 429 when too many wait. */
+  async take(
+    trigger: Trigger,
+    happening: Happening,
+  ): Promise<{ readonly id: string; readonly name: string }> {
+    if (this.#isFull(trigger)) throw newStatusError('TooManyRequests', full, { retryAfterSeconds });
+    return this.#store(trigger, happening);
+  }
+
+  /** As a dead letter when too many wait: it cannot happen later. */
+  async takeAnyway(trigger: Trigger, happening: Happening, time: string): Promise<void> {
+    const isFull = this.#isFull(trigger);
+    const { name } = await this.#store(trigger, happening);
+    if (!isFull) return;
+    const { namespace = '' } = trigger.metadata;
+    const path = `${collection(triggerEventResource, namespace)}/${name}/status`;
+    const status = { phase: 'Failed', failedTime: time, lastError: full };
+    await this.#send('PATCH', path, { status }, 'application/merge-patch+json');
+  }
+
+  #isFull({ metadata }: Trigger): boolean {
+    const key = `${metadata.namespace}/${metadata.name}`;
+    const stored = this.#options.cache.index(eventsByTrigger).get(key);
+    const storing = this.#storing.get(key) ?? 0;
+    if (stored.length + storing < mostPending) return false;
+    const pending = stored.filter(({ object }) => eventPhase(object as TriggerEvent) === 'Pending').length;
+    return pending + storing >= mostPending;
+  }
+
+  async #store(
+    trigger: Trigger,
+    happening: Happening,
+  ): Promise<{ readonly id: string; readonly name: string }> {
+    const key = `${trigger.metadata.namespace}/${trigger.metadata.name}`;
+    const draft = eventDraft(trigger, happening, digest);
+    this.#storing.set(key, (this.#storing.get(key) ?? 0) + 1);
+    try {
+      const status = await this.#send(
+        'POST',
+        collection(triggerEventResource, trigger.metadata.namespace ?? ''),
+        draft,
+      );
+      if (status !== undefined && status.reason !== 'AlreadyExists') throw new StatusError(status);
+      return { id: draft.spec.id, name: draft.metadata.name ?? '' };
+    } finally {
+      const left = (this.#storing.get(key) ?? 1) - 1;
+      if (left === 0) this.#storing.delete(key);
+      else this.#storing.set(key, left);
+    }
+  }
+
+  /** What is wrong; undefined when nothing is. */
+  async #send(
+    method: string,
+    path: string,
+    body: unknown,
+    type = 'application/json',
+  ): Promise<Status | undefined> {
+    const headers = { 'content-type': type, 'user-agent': 'gateway' };
+    const request = new Request(`http://minik8s.internal${path}`, {
+      method,
+      headers,
+      body: JSON.stringify(body),
+    });
+    const answer = await this.#options.handler(request);
+    const text = await answer.text();
+    return answer.ok ? undefined : (JSON.parse(text) as Status);
+  }
+}
+
+const collection = (ref: ResourceRef, namespace: string) =>
+  `/apis/${apiVersionOf(ref)}/namespaces/${namespace}/${ref.plural}`;

@@ -1,0 +1,69 @@
+/** triggers/NAME/invoke: a request becomes an event. It is answered when the event is stored. */
+import { triggerResource } from '../../api/minik8s/v1/trigger.ts';
+import { mostEventData } from '../../api/minik8s/v1/trigger-event.ts';
+import type { Happening } from '../../api/minik8s/v1/trigger-event-draft.ts';
+import { isTerminating } from '../../apimachinery/meta.ts';
+import { newBadRequest, newNotFound, newStatusError } from '../../apimachinery/status-error.ts';
+import { readBody } from '../../apiserver/body.ts';
+import { type Handler, methodNotAllowed, type RequestScope } from '../../apiserver/request-scope.ts';
+import { respondJson } from '../../apiserver/respond.ts';
+import { findObject } from '../../apiserver/stored-object.ts';
+import { rfc3339 } from '../../base/time.ts';
+import { requestHeaders } from '../proxy/headers.ts';
+import { bodyData } from './body-data.ts';
+import type { Intake } from './intake.ts';
+
+/** A request that is sent again with the same key is told once, while its event is there. */
+const keyHeader = 'idempotency-key';
+const longestKey = 128;
+/** Of these nobody learns anything, or they are a secret of the sender. */
+const unsaid = new Set(['cookie', 'connection', 'content-length', 'transfer-encoding', keyHeader]);
+/** Bytes of a body, so that its data fit into an event. */
+const mostBody = mostEventData / 2;
+
+export const takeRequest =
+  (intake: Intake): Handler =>
+  async (scope) => {
+    const { info, request, server } = scope;
+    const trigger = await findObject(server, triggerResource, info.namespace, info.name);
+    if (!trigger || isTerminating(trigger)) throw newNotFound(triggerResource, info.name);
+    const { http, suspend } = trigger.spec;
+    const methods: readonly string[] = http?.methods ?? ['POST'];
+    if (!methods.includes(request.method)) throw methodNotAllowed();
+    if (suspend) throw newStatusError('ServiceUnavailable', 'the trigger is suspended: it takes no events');
+    const key = request.headers.get(keyHeader);
+    if (key !== null && (key === '' || key.length > longestKey))
+      throw newBadRequest(`the header Idempotency-Key has 1 to ${longestKey} characters`);
+    const body = await readBody(scope);
+    if (body.length > mostBody)
+      throw newStatusError(
+        'RequestEntityTooLarge',
+        `the body of an event may not be more than ${mostBody} bytes`,
+      );
+    const { id, name } = await intake.take(trigger, {
+      key: ['request', key ?? server.random.uuid()],
+      type: http ? 'minik8s.io/http.request' : 'minik8s.io/test',
+      source: `/namespaces/${info.namespace}/triggers/${info.name}`,
+      time: rfc3339(server.clock.now()),
+      ...dataOf(scope, body),
+    });
+    return respondJson(202, { id, event: name }, scope.headers);
+  };
+
+function dataOf(scope: RequestScope, body: Buffer): Pick<Happening, 'data' | 'lessData'> {
+  const { request, remoteAddress } = scope;
+  const { search, host } = new URL(request.url);
+  const path = scope.info.rest || '/';
+  const { headers } = request;
+  const passed = Object.entries(requestHeaders({ headers, path, host, remoteAddress, upgrade: false }));
+  const told = bodyData(headers.get('content-type') ?? '', body);
+  const about = { method: request.method, query: queryOf(search) };
+  return {
+    data: { ...about, headers: Object.fromEntries(passed.filter(([name]) => !unsaid.has(name))), ...told },
+    // Headers are bounded by the server, and the body is above.
+    lessData: { ...about, headers: {}, truncated: true, ...told },
+  };
+}
+
+/** Of a name that is there more often the last. */
+const queryOf = (search: string) => Object.fromEntries(new URLSearchParams(search));

@@ -1,0 +1,136 @@
+/** Stores what a call of a function gave, for the triggers of its results, before the caller gets it. */
+import type { Trigger } from '../../api/minik8s/v1/trigger.ts';
+import { mostEventData } from '../../api/minik8s/v1/trigger-event.ts';
+import type { CallOutcome } from '../../api/minik8s/v1/trigger-fields.ts';
+import { StatusError } from '../../apimachinery/status-error.ts';
+import type { Handler, RequestScope } from '../../apiserver/request-scope.ts';
+import { rfc3339 } from '../../base/time.ts';
+import { bodyData } from './body-data.ts';
+import type { Intake } from './intake.ts';
+
+/** Bytes of an answer that an event holds. */
+const mostBody = mostEventData / 2;
+const depthHeader = 'function-trigger-depth';
+const callIdHeader = 'function-call-id';
+
+/** What a call gave: an answer, or none. */
+interface Result {
+  readonly outcome: CallOutcome;
+  readonly status: number;
+  readonly more: Readonly<Record<string, unknown>>;
+}
+
+/** As `call`, which calls a function. Where nobody is to be told it costs a look-up. A caller who has gone away gets no result, and nobody is told one. */
+export const tellResults =
+  (intake: Intake, call: Handler): Handler =>
+  async (scope) => {
+    const { namespace, name } = scope.info;
+    const triggers = intake.triggersOfResults(namespace, name);
+    if (triggers.length === 0) return call(scope);
+    let isCut = false;
+    const watched = Object.create(scope, {
+      hangUp: {
+        value: () => {
+          isCut = true;
+          scope.hangUp?.();
+        },
+      },
+    }) as RequestScope;
+    let answer: Response;
+    try {
+      answer = await call(watched);
+    } catch (error) {
+      const failed = error instanceof StatusError ? error.status : undefined;
+      // Without the function nothing was called.
+      if (scope.signal.aborted || failed?.reason === 'NotFound') throw error;
+      const status = failed?.code ?? 500;
+      await tell(intake, triggers, scope, { outcome: 'Failure', status, more: { error: failed?.message } });
+      throw error;
+    }
+    const { status, headers } = answer;
+    const beginning = await beginningOf(answer.body);
+    const passed = new Response(beginning.body, { status, headers });
+    if (scope.signal.aborted) return passed;
+    await tell(intake, triggers, scope, resultOf(answer, beginning, isCut));
+    return passed;
+  };
+
+function resultOf({ status, headers }: Response, { bytes, isWhole }: Beginning, isCut: boolean): Result {
+  if (isCut) return { outcome: 'Failure', status, more: { truncated: true, error: 'the answer broke off' } };
+  const more = isWhole ? bodyData(headers.get('content-type') ?? '', bytes) : { truncated: true };
+  return { outcome: status >= 200 && status < 300 ? 'Success' : 'Failure', status, more: { ...more } };
+}
+
+async function tell(
+  intake: Intake,
+  triggers: readonly Trigger[],
+  { info, request, server }: RequestScope,
+  { outcome, status, more }: Result,
+): Promise<void> {
+  const { namespace, name } = info;
+  const time = rfc3339(server.clock.now());
+  const callId = request.headers.get(callIdHeader) ?? undefined;
+  const about = { function: name, outcome, status, ...(callId !== undefined && { callId }) };
+  const happening = {
+    key: ['result', server.random.uuid()],
+    type: `minik8s.io/function.${outcome.toLowerCase()}`,
+    source: `/namespaces/${namespace}/functions/${name}`,
+    subject: name,
+    time,
+    data: { ...about, ...more },
+    lessData: { ...about, truncated: true },
+    depth: depthOf(request) + 1,
+  };
+  const told = triggers.filter(({ spec }) => spec.result?.outcomes.includes(outcome));
+  await Promise.all(told.map((trigger) => intake.takeAnyway(trigger, happening, time)));
+}
+
+/** Of what was delivered by a trigger; 0 of other calls. */
+function depthOf(request: Request): number {
+  const text = request.headers.get(depthHeader) ?? '';
+  return /^\d{1,2}$/.test(text) ? Math.min(16, Number(text)) : 0;
+}
+
+interface Beginning {
+  readonly bytes: Buffer;
+  readonly isWhole: boolean;
+  /** All of it, for the caller. */
+  readonly body: ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer> | null;
+}
+
+async function beginningOf(body: ReadableStream<Uint8Array> | null): Promise<Beginning> {
+  if (!body) return { bytes: Buffer.alloc(0), isWhole: true, body: null };
+  const reader = body.getReader();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  while (size <= mostBody) {
+    const { done, value } = await reader.read();
+    if (done) {
+      const bytes = Buffer.concat(chunks);
+      return { bytes, isWhole: true, body: bytes };
+    }
+    chunks.push(value);
+    size += value.length;
+  }
+  return { bytes: Buffer.alloc(0), isWhole: false, body: ReadableStream.from(rest(chunks, reader)) };
+}
+
+async function* rest(
+  chunks: readonly Uint8Array[],
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  let isOver = false;
+  try {
+    yield* chunks;
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) {
+        isOver = true;
+        return;
+      }
+      yield value;
+    }
+  } finally {
+    if (!isOver) await reader.cancel();
+  }
+}

@@ -1,0 +1,33 @@
+/** The path of the API that a path of the gateway below /trigger stands for. */
+import { type Trigger, triggerResource } from '../../api/minik8s/v1/trigger.ts';
+import { triggerAt } from '../../api/minik8s/v1/trigger-path.ts';
+import { storagePrefix } from '../../apimachinery/resource-definition.ts';
+import type { Cache, IndexDeclaration } from '../../storage/cache.ts';
+
+/** By namespace and path, as they stand in a URL. */
+const triggersByPath: IndexDeclaration = {
+  name: 'triggers by path',
+  prefix: storagePrefix(triggerResource),
+  keysOf: (object) => {
+    const path = (object as Trigger).spec.http?.path;
+    return path === undefined ? [] : [`${object.metadata.namespace}${path}`];
+  },
+};
+
+/** Finds `/trigger/NAMESPACE/PATH`; undefined when no trigger has it. */
+export const triggerPaths =
+  (cache: Cache) =>
+  (path: string): string | undefined => {
+    const [, root, namespace = '', ...rest] = path.split('/');
+    if (root !== 'trigger' || rest.length === 0) return undefined;
+    const wanted = `/${rest.join('/')}`;
+    const found = cache.index(triggersByPath).get(`${namespace}${wanted}`);
+    const trigger = triggerAt(
+      found.map(({ object }) => object as Trigger),
+      wanted,
+    );
+    return (
+      trigger &&
+      `/apis/minik8s.io/v1/namespaces/${trigger.metadata.namespace}/triggers/${trigger.metadata.name}/invoke`
+    );
+  };

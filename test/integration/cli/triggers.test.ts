@@ -1,0 +1,179 @@
+/** `ctl trigger` against a server; who delivers does not run here. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Trigger } from '../../../src/api/minik8s/v1/trigger.ts';
+import type { TriggerEvent } from '../../../src/api/minik8s/v1/trigger-event.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import { type Ctl, ctlFor } from '../../fixtures/ctl.ts';
+import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
+
+const group = '/apis/minik8s.io/v1/namespaces/default';
+const merge = { headers: { 'content-type': 'application/merge-patch+json' } };
+
+let server: HttpsTestServer;
+let ctl: Ctl;
+before(async () => {
+  const functionCalls = { master: 'here', reachesPods: true, writeDemand: () => Promise.resolve() };
+  server = await startHttpsTestServer({ clock: systemClock, functionCalls });
+  ctl = ctlFor(await server.kubeconfigFor('admin', ['system:masters']));
+});
+after(() => server.stop());
+
+const run = async (...args: string[]) => {
+  const { status, out, err } = await ctl(['trigger', ...args]);
+  assert.equal(status, 0, err);
+  return out;
+};
+const spec = async (name: string) =>
+  (await server.call('GET', `${group}/triggers/${name}`)).json<Trigger>().spec;
+const eventsOf = async () =>
+  (await server.call('GET', `${group}/triggerevents`)).json<{ items: TriggerEvent[] }>().items;
+
+describe('ctl trigger create', () => {
+  it('makes one with a schedule', async () => {
+    const args = [
+      '--function',
+      'f',
+      '--schedule',
+      '*/5 * * * *',
+      '--time-zone',
+      'Europe/Berlin',
+      '--input',
+      '{"a":1}',
+    ];
+    assert.equal(await run('create', 'by-time', ...args, '--max-attempts', '3'), 'trigger/by-time created\n');
+    const { target, cron, input, retry } = await spec('by-time');
+    assert.deepEqual(
+      [target, cron?.schedule, cron?.timeZone, input, retry.maxAttempts],
+      [{ kind: 'Function', name: 'f' }, '*/5 * * * *', 'Europe/Berlin', { a: 1 }, 3],
+    );
+  });
+  it('makes one with a path', async () => {
+    await run(
+      'create',
+      'by-path',
+      '--workflow',
+      'w',
+      '--path',
+      '/a',
+      '--method',
+      'POST',
+      '--method',
+      'PUT',
+      '--public',
+    );
+    const { target, http } = await spec('by-path');
+    assert.deepEqual(
+      [target.kind, http],
+      ['Workflow', { path: '/a', methods: ['POST', 'PUT'], public: true }],
+    );
+  });
+  it('makes one of objects', async () => {
+    const which = [
+      '-l',
+      'app=web',
+      '--field-selector',
+      'metadata.name=a',
+      '--change',
+      'Created',
+      '--serviceaccount',
+      'sa',
+    ];
+    await run('create', 'by-object', '--function', 'f', '--object', 'apps/v1/Deployment', ...which);
+    const { object, serviceAccountName } = await spec('by-object');
+    assert.deepEqual(object, {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      labelSelector: 'app=web',
+      fieldSelector: 'metadata.name=a',
+      types: ['Created'],
+    });
+    assert.equal(serviceAccountName, 'sa');
+  });
+  it('makes one of results', async () => {
+    await run('create', 'by-result', '--function', 'f', '--result-of', 'g', '--outcome', 'Failure');
+    assert.deepEqual((await spec('by-result')).result, { function: 'g', outcomes: ['Failure'] });
+  });
+  it('shows what it would make', async () => {
+    const out = await run(
+      'create',
+      'x',
+      '--function',
+      'f',
+      '--schedule',
+      '@daily',
+      '--dry-run=client',
+      '-o',
+      'yaml',
+    );
+    assert.match(out, /kind: Trigger[\s\S]*schedule: "?@daily/);
+  });
+  const wrong: readonly (readonly [string, readonly string[], RegExp])[] = [
+    ['without a target', ['--schedule', '@daily'], /one of --function and --workflow/],
+    ['with two targets', ['--function', 'f', '--workflow', 'w', '--schedule', '@daily'], /one of --function/],
+    ['without a source', ['--function', 'f'], /one of --schedule, --path, --object, --result-of/],
+    ['with two sources', ['--function', 'f', '--path', '/a', '--schedule', '@daily'], /say when: one of/],
+    [
+      'with a flag of another source',
+      ['--function', 'f', '--path', '/a', '--change', 'Created'],
+      /--change is for --object/,
+    ],
+    ['with an object without a version', ['--function', 'f', '--object', 'Pod'], /VERSION\/KIND/],
+    ['with input that is no JSON', ['--function', 'f', '--path', '/a', '--input', '{'], /--input is no JSON/],
+    ['with a path that the server refuses', ['--function', 'f', '--path', 'a'], /spec\.http\.path/],
+  ];
+  for (const [name, args, message] of wrong)
+    it(`${name} is refused`, async () => {
+      const { status, err } = await ctl(['trigger', 'create', 'wrong', ...args]);
+      assert.equal(status, 1);
+      assert.match(err, message);
+    });
+});
+
+describe('ctl trigger', () => {
+  it('fires one, shows its events, and replays dead letters by name and all together', async () => {
+    await run('create', 'one', '--function', 'f', '--path', '/one', '--method', 'PUT');
+    for (let n = 0; n < 3; n++) {
+      const out = await run('fire', 'one', `{"n":${n}}`);
+      assert.match(out, /^event [0-9a-f]{32} of trigger\/one is stored\n$/);
+    }
+    await run('fire', 'by-time');
+    assert.equal((await run('events', 'one', '--no-headers')).trim().split('\n').length, 3);
+    assert.equal((await run('events', '-o', 'name')).trim().split('\n').length, 4);
+    const [first, second] = (await eventsOf()).filter((event) => event.spec.trigger === 'one');
+    assert.ok(first && second);
+    assert.equal(first.spec.type, 'minik8s.io/http.request');
+    const { name } = first.metadata;
+    const pending = await ctl(['trigger', 'replay', 'one', name]);
+    assert.deepEqual([pending.status, pending.out], [1, '']);
+    assert.match(pending.err, /has no dead letter/);
+    for (const { metadata } of [first, second]) {
+      const status = { phase: 'Failed', attempts: 5, lastError: 'no' };
+      const path = `${group}/triggerevents/${metadata.name}/status`;
+      assert.equal((await server.call('PATCH', path, { status }, merge)).status, 200);
+    }
+    assert.equal(await run('replay', 'one', name), `triggerevent/${name} is delivered again\n`);
+    assert.equal(
+      await run('replay', 'one', '--all'),
+      `triggerevent/${second.metadata.name} is delivered again\n`,
+    );
+    assert.equal(await run('replay', 'one', '--all'), 'trigger/one has no dead letters\n');
+    assert.deepEqual((await eventsOf()).map(({ spec }) => spec.replays).toSorted(), [0, 0, 1, 1]);
+  });
+  it('shows, describes and deletes', async () => {
+    assert.match(await run('get', 'by-time'), /by-time +cron +Function\/f +Unknown/);
+    assert.match(await run('describe', 'by-time'), /Schedule: +\*\/5/);
+    assert.match(await run('delete', 'by-time'), /"?by-time"? deleted/);
+  });
+  it('says which words it takes', async () => {
+    for (const args of [['create'], ['fire'], ['replay', 'one'], ['replay', '--all'], ['events', 'a', 'b']]) {
+      const { status, err } = await ctl(['trigger', ...args]);
+      assert.deepEqual([status, err !== ''], [1, true], args.join(' '));
+    }
+  });
+  it('fails for a trigger that is not there', async () => {
+    for (const verb of ['fire', 'get', 'describe', 'delete'])
+      assert.match((await ctl(['trigger', verb, 'nobody'])).err, /not found/);
+    assert.match((await ctl(['trigger', 'replay', 'nobody', '--all'])).err, /not found/);
+  });
+});
