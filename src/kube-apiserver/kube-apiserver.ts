@@ -13,6 +13,7 @@ import { forOwnAudiences, unionAuthenticator } from '../apiserver/authentication
 import type { KindBehavior } from '../apiserver/kind-behavior.ts';
 import type { ServerParts } from '../apiserver/options.ts';
 import type { ClaimPlanner } from '../apiserver/registry/claim-planner.ts';
+import type { DirectServe } from '../apiserver/serve.ts';
 import { findObject } from '../apiserver/stored-object.ts';
 import type { SignSecretToken } from '../base/account-token.ts';
 import { defaultTolerations } from './admission/default-toleration-seconds.ts';
@@ -27,6 +28,7 @@ import { serviceClaims } from './claims/service-claims.ts';
 import type { KubeContext } from './context.ts';
 import { answerCustomResources } from './custom-resources.ts';
 import { limitEvents } from './event-rate.ts';
+import { directCalls } from './functions/direct-calls.ts';
 import { Gateway } from './functions/gateway.ts';
 import { InstanceConnections } from './functions/instance-connections.ts';
 import { measure } from './metrics/measure.ts';
@@ -50,6 +52,8 @@ export interface KubeApiServer extends ApiServer {
   readonly signSecretToken: SignSecretToken;
   /** Calls functions; whoever runs the server starts and stops it. */
   readonly gateway: Gateway | undefined;
+  /** Serves calls at the port of the gateway. */
+  readonly directCalls: DirectServe | undefined;
 }
 
 export function createKubeApiServer(options: KubeApiServerOptions): KubeApiServer {
@@ -85,7 +89,15 @@ export function createKubeApiServer(options: KubeApiServerOptions): KubeApiServe
   });
   const signSecretToken: SignSecretToken = (...of) => accountKeys.sign(writeLegacyClaims(...of), null);
   const gateway = own.functions?.gateway;
-  return { ...server, serviceCIDR: own.serviceCIDR, accountKeys, signSecretToken, gateway };
+  const direct = own.functions && directCalls({ ...own.functions, server, clock, random: options.random });
+  return {
+    ...server,
+    serviceCIDR: own.serviceCIDR,
+    accountKeys,
+    signSecretToken,
+    gateway,
+    directCalls: direct,
+  };
 }
 
 function functionCalls(options: KubeApiServerOptions): KubeContext['functions'] {

@@ -153,13 +153,14 @@ export async function startControlPlane(
       clock,
       log,
     };
-    const { app } = controlPlane.server;
+    const { app, directCalls } = controlPlane.server;
     const server = await listenHttps({ ...common, app, port: settings.port });
     const listen = (signal: AbortSignal) =>
       listenHttps({
         ...common,
         signal,
         app: gatewayApp(app),
+        ...(directCalls && { direct: directCalls }),
         port: settings['gateway-port'],
         flag: '--gateway-port',
       });

@@ -54,6 +54,7 @@ before(async () => {
   });
   const listener = await listenHttps({
     app: gatewayApp(server.app),
+    ...(server.directCalls && { direct: server.directCalls }),
     address: '127.0.0.1',
     port: 0,
     tls: { identity: replaceable(serving), clientCA: server.authority.certificate },
