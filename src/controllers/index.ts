@@ -16,6 +16,7 @@ import { disruptionController } from './disruption/disruption.ts';
 import { staleDisruptionController } from './disruption/stale-disruption.ts';
 import { functionController } from './functions/function.ts';
 import type { RuntimeImages } from './functions/version-plan.ts';
+import { warmPoolController } from './functions/warm-pool.ts';
 import { garbageCollector } from './garbage/garbage-collector.ts';
 import { podGcController } from './garbage/pod-gc.ts';
 import { namespaceController } from './namespaces/namespace.ts';
@@ -68,6 +69,8 @@ export interface ControllersOptions {
   readonly autoscaling?: AutoscalingOptions;
   /** Of functions; without them Functions have no instances. */
   readonly runtimeImages?: RuntimeImages;
+  /** How many instances of a runtime wait in a namespace that has functions of it; default none. */
+  readonly warmPool?: number;
 }
 
 export const controllers = (options: ControllersOptions): readonly AccountedController[] => [
@@ -94,6 +97,14 @@ export const controllers = (options: ControllersOptions): readonly AccountedCont
   { account: 'dns-controller', controller: dnsController(options) },
   ...(options.runtimeImages
     ? [{ account: 'function-controller', controller: functionController(options.runtimeImages) }]
+    : []),
+  ...(options.runtimeImages && options.warmPool
+    ? [
+        {
+          account: 'function-controller',
+          controller: warmPoolController(options.runtimeImages, options.warmPool),
+        },
+      ]
     : []),
   {
     account: 'horizontal-pod-autoscaler',

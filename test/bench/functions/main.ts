@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util';
 import { runBenchmarks } from '../run-benchmarks.ts';
 import { atRest } from './at-rest.ts';
-import { cold } from './cold.ts';
+import { cold, pooled } from './cold.ts';
 import { warm } from './warm.ts';
 
 const help = `usage: npm run bench:functions -- [--quick] [NAME…]
@@ -18,6 +18,8 @@ if (values.help) {
   process.exit(0);
 }
 await runBenchmarks(
-  values.quick ? [warm(1, 1000), cold(2), atRest(50, 5000)] : [warm(5, 4000), cold(11), atRest(1000, 30_000)],
+  values.quick
+    ? [warm(1, 1000), cold(2), pooled(3), atRest(50, 5000)]
+    : [warm(5, 4000), cold(11), pooled(11), atRest(1000, 30_000)],
   positionals,
 );

@@ -37,6 +37,9 @@ export interface World {
   create(name: string, runtime: Runtime, spec?: object, says?: boolean): Promise<void>;
   pods(name: string): Promise<readonly Pod[]>;
   untilGone(name: string): Promise<void>;
+  /** Instances that wait and run. */
+  waiting(runtime: Runtime): Promise<readonly Pod[]>;
+  untilWaiting(runtime: Runtime, count: number): Promise<void>;
   call(task: CallersTask): Promise<Called>;
   /** Forks another program beside the pods. */
   fork(program: string): ChildProcess;
@@ -83,12 +86,24 @@ function worldOf(host: Host, cluster: Cluster): World {
   const pods = async (name: string) =>
     (await cluster.kubectl.json<{ items: Pod[] }>('get', 'pods', '--selector', `minik8s.io/function=${name}`))
       .items;
+  const waiting = async (runtime: Runtime) => {
+    const selector = `minik8s.io/warm=${runtime},!minik8s.io/function`;
+    const { items } = await cluster.kubectl.json<{ items: Pod[] }>('get', 'pods', '--selector', selector);
+    return items.filter(({ status }) => status?.containerStatuses?.some(({ state }) => state?.running));
+  };
   return {
     host,
     cluster,
     gateway: { ...identity, host: host.address, port: gatewayPort },
     fork,
     pods,
+    waiting,
+    async untilWaiting(runtime, count) {
+      await waitFor(`${count} instances that wait`, async () => (await waiting(runtime)).length >= count, {
+        timeoutMs: 120_000,
+        intervalMs: 200,
+      });
+    },
     async create(name, runtime, spec = {}, says = false) {
       const folder = join(host.directory, name);
       const [file, source] = (says ? logged : sources)[runtime];
