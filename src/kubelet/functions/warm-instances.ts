@@ -13,7 +13,7 @@ import type { ObservedPod } from '../runtime/observed-pod.ts';
 import type { BuildEngine } from './build-engine.ts';
 import { BuildError } from './plan/build-error.ts';
 import { ownFolder } from './plan/image-contents.ts';
-import { givenArchive, givenFile, givenProblem, givenVersion } from './plan/warm-use.ts';
+import { givenArchive, givenFile, givenProblem, givenVersion, isWarm } from './plan/warm-use.ts';
 
 export interface WarmInstancesOptions {
   readonly client: Client;
@@ -27,6 +27,8 @@ export class WarmInstances {
   readonly #options: WarmInstancesOptions;
   /** Uids of pods, and the container of each that has been told. */
   readonly #told = new Map<string, string>();
+  /** Uids of pods that were seen waiting: nothing is in them yet. */
+  readonly #waiting = new Set<string>();
 
   constructor(options: WarmInstancesOptions) {
     this.#options = options;
@@ -35,13 +37,16 @@ export class WarmInstances {
   /** Why the pod has to end; undefined when it has not. Rejects when the engine or the server does not answer. */
   async see(pod: Pod, { containers }: ObservedPod): Promise<string | undefined> {
     const name = givenVersion(pod);
+    if (name === undefined && isWarm(pod)) this.#waiting.add(pod.metadata.uid);
     if (name === undefined || pod.metadata.deletionTimestamp !== undefined) return undefined;
     const { uid, namespace } = pod.metadata;
     const container = containers.find(({ state }) => state === 'running');
     if (!container || this.#told.get(uid) === container.id) return undefined;
     const { client, engine, events } = this.#options;
     try {
-      if (!(await engine.hasFile(container.id, `/${ownFolder}/${givenFile}`))) {
+      const hasIt =
+        !this.#waiting.has(uid) && (await engine.hasFile(container.id, `/${ownFolder}/${givenFile}`));
+      if (!hasIt) {
         const version = await client.resource(functionVersionResource).get(name, namespace);
         const problem = givenProblem(pod, version, sha256);
         if (problem !== undefined) return problem;
@@ -49,6 +54,7 @@ export class WarmInstances {
         events.event(pod, 'Normal', 'Given', `Became an instance of FunctionVersion ${name}`);
       } else await engine.give(container.id);
       this.#told.set(uid, container.id);
+      this.#waiting.delete(uid);
       return undefined;
     } catch (error) {
       if (error instanceof BuildError || isNotFound(error)) return errorMessage(error);
@@ -58,5 +64,6 @@ export class WarmInstances {
 
   forget(uid: string): void {
     this.#told.delete(uid);
+    this.#waiting.delete(uid);
   }
 }

@@ -20,6 +20,6 @@ if (values.help) {
 await runBenchmarks(
   values.quick
     ? [warm(1, 1000), cold(2), pooled(3), atRest(50, 5000)]
-    : [warm(5, 4000), cold(11), pooled(11), atRest(1000, 30_000)],
+    : [warm(3, 3000), cold(7), pooled(7), atRest(1000, 30_000)],
   positionals,
 );

@@ -13,6 +13,9 @@ import { archiveOf, below, ownFolder, programFiles, programFolder } from './imag
 /** Of the instance's program: what it has become. */
 export const givenFile = 'given.json';
 
+/** Of a pool, whether it waits or was given to a function. */
+export const isWarm = ({ metadata }: Pod): boolean => metadata.labels?.[warmLabel] !== undefined;
+
 /** Name of the version that a pod has been given; undefined for one that waits, and for every other pod. */
 export function givenVersion({ metadata }: Pod): string | undefined {
   const {
