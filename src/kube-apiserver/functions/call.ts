@@ -12,7 +12,7 @@ import type { InstanceConnections } from './instance-connections.ts';
 export const mostKept = 256 * 1024;
 
 /** The id of a call: a caller's own, to find it in the logs of the function, or a new one. */
-export const callIdHeader = 'function-call-id';
+const callIdHeader = 'function-call-id';
 
 export interface AskedCall extends Pick<ForwardedRequest, 'headers' | 'path' | 'host' | 'remoteAddress'> {
   readonly method: string;

@@ -56,8 +56,9 @@ async function inTurns(count: number, work: (number: number) => Promise<void>): 
 
 async function measure(master: BenchMaster, count: number, ms: number): Promise<Row[]> {
   const ask = await askerOf(master);
-  const pid = master.process.pid ?? 0;
+  // What making them took is not what they take.
   const rest = async () => {
+    const pid = (await master.restart()).pid ?? 0;
     await wait(settleMs);
     const before = usageOf(pid).cpu;
     await wait(ms);

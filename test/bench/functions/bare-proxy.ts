@@ -3,7 +3,7 @@ import { Agent, request } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
-export interface BareProxyTask {
+interface BareProxyTask {
   readonly key: string;
   readonly cert: string;
   readonly address: string;

@@ -15,7 +15,7 @@ import type { Called, CallersTask } from './callers.ts';
 export type Runtime = 'nodejs' | 'python';
 export const runtimes: readonly Runtime[] = ['nodejs', 'python'];
 
-export const gatewayPort = 8070;
+const gatewayPort = 8070;
 const images = { python: 'minik8s-bench/python:1', nodejs: 'minik8s-bench/nodejs:1' };
 
 /** What the measured functions do: nothing. Each call stands in the log. */
