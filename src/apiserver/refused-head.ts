@@ -11,6 +11,14 @@ const indirectPath = 'the path of the request has a segment . or .. or a #: name
 const hasSeveralHosts = ({ rawHeaders }: IncomingMessage): boolean =>
   rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'host').length > 1;
 
+const hasOtherCoding = ({ rawHeaders }: IncomingMessage): boolean =>
+  rawHeaders.some(
+    (text, index) =>
+      index % 2 === 1 &&
+      rawHeaders[index - 1]?.toLowerCase() === 'transfer-encoding' &&
+      text.toLowerCase() !== 'chunked',
+  );
+
 const indirect = /[/\\](?:\.|%2e){1,2}(?:[/\\]|$)/i;
 
 /**
@@ -22,7 +30,7 @@ export const isIndirect = (url: string): boolean =>
 
 function faultOf(incoming: IncomingMessage): string | undefined {
   if (hasSeveralHosts(incoming)) return severalHosts;
-  if ((incoming.headers['transfer-encoding'] ?? 'chunked').toLowerCase() !== 'chunked') return otherCoding;
+  if (hasOtherCoding(incoming)) return otherCoding;
   return isIndirect(incoming.url ?? '') ? indirectPath : undefined;
 }
 
