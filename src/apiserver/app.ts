@@ -13,6 +13,7 @@ import { storedKind } from '../apimachinery/resource-definition.ts';
 import { newForbidden, newStatusError, StatusError } from '../apimachinery/status-error.ts';
 import type { Store } from '../storage/store.ts';
 import { admissionChain } from './admission/admission.ts';
+import type { AskedRequest } from './asked-request.ts';
 import { fieldsOf, identify, whoAsks } from './authentication/identify.ts';
 import {
   type AccessRequest,
@@ -55,8 +56,26 @@ interface Env {
 /** Throws when the request is not allowed, or not at this moment. */
 type Permit = (access: Extract<AccessRequest, { type: 'resource' }>) => Promise<void>;
 
+/** A request for a resource that the app does not serve. */
+export interface DirectRequest extends AskedRequest {
+  /** The path of the resource that it stands for. */
+  readonly address: string;
+  readonly query: URLSearchParams;
+}
+
 export interface ApiServer {
   readonly app: Hono<Env>;
+  /**
+   * Does `work` for a request that passes every check that the app makes: its head, who asks, how many at once, and what is allowed.
+   * Rejects with a Status otherwise. A request that asks to be another user's must say so in `env`.
+   */
+  admit<T>(
+    request: DirectRequest,
+    env: RequestEnv & Required<Pick<RequestEnv, 'impersonation'>>,
+    work: (info: ResourceRequest, user: UserInfo) => Promise<T>,
+  ): Promise<T>;
+  /** What a request is answered that was not served. */
+  refuse(request: AskedRequest, error: unknown): Response;
   /** Calls the server in this process as a user that needs no proof, by way of its own `store` when given. */
   handlerFor(user: UserInfo, store?: Store): (request: Request) => Promise<Response>;
 }
@@ -86,10 +105,11 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const authorize = unionAuthorizer([mastersAuthorizer, ...authorizers]);
   const app = new Hono<Env>();
 
-  app.onError((error, c) => {
-    const { status } = toStatusError(error, c.req.raw, server.log);
-    return statusInForm(c.req.raw, status, commonHeaders(server), server.messages);
-  });
+  const refuse = (request: AskedRequest, error: unknown) => {
+    const { status } = toStatusError(error, request, server.log);
+    return statusInForm(request, status, commonHeaders(server), server.messages);
+  };
+  app.onError((error, c) => refuse(c.req.raw, error));
   app.notFound(() => respondText(404, '404 page not found\n', commonHeaders(server)));
 
   app.use(async (c, next) => {
@@ -157,11 +177,25 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     const info = parseRequestInfo(c.env?.address ?? pathname);
     // Requests of the control plane must not wait for those of users and nodes.
     if (c.env?.user) return serve(c, info, searchParams);
-    return withInFlightLimit(inFlight, loadOf(c, info, searchParams), () => serve(c, info, searchParams));
+    const load = loadOf(c.req.method, info, searchParams, c.get('user'), c.env);
+    return withInFlightLimit(inFlight, load, () => serve(c, info, searchParams));
   });
+  const admit: ApiServer['admit'] = async (request, env, work) => {
+    checkHead(request);
+    const { method, query } = request;
+    const user = await identify(request, env, options, authorize);
+    const info = parseRequestInfo(request.address);
+    if (info.type !== 'resource') throw newNotFoundPath();
+    return withInFlightLimit(inFlight, loadOf(method, info, query, user, env), async () => {
+      await permit(accessOf(method, info, query, user));
+      return work(info, user);
+    });
+  };
 
   return {
     app,
+    admit,
+    refuse,
     handlerFor: (user, store) => async (request) => app.fetch(request, { user, ...(store && { store }) }),
   };
 }
@@ -178,17 +212,50 @@ function readUrl(text: string): URL {
   return url;
 }
 
-function loadOf(c: Context<Env>, info: RequestInfo, query: URLSearchParams): CountedRequest {
+function loadOf(
+  method: string,
+  info: RequestInfo,
+  query: URLSearchParams,
+  user: UserInfo,
+  env: RequestEnv | undefined,
+): CountedRequest {
   const watch = booleanParameter(query, 'watch') ?? false;
   const follow = booleanParameter(query, 'follow') ?? false;
-  const verb = info.type === 'resource' ? verbOf(c.req.method, info, watch) : undefined;
-  const user = c.get('user');
-  return {
-    user,
-    sort: sortOf({ user, info, verb, follow }),
-    onClosed: c.env?.onClosed,
-  };
+  const verb = info.type === 'resource' ? verbOf(method, info, watch) : undefined;
+  return { user, sort: sortOf({ user, info, verb, follow }), onClosed: env?.onClosed };
 }
+
+/** What a request for a resource needs to be allowed. Throws 405 for a method that the API does not know. */
+function accessOf(method: string, info: ResourceRequest, query: URLSearchParams, user: UserInfo) {
+  const watch = booleanParameter(query, 'watch') ?? false;
+  const verb = verbOf(method, info, watch);
+  if (verb === undefined) {
+    throw newStatusError(
+      'MethodNotAllowed',
+      'the server does not allow this method on the requested resource',
+    );
+  }
+  // A namespace is also within itself: who has a role in it may have it there.
+  const namespace = info.plural === 'namespaces' ? info.namespace || info.name : info.namespace;
+  const resource = info.subresource ? `${info.plural}/${info.subresource}` : info.plural;
+  const fieldSelector = verb === 'list' || verb === 'watch' ? selectorOf(query) : [];
+  const labelSelector = query.get('labelSelector') ?? '';
+  const name = info.name || (requiredFieldValue(fieldSelector, 'metadata.name') ?? '');
+  const { group } = info;
+  return {
+    type: 'resource',
+    user,
+    verb,
+    group,
+    resource,
+    namespace,
+    name,
+    fieldSelector,
+    labelSelector,
+  } as const;
+}
+
+const newNotFoundPath = () => newStatusError('NotFound', 'the server could not find the requested resource');
 
 async function servePath(
   c: Context<Env>,
@@ -215,32 +282,9 @@ async function serveResource(
 ): Promise<Response> {
   const request = c.req.raw;
   const watch = booleanParameter(query, 'watch') ?? false;
-  const verb = verbOf(c.req.method, info, watch);
-  if (verb === undefined) {
-    throw newStatusError(
-      'MethodNotAllowed',
-      'the server does not allow this method on the requested resource',
-    );
-  }
-  const { group } = info;
-  // A namespace is also within itself: who has a role in it may have it there.
-  const namespace = info.plural === 'namespaces' ? info.namespace || info.name : info.namespace;
-  const resource = info.subresource ? `${info.plural}/${info.subresource}` : info.plural;
   const user = c.get('user');
-  const fieldSelector = verb === 'list' || verb === 'watch' ? selectorOf(query) : [];
-  const labelSelector = query.get('labelSelector') ?? '';
-  const name = info.name || (requiredFieldValue(fieldSelector, 'metadata.name') ?? '');
-  const access = {
-    type: 'resource',
-    user,
-    verb,
-    group,
-    resource,
-    namespace,
-    name,
-    fieldSelector,
-    labelSelector,
-  } as const;
+  const access = accessOf(c.req.method, info, query, user);
+  const { verb, group } = access;
   await permit(access);
   const served = server.kinds.find(group, info.version, info.plural);
   if (!served) {

@@ -8,12 +8,17 @@ import {
   StoreUnavailableError,
   ValueTooLargeError,
 } from '../storage/store.ts';
+import type { AskedRequest } from './asked-request.ts';
 
 /** The client is gone; nobody reads the answer (nginx's 499). */
 const clientGone = newStatusError('Timeout', 'the client went away before the answer');
 
 /** Logs, once, what is the server's own fault; such an answer names nothing from inside. */
-export function toStatusError(error: unknown, request: Request, log: Logger): StatusError {
+export function toStatusError(
+  error: unknown,
+  request: Omit<AskedRequest, 'headers'>,
+  log: Logger,
+): StatusError {
   if (error instanceof StatusError) return error;
   if (request.signal.aborted) return clientGone;
   const line = { method: request.method, path: URL.parse(request.url)?.pathname, error: errorMessage(error) };

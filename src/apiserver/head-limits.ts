@@ -6,6 +6,7 @@ import {
   maxProtocolsBytes,
   maxQueryParameters,
 } from '../base/header-limits.ts';
+import type { AskedRequest } from './asked-request.ts';
 
 /** Headers that are taken apart, and how long each may be. Accept is refused with 406 where it is read (accept.ts). */
 const longest: readonly (readonly [name: string, bytes: number])[] = [
@@ -17,7 +18,7 @@ const longest: readonly (readonly [name: string, bytes: number])[] = [
 ];
 
 /** Throws 414 for a query of too many parameters, 400 for a header that is too long to be taken apart. */
-export function checkHead({ url, headers }: Pick<Request, 'url' | 'headers'>): void {
+export function checkHead({ url, headers }: Pick<AskedRequest, 'url' | 'headers'>): void {
   if (hasTooManyParameters(url)) {
     throw newStatusError(
       'RequestURITooLong',

@@ -4,10 +4,20 @@ import type { Socket } from 'node:net';
 
 /** A proxy on the way may have used it: there must be exactly one (RFC 9112 §3.2). */
 const severalHosts = 'the request has more than one Host header\n';
+/** Whoever does not know it cannot tell where the request ends; Node finds that only once the head was handed over. */
+const otherCoding = 'the only Transfer-Encoding is chunked\n';
 const indirectPath = 'the path of the request has a segment . or .. or a #: name what is meant\n';
 
 const hasSeveralHosts = ({ rawHeaders }: IncomingMessage): boolean =>
   rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'host').length > 1;
+
+const hasOtherCoding = ({ rawHeaders }: IncomingMessage): boolean =>
+  rawHeaders.some(
+    (text, index) =>
+      index % 2 === 1 &&
+      rawHeaders[index - 1]?.toLowerCase() === 'transfer-encoding' &&
+      text.toLowerCase() !== 'chunked',
+  );
 
 const indirect = /[/\\](?:\.|%2e){1,2}(?:[/\\]|$)/i;
 
@@ -20,6 +30,7 @@ export const isIndirect = (url: string): boolean =>
 
 function faultOf(incoming: IncomingMessage): string | undefined {
   if (hasSeveralHosts(incoming)) return severalHosts;
+  if (hasOtherCoding(incoming)) return otherCoding;
   return isIndirect(incoming.url ?? '') ? indirectPath : undefined;
 }
 

@@ -24,11 +24,14 @@ import { Connections, connectionLimits, defaultConnections } from './load/connec
 import { Pipelining } from './load/pipelining.ts';
 import type { RequestEnv } from './options.ts';
 import { refusesHead, refusesHeadOfUpgrade } from './refused-head.ts';
+import { pipeAnswer, StreamedAnswer } from './streamed-answer.ts';
 import { serveUpgrade, wantsUpgrade } from './upgrade/serve-upgrade.ts';
 import { WholeAnswer } from './whole-answer.ts';
 
 export interface ListenOptions {
   readonly app: Pick<ApiServer['app'], 'fetch'>;
+  /** Serves a request by itself; false leaves it to the app. */
+  readonly direct?: DirectServe;
   readonly address: string;
   /** 0 lets the system choose. */
   readonly port: number;
@@ -54,6 +57,15 @@ export interface ListenOptions {
   /** How long what was written may wait without any of it being read; default a minute. */
   readonly stalledMs?: number;
 }
+
+/** How a request came that is not served by the app. */
+export interface DirectWay {
+  readonly env: RequestEnv & Required<Pick<RequestEnv, 'impersonation'>>;
+  /** To be called before the head of the answer is written, with its status: whether the connection is kept. */
+  settle(status: number): void;
+}
+
+export type DirectServe = (incoming: IncomingMessage, outgoing: ServerResponse, way: DirectWay) => boolean;
 
 export interface Listener {
   readonly port: number;
@@ -101,6 +113,21 @@ export async function listenHttps(options: ListenOptions): Promise<Listener> {
     socket: TLSSocket,
     way: Pick<RequestEnv, 'hangUp' | 'push' | 'onClosed' | 'impersonation'>,
   ) => app.fetch(request, { shutdown: signal, ...clientOf(socket), ...way });
+  const settle = (incoming: HttpBindings['incoming'], outgoing: HttpBindings['outgoing'], status: number) => {
+    // An unauthenticated client needs a new connection for its next request, which is then the youngest.
+    const over = connections.isStranger(incoming.socket) || isUnwanted(incoming, status);
+    if (over && outgoing instanceof ServerResponse) outgoing.shouldKeepAlive = false;
+  };
+  const directly = (incoming: IncomingMessage, outgoing: ServerResponse): boolean =>
+    options.direct?.(incoming, outgoing, {
+      env: {
+        shutdown: signal,
+        ...clientOf(incoming.socket as TLSSocket),
+        impersonation: impersonationFields(incoming.rawHeaders),
+        onClosed: (fn) => whenClosed(outgoing, fn),
+      },
+      settle: (status) => settle(incoming, outgoing, status),
+    }) ?? false;
   const listener = getRequestListener(
     async (request, bindings) => {
       const { incoming, outgoing } = bindings as HttpBindings;
@@ -109,9 +136,11 @@ export async function listenHttps(options: ListenOptions): Promise<Listener> {
         hangUp: () => incoming.socket.destroy(),
         onClosed: (fn) => whenClosed(outgoing, fn),
       });
-      // An unauthenticated client needs a new connection for its next request, which is then the youngest.
-      const over = connections.isStranger(incoming.socket) || isUnwanted(incoming, response.status);
-      if (over && outgoing instanceof ServerResponse) outgoing.shouldKeepAlive = false;
+      settle(incoming, outgoing, response.status);
+      if (response instanceof StreamedAnswer && outgoing instanceof ServerResponse) {
+        pipeAnswer(response.status, response.fields, response.source, outgoing);
+        return RESPONSE_ALREADY_SENT;
+      }
       if (!(response instanceof WholeAnswer)) {
         response.headers.delete(alreadySent);
         return response;
@@ -150,7 +179,7 @@ export async function listenHttps(options: ListenOptions): Promise<Listener> {
       outgoing.once('close', () => {
         if (signal.aborted) incoming.socket.end();
       });
-      void listener(incoming, outgoing);
+      if (!directly(incoming, outgoing)) void listener(incoming, outgoing);
     },
   );
   server.prependListener('connection', (socket: Socket) => connections.accept(socket));
@@ -189,7 +218,8 @@ export async function listenHttps(options: ListenOptions): Promise<Listener> {
   return { port, closed: closeOn(server, agents, options) };
 }
 
-function send(outgoing: HttpBindings['outgoing'], { status, headers, whole }: WholeAnswer): void {
+/** Writes an answer that is all there. */
+export function send(outgoing: HttpBindings['outgoing'], { status, headers, whole }: WholeAnswer): void {
   const fields: Record<string, string | number> = { 'content-length': Buffer.byteLength(whole) };
   for (const [name, value] of headers) fields[name] = value;
   (outgoing as ServerResponse).writeHead(status, fields).end(whole);

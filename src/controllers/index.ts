@@ -16,6 +16,7 @@ import { disruptionController } from './disruption/disruption.ts';
 import { staleDisruptionController } from './disruption/stale-disruption.ts';
 import { functionController } from './functions/function.ts';
 import type { RuntimeImages } from './functions/version-plan.ts';
+import { warmPoolController } from './functions/warm-pool.ts';
 import { garbageCollector } from './garbage/garbage-collector.ts';
 import { podGcController } from './garbage/pod-gc.ts';
 import { namespaceController } from './namespaces/namespace.ts';
@@ -73,6 +74,8 @@ export interface ControllersOptions extends WorkflowOptions {
   readonly runtimeImages?: RuntimeImages;
   /** Without them Triggers do nothing. */
   readonly triggers?: TriggerOptions;
+  /** How many instances of a runtime wait in a namespace that has functions of it; default none. */
+  readonly warmPool?: number;
 }
 
 export const controllers = (options: ControllersOptions): readonly AccountedController[] => [
@@ -99,6 +102,14 @@ export const controllers = (options: ControllersOptions): readonly AccountedCont
   { account: 'dns-controller', controller: dnsController(options) },
   ...(options.runtimeImages
     ? [{ account: 'function-controller', controller: functionController(options.runtimeImages) }]
+    : []),
+  ...(options.runtimeImages && options.warmPool
+    ? [
+        {
+          account: 'function-controller',
+          controller: warmPoolController(options.runtimeImages, options.warmPool),
+        },
+      ]
     : []),
   { account: 'workflow-controller', controller: workflowController },
   { account: 'workflow-controller', controller: workflowRunController(options) },

@@ -13,6 +13,7 @@ import { forOwnAudiences, unionAuthenticator } from '../apiserver/authentication
 import type { KindBehavior } from '../apiserver/kind-behavior.ts';
 import type { ServerParts } from '../apiserver/options.ts';
 import type { ClaimPlanner } from '../apiserver/registry/claim-planner.ts';
+import type { DirectServe } from '../apiserver/serve.ts';
 import { findObject } from '../apiserver/stored-object.ts';
 import { systemUser } from '../apiserver/user.ts';
 import type { SignSecretToken } from '../base/account-token.ts';
@@ -30,6 +31,7 @@ import { serviceClaims } from './claims/service-claims.ts';
 import type { KubeContext } from './context.ts';
 import { answerCustomResources } from './custom-resources.ts';
 import { limitEvents } from './event-rate.ts';
+import { directCalls } from './functions/direct-calls.ts';
 import { Gateway } from './functions/gateway.ts';
 import { InstanceConnections } from './functions/instance-connections.ts';
 import { placedCalls } from './functions/placed-calls.ts';
@@ -58,6 +60,8 @@ export interface KubeApiServer extends ApiServer {
   readonly gateway: Gateway | undefined;
   /** Calls of functions as runs of workflows make them. */
   readonly placedCalls: PlacedCalls | undefined;
+  /** Serves calls at the port of the gateway. */
+  readonly directCalls: DirectServe | undefined;
 }
 
 export function createKubeApiServer(options: KubeApiServerOptions): KubeApiServer {
@@ -95,6 +99,7 @@ export function createKubeApiServer(options: KubeApiServerOptions): KubeApiServe
   const signSecretToken: SignSecretToken = (...of) => accountKeys.sign(writeLegacyClaims(...of), null);
   const gateway = own.functions?.gateway;
   const placed = own.functions && placedCalls({ ...own.functions, clock });
+  const direct = own.functions && directCalls({ ...own.functions, server, clock, random: options.random });
   return {
     ...server,
     serviceCIDR: own.serviceCIDR,
@@ -102,6 +107,7 @@ export function createKubeApiServer(options: KubeApiServerOptions): KubeApiServe
     signSecretToken,
     gateway,
     placedCalls: placed,
+    directCalls: direct,
   };
 }
 

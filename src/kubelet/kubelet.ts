@@ -221,6 +221,7 @@ class KubeletRun {
       sources,
       images,
       functions: this.#functions.images,
+      warm: this.#functions.warm,
       onGone: () => this.#functions.chores?.podGone(),
       cache: this.#cache,
       sandboxes: this.#sandboxes,

@@ -5,10 +5,15 @@ import { dockerSocket } from '../fixtures/docker-socket.ts';
 const agent = new Agent({ keepAlive: true });
 
 /** Answers the decoded JSON; rejects with Docker's own message. */
-export function dockerApi<T = unknown>(method: string, path: string, body?: unknown): Promise<T> {
+export function dockerApi<T = unknown>(
+  method: string,
+  path: string,
+  body?: unknown,
+  socketPath = dockerSocket,
+): Promise<T> {
   return new Promise((resolve, reject) => {
     const call = request({
-      socketPath: dockerSocket,
+      socketPath,
       agent,
       method,
       path: `/v1.41${path}`,
@@ -35,22 +40,26 @@ export interface Created {
   readonly Id: string;
 }
 
+/** A container in the network of another. */
+const joined = (id: string) => ({ HostConfig: { NetworkMode: `container:${id}` } });
+
 /** A pause container on Docker's bridge and the app in its network: created and started, one after the other. */
-export async function runPair(image: string): Promise<readonly string[]> {
-  const sandbox = await dockerApi<Created>('POST', '/containers/create', {
-    Image: image,
-    Cmd: ['sleep', '1000'],
-    HostConfig: { NetworkMode: 'bridge' },
-  });
-  await dockerApi('POST', `/containers/${sandbox.Id}/start`);
-  const app = await dockerApi<Created>('POST', '/containers/create', {
-    Image: image,
-    HostConfig: { NetworkMode: `container:${sandbox.Id}` },
-  });
-  await dockerApi('POST', `/containers/${app.Id}/start`);
-  return [app.Id, sandbox.Id];
+export async function runPair(
+  image: string,
+  socketPath = dockerSocket,
+  entrypoint?: readonly string[],
+): Promise<readonly string[]> {
+  const start = async (options: object) => {
+    const { Id } = await dockerApi<Created>('POST', '/containers/create', options, socketPath);
+    await dockerApi('POST', `/containers/${Id}/start`, undefined, socketPath);
+    return Id;
+  };
+  const pause = entrypoint ? { Entrypoint: [...entrypoint], Cmd: [] } : { Cmd: ['sleep', '1000'] };
+  const sandbox = await start({ Image: image, ...pause, HostConfig: { NetworkMode: 'bridge' } });
+  return [await start({ Image: image, ...joined(sandbox) }), sandbox];
 }
 
-export async function removeContainers(ids: readonly string[]): Promise<void> {
-  for (const id of ids) await dockerApi('DELETE', `/containers/${id}?force=true`);
+export async function removeContainers(ids: readonly string[], socketPath = dockerSocket): Promise<void> {
+  for (const id of ids)
+    await dockerApi('DELETE', `/containers/${id}?force=true&v=true`, undefined, socketPath);
 }

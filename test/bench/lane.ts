@@ -1,11 +1,15 @@
 /** One connection to a server under measurement: as little as HTTP/1.1 needs, so that what is measured is the server. */
-import { connect, type TLSSocket } from 'node:tls';
+import { connect as connectPlain, type Socket } from 'node:net';
+import { connect } from 'node:tls';
 
 export interface Target {
+  /** An address; this machine's own unless told. */
+  readonly host?: string;
   readonly port: number;
-  readonly ca: string;
-  readonly key: string;
-  readonly cert: string;
+  /** PEM; undefined for a server without TLS. */
+  readonly ca?: string;
+  readonly key?: string;
+  readonly cert?: string;
 }
 
 const headEnd = Buffer.from('\r\n\r\n');
@@ -36,7 +40,7 @@ function textOf(body: Buffer, inChunks: boolean): string {
 export class Lane {
   readonly #target: Target;
   readonly #keep: boolean;
-  #socket: TLSSocket | undefined;
+  #socket: Socket | undefined;
   #head = '';
   #read = nothing;
   /** Of the body, with a length: what is still to come. Without one: chunks. */
@@ -67,9 +71,12 @@ export class Lane {
     this.#socket = undefined;
   }
 
-  #connect(): TLSSocket {
-    const { port, ca, key, cert } = this.#target;
-    const socket = connect({ host: '127.0.0.1', port, ca, key, cert });
+  #connect(): Socket {
+    const { host = '127.0.0.1', port, ca, key, cert } = this.#target;
+    const socket =
+      ca === undefined
+        ? connectPlain({ host, port })
+        : connect({ host, port, ca, ...(key !== undefined && cert !== undefined && { key, cert }) });
     const ours = () => this.#socket === socket;
     socket.setNoDelay(true);
     socket.on('data', (chunk: Buffer) => ours() && this.#take(chunk));

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { KeyAndCertificate } from '../../src/pki/x509.ts';
 import { executable } from '../e2e/harness/cluster.ts';
+import { end } from '../e2e/harness/host.ts';
 import { killIfThere, processesNaming } from '../e2e/harness/processes.ts';
 import { waitFor } from '../e2e/harness/wait-for.ts';
 import { freePort } from '../fixtures/free-port.ts';
@@ -15,6 +16,8 @@ export interface BenchMaster {
   /** `https://127.0.0.1:…` */
   readonly server: string;
   readonly authority: KeyAndCertificate;
+  /** Ends it and starts it again on what it has stored; resolves with the new process. */
+  restart(): Promise<ChildProcess>;
 }
 
 /** Starts one on what `prepare` put into its directory, and ends it and its etcd when `measure` is over. */
@@ -28,12 +31,18 @@ export async function withMaster<T>(
   try {
     await prepare?.(dataDir);
     const port = await freePort();
-    const process = await start([`--port=${port}`, `--data-dir=${dataDir}`, ...flags]);
+    const all = [`--port=${port}`, `--data-dir=${dataDir}`, ...flags];
+    let process = await start(all);
+    const restart = async () => {
+      await end(process, 'SIGTERM');
+      process = await start(all);
+      return process;
+    };
     const authority = {
       key: readFileSync(join(dataDir, 'pki/ca.key'), 'utf8'),
       certificate: readFileSync(join(dataDir, 'pki/ca.crt'), 'utf8'),
     };
-    return await measure({ process, dataDir, server: `https://127.0.0.1:${port}`, authority });
+    return await measure({ process, dataDir, server: `https://127.0.0.1:${port}`, authority, restart });
   } finally {
     for (const pid of processesNaming(dataDir)) killIfThere(pid);
     rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 });

@@ -1,5 +1,6 @@
 /** Whose a request is: by its credentials, or by whom it asks to be answered as. */
 import { newUnauthorized } from '../../apimachinery/status-error.ts';
+import type { AskedRequest } from '../asked-request.ts';
 import type { Authorize } from '../authorization/authorizer.ts';
 import { newTooManyRequests } from '../load/shed.ts';
 import type { ApiServerOptions, RequestEnv } from '../options.ts';
@@ -9,11 +10,13 @@ import { type Field, impersonated, impersonationFields } from './impersonation.t
 /** Seconds to wait before trying again. */
 const tooManyConnectionsSeconds = 5;
 
+/** Who has no Headers says in the RequestEnv whom he asks to be. */
+type Sender = Pick<AskedRequest, 'headers'>;
 type Options = Pick<ApiServerOptions, 'authenticate' | 'remoteAddressKey'>;
 
 /** The sender of a request; undefined for one who is not known. */
 export async function whoAsks(
-  request: Request,
+  request: Sender,
   { user, peer }: RequestEnv,
   { authenticate }: Options,
 ): Promise<UserInfo | undefined> {
@@ -22,21 +25,23 @@ export async function whoAsks(
 }
 
 /** Wrong credentials are not the same as none. */
-const anonymousSender = (request: Request, { peer, mayBeAnonymous }: RequestEnv): UserInfo | undefined =>
+const anonymousSender = (request: Sender, { peer, mayBeAnonymous }: RequestEnv): UserInfo | undefined =>
   mayBeAnonymous && !peer && !request.headers.has('authorization')
     ? { name: anonymousUser, groups: [unauthenticatedGroup] }
     : undefined;
 
 /** The headers by which a request asks to be answered as another user's. */
-export const fieldsOf = (request: Request, { impersonation }: RequestEnv): readonly Field[] =>
-  impersonation ?? impersonationFields(request.headers);
+export const fieldsOf = (
+  { headers }: Sender,
+  { impersonation }: Pick<RequestEnv, 'impersonation'>,
+): readonly Field[] => impersonation ?? (headers instanceof Headers ? impersonationFields(headers) : []);
 
 /**
  * Throws 401 for a sender who is not known and has to be, 429 for one with too many connections, and what impersonated() throws. A connection is its
  * sender's, whomever he acts as; everything else is that user's.
  */
 export async function identify(
-  request: Request,
+  request: Sender,
   env: RequestEnv,
   options: Options,
   authorize: Authorize,

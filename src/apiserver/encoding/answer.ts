@@ -4,6 +4,7 @@ import { booleanParameter } from '../../apimachinery/list-options.ts';
 import { protobufType } from '../../apimachinery/protobuf/envelope.ts';
 import type { MessageTable } from '../../apimachinery/protobuf/message-types.ts';
 import type { Status } from '../../apimachinery/status-error.ts';
+import type { AskedRequest } from '../asked-request.ts';
 import { negotiateForm, type Offer } from '../negotiation/accept.ts';
 import type { Handler, RequestScope } from '../request-scope.ts';
 import { type Headers, respond, respondStatus, retryHeader } from '../respond.ts';
@@ -42,7 +43,7 @@ export const respondOther = ({ encoder, headers }: Answering, status: number, va
 
 /** A refusal of any request; in JSON where the client's Accept header cannot be honoured, or asks for YAML. */
 export function statusInForm(
-  request: Request,
+  request: Pick<AskedRequest, 'headers'>,
   status: Status,
   headers: Headers,
   messages: MessageTable,
@@ -52,7 +53,7 @@ export function statusInForm(
   return respond(status.code, body, { ...headers, ...retryHeader(status), 'content-type': protobufType });
 }
 
-function takesProtobuf(request: Request): boolean {
+function takesProtobuf(request: Pick<AskedRequest, 'headers'>): boolean {
   try {
     return negotiateForm(request.headers.get('accept'), { protobuf: true }).encoding === 'protobuf';
   } catch {

@@ -1,5 +1,4 @@
 /** Keeps the versions and the instances of each Function: as many as the gateways ask for, of the version that is called. */
-import { createHash } from 'node:crypto';
 import { leaseResource } from '../../api/coordination/v1/lease.ts';
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { type Fn, functionResource } from '../../api/minik8s/v1/function.ts';
@@ -25,9 +24,9 @@ import { OwnedObjects } from '../workloads/owned-objects.ts';
 import { OwnedPods } from '../workloads/pods/owned-pods.ts';
 import { planFunction } from './function-plan.ts';
 import { instanceOf } from './instance-plan.ts';
+import { sha256 } from './sha256.ts';
 import { type RuntimeImages, sharedLock, versionOf } from './version-plan.ts';
-
-const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+import { WaitingInstances } from './waiting-instances.ts';
 
 const masterScope = { namespace: 'kube-system', labelSelector: masterLabel };
 
@@ -37,13 +36,14 @@ export const functionController =
     define(runtimeImages, context);
 
 function define(runtimeImages: RuntimeImages, context: ControllerContext): ControllerDefinition {
+  const waiting = new WaitingInstances(context);
   const { client, clock, events, informers } = context;
   const functions = informers.informerFor(functionResource).lister;
   const leases = informers.informerFor(leaseResource, masterScope).lister;
   const selectorOf = ({ metadata }: Fn) => selectorFromMap({ [functionLabel]: metadata.name });
   // Nobody but this controller makes instances and versions, so none is adopted.
   const kind = { resource: functionResource, selectorOf, mayAdopt: () => false };
-  const pods = new OwnedPods(context, kind);
+  const pods = new OwnedInstances(context, kind);
   const versions = new OwnedVersions(context, functionVersionResource, kind);
   let masters: ReadonlySet<string> = new Set();
 
@@ -99,17 +99,27 @@ function define(runtimeImages: RuntimeImages, context: ControllerContext): Contr
     if (plan.problem) events.event(fn, 'Warning', plan.problem.reason, plan.problem.message);
     for (const { version, count } of plan.create) {
       const of = own.find(({ metadata }) => metadata.name === version);
-      if (!of) continue;
-      const failed = await pods.createAll(
-        fn,
-        Array.from({ length: count }, () => instanceOf(fn, of)),
-      );
-      if (failed?.error) throw failed.error;
+      // A version is tried out as it is built; from then on one that waits will do.
+      if (of) await makeInstances(fn, of, count, version === plan.status.activeVersion);
     }
     const failed = await pods.removeAll(fn, plan.remove);
     if (failed?.error) throw failed.error;
     for (const one of own) if (plan.obsolete.includes(one.metadata.name)) await versions.forget(fn, one);
     return plan.again === undefined ? undefined : { requeueAfter: plan.again };
+  }
+
+  /** Those that wait are given first. */
+  async function makeInstances(
+    fn: Fn,
+    version: FunctionVersion,
+    count: number,
+    mayWait: boolean,
+  ): Promise<void> {
+    const given = mayWait ? await waiting.give(fn, version, count) : [];
+    for (const pod of given) pods.gave(fn, pod);
+    const drafts = Array.from({ length: count - given.length }, () => instanceOf(fn, version));
+    const failed = await pods.createAll(fn, drafts);
+    if (failed?.error) throw failed.error;
   }
 
   /** By a patch of what is this controller's: the demand is the gateways', who write at any time. */
@@ -140,6 +150,13 @@ function define(runtimeImages: RuntimeImages, context: ControllerContext): Contr
     ],
     reconcile,
   };
+}
+
+class OwnedInstances extends OwnedPods<Fn> {
+  /** The pod has become one of the owner's. */
+  gave(owner: Fn, pod: Pod): void {
+    this.writes.written(objectKey(owner), pod, this.context.clock.now());
+  }
 }
 
 class OwnedVersions extends OwnedObjects<Fn, FunctionVersion> {

@@ -1,9 +1,11 @@
 /** The pod that is one instance of a FunctionVersion. Pure. */
 import type { Pod } from '../../api/core/v1/pod.ts';
+import type { EnvVar } from '../../api/core/v1/types.gen.ts';
 import { type Fn, functionResource } from '../../api/minik8s/v1/function.ts';
 import { functionLabel, functionVersionLabel, instancePort } from '../../api/minik8s/v1/function-instance.ts';
 import type { FunctionVersion } from '../../api/minik8s/v1/function-version.ts';
-import type { Draft } from '../../apimachinery/meta.ts';
+import { instanceVariables, waitsVariable, warmLabel } from '../../api/minik8s/v1/warm-instance.ts';
+import type { Draft, OwnerReference } from '../../apimachinery/meta.ts';
 import { controllerReference } from '../../controller-runtime/claim.ts';
 
 /** Seconds beyond the longest call, for what an instance has to say at its end. */
@@ -11,25 +13,65 @@ const graceSeconds = 5;
 /** The runtime may install nothing any more when its container runs, so this is for the handler's own imports. */
 const startSeconds = 600;
 
-export function instanceOf(owner: Fn, { metadata, spec }: FunctionVersion): Draft<Pod> {
-  const { name, namespace } = owner.metadata;
-  const variables = {
-    PORT: String(instancePort),
-    FUNCTION_NAME: name,
-    FUNCTION_NAMESPACE: namespace ?? '',
-    FUNCTION_VERSION: metadata.name,
-    FUNCTION_CONCURRENCY: String(spec.concurrency),
-    FUNCTION_TIMEOUT_SECONDS: String(spec.timeoutSeconds),
-    ...(spec.handler !== undefined && { FUNCTION_HANDLER: spec.handler }),
+export function instanceOf(owner: Fn, version: FunctionVersion): Draft<Pod> {
+  const { name } = owner.metadata;
+  const { metadata, spec } = version;
+  return podOf(version, {
+    labels: { [functionLabel]: name, [functionVersionLabel]: metadata.name },
+    ownerReferences: [controllerReference(functionResource, owner)],
+    env: instanceVariables(version),
+    resources: spec.resources ?? {},
+    // It is ready when it listens; the gateway, which cannot wait for a probe, finds that out by itself.
+    startupProbe: { periodSeconds: 1, failureThreshold: startSeconds },
+  });
+}
+
+/** What an instance that waits takes, so that the scheduler counts it. */
+const waitingMemory = { python: '32Mi', nodejs: '64Mi' } as const;
+
+/** One that waits for a function, on one of these nodes. It ends with its program: what it was given is not given again. */
+export function waitingInstance(version: FunctionVersion, nodes: readonly string[]): Draft<Pod> {
+  const { metadata, spec } = version;
+  const { runtime = 'python' } = spec;
+  const pod = podOf(version, {
+    labels: { [functionVersionLabel]: metadata.name, [warmLabel]: runtime },
+    env: [
+      { name: 'PORT', value: String(instancePort) },
+      { name: waitsVariable, value: 'true' },
+    ],
+    resources: { requests: { memory: waitingMemory[runtime] } },
+    // It listens once it was given, however long that takes.
+    startupProbe: { periodSeconds: 5, failureThreshold: 2 ** 31 - 1 },
+  });
+  const onNodes = { key: 'kubernetes.io/hostname', operator: 'In' as const, values: [...nodes] };
+  const affinity = {
+    nodeAffinity: {
+      requiredDuringSchedulingIgnoredDuringExecution: {
+        nodeSelectorTerms: [{ matchExpressions: [onNodes] }],
+      },
+    },
   };
+  return { ...pod, spec: { ...pod.spec, restartPolicy: 'Never', affinity } };
+}
+
+interface InstanceParts {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly ownerReferences?: readonly OwnerReference[];
+  readonly env: readonly EnvVar[];
+  readonly resources: object;
+  readonly startupProbe: { readonly periodSeconds: number; readonly failureThreshold: number };
+}
+
+function podOf({ metadata, spec }: FunctionVersion, parts: InstanceParts): Draft<Pod> {
+  const { labels, ownerReferences, env, resources, startupProbe } = parts;
   return {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: {
       generateName: `${metadata.name}-`,
-      namespace,
-      labels: { [functionLabel]: name, [functionVersionLabel]: metadata.name },
-      ownerReferences: [controllerReference(functionResource, owner)],
+      namespace: metadata.namespace,
+      labels,
+      ...(ownerReferences && { ownerReferences }),
     },
     spec: {
       // A function that needs the API brings its own credentials.
@@ -42,15 +84,10 @@ export function instanceOf(owner: Fn, { metadata, spec }: FunctionVersion): Draf
           image: spec.image,
           imagePullPolicy: 'IfNotPresent',
           ports: [{ name: 'http', containerPort: instancePort }],
-          env: [...Object.entries(variables).map(([name, value]) => ({ name, value })), ...(spec.env ?? [])],
-          resources: spec.resources ?? {},
+          env: [...env],
+          resources,
           terminationMessagePolicy: 'FallbackToLogsOnError',
-          // It is ready when it listens; the gateway, which cannot wait for a probe, finds that out by itself.
-          startupProbe: {
-            tcpSocket: { port: instancePort },
-            periodSeconds: 1,
-            failureThreshold: startSeconds,
-          },
+          startupProbe: { tcpSocket: { port: instancePort }, ...startupProbe },
         },
       ],
     },

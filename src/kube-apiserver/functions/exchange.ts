@@ -1,8 +1,7 @@
 /** One call over one connection to an instance, and its answer as it comes. */
 import { type Agent, request as httpRequest, type IncomingMessage } from 'node:http';
-import { pipeline, Readable, Transform } from 'node:stream';
-import type { ReadableStream as WebStream } from 'node:stream/web';
-import { newStatusError, StatusError } from '../../apimachinery/status-error.ts';
+import { type Readable, Transform } from 'node:stream';
+import { newStatusError } from '../../apimachinery/status-error.ts';
 import { errorMessage } from '../../base/log.ts';
 
 /** Bytes of a body. */
@@ -12,7 +11,7 @@ export type CallBody =
   /** Can be sent again. */
   | Buffer
   /** Is gone once anything of it was read. */
-  | WebStream<Uint8Array>
+  | Readable
   | undefined;
 
 export interface Exchange {
@@ -20,7 +19,8 @@ export interface Exchange {
   readonly method: string;
   /** With the query. */
   readonly path: string;
-  readonly headers: Record<string, string>;
+  /** Names and values in turn. */
+  readonly headers: readonly string[];
   readonly body: CallBody;
   readonly signal: AbortSignal;
 }
@@ -38,29 +38,48 @@ export const tooLarge = () =>
 export function exchange({ agent, method, path, headers, body, signal }: Exchange): Promise<Outcome> {
   return new Promise((resolve, reject) => {
     let isSent = false;
-    const sent = httpRequest({ agent, method, path, headers, signal });
+    let isSettled = false;
+    const sent = httpRequest({ agent, method, path, headers });
+    const abort = () => sent.destroy();
+    signal.addEventListener('abort', abort, { once: true });
+    const settle = (outcome: Outcome) => {
+      isSettled = true;
+      resolve(outcome);
+    };
+    const fail = (error: unknown) => {
+      isSettled = true;
+      reject(error);
+    };
     sent.on('error', (error) => {
-      if (!isSent && !signal.aborted) resolve({ notTaken: errorMessage(error) });
-      else if (error instanceof StatusError) reject(error);
-      else reject(signal.aborted ? signal.reason : ended(errorMessage(error)));
+      if (isSettled) return;
+      if (signal.aborted) fail(signal.reason);
+      else if (!isSent) settle({ notTaken: errorMessage(error) });
+      else fail(ended(errorMessage(error)));
     });
-    // What the program leaves HTTP for is nothing that was asked for.
-    sent.on('close', () => reject(ended('the connection was closed')));
+    sent.on('close', () => {
+      signal.removeEventListener('abort', abort);
+      if (isSettled) return;
+      // What the program leaves HTTP for is nothing that was asked for.
+      fail(signal.aborted ? signal.reason : ended('the connection was closed'));
+    });
     sent.on('response', (answer) => {
       const isRefused = answer.statusCode === 503 && answer.headers[notCalledHeader] !== undefined;
-      if (!isRefused || isGone(body)) return resolve({ answer });
+      if (!isRefused || isGone(body)) return settle({ answer });
       answer.resume();
-      resolve({ notTaken: String(answer.headers[notCalledHeader]) });
+      settle({ notTaken: String(answer.headers[notCalledHeader]) });
     });
     // From then on bytes may reach the instance: not before there is a connection.
     sent.on('socket', () => {
       isSent = true;
       if (body === undefined || Buffer.isBuffer(body)) return void sent.end(body);
       sent.flushHeaders();
-      pipeline(Readable.fromWeb(body), bounded(), sent, (error) => {
-        if (error instanceof StatusError) sent.destroy(error);
+      const limited = bounded().once('error', (error) => {
+        if (!isSettled) fail(error);
+        sent.destroy();
       });
+      body.pipe(limited).pipe(sent);
     });
+    if (signal.aborted) abort();
   });
 }
 

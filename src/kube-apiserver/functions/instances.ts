@@ -70,6 +70,6 @@ export class Instances {
 
 /** It has refused a connection, or a call before it was made. */
 export function refused(instance: Instance, now: number): void {
-  instance.notBefore = now + Math.min(longestPause, firstPause * 2 ** Math.min(instance.refusals, 16));
+  instance.notBefore = now + Math.min(longestPause, firstPause * 1.5 ** Math.min(instance.refusals, 16));
   instance.refusals += 1;
 }

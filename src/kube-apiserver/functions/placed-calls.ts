@@ -9,12 +9,12 @@ import { newStatusError, StatusError } from '../../apimachinery/status-error.ts'
 import type { Clock, Timer } from '../../base/clock.ts';
 import { errorMessage } from '../../base/log.ts';
 import type { CallOutcome, Place, PlacedCalls, SentCall } from '../../base/placed-calls.ts';
+import { callIdHeader } from './call.ts';
 import { exchange, notCalledHeader } from './exchange.ts';
 import type { Call, FunctionCalls } from './function-calls.ts';
 import type { Gateway } from './gateway.ts';
 import type { InstanceConnections } from './instance-connections.ts';
 import type { Instance } from './instances.ts';
-import { callIdHeader } from './invoke.ts';
 
 /** Bytes of an answer: what is longer could not be given to a state. */
 const mostAnswer = 512 * 1024;
@@ -116,7 +116,7 @@ async function send(
       agent: connections.agentOf(held.at),
       method: 'POST',
       path: '/',
-      headers: headersOf(sent),
+      headers: Object.entries(headersOf(sent)).flat(),
       body: Buffer.from(sent.body),
       signal: AbortSignal.any([signal, over.signal]),
     });
@@ -158,6 +158,7 @@ const instanceOf = ({ instances }: FunctionCalls, pod: Pod): Instance =>
 const remembersCalls = ({ function: fn }: FunctionCalls) => fn.spec.runtime !== undefined;
 
 const headersOf = ({ id, namespace, function: name, ageMs, body, place }: SentCall) => ({
+  host: name,
   connection: 'keep-alive',
   'content-type': 'application/json',
   'content-length': String(Buffer.byteLength(body)),

@@ -1,4 +1,5 @@
 /** Which headers pass the proxy, and how they are changed. Pure. */
+import { headersOf } from '../../apiserver/streamed-answer.ts';
 import { type ProxiedPage, throughProxy } from './links.ts';
 
 /** Of one connection, not of the request (RFC 9110 §7.6.1); this server has answered `Expect` by itself. */
@@ -21,8 +22,11 @@ const credentials = /^(authorization|impersonate-.*|x-remote-(user|uid|group|ext
 /** Sites of other origins may not read through the proxy what the backend shows them (upstream's corsRemovingTransport). */
 const crossOrigin = /^access-control-allow-(credentials|headers|methods|origin)$/;
 
+/** Names in lower case. Headers are some. */
+export type RequestHeaders = Pick<Headers, 'get' | 'has'> & Iterable<readonly [string, string]>;
+
 export interface ForwardedRequest {
-  readonly headers: Headers;
+  readonly headers: RequestHeaders;
   /** The path as the client wrote it. */
   readonly path: string;
   /** The host of its URL, for a request that names none. */
@@ -50,12 +54,12 @@ export function requestHeaders(request: ForwardedRequest): Record<string, string
   };
 }
 
-/** What an answer says that is not of its connection; `raw` holds names and values in turn, as they came. */
-export function endToEnd(raw: readonly string[]): Headers {
-  const all = new Headers();
-  for (let i = 0; i + 1 < raw.length; i += 2) all.append(raw[i] ?? '', raw[i + 1] ?? '');
-  for (const name of namedBy(all.get('connection'))) all.delete(name);
-  return all;
+/** What an answer says that is not of its connection; `raw` holds names and values in turn, as they came, and so does what is given back. */
+export function endToEnd(raw: readonly string[]): readonly string[] {
+  const connection = raw.filter((_, i) => i % 2 === 1 && raw[i - 1]?.toLowerCase() === 'connection');
+  const dropped = namedBy(connection.join(','));
+  const isKept = (i: number) => !dropped.has((raw[i] ?? '').toLowerCase());
+  return raw.filter((_, i) => isKept(i - (i % 2)));
 }
 
 export interface AnsweredHeaders {
@@ -73,7 +77,7 @@ export function responseHeaders(
   page: ProxiedPage,
   own: Readonly<Record<string, string>>,
 ): AnsweredHeaders {
-  const all = endToEnd(raw);
+  const all = headersOf(endToEnd(raw));
   for (const name of [...all.keys()]) if (crossOrigin.test(name)) all.delete(name);
   for (const [name, value] of Object.entries(own)) if (!all.has(name)) all.set(name, value);
   const location = all.get('location');
@@ -93,7 +97,11 @@ export function responseHeaders(
   return { headers: all, html: encoding };
 }
 
+const always: ReadonlySet<string> = new Set(ofConnection);
+
 function namedBy(connection: string | null): ReadonlySet<string> {
-  const named = (connection ?? '').split(',').map((name) => name.trim().toLowerCase());
+  // The usual ones name nothing.
+  if (!connection || connection === 'keep-alive' || connection === 'close') return always;
+  const named = connection.split(',').map((name) => name.trim().toLowerCase());
   return new Set([...ofConnection, ...named.filter(Boolean)]);
 }

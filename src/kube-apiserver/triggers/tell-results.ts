@@ -27,18 +27,9 @@ export const tellResults =
     const { namespace, name } = scope.info;
     const triggers = intake.triggersOfResults(namespace, name);
     if (triggers.length === 0) return call(scope);
-    let isCut = false;
-    const watched = Object.create(scope, {
-      hangUp: {
-        value: () => {
-          isCut = true;
-          scope.hangUp?.();
-        },
-      },
-    }) as RequestScope;
     let answer: Response;
     try {
-      answer = await call(watched);
+      answer = await call(scope);
     } catch (error) {
       const failed = error instanceof StatusError ? error.status : undefined;
       // Without the function nothing was called.
@@ -51,11 +42,13 @@ export const tellResults =
     const beginning = await beginningOf(answer.body);
     const passed = new Response(beginning.body, { status, headers });
     if (scope.signal.aborted) return passed;
-    await tell(intake, triggers, scope, resultOf(answer, beginning, isCut));
+    await tell(intake, triggers, scope, resultOf(answer, beginning));
+    // The only way to show that the answer is not whole.
+    if (beginning.isCut) scope.hangUp?.();
     return passed;
   };
 
-function resultOf({ status, headers }: Response, { bytes, isWhole }: Beginning, isCut: boolean): Result {
+function resultOf({ status, headers }: Response, { bytes, isWhole, isCut }: Beginning): Result {
   if (isCut) return { outcome: 'Failure', status, more: { truncated: true, error: 'the answer broke off' } };
   const more = isWhole ? bodyData(headers.get('content-type') ?? '', bytes) : { truncated: true };
   return { outcome: status >= 200 && status < 300 ? 'Success' : 'Failure', status, more: { ...more } };
@@ -94,25 +87,30 @@ function depthOf(request: Request): number {
 interface Beginning {
   readonly bytes: Buffer;
   readonly isWhole: boolean;
+  /** Whether it broke off. */
+  readonly isCut: boolean;
   /** All of it, for the caller. */
   readonly body: ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer> | null;
 }
 
 async function beginningOf(body: ReadableStream<Uint8Array> | null): Promise<Beginning> {
-  if (!body) return { bytes: Buffer.alloc(0), isWhole: true, body: null };
+  const none = Buffer.alloc(0);
+  if (!body) return { bytes: none, isWhole: true, isCut: false, body: null };
   const reader = body.getReader();
   const chunks: Uint8Array[] = [];
   let size = 0;
   while (size <= mostBody) {
-    const { done, value } = await reader.read();
+    const read = await reader.read().catch(() => undefined);
+    if (!read) return { bytes: none, isWhole: false, isCut: true, body: Buffer.concat(chunks) };
+    const { done, value } = read;
     if (done) {
       const bytes = Buffer.concat(chunks);
-      return { bytes, isWhole: true, body: bytes };
+      return { bytes, isWhole: true, isCut: false, body: bytes };
     }
     chunks.push(value);
     size += value.length;
   }
-  return { bytes: Buffer.alloc(0), isWhole: false, body: ReadableStream.from(rest(chunks, reader)) };
+  return { bytes: none, isWhole: false, isCut: false, body: ReadableStream.from(rest(chunks, reader)) };
 }
 
 async function* rest(

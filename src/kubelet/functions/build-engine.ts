@@ -77,6 +77,19 @@ export class BuildEngine {
     for (const { image } of await this.images()) await unlessGone(removeImage(this.#docker, image));
   }
 
+  /** Whether a container has the file. */
+  async hasFile(id: string, path: string): Promise<boolean> {
+    const asked = call(`look for ${path}`, () => this.#docker.getContainer(id).infoArchive({ path }));
+    return (await unlessGone(asked)) !== undefined;
+  }
+
+  /** Puts an archive into a running container, unless there is nothing new, and tells its program to look. */
+  async give(id: string, archive?: Uint8Array): Promise<void> {
+    const container = this.#docker.getContainer(id);
+    if (archive) await this.#put(container, archive, '/');
+    await call('tell an instance to go on', () => container.kill({ signal: 'SIGUSR2' }));
+  }
+
   /** Images that were built here. */
   async images(): Promise<readonly BuiltImage[]> {
     const filters = { label: [`${imageLabels.by}=${this.#owner}`] };

@@ -4,6 +4,7 @@ import type { BuildEngine } from './build-engine.ts';
 import { FunctionBuilder } from './function-builder.ts';
 import { FunctionChores, type FunctionChoresOptions } from './function-chores.ts';
 import { FunctionImages, type FunctionImagesOptions } from './function-images.ts';
+import { WarmInstances } from './warm-instances.ts';
 
 export type NodeFunctionsOptions = Omit<FunctionImagesOptions, 'builder' | 'ready'> &
   Omit<FunctionChoresOptions, 'engine'> & {
@@ -17,12 +18,20 @@ export interface NodeFunctions {
   readonly images: FunctionImages;
   /** Undefined where nothing is built. */
   readonly chores: FunctionChores | undefined;
+  /** Undefined where nothing is built. */
+  readonly warm: WarmInstances | undefined;
 }
 
 export function nodeFunctions(options: NodeFunctionsOptions): NodeFunctions {
   const { builds: engine, client, environment } = options;
-  if (!engine) return { images: new FunctionImages({ ...options, builder: undefined }), chores: undefined };
+  if (!engine)
+    return {
+      images: new FunctionImages({ ...options, builder: undefined }),
+      chores: undefined,
+      warm: undefined,
+    };
   const builder = new FunctionBuilder({ client, engine, environment, readAsset });
   const chores = new FunctionChores({ ...options, engine });
-  return { images: new FunctionImages({ ...options, builder, ready: chores.ready }), chores };
+  const warm = new WarmInstances({ ...options, engine });
+  return { images: new FunctionImages({ ...options, builder, ready: chores.ready }), chores, warm };
 }

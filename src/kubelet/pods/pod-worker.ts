@@ -10,6 +10,7 @@ import type { PodStatus } from '../../api/core/v1/types.gen.ts';
 import { Backoff } from '../../base/backoff.ts';
 import type { Timer } from '../../base/clock.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
+import type { WarmInstances } from '../functions/warm-instances.ts';
 import { PodProbes } from '../probes/pod-probes.ts';
 import type { ProbeContext } from '../probes/probe-loop.ts';
 import type { ObservedPod } from '../runtime/observed-pod.ts';
@@ -33,6 +34,8 @@ export interface PodWorkerContext extends ExecuteContext, HookContext, ProbeCont
   onStatus(pod: Pod, status: PodStatus): void;
   /** What keeps this node from giving the pod what it asks for now; undefined when it is given. */
   resizeProblem(pod: Pod): PendingResize | undefined;
+  /** Of instances of functions that wait; undefined where there can be none. */
+  readonly warm: Pick<WarmInstances, 'see' | 'forget'> | undefined;
   /** Of the engine as it was last seen. */
   canMountImages(): boolean;
   /** What is mounted below a read-only volume can be read-only with it. */
@@ -150,6 +153,7 @@ export class PodWorker {
     this.#memory.reportedGone = false;
     this.#probes.stop();
     this.#context.probeCounts.forget(this.uid);
+    this.#context.warm?.forget(this.uid);
     this.#context.statuses.forget(this.uid);
     this.#stopWaiting();
     this.wake();
@@ -230,6 +234,8 @@ export class PodWorker {
     this.#hooks.follow(observed);
     if (this.#waiting.signal.aborted) this.#waiting = new AbortController();
     await this.#allocate(observed);
+    const refused = this.#pod && (await this.#context.warm?.see(this.#pod, observed));
+    if (refused) void this.end({ reason: 'FunctionRefused', message: refused, disruption: false });
     const pod = this.#pod && allocatedPod(this.#pod, this.#allocation ?? new Map());
     const plan = pod
       ? this.#planFor(this.#withOwnStatus(pod), observed)

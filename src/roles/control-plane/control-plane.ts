@@ -69,6 +69,7 @@ export const controlPlaneSettings = [
   'gateway-port',
   'python-image',
   'nodejs-image',
+  'warm-pool',
   'hpa-sync-period',
   'hpa-tolerance',
   ...prometheusSettings,
@@ -154,13 +155,14 @@ export async function startControlPlane(
       clock,
       log,
     };
-    const { app } = controlPlane.server;
+    const { app, directCalls } = controlPlane.server;
     const server = await listenHttps({ ...common, app, port: settings.port });
     const listen = (signal: AbortSignal) =>
       listenHttps({
         ...common,
         signal,
         app: gatewayApp(app, triggerPaths(controlPlane.cache)),
+        ...(directCalls && { direct: directCalls }),
         port: settings['gateway-port'],
         flag: '--gateway-port',
       });
@@ -189,6 +191,7 @@ const planeSettings = (settings: ControlPlaneOptions['settings']) => ({
   clusterDomain: settings['cluster-domain'],
   ...(settings['cluster-dns'] !== undefined && { dnsAddress: settings['cluster-dns'] }),
   runtimeImages: { python: settings['python-image'], nodejs: settings['nodejs-image'] },
+  warmPool: settings['warm-pool'],
   nodePorts: settings['node-ports'],
   nodeApproval: settings['node-approval'],
   nodeGracePeriodMs: settings['node-monitor-grace-period'],

@@ -81,6 +81,12 @@ export const clusterSettings = define({
     default: 'node:lts-slim',
     read: text,
   },
+  'warm-pool': {
+    about: 'instances of each runtime that wait for a function, in each namespace with functions of it',
+    hint: 'NUMBER',
+    default: '0',
+    read: wholeNumber(0, 50),
+  },
   'etcd-endpoints': {
     about: 'URLs of an external etcd, comma-separated',
     hint: 'URL,…',

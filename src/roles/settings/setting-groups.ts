@@ -47,7 +47,7 @@ export const settingSubjects = subjects('src/roles/settings/setting-groups.ts', 
     'prometheus-token-file',
     'prometheus-queries',
   ],
-  Functions: ['gateway-port', 'python-image', 'nodejs-image'],
+  Functions: ['gateway-port', 'python-image', 'nodejs-image', 'warm-pool'],
   'Node agent': [
     'kubelet-port',
     'max-pods',

@@ -63,6 +63,7 @@ before(async () => {
   });
   const listener = await listenHttps({
     app: gatewayApp(server.app, triggerPaths(server.cache)),
+    ...(server.directCalls && { direct: server.directCalls }),
     address: '127.0.0.1',
     port: 0,
     tls: { identity: replaceable(serving), clientCA: server.authority.certificate },

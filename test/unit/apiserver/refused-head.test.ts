@@ -29,6 +29,19 @@ class OneSocket extends EventEmitter {
   }
 }
 
+describe('a Transfer-Encoding', () => {
+  for (const [value, isRefused] of [
+    ['chunked', false],
+    ['Chunked', false],
+    ['xchunked', true],
+    ['gzip, chunked', true],
+    ['identity', true],
+  ] as const)
+    it(`${value} is ${isRefused ? 'refused' : 'read'}`, () => {
+      assert.equal(refusesHead(request('Transfer-Encoding', value), answer().outgoing), isRefused);
+    });
+});
+
 describe('the Host header', () => {
   it('may be there once, also as the value of others', () => {
     for (const headers of [[], ['Host', 'a'], ['X', 'host', 'Y', 'host', 'host', 'host']]) {

@@ -21,6 +21,7 @@ export const ownControllerRoles: RoleRows = {
     ['get list watch create delete', 'minik8s.io', 'functionversions'],
     ['update', 'minik8s.io', 'functionversions/status'],
     ['get list watch create patch delete', 'core', 'pods'],
+    [read, 'core', 'nodes'],
     [read, 'coordination.k8s.io', 'leases'],
     writeEvents,
   ],

@@ -1,13 +1,43 @@
 /**
  * Answers the calls of a function: HTTP/1.1 on PORT, by the contract of docs/decisions/0059-functions.md. Node 18 or newer, no packages.
  */
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 
 const { env } = process;
+
+/** Of an instance that is kept ready for any function: the agent puts files into it, and a signal says that they are there. */
+async function untilGiven() {
+  const given = new URL('given.json', import.meta.url);
+  let tell = () => {};
+  const told = new Promise((resolvePromise) => {
+    tell = resolvePromise;
+  });
+  const leave = () => process.exit(0);
+  process.on('SIGUSR2', () => tell());
+  process.once('SIGTERM', leave);
+  // Signals keep nothing alive.
+  const alive = setInterval(() => {}, 2 ** 30);
+  const read = () => JSON.parse(readFileSync(given, 'utf8')).env;
+  let own;
+  try {
+    // The signal may have come before it was listened to.
+    own = read();
+  } catch {
+    await told;
+    own = read();
+  }
+  clearInterval(alive);
+  process.off('SIGTERM', leave);
+  process.on('SIGUSR2', () => {});
+  Object.assign(env, own);
+  delete env.FUNCTION_WAITS;
+}
+
+if (env.FUNCTION_WAITS) await untilGiven();
 
 function number(name, otherwise) {
   const found = Number(env[name] || otherwise);

@@ -16,6 +16,33 @@ import time
 from collections import OrderedDict
 
 
+def wait_until_given():
+    """Of an instance that is kept ready for any function: the agent puts files into it, and a signal says that they are there."""
+    given = os.path.join(os.path.dirname(os.path.abspath(__file__)), "given.json")
+    # One that comes while it is blocked waits; before that the file is there already.
+    signals = {signal.SIGTERM, signal.SIGINT, signal.SIGUSR2}
+    signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+    # What every handler needs is loaded before.
+    import inspect  # noqa: F401
+    while True:
+        try:
+            with open(given, encoding="utf-8") as file:
+                env = json.load(file)["env"]
+            break
+        except (OSError, ValueError):
+            # Not there, or not whole.
+            if signal.sigwait(signals) != signal.SIGUSR2:
+                sys.exit(0)
+    signal.signal(signal.SIGUSR2, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)
+    os.environ.update(env)
+    del os.environ["FUNCTION_WAITS"]
+
+
+if os.environ.get("FUNCTION_WAITS"):
+    wait_until_given()
+
+
 def number(name, default):
     try:
         found = float(os.environ.get(name, "") or default)

@@ -90,7 +90,7 @@ describe('calls', () => {
     calls.instances.set([pod('one')]);
     const a = call('a');
     await clock.settle();
-    for (const ms of [10, 20, 40]) {
+    for (const ms of [10, 15, 22.5]) {
       a.notTaken();
       void a.again();
       const before = taken.length;

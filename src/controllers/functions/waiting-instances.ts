@@ -1,0 +1,57 @@
+/** Gives instances that wait to a function. Each is given once, in one write: who comes second finds another version of the pod. */
+import { type Pod, podResource } from '../../api/core/v1/pod.ts';
+import { type Fn, functionResource } from '../../api/minik8s/v1/function.ts';
+import { functionLabel, functionVersionLabel } from '../../api/minik8s/v1/function-instance.ts';
+import type { FunctionVersion } from '../../api/minik8s/v1/function-version.ts';
+import { givenAtAnnotation } from '../../api/minik8s/v1/warm-instance.ts';
+import { isConflict, isNotFound } from '../../apimachinery/status-error.ts';
+import { rfc3339 } from '../../base/time.ts';
+import { controllerReference } from '../../controller-runtime/claim.ts';
+import type { ControllerContext } from '../../controller-runtime/definition.ts';
+import { sha256 } from './sha256.ts';
+import { fitting } from './warm-pool-plan.ts';
+
+export class WaitingInstances {
+  readonly #context: ControllerContext;
+
+  constructor(context: ControllerContext) {
+    this.#context = context;
+    context.informers.informerFor(podResource);
+  }
+
+  /** As many as there are, at most `count`. */
+  async give(fn: Fn, version: FunctionVersion, count: number): Promise<readonly Pod[]> {
+    const { informers } = this.#context;
+    const pods = informers.informerFor(podResource).lister.list(fn.metadata.namespace);
+    const given: Pod[] = [];
+    for (const pod of fitting(pods, version, sha256)) {
+      if (given.length === count) break;
+      const written = await this.#give(fn, version, pod);
+      if (written) given.push(written);
+    }
+    return given;
+  }
+
+  /** Undefined where somebody else has changed it, or has it already. */
+  async #give(fn: Fn, version: FunctionVersion, pod: Pod): Promise<Pod | undefined> {
+    const { client, clock, events } = this.#context;
+    const { name, namespace = '', uid, resourceVersion } = pod.metadata;
+    const body = {
+      metadata: {
+        uid,
+        resourceVersion,
+        annotations: { [givenAtAnnotation]: rfc3339(clock.now()) },
+        labels: { [functionLabel]: fn.metadata.name, [functionVersionLabel]: version.metadata.name },
+        ownerReferences: [controllerReference(functionResource, fn)],
+      },
+    };
+    try {
+      const written = await client.resource(podResource).patch(name, namespace, 'merge', body);
+      events.event(fn, 'Normal', 'Given', `Given pod: ${name}`);
+      return written;
+    } catch (error) {
+      if (isConflict(error) || isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+}

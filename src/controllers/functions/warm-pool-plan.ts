@@ -1,0 +1,93 @@
+/** How many instances wait in a namespace, and which of them a version can be given. Pure. */
+import type { Node } from '../../api/core/v1/node.ts';
+import type { Pod } from '../../api/core/v1/pod.ts';
+import { isPodActive, isPodTerminal } from '../../api/core/v1/pod-conditions.ts';
+import { functionLabel, functionVersionLabel } from '../../api/minik8s/v1/function-instance.ts';
+import type { FunctionVersion } from '../../api/minik8s/v1/function-version.ts';
+import {
+  givenAtAnnotation,
+  warmLabel,
+  warmProblem,
+  warmVersion,
+} from '../../api/minik8s/v1/warm-instance.ts';
+import { isTerminating } from '../../apimachinery/meta.ts';
+import { parseQuantity, quantityValue } from '../../apimachinery/quantity.ts';
+import type { Digest } from './version-plan.ts';
+
+/** Nodes with less of either are small: nothing waits there. */
+const leastMemory = 2 * 1024 ** 3;
+const leastCpus = 2;
+
+/** Milliseconds for which one that has failed stands for another, so that one that cannot start is not made again at once. */
+const failedMs = 30_000;
+
+/** Milliseconds after one was given in which none is made: the one that was given needs the processor. */
+const restMs = 3000;
+
+export const isWaiting = ({ metadata }: Pod): boolean =>
+  metadata.labels?.[warmLabel] !== undefined && metadata.labels[functionLabel] === undefined;
+
+/** Names of nodes that are not small, in order. */
+export function roomyNodes(nodes: readonly Node[]): readonly string[] {
+  const amount = (text = '0') => quantityValue(parseQuantity(text));
+  return nodes
+    .filter(({ status, spec }) => {
+      const { memory, cpu } = (status?.capacity ?? {}) as Record<string, string>;
+      return !spec?.unschedulable && amount(memory) >= leastMemory && amount(cpu) >= leastCpus;
+    })
+    .map(({ metadata }) => metadata.labels?.['kubernetes.io/hostname'] ?? metadata.name)
+    .sort();
+}
+
+export interface PoolFacts {
+  /** How many are to wait. */
+  readonly size: number;
+  /** Of the runtime: those that wait, also of versions that nobody wants any more, and those that were given. */
+  readonly pods: readonly Pod[];
+  /** Name of the version that they should be of; undefined when none is wanted. */
+  readonly version: string | undefined;
+  readonly now: number;
+}
+
+export interface PoolPlan {
+  readonly create: number;
+  readonly remove: readonly Pod[];
+  /** Milliseconds after which time alone changes the plan. */
+  readonly again: number | undefined;
+}
+
+export function planPool({ size, pods, version, now }: PoolFacts): PoolPlan {
+  const there = pods.filter((pod) => isWaiting(pod) && !isTerminating(pod));
+  const given = pods.map(({ metadata }) => Date.parse(metadata.annotations?.[givenAtAnnotation] ?? ''));
+  const rest = Math.max(0, ...given.filter((at) => at <= now).map((at) => at + restMs - now));
+  const own = there.filter(({ metadata }) => metadata.labels?.[functionVersionLabel] === version);
+  const others = there.filter((pod) => !own.includes(pod));
+  const age = ({ metadata }: Pod) => now - Date.parse(metadata.creationTimestamp);
+  const failed = own.filter(isPodTerminal);
+  const fresh = failed.filter((pod) => age(pod) < failedMs);
+  const alive = own.filter(isPodActive);
+  const surplus = alive.toSorted((a, b) => age(a) - age(b)).slice(0, Math.max(0, alive.length - size));
+  const missing = version === undefined ? 0 : Math.max(0, size - alive.length - fresh.length);
+  const waits = [...fresh.map((pod) => failedMs - age(pod)), ...(missing > 0 && rest > 0 ? [rest] : [])];
+  return {
+    create: rest > 0 ? 0 : missing,
+    remove: [...others, ...failed.filter((pod) => !fresh.includes(pod)), ...surplus],
+    again: waits.length > 0 ? Math.min(...waits) : undefined,
+  };
+}
+
+/** Of these pods those that the version can be given now, the oldest first. */
+export function fitting(pods: readonly Pod[], version: FunctionVersion, digest: Digest): readonly Pod[] {
+  const { runtime, baseImage } = version.spec;
+  if (!runtime || !baseImage || warmProblem(version) !== undefined) return [];
+  const wanted = warmVersion(version.metadata.namespace ?? '', runtime, baseImage, digest).metadata.name;
+  return pods
+    .filter(
+      (pod) =>
+        isWaiting(pod) &&
+        pod.metadata.labels?.[functionVersionLabel] === wanted &&
+        isPodActive(pod) &&
+        pod.status?.containerStatuses?.some(({ state }) => state?.running) === true,
+    )
+    .toSorted((a, b) => Date.parse(a.metadata.creationTimestamp) - Date.parse(b.metadata.creationTimestamp));
+}

@@ -1,0 +1,136 @@
+/** One call of a function, however it came: given to an instance when one has room, and its answer. */
+import type { IncomingMessage } from 'node:http';
+import { newStatusError } from '../../apimachinery/status-error.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Random } from '../../base/random.ts';
+import { endToEnd, type ForwardedRequest, requestHeaders } from '../proxy/headers.ts';
+import { type CallBody, exchange } from './exchange.ts';
+import type { Call, FunctionCalls } from './function-calls.ts';
+import type { InstanceConnections } from './instance-connections.ts';
+
+/** Bytes of a body that is kept until the call is made, so that it can be given to another instance. */
+export const mostKept = 256 * 1024;
+
+/** The id of a call: a caller's own, to find it in the logs of the function, or a new one. */
+export const callIdHeader = 'function-call-id';
+
+export interface AskedCall extends Pick<ForwardedRequest, 'headers' | 'path' | 'host' | 'remoteAddress'> {
+  readonly method: string;
+  /** What the instance sees, with the query. */
+  readonly target: string;
+  readonly body: CallBody;
+  /** Aborts when the caller has left. */
+  readonly signal: AbortSignal;
+}
+
+export interface CallServer {
+  readonly connections: InstanceConnections;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** Statuses whose answers have no body. */
+const withoutBody = [204, 205, 304];
+
+export interface CallAnswer {
+  readonly status: number;
+  /** Names and values in turn. */
+  readonly fields: readonly string[];
+  /** Undefined for an answer without one. */
+  readonly body: IncomingMessage | undefined;
+}
+
+/** Resolves when the answer begins. Rejects with a Status when there is none. The call is over when its answer is closed. */
+export async function callFunction(
+  server: CallServer,
+  calls: FunctionCalls,
+  asked: AskedCall,
+): Promise<CallAnswer> {
+  const { method, signal: gone } = asked;
+  const call = calls.begin();
+  const over = new AbortController();
+  const end = (reason: unknown) => {
+    call.end();
+    over.abort(reason);
+  };
+  const leave = () => end(gone.reason);
+  if (gone.aborted) leave();
+  else gone.addEventListener('abort', leave, { once: true });
+  const { timeoutSeconds } = calls.function.spec;
+  let late: { cancel(): void } | undefined;
+  const finish = () => {
+    late?.cancel();
+    gone.removeEventListener('abort', leave);
+    call.end();
+  };
+  try {
+    const answer = await made(server, calls, call, asked, over.signal, () => {
+      late ??= server.clock.after(timeoutSeconds * 1000, () => end(tooLate(timeoutSeconds)));
+    });
+    answer.once('close', finish);
+    const status = answer.statusCode ?? 0;
+    if (status < 200 || status > 599) {
+      answer.destroy();
+      throw newStatusError('BadGateway', `the function answered with the status ${status}`);
+    }
+    const fields = endToEnd(answer.rawHeaders);
+    if (method !== 'HEAD' && !withoutBody.includes(status)) return { status, fields, body: answer };
+    answer.resume();
+    return { status, fields, body: undefined };
+  } catch (error) {
+    finish();
+    throw error;
+  }
+}
+
+const tooLate = (seconds: number) =>
+  newStatusError('Timeout', `the function did not answer within its timeoutSeconds of ${seconds}`);
+
+/** Until an instance has taken the call; `onTaken` is called when one is about to. */
+async function made(
+  server: CallServer,
+  calls: FunctionCalls,
+  call: Call,
+  asked: AskedCall,
+  signal: AbortSignal,
+  onTaken: () => void,
+): Promise<IncomingMessage> {
+  const { method, target: path, body } = asked;
+  const headers = headersOf(server, calls, asked);
+  for (;;) {
+    const instance = await call.place();
+    onTaken();
+    const agent = server.connections.agentOf(instance);
+    const outcome = await exchange({ agent, method, path, headers, body, signal });
+    if ('answer' in outcome) {
+      call.taken();
+      return outcome.answer;
+    }
+    call.notTaken();
+  }
+}
+
+function headersOf({ random }: CallServer, calls: FunctionCalls, asked: AskedCall): readonly string[] {
+  const { headers, method, body } = asked;
+  const { name, namespace = '' } = calls.function.metadata;
+  const isWhole = body === undefined || Buffer.isBuffer(body);
+  const given: Record<string, string> = {
+    ...requestHeaders({ ...asked, upgrade: false }),
+    connection: 'keep-alive',
+    [callIdHeader]: headers.get(callIdHeader)?.slice(0, 128) || random.uuid(),
+    'function-name': name,
+    'function-namespace': namespace,
+  };
+  const fields: string[] = [];
+  for (const field in given) {
+    // How long a body is that is at hand is told below.
+    const isOfBody = isWhole && (field === 'content-length' || field === 'transfer-encoding');
+    if (!isOfBody) fields.push(field, given[field] ?? '');
+  }
+  if (Buffer.isBuffer(body)) fields.push('content-length', String(body.length));
+  else if (body === undefined && !withoutRequestBody.includes(method)) fields.push('content-length', '0');
+  return fields;
+}
+
+/** Methods whose requests say nothing of a body when they have none (RFC 9110 §8.6). */
+const withoutRequestBody = ['DELETE', 'GET', 'HEAD', 'OPTIONS'];

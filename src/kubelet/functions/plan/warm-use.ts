@@ -1,0 +1,55 @@
+/** What an instance that has waited is given. Pure. */
+import type { Pod } from '../../../api/core/v1/pod.ts';
+import { functionLabel, functionVersionLabel } from '../../../api/minik8s/v1/function-instance.ts';
+import type { FunctionVersion } from '../../../api/minik8s/v1/function-version.ts';
+import {
+  instanceVariables,
+  warmLabel,
+  warmProblem,
+  warmVersion,
+} from '../../../api/minik8s/v1/warm-instance.ts';
+import { archiveOf, below, ownFolder, programFiles, programFolder } from './image-contents.ts';
+
+/** Of the instance's program: what it has become. */
+export const givenFile = 'given.json';
+
+/** Of a pool, whether it waits or was given to a function. */
+export const isWarm = ({ metadata }: Pod): boolean => metadata.labels?.[warmLabel] !== undefined;
+
+/** Name of the version that a pod has been given; undefined for one that waits, and for every other pod. */
+export function givenVersion({ metadata }: Pod): string | undefined {
+  const {
+    [warmLabel]: runtime,
+    [functionLabel]: name,
+    [functionVersionLabel]: version,
+  } = metadata.labels ?? {};
+  return runtime !== undefined && name !== undefined ? version : undefined;
+}
+
+/** Why the pod may not become an instance of the version; undefined when it may. */
+export function givenProblem(
+  { metadata, spec }: Pod,
+  version: FunctionVersion,
+  digest: (text: string) => string,
+): string | undefined {
+  const what = `FunctionVersion ${version.metadata.name}`;
+  const problem = warmProblem(version);
+  if (problem !== undefined) return `${what} cannot be given to an instance that waited: ${problem}`;
+  const { runtime, baseImage } = version.spec;
+  if (version.spec.function !== metadata.labels?.[functionLabel])
+    return `${what} is of function ${version.spec.function}, not ${metadata.labels?.[functionLabel]}`;
+  const namespace = metadata.namespace ?? '';
+  const waited = runtime && baseImage && warmVersion(namespace, runtime, baseImage, digest).spec.image;
+  const image = spec.containers[0]?.image;
+  return image === waited ? undefined : `${what} is made from ${waited}, and the pod has ${image}`;
+}
+
+/** An archive for the root of the container. Throws BuildError for files that lead elsewhere. */
+export function givenArchive(version: FunctionVersion): Uint8Array {
+  const env = Object.fromEntries(instanceVariables(version).map(({ name, value = '' }) => [name, value]));
+  const content = Buffer.from(JSON.stringify({ env }));
+  return archiveOf([
+    ...below(programFolder, programFiles(version)),
+    ...below(ownFolder, [{ path: givenFile, content }]),
+  ]);
+}

@@ -1,0 +1,110 @@
+/** What functions cost that nobody calls: a master with none, and the same with many. */
+import { Agent, request } from 'node:https';
+import { type Fn, functionResource } from '../../../src/api/minik8s/v1/function.ts';
+import { issueCertificate } from '../../../src/pki/x509.ts';
+import { type BenchMaster, withMaster } from '../master.ts';
+import type { Benchmark, Row } from '../report.ts';
+import { usageOf } from '../usage.ts';
+
+const { group, version, plural } = functionResource;
+const path = `/apis/${group}/${version}/namespaces/default/${plural}`;
+const together = 16;
+const settleMs = 15_000;
+
+const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+type Ask = <T>(method: string, path: string, body?: unknown) => Promise<T>;
+
+async function askerOf({ server, authority }: BenchMaster): Promise<Ask> {
+  const now = Date.now();
+  const { key, certificate } = await issueCertificate(authority, {
+    commonName: 'bench',
+    organizations: ['system:masters'],
+    usages: ['client'],
+    notBefore: now - 60_000,
+    notAfter: now + 3_600_000,
+  });
+  const agent = new Agent({ keepAlive: true, ca: authority.certificate, key, cert: certificate });
+  return (method, at, body) =>
+    new Promise((resolve, reject) => {
+      const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+      const headers = { 'content-type': type };
+      const sent = request(`${server}${at}`, { method, agent, headers }, (answer) => {
+        let text = '';
+        answer.setEncoding('utf8');
+        answer.on('data', (chunk) => {
+          text += chunk;
+        });
+        answer.on('end', () => {
+          if ((answer.statusCode ?? 0) >= 300) reject(new Error(`${method} ${at}: ${text}`));
+          else resolve(JSON.parse(text));
+        });
+      });
+      sent.on('error', reject);
+      sent.end(body === undefined ? undefined : JSON.stringify(body));
+    });
+}
+
+async function inTurns(count: number, work: (number: number) => Promise<void>): Promise<void> {
+  let next = 0;
+  await Promise.all(
+    Array.from({ length: together }, async () => {
+      while (next < count) await work(next++);
+    }),
+  );
+}
+
+async function measure(master: BenchMaster, count: number, ms: number): Promise<Row[]> {
+  const ask = await askerOf(master);
+  // What making them took is not what they take.
+  const rest = async () => {
+    const pid = (await master.restart()).pid ?? 0;
+    await wait(settleMs);
+    const before = usageOf(pid).cpu;
+    await wait(ms);
+    const { cpu, rss } = usageOf(pid);
+    return { cpu: ((cpu - before) / (ms / 1000)) * 100, rss: rss / 2 ** 20 };
+  };
+  const none = await rest();
+  await inTurns(count, async (number) => {
+    const spec = { runtime: 'python', files: { 'main.py': 'def handler(e): return e' }, idleSeconds: 1 };
+    await ask('POST', path, { metadata: { name: `f${number}` }, spec });
+  });
+  // There is no node: that each was tried is said in its place, so that what is left is a function at rest.
+  await inTurns(count, async (number) => {
+    for (;;) {
+      const { status } = await ask<Fn>('GET', `${path}/f${number}`);
+      if (status?.latestVersion !== undefined) {
+        const body = { status: { activeVersion: status.latestVersion } };
+        await ask('PATCH', `${path}/f${number}/status`, body);
+        return;
+      }
+      await wait(100);
+    }
+  });
+  for (;;) {
+    const { items } = await ask<{ items: unknown[] }>('GET', '/api/v1/namespaces/default/pods');
+    if (items.length === 0) break;
+    await wait(500);
+  }
+  const many = await rest();
+  return [
+    {
+      what: `master with ${count} functions at rest: processor`,
+      value: many.cpu,
+      unit: '% of a core',
+      floor: { what: 'with none', value: none.cpu },
+    },
+    {
+      what: `master with ${count} functions at rest: memory (RSS)`,
+      value: many.rss,
+      unit: 'MB',
+      floor: { what: 'with none', value: none.rss },
+    },
+  ];
+}
+
+export const atRest = (count: number, ms: number): Benchmark => ({
+  name: 'at-rest',
+  run: () => withMaster([], (master) => measure(master, count, ms)),
+});

@@ -1,0 +1,62 @@
+/** Instances that wait, on a cluster of the built file: the one that waited answers the call, and another waits then. */
+import assert from 'node:assert/strict';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { V1Pod, V1PodList } from '@kubernetes/client-node';
+import { systemExec } from '../../src/base/exec.ts';
+import { makeRuntimeImage } from '../fixtures/runtime-images.ts';
+import { Cluster } from './harness/cluster.ts';
+import { Host } from './harness/host.ts';
+import { waitFor } from './harness/wait-for.ts';
+
+const image = `minik8s-test/pool-python:${process.pid}`;
+
+test('a pool of instances', async (context) => {
+  await makeRuntimeImage('python', image);
+  context.after(() => systemExec('docker', ['image', 'rm', '--force', image]));
+  const host = await Host.start(context, { images: [image] });
+  const flags = ['--python-image', image, '--warm-pool', '1'];
+  const cluster = await Cluster.start(context, { host, flags });
+  const ctl = (...args: string[]) => cluster.run('ctl', '--kubeconfig', cluster.kubeconfig, ...args);
+  const pods = async (selector: string): Promise<readonly V1Pod[]> =>
+    (await cluster.kubectl.json<V1PodList>('get', 'pods', '--selector', selector)).items;
+  const waiting = async () =>
+    (await pods('minik8s.io/warm=python,!minik8s.io/function')).filter(({ status }) =>
+      status?.containerStatuses?.some(({ state }) => state?.running),
+    );
+  const untilWaiting = async (other?: string) => {
+    await waitFor(
+      'an instance that waits',
+      async () => (await waiting()).some(({ metadata }) => metadata?.uid !== other),
+      { timeoutMs: 120_000 },
+    );
+    const [one] = (await waiting()).filter(({ metadata }) => metadata?.uid !== other);
+    assert.ok(one?.metadata?.uid);
+    return one.metadata.uid;
+  };
+  const folder = join(cluster.dataDir, 'source');
+  await mkdir(folder);
+  await writeFile(join(folder, 'main.py'), 'def handler(event):\n    return {"hello": event.get("name")}\n');
+  await ctl('function', 'create', 'hello', '--from', folder, '--idle-seconds', '1', '--wait');
+
+  await context.test('one that waited answers, and another waits', async () => {
+    const uid = await untilWaiting();
+    const own = 'minik8s.io/function=hello';
+    await waitFor('the instances to go', async () => (await pods(own)).length === 0, { timeoutMs: 90_000 });
+    assert.equal(await ctl('execute', 'hello', '{"name":"you"}'), '{"hello":"you"}\n');
+    const [answered] = await pods(own);
+    assert.equal(answered?.metadata?.uid, uid);
+    assert.equal(answered?.metadata?.ownerReferences?.[0]?.name, 'hello');
+    assert.notEqual(await untilWaiting(uid), uid);
+  });
+
+  await context.test('nothing waits where there is no function', async () => {
+    await ctl('delete', 'function', 'hello');
+    await waitFor('the pods to go', async () => (await pods('minik8s.io/warm')).length === 0, {
+      timeoutMs: 90_000,
+    });
+    const left = await cluster.kubectl.json<{ items: unknown[] }>('get', 'functionversions');
+    assert.deepEqual(left.items, []);
+  });
+});

@@ -1,0 +1,110 @@
+/** Instances that wait become those of a function: on Docker, by a node agent. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { podResource } from '../../../src/api/core/v1/pod.ts';
+import { functionVersionResource } from '../../../src/api/minik8s/v1/function-version.ts';
+import { warmVersion } from '../../../src/api/minik8s/v1/warm-instance.ts';
+import { waitingInstance } from '../../../src/controllers/functions/instance-plan.ts';
+import { sha256 } from '../../../src/controllers/functions/sha256.ts';
+import { lockMachine } from '../../fixtures/machine-lock.ts';
+import { type FunctionWorld, runtimeImages, startFunctionWorld } from './function-world.ts';
+
+await lockMachine();
+
+const sources = {
+  python: {
+    'main.py':
+      'import os\ndef handler(event, context):\n    return [event, context.function_name, os.environ.get("A"), "FUNCTION_WAITS" in os.environ]\n',
+  },
+  nodejs: {
+    'main.mjs':
+      "export const handler = (event, { functionName }) => [event, functionName, process.env.A ?? null, 'FUNCTION_WAITS' in process.env];\n",
+  },
+} as const;
+
+describe('an instance that waits', () => {
+  let world: FunctionWorld;
+  before(async () => {
+    world = await startFunctionWorld();
+  });
+  after(() => world.close());
+  const running = async (name: string) =>
+    world.node.waitFor(
+      name,
+      ({ status }) => status?.containerStatuses?.[0]?.state?.running !== undefined,
+      60_000,
+    );
+
+  /** Resolves when it runs. */
+  async function waits(name: string, runtime: 'nodejs' | 'python'): Promise<void> {
+    const versions = world.node.client.resource(functionVersionResource);
+    const draft = warmVersion('default', runtime, runtimeImages[runtime], sha256);
+    const version = await versions
+      .get(draft.metadata.name ?? '', 'default')
+      .catch(() => versions.create(draft));
+    const { metadata, spec } = waitingInstance(version, []);
+    const { affinity: _, ...rest } = spec;
+    await world.node.createPod(name, rest, { labels: metadata.labels ?? {} });
+    await running(name);
+  }
+  const give = (name: string, fn: string, version: string) => {
+    const labels = { 'minik8s.io/function': fn, 'minik8s.io/function-version': version };
+    return world.node.client.resource(podResource).patch(name, 'default', 'merge', { metadata: { labels } });
+  };
+
+  for (const runtime of ['python', 'nodejs'] as const)
+    it(`becomes one of a ${runtime} function, with its files and its environment`, async () => {
+      await waits(`w-${runtime}`, runtime);
+      const fn = `given-${runtime}`;
+      await world.createVersion(fn, {
+        runtime,
+        baseImage: runtimeImages[runtime],
+        files: sources[runtime],
+        env: [{ name: 'A', value: '1' }],
+      });
+      await give(`w-${runtime}`, fn, `${fn}-1`);
+      assert.deepEqual(await world.answer(`w-${runtime}`, { n: 1 }), [{ n: 1 }, fn, '1', false]);
+      // What it was given it keeps.
+      await world.createVersion(`${fn}-other`, {
+        runtime,
+        baseImage: runtimeImages[runtime],
+        files: { 'main.py': 'def handler(e): return "other"\n' },
+      });
+      await give(`w-${runtime}`, `${fn}-other`, `${fn}-other-1`);
+      assert.deepEqual(await world.answer(`w-${runtime}`, { n: 2 }), [{ n: 2 }, fn, '1', false]);
+    });
+
+  it('ends where the version is not one that it can become', async () => {
+    await waits('w-refused', 'python');
+    await world.createVersion('limited', {
+      runtime: 'python',
+      baseImage: runtimeImages.python,
+      files: sources.python,
+      resources: { limits: { memory: '64Mi' } },
+    });
+    await give('w-refused', 'limited', 'limited-1');
+    const { status } = await world.node.waitFor('w-refused', (pod) => pod.status?.phase === 'Failed', 60_000);
+    assert.equal(status?.reason, 'FunctionRefused');
+    assert.match(status?.message ?? '', /it has resources of its own/);
+  });
+
+  it('ends at once when it is deleted', async () => {
+    await waits('w-deleted', 'nodejs');
+    await world.deletePod('w-deleted');
+  });
+
+  it('whose function cannot be loaded ends and says why', async () => {
+    await waits('w-broken', 'python');
+    await world.createVersion('broken', {
+      runtime: 'python',
+      baseImage: runtimeImages.python,
+      files: { 'main.py': 'import nothing_like_it\n' },
+    });
+    await give('w-broken', 'broken', 'broken-1');
+    const { status } = await world.node.waitFor('w-broken', (pod) => pod.status?.phase === 'Failed', 60_000);
+    assert.match(
+      status?.containerStatuses?.[0]?.state?.terminated?.message ?? '',
+      /No module named 'nothing_like_it'/,
+    );
+  });
+});
