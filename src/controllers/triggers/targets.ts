@@ -3,7 +3,7 @@
 import type { Fn } from '../../api/minik8s/v1/function.ts';
 import { functionResource } from '../../api/minik8s/v1/function.ts';
 import type { Trigger } from '../../api/minik8s/v1/trigger.ts';
-import type { TriggerEvent } from '../../api/minik8s/v1/trigger-event.ts';
+import { depthHeader, type TriggerEvent } from '../../api/minik8s/v1/trigger-event.ts';
 import { triggerLabel } from '../../api/minik8s/v1/trigger-event-draft.ts';
 import { type Workflow, workflowResource } from '../../api/minik8s/v1/workflow.ts';
 import { type WorkflowRun, workflowRunResource } from '../../api/minik8s/v1/workflow-run.ts';
@@ -27,9 +27,6 @@ export interface FunctionCall {
 export type CallFunction = (
   call: FunctionCall,
 ) => Promise<{ readonly status: number; readonly text: string }>;
-
-/** Of a call that a trigger makes: how many triggers are before it in a chain of results. */
-export const depthHeader = 'function-trigger-depth';
 
 export interface TargetsOptions {
   readonly client: Client;

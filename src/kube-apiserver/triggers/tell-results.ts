@@ -1,6 +1,6 @@
 /** Stores what a call of a function gave, for the triggers of its results, before the caller gets it. */
 import type { Trigger } from '../../api/minik8s/v1/trigger.ts';
-import { mostEventData } from '../../api/minik8s/v1/trigger-event.ts';
+import { depthHeader, mostEventData } from '../../api/minik8s/v1/trigger-event.ts';
 import type { CallOutcome } from '../../api/minik8s/v1/trigger-fields.ts';
 import { StatusError } from '../../apimachinery/status-error.ts';
 import type { Handler, RequestScope } from '../../apiserver/request-scope.ts';
@@ -10,7 +10,6 @@ import type { Intake } from './intake.ts';
 
 /** Bytes of an answer that an event holds. */
 const mostBody = mostEventData / 2;
-const depthHeader = 'function-trigger-depth';
 const callIdHeader = 'function-call-id';
 
 /** What a call gave: an answer, or none. */

@@ -37,15 +37,15 @@ export const apiserverAnswers: readonly Equivalent[] = [
     ["? { connection: 'Upgrade', upgrade: headers.get('upgrade') ?? '' }", "'' → 'mutated'"],
   ]),
   ...of(
-    'kube-apiserver/proxy/headers.ts',
+    'apiserver/streamed-answer.ts',
     'names and values come in pairs',
     [
-      'i + 1 < raw.length → i + 1 <= raw.length',
-      "raw[i] ?? '' → (raw[i])",
-      "raw[i + 1] ?? '' → (raw[i + 1])",
+      'i + 1 < fields.length → i + 1 <= fields.length',
+      "fields[i] ?? '' → (fields[i])",
+      "fields[i + 1] ?? '' → (fields[i + 1])",
       "'' → 'mutated'",
     ].map((change) => [
-      "for (let i = 0; i + 1 < raw.length; i += 2) all.append(raw[i] ?? '', raw[i + 1] ?? '');",
+      "for (let i = 0; i + 1 < fields.length; i += 2) headers.append(fields[i] ?? '', fields[i + 1] ?? '');",
       change,
     ]),
   ),

@@ -13,6 +13,9 @@ const text = v.description<string, string>;
 
 /** Bytes of the data of an event, as JSON. */
 export const mostEventData = 256 * 1024;
+
+/** Header of a call that delivers an event: how many triggers one after another have led to it. */
+export const depthHeader = 'function-trigger-depth';
 /** How many triggers may follow one another by the results of functions. */
 export const deepestEvent = 16;
 const longestText = 1024;

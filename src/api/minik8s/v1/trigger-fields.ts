@@ -89,4 +89,3 @@ export const sourceFields = {
 };
 
 export const sourceNames = ['cron', 'http', 'object', 'result'] as const;
-export type SourceName = (typeof sourceNames)[number];
