@@ -104,11 +104,14 @@ test('functions', async (context) => {
         seen.set(key, (seen.get(key) ?? 0) + 1);
       }
     });
-    await writeFile(join(folder, 'main.py'), 'def handler(event):\n    return {"v": 2}\n');
-    await ctl('function', 'update', 'hello', '--from', folder, '--wait');
-    await waitFor('the new program to answer', () => (seen.get('200 {"v":2}') ?? 0) > 20);
-    isOver = true;
-    await Promise.all(calling);
+    try {
+      await writeFile(join(folder, 'main.py'), 'def handler(event):\n    return {"v": 2}\n');
+      await ctl('function', 'update', 'hello', '--from', folder, '--wait');
+      await waitFor('the new program to answer', () => (seen.get('200 {"v":2}') ?? 0) > 20);
+    } finally {
+      isOver = true;
+      await Promise.all(calling);
+    }
     assert.deepEqual([...seen.keys()].toSorted(), ['200 {"v":1}', '200 {"v":2}']);
   });
 

@@ -64,10 +64,10 @@ export async function updateFunction(context: VerbContext, word: string): Promis
   const target = await functionTarget(context, word);
   const before = await context.cluster().get(targetPath(target));
   const spec = changed(recordAt(before, 'spec'), await specOf(context.flags));
-  const resourceVersion = textAt(before, 'metadata', 'resourceVersion');
-  // Whole, so that files which are not there any more go; made from this version, so that nobody's change is undone.
+  // Whole, so that files which are not there any more go; made from this spec, so that nobody's change is undone. Its status,
+  // which changes with each call, may be another one.
   const patch = [
-    { op: 'test', path: '/metadata/resourceVersion', value: resourceVersion },
+    { op: 'test', path: '/metadata/generation', value: numberAt(before, 'metadata', 'generation') },
     { op: 'replace', path: '/spec', value: spec },
   ];
   await write(context, target, 'updated', { ...before, spec }, (query) =>

@@ -200,6 +200,23 @@ describe('ctl function update', () => {
       ['app:2', undefined, undefined, undefined],
     );
   });
+  it('while its status changes all the time', async () => {
+    let isOver = false;
+    const asking = (async () => {
+      for (let count = 1; !isOver; count++) {
+        const status = { demand: { here: 1 + (count % 9) } };
+        await server.call('PATCH', `${functions}/${name}/status`, { status }, merge);
+      }
+    })();
+    try {
+      for (let count = 1; count <= 10; count++)
+        assert.equal((await ctl(['function', 'update', name, '--max-scale', String(count)])).err, '');
+    } finally {
+      isOver = true;
+      await asking;
+    }
+    assert.equal((await stored(name)).spec.maxScale, 10);
+  });
   it('not of one that is not there', async () => {
     const { status, err } = await ctl(['function', 'update', 'nobody', '--max-scale', '4']);
     assert.equal(status, 1);
