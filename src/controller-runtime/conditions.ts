@@ -20,3 +20,14 @@ export function withCondition(conditions: readonly Condition[], condition: Condi
 
 export const withoutCondition = (conditions: readonly Condition[], type: string): Condition[] =>
   conditions.filter((condition) => condition.type !== type);
+
+/** The condition as it is written now: its transition time moves with its status alone. */
+export function timedCondition(
+  before: readonly Condition[],
+  condition: Omit<Condition, 'lastTransitionTime'>,
+  timestamp: string,
+): Condition {
+  const current = findCondition(before, condition.type);
+  const isSame = current?.status === condition.status && current.lastTransitionTime !== undefined;
+  return { ...condition, lastTransitionTime: isSame ? current.lastTransitionTime : timestamp };
+}

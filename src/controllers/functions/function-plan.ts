@@ -4,8 +4,7 @@ import { isPodActive, isPodTerminal, podReady } from '../../api/core/v1/pod-cond
 import type { Fn } from '../../api/minik8s/v1/function.ts';
 import { functionVersionLabel, isInstanceLost } from '../../api/minik8s/v1/function-instance.ts';
 import { isTerminating } from '../../apimachinery/meta.ts';
-import type { Condition } from '../../apimachinery/schema.ts';
-import { findCondition } from '../../controller-runtime/conditions.ts';
+import { findCondition, timedCondition } from '../../controller-runtime/conditions.ts';
 import { problemOf } from './instance-problem.ts';
 
 export interface FunctionFacts {
@@ -119,7 +118,7 @@ function planStatus(fn: Fn, facts: FunctionFacts, active: string | undefined) {
   const tried = alive.filter((pod) => versionOfPod(pod) === latest);
   const problem = active === latest ? undefined : tried.map(problemOf).find((one) => one !== undefined);
   const ready = readyCondition(active === latest, active, problem);
-  const conditions = [set(before, { type: 'Ready', ...ready }, timestamp)];
+  const conditions = [timedCondition(before, { type: 'Ready', ...ready }, timestamp)];
   const status = {
     observedGeneration: fn.metadata.generation,
     latestVersion: latest,
@@ -148,15 +147,4 @@ function readyCondition(
   }
   const message = `the first instance of this version is being built or started; ${serves}`;
   return { status: 'False', reason: 'Starting', message } as const;
-}
-
-/** The transition time moves with the status alone. */
-function set(
-  before: readonly Condition[],
-  condition: Omit<Condition, 'lastTransitionTime'>,
-  timestamp: string,
-): Condition {
-  const current = findCondition(before, condition.type);
-  const isSame = current?.status === condition.status && current.lastTransitionTime !== undefined;
-  return { ...condition, lastTransitionTime: isSame ? current.lastTransitionTime : timestamp };
 }

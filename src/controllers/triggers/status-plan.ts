@@ -2,8 +2,7 @@
 
 import type { Trigger } from '../../api/minik8s/v1/trigger.ts';
 import { mostPending } from '../../api/minik8s/v1/trigger-event-draft.ts';
-import type { Condition } from '../../apimachinery/schema.ts';
-import { findCondition } from '../../controller-runtime/conditions.ts';
+import { findCondition, timedCondition } from '../../controller-runtime/conditions.ts';
 
 export type TriggerStatus = NonNullable<Trigger['status']>;
 export type Position = NonNullable<TriggerStatus['position']>;
@@ -48,12 +47,12 @@ export function planStatus({ metadata, status = {} }: Trigger, facts: StatusFact
   const known = isSameSource ? findCondition(before, 'EventsMissed')?.message : undefined;
   const missed = facts.missed ?? known;
   const conditions = [
-    set(before, { type: 'Ready', ...ready }, timestamp),
-    ...(facts.waits ? [set(before, { type: 'Backlogged', ...backlogged }, timestamp)] : []),
+    timedCondition(before, { type: 'Ready', ...ready }, timestamp),
+    ...(facts.waits ? [timedCondition(before, { type: 'Backlogged', ...backlogged }, timestamp)] : []),
     ...(missed === undefined
       ? []
       : [
-          set(
+          timedCondition(
             before,
             { type: 'EventsMissed', status: 'True', reason: 'HistoryTooOld', message: missed },
             timestamp,
@@ -79,17 +78,6 @@ const backlogged = {
   reason: 'TooManyPending',
   message: `${mostPending} events wait to be delivered, and more are taken when there is room`,
 } as const;
-
-/** The transition time moves with the status alone. */
-function set(
-  before: readonly Condition[],
-  condition: Omit<Condition, 'lastTransitionTime'>,
-  timestamp: string,
-): Condition {
-  const current = findCondition(before, condition.type);
-  const isSame = current?.status === condition.status && current.lastTransitionTime !== undefined;
-  return { ...condition, lastTransitionTime: isSame ? current.lastTransitionTime : timestamp };
-}
 
 /** The place from which a source is told that the status does not know yet; undefined for a suspended trigger. */
 export function positionOf(
