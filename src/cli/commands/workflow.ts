@@ -148,11 +148,13 @@ const wait: Verb = {
 /** The output of the run once it has ended; rejects with its error. */
 async function printEnd({ io, flags, cluster }: VerbContext, target: ObjectTarget): Promise<void> {
   const timeoutMs = flags.duration('wait-timeout');
+  // One that is not there now is not found, and none that was deleted.
+  await cluster().get(targetPath(target));
   for await (const object of follow(cluster(), target, { clock: io.clock, timeoutMs, signal: io.signal })) {
     if (!object) throw new Error(`workflowrun/${target.name} was deleted`);
     const phase = textAt(object, 'status', 'phase');
     if (phase === 'Succeeded') return printJson(io, valueAt(object, 'status', 'output') ?? null);
-    if (phase !== '' && phase !== 'Pending' && phase !== 'Running') {
+    if (isOver(phase)) {
       const [error, cause] = [textAt(object, 'status', 'error'), textAt(object, 'status', 'cause')];
       const why = [error, cause].filter((text) => text !== '').join(': ');
       throw new Error(`workflowrun/${target.name} ${ends[phase] ?? phase}${why && `: ${why}`}`);
@@ -160,6 +162,8 @@ async function printEnd({ io, flags, cluster }: VerbContext, target: ObjectTarge
   }
   throw new Error(`workflowrun/${target.name} has not ended, and the time to wait is over; it goes on`);
 }
+
+const isOver = (phase: string) => !['', 'Pending', 'Running'].includes(phase);
 
 const ends: Readonly<Record<string, string>> = {
   Failed: 'has failed',
@@ -179,6 +183,8 @@ const stop: Verb = {
   async run(context) {
     const { flags, io, cluster } = context;
     const target = await targetOf(context, 'workflowruns', oneWord(context, 'stop', 'run'));
+    const phase = textAt(await cluster().get(targetPath(target)), 'status', 'phase');
+    if (isOver(phase)) throw new Error(`workflowrun/${target.name} has ended already: ${phase}`);
     const [error, cause] = [flags.text('error'), flags.text('cause')];
     const spec = { stop: { ...(error !== undefined && { error }), ...(cause !== undefined && { cause }) } };
     await cluster().send('PATCH', targetPath(target), { spec }, patchTypes.merge);

@@ -18,7 +18,7 @@ export async function readValue({ readStdin, err }: Io, file: string): Promise<u
     return value;
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
-    if (code === 'ENOENT') throw new Error(`the path "${file}" does not exist`, { cause: error });
+    if (code === 'ENOENT') throw new Error(`the path "${file}" does not exist`);
     throw new Error(`cannot read ${file}: ${errorMessage(error)}`, { cause: error });
   }
 }

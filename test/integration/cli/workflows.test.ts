@@ -189,6 +189,26 @@ it('ctl workflow stop sets why', async () => {
   assert.deepEqual((await storedRun(run)).spec.stop, { error: 'Enough', cause: 'no need' });
 });
 
+it('ctl workflow stop says of a run that has ended that it has', async () => {
+  const run = await begun(await madeWorkflow('over'));
+  await report(run, { phase: 'Succeeded', output: 1 });
+  const { status, err } = await ctl(['workflow', 'stop', run]);
+  assert.deepEqual([status, err], [1, `error: workflowrun/${run} has ended already: Succeeded\n`]);
+  assert.equal((await storedRun(run)).spec.stop, undefined);
+});
+
+it('ctl workflow wait says of a run that is not there that it is not found', async () => {
+  assert.match(
+    (await ctl(['workflow', 'wait', 'nothing'])).err,
+    /workflowruns\.minik8s\.io "nothing" not found/,
+  );
+});
+
+it('ctl workflow create says of a file that is not there only that', async () => {
+  const { err } = await ctl(['workflow', 'create', 'x', '--definition', 'none.json']);
+  assert.equal(err, 'error: the path "none.json" does not exist\n');
+});
+
 describe('ctl workflow history', () => {
   const at = (second: number) => `2026-01-01T00:00:${String(second).padStart(2, '0')}Z`;
 
