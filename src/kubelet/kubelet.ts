@@ -35,12 +35,13 @@ import { endAllPods } from './node/shutdown.ts';
 import { StaticPods } from './node/static-pods.ts';
 import { StorageLimits } from './node/storage-limits.ts';
 import { NodeServer } from './node-server.ts';
+import { HostPortRules } from './pods/host-port-rules.ts';
 import type { PodEnd } from './pods/plan/actions.ts';
 import { placeRefusal } from './pods/plan/admit-place.ts';
 import { refusal, refusalOf } from './pods/plan/admit-pod.ts';
 import { securityRefusal } from './pods/plan/admit-security.ts';
 import { resizeProblem } from './pods/plan/allocation.ts';
-import { hostPortsOf, wantedPortsOf } from './pods/plan/host-ports.ts';
+import { wantedPortsOf } from './pods/plan/host-ports.ts';
 import { PodCounts } from './pods/pod-counts.ts';
 import { PodWorkers } from './pods/pod-workers.ts';
 import { StatusWriter } from './pods/status-writer.ts';
@@ -108,7 +109,6 @@ class KubeletRun {
   readonly #staticPods: StaticPods;
   readonly #starts = new PQueue({ concurrency: startsAtOnce });
   readonly #unsafeSysctls: readonly SysctlPattern[];
-  #hostPorts = '';
 
   constructor(given: KubeletOptions, signal: AbortSignal) {
     const operations = new RuntimeOperations(given.clock);
@@ -119,6 +119,7 @@ class KubeletRun {
     this.#unsafeSysctls = options.allowedUnsafeSysctls ?? [];
     this.#signal = signal;
     this.#cache = new RuntimeCache(runtime);
+    const hostPorts = new HostPortRules({ network, log, pods: () => this.#workers.pods() });
     this.#sandboxes = new Sandboxes({ runtime, network, log, poolSize: options.sandboxPool ?? 4 });
     this.#statuses = new StatusWriter(client, clock, log);
     this.#mirrors = new MirrorPods({ client, clock, log, statuses: this.#statuses });
@@ -230,9 +231,10 @@ class KubeletRun {
       onStatus: (pod, status) => {
         this.#server.observeStatus(pod, status);
         if (isTerminalPhase(status.phase)) this.#workers.wakeDeferred();
-        this.#syncHostPorts();
+        hostPorts.sync();
       },
       requireHostPorts: (pod) => this.#requireHostPorts(pod),
+      leadHostPorts: (pod) => hostPorts.leadTo(pod),
       refuse: (pod, others) => this.#refuse(pod, others),
       groups: this.#usage.groups,
       canMountImages: () => this.#engine.canMountImages,
@@ -379,18 +381,5 @@ class KubeletRun {
   /** A rule for a port would silently take it away from a program of this machine that listens there. */
   async #requireHostPorts(pod: Pod): Promise<void> {
     for (const port of wantedPortsOf(pod)) await this.#options.requireFreePort?.(port);
-  }
-
-  /** Ports of this machine follow the addresses of the pods that ask for them. */
-  #syncHostPorts(): void {
-    const { network, log } = this.#options;
-    const ports = this.#workers.pods().flatMap(hostPortsOf);
-    const text = JSON.stringify(ports);
-    if (text === this.#hostPorts) return;
-    this.#hostPorts = text;
-    network.setHostPorts(ports).catch((error) => {
-      this.#hostPorts = '';
-      log.error('cannot set host ports', { error: errorMessage(error) });
-    });
   }
 }

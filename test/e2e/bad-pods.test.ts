@@ -14,10 +14,14 @@ const nowhere = '127.0.0.1:1/nothing:1';
 /** Several of these wait at the same time, for something that takes its time. */
 const slowly = { intervalMs: 300 };
 
+/** Without it a pod is ready as soon as its program runs, and perhaps does not listen yet. */
+const readinessProbe = { httpGet: { port: 8080 }, periodSeconds: 1 };
+
 interface Container {
   readonly image?: string;
   readonly command?: readonly string[];
   readonly ports?: readonly object[];
+  readonly readinessProbe?: object;
 }
 
 test('a pod that cannot run says why, in its status and in an event', {
@@ -181,10 +185,10 @@ test('a pod that cannot run says why, in its status and in an event', {
     }),
 
     context.test('a port of the node that another pod has', async () => {
-      const ports = [{ containerPort: 8080, hostPort: 8080 }];
-      await create('first', { ports });
+      const serving = { ports: [{ containerPort: 8080, hostPort: 8080 }], readinessProbe };
+      await create('first', serving);
       await waitFor('first ready', async () => isReady(await read('first')));
-      await create('second', { ports });
+      await create('second', serving);
       const pending = await waitFor('second refused', async () => {
         const pod = await read('second');
         const scheduled = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled');
@@ -204,7 +208,7 @@ test('a pod that cannot run says why, in its status and in an event', {
 
     context.test('a port of the node that a program has', async () => {
       const free = await host.take('9090');
-      await create('taken', { ports: [{ containerPort: 8080, hostPort: 9090 }] });
+      await create('taken', { ports: [{ containerPort: 8080, hostPort: 9090 }], readinessProbe });
       const message = await event('taken', 'FailedCreatePodSandBox');
       assert.match(message, /^hostPort 9090\/TCP is taken by another process on this node; free it/);
       assert.equal((await read('taken')).status?.phase, 'Pending');

@@ -29,6 +29,8 @@ export interface ExecuteContext extends StartContext {
   readonly counts: PodCounts;
   /** Rejects when a port of this machine that the pod asks for is somebody else's. */
   readonly requireHostPorts: (pod: Pod) => Promise<void>;
+  /** Resolves when they lead to the pod. */
+  readonly leadHostPorts: (pod: Pod) => Promise<void>;
 }
 
 /** PodMemory as its owner holds it. */
@@ -109,6 +111,10 @@ const effects: Effects = {
         await writeNames(context, pod, sandbox.ip);
         memory.isNamed = true;
       }
+      await context.leadHostPorts(pod).catch((error) => {
+        const message = `cannot set host ports: ${error.message}`;
+        throw new StartError('RunContainerError', message, { cause: error });
+      });
       context.counts.containerStarts(pod, action.name);
       const id = await startContainer(context, pod, action, sandbox, signal);
       memory.startFailures.delete(action.name);
