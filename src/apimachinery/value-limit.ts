@@ -37,8 +37,7 @@ export class TextError extends Error {
   override readonly name = 'TextError';
 }
 
-export const tooDeep = (most = maxDepth) =>
-  new TextError(`the value is nested deeper than ${most} levels`);
+export const tooDeep = (most = maxDepth) => new TextError(`the value is nested deeper than ${most} levels`);
 
 /** A 413, as for a body of too many bytes. */
 export const tooManyValues = (most = maxValues) =>
