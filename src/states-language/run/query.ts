@@ -19,7 +19,7 @@ export interface Told {
 
 export class Query {
   readonly language: QueryLanguage;
-  private readonly turn: Turn;
+  readonly turn: Turn;
   private readonly frame: Frame;
   /** The item of a Map for which its ItemSelector is asked. */
   private readonly item: Item | undefined;

@@ -92,3 +92,25 @@ test('states that look at much are left to a later call, and all are run', async
   assert.equal(state.status, 'Succeeded');
   assert.ok(calls > 1 && calls <= names.length, `${calls} calls`);
 });
+
+test('iterations that are given much are begun in several calls', async () => {
+  const definition = {
+    StartAt: 'A',
+    States: {
+      A: {
+        Type: 'Map',
+        ItemsPath: '$.l',
+        ItemSelector: { 'all.$': '$' },
+        ItemProcessor: { StartAt: 'B', States: { B: { Type: 'Pass', Result: 1, End: true } } },
+        End: true,
+      },
+    },
+  };
+  let { state, more } = await start(definition, { l: Array.from({ length: 30_000 }, (_, at) => at % 10) });
+  assert.equal(state.status, 'Running');
+  const begun = () => state.events;
+  assert.ok(begun() < 60, `${begun()} entries of history after the first call`);
+  const before = begun();
+  ({ state, more } = await advance(definition as Definition, state, { type: 'Continue' }, ports));
+  assert.ok(more && begun() > before, 'it goes on');
+});
