@@ -23,6 +23,7 @@ const ownAddress = {
       {
         name: 'page',
         image: 'minik8s/hello:1',
+        readinessProbe: { tcpSocket: { port: 8081 }, periodSeconds: 1 },
         command: [
           'sh',
           '-c',
@@ -46,6 +47,7 @@ const hostNetwork = {
         name: 'page',
         image: 'minik8s/hello:1',
         ports: [{ containerPort: 8080 }],
+        readinessProbe: { httpGet: { port: 8080 }, periodSeconds: 1 },
         env: [{ name: 'GREETING', value: 'machine' }],
       },
     ],
@@ -73,6 +75,7 @@ test('pods, services and nodes through the API server', async (context) => {
   const first = pods[0] && nameOf(pods[0]);
   const expected = `hello from ${first}\n`;
   const raw = (...path: string[]) => kubectl('get', '--raw', path.join(''));
+  await waitFor('the endpoints of the Service', () => raw(namespace, '/services/hello:http/proxy/'));
   for (const { version, path } of kubectlsOf(['1.20', '1.32'])) {
     const get = async (of: string) =>
       (await systemExec(path, ['--kubeconfig', kubeconfig, 'get', '--raw', of], { timeoutMs: 30_000 }))
