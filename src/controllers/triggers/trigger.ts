@@ -153,25 +153,22 @@ function define(options: TriggerOptions, context: ControllerContext): Controller
     if (trigger.spec.cron) return tellTimes(key, trigger, position, now);
     if (trigger.spec.object) return tellObjects(key, trigger, position, signal);
     if (trigger.spec.file) return { position, ...(await files.tell(key, trigger, position)) };
-    if (trigger.spec.http) {
-      const { namespace = '', name } = trigger.metadata;
-      const { path } = trigger.spec.http;
-      const first = triggerAt(triggers.list(namespace), path);
-      if (first && first.metadata.name !== name)
-        return {
-          position,
-          problem: {
-            reason: 'PathTaken',
-            message: `trigger ${JSON.stringify(first.metadata.name)} has the path ${path}`,
-          },
-        };
-    }
+    const taken = pathTaken(trigger);
+    if (taken) return { position, problem: taken };
     const of = trigger.spec.result?.function;
     if (of !== undefined && !functions.get(`${trigger.metadata.namespace}/${of}`)) {
       const message = `spec.result.function: there is no function ${JSON.stringify(of)} in the namespace`;
       return { position, problem: { reason: 'FunctionMissing', message } };
     }
     return { position };
+  }
+
+  /** Of two with one path the older has it. */
+  function pathTaken({ metadata: { namespace, name }, spec: { http } }: Trigger): Problem | undefined {
+    const first = http && triggerAt(triggers.list(namespace), http.path);
+    if (!first || first.metadata.name === name) return undefined;
+    const message = `trigger ${JSON.stringify(first.metadata.name)} has the path ${http.path}`;
+    return { reason: 'PathTaken', message };
   }
 
   async function tellTimes(

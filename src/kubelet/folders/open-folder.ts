@@ -90,28 +90,22 @@ export async function listFolder(folder: FileHandle, options: ListOptions): Prom
   return { files, unnamed: counts.unnamed };
 }
 
+interface Counts {
+  entries: number;
+  folders: number;
+  unnamed: number;
+}
+
 async function listInto(
   path: string,
   folder: FileHandle,
   options: ListOptions,
   files: Map<string, FoundFile>,
-  counts: { entries: number; folders: number; unnamed: number },
+  counts: Counts,
 ): Promise<void> {
   if (++counts.folders > mostFolders) throw tooMany(`folders; at most ${mostFolders} are watched`);
   await options.onFolder(path, folder);
-  const [names, folders]: [string[], string[]] = [[], []];
-  // It is closed when all is read.
-  for await (const entry of await opendir(pathOf(folder))) {
-    if (++counts.entries > mostEntries) throw tooMany(`entries; at most ${mostEntries} are looked at`);
-    if (entry.isDirectory()) {
-      if (options.recursive) folders.push(entry.name);
-    } else if (entry.isFile() && options.isMeant(entry.name)) {
-      if (entry.name.includes(notUtf8)) counts.unnamed++;
-      else names.push(entry.name);
-    }
-    if (files.size + names.length > mostWatchedFiles)
-      throw tooMany(`files; at most ${mostWatchedFiles} are watched`);
-  }
+  const { names, folders } = await entriesOf(folder, options, mostWatchedFiles - files.size, counts);
   for (let at = 0; at < names.length; at += lookedAtOnce) {
     const some = names.slice(at, at + lookedAtOnce);
     const found = await Promise.all(some.map((name) => lookAt(folder, name)));
@@ -121,6 +115,26 @@ async function listInto(
     await using inner = await openEntry(folder, name, directoryOnly);
     if (inner) await listInto(below(path, name), inner, options, files, counts);
   }
+}
+
+/** The files that are meant, at most `room`, and the folders to go into. */
+async function entriesOf(
+  folder: FileHandle,
+  { isMeant, recursive }: ListOptions,
+  room: number,
+  counts: Counts,
+): Promise<{ readonly names: string[]; readonly folders: string[] }> {
+  const [names, folders]: [string[], string[]] = [[], []];
+  // It is closed when all is read.
+  for await (const entry of await opendir(pathOf(folder))) {
+    if (++counts.entries > mostEntries) throw tooMany(`entries; at most ${mostEntries} are looked at`);
+    const isFile = entry.isFile() && isMeant(entry.name);
+    if (recursive && entry.isDirectory()) folders.push(entry.name);
+    else if (isFile && entry.name.includes(notUtf8)) counts.unnamed++;
+    else if (isFile) names.push(entry.name);
+    if (names.length > room) throw tooMany(`files; at most ${mostWatchedFiles} are watched`);
+  }
+  return { names, folders };
 }
 
 const below = (path: string, name: string) => (path === '' ? name : `${path}/${name}`);

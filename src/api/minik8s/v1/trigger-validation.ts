@@ -13,7 +13,7 @@ import { validateSchedule } from '../../batch/v1/cron-job.ts';
 import { validateTimeZone } from '../../batch/v1/time-zone.ts';
 import { patternFault } from './file-name-pattern.ts';
 import type { Trigger } from './trigger.ts';
-import { sourceNames } from './trigger-fields.ts';
+import { changeTypes, sourceNames } from './trigger-fields.ts';
 
 type Spec = Trigger['spec'];
 
@@ -111,7 +111,8 @@ function validateObject(object: NonNullable<Spec['object']>): StatusCause[] {
 
 function validateFile(file: NonNullable<Spec['file']>): StatusCause[] {
   const { claimName, path: within, folder, nodeSelector, pattern } = file;
-  const causes = someOf('spec.file.types', file.types);
+  // A source that could not be read has no defaults.
+  const causes = someOf('spec.file.types', file.types ?? changeTypes);
   if (claimName === undefined && folder === undefined)
     causes.push(requiredCause('spec.file', 'one of claimName and folder says what is watched'));
   if (claimName !== undefined && folder !== undefined)
