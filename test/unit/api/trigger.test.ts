@@ -157,7 +157,7 @@ describe('a Trigger is refused', () => {
       assert.match(first ?? '', expected);
       assert.deepEqual(more, []);
     });
-  for (const source of ['cron', 'http', 'object', 'result', 'file'])
+  for (const source of ['cron', 'http', 'object', 'result'])
     it(`with an empty ${source}, and nothing breaks`, () => {
       const raw = {
         ...trigger({ cron }),
