@@ -68,6 +68,8 @@ export interface KubeletOptions {
   readonly readUsage?: () => Promise<NodeUsage>;
   /** Kernel parameters that pods may set besides those that are safe; default none. */
   readonly allowedUnsafeSysctls?: readonly SysctlPattern[];
+  /** Folders of this machine that triggers may watch, with what is in them; default none. Absolute. */
+  readonly watchFolders?: readonly string[];
   /** Builds the images of functions; absent: this node cannot. */
   readonly builds?: BuildEngine;
   /** Of this process; absent: empty. Installations of functions' libraries reach their indexes as it says. */

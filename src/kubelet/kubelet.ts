@@ -15,6 +15,7 @@ import type { SysctlPattern } from './containers/plan/sysctls.ts';
 import { EngineConnection } from './engine-connection.ts';
 import { KnownServices } from './environment/known-services.ts';
 import { PodSources } from './environment/pod-sources.ts';
+import { FolderWatches } from './folders/folder-watches.ts';
 import { type NodeFunctions, nodeFunctions } from './functions/functions.ts';
 import { ImageGc } from './images/image-gc.ts';
 import { ImagePuller } from './images/image-puller.ts';
@@ -100,6 +101,7 @@ class KubeletRun {
   readonly #sources: PodSources;
   readonly #chores: VolumeChores;
   readonly #localVolumes: LocalVolumes;
+  readonly #folders: FolderWatches;
   readonly #functions: NodeFunctions;
   readonly #imageGc: ImageGc;
   readonly #engine: EngineConnection;
@@ -153,6 +155,7 @@ class KubeletRun {
     const run = choreSteps({ dataDir, exec, localVolumes, shares, claims, engineDirectory });
     this.#chores = new VolumeChores({ ...options, run });
     this.#localVolumes = localVolumes;
+    this.#folders = new FolderWatches({ ...options, allowed: options.watchFolders ?? [] });
     const volumes = new PodVolumes({
       claims,
       ...{ localVolumes, shares },
@@ -321,10 +324,10 @@ class KubeletRun {
     }
   }
 
-  /** Not before this node is one of the cluster: until then it may read no volume. */
+  /** Not before this node is one of the cluster: until then it may read no volume and no FolderWatch. */
   async #tendVolumes(signal: AbortSignal): Promise<void> {
     await Promise.race([this.#assigned.podCIDRKnown, aborted(signal)]);
-    if (!signal.aborted) await this.#chores.run(signal);
+    if (!signal.aborted) await Promise.all([this.#chores.run(signal), this.#folders.run(signal)]);
   }
 
   /** A part that has nothing to do must not end the others. */

@@ -130,5 +130,15 @@ export const seeds: Record<string, object> = {
   'minik8s.io/TriggerEvent': {
     spec: { trigger: 't', id: '1', type: 't', source: '/s', time: '2026-01-01T00:00:00Z', data: { a: [1] } },
   },
+  'minik8s.io/FolderWatch': {
+    spec: {
+      trigger: 't',
+      nodeName: 'n',
+      source: '/s',
+      since: '2026-01-01T00:00:00Z',
+      folder: '/srv/in',
+      types: ['Created'],
+    },
+  },
   'minik8s.io/Dns': { spec: { host: 'a.b', paths: [{ path: '/', serviceName: 'a', servicePort: 80 }] } },
 };

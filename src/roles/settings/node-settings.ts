@@ -3,7 +3,7 @@ import { parseUnsafeSysctls } from '../../kubelet/containers/plan/sysctls.ts';
 import { defaultEvictionHard, parseThresholds } from '../../kubelet/node/plan/eviction-thresholds.ts';
 import { duration } from './duration.ts';
 import { authorityHash, labels, podRange, reserved, servers, taints, token } from './node-values.ts';
-import { address, define, directory, oneOf, text, wholeNumber } from './setting-values.ts';
+import { address, define, directories, directory, oneOf, text, wholeNumber } from './setting-values.ts';
 
 export const nodeSettings = define({
   server: {
@@ -60,6 +60,13 @@ export const nodeSettings = define({
     hint: 'SYSCTL,…',
     usual: 'none',
     read: parseUnsafeSysctls,
+  },
+  'watch-folder': {
+    about:
+      'folders of this machine that triggers of all namespaces may watch and read, each with all that is in it',
+    hint: 'DIR,…',
+    usual: 'none',
+    read: directories,
   },
   'max-parallel-image-pulls': {
     about: 'most images that are pulled at once',

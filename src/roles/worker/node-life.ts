@@ -13,6 +13,7 @@ export const nodeLifeSettings = [
   'heartbeat-interval',
   'eviction-hard',
   'allowed-unsafe-sysctls',
+  'watch-folder',
   'max-parallel-image-pulls',
   'image-gc-high-threshold',
   'image-gc-low-threshold',
@@ -28,6 +29,7 @@ export const agentLife = (settings: NodeLifeSettings) => ({
   heartbeatMs: settings['heartbeat-interval'],
   evictionHard: settings['eviction-hard'],
   ...(settings['allowed-unsafe-sysctls'] && { allowedUnsafeSysctls: settings['allowed-unsafe-sysctls'] }),
+  ...(settings['watch-folder'] && { watchFolders: settings['watch-folder'] }),
   maxParallelImagePulls: settings['max-parallel-image-pulls'],
   imageGc: imageThresholds(settings),
 });
