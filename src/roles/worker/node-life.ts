@@ -13,6 +13,8 @@ export const nodeLifeSettings = [
   'heartbeat-interval',
   'eviction-hard',
   'allowed-unsafe-sysctls',
+  'devices',
+  'device-plugin-dir',
   'max-parallel-image-pulls',
   'image-gc-high-threshold',
   'image-gc-low-threshold',
@@ -28,6 +30,7 @@ export const agentLife = (settings: NodeLifeSettings) => ({
   heartbeatMs: settings['heartbeat-interval'],
   evictionHard: settings['eviction-hard'],
   ...(settings['allowed-unsafe-sysctls'] && { allowedUnsafeSysctls: settings['allowed-unsafe-sysctls'] }),
+  devices: { rules: settings.devices ?? [], pluginDirectory: settings['device-plugin-dir'] },
   maxParallelImagePulls: settings['max-parallel-image-pulls'],
   imageGc: imageThresholds(settings),
 });
