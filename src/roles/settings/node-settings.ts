@@ -1,5 +1,6 @@
 /** The settings of nodes. */
 import { parseUnsafeSysctls } from '../../kubelet/containers/plan/sysctls.ts';
+import { parseDeviceRules } from '../../kubelet/devices/plan/device-rules.ts';
 import { defaultEvictionHard, parseThresholds } from '../../kubelet/node/plan/eviction-thresholds.ts';
 import { duration } from './duration.ts';
 import { authorityHash, labels, podRange, reserved, servers, taints, token } from './node-values.ts';
@@ -53,6 +54,19 @@ export const nodeSettings = define({
     hint: 'SIGNAL<AMOUNT,…',
     default: defaultEvictionHard,
     read: parseThresholds,
+  },
+  devices: {
+    about:
+      'files of this machine that are devices which pods ask for, each a whole one, such as example.com/gpu=/dev/gpu*; +FILE for files that all of them need',
+    hint: 'RESOURCE=FILE,…',
+    usual: 'none',
+    read: parseDeviceRules,
+  },
+  'device-plugin-dir': {
+    about: 'directory of the sockets of Kubernetes device plugins; "" for none',
+    hint: 'DIRECTORY',
+    default: '/var/lib/kubelet/device-plugins',
+    read: (value: string) => (value === '' ? undefined : directory(value)),
   },
   'allowed-unsafe-sysctls': {
     about:
