@@ -1,6 +1,6 @@
 /** Triggers of the built file, with real functions: what each source tells arrives, also after the master was killed. */
 import assert from 'node:assert/strict';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { systemExec } from '../../src/base/exec.ts';
@@ -17,14 +17,21 @@ interface Got {
   readonly type: string;
   readonly trigger: string;
   readonly subject?: string;
-  readonly data: { readonly body?: unknown; readonly status?: number };
+  readonly data: {
+    readonly body?: unknown;
+    readonly status?: number;
+    readonly path?: string;
+    readonly content?: string;
+  };
 }
 
 test('triggers', async (context) => {
   await makeRuntimeImage('python', image);
   context.after(() => docker('image', 'rm', '-f', image).then(() => undefined));
   const host = await Host.start(context, { images: [image] });
-  const cluster = await Cluster.start(context, { host, flags: ['--python-image', image] });
+  const inbox = await mkdtemp(join(host.directory, 'inbox-'));
+  const flags = ['--python-image', image, '--watch-folder', inbox];
+  const cluster = await Cluster.start(context, { host, flags });
   const { kubectl } = cluster;
   const ctl = (...args: string[]) => cluster.run('ctl', '--kubeconfig', cluster.kubeconfig, ...args);
   const made = async (name: string, program: string, verb: 'create' | 'update' = 'create') => {
@@ -59,6 +66,54 @@ test('triggers', async (context) => {
     const events = await gotOf('recorder', 'tick', 2);
     assert.equal(new Set(events.map(({ id }) => id)).size, events.length);
     await ctl('trigger', 'delete', 'tick');
+  });
+
+  await context.test('a file in a folder that the node allows, and one in a volume', async () => {
+    const watches = ['--function', 'recorder', '--pattern', '*.csv', '--include-content'];
+    await ctl('trigger', 'create', 'inbox', ...watches, '--file-folder', inbox);
+    await kubectl('wait', 'trigger', 'inbox', '--for=condition=Ready', '--timeout=60s');
+    await writeFile(join(inbox, 'note.txt'), 'of another name');
+    await writeFile(join(inbox, 'one.csv'), 'a,b');
+    const [event] = await gotOf('recorder', 'inbox');
+    assert.deepEqual(
+      [event?.type, event?.data.path, event?.data.content],
+      ['minik8s.io/file.created', 'one.csv', 'a,b'],
+    );
+
+    const claim = {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { name: 'papers' },
+      spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Mi' } } },
+    };
+    const pod = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'writer' },
+      spec: {
+        terminationGracePeriodSeconds: 0,
+        volumes: [{ name: 'papers', persistentVolumeClaim: { claimName: 'papers' } }],
+        containers: [
+          {
+            name: 'main',
+            image,
+            imagePullPolicy: 'Never',
+            command: ['sh', '-c', 'sleep 600'],
+            volumeMounts: [{ name: 'papers', mountPath: '/papers' }],
+          },
+        ],
+      },
+    };
+    for (const object of [claim, pod]) {
+      const { code, stderr } = await kubectl.attempt(['apply', '-f', '-'], { input: JSON.stringify(object) });
+      assert.equal(code, 0, stderr);
+    }
+    await ctl('trigger', 'create', 'papers', ...watches, '--file-claim', 'papers');
+    await kubectl('wait', 'trigger', 'papers', '--for=condition=Ready', '--timeout=60s');
+    await kubectl('wait', 'pod', 'writer', '--for=condition=Ready', '--timeout=60s');
+    await kubectl('exec', 'writer', '--', 'sh', '-c', 'echo c,d > /papers/two.csv');
+    const [written] = await gotOf('recorder', 'papers');
+    assert.deepEqual([written?.data.path, written?.data.content], ['two.csv', 'c,d\n']);
   });
 
   await context.test('a request to the gateway, of anybody', async () => {
