@@ -3,7 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { newStatusError } from '../../apimachinery/status-error.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
-import { endToEnd, type ForwardedRequest, requestHeaders } from '../proxy/headers.ts';
+import { hasAnswerBody, isFinalStatus } from '../forwarding/answer-body.ts';
+import { endToEnd, type ForwardedRequest, requestHeaders } from '../forwarding/headers.ts';
 import { type CallBody, exchange } from './exchange.ts';
 import type { Call, FunctionCalls } from './function-calls.ts';
 import type { InstanceConnections } from './instance-connections.ts';
@@ -28,9 +29,6 @@ export interface CallServer {
   readonly clock: Clock;
   readonly random: Random;
 }
-
-/** Statuses whose answers have no body. */
-const withoutBody = [204, 205, 304];
 
 export interface CallAnswer {
   readonly status: number;
@@ -69,12 +67,12 @@ export async function callFunction(
     });
     answer.once('close', finish);
     const status = answer.statusCode ?? 0;
-    if (status < 200 || status > 599) {
+    if (!isFinalStatus(status)) {
       answer.destroy();
       throw newStatusError('BadGateway', `the function answered with the status ${status}`);
     }
     const fields = endToEnd(answer.rawHeaders);
-    if (method !== 'HEAD' && !withoutBody.includes(status)) return { status, fields, body: answer };
+    if (hasAnswerBody(method, status)) return { status, fields, body: answer };
     answer.resume();
     return { status, fields, body: undefined };
   } catch (error) {

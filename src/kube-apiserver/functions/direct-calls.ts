@@ -9,7 +9,7 @@ import { type DirectServe, type DirectWay, send } from '../../apiserver/serve.ts
 import { pipeAnswer } from '../../apiserver/streamed-answer.ts';
 import { WholeAnswer } from '../../apiserver/whole-answer.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { RequestHeaders } from '../proxy/headers.ts';
+import type { RequestHeaders } from '../forwarding/headers.ts';
 import type { Intake } from '../triggers/intake.ts';
 import { type CallServer, callFunction, mostKept } from './call.ts';
 import { type CallBody, mostBodyBytes, tooLarge } from './exchange.ts';

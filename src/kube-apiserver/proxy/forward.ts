@@ -13,9 +13,10 @@ import { respond } from '../../apiserver/respond.ts';
 import type { UpgradedConnection } from '../../apiserver/server-context.ts';
 import { upgradedOf } from '../../apiserver/upgrade/upgraded.ts';
 import { errorMessage } from '../../base/log.ts';
+import { hasAnswerBody, isFinalStatus } from '../forwarding/answer-body.ts';
+import { requestHeaders, responseHeaders } from '../forwarding/headers.ts';
+import { type ProxiedPage, throughProxy } from '../forwarding/links.ts';
 import { type Dial, unreachable } from './dial.ts';
-import { requestHeaders, responseHeaders } from './headers.ts';
-import { type ProxiedPage, throughProxy } from './links.ts';
 import { HtmlRewriter } from './rewrite-html.ts';
 
 export interface Backend {
@@ -95,17 +96,14 @@ function send(
 
 const closed = () => unreachable('the connection was closed');
 
-/** Statuses whose answers have no body. */
-const withoutBody = [204, 205, 304];
-
 function answerOf(scope: RequestScope, answer: IncomingMessage, page: ProxiedPage): Response {
   const status = answer.statusCode ?? 0;
-  if (status < 200 || status > 599) {
+  if (!isFinalStatus(status)) {
     answer.destroy();
     throw unreachable(`it answered with the status ${status}`);
   }
   const { headers, html } = responseHeaders(answer.rawHeaders, page, scope.headers);
-  if (scope.request.method === 'HEAD' || withoutBody.includes(status)) {
+  if (!hasAnswerBody(scope.request.method, status)) {
     answer.resume();
     return new Response(null, { status, headers });
   }

@@ -9,7 +9,7 @@ import { type Handler, methodNotAllowed, type RequestScope } from '../../apiserv
 import { respondJson } from '../../apiserver/respond.ts';
 import { findObject } from '../../apiserver/stored-object.ts';
 import { rfc3339 } from '../../base/time.ts';
-import { requestHeaders } from '../proxy/headers.ts';
+import { requestHeaders } from '../forwarding/headers.ts';
 import { bodyData } from './body-data.ts';
 import type { Intake } from './intake.ts';
 

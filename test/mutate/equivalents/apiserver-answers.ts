@@ -29,7 +29,7 @@ export const apiserverAnswers: readonly Equivalent[] = [
       "'' → 'mutated'",
     ],
   ]),
-  ...of('kube-apiserver/proxy/headers.ts', 'who wants an upgrade has said which', [
+  ...of('kube-apiserver/forwarding/headers.ts', 'who wants an upgrade has said which', [
     [
       "? { connection: 'Upgrade', upgrade: headers.get('upgrade') ?? '' }",
       "headers.get('upgrade') ?? '' → (headers.get('upgrade'))",
@@ -49,11 +49,11 @@ export const apiserverAnswers: readonly Equivalent[] = [
       change,
     ]),
   ),
-  ...of('kube-apiserver/proxy/headers.ts', 'only the first part is taken', [
+  ...of('kube-apiserver/forwarding/headers.ts', 'only the first part is taken', [
     ["const type = all.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase();", '1 → 2'],
   ]),
   ...of(
-    'kube-apiserver/proxy/links.ts',
+    'kube-apiserver/forwarding/links.ts',
     'the pattern fits every text, and these two parts of it are always there',
     ["'' → 'mutated'", 'reference.exec(link) ?? [] → (reference.exec(link))'].map((change) => [
       "const [, scheme, host, path = '', more = ''] = reference.exec(link) ?? [];",

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { throughProxy } from '../../../../src/kube-apiserver/proxy/links.ts';
+import { throughProxy } from '../../../../src/kube-apiserver/forwarding/links.ts';
 
 const prefix = '/api/v1/namespaces/a/pods/web:8080/proxy';
 const page = { prefix, requestHost: 'cluster:6443', backendHosts: ['10.0.0.1:8080', '10.0.0.1'] };

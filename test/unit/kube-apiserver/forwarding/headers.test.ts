@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { requestHeaders, responseHeaders } from '../../../../src/kube-apiserver/proxy/headers.ts';
+import { requestHeaders, responseHeaders } from '../../../../src/kube-apiserver/forwarding/headers.ts';
 
 const request = (headers: Record<string, string>, more: object = {}) =>
   requestHeaders({
