@@ -51,6 +51,9 @@ const leastOf: Readonly<Record<string, object>> = {
     spec: { user: 'u', resourceAttributes: { namespace: 'default', verb: 'get', resource: 'pods' } },
   },
   tokenreviews: { metadata: {}, spec: { token: 't' } },
+  triggerevents: {
+    spec: { trigger: 't', id: 'i', source: 's', type: 'minik8s.io/test', time: '2026-01-01T00:00:00Z' },
+  },
 };
 
 /** What the server would store back unchanged, or as little as it takes. */
@@ -149,6 +152,8 @@ const allowed: Passed = {
   tokenreviews: ['create own', 'create other'],
   // Neither is there: by the 404 an agent knows that an image it has is nobody's. Of those that are, see node-functions.test.ts.
   functionversions: ['get own', 'get other'],
+  // Neither is there either. Of those that are, see test/integration/triggers/file-access.test.ts.
+  folderwatches: ['PATCH status of own', 'PATCH status of other'],
 };
 
 /** The same without its Node. */
