@@ -104,24 +104,31 @@ export interface Failure {
   readonly isFinal?: boolean;
 }
 
+/** How many attempts there are with the one that is made now, since it was set going. */
+const attemptsOf = ({ spec: { replays }, status = {} }: TriggerEvent): number =>
+  (replays > (status.replays ?? 0) ? 0 : (status.attempts ?? 0)) + 1;
+
+/** Whether it is tried no more when the attempt that is made now fails. */
+export const isLastAttempt = ({ spec }: Trigger, event: TriggerEvent): boolean =>
+  attemptsOf(event) >= spec.retry.maxAttempts;
+
 /** The status after a failed attempt. `chance` is a random number from 0 to 1, by which pauses are lengthened up to a half. */
 export function afterFailure(
-  { spec }: Trigger,
-  { spec: { replays }, status = {} }: TriggerEvent,
+  trigger: Trigger,
+  event: TriggerEvent,
   failure: Failure,
   now: number,
   chance: number,
 ): NonNullable<TriggerEvent['status']> & { readonly phase: 'Pending' | 'Failed' } {
-  const isReplayed = replays > (status.replays ?? 0);
-  const attempts = (isReplayed ? 0 : (status.attempts ?? 0)) + 1;
-  const { maxAttempts, minSeconds, maxSeconds } = spec.retry;
+  const attempts = attemptsOf(event);
+  const { minSeconds, maxSeconds } = trigger.spec.retry;
   const common = {
     attempts,
-    replays,
+    replays: event.spec.replays,
     lastError: failure.error.slice(0, longestError),
     ...(failure.status !== undefined && { lastStatus: failure.status }),
   };
-  if (failure.isFinal || attempts >= maxAttempts)
+  if (failure.isFinal || isLastAttempt(trigger, event))
     return { phase: 'Failed', ...common, failedTime: rfc3339(now) };
   const pause = backoffMs({ initialMs: minSeconds * 1000, maxMs: maxSeconds * 1000 }, attempts);
   return { phase: 'Pending', ...common, nextTime: rfc3339(now + pause * (1 + chance / 2) + 999) };

@@ -3,7 +3,7 @@
 import type { Fn } from '../../api/minik8s/v1/function.ts';
 import { functionResource } from '../../api/minik8s/v1/function.ts';
 import type { Trigger } from '../../api/minik8s/v1/trigger.ts';
-import { depthHeader, type TriggerEvent } from '../../api/minik8s/v1/trigger-event.ts';
+import { depthHeader, retriedHeader, type TriggerEvent } from '../../api/minik8s/v1/trigger-event.ts';
 import { triggerLabel } from '../../api/minik8s/v1/trigger-event-draft.ts';
 import { type Workflow, workflowResource } from '../../api/minik8s/v1/workflow.ts';
 import { type WorkflowRun, workflowRunResource } from '../../api/minik8s/v1/workflow-run.ts';
@@ -12,7 +12,7 @@ import { isAlreadyExists, isInvalid, isNotFound } from '../../apimachinery/statu
 import { errorMessage } from '../../base/log.ts';
 import type { Client } from '../../client/client.ts';
 import type { Lister } from '../../client/informer.ts';
-import { eventBody, type Failure } from './delivery-plan.ts';
+import { eventBody, type Failure, isLastAttempt } from './delivery-plan.ts';
 import type { Problem } from './status-plan.ts';
 
 export interface FunctionCall {
@@ -72,6 +72,7 @@ export class Targets {
         'content-type': 'application/cloudevents+json',
         'function-call-id': event.spec.id,
         [depthHeader]: String(event.spec.depth),
+        ...(!isLastAttempt(trigger, event) && { [retriedHeader]: 'true' }),
       },
       body: JSON.stringify(eventBody(trigger, event)),
       signal,

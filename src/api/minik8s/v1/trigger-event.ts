@@ -16,6 +16,8 @@ export const mostEventData = 256 * 1024;
 
 /** Header of a call that delivers an event: how many triggers one after another have led to it. */
 export const depthHeader = 'function-trigger-depth';
+/** Header of a call that delivers an event: when it fails, the event is delivered again, so that its failure is not its result yet. */
+export const retriedHeader = 'function-trigger-retried';
 /** How many triggers may follow one another by the results of functions. */
 export const deepestEvent = 16;
 const longestText = 1024;
