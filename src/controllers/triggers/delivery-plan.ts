@@ -1,5 +1,6 @@
 /** Which events of a Trigger are delivered now, what is sent, and what becomes of one that cannot be delivered. Pure. */
 import type { Trigger } from '../../api/minik8s/v1/trigger.ts';
+import type { TriggerChain } from '../../api/minik8s/v1/trigger-chain.ts';
 import { deepestEvent, eventPhase, type TriggerEvent } from '../../api/minik8s/v1/trigger-event.ts';
 import { backoffMs } from '../../base/backoff.ts';
 import { rfc3339 } from '../../base/time.ts';
@@ -93,7 +94,7 @@ export function eventBody({ metadata, spec }: Trigger, event: TriggerEvent): Rec
 /** Why it is not even tried; undefined for one that is. */
 export const whyNotTried = ({ spec }: TriggerEvent): string | undefined =>
   spec.depth > deepestEvent
-    ? `it is the end of a chain of more than ${deepestEvent} triggers, each of the result of the one before`
+    ? `it is the end of a chain of more than ${deepestEvent} triggers, each of what the one before called`
     : undefined;
 
 export interface Failure {
@@ -103,6 +104,12 @@ export interface Failure {
   /** Another attempt would not help. */
   readonly isFinal?: boolean;
 }
+
+/** What led to that which a delivery calls. */
+export const chainAfter = ({ metadata }: Trigger, { spec }: TriggerEvent): TriggerChain => [
+  ...(spec.chain ?? []),
+  `${metadata.namespace}/${metadata.name}`,
+];
 
 /** How many attempts there are with the one that is made now, since it was set going. */
 const attemptsOf = ({ spec: { replays }, status = {} }: TriggerEvent): number =>

@@ -1,5 +1,6 @@
 /** Stores what a call of a function gave, for the triggers of its results, before the caller gets it. */
 import type { Trigger } from '../../api/minik8s/v1/trigger.ts';
+import { chainHeader, chainOf } from '../../api/minik8s/v1/trigger-chain.ts';
 import { depthHeader, mostEventData, retriedHeader } from '../../api/minik8s/v1/trigger-event.ts';
 import type { CallOutcome } from '../../api/minik8s/v1/trigger-fields.ts';
 import { StatusError } from '../../apimachinery/status-error.ts';
@@ -77,6 +78,7 @@ async function tell(
     data: { ...about, ...more },
     lessData: { ...about, truncated: true },
     depth: depthOf(request) + 1,
+    chain: chainOf(request.headers.get(chainHeader)),
   };
   const told = triggers.filter(({ spec }) => spec.result?.outcomes.includes(outcome));
   await Promise.all(told.map((trigger) => intake.takeAnyway(trigger, happening, time)));
