@@ -21,9 +21,9 @@ const instance = (over: object = {}, namespace = 'a') => {
 
 describe('what a trigger has led to itself', () => {
   it('are runs and Jobs that say so, wherever it is in their chain', () => {
-    for (const of of [runs, source('batch/v1', 'Job')])
+    for (const kind of [runs, source('batch/v1', 'Job')])
       for (const chain of ['a/t', 'b/x,a/t', 'a/t,b/x'])
-        assert.equal(isOwn(trigger('Workflow'), of, marked(chain)), true);
+        assert.equal(isOwn(trigger('Workflow'), kind, marked(chain)), true);
   });
   it('are no others, and no other kinds, of which everybody may say so', () => {
     for (const chain of ['', 'b/t', 'a/tt', 'a/t,,', 'A/t,a/t', ' a/t'])
