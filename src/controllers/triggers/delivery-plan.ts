@@ -1,5 +1,6 @@
 /** Which events of a Trigger are delivered now, what is sent, and what becomes of one that cannot be delivered. Pure. */
 import type { Trigger } from '../../api/minik8s/v1/trigger.ts';
+import type { TriggerChain } from '../../api/minik8s/v1/trigger-chain.ts';
 import { deepestEvent, eventPhase, type TriggerEvent } from '../../api/minik8s/v1/trigger-event.ts';
 import { backoffMs } from '../../base/backoff.ts';
 import { rfc3339 } from '../../base/time.ts';
@@ -93,7 +94,7 @@ export function eventBody({ metadata, spec }: Trigger, event: TriggerEvent): Rec
 /** Why it is not even tried; undefined for one that is. */
 export const whyNotTried = ({ spec }: TriggerEvent): string | undefined =>
   spec.depth > deepestEvent
-    ? `it is the end of a chain of more than ${deepestEvent} triggers, each of the result of the one before`
+    ? `it is the end of a chain of more than ${deepestEvent} triggers, each of what the one before called`
     : undefined;
 
 export interface Failure {
@@ -104,24 +105,37 @@ export interface Failure {
   readonly isFinal?: boolean;
 }
 
+/** What led to that which a delivery calls. */
+export const chainAfter = ({ metadata }: Trigger, { spec }: TriggerEvent): TriggerChain => [
+  ...(spec.chain ?? []),
+  `${metadata.namespace}/${metadata.name}`,
+];
+
+/** How many attempts there are with the one that is made now, since it was set going. */
+const attemptsOf = ({ spec: { replays }, status = {} }: TriggerEvent): number =>
+  (replays > (status.replays ?? 0) ? 0 : (status.attempts ?? 0)) + 1;
+
+/** Whether it is tried no more when the attempt that is made now fails. */
+export const isLastAttempt = ({ spec }: Trigger, event: TriggerEvent): boolean =>
+  attemptsOf(event) >= spec.retry.maxAttempts;
+
 /** The status after a failed attempt. `chance` is a random number from 0 to 1, by which pauses are lengthened up to a half. */
 export function afterFailure(
-  { spec }: Trigger,
-  { spec: { replays }, status = {} }: TriggerEvent,
+  trigger: Trigger,
+  event: TriggerEvent,
   failure: Failure,
   now: number,
   chance: number,
 ): NonNullable<TriggerEvent['status']> & { readonly phase: 'Pending' | 'Failed' } {
-  const isReplayed = replays > (status.replays ?? 0);
-  const attempts = (isReplayed ? 0 : (status.attempts ?? 0)) + 1;
-  const { maxAttempts, minSeconds, maxSeconds } = spec.retry;
+  const attempts = attemptsOf(event);
+  const { minSeconds, maxSeconds } = trigger.spec.retry;
   const common = {
     attempts,
-    replays,
+    replays: event.spec.replays,
     lastError: failure.error.slice(0, longestError),
     ...(failure.status !== undefined && { lastStatus: failure.status }),
   };
-  if (failure.isFinal || attempts >= maxAttempts)
+  if (failure.isFinal || isLastAttempt(trigger, event))
     return { phase: 'Failed', ...common, failedTime: rfc3339(now) };
   const pause = backoffMs({ initialMs: minSeconds * 1000, maxMs: maxSeconds * 1000 }, attempts);
   return { phase: 'Pending', ...common, nextTime: rfc3339(now + pause * (1 + chance / 2) + 999) };

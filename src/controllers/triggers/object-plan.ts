@@ -5,6 +5,7 @@ import type { ChangeType } from '../../api/minik8s/v1/trigger-fields.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
 import { notAfter } from '../../client/resource-version.ts';
+import { chainOfTold } from './own-objects-plan.ts';
 
 type Source = NonNullable<Trigger['spec']['object']>;
 
@@ -50,12 +51,14 @@ export function changedSince(
 }
 
 function happening(
-  { apiVersion, kind }: Source,
+  source: Source,
   plural: string,
   change: ChangeType,
   object: KubeObject,
   time: string,
 ): Happening {
+  const { apiVersion, kind } = source;
+  const chain = chainOfTold(source, object);
   const {
     name,
     namespace,
@@ -80,5 +83,6 @@ function happening(
       object: { apiVersion, kind, metadata: { name, namespace, uid, resourceVersion } },
       truncated: true,
     },
+    ...(chain.length > 0 && { depth: chain.length, chain }),
   };
 }

@@ -15,6 +15,7 @@ import { rfc3339 } from '../../base/time.ts';
 import type { Client, ClientListOptions, WatchEvent } from '../../client/client.ts';
 import { notAfter } from '../../client/resource-version.ts';
 import { changedSince, namespaceOf, toldChange } from './object-plan.ts';
+import { isOwn } from './own-objects-plan.ts';
 import type { Problem } from './status-plan.ts';
 
 /** A watch ends after so many seconds, and another one begins: what the account may is decided there. */
@@ -121,7 +122,8 @@ export class ObjectSource {
   }
 
   async #tell(event: Exclude<WatchEvent<KubeObject>, { type: 'BOOKMARK' }>, time: string): Promise<void> {
-    const { store, definition } = this.#options;
+    const { store, definition, trigger } = this.#options;
+    if (isOwn(trigger, this.#source, event.object)) return;
     const happening = toldChange(this.#source, definition.plural, event.type, event.object, time);
     if (happening) await this.#store(store, happening);
   }
@@ -133,7 +135,7 @@ export class ObjectSource {
 
   /** The history is lost: what is there now tells what has changed, except what was deleted. */
   async #catchUp(signal: AbortSignal): Promise<void> {
-    const { client, definition, clock, store, onChange } = this.#options;
+    const { client, definition, clock, store, onChange, trigger } = this.#options;
     const now = clock.now();
     const [from, since, time] = [this.resourceVersion, this.at, rfc3339(now)];
     const objects: KubeObject[] = [];
@@ -145,10 +147,11 @@ export class ObjectSource {
         .list({ ...this.#query, limit: pageSize, continue: page.metadata.continue, signal });
       objects.push(...page.items);
     }
+    const others = objects.filter((object) => !isOwn(trigger, this.#source, object));
     this.missed =
       `the history of changes from ${rfc3339(since)} to ${time} is lost: objects deleted then are not told, and of each other ` +
       'changed one only its last state';
-    for (const { resourceVersion, happening } of changedSince(this.#source, definition.plural, objects, {
+    for (const { resourceVersion, happening } of changedSince(this.#source, definition.plural, others, {
       from,
       since,
       time,

@@ -3,7 +3,8 @@
 import type { Fn } from '../../api/minik8s/v1/function.ts';
 import { functionResource } from '../../api/minik8s/v1/function.ts';
 import type { Trigger } from '../../api/minik8s/v1/trigger.ts';
-import { depthHeader, type TriggerEvent } from '../../api/minik8s/v1/trigger-event.ts';
+import { chainAnnotations, chainHeader, chainText } from '../../api/minik8s/v1/trigger-chain.ts';
+import { depthHeader, retriedHeader, type TriggerEvent } from '../../api/minik8s/v1/trigger-event.ts';
 import { triggerLabel } from '../../api/minik8s/v1/trigger-event-draft.ts';
 import { type Workflow, workflowResource } from '../../api/minik8s/v1/workflow.ts';
 import { type WorkflowRun, workflowRunResource } from '../../api/minik8s/v1/workflow-run.ts';
@@ -12,7 +13,7 @@ import { isAlreadyExists, isInvalid, isNotFound } from '../../apimachinery/statu
 import { errorMessage } from '../../base/log.ts';
 import type { Client } from '../../client/client.ts';
 import type { Lister } from '../../client/informer.ts';
-import { eventBody, type Failure } from './delivery-plan.ts';
+import { chainAfter, eventBody, type Failure, isLastAttempt } from './delivery-plan.ts';
 import type { Problem } from './status-plan.ts';
 
 export interface FunctionCall {
@@ -72,6 +73,8 @@ export class Targets {
         'content-type': 'application/cloudevents+json',
         'function-call-id': event.spec.id,
         [depthHeader]: String(event.spec.depth),
+        [chainHeader]: chainText(chainAfter(trigger, event)),
+        ...(!isLastAttempt(trigger, event) && { [retriedHeader]: 'true' }),
       },
       body: JSON.stringify(eventBody(trigger, event)),
       signal,
@@ -92,7 +95,12 @@ export class Targets {
     const draft: Draft<WorkflowRun> = {
       apiVersion: 'minik8s.io/v1',
       kind: 'WorkflowRun',
-      metadata: { name: event.metadata.name, namespace, labels: { [triggerLabel]: triggerName } },
+      metadata: {
+        name: event.metadata.name,
+        namespace,
+        labels: { [triggerLabel]: triggerName },
+        annotations: chainAnnotations(chainAfter(trigger, event)),
+      },
       spec: { workflow: target.name, input: eventBody(trigger, event) },
     };
     try {

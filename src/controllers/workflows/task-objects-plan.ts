@@ -2,6 +2,7 @@
 import type { CronJob } from '../../api/batch/v1/cron-job.ts';
 import { type Job, jobResource } from '../../api/batch/v1/job.ts';
 import type { Pod } from '../../api/core/v1/pod.ts';
+import { chainAnnotations, chainOfObject } from '../../api/minik8s/v1/trigger-chain.ts';
 import {
   deepestRun,
   hasEnded,
@@ -73,7 +74,13 @@ export function childRunOf(of: TaskOf): Draft<WorkflowRun> | undefined {
   return {
     apiVersion: 'minik8s.io/v1',
     kind: 'WorkflowRun',
-    metadata: { name, namespace, finalizers: [taskFinalizer], ownerReferences: ownersOf(of) },
+    metadata: {
+      name,
+      namespace,
+      annotations: chainAnnotations(chainOfObject(run.metadata)),
+      finalizers: [taskFinalizer],
+      ownerReferences: ownersOf(of),
+    },
     spec: {
       workflow: task.resource.name,
       input: task.input,
@@ -117,6 +124,7 @@ export function jobOf(of: TaskOf, cronJob: CronJob): Draft<Job> | undefined {
         [runAnnotation]: `${run.metadata.namespace}/${run.metadata.name}`,
         [runUidAnnotation]: run.metadata.uid,
         [taskAnnotation]: task.id,
+        ...chainAnnotations(chainOfObject(run.metadata)),
       },
       finalizers: [taskFinalizer],
       ownerReferences: ownersOf(of),

@@ -15,6 +15,7 @@ import { runtimeClasses } from './runtime-class.ts';
 import { serviceAccounts } from './service-account.ts';
 import { storageClasses } from './storage-class.ts';
 import { storageProtection } from './storage-protection.ts';
+import { triggerChains } from './trigger-chain.ts';
 
 export const admissionPlugins = (server: KubeContext): readonly AdmissionPlugin[] => [
   namespaceLifecycle(server),
@@ -28,6 +29,7 @@ export const admissionPlugins = (server: KubeContext): readonly AdmissionPlugin[
   storageClasses(server),
   storageProtection,
   certificateSigningRequests(server),
+  triggerChains,
   escalation(server),
   resourceQuotas(server),
 ];

@@ -1,9 +1,11 @@
 /** Stores what a call of a function gave, for the triggers of its results, before the caller gets it. */
 import type { Trigger } from '../../api/minik8s/v1/trigger.ts';
-import { depthHeader, mostEventData } from '../../api/minik8s/v1/trigger-event.ts';
+import { chainHeader, chainOf } from '../../api/minik8s/v1/trigger-chain.ts';
+import { depthHeader, mostEventData, retriedHeader } from '../../api/minik8s/v1/trigger-event.ts';
 import type { CallOutcome } from '../../api/minik8s/v1/trigger-fields.ts';
 import { StatusError } from '../../apimachinery/status-error.ts';
 import type { Handler, RequestScope } from '../../apiserver/request-scope.ts';
+import { serviceAccountUserName } from '../../apiserver/user.ts';
 import { rfc3339 } from '../../base/time.ts';
 import { bodyData } from './body-data.ts';
 import type { Intake } from './intake.ts';
@@ -11,6 +13,8 @@ import type { Intake } from './intake.ts';
 /** Bytes of an answer that an event holds. */
 const mostBody = mostEventData / 2;
 const callIdHeader = 'function-call-id';
+/** Who delivers events. Nobody else hides a result. */
+const deliverer = serviceAccountUserName('kube-system', 'trigger-controller');
 
 /** What a call gave: an answer, or none. */
 interface Result {
@@ -56,9 +60,11 @@ function resultOf({ status, headers }: Response, { bytes, isWhole, isCut }: Begi
 async function tell(
   intake: Intake,
   triggers: readonly Trigger[],
-  { info, request, server }: RequestScope,
+  { info, request, server, user }: RequestScope,
   { outcome, status, more }: Result,
 ): Promise<void> {
+  // Each attempt would begin a chain of its own, and a circle of triggers would grow without end.
+  if (outcome === 'Failure' && user.name === deliverer && request.headers.has(retriedHeader)) return;
   const { namespace, name } = info;
   const time = rfc3339(server.clock.now());
   const callId = request.headers.get(callIdHeader) ?? undefined;
@@ -72,6 +78,7 @@ async function tell(
     data: { ...about, ...more },
     lessData: { ...about, truncated: true },
     depth: depthOf(request) + 1,
+    chain: chainOf(request.headers.get(chainHeader)),
   };
   const told = triggers.filter(({ spec }) => spec.result?.outcomes.includes(outcome));
   await Promise.all(told.map((trigger) => intake.takeAnyway(trigger, happening, time)));

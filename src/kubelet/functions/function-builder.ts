@@ -1,5 +1,6 @@
 /** Builds the image of one FunctionVersion: base image, program, files, libraries (docs/decisions/0059-functions.md). */
 
+import { lockFault } from '../../api/minik8s/v1/function-lock.ts';
 import { dependencyFile } from '../../api/minik8s/v1/function-validation.ts';
 import type { FunctionVersion } from '../../api/minik8s/v1/function-version.ts';
 import type { AssetName } from '../../base/assets.ts';
@@ -8,7 +9,6 @@ import type { BuildEngine, Installed } from './build-engine.ts';
 import type { BuildLog } from './build-log.ts';
 import { machineSettings } from './machine-settings.ts';
 import { BuildError } from './plan/build-error.ts';
-import { mostLock } from './plan/build-status.ts';
 import {
   archiveOf,
   below,
@@ -116,8 +116,8 @@ export class FunctionBuilder {
         throw new BuildError(`the libraries of FunctionVersion ${version.metadata.name} cannot be installed`);
       }
       const lock = await readLock(installed);
-      if (Buffer.byteLength(lock) > mostLock)
-        throw new BuildError(`the list of its libraries has more than ${mostLock} bytes`);
+      const fault = version.spec.runtime && lockFault(version.spec.runtime, lock);
+      if (fault !== undefined) throw new BuildError(`what was installed cannot be written down: ${fault}`);
       return use(installed, lock);
     });
   }
@@ -139,6 +139,13 @@ function installPlan(
 ): Plan | undefined {
   const wanted = textOf(version, dependencyFile(runtime));
   if (wanted === undefined) return undefined;
+  const fault = lock === undefined ? undefined : lockFault(runtime, lock);
+  if (fault !== undefined) {
+    const { name } = version.metadata;
+    throw new BuildError(
+      `status.lock of FunctionVersion ${name} is not what a build writes: ${fault}. Delete that version: it is made and built anew`,
+    );
+  }
   return runtime === 'python' ? pythonPlan(wanted, lock) : nodePlan(wanted, version, lock);
 }
 

@@ -96,20 +96,32 @@ describe('a node reads a version of a function', () => {
 });
 
 describe('a node says of a version of a function', () => {
+  const hash = `--hash=sha256:${'a'.repeat(64)}`;
+  const [first, second] = [`a==1 ${hash}\n`, `a==2 ${hash}\n`];
+  it('names, versions and hashes of libraries, and nothing else that pip would read', async () => {
+    for (const lock of [
+      'a==1',
+      `--index-url https://x\n${first}`,
+      `a @ https://x/a.whl ${hash}`,
+      '-e .',
+      '{}',
+    ])
+      assert.equal(await says('mine', { lock, nodeName: 'n1' }), 422, lock);
+  });
   it('what came of a build of its own, once which libraries these are', async () => {
     assert.equal(
-      await says('mine', { lock: 'a==1', nodeName: 'n1', log: 'l', conditions: [condition('Built')] }),
+      await says('mine', { lock: first, nodeName: 'n1', log: 'l', conditions: [condition('Built')] }),
       200,
     );
     assert.equal(
-      await says('mine', { lock: 'a==1', nodeName: 'n1', log: 'm', conditions: [condition('Built')] }),
+      await says('mine', { lock: first, nodeName: 'n1', log: 'm', conditions: [condition('Built')] }),
       200,
     );
-    assert.equal(await says('mine', { lock: 'a==2', nodeName: 'n1' }), 403);
+    assert.equal(await says('mine', { lock: second, nodeName: 'n1' }), 403);
     assert.equal(await says('mine', { nodeName: 'n1' }), 403);
   });
   it('nothing else, and nothing of others', async () => {
-    const now = { lock: 'a==1', nodeName: 'n1' };
+    const now = { lock: first, nodeName: 'n1' };
     assert.equal(await says('mine', { ...now, nodeName: 'n2' }), 403);
     assert.equal(await says('mine', { ...now, conditions: [condition('Ready')] }), 403);
     assert.equal(await says('mine', { ...now, log: 'x'.repeat(9000) }), 403);

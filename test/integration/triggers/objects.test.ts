@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { type ConfigMap, configMapResource } from '../../../src/api/core/v1/config-map.ts';
+import { workflowRunResource } from '../../../src/api/minik8s/v1/workflow-run.ts';
 import type { Draft } from '../../../src/apimachinery/meta.ts';
 import { serviceAccountUser } from '../../../src/apiserver/user.ts';
 import { type Delivered, World } from './world.ts';
@@ -23,11 +24,11 @@ afterEach(async () => {
     await world.client.resource(configMapResource).delete(metadata.name, 'default');
 });
 
-async function allow(resource: string, account: string): Promise<void> {
+async function allow(resource: string, account: string, group = ''): Promise<void> {
   const name = `${resource}-${account}`;
   await world.call('POST', `${rbac}/roles`, {
     metadata: { name },
-    rules: [{ apiGroups: [''], resources: [resource], verbs: ['list', 'watch'] }],
+    rules: [{ apiGroups: [group], resources: [resource], verbs: ['list', 'watch'] }],
   });
   const answer = await world.call('POST', `${rbac}/rolebindings`, {
     metadata: { name },
@@ -259,5 +260,77 @@ describe('a trigger of objects', () => {
       'no more wait',
       async () => (await world.condition('flood', 'Backlogged')) === undefined,
     );
+  });
+});
+
+describe('triggers of runs', () => {
+  const group = '/apis/minik8s.io/v1/namespaces/default';
+  const runs = async () => {
+    const { items } = await world.client.resource(workflowRunResource).list({ namespace: 'default' });
+    return items;
+  };
+  const isReady = (name: string) =>
+    world.eventually('it watches', async () => (await world.condition(name, 'Ready'))?.status === 'True');
+
+  it('are not told of those to which they have led, by themselves or by others', async () => {
+    await allow('workflowruns', 'default', 'minik8s.io');
+    const definition = (States: object) => ({ StartAt: 'A', States });
+    const workflows = {
+      plain: definition({ A: { Type: 'Pass', End: true } }),
+      outer: definition({
+        A: { Type: 'Task', Resource: 'workflow:plain', End: true },
+      }),
+    };
+    for (const [name, of] of Object.entries(workflows)) {
+      const spec = { definition: of };
+      const made = await world.call('POST', `${group}/workflows`, { metadata: { name }, spec });
+      assert.equal(made.status, 201, made.text);
+    }
+    const object = { apiVersion: 'minik8s.io/v1', kind: 'WorkflowRun', types: ['Created'] };
+    for (const [name, workflow] of Object.entries({ one: 'outer', two: 'plain' })) {
+      await world.trigger(name, { target: { kind: 'Workflow', name: workflow }, object });
+      await isReady(name);
+    }
+    const spec = { workflow: 'plain' };
+    const begun = await world.call('POST', `${group}/workflowruns`, { metadata: { name: 'first' }, spec });
+    assert.equal(begun.status, 201, begun.text);
+    await world.eventually('all is over', async () => {
+      const all = await runs();
+      const isOver = all.every(({ status }) => status?.phase === 'Succeeded');
+      return (isOver && all.length >= 8 && (await world.events()).length === 0) || all.length > 100;
+    });
+    const chains = (await runs()).map(({ metadata, spec: { parent } }) =>
+      [metadata.annotations?.['minik8s.io/trigger-chain'] ?? '', ...(parent ? ['child'] : [])].join(' '),
+    );
+    // Each run of one has a child, of which two is told too.
+    assert.deepEqual(chains.toSorted(), [
+      '',
+      'default/one',
+      'default/one child',
+      'default/one,default/two',
+      'default/one,default/two',
+      'default/two',
+      'default/two,default/one',
+      'default/two,default/one child',
+    ]);
+    for (const name of ['one', 'two']) await world.call('DELETE', `${triggers}/${name}`);
+  });
+  it('cannot be kept from being told of one by who makes it', async () => {
+    const metadata = { name: 'hidden', annotations: { 'minik8s.io/trigger-chain': 'default/one' } };
+    const answer = await world.call('POST', `${group}/workflowruns`, {
+      metadata,
+      spec: { workflow: 'plain' },
+    });
+    assert.equal(answer.status, 403, answer.text);
+  });
+  it('of Functions are not told of the changes that calls make', async () => {
+    const object = { apiVersion: 'minik8s.io/v1', kind: 'Function' };
+    const make = (of: object) =>
+      world.call('POST', triggers, {
+        metadata: { name: 'of-functions' },
+        spec: { target: { name: 'f' }, object: of },
+      });
+    assert.equal((await make(object)).status, 422);
+    assert.equal((await make({ ...object, types: ['Created', 'Deleted'] })).status, 201);
   });
 });

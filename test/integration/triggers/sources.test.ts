@@ -242,4 +242,46 @@ describe('a trigger of results', () => {
     assert.match(dead.status?.lastError ?? '', /more than 16 triggers/);
     assert.equal(seen.length, 17);
   });
+  it('goes on once from each event, however often its delivery fails', async () => {
+    const seen = await world.noting('stumbling', (count) => (count <= 4 ? 500 : 200));
+    await world.trigger('stumbling', {
+      target: { name: 'stumbling' },
+      result: { function: 'stumbling' },
+      retry: { minSeconds: 1, maxSeconds: 1 },
+    });
+    await world.eventually(
+      'it is known',
+      async () => (await world.condition('stumbling', 'Ready'))?.status === 'True',
+    );
+    assert.equal((await call('stumbling')).status, 500);
+    await world.eventually('nothing is left but dead letters', async () => {
+      const events = await world.events('stumbling');
+      return events.length > 0 && events.every(({ status }) => status?.phase === 'Failed');
+    });
+    assert.equal((await world.events('stumbling')).length, 1);
+    // Three attempts at the first event failed.
+    assert.equal(seen.length, 17 + 3);
+  });
+  it('is told that a delivery has failed when it is given up', async () => {
+    const seen = await world.noting('after-attempts');
+    const attempts = await world.noting('attempted', () => 500);
+    await world.trigger('attempts', {
+      target: { name: 'attempted' },
+      http: { path: '/attempts' },
+      retry: { maxAttempts: 2, minSeconds: 1, maxSeconds: 1 },
+    });
+    await world.trigger('given-up', {
+      target: { name: 'after-attempts' },
+      result: { function: 'attempted', outcomes: ['Failure'] },
+    });
+    await world.eventually('both are known', async () => {
+      const all = await Promise.all(['attempts', 'given-up'].map((name) => world.condition(name, 'Ready')));
+      return all.every((one) => one?.status === 'True');
+    });
+    assert.equal((await world.call('POST', invoke('attempts'), {})).status, 202);
+    await world.eventually('it is told', () => seen.length > 0);
+    assert.equal(attempts.length, 2);
+    await world.eventually('all is delivered', async () => (await world.events('given-up')).length === 0);
+    assert.equal(seen.length, 1);
+  });
 });

@@ -4,12 +4,13 @@
  */
 import * as v from 'valibot';
 import { deepEqual } from '../../../apimachinery/equality.ts';
-import { forbiddenCause } from '../../../apimachinery/field-error.ts';
+import { forbiddenCause, invalidCause } from '../../../apimachinery/field-error.ts';
 import { keepMeta } from '../../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { conditionSchema, objectMetaSchema, struct } from '../../../apimachinery/schema.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
 import { instanceFields, programFields } from './function-fields.ts';
+import { lockFault } from './function-lock.ts';
 
 const specSchema = v.pipe(
   struct({
@@ -87,6 +88,13 @@ export const functionVersionResource: ResourceDefinition<FunctionVersion> = {
       keepMeta(metadata, old.metadata, 'labels', 'annotations', 'finalizers', 'ownerReferences'),
     validateUpdate: ({ spec }, old) =>
       deepEqual(spec, old.spec) ? [] : [forbiddenCause('spec', 'a FunctionVersion cannot be changed')],
+    validateStatus({ spec, status }, old) {
+      const lock = status?.lock;
+      if (lock === undefined || lock === old.status?.lock) return [];
+      const fault =
+        spec.runtime === undefined ? 'nothing is installed for it' : lockFault(spec.runtime, lock);
+      return fault === undefined ? [] : [invalidCause('status.lock', lock.slice(0, 200), fault)];
+    },
     countsGenerations: true,
   },
   hasStatus: true,

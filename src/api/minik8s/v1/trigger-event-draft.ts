@@ -2,6 +2,7 @@
 import type { Draft, OwnerReference } from '../../../apimachinery/meta.ts';
 import { apiVersionOf } from '../../../apimachinery/resource-definition.ts';
 import { type Trigger, triggerResource } from './trigger.ts';
+import type { TriggerChain } from './trigger-chain.ts';
 import { mostEventData, type TriggerEvent } from './trigger-event.ts';
 
 /** Label: name of the Trigger. */
@@ -21,8 +22,10 @@ export interface Happening {
   readonly data?: unknown;
   /** Stands for the data where they are too large. */
   readonly lessData?: unknown;
-  /** How many events are before it in a chain of results. */
+  /** How many events are before it in a chain of triggers. */
   readonly depth?: number;
+  /** The triggers that have led to it. */
+  readonly chain?: TriggerChain;
 }
 
 const idDigits = 32;
@@ -39,7 +42,7 @@ export interface TriggerRef {
 }
 
 export function eventDraft(trigger: TriggerRef, happening: Happening, digest: Digest): Draft<TriggerEvent> {
-  const { key, type, source, subject, time, data, lessData, depth = 0 } = happening;
+  const { key, type, source, subject, time, data, lessData, depth = 0, chain = [] } = happening;
   const { name, namespace, uid } = trigger.metadata;
   const id = digest(JSON.stringify([uid, ...key])).slice(0, idDigits);
   const isTooLarge = data !== undefined && Buffer.byteLength(JSON.stringify(data)) > mostEventData;
@@ -61,6 +64,7 @@ export function eventDraft(trigger: TriggerRef, happening: Happening, digest: Di
       time,
       ...(data !== undefined && { data: isTooLarge ? lessData : data }),
       depth,
+      ...(chain.length > 0 && { chain: [...chain] }),
       replays: 0,
     },
   };

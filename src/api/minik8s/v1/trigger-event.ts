@@ -8,6 +8,7 @@ import type { ResourceDefinition } from '../../../apimachinery/resource-definiti
 import { int32, objectMetaSchema, struct, time } from '../../../apimachinery/schema.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
+import { longestChain } from './trigger-chain.ts';
 
 const text = v.description<string, string>;
 
@@ -16,7 +17,9 @@ export const mostEventData = 256 * 1024;
 
 /** Header of a call that delivers an event: how many triggers one after another have led to it. */
 export const depthHeader = 'function-trigger-depth';
-/** How many triggers may follow one another by the results of functions. */
+/** Header of a call that delivers an event: when it fails, the event is delivered again, so that its failure is not its result yet. */
+export const retriedHeader = 'function-trigger-retried';
+/** How many triggers may follow one another, each by what the one before called. */
 export const deepestEvent = 16;
 const longestText = 1024;
 
@@ -32,9 +35,15 @@ const specSchema = v.pipe(
     depth: v.optional(
       v.pipe(
         int32(),
-        v.description('How many events are before this one in a chain of results. At most 16.'),
+        v.description('How many events are before this one in a chain of triggers. At most 16.'),
       ),
       0,
+    ),
+    chain: v.optional(
+      v.pipe(
+        v.array(v.string()),
+        v.description('NAMESPACE/NAME of each trigger that has led to it, the first one first.'),
+      ),
     ),
     replays: v.optional(
       v.pipe(
@@ -98,6 +107,8 @@ function validate({ spec }: TriggerEvent): StatusCause[] {
     causes.push(
       invalidCause('spec.depth', spec.depth, `must be between 0 and ${deepestEvent + 1}, inclusive`),
     );
+  if ((spec.chain?.length ?? 0) > longestChain || spec.chain?.some((name) => name.length > 200))
+    causes.push(tooLongCause('spec.chain', longestChain));
   if (spec.replays < 0)
     causes.push(invalidCause('spec.replays', spec.replays, 'must be greater than or equal to 0'));
   return causes;

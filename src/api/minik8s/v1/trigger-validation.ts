@@ -103,6 +103,10 @@ function validateObject(object: NonNullable<Spec['object']>): StatusCause[] {
     causes.push(invalidCause('spec.object.kind', object.kind, 'must be the name of a kind, such as Pod'));
   if (group === 'minik8s.io' && ownKinds.includes(object.kind))
     causes.push(forbiddenCause('spec.object.kind', 'each event would make another one'));
+  if (group === 'minik8s.io' && object.kind === 'Function' && object.types.includes('Updated')) {
+    const rule = 'calls change the status of Functions: name Created, Deleted or both';
+    causes.push(forbiddenCause('spec.object.types', rule));
+  }
   if (object.namespace !== undefined && object.namespace !== '*')
     causes.push(...nameCauses('spec.object.namespace', object.namespace, checkDns1123Label));
   causes.push(...readable('spec.object.labelSelector', object.labelSelector, parseLabelSelector));

@@ -32,6 +32,3 @@ export function withBuild(status: VersionStatus | undefined, result: BuildResult
     conditions: [...withoutCondition(conditions, builtCondition), condition],
   };
 }
-
-/** Bytes: an object must fit into the store with its files. */
-export const mostLock = 400_000;

@@ -2,13 +2,16 @@
  * package.json and package-lock.json, as far as nodes install from them: names and versions of packages of the machine's registry.
  * Addresses, folders and repositories are refused, and no script of a package runs: npm has the machine's settings. Pure.
  */
+import {
+  entryToKeep,
+  isPackageName,
+  isPackageRange,
+  nodePackagesFault,
+} from '../../../api/minik8s/v1/function-lock.ts';
 import { isRecord } from '../../../apimachinery/equality.ts';
 import { BuildError } from './build-error.ts';
 
 const kinds = ['dependencies', 'optionalDependencies', 'devDependencies'] as const;
-const packageName = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-zA-Z0-9~-][a-zA-Z0-9._~-]*$/;
-/** A range of versions, a tag, or another package by `npm:`. */
-const wanted = /^(?:npm:(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-zA-Z0-9~-][a-zA-Z0-9._~-]*@?)?[\w.*^~<>=|+ -]*$/;
 
 type Table = Readonly<Record<string, unknown>>;
 
@@ -46,7 +49,7 @@ function dependencies(table: unknown, kind: string): Table {
   if (table === undefined) return {};
   if (!isRecord(table)) throw new BuildError(`package.json: ${kind} must be an object`);
   for (const [name, range] of Object.entries(table)) {
-    if (!packageName.test(name) || name.length > 214)
+    if (!isPackageName(name))
       throw new BuildError(`package.json: ${JSON.stringify(name)} is no name of a package`);
     requireRange(name, range, kind);
   }
@@ -54,7 +57,7 @@ function dependencies(table: unknown, kind: string): Table {
 }
 
 function requireRange(name: string, range: unknown, where: string): void {
-  if (typeof range === 'string' && range.length <= 500 && wanted.test(range)) return;
+  if (isPackageRange(range)) return;
   const shown = JSON.stringify(range)?.slice(0, 200);
   throw new BuildError(
     `package.json: ${where} has ${name} as ${shown}: only versions of packages of the registry are installed, no addresses or folders`,
@@ -79,13 +82,13 @@ export function portableLock(text: string): string {
   const { packages, lockfileVersion } = lock;
   if (!isRecord(packages) || typeof lockfileVersion !== 'number' || lockfileVersion < 2)
     throw new BuildError('package-lock.json must have lockfileVersion 2 or 3');
-  const kept = Object.entries(packages).map(([path, entry]) => [path, portable(path, entry)] as const);
-  const root = { name: 'function', version: '0.0.0' };
-  return JSON.stringify(
-    { ...root, lockfileVersion: 3, requires: true, packages: Object.fromEntries(kept) },
-    null,
-    1,
+  const kept = Object.fromEntries(
+    Object.entries(packages).map(([path, entry]) => [path, portable(path, entry)] as const),
   );
+  const fault = nodePackagesFault(kept);
+  if (fault !== undefined) throw new BuildError(`package-lock.json: ${fault}`);
+  const root = { name: 'function', version: '0.0.0' };
+  return JSON.stringify({ ...root, lockfileVersion: 3, requires: true, packages: kept }, null, 1);
 }
 
 function portable(path: string, entry: unknown): Table {
@@ -95,13 +98,11 @@ function portable(path: string, entry: unknown): Table {
     const some = tables.filter(([, table]) => Object.keys(table).length > 0);
     return { name: 'function', version: '0.0.0', ...Object.fromEntries(some) };
   }
-  const { resolved, ...rest } = entry;
+  const { resolved, link } = entry;
   const isRemote = resolved === undefined || (typeof resolved === 'string' && /^https?:\/\//.test(resolved));
-  const isChecked = rest.inBundle === true || (typeof rest.integrity === 'string' && rest.integrity !== '');
-  const isBelow = /^node_modules\/(?!.*(?:^|\/)\.\.?(?:\/|$))/.test(path);
-  if (isRemote && isChecked && isBelow && entry.link !== true) return rest;
+  if (isRemote && link !== true) return entryToKeep(entry);
   throw new BuildError(
-    `package-lock.json: ${JSON.stringify(path)} is no package of a registry with a hash: it is not installed`,
+    `package-lock.json: ${JSON.stringify(path)} is no package of a registry: it is not installed`,
   );
 }
 

@@ -97,6 +97,8 @@ for (const [what, text] of Object.entries({
   'an address': '{"dependencies":{"a":"http://169.254.169.254/x.tgz"}}',
   'a folder': '{"dependencies":{"a":"file:../../etc"}}',
   'a link': '{"dependencies":{"a":"link:/etc"}}',
+  'the folder above': '{"dependencies":{"a":".."}}',
+  'an archive': '{"dependencies":{"a":"a.tgz"}}',
   'a variable': '{"dependencies":{"a":"$HOME"}}',
   'no text': '{"dependencies":{"a":{}}}',
   'a path for a name': '{"dependencies":{"../a":"1"}}',
@@ -121,12 +123,21 @@ test('the lock of nodejs has hashes and no addresses', () => {
   });
 });
 
+const one = { version: '1.0.0', integrity: 'sha512-x' };
+
 for (const [what, packages] of Object.entries({
-  'no hash': { 'node_modules/a': { resolved: 'https://x/a.tgz' } },
+  'no hash': { 'node_modules/a': { version: '1.0.0', resolved: 'https://x/a.tgz' } },
   'a repository': { 'node_modules/a': { resolved: 'git+ssh://x', integrity: 'sha512-x' } },
   'a link': { 'node_modules/a': { resolved: '../x', link: true } },
   'another folder': { '../a': { integrity: 'sha512-x' } },
   'a folder above': { 'node_modules/../../a': { integrity: 'sha512-x' } },
+  'an address for a version': { 'node_modules/a': { version: 'https://x/a.tgz', integrity: 'sha512-x' } },
+  'no version': { 'node_modules/a': { integrity: 'sha512-x' } },
+  'an address for a name': { 'node_modules/a': { ...one, name: 'a@https://x/a.tgz' } },
+  'a dependency by address': { 'node_modules/a': { ...one, dependencies: { b: 'git+ssh://x/y' } } },
+  'an optional one by folder': { 'node_modules/a': { ...one, optionalDependencies: { b: '..' } } },
+  'a bundle of nothing': { 'node_modules/a': { version: '1.0.0', inBundle: true } },
+  'a hash that is none': { 'node_modules/a': { ...one, integrity: 'x' } },
   'no entry': { 'node_modules/a': 1 },
 }))
   test(`package-lock.json: ${what} is refused`, () => {

@@ -1,0 +1,137 @@
+/**
+ * What status.lock of a FunctionVersion may say. One node writes it and every other installs from it, so it is no more than names,
+ * versions and hashes of packages of the machine's index: no option, address, file or repository. Pure.
+ */
+import { isRecord } from '../../../apimachinery/equality.ts';
+import type { runtimes } from './function-fields.ts';
+
+/** Bytes: an object must fit into the store with its files. */
+export const mostLock = 400_000;
+
+const pinned =
+  /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,213}[A-Za-z0-9])?==[A-Za-z0-9][A-Za-z0-9.+!_-]{0,200}(?: --hash=sha256:[0-9a-f]{64})+$/;
+const longestLine = 20_000;
+
+/** What is wrong with a lock; undefined when nothing is. */
+export function lockFault(runtime: (typeof runtimes)[number], lock: string): string | undefined {
+  if (Buffer.byteLength(lock) > mostLock) return `it has more than ${mostLock} bytes`;
+  return runtime === 'python' ? pythonFault(lock) : nodeFault(lock);
+}
+
+const shown = (text: string) => JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text);
+
+function pythonFault(lock: string): string | undefined {
+  const bad = lock
+    .split('\n')
+    .find((line) => line !== '' && (line.length > longestLine || !pinned.test(line)));
+  return bad === undefined ? undefined : `${shown(bad)} is not NAME==VERSION --hash=sha256:…`;
+}
+
+function nodeFault(lock: string): string | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(lock);
+  } catch {
+    return 'it is no JSON';
+  }
+  if (!isRecord(value) || value.lockfileVersion !== 3 || !isRecord(value.packages))
+    return 'it is no package-lock.json of lockfileVersion 3';
+  const other = Object.keys(value).find((key) => !lockKeys.has(key));
+  if (other !== undefined) return `it has ${shown(other)}, which no lock has`;
+  return nodePackagesFault(value.packages);
+}
+
+const lockKeys = new Set(['name', 'version', 'lockfileVersion', 'requires', 'packages']);
+
+type Table = Readonly<Record<string, unknown>>;
+
+/** Tables of names and versions that npm looks at. */
+const edgeTables = ['dependencies', 'optionalDependencies', 'peerDependencies', 'devDependencies'] as const;
+/** Of a package in a lock: all that npm needs, and nothing that says where it is from. */
+const entryKeys = new Set<string>([
+  ...[
+    'name',
+    'version',
+    'integrity',
+    'dev',
+    'optional',
+    'devOptional',
+    'peer',
+    'inBundle',
+    'hasInstallScript',
+  ],
+  ...['bin', 'engines', 'os', 'cpu', 'libc', 'license', 'deprecated', 'funding'],
+  ...['bundleDependencies', 'peerDependenciesMeta'],
+  ...edgeTables,
+]);
+
+/** Without what a lock does not need. */
+export const entryToKeep = (entry: Table): Table =>
+  Object.fromEntries(Object.entries(entry).filter(([key]) => entryKeys.has(key)));
+
+const packageName = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-zA-Z0-9~-][a-zA-Z0-9._~-]*$/;
+/** A range of versions, a tag, or another package by `npm:`. What begins with a dot is a folder to npm. */
+const range =
+  /^(?!\.)(?:npm:(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-zA-Z0-9~-][a-zA-Z0-9._~-]*@?)?[\w.*^~<>=|,+ -]*$/;
+const archive = /\.(?:tgz|tar|tar\.gz)$/i;
+const exact = /^\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$/;
+const integrity = /^(?:sha(?:1|256|384|512)-[A-Za-z0-9+/]+={0,2}(?: |$))+$/;
+const below = /^node_modules\/(?!.*(?:^|\/)\.\.?(?:\/|$))/;
+
+export const isPackageName = (name: string): boolean => name.length <= 214 && packageName.test(name);
+
+/** Whether it means a package of the registry, and no address, folder or archive. */
+export const isPackageRange = (text: unknown): text is string =>
+  typeof text === 'string' && text.length <= 500 && range.test(text) && !archive.test(text.trim());
+
+/** What is wrong with the packages of a package-lock.json, by their folders. */
+export function nodePackagesFault(packages: Table): string | undefined {
+  for (const [path, entry] of Object.entries(packages)) {
+    const fault = isRecord(entry) ? entryFault(path, entry, packages) : 'cannot be read';
+    if (fault !== undefined) return `${shown(path)} ${fault}`;
+  }
+  return undefined;
+}
+
+function entryFault(path: string, entry: Table, packages: Table): string | undefined {
+  const other = Object.keys(entry).find((key) => !entryKeys.has(key));
+  if (other !== undefined) return `has ${shown(other)}, which no lock has`;
+  for (const table of edgeTables) {
+    const fault = edgesFault(entry[table] ?? {}, table);
+    if (fault !== undefined) return fault;
+  }
+  if (path === '') return undefined;
+  if (!below.test(path)) return 'is no folder below node_modules';
+  if (entry.name !== undefined && !(typeof entry.name === 'string' && isPackageName(entry.name)))
+    return 'has a name that is none of a package';
+  // npm would fetch an address that stands for the version.
+  if (typeof entry.version !== 'string' || entry.version.length > 256 || !exact.test(entry.version))
+    return 'has no exact version';
+  if (
+    typeof entry.integrity === 'string' &&
+    entry.integrity.length <= 1000 &&
+    integrity.test(entry.integrity)
+  )
+    return undefined;
+  const isBundled = entry.inBundle === true && entry.integrity === undefined && isBelowBundle(path, packages);
+  return isBundled ? undefined : 'has no hash';
+}
+
+function edgesFault(table: unknown, where: string): string | undefined {
+  if (!isRecord(table)) return `has ${where} that cannot be read`;
+  const bad = Object.entries(table).find(([name, wanted]) => !isPackageName(name) || !isPackageRange(wanted));
+  return (
+    bad &&
+    `has ${shown(bad[0])} in ${where} as ${shown(JSON.stringify(bad[1]) ?? '')}: no address or folder is installed`
+  );
+}
+
+/** Whether the archive of a package above it has it in itself. */
+function isBelowBundle(path: string, packages: Table): boolean {
+  for (let at = path.lastIndexOf('/node_modules/'); at > 0; at = path.lastIndexOf('/node_modules/', at - 1)) {
+    const above = packages[path.slice(0, at)];
+    if (isRecord(above) && Array.isArray(above.bundleDependencies) && above.bundleDependencies.length > 0)
+      return true;
+  }
+  return false;
+}

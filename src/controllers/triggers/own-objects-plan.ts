@@ -1,0 +1,33 @@
+/** Which objects have come of triggers: they are not told to those again, or each event would make another. Pure. */
+import { jobResource } from '../../api/batch/v1/job.ts';
+import { podResource } from '../../api/core/v1/pod.ts';
+import { functionResource } from '../../api/minik8s/v1/function.ts';
+import type { Trigger } from '../../api/minik8s/v1/trigger.ts';
+import { chainOfObject, type TriggerChain } from '../../api/minik8s/v1/trigger-chain.ts';
+import { workflowRunResource } from '../../api/minik8s/v1/workflow-run.ts';
+import type { KubeObject } from '../../apimachinery/meta.ts';
+import { apiVersionOf, type ResourceRef } from '../../apimachinery/resource-definition.ts';
+
+type Source = NonNullable<Trigger['spec']['object']>;
+
+const isOf = ({ apiVersion, kind }: Source, ref: ResourceRef) =>
+  kind === ref.kind && apiVersion === apiVersionOf(ref);
+
+/** The triggers that have led to it. Of other kinds the annotation is not the cluster's, and says nothing. */
+export const chainOfTold = (source: Source, { metadata }: KubeObject): TriggerChain =>
+  isOf(source, workflowRunResource) || isOf(source, jobResource) ? chainOfObject(metadata) : [];
+
+/** Whether it is there because of this trigger: a run or a Job that it has led to, or an instance of the function that it calls. */
+export function isOwn({ metadata, spec: { target } }: Trigger, source: Source, object: KubeObject): boolean {
+  if (chainOfTold(source, object).includes(`${metadata.namespace}/${metadata.name}`)) return true;
+  const { namespace, ownerReferences = [] } = object.metadata;
+  if (target.kind !== 'Function' || !isOf(source, podResource) || namespace !== metadata.namespace)
+    return false;
+  return ownerReferences.some(
+    ({ apiVersion, kind, name, controller }) =>
+      controller === true &&
+      apiVersion === apiVersionOf(functionResource) &&
+      kind === functionResource.kind &&
+      name === target.name,
+  );
+}

@@ -1,0 +1,28 @@
+/** Only the cluster says which triggers have led to a run or a Job: it decides which triggers are told of it. */
+import { jobResource } from '../../api/batch/v1/job.ts';
+import { chainAnnotation } from '../../api/minik8s/v1/trigger-chain.ts';
+import { workflowRunResource } from '../../api/minik8s/v1/workflow-run.ts';
+import { newForbidden } from '../../apimachinery/status-error.ts';
+import type { AdmissionPlugin } from '../../apiserver/admission/plugin.ts';
+import { serviceAccountUserName } from '../../apiserver/user.ts';
+
+const kinds = [jobResource, workflowRunResource];
+const writers = ['trigger-controller', 'workflow-controller'].map((name) =>
+  serviceAccountUserName('kube-system', name),
+);
+
+export const triggerChains: AdmissionPlugin = {
+  name: 'TriggerChains',
+  validate({ definition, name, object, old, subresource, user }) {
+    if (!object || subresource !== '' || writers.includes(user.name)) return;
+    if (!kinds.some(({ group, plural }) => definition.group === group && definition.plural === plural))
+      return;
+    const [next, before] = [object, old].map((one) => one?.metadata.annotations?.[chainAnnotation]);
+    if (next !== before)
+      throw newForbidden(
+        definition,
+        name,
+        `the annotation ${chainAnnotation} is set by the cluster: leave it as it is`,
+      );
+  },
+};

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { FunctionVersion } from '../../../../src/api/minik8s/v1/function-version.ts';
+import type { BuildEngine } from '../../../../src/kubelet/functions/build-engine.ts';
+import type { BuildLog } from '../../../../src/kubelet/functions/build-log.ts';
+import { FunctionBuilder } from '../../../../src/kubelet/functions/function-builder.ts';
+import { BuildError } from '../../../../src/kubelet/functions/plan/build-error.ts';
+
+const began = new Error('pip or npm was begun');
+const builder = new FunctionBuilder({
+  client: {} as never,
+  engine: { install: () => Promise.reject(began) } as unknown as BuildEngine,
+  readAsset: () => new Uint8Array(),
+  environment: {},
+});
+const log = { say: () => undefined, write: () => undefined } as unknown as BuildLog;
+const hash = `--hash=sha256:${'a'.repeat(64)}`;
+const build = (runtime: 'python' | 'nodejs', lock: string) => {
+  const files = { 'requirements.txt': 'a', 'package.json': '{"dependencies":{"a":"1"}}' };
+  const spec = {
+    function: 'f',
+    runtime,
+    handler: 'main.handler',
+    files,
+    image: 'minik8s.function/default/f:h',
+  };
+  const version = { metadata: { name: 'f-1', namespace: 'default' }, spec, status: { lock } };
+  return builder.build(version as unknown as FunctionVersion, 'sha256:1', log, new AbortController().signal);
+};
+const packages = (version: string) =>
+  JSON.stringify({
+    lockfileVersion: 3,
+    packages: { 'node_modules/a': { version, integrity: 'sha512-x' } },
+  });
+
+test('a lock that no build wrote begins neither pip nor npm', async () => {
+  for (const lock of [`--index-url https://x\na==1 ${hash}\n`, '-e .', `a @ https://x/a.whl ${hash}`])
+    await assert.rejects(build('python', lock), BuildError, lock);
+  await assert.rejects(build('nodejs', packages('https://x/a.tgz')), BuildError);
+});
+test('one that a build wrote is installed', async () => {
+  await assert.rejects(build('python', `a==1 ${hash}\n`), began);
+  await assert.rejects(build('nodejs', packages('1.0.0')), began);
+});
