@@ -175,6 +175,8 @@ class KubeletRun {
       nodeName: options.nodeName,
       builds: options.builds,
       environment: options.environment ?? {},
+      program: options.program,
+      exec,
     });
     this.#imageGc = new ImageGc({
       runtime,
@@ -222,6 +224,7 @@ class KubeletRun {
       sources,
       images,
       functions: this.#functions.images,
+      ownImage: this.#functions.ownImage,
       warm: this.#functions.warm,
       onGone: () => this.#functions.chores?.podGone(),
       cache: this.#cache,
@@ -361,7 +364,7 @@ class KubeletRun {
   async #shutDown(): Promise<void> {
     const { log, informers } = this.#options;
     await this.#workers.stop();
-    await this.#functions.images.close();
+    await Promise.all([this.#functions.images.close(), this.#functions.ownImage.close()]);
     this.#sources.close();
     await this.#mirrors.close();
     await this.#statuses.close();
