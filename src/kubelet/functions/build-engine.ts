@@ -179,14 +179,15 @@ export class BuildEngine {
     }
   }
 
-  /** Makes an image of one archive, with variables `NAME=value` and no program of its own. */
-  async importImage(archive: Readable, image: string, env: readonly string[]): Promise<void> {
+  /** Makes an image of one archive, with variables and no program of its own. */
+  async importImage(archive: Readable, image: string, env: Readonly<Record<string, string>>): Promise<void> {
     const labels = { [imageLabels.by]: this.owner, [imageLabels.of]: image };
-    const quoted = (pairs: readonly string[]) => pairs.map((pair) => JSON.stringify(pair)).join(' ');
-    const changes = [
-      `ENV ${quoted(env)}`,
-      `LABEL ${quoted(Object.entries(labels).map((pair) => pair.join('=')))}`,
-    ];
+    // As a Dockerfile has them.
+    const pairs = (values: Readonly<Record<string, string>>) =>
+      Object.entries(values)
+        .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+        .join(' ');
+    const changes = [`ENV ${pairs(env)}`, `LABEL ${pairs(labels)}`];
     const at = image.lastIndexOf(':');
     const options = { repo: image.slice(0, at), tag: image.slice(at + 1), changes: changes.join('\n') };
     const doing = `make the image ${image}`;

@@ -68,9 +68,9 @@ export class OwnImage {
       if (present) return present;
       const files = await this.#files(program);
       const libraries = [...new Set(files.flatMap(({ library }) => library ?? []))];
-      await engine.importImage(Readable.from(archive(files)), name, [
-        `LD_LIBRARY_PATH=${libraries.join(':')}`,
-      ]);
+      await engine.importImage(Readable.from(archive(files)), name, {
+        LD_LIBRARY_PATH: libraries.join(':'),
+      });
       const made = await runtime.findImage(name);
       if (!made) throw new Error(`image ${name} was made but is not present`);
       events.event(pod, 'Normal', 'Built', `Made image ${JSON.stringify(ownImage)} of ${program}`);
