@@ -151,6 +151,7 @@ export const flagSubjects = subjects('src/cli/flag-groups.ts', {
     'cluster',
     'user',
     'namespace',
+    'secret',
     'server',
     'token',
     'client-certificate',

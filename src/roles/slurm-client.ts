@@ -8,6 +8,7 @@ import { slurmJobResource } from '../api/minik8s/v1/slurm-job.ts';
 import { stopSignal } from '../base/abort.ts';
 import { isIPv6 } from '../base/addresses.ts';
 import { UsageError } from '../base/usage-error.ts';
+import { flagSubjects } from '../cli/flag-groups.ts';
 import { createHttpsTransport } from '../client/https-transport.ts';
 import { createClient } from '../client/rest-client.ts';
 import { createInformerFactory } from '../client/shared-informer.ts';
@@ -27,13 +28,13 @@ export const command = defineCommand({
       type: 'string',
       required: true,
       valueHint: 'NAME',
-      ...{ description: 'the namespace of the jobs', group: 'Jobs' },
+      ...{ description: 'the namespace of the jobs', group: flagSubjects.headingOf('namespace') },
     },
     secret: {
       type: 'string',
       required: true,
       valueHint: 'NAME',
-      ...{ description: 'the Secret of their connection', group: 'Jobs' },
+      ...{ description: 'the Secret of their connection', group: flagSubjects.headingOf('namespace') },
     },
   },
   run: ({ args: { namespace, secret } }) => client(namespace, secret, stopSignal()),
