@@ -41,6 +41,7 @@ export { priorityLevelConfigurationResource } from './flowcontrol/v1/priority-le
 export { nodeMetricsResource } from './metrics/v1beta1/node-metrics.ts';
 export { podMetricsResource } from './metrics/v1beta1/pod-metrics.ts';
 export { dnsResource } from './minik8s/v1/dns.ts';
+export { folderWatchResource } from './minik8s/v1/folder-watch.ts';
 export { functionResource } from './minik8s/v1/function.ts';
 export { functionVersionResource } from './minik8s/v1/function-version.ts';
 export { slurmFileResource } from './minik8s/v1/slurm-file.ts';

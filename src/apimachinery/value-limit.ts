@@ -37,7 +37,7 @@ export class TextError extends Error {
   override readonly name = 'TextError';
 }
 
-export const tooDeep = () => new TextError(`the value is nested deeper than ${maxDepth} levels`);
+export const tooDeep = (most = maxDepth) => new TextError(`the value is nested deeper than ${most} levels`);
 
 /** A 413, as for a body of too many bytes. */
 export const tooManyValues = (most = maxValues) =>
@@ -63,10 +63,10 @@ export interface JsonSize {
 }
 
 /**
- * Counts what a JSON text holds. Throws for more than `most` values or too deep ones; whether it is JSON at all is for the parser
- * to say. Looks at each character once and keeps nothing.
+ * Counts what a JSON text holds. Throws for more than `most` values or ones deeper than `deepest` levels; whether it is JSON at
+ * all is for the parser to say. Looks at each character once and keeps nothing.
  */
-export function measureJson(text: string, most = maxValues): JsonSize {
+export function measureJson(text: string, most = maxValues, deepest = maxDepth): JsonSize {
   let keys = 0;
   let values = 1;
   let depth = 0;
@@ -80,7 +80,7 @@ export function measureJson(text: string, most = maxValues): JsonSize {
         break;
       case openingBrace:
       case openingBracket:
-        if (++depth > maxDepth) throw tooDeep();
+        if (++depth > deepest) throw tooDeep(deepest);
         if (++values > most) throw tooManyValues(most);
         break;
       case comma:

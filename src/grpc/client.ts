@@ -104,6 +104,11 @@ export class GrpcStream {
     if (this.#stream.writable) this.#stream.write(frame);
   }
 
+  /** Nothing more will be sent. */
+  endSending(): void {
+    this.#stream.end();
+  }
+
   cancel(): void {
     this.#canceled = true;
     this.#stream.close(constants.NGHTTP2_CANCEL);

@@ -10,6 +10,7 @@ import type { Client } from '../client/client.ts';
 import type { Informer, InformerFactory } from '../client/informer.ts';
 import type { EventRecorder } from '../controller-runtime/events.ts';
 import type { SysctlPattern } from './containers/plan/sysctls.ts';
+import type { DeviceSettings } from './devices/node-devices.ts';
 import type { BuildEngine } from './functions/build-engine.ts';
 import type { ImageThresholds } from './images/plan/images-to-free.ts';
 import type { NodeFacts } from './node/node-agent.ts';
@@ -68,6 +69,10 @@ export interface KubeletOptions {
   readonly readUsage?: () => Promise<NodeUsage>;
   /** Kernel parameters that pods may set besides those that are safe; default none. */
   readonly allowedUnsafeSysctls?: readonly SysctlPattern[];
+  /** Folders of this machine that triggers may watch, with what is in them; default none. Absolute. */
+  readonly watchFolders?: readonly string[];
+  /** Which devices pods can ask for; absent: none. */
+  readonly devices?: DeviceSettings;
   /** Builds the images of functions; absent: this node cannot. */
   readonly builds?: BuildEngine;
   /** Of this process; absent: empty. Installations of functions' libraries reach their indexes as it says. */

@@ -12,9 +12,11 @@ import { amounts } from '../api/core/v1/pod-requests.ts';
 import { aborted } from '../base/abort.ts';
 import { errorMessage } from '../base/log.ts';
 import type { SysctlPattern } from './containers/plan/sysctls.ts';
+import { NodeDevices } from './devices/node-devices.ts';
 import { EngineConnection } from './engine-connection.ts';
 import { KnownServices } from './environment/known-services.ts';
 import { PodSources } from './environment/pod-sources.ts';
+import { FolderWatches } from './folders/folder-watches.ts';
 import { type NodeFunctions, nodeFunctions } from './functions/functions.ts';
 import { ImageGc } from './images/image-gc.ts';
 import { ImagePuller } from './images/image-puller.ts';
@@ -41,12 +43,12 @@ import { placeRefusal } from './pods/plan/admit-place.ts';
 import { refusal, refusalOf } from './pods/plan/admit-pod.ts';
 import { securityRefusal } from './pods/plan/admit-security.ts';
 import { resizeProblem } from './pods/plan/allocation.ts';
-import { wantedPortsOf } from './pods/plan/host-ports.ts';
 import { PodCounts } from './pods/pod-counts.ts';
 import { PodWorkers } from './pods/pod-workers.ts';
 import { StatusWriter } from './pods/status-writer.ts';
 import { ProbeCounts } from './probes/probe-counts.ts';
 import { RuntimeOperations } from './runtime/measured-runtime.ts';
+import { hasRunning } from './runtime/observed-pod.ts';
 import { RuntimeCache } from './runtime/runtime-cache.ts';
 import { Sandboxes } from './runtime/sandboxes.ts';
 import { UsageReader } from './usage/usage-reader.ts';
@@ -100,8 +102,10 @@ class KubeletRun {
   readonly #sources: PodSources;
   readonly #chores: VolumeChores;
   readonly #localVolumes: LocalVolumes;
+  readonly #folders: FolderWatches;
   readonly #functions: NodeFunctions;
   readonly #imageGc: ImageGc;
+  readonly #devices: NodeDevices;
   readonly #engine: EngineConnection;
   readonly #usage: UsageReader;
   readonly #server: NodeServer;
@@ -119,7 +123,7 @@ class KubeletRun {
     this.#unsafeSysctls = options.allowedUnsafeSysctls ?? [];
     this.#signal = signal;
     this.#cache = new RuntimeCache(runtime);
-    const hostPorts = new HostPortRules({ network, log, pods: () => this.#workers.pods() });
+    const hostPorts = new HostPortRules({ ...options, pods: () => this.#workers.pods() });
     this.#sandboxes = new Sandboxes({ runtime, network, log, poolSize: options.sandboxPool ?? 4 });
     this.#statuses = new StatusWriter(client, clock, log);
     this.#mirrors = new MirrorPods({ client, clock, log, statuses: this.#statuses });
@@ -129,9 +133,17 @@ class KubeletRun {
       heartbeatMs: options.heartbeatMs ?? heartbeatMs,
       evictionHard: options.evictionHard ?? parseThresholds(defaultEvictionHard),
     };
+    this.#devices = new NodeDevices({
+      settings: options.devices,
+      containers: () => this.#cache.containers(),
+      isActive: (uid) => this.#workers.isActive(uid) || hasRunning(this.#cache.observe(uid)),
+      hasRuntime: (name) => this.#node.hasRuntime(name),
+      ...{ dataDir, clock, log },
+    });
     this.#node = new NodeAgent({
       ...options,
       ...settings,
+      devices: this.#devices.manager.counts,
       localVolumes: localVolumesDirectory(dataDir),
       pressure: new PressureMonitor({
         readUsage,
@@ -153,6 +165,7 @@ class KubeletRun {
     const run = choreSteps({ dataDir, exec, localVolumes, shares, claims, engineDirectory });
     this.#chores = new VolumeChores({ ...options, run });
     this.#localVolumes = localVolumes;
+    this.#folders = new FolderWatches({ ...options, allowed: options.watchFolders ?? [] });
     const volumes = new PodVolumes({
       claims,
       ...{ localVolumes, shares },
@@ -225,6 +238,7 @@ class KubeletRun {
       images,
       functions: this.#functions.images,
       ownImage: this.#functions.ownImage,
+      devices: this.#devices.manager,
       warm: this.#functions.warm,
       onGone: () => this.#functions.chores?.podGone(),
       cache: this.#cache,
@@ -236,7 +250,7 @@ class KubeletRun {
         if (isTerminalPhase(status.phase)) this.#workers.wakeDeferred();
         hostPorts.sync();
       },
-      requireHostPorts: (pod) => this.#requireHostPorts(pod),
+      requireHostPorts: (pod) => hostPorts.requireFree(pod),
       leadHostPorts: (pod) => hostPorts.leadTo(pod),
       refuse: (pod, others) => this.#refuse(pod, others),
       groups: this.#usage.groups,
@@ -293,7 +307,12 @@ class KubeletRun {
   async run(): Promise<void> {
     const stop = new AbortController();
     const signal = AbortSignal.any([this.#signal, stop.signal]);
-    await Promise.all([this.#assigned.load(), this.#services.load(), this.#removeDrafts()]);
+    await Promise.all([
+      this.#assigned.load(),
+      this.#services.load(),
+      this.#devices.load(),
+      this.#removeDrafts(),
+    ]);
     await this.#staticPods.load();
     const loops = [
       this.#assigned.run(signal),
@@ -304,6 +323,7 @@ class KubeletRun {
       this.#imageGc.run(signal),
       this.#functions.chores?.run(signal) ?? aborted(signal),
       this.#server.run(signal),
+      this.#devices.run(signal),
     ];
     try {
       // A loop ends by itself only when it cannot go on; then all end.
@@ -324,10 +344,10 @@ class KubeletRun {
     }
   }
 
-  /** Not before this node is one of the cluster: until then it may read no volume. */
+  /** Not before this node is one of the cluster: until then it may read no volume and no FolderWatch. */
   async #tendVolumes(signal: AbortSignal): Promise<void> {
     await Promise.race([this.#assigned.podCIDRKnown, aborted(signal)]);
-    if (!signal.aborted) await this.#chores.run(signal);
+    if (!signal.aborted) await Promise.all([this.#chores.run(signal), this.#folders.run(signal)]);
   }
 
   /** A part that has nothing to do must not end the others. */
@@ -348,7 +368,7 @@ class KubeletRun {
     return (
       placeRefusal(pod, this.#node.node) ??
       securityRefusal(pod, node) ??
-      refusalOf(pod, others, amounts(this.#node.allocatable))
+      refusalOf(pod, others, amounts({ ...this.#node.allocatable, ...this.#devices.manager.allocatable() }))
     );
   }
 
@@ -379,10 +399,5 @@ class KubeletRun {
       if (result.status === 'rejected')
         log.warn('a part of the node agent did not stop cleanly', { error: errorMessage(result.reason) });
     }
-  }
-
-  /** A rule for a port would silently take it away from a program of this machine that listens there. */
-  async #requireHostPorts(pod: Pod): Promise<void> {
-    for (const port of wantedPortsOf(pod)) await this.#options.requireFreePort?.(port);
   }
 }

@@ -26,9 +26,18 @@ export const bytesOf = (value: Json): number => Buffer.byteLength(JSON.stringify
  */
 export function excessOf(value: Json, mostBytes: number, mostDepth = mostDataDepth): string | undefined {
   let level: readonly Json[] = [value];
+  // The same value may be there a thousand times: it is not written before it is known to be small enough for that.
+  let least = 0;
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > mostDepth) return `holds values in one another more than ${mostDepth} levels deep`;
-    level = level.flatMap(childrenOf);
+    const next: Json[] = [];
+    for (const one of level) {
+      const children = childrenOf(one);
+      least += typeof one === 'string' ? one.length : children.length;
+      if (least > mostBytes) return `has more bytes of JSON than ${mostBytes}`;
+      for (const child of children) next.push(child);
+    }
+    level = next;
   }
   const bytes = bytesOf(value);
   return bytes > mostBytes ? `has ${bytes} bytes of JSON, and may have ${mostBytes}` : undefined;

@@ -33,5 +33,8 @@ export const mostDepth = 100;
 export const mostDefinition = 512 * 1024;
 /** Values that one path may look at. */
 export const mostPathWork = 100_000;
+/** Values that all paths, functions and rules of one state may look at together, and that are looked at in one call before others have their turn. */
+export const mostStateWork = 200_000;
+export const mostTurnWork = 100_000;
 /** Seconds of TimeoutSeconds and the like. */
 export const mostSeconds = 99_999_999;

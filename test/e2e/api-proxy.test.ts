@@ -1,16 +1,23 @@
 /** HTTP to pods, services and nodes through an API server whose machine has no way to any pod. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { CoreV1Api, type V1Pod } from '@kubernetes/client-node';
 import { systemExec } from '../../src/base/exec.ts';
 import { kubectlsOf } from '../fixtures/kubectls.ts';
+import { makeRuntimeImage } from '../fixtures/runtime-images.ts';
+import { executable } from './harness/cluster.ts';
+import { docker } from './harness/docker.ts';
 import { deployHello, isReady, nameOf, readyPods } from './harness/hello.ts';
 import { end } from './harness/host.ts';
+import { helloImage } from './harness/images.ts';
 import { MultiCluster } from './harness/multi-cluster.ts';
 import { waitFor } from './harness/wait-for.ts';
 
 const namespace = '/api/v1/namespaces/default';
+const image = `minik8s-test/proxy-python:${process.pid}`;
 
 /** Its page is on the pod's own address alone, at a port that no other part of it names. */
 const ownAddress = {
@@ -23,6 +30,7 @@ const ownAddress = {
       {
         name: 'page',
         image: 'minik8s/hello:1',
+        readinessProbe: { tcpSocket: { port: 8081 }, periodSeconds: 1 },
         command: [
           'sh',
           '-c',
@@ -46,6 +54,7 @@ const hostNetwork = {
         name: 'page',
         image: 'minik8s/hello:1',
         ports: [{ containerPort: 8080 }],
+        readinessProbe: { httpGet: { port: 8080 }, periodSeconds: 1 },
         env: [{ name: 'GREETING', value: 'machine' }],
       },
     ],
@@ -53,7 +62,14 @@ const hostNetwork = {
 };
 
 test('pods, services and nodes through the API server', async (context) => {
-  const cluster = await MultiCluster.start(context, { hosts: 2, nodes: [1] });
+  await makeRuntimeImage('python', image);
+  context.after(() => docker('image', 'rm', '-f', image).then(() => undefined));
+  const cluster = await MultiCluster.start(context, {
+    hosts: 2,
+    nodes: [1],
+    images: [helloImage, image],
+    masterFlags: ['--python-image', image],
+  });
   const { kubectl, kubeconfig } = cluster;
   await deployHello(cluster);
   await kubectl('scale', 'deployment', 'hello', '--replicas=2');
@@ -73,6 +89,7 @@ test('pods, services and nodes through the API server', async (context) => {
   const first = pods[0] && nameOf(pods[0]);
   const expected = `hello from ${first}\n`;
   const raw = (...path: string[]) => kubectl('get', '--raw', path.join(''));
+  await waitFor('the endpoints of the Service', () => raw(namespace, '/services/hello:http/proxy/'));
   for (const { version, path } of kubectlsOf(['1.20', '1.32'])) {
     const get = async (of: string) =>
       (await systemExec(path, ['--kubeconfig', kubeconfig, 'get', '--raw', of], { timeoutMs: 30_000 }))
@@ -128,6 +145,23 @@ test('pods, services and nodes through the API server', async (context) => {
     );
     assert.match(await raw(agent, '/metrics'), /^kubelet_running_pods \d/m);
     assert.match(await raw(agent, '/configz'), /"kubeletconfig":\{/);
+  });
+
+  await context.test('reaches the instance of a function, which is on another node', async () => {
+    const folder = join(cluster.masterDataDir, 'source');
+    await mkdir(folder);
+    await writeFile(join(folder, 'main.py'), 'def handler(event):\n    return {"far": event["n"]}\n');
+    const ctl = async (...args: string[]) => {
+      const command = cluster.hosts.at(0).command(executable, ['ctl', '--kubeconfig', kubeconfig, ...args]);
+      return (await systemExec(...command, { timeoutMs: 120_000 })).stdout;
+    };
+    await ctl('function', 'create', 'far', '--from', folder, '--idle-seconds', '600', '--wait');
+    assert.deepEqual(JSON.parse(await ctl('function', 'invoke', 'far', '{"n":7}')), { far: 7 });
+    const nodes = '{.items[*].spec.nodeName}';
+    assert.match(
+      await kubectl('get', 'pods', '-l', 'minik8s.io/function=far', '-o', `jsonpath=${nodes}`),
+      /^node-1( node-1)*$/,
+    );
   });
 
   await context.test('serves a client library', async () => {

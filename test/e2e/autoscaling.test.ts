@@ -37,7 +37,7 @@ const deployment = {
             image: helloImage,
             imagePullPolicy: 'IfNotPresent',
             command: ['sh', '-c', worker],
-            resources: { requests: { cpu: '300m', memory: '16Mi' }, limits: { cpu: '300m' } },
+            resources: { requests: { cpu: '150m', memory: '16Mi' }, limits: { cpu: '150m' } },
           },
         ],
       },

@@ -140,6 +140,7 @@ test('a pod that cannot run says why, in its status and in an event', {
         async () => /0\/1 +Init:CrashLoopBackOff +[1-9]/.test(await kubectl('get', 'pod', 'steps')),
         slowly,
       );
+      assert.match(await event('steps', 'BackOff'), /^Back-off restarting failed container second/);
       assert.match(await kubectl('describe', 'pod', 'steps'), /Back-off restarting failed container second/);
       assert.equal(await kubectl('logs', 'steps', '-c', 'second'), 'not yet\n');
       const logs = await kubectl.attempt(['logs', 'steps']);
@@ -201,7 +202,7 @@ test('a pod that cannot run says why, in its status and in an event', {
       );
       assert.match(await event('second', 'FailedScheduling'), /free ports/);
       assert.equal(await host.page('127.0.0.1:8080'), 'hello from first');
-      await kubectl('delete', 'pod', 'first', '--wait=true', '--timeout=30s');
+      await kubectl('delete', 'pod', 'first', '--wait=true', '--timeout=60s');
       await waitFor('second ready', async () => isReady(await read('second')));
       assert.equal(await host.page('127.0.0.1:8080'), 'hello from second');
     }),

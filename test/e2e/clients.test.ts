@@ -92,7 +92,7 @@ test('unmodified clients: kubectl and @kubernetes/client-node', async (context) 
     await kubectl('-n', 'team', 'label', 'configmap', 'one', 'tier=front');
     assert.equal(await kubectl('get', 'cm', '-A', '-l', 'tier=front', '-o', 'name'), 'configmap/one\n');
     assert.match(await kubectl('-n', 'team', 'describe', 'configmap', 'one'), /^Labels: +tier=front$/m);
-    await kubectl('delete', 'namespace', 'team', '--timeout=30s');
+    await kubectl('delete', 'namespace', 'team', '--timeout=60s');
     const { code, stderr } = await kubectl.attempt(['-n', 'team', 'get', 'configmap', 'one']);
     assert.deepEqual([code, stderr], [1, 'Error from server (NotFound): namespaces "team" not found\n']);
   });

@@ -78,7 +78,7 @@ test('domain and path routing', async (context) => {
   await kubectl('create', 'deployment', 'api', '--image=minik8s/hello:1');
   await kubectl('expose', 'deployment', 'api', '--port=8000', '--target-port=8080');
   await readyPods(cluster, 3);
-  await kubectl('rollout', 'status', 'deployment/api', '--timeout=30s');
+  await kubectl('rollout', 'status', 'deployment/api', '--timeout=60s');
   const before = hosts();
 
   await step('there is no web server while there is no Dns', async () => {
@@ -102,7 +102,7 @@ test('domain and path routing', async (context) => {
     );
     await release();
     await answers(`${shop}/`, /^hello from hello-.* 200$/s);
-    await kubectl('wait', 'dns/shop', '--for=condition=Ready', '--timeout=30s');
+    await kubectl('wait', 'dns/shop', '--for=condition=Ready', '--timeout=60s');
   });
 
   await step('names and paths lead to Services, from the node and from pods', async () => {
@@ -164,12 +164,12 @@ test('domain and path routing', async (context) => {
     await applied(dnsObject('shop', shop, '/=hello:80', '/late=late:80'));
     await answers(`${shop}/late`, /not available\s+503$/);
     await answers(`${shop}/`, /^hello from hello-.* 200$/s);
-    await kubectl('wait', '--for=condition=Ready=false', 'dns/shop', '--timeout=10s');
+    await kubectl('wait', '--for=condition=Ready=false', 'dns/shop', '--timeout=60s');
     await waitFor('the event', async () =>
       /dns\/shop .*"late" not found/.test(await events('ServiceNotFound')),
     );
     await kubectl('expose', 'deployment', 'api', '--name=late', '--port=80', '--target-port=8080');
-    await kubectl('wait', '--for=condition=Ready', 'dns/shop', '--timeout=10s');
+    await kubectl('wait', '--for=condition=Ready', 'dns/shop', '--timeout=60s');
     await answers(`${shop}/late`, /^hello from api-.* 200$/s);
     await kubectl('scale', 'deployment', 'api', '--replicas=0');
     await answers(`${shop}/late`, /not available\s+503$/);

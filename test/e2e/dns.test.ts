@@ -81,7 +81,7 @@ test('cluster DNS', async (context) => {
   await deployHello(cluster);
   await systemExec('kubectl', ['--kubeconfig', cluster.kubeconfig, 'apply', '-f', '-'], { input: objects });
   await readyPods(cluster, 3);
-  await cluster.kubectl('wait', '--for=condition=Ready', 'pod', '--all', '--timeout=30s');
+  await cluster.kubectl('wait', '--for=condition=Ready', 'pod', '--all', '--timeout=60s');
 
   /** What dig prints with +short, sorted. */
   const short = async (...args: string[]) => (await host.run('dig', '+short', ...args)).split('\n').sort();
@@ -225,7 +225,7 @@ test('cluster DNS while no master answers, of another domain at another address'
     nodeConfig: names,
   });
   const { host, role } = cluster.node('node-1');
-  const at = ['+time=1', '+tries=1', '@10.96.7.7'];
+  const at = ['+time=3', '+tries=3', '@10.96.7.7'];
   const ask = (name: string) => host.run('dig', '+short', ...at, name);
   const name = 'kubernetes.default.svc.lab.internal';
   await waitFor('an answer on the node', async () => (await ask(name)) === '10.96.0.1');

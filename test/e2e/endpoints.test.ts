@@ -35,7 +35,7 @@ test('Endpoints of pods, of masters and of people', async (context) => {
     const ips = subsets?.flatMap(({ addresses = [] }) => addresses.map(({ ip }) => ip)) ?? [];
     return ips.length === 3 && ips;
   });
-  assert.deepEqual(listed, pods.map(({ status }) => status?.podIP).sort());
+  assert.deepEqual([...listed].sort(), pods.map(({ status }) => status?.podIP).sort());
   const shown = listed.map((ip) => `${ip}:8080`);
 
   for (const { version, path } of kubectlsOf(['1.20', '1.27', '1.32', '1.33'])) {

@@ -25,20 +25,16 @@ test('a pool of instances', async (context) => {
     (await pods('minik8s.io/warm=python,!minik8s.io/function')).filter(({ status }) =>
       status?.containerStatuses?.some(({ state }) => state?.running),
     );
-  const untilWaiting = async (other?: string) => {
-    await waitFor(
+  const untilWaiting = (other?: string) =>
+    waitFor(
       'an instance that waits',
-      async () => (await waiting()).some(({ metadata }) => metadata?.uid !== other),
+      async () => (await waiting()).map(({ metadata }) => metadata?.uid).find((uid) => uid && uid !== other),
       { timeoutMs: 120_000 },
     );
-    const [one] = (await waiting()).filter(({ metadata }) => metadata?.uid !== other);
-    assert.ok(one?.metadata?.uid);
-    return one.metadata.uid;
-  };
   const folder = join(cluster.dataDir, 'source');
   await mkdir(folder);
   await writeFile(join(folder, 'main.py'), 'def handler(event):\n    return {"hello": event.get("name")}\n');
-  await ctl('function', 'create', 'hello', '--from', folder, '--idle-seconds', '1', '--wait');
+  await ctl('function', 'create', 'hello', '--from', folder, '--idle-seconds', '5', '--wait');
 
   await context.test('one that waited answers, and another waits', async () => {
     const uid = await untilWaiting();
@@ -56,7 +52,9 @@ test('a pool of instances', async (context) => {
     await waitFor('the pods to go', async () => (await pods('minik8s.io/warm')).length === 0, {
       timeoutMs: 90_000,
     });
-    const left = await cluster.kubectl.json<{ items: unknown[] }>('get', 'functionversions');
-    assert.deepEqual(left.items, []);
+    await waitFor('the versions to go', async () => {
+      const left = await cluster.kubectl.json<{ items: unknown[] }>('get', 'functionversions');
+      return left.items.length === 0;
+    });
   });
 });

@@ -108,7 +108,7 @@ test('a Deployment behind a Service, from apply to delete', async (context) => {
   await context.test('a deleted pod is replaced', async () => {
     const [pod] = await readyPods(cluster, 3);
     assert.ok(pod);
-    await kubectl('delete', 'pod', nameOf(pod), '--wait=true', '--timeout=30s');
+    await kubectl('delete', 'pod', nameOf(pod), '--wait=true', '--timeout=60s');
     const names = (await readyPods(cluster, 3)).map(nameOf);
     assert.ok(!names.includes(nameOf(pod)));
     assert.deepEqual(await containersWith([`io.kubernetes.pod.uid=${pod.metadata?.uid}`], true), []);

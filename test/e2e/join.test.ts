@@ -105,7 +105,7 @@ test('a machine joins with one file, works, is taken out and forgotten', async (
 
   await context.test('the master reaches its agent by the certificate it asked for', async () => {
     await runPod(cluster, node);
-    assert.equal(await kubectl('logs', 'hello'), 'here I am\n');
+    await waitFor('what it says', async () => (await kubectl('logs', 'hello')) === 'here I am\n');
   });
 
   await context.test('without its token it starts again as the same node', async () => {

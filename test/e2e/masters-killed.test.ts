@@ -38,7 +38,7 @@ test('members of etcd and masters are killed under load: nothing is lost or done
     // To read what another master wrote, its watch must have moved on as well.
     await a.kubectl('get', 'configmap', 'seen-past-the-cut');
     const ms = performance.now() - since;
-    assert.ok(ms < 12_000, `${ms} ms`);
+    assert.ok(ms < 30_000, `${ms} ms`);
   });
   await etcd.rejoin(cut);
   const member = await etcd.memberOf(b.role.pid);

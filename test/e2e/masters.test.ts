@@ -6,7 +6,15 @@ import { CoreV1Api } from '@kubernetes/client-node';
 import { openCredentials } from '../../src/pki/credentials.ts';
 import { executable } from './harness/cluster.ts';
 import { endOf } from './harness/end-of.ts';
-import { endpoints, leaderOf, type Master, podsOf, prepareMasters, ready } from './harness/masters.ts';
+import {
+  endpoints,
+  holderAt,
+  leaderOf,
+  type Master,
+  podsOf,
+  prepareMasters,
+  ready,
+} from './harness/masters.ts';
 import { waitFor } from './harness/wait-for.ts';
 
 test('several masters on one etcd', async (context) => {
@@ -83,13 +91,14 @@ test('several masters on one etcd', async (context) => {
       const [leader, other] = await leaderOf(scene);
       await waitFor('its pod', async () => (await podsOf(other, 'handed')) === 1);
       assert.equal(await leader.role.end('SIGTERM'), 0);
+      // It gave the lease up: nobody waits for its end.
+      assert.notEqual(await holderAt(other), leader.identity);
       const since = performance.now();
       assert.deepEqual(await endpoints(other), [other.endpoint]);
       await other.kubectl('scale', 'deployment/handed', '--replicas=3');
       await waitFor('three pods', async () => (await podsOf(other, 'handed')) === 3, { intervalMs: 10 });
       const ms = performance.now() - since;
       t.diagnostic(`the other had acted ${Math.round(ms)} ms after the leader ended`);
-      assert.ok(ms < 12_000, `${ms} ms: that is a lease (15 s) running out`);
       await leader.role.start(ready);
       await waitFor('both endpoints', async () => (await endpoints(other)).length === 2);
     },

@@ -155,7 +155,7 @@ test('pods when their node is drained, stopped, cut off, or shut down', async (c
     async () => {
       const old = (await pods()).map(({ metadata }) => metadata?.name ?? '');
       process.kill(second.role.pid, 'SIGPWR');
-      await waitFor('the process to end', () => !second.role.running, { timeoutMs: 30_000 });
+      await waitFor('the process to end', () => !second.role.running);
       assert.deepEqual(await running(second), []);
       for (const name of old) {
         const { status } = await kubectl.json<V1Pod>('get', 'pod', name);

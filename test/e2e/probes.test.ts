@@ -39,7 +39,7 @@ test('pods with probes', async (context) => {
       }),
     });
   const get = (name: string) => kubectl.json<V1Pod>('get', 'pod', name);
-  const until = (name: string, what: string, test: (pod: V1Pod) => boolean, timeoutMs = 30_000) =>
+  const until = (name: string, what: string, test: (pod: V1Pod) => boolean, timeoutMs = 60_000) =>
     waitFor(
       `pod ${name}: ${what}`,
       async () => {
@@ -109,14 +109,15 @@ test('pods with probes', async (context) => {
     await kubectl('delete', 'pod', 'hanging', '--wait=true');
     await create('hung', { livenessProbe: { exec: { command }, ...often, failureThreshold: 3 } });
     await until('hung', 'runs', isReady);
+    await waitFor('a run of it', () => processesNaming('98766').length > 0);
     // Each run begins when what the one before has left is gone.
-    let most = 0;
+    let most = 1;
     for (let look = 0; look < 20; look++) {
       most = Math.max(most, processesNaming('98766').length);
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
     // A shell and its program.
-    assert.ok(most >= 1 && most <= 2, `${most} processes of one probe`);
+    assert.ok(most <= 2, `${most} processes of one probe`);
   });
 
   await context.test(

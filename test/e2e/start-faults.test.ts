@@ -69,7 +69,7 @@ test('a pod whose start, or what it was started from, has a fault', async (conte
       .split('\n')
       .filter((one) => one.includes(`_${name}_`));
   const remove = async (name: string) => {
-    await kubectl('delete', 'pod', name, '--wait=true', '--timeout=30s');
+    await kubectl('delete', 'pod', name, '--wait=true', '--timeout=60s');
     assert.deepEqual(await leftOf(name), []);
   };
 

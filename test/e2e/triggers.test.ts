@@ -100,20 +100,17 @@ test('triggers', async (context) => {
       'Deleted',
     ];
     await ctl('trigger', 'create', 'maps', '--function', 'recorder', ...which);
-    await kubectl('wait', 'trigger', 'maps', '--for=condition=Ready', '--timeout=30s');
+    await kubectl('wait', 'trigger', 'maps', '--for=condition=Ready', '--timeout=60s');
     const map = join(host.directory, 'map.json');
     const metadata = { name: 'shop', labels: { app: 'shop' } };
     await writeFile(map, JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata }));
     await kubectl('create', '-f', map);
     await kubectl('delete', 'configmap', 'shop');
     const events = await gotOf('recorder', 'maps', 2);
-    assert.deepEqual(
-      events.map(({ type, subject }) => [type, subject]),
-      [
-        ['minik8s.io/object.created', 'shop'],
-        ['minik8s.io/object.deleted', 'shop'],
-      ],
-    );
+    assert.deepEqual(events.map(({ type, subject }) => [type, subject]).sort(), [
+      ['minik8s.io/object.created', 'shop'],
+      ['minik8s.io/object.deleted', 'shop'],
+    ]);
   });
 
   await context.test('the result of a function, and dead letters that are replayed', async () => {
@@ -130,7 +127,7 @@ test('triggers', async (context) => {
       'Failure',
     );
     await ctl('trigger', 'create', 'try', '--function', 'failing', '--path', '/try', '--max-attempts', '2');
-    await kubectl('wait', 'trigger', 'after', 'try', '--for=condition=Ready', '--timeout=30s');
+    await kubectl('wait', 'trigger', 'after', 'try', '--for=condition=Ready', '--timeout=60s');
     await ctl('trigger', 'fire', 'try', '{"n":7}');
     const [dead] = await waitFor('it to be given up', async () => {
       const text = await ctl('trigger', 'events', 'try', '--no-headers');

@@ -134,5 +134,15 @@ export const seeds: Record<string, object> = {
   'minik8s.io/SlurmFile': {
     spec: { job: 'a', jobUID: 'u', kind: 'Output', path: 'stdout', offset: 0, length: 3, data: 'AAEC' },
   },
+  'minik8s.io/FolderWatch': {
+    spec: {
+      trigger: 't',
+      nodeName: 'n',
+      source: '/s',
+      since: '2026-01-01T00:00:00Z',
+      folder: '/srv/in',
+      types: ['Created'],
+    },
+  },
   'minik8s.io/Dns': { spec: { host: 'a.b', paths: [{ path: '/', serviceName: 'a', servicePort: 80 }] } },
 };

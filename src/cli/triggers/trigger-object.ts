@@ -24,7 +24,7 @@ export const triggerFlags = {
   change: {
     type: 'string',
     hint: 'Created|Updated|Deleted',
-    about: 'a change that --object tells; may be repeated',
+    about: 'a change of objects or files that is told; may be repeated',
     usual: 'all',
   },
   selector: { type: 'string', short: 'l', hint: 'SELECTOR', about: 'only objects whose labels match' },
@@ -42,12 +42,33 @@ export const triggerFlags = {
     about: 'a result that --result-of tells; may be repeated',
     usual: 'both',
   },
+  'file-claim': {
+    type: 'string',
+    hint: 'CLAIM[/PATH]',
+    about: 'for files in the volume of this claim, or in a folder of it',
+  },
+  'file-folder': {
+    type: 'string',
+    hint: '/DIR',
+    about: 'for files in this folder of nodes that allow it (--watch-folder)',
+  },
+  'node-selector': {
+    type: 'string',
+    hint: 'KEY=VALUE,…',
+    about: 'only nodes with these labels watch --file-folder',
+    usual: 'all',
+  },
+  pattern: { type: 'string', hint: 'GLOB', about: 'only files whose name is such, like "*.csv"' },
+  recursive: { type: 'boolean', about: 'also files in the folders that are in it' },
+  'include-content': { type: 'boolean', about: 'files of at most 64 KiB are told with what is in them' },
   input: { type: 'string', hint: 'JSON', about: 'JSON that is given along with each event' },
   'max-attempts': { type: 'string', hint: 'NUMBER', about: 'how often an event is tried', usual: '5' },
 } as const satisfies FlagTable;
 
-const sources = ['schedule', 'path', 'object', 'result-of'] as const;
+const sources = ['schedule', 'path', 'object', 'result-of', 'file-claim', 'file-folder'] as const;
 type Source = (typeof sources)[number];
+
+const ofFiles = ['change', 'pattern', 'recursive', 'include-content'];
 
 /** Flags that mean nothing without another one. */
 const parts: Readonly<Record<Source, readonly string[]>> = {
@@ -55,6 +76,8 @@ const parts: Readonly<Record<Source, readonly string[]>> = {
   path: ['method', 'public'],
   object: ['change', 'selector', 'field-selector', 'serviceaccount'],
   'result-of': ['outcome'],
+  'file-claim': ofFiles,
+  'file-folder': [...ofFiles, 'node-selector'],
 };
 
 export function triggerSpec(flags: Flags): JsonObject {
@@ -68,9 +91,12 @@ export function triggerSpec(flags: Flags): JsonObject {
     throw new UsageError(
       `ctl trigger create: say when: one of ${sources.map((flag) => `--${flag}`).join(', ')}`,
     );
-  for (const [other, some] of Object.entries(parts)) {
-    const wrong = other === source ? undefined : some.find((flag) => flags.given(flag));
-    if (wrong !== undefined) throw new UsageError(`ctl trigger create: --${wrong} is for --${other}`);
+  const wrong = Object.values(parts)
+    .flat()
+    .find((flag) => flags.given(flag) && !parts[source].includes(flag));
+  if (wrong !== undefined) {
+    const of = sources.filter((one) => parts[one].includes(wrong)).map((one) => `--${one}`);
+    throw new UsageError(`ctl trigger create: --${wrong} is for ${of.join(' and ')}`);
   }
   const [input, account, attempts] = [
     flags.text('input'),
@@ -96,6 +122,12 @@ function sourceSpec(flags: Flags, source: Source): JsonObject {
     const value = flags.text(flag);
     return value !== undefined && { [field]: value };
   };
+  const ofFile = () => ({
+    ...one('pattern', 'pattern'),
+    ...list('change', 'types'),
+    ...(flags.on('recursive') && { recursive: true }),
+    ...(flags.on('include-content') && { includeContent: true }),
+  });
   switch (source) {
     case 'schedule':
       return { cron: { schedule: text, ...one('time-zone', 'timeZone') } };
@@ -113,9 +145,32 @@ function sourceSpec(flags: Flags, source: Source): JsonObject {
       const selected = { ...one('selector', 'labelSelector'), ...one('field-selector', 'fieldSelector') };
       return { object: { ...kind, ...selected, ...list('change', 'types') } };
     }
+    case 'file-claim': {
+      const [claimName = '', ...path] = text.split('/');
+      return { file: { claimName, ...(path.length > 0 && { path: path.join('/') }), ...ofFile() } };
+    }
+    case 'file-folder': {
+      const labels = flags.text('node-selector');
+      return {
+        file: { folder: text, ...(labels !== undefined && { nodeSelector: labelsOf(labels) }), ...ofFile() },
+      };
+    }
     case 'result-of':
       return { result: { function: text, ...list('outcome', 'outcomes') } };
   }
+}
+
+function labelsOf(text: string): JsonObject {
+  return Object.fromEntries(
+    text.split(',').map((label) => {
+      const [key, value, ...more] = label.split('=');
+      if (!key || value === undefined || more.length > 0)
+        throw new UsageError(
+          `ctl trigger create: --node-selector takes KEY=VALUE with commas between, not ${JSON.stringify(text)}`,
+        );
+      return [key, value];
+    }),
+  );
 }
 
 function jsonOf(text: string): unknown {

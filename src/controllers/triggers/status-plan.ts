@@ -32,6 +32,8 @@ export interface StatusFacts {
   readonly problem: Problem | undefined;
   /** Its source waits for room. */
   readonly waits: boolean;
+  /** More about one that is ready. */
+  readonly detail?: string | undefined;
   /** What may not have been told. */
   readonly missed: string | undefined;
   readonly timestamp: string;
@@ -42,7 +44,7 @@ export function planStatus({ metadata, status = {} }: Trigger, facts: StatusFact
   const before = status.conditions ?? [];
   const ready = problem
     ? ({ status: 'False', ...problem } as const)
-    : ({ status: 'True', reason: 'Active', message: 'events are taken and delivered' } as const);
+    : ({ status: 'True', reason: 'Active', message: activeMessage(facts.detail) } as const);
   const isSameSource = position !== undefined && position.of === status.position?.of;
   const known = isSameSource ? findCondition(before, 'EventsMissed')?.message : undefined;
   const missed = facts.missed ?? known;
@@ -72,6 +74,9 @@ export function planStatus({ metadata, status = {} }: Trigger, facts: StatusFact
     conditions,
   };
 }
+
+const activeMessage = (detail: string | undefined) =>
+  `events are taken and delivered${detail === undefined ? '' : `; ${detail}`}`;
 
 const backlogged = {
   status: 'True',

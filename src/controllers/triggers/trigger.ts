@@ -1,6 +1,10 @@
 /** Tells what Triggers watch for, as TriggerEvents, and delivers those to their targets. */
 import { createHash } from 'node:crypto';
+import { nodeResource } from '../../api/core/v1/node.ts';
+import { persistentVolumeResource } from '../../api/core/v1/persistent-volume.ts';
+import { persistentVolumeClaimResource } from '../../api/core/v1/persistent-volume-claim.ts';
 import { serviceAccountResource } from '../../api/core/v1/service-account.ts';
+import { folderWatchResource } from '../../api/minik8s/v1/folder-watch.ts';
 import { functionResource } from '../../api/minik8s/v1/function.ts';
 import { sourceOf, type Trigger, triggerResource } from '../../api/minik8s/v1/trigger.ts';
 import { type TriggerEvent, triggerEventResource } from '../../api/minik8s/v1/trigger-event.ts';
@@ -26,6 +30,7 @@ import { Backlog, eventsByTrigger, triggerOf } from './backlog.ts';
 import { planCron, scheduledHappening } from './cron-plan.ts';
 import { Deliveries } from './deliveries.ts';
 import { type DeliveryPlan, planDeliveries } from './delivery-plan.ts';
+import { FileSource, triggerOfWatch } from './file-source.ts';
 import { ObjectSource } from './object-source.ts';
 import { type Position, type Problem, planStatus, positionOf } from './status-plan.ts';
 import { type CallFunction, Targets } from './targets.ts';
@@ -52,6 +57,10 @@ interface Sourced {
   readonly problem?: Problem | undefined;
   readonly again?: number | undefined;
   readonly position?: Position | undefined;
+  /** More about one that is ready. */
+  readonly detail?: string | undefined;
+  /** Whether it waits for room elsewhere. */
+  readonly waits?: boolean;
 }
 
 function define(options: TriggerOptions, context: ControllerContext): ControllerDefinition {
@@ -63,6 +72,13 @@ function define(options: TriggerOptions, context: ControllerContext): Controller
   const workflows = informers.informerFor(workflowResource).lister;
   const accounts = informers.informerFor(serviceAccountResource).lister;
   const backlog = new Backlog(eventInformer);
+  const [claims, volumes, nodes] = [
+    informers.informerFor(persistentVolumeClaimResource).lister,
+    informers.informerFor(persistentVolumeResource).lister,
+    informers.informerFor(nodeResource).lister,
+  ];
+  const watches = informers.informerFor(folderWatchResource);
+  const files = new FileSource({ client, claims, volumes, nodes, watches, digest });
   const ownWrites = new ObservedWrites(client, triggerResource, informer);
   const targets = new Targets({ ...context, ...options, functions, workflows });
   const sources = new Map<ObjectKey, { readonly id: string; readonly source: ObjectSource }>();
@@ -128,6 +144,7 @@ function define(options: TriggerOptions, context: ControllerContext): Controller
     now: number,
   ): Promise<Sourced> {
     if (trigger.spec.object === undefined || !position) stopSource(key);
+    if (trigger.spec.file === undefined || !position) await files.stop(key);
     if (!position) {
       return {
         problem: { reason: 'Suspended', message: 'spec.suspend is true: nothing is told or delivered' },
@@ -135,25 +152,23 @@ function define(options: TriggerOptions, context: ControllerContext): Controller
     }
     if (trigger.spec.cron) return tellTimes(key, trigger, position, now);
     if (trigger.spec.object) return tellObjects(key, trigger, position, signal);
-    if (trigger.spec.http) {
-      const { namespace = '', name } = trigger.metadata;
-      const { path } = trigger.spec.http;
-      const first = triggerAt(triggers.list(namespace), path);
-      if (first && first.metadata.name !== name)
-        return {
-          position,
-          problem: {
-            reason: 'PathTaken',
-            message: `trigger ${JSON.stringify(first.metadata.name)} has the path ${path}`,
-          },
-        };
-    }
+    if (trigger.spec.file) return { position, ...(await files.tell(key, trigger, position)) };
+    const taken = pathTaken(trigger);
+    if (taken) return { position, problem: taken };
     const of = trigger.spec.result?.function;
     if (of !== undefined && !functions.get(`${trigger.metadata.namespace}/${of}`)) {
       const message = `spec.result.function: there is no function ${JSON.stringify(of)} in the namespace`;
       return { position, problem: { reason: 'FunctionMissing', message } };
     }
     return { position };
+  }
+
+  /** Of two with one path the older has it. */
+  function pathTaken({ metadata: { namespace, name }, spec: { http } }: Trigger): Problem | undefined {
+    const first = http && triggerAt(triggers.list(namespace), http.path);
+    if (!first || first.metadata.name === name) return undefined;
+    const message = `trigger ${JSON.stringify(first.metadata.name)} has the path ${http.path}`;
+    return { reason: 'PathTaken', message };
   }
 
   async function tellTimes(
@@ -274,7 +289,8 @@ function define(options: TriggerOptions, context: ControllerContext): Controller
       deadLetters: plan.deadLetters,
       position: sourced.position,
       problem: sourced.problem ?? targets.problemOf(trigger),
-      waits: backlog.waits(key),
+      waits: backlog.waits(key) || sourced.waits === true,
+      detail: sourced.detail,
       missed: source?.missed,
       timestamp: rfc3339(now),
     });
@@ -325,6 +341,14 @@ function define(options: TriggerOptions, context: ControllerContext): Controller
       watched(serviceAccountResource, ({ metadata: { namespace, name } }) =>
         triggersOf(namespace, ({ spec }) => spec.object !== undefined && spec.serviceAccountName === name),
       ),
+      watched(folderWatchResource, (watch) => [triggerOfWatch(watch)]),
+      watched(persistentVolumeClaimResource, ({ metadata: { namespace, name } }) =>
+        triggersOf(namespace, ({ spec }) => spec.file?.claimName === name),
+      ),
+      watched(persistentVolumeResource, ({ spec: { claimRef } }) =>
+        claimRef ? triggersOf(claimRef.namespace, ({ spec }) => spec.file?.claimName === claimRef.name) : [],
+      ),
+      watched(nodeResource, () => triggersOf(undefined, ({ spec }) => spec.file !== undefined)),
       watched(workflowResource, ({ metadata: { namespace, name } }) =>
         triggersOf(namespace, ({ spec }) => spec.target.name === name),
       ),

@@ -41,6 +41,7 @@ import { keepDefinition, revisionName } from './definitions.ts';
 import { FunctionTasks, type Task } from './function-tasks.ts';
 import { chunksOf, entriesOf } from './history-plan.ts';
 import { excessOfRun, executionOf, stateOf, statusOf } from './run-status-plan.ts';
+import { Shares } from './shares.ts';
 import { isGone, TaskObjects } from './task-objects.ts';
 import { runAnnotation, taskFinalizer } from './task-objects-plan.ts';
 
@@ -51,6 +52,9 @@ export interface WorkflowOptions {
 
 /** Times that one run is stored before others have their turn. */
 const mostRounds = 20;
+/** Runs that are gone on with at a time: of all namespaces, and of one. */
+const workers = 32;
+const mostOfNamespace = 16;
 const byWorkflow = 'by workflow';
 
 export const workflowRunController =
@@ -82,6 +86,7 @@ class Runs {
   readonly #workflows;
   readonly #revisions;
   readonly #thread;
+  readonly #shares = new Shares(mostOfNamespace);
   readonly #live = new Map<ObjectKey, Live>();
   /** Keys by uid, of the runs that have calls. */
   readonly #keys = new Map<string, ObjectKey>();
@@ -115,7 +120,7 @@ class Runs {
   definition(): ControllerDefinition {
     return {
       name: 'workflow-run',
-      workers: 32,
+      workers,
       watches: [
         watched(workflowRunResource, (run) => this.#keysOf(run)),
         watched(workflowResource, (workflow) => this.#waitingFor(workflow)),
@@ -124,7 +129,7 @@ class Runs {
       onAttach: (enqueue) => {
         this.#enqueue = enqueue;
       },
-      reconcile: (key, signal) => this.#reconcile(key, signal),
+      reconcile: (key, signal) => this.#inItsShare(key, signal),
     };
   }
 
@@ -156,6 +161,17 @@ class Runs {
       this.#allowed.clear();
       void this.#thread.stop();
     });
+  }
+
+  /** Whoever is turned away comes again when another run of the namespace is done with. */
+  async #inItsShare(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult | undefined> {
+    if (!this.#shares.enter(key)) return undefined;
+    try {
+      return await this.#reconcile(key, signal);
+    } finally {
+      const next = this.#shares.leave(key);
+      if (next !== undefined) this.#enqueue([next]);
+    }
   }
 
   async #reconcile(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult | undefined> {
@@ -251,7 +267,7 @@ class Runs {
     }
     const run = await this.#owned(given, workflow);
     const { name, definition } = await keepDefinition(client, this.#revisions, workflow);
-    const advanced = await startRun(definition, inputOf(run), executionOf(run), this.#ports());
+    const advanced = await startRun(definition, inputOf(run), executionOf(run), this.#ports(run));
     return this.#store(key, run, {
       state: advanced.state,
       definition: name,
@@ -314,7 +330,7 @@ class Runs {
     const marks = this.#functions.marksOf(uid).filter((mark) => !stored.some((one) => deepEqual(one, mark)));
     if (events.length === 0 && marks.length === 0) return undefined;
     const definition = this.#definitionOf(run);
-    const ports = this.#ports();
+    const ports = this.#ports(run);
     let state = before;
     const history: Advanced['history'][number][] = [];
     for (const event of events) {
@@ -376,9 +392,13 @@ class Runs {
     throw new Error(`ControllerRevision ${name}, with which the run began, is not there`);
   }
 
-  #ports(): Ports {
+  #ports({ metadata: { namespace = '' } }: WorkflowRun): Ports {
     const { clock, random } = this.#context;
-    return { now: clock.now(), random, evaluate: this.#thread.evaluate };
+    return {
+      now: clock.now(),
+      random,
+      evaluate: (question) => this.#thread.evaluate(question, namespace),
+    };
   }
 
   // ---- writing

@@ -16,7 +16,9 @@ import { type Pod, podResource } from '../../api/core/v1/pod.ts';
 import { serviceAccountResource } from '../../api/core/v1/service-account.ts';
 import type { PersistentVolume } from '../../api/core/v1/types.gen.ts';
 import { choreOf, emptiedReason, removedReason, stuckReason } from '../../api/core/v1/volume-chores.ts';
+import { folderWatchResource } from '../../api/minik8s/v1/folder-watch.ts';
 import { type FunctionVersion, functionVersionResource } from '../../api/minik8s/v1/function-version.ts';
+import { triggerEventResource } from '../../api/minik8s/v1/trigger-event.ts';
 import { deepEqual } from '../../apimachinery/equality.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import { type ResourceRef, storageKey, storagePrefix } from '../../apimachinery/resource-definition.ts';
@@ -25,6 +27,7 @@ import type { Admission, AdmissionPlugin } from '../../apiserver/admission/plugi
 import { findObject } from '../../apiserver/stored-object.ts';
 import { nodeNameOf } from '../../apiserver/user.ts';
 import type { KubeContext } from '../context.ts';
+import { restrictFolderWatch, restrictTriggerEvent } from './file-events.ts';
 import { restrictMirror } from './mirror-restriction.ts';
 import { restrictEvent } from './node-events.ts';
 
@@ -45,6 +48,8 @@ const restrictions = new Map<string, Restriction>([
   [kindOf(serviceAccountResource), restrictToken],
   [kindOf(persistentVolumeResource), restrictVolume],
   [kindOf(functionVersionResource), restrictVersion],
+  [kindOf(triggerEventResource), restrictTriggerEvent],
+  [kindOf(folderWatchResource), restrictFolderWatch],
 ]);
 
 /** What is read to decide. */
@@ -99,8 +104,10 @@ function changedMetadata(node: string, { definition, object, old }: Admission): 
   const [next, before] = [object.metadata, old?.metadata];
   if (!same(next.finalizers, before?.finalizers)) return refused(node, 'finalizers');
   const isLease = kindOf(definition) === kindOf(leaseResource);
-  const isMirror = kindOf(definition) === kindOf(podResource) && !old;
-  if (isLease || isMirror || same(next.ownerReferences, before?.ownerReferences)) return undefined;
+  // Whose they are is looked at by the rule of the kind.
+  const isGiven =
+    [podResource, triggerEventResource].some((one) => kindOf(definition) === kindOf(one)) && !old;
+  if (isLease || isGiven || same(next.ownerReferences, before?.ownerReferences)) return undefined;
   return refused(node, 'ownerReferences');
 }
 

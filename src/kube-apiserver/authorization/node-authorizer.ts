@@ -15,6 +15,7 @@ import { type Pod, podResource } from '../../api/core/v1/pod.ts';
 import { podReferences } from '../../api/core/v1/pod-references.ts';
 import { apiService, dnsService } from '../../api/core/v1/system-objects.ts';
 import { isLookedAfterBy, volumesOfNode } from '../../api/core/v1/volume-chores.ts';
+import { folderWatchResource } from '../../api/minik8s/v1/folder-watch.ts';
 import { namespaceOfFunctionImage } from '../../api/minik8s/v1/function-image.ts';
 import { functionVersionLabel } from '../../api/minik8s/v1/function-instance.ts';
 import { functionVersionResource } from '../../api/minik8s/v1/function-version.ts';
@@ -36,13 +37,14 @@ type Condition =
   | 'cluster service'
   | 'own name'
   | 'own lease'
-  | 'own pods'
+  | 'of its name'
   | 'bound pod'
   | 'needed here'
   | 'version needed here'
   | 'volume needed here'
   | 'own volumes'
-  | 'own volume';
+  | 'own volume'
+  | 'own watch';
 
 interface NodeRule {
   readonly group: string;
@@ -54,11 +56,12 @@ interface NodeRule {
 /** Of service accounts; which pod a token is for is admission's business. */
 const tokens = 'serviceaccounts/token';
 const versions = functionVersionResource.plural;
+const watches = folderWatchResource.plural;
 
 const read: readonly Verb[] = ['get', 'list', 'watch'];
 
 const rules: readonly NodeRule[] = [
-  { group: '', resources: ['pods'], verbs: ['list', 'watch'], when: 'own pods' },
+  { group: '', resources: ['pods'], verbs: ['list', 'watch'], when: 'of its name' },
   { group: '', resources: ['pods'], verbs: ['get', 'delete'], when: 'bound pod' },
   { group: '', resources: ['pods/status'], verbs: ['update', 'patch'], when: 'bound pod' },
   { group: '', resources: ['pods/eviction'], verbs: ['create'], when: 'bound pod' },
@@ -101,6 +104,10 @@ const memberRules: readonly NodeRule[] = [
   // What the images of the functions are built from whose pods are here, and what came of that.
   { group: 'minik8s.io', resources: [versions], verbs: ['get'], when: 'version needed here' },
   { group: 'minik8s.io', resources: [`${versions}/status`], verbs: ['update'], when: 'needed here' },
+  // The folders that it watches, and what has changed there. Of which triggers an event may be is admission's business.
+  { group: 'minik8s.io', resources: [watches], verbs: ['list', 'watch'], when: 'of its name' },
+  { group: 'minik8s.io', resources: [`${watches}/status`], verbs: ['patch'], when: 'own watch' },
+  { group: 'minik8s.io', resources: ['triggerevents'], verbs: ['create'], when: 'always' },
   {
     group: 'coordination.k8s.io',
     resources: ['leases'],
@@ -194,7 +201,7 @@ function holds(
       return name === node;
     case 'own lease':
       return namespace === 'kube-node-lease' && (name === node || (verb === 'create' && name === ''));
-    case 'own pods':
+    case 'of its name':
       return requiredFieldValue(fieldSelector, 'spec.nodeName') === node;
     case 'bound pod':
       return isBound(server, request, node);
@@ -206,6 +213,8 @@ function holds(
       return request.labelSelector === volumesOfNode(node);
     case 'own volume':
       return isOwnVolume(server, request, node);
+    case 'own watch':
+      return isOwnWatch(server, request, node);
     case 'volume needed here':
       return isVolumeNeeded(server, request, node);
   }
@@ -242,6 +251,17 @@ async function isVersionNeeded(server: Reader, request: ResourceAccess, node: st
 async function isOwnVolume(server: Reader, { name }: ResourceAccess, node: string): Promise<boolean> {
   const volume = name === '' ? undefined : await findObject(server, persistentVolumeResource, '', name);
   return volume !== undefined && isLookedAfterBy(volume, node);
+}
+
+/** One that is gone is answered with 404. */
+async function isOwnWatch(
+  server: Reader,
+  { namespace, name }: ResourceAccess,
+  node: string,
+): Promise<boolean> {
+  if (name === '') return false;
+  const watch = await findObject(server, folderWatchResource, namespace, name);
+  return watch === undefined || watch.spec.nodeName === node;
 }
 
 /** Of the claim that the volume is for. */

@@ -1,4 +1,5 @@
 /** A body of HTTP as JSON. Pure. */
+import { maxDepth, maxValues, measureJson } from '../../apimachinery/value-limit.ts';
 
 export interface BodyData {
   /** Its JSON, or its text; of other bytes their base64. */
@@ -8,7 +9,10 @@ export interface BodyData {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** A body that says it is JSON and is none is text. */
+/** Levels of an object that holds the data, around them. */
+const levelsAround = 20;
+
+/** A body that says it is JSON and is none is text, and so is JSON that no stored object could hold. */
 export function bodyData(contentType: string, bytes: Buffer): BodyData {
   if (bytes.length === 0) return {};
   let text: string;
@@ -22,6 +26,7 @@ export function bodyData(contentType: string, bytes: Buffer): BodyData {
     type === '' || type === 'application/json' || type.endsWith('+json') || text.startsWith('{');
   if (mayBeJson) {
     try {
+      measureJson(text, maxValues, maxDepth - levelsAround);
       return { body: JSON.parse(text) as unknown };
     } catch {
       // As it came.

@@ -1,19 +1,13 @@
 /** Stores what this server itself tells of triggers: requests, and results of functions. */
 import { createHash } from 'node:crypto';
 import { type Trigger, triggerResource } from '../../api/minik8s/v1/trigger.ts';
-import { eventPhase, type TriggerEvent, triggerEventResource } from '../../api/minik8s/v1/trigger-event.ts';
-import { eventDraft, type Happening, mostPending } from '../../api/minik8s/v1/trigger-event-draft.ts';
+import { triggerEventResource } from '../../api/minik8s/v1/trigger-event.ts';
+import { eventDraft, type Happening } from '../../api/minik8s/v1/trigger-event-draft.ts';
 import { isTerminating } from '../../apimachinery/meta.ts';
 import { apiVersionOf, type ResourceRef, storagePrefix } from '../../apimachinery/resource-definition.ts';
 import { newStatusError, type Status, StatusError } from '../../apimachinery/status-error.ts';
 import type { Cache, IndexDeclaration } from '../../storage/cache.ts';
-
-/** By `NAMESPACE/NAME` of the trigger. */
-const eventsByTrigger: IndexDeclaration = {
-  name: 'trigger events by trigger',
-  prefix: storagePrefix(triggerEventResource),
-  keysOf: (object) => [`${object.metadata.namespace}/${(object as TriggerEvent).spec.trigger}`],
-};
+import { fullMessage, isFull } from './waiting-events.ts';
 
 /** By `NAMESPACE/NAME` of the function. */
 const triggersByFunction: IndexDeclaration = {
@@ -33,7 +27,6 @@ export interface IntakeOptions {
 
 const digest = (text: string) => createHash('sha256').update(text).digest('hex');
 const retryAfterSeconds = 5;
-const full = `${mostPending} events of the trigger wait to be delivered already`;
 
 export class Intake {
   readonly #options: IntakeOptions;
@@ -58,7 +51,7 @@ export class Intake {
     trigger: Trigger,
     happening: Happening,
   ): Promise<{ readonly id: string; readonly name: string }> {
-    if (this.#isFull(trigger)) throw newStatusError('TooManyRequests', full, { retryAfterSeconds });
+    if (this.#isFull(trigger)) throw newStatusError('TooManyRequests', fullMessage, { retryAfterSeconds });
     return this.#store(trigger, happening);
   }
 
@@ -69,17 +62,13 @@ export class Intake {
     if (!isFull) return;
     const { namespace = '' } = trigger.metadata;
     const path = `${collection(triggerEventResource, namespace)}/${name}/status`;
-    const status = { phase: 'Failed', failedTime: time, lastError: full };
+    const status = { phase: 'Failed', failedTime: time, lastError: fullMessage };
     await this.#send('PATCH', path, { status }, 'application/merge-patch+json');
   }
 
   #isFull({ metadata }: Trigger): boolean {
     const key = `${metadata.namespace}/${metadata.name}`;
-    const stored = this.#options.cache.index(eventsByTrigger).get(key);
-    const storing = this.#storing.get(key) ?? 0;
-    if (stored.length + storing < mostPending) return false;
-    const pending = stored.filter(({ object }) => eventPhase(object as TriggerEvent) === 'Pending').length;
-    return pending + storing >= mostPending;
+    return isFull(this.#options.cache, key, this.#storing.get(key));
   }
 
   async #store(

@@ -10,6 +10,7 @@ import { errorMessage } from '../../base/log.ts';
 import type { Client } from '../../client/client.ts';
 import type { EventRecorder } from '../../controller-runtime/events.ts';
 import { RuntimeError } from '../../docker/runtime-error.ts';
+import { DeviceError, type GivenDevices } from '../devices/plan/device.ts';
 import { containerEnvironment, type EnvironmentContext } from '../environment/container-environment.ts';
 import { ContainerConfigError } from '../environment/plan/container-config-error.ts';
 import { expandEach } from '../environment/plan/expand.ts';
@@ -44,6 +45,7 @@ export interface StartContext extends EnvironmentContext {
   readonly images: ImagePuller;
   readonly functions: Pick<FunctionImages, 'ensure'>;
   readonly ownImage: Pick<OwnImage, 'ensure'>;
+  readonly devices: { giveTo(pod: Pod, container: string): Promise<GivenDevices> };
   readonly events: EventRecorder;
   readonly nodeMemoryBytes: number;
   /** Kernel parameters that pods may set besides those that are safe. */
@@ -216,7 +218,8 @@ async function containerConfig(
   await configured(() => requireTarget(wanted, action));
   const own = await configured(() => volumes.containerMounts(pod, wanted, env));
   const imageMounts = await configured(async () => containerImageMounts(wanted, mounted, env));
-  const devices = await configured(() => volumes.containerDevices(pod, wanted));
+  const blocks = await configured(() => volumes.containerDevices(pod, wanted));
+  const given = await devicesFor(context, pod, wanted);
   const terminationMessageFile = await files.makeTerminationFile(uid, wanted.name, action.attempt);
   const message = { source: terminationMessageFile, target: wanted.terminationMessagePath, readOnly: false };
   const inHostNetwork = pod.spec.hostNetwork === true;
@@ -249,11 +252,22 @@ async function containerConfig(
     workingDir: wanted.workingDir,
     env: [
       ...(inHostNetwork ? [] : [`HOSTNAME=${hostname}`]),
+      ...Object.entries(given.env)
+        .filter(([key]) => !env.has(key))
+        .map(([key, value]) => `${key}=${value}`),
       ...[...env].map(([key, value]) => `${key}=${value}`),
     ],
-    mounts: [...names.mounts(pod, files.directory(uid), [...own, ...imageMounts]), ...own, message],
+    mounts: [
+      ...names.mounts(pod, files.directory(uid), [...own, ...imageMounts]),
+      ...own,
+      ...given.mounts,
+      message,
+    ],
     imageMounts,
-    devices,
+    devices: [...blocks, ...given.nodes],
+    engineDevices: { cdi: given.cdi, nvidia: given.nvidia },
+    ...(Object.keys(given.ids).length > 0 && { deviceIds: given.ids }),
+    annotations: given.annotations,
     resources: { ...containerResources(wanted), oomScoreAdj: oomScoreAdj(pod, wanted, nodeMemoryBytes) },
     allocation: JSON.stringify({ limits: wanted.resources.limits, requests: wanted.resources.requests }),
     user: containerUser(pod, wanted, image.user),
@@ -270,6 +284,15 @@ async function containerConfig(
     stopSignal: stopSignalOf(wanted.lifecycle?.stopSignal, image),
     hostname: inHostNetwork || sandbox.hostname === hostname ? undefined : hostname,
   };
+}
+
+async function devicesFor({ devices }: StartContext, pod: Pod, { name }: Container): Promise<GivenDevices> {
+  try {
+    return await devices.giveTo(pod, name);
+  } catch (error) {
+    if (!(error instanceof DeviceError)) throw error;
+    throw new StartError('CreateContainerError', error.message, { cause: error });
+  }
 }
 
 /** Nothing when the pod asks for no profile of the machine's own. */

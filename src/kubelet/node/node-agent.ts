@@ -10,6 +10,7 @@ import type { Current } from '../../base/current.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import type { Client } from '../../client/client.ts';
 import type { EventRecorder } from '../../controller-runtime/events.ts';
+import type { DeviceCounts } from '../devices/plan/device-counts.ts';
 import type { ContainerRuntime, RuntimeHandler } from '../runtime/runtime.ts';
 import { changeEvents, type ReportedConditions } from './plan/node-conditions.ts';
 import {
@@ -48,6 +49,8 @@ export interface NodeAgentOptions {
   readonly podCIDR?: string;
   /** What other parts of this node say of it; a change is reported at once. */
   readonly conditions?: Current<ReportedConditions>;
+  /** What there is of devices; a change is reported at once. */
+  readonly devices: Current<DeviceCounts>;
   readonly server?: { readonly port: number };
   /** Called when its Node is there and its own, each time it has made sure of that. */
   readonly onRegistered?: () => void;
@@ -134,6 +137,10 @@ export class NodeAgent {
     this.#runtimeHandlers = handlers;
   }
 
+  hasRuntime(name: string): boolean {
+    return this.#runtimeHandlers.some((one) => one.name === name);
+  }
+
   /** By the runtime that runs containers by default. */
   get canMountRecursiveReadOnly(): boolean {
     return this.#runtimeHandlers.some((one) => one.name === '' && one.recursiveReadOnlyMounts);
@@ -142,6 +149,7 @@ export class NodeAgent {
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log, heartbeatMs, pressure } = this.#options;
     let lastError = '';
+    const forgetDevices = this.#options.devices.onChange(() => this.#wake());
     const forget = this.#watchConditions();
     while (!signal.aborted) {
       let wait = heartbeatMs;
@@ -162,6 +170,7 @@ export class NodeAgent {
       await this.#pause(clock, wait, signal);
     }
     forget();
+    forgetDevices();
   }
 
   /** They are said again at every look: only what is new is worth a report. */
@@ -229,6 +238,7 @@ export class NodeAgent {
     const now = clock.now();
     const images = await this.#images(node);
     const problem = this.#shutdownReason ?? this.#problem;
+    const devices = this.#options.devices.value;
     const status = computeNodeStatus(
       {
         ...this.#options,
@@ -238,6 +248,7 @@ export class NodeAgent {
         images,
         problem,
         reported: this.#options.conditions?.value ?? {},
+        devices,
         ...pressure.health(now),
         now,
       },
@@ -246,7 +257,10 @@ export class NodeAgent {
     const due = now - this.#reportedAt >= statusMs;
     try {
       if (due || !deepEqual(timeless(status), timeless(node.status))) {
-        const body = { metadata: { uid: node.metadata.uid }, status: nodeStatusPatch(status, node.status) };
+        const body = {
+          metadata: { uid: node.metadata.uid },
+          status: nodeStatusPatch(status, node.status, devices),
+        };
         this.#node = await client.resource(nodeResource).patch(nodeName, '', 'merge', body, 'status');
         this.#reportedAt = now;
         this.#tell(node, changeEvents(node.status?.conditions ?? [], status?.conditions ?? []));

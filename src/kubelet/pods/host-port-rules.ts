@@ -2,13 +2,15 @@
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import type { PodNetwork } from '../runtime/pod-network.ts';
-import { hostPortsOf, wantedPortsOf } from './plan/host-ports.ts';
+import { hostPortsOf, type WantedPort, wantedPortsOf } from './plan/host-ports.ts';
 
 export interface HostPortRulesOptions {
   readonly network: Pick<PodNetwork, 'setHostPorts'>;
   readonly log: Logger;
   /** The pods of this node, each with its newest status. */
   readonly pods: () => readonly Pod[];
+  /** Rejects, in one line, when something on this machine listens on the port. Absent: not looked for. */
+  readonly requireFreePort?: ((port: WantedPort) => Promise<void>) | undefined;
 }
 
 export class HostPortRules {
@@ -19,6 +21,11 @@ export class HostPortRules {
 
   constructor(options: HostPortRulesOptions) {
     this.#options = options;
+  }
+
+  /** Rejects for a port that a program of this machine has: a rule for it would silently take it away. */
+  async requireFree(pod: Pod): Promise<void> {
+    for (const port of wantedPortsOf(pod)) await this.#options.requireFreePort?.(port);
   }
 
   /** What fails is logged, and done with the next call. */

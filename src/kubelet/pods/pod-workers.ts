@@ -1,5 +1,6 @@
 /** One worker for each pod that is wanted here or of which something is here. */
 import type { Pod } from '../../api/core/v1/pod.ts';
+import { isPodTerminal } from '../../api/core/v1/pod-conditions.ts';
 import type { PodEnd } from './plan/actions.ts';
 import { PodWorker, type PodWorkerContext } from './pod-worker.ts';
 
@@ -27,6 +28,12 @@ export class PodWorkers {
   /** The same as they were given of this node. */
   allocated(): readonly Pod[] {
     return [...this.#workers.values()].flatMap(({ allocated }) => allocated ?? []);
+  }
+
+  /** It has not ended, as far as this node knows. */
+  isActive(uid: string): boolean {
+    const pod = this.#workers.get(uid)?.pod;
+    return pod !== undefined && !isPodTerminal(pod);
   }
 
   /** There may be room now for what pods that wait for a resize ask for. */

@@ -7,6 +7,7 @@ import type {
   ContainerConfig,
   ContainerResources,
   ContainerState,
+  EngineDevices,
   Mount,
   OwnProfile,
   PodReference,
@@ -38,6 +39,7 @@ export const labels = {
   terminationMessage: 'minik8s.io/termination-message',
   hostname: 'minik8s.io/hostname',
   allocation: 'minik8s.io/allocation',
+  devices: 'minik8s.io/devices',
 } as const;
 
 /** Where a container finds the program that waits for its name: in the tmpfs every container has. */
@@ -140,19 +142,22 @@ export function containerOptions(
       [labels.terminationMessage]: config.terminationMessageFile,
       [labels.hostname]: config.hostname ?? '',
       [labels.allocation]: config.allocation ?? '',
+      // Empty where there is none: the engine would take the image's.
+      [labels.devices]: config.deviceIds ? JSON.stringify(config.deviceIds) : '',
     },
     HostConfig: {
       ...(config.runtime === undefined ? {} : { Runtime: config.runtime }),
-      ...inShimOf(config.sandboxId),
+      ...annotations(config),
       NetworkMode: `container:${config.sandboxId}`,
       IpcMode: config.hostIPC ? 'host' : `container:${config.sandboxId}`,
       ...pidMode(config),
       Mounts: [...mounts.map(bindMount), ...imageMounts(config.imageMounts ?? [])],
-      Devices: (config.devices ?? []).map(({ source, target, readOnly }) => ({
+      Devices: (config.devices ?? []).map(({ source, target, permissions }) => ({
         PathOnHost: source,
         PathInContainer: target,
-        CgroupPermissions: readOnly ? 'r' : 'mrw',
+        CgroupPermissions: permissions,
       })),
+      ...deviceRequests(config.engineDevices),
       ...heldTo(resources),
       OomScoreAdj: Math.max(resources.oomScoreAdj, lowestOomScore),
       Privileged: config.privileged,
@@ -191,7 +196,19 @@ function resourcesFrom({ HostConfig }: Docker.ContainerInspectInfo): ContainerRe
  * One shim of containerd for the whole pod, not one for each container. A container without the annotation, as the
  * sandbox is, has the group of its own id. Docker takes it from 24 on and ignores it before; dockerode's types lack it.
  */
-const inShimOf = (id: string): object => ({ Annotations: { 'io.containerd.runc.v2.group': id } });
+const annotations = ({ sandboxId, annotations: others }: ContainerConfig): object => ({
+  Annotations: { ...others, 'io.containerd.runc.v2.group': sandboxId },
+});
+
+function deviceRequests({ cdi, nvidia }: EngineDevices = { cdi: [], nvidia: [] }): {
+  DeviceRequests?: Docker.DeviceRequest[];
+} {
+  const requests = [
+    ...(cdi.length > 0 ? [{ Driver: 'cdi', DeviceIDs: [...cdi] }] : []),
+    ...(nvidia.length > 0 ? [{ Driver: 'nvidia', DeviceIDs: [...nvidia], Capabilities: [['gpu']] }] : []),
+  ];
+  return requests.length > 0 ? { DeviceRequests: requests } : {};
+}
 
 /** Docker's words for them. */
 const propagations = { HostToContainer: 'rslave', Bidirectional: 'rshared' } as const;
@@ -343,8 +360,18 @@ function containerFrom(info: Docker.ContainerInspectInfo): ContainerState {
     resources: resourcesFrom(info),
     ...(label(labels.allocation) && { allocation: label(labels.allocation) }),
     preStop: preStopIn(label(labels.preStop)),
+    ...devicesIn(label(labels.devices)),
     stopTurn: label(labels.stopTurn) === '' ? undefined : Number(label(labels.stopTurn)),
   };
+}
+
+/** None for a text that this did not write. */
+function devicesIn(text: string): Pick<ContainerState, 'devices'> {
+  try {
+    return text === '' ? {} : { devices: JSON.parse(text) as NonNullable<ContainerState['devices']> };
+  } catch {
+    return {};
+  }
 }
 
 /** None for a text that this did not write: an older agent let an image say it. */

@@ -5,3 +5,6 @@ export interface ObservedPod {
   readonly sandboxes: readonly SandboxState[];
   readonly containers: readonly ContainerState[];
 }
+
+export const hasRunning = ({ containers }: ObservedPod): boolean =>
+  containers.some(({ state }) => state !== 'exited');

@@ -36,6 +36,10 @@ export class RuntimeCache {
     return [...this.#objects.values()].filter((object) => object.kind === 'sandbox');
   }
 
+  containers(): readonly ContainerState[] {
+    return [...this.#objects.values()].filter((object) => object.kind === 'container');
+  }
+
   /** The uids of those that have something here, by `NAMESPACE/NAME`: one may be gone from where pods come from. */
   podsNamed(name: string): ReadonlySet<string> {
     const uids = new Set<string>();

@@ -82,6 +82,8 @@ export interface ContainerState {
   /** It is asked to stop once those of its pod with a lower turn have ended; undefined: at once, and unawaited. */
   readonly stopTurn?: number | undefined;
   readonly preStop?: PreStop | undefined;
+  /** The devices that are its alone, by resource. */
+  readonly devices?: Readonly<Record<string, readonly string[]>>;
 }
 
 export type RuntimeObject = SandboxState | ContainerState;
@@ -120,11 +122,20 @@ export interface ImageMount {
   readonly subPath: string;
 }
 
-/** A block device of the machine that a container has. */
+/** A device of the machine that a container has. */
 export interface Device {
   readonly source: string;
   readonly target: string;
-  readonly readOnly: boolean;
+  /** Some of `r`, `w` and `m` (make its file). */
+  readonly permissions: string;
+}
+
+/** Devices that the engine itself knows how to give. */
+export interface EngineDevices {
+  /** Names of the Container Device Interface. */
+  readonly cdi: readonly string[];
+  /** UUIDs of NVIDIA's cards. */
+  readonly nvidia: readonly string[];
 }
 
 export interface ContainerResources {
@@ -166,6 +177,12 @@ export interface ContainerConfig {
   readonly imageMounts?: readonly ImageMount[];
   /** Absent for none. */
   readonly devices?: readonly Device[];
+  /** Absent for none. An engine that cannot: the container is not created. */
+  readonly engineDevices?: EngineDevices;
+  /** The devices that are its alone, by resource. */
+  readonly deviceIds?: Readonly<Record<string, readonly string[]>>;
+  /** For what runs it. */
+  readonly annotations?: Readonly<Record<string, string>>;
   readonly resources: ContainerResources;
   /** What the pod was given for it, as its owner writes it. */
   readonly allocation?: string;

@@ -151,7 +151,7 @@ export class PodVolumes {
     return (container.volumeDevices ?? []).map(({ name, devicePath }) => {
       const place = places.get(name);
       if (!place) throw new ContainerConfigError(`volume "${name}" is not a block device`);
-      return { source: place.path, target: devicePath, readOnly: place.readOnly };
+      return { source: place.path, target: devicePath, permissions: place.readOnly ? 'r' : 'mrw' };
     });
   }
 

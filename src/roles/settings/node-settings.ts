@@ -1,9 +1,10 @@
 /** The settings of nodes. */
 import { parseUnsafeSysctls } from '../../kubelet/containers/plan/sysctls.ts';
+import { parseDeviceRules } from '../../kubelet/devices/plan/device-rules.ts';
 import { defaultEvictionHard, parseThresholds } from '../../kubelet/node/plan/eviction-thresholds.ts';
 import { duration } from './duration.ts';
 import { authorityHash, labels, podRange, reserved, servers, taints, token } from './node-values.ts';
-import { address, define, directory, oneOf, text, wholeNumber } from './setting-values.ts';
+import { address, define, directories, directory, oneOf, text, wholeNumber } from './setting-values.ts';
 
 export const nodeSettings = define({
   server: {
@@ -54,12 +55,32 @@ export const nodeSettings = define({
     default: defaultEvictionHard,
     read: parseThresholds,
   },
+  devices: {
+    about:
+      'files of this machine that are devices which pods ask for, each a whole one, such as example.com/gpu=/dev/gpu*; +FILE for files that all of them need',
+    hint: 'RESOURCE=FILE,…',
+    usual: 'none',
+    read: parseDeviceRules,
+  },
+  'device-plugin-dir': {
+    about: 'directory of the sockets of Kubernetes device plugins; "" for none',
+    hint: 'DIRECTORY',
+    default: '/var/lib/kubelet/device-plugins',
+    read: (value: string) => (value === '' ? undefined : directory(value)),
+  },
   'allowed-unsafe-sysctls': {
     about:
       'kernel parameters that pods may set besides the safe ones, such as kernel.msg*,net.core.somaxconn',
     hint: 'SYSCTL,…',
     usual: 'none',
     read: parseUnsafeSysctls,
+  },
+  'watch-folder': {
+    about:
+      'folders of this machine that triggers of all namespaces may watch and read, each with all that is in it',
+    hint: 'DIR,…',
+    usual: 'none',
+    read: directories,
   },
   'max-parallel-image-pulls': {
     about: 'most images that are pulled at once',

@@ -24,6 +24,9 @@ export function directory(value: string): string {
   return normalize(value).replace(/(?<=.)\/$/, '');
 }
 
+/** With commas between. */
+export const directories = (value: string): readonly string[] => value.split(',').map(directory);
+
 export function wholeNumber(least: number, most: number) {
   return (value: string): number => {
     const number = Number(value);

@@ -13,6 +13,9 @@ export const nodeLifeSettings = [
   'heartbeat-interval',
   'eviction-hard',
   'allowed-unsafe-sysctls',
+  'watch-folder',
+  'devices',
+  'device-plugin-dir',
   'max-parallel-image-pulls',
   'image-gc-high-threshold',
   'image-gc-low-threshold',
@@ -28,6 +31,8 @@ export const agentLife = (settings: NodeLifeSettings) => ({
   heartbeatMs: settings['heartbeat-interval'],
   evictionHard: settings['eviction-hard'],
   ...(settings['allowed-unsafe-sysctls'] && { allowedUnsafeSysctls: settings['allowed-unsafe-sysctls'] }),
+  ...(settings['watch-folder'] && { watchFolders: settings['watch-folder'] }),
+  devices: { rules: settings.devices ?? [], pluginDirectory: settings['device-plugin-dir'] },
   maxParallelImagePulls: settings['max-parallel-image-pulls'],
   imageGc: imageThresholds(settings),
 });

@@ -4,6 +4,7 @@ import { stateError } from '../failure.ts';
 import type { Json } from '../json.ts';
 import type { Roots } from '../paths/evaluate.ts';
 import { look } from '../templates/payload.ts';
+import { costOf, workProblem } from '../work.ts';
 import { choiceOperators } from './operators.ts';
 
 /**
@@ -21,6 +22,8 @@ export function holdsRule(rule: Comparison, roots: Roots): boolean {
     if (operator === undefined) continue;
     if (value === undefined && name !== 'IsPresent')
       throw stateError('States.Runtime', `there is nothing at ${Variable}`);
+    if (roots.work && !roots.work.take(costOf([value], roots.work.left)))
+      throw stateError('States.Runtime', workProblem);
     return operator.holds(value, operator.byPath ? there(operand, roots) : (operand as Json));
   }
   throw stateError('States.Runtime', 'a Choice rule has no operator');

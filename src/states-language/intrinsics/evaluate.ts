@@ -3,6 +3,7 @@ import type { Random } from '../../base/random.ts';
 import { stateError } from '../failure.ts';
 import type { Json } from '../json.ts';
 import { evaluatePath, PathProblem, type Roots } from '../paths/evaluate.ts';
+import { costOf, workProblem } from '../work.ts';
 import { callFunction } from './functions.ts';
 import type { Argument, Call } from './parse.ts';
 
@@ -14,6 +15,9 @@ export function evaluateCall(call: Call, roots: Roots, random: Random): Json {
       ? argument.template
       : argumentOf(argument, call, roots, random),
   );
+  const { work } = roots;
+  if (work && !work.take(costOf(values, work.left)))
+    throw stateError('States.IntrinsicFailure', `${call.name}: ${workProblem}`);
   return callFunction(call.name, values, random);
 }
 

@@ -1,18 +1,20 @@
 /**
  * JSONata is evaluated on a thread of its own: an expression is a program, and may loop for ever or take all memory. Questions go
- * one after the other; one that takes too long ends with its thread, and the next begins a new one.
+ * one after the other; one that takes too long ends with its thread, and the next begins a new one. Those who ask take turns, so
+ * that nobody's questions wait for all of another's.
  */
 import type { Worker } from 'node:worker_threads';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { startThread } from '../../base/thread.ts';
 import type { Json } from '../json.ts';
-import type { Evaluate, Question } from './expression.ts';
+import type { Question } from './expression.ts';
 
 /** What the thread says to a question. */
 export type Answer = { readonly json: string } | { readonly refusal: string };
 
 export interface ExpressionThread {
-  readonly evaluate: Evaluate;
+  /** `asker`: with whom it takes turns. Rejects with an Error whose message says why the expression has no value. */
+  evaluate(question: Question, asker?: string): Promise<Json>;
   /** Ends the thread. Questions that wait are refused; a later one would begin a new thread. */
   stop(): Promise<void>;
 }
@@ -29,7 +31,9 @@ const source = new URL('./worker.ts', import.meta.url);
 export function createExpressionThread(clock: Clock): ExpressionThread {
   let worker: Worker | undefined;
   let idle: Timer | undefined;
-  let last: Promise<unknown> = Promise.resolve();
+  /** By who asks: what waits. The first has the next turn, and goes to the end then. */
+  const lines = new Map<string, (() => Promise<void>)[]>();
+  let isBusy = false;
   let stops = 0;
 
   const end = async () => {
@@ -55,15 +59,33 @@ export function createExpressionThread(clock: Clock): ExpressionThread {
     return JSON.parse(reply.json);
   };
 
+  const nextTurn = (): (() => Promise<void>) | undefined => {
+    const [first] = lines;
+    if (!first) return undefined;
+    const [asker, [turn, ...rest]] = first;
+    lines.delete(asker);
+    if (rest.length > 0) lines.set(asker, rest);
+    return turn;
+  };
+
+  const takeTurns = async () => {
+    if (isBusy) return;
+    isBusy = true;
+    for (let turn = nextTurn(); turn; turn = nextTurn()) await turn();
+    isBusy = false;
+  };
+
   return {
-    evaluate(question) {
+    evaluate(question, asker = '') {
       const asked = stops;
-      const answered = last.then(() => {
-        if (asked !== stops) throw new Error('the evaluation was stopped');
-        return ask(question);
-      });
-      last = answered.catch(() => undefined);
-      return answered;
+      const { promise, resolve, reject } = Promise.withResolvers<Json>();
+      const turn = async () => {
+        if (asked !== stops) reject(new Error('the evaluation was stopped'));
+        else await ask(question).then(resolve, reject);
+      };
+      lines.set(asker, [...(lines.get(asker) ?? []), turn]);
+      void takeTurns();
+      return promise;
     },
     async stop() {
       stops++;

@@ -3,6 +3,7 @@ import { deepEqual } from '../../apimachinery/equality.ts';
 import { childrenOf, fieldOf, isJsonObject, isList, type Json } from '../json.ts';
 import { mostPathWork } from '../limits.ts';
 import { orderOf } from '../order.ts';
+import { type Work, workProblem } from '../work.ts';
 import {
   isDefinite,
   type JsonPath,
@@ -20,6 +21,8 @@ export interface Roots {
   readonly input: Json;
   readonly context?: Json;
   readonly variable?: (name: string) => Json | undefined;
+  /** What the path may take of what the state has. */
+  readonly work?: Work;
 }
 
 /** The path asks for too much. */
@@ -31,8 +34,20 @@ interface Search {
 }
 
 /** The value; undefined when a path that can be only one value finds none. Throws PathProblem. */
-export const evaluatePath = (path: JsonPath, roots: Roots): Json | undefined =>
-  resultOf(path, undefined, { roots, left: mostPathWork });
+export function evaluatePath(path: JsonPath, roots: Roots): Json | undefined {
+  const most = Math.min(mostPathWork, roots.work?.left ?? mostPathWork);
+  if (most <= 0) throw new PathProblem(`cannot be looked up: ${workProblem}`);
+  const search = { roots, left: most };
+  try {
+    return resultOf(path, undefined, search);
+  } catch (error) {
+    if (error instanceof PathProblem && most < mostPathWork)
+      throw new PathProblem(`cannot be looked up: ${workProblem}`);
+    throw error;
+  } finally {
+    roots.work?.take(most - search.left);
+  }
+}
 
 function resultOf(path: JsonPath, item: Json | undefined, search: Search): Json | undefined {
   const root = rootOf(path.root, item, search.roots);

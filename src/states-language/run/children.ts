@@ -84,8 +84,9 @@ async function itemInput(
   const raw = frame.branch.input;
   const selector = state.ItemSelector ?? state.Parameters;
   if (selector === undefined) return item.value;
-  if (query.language === 'JSONata') return bounded('an item', await query.express(selector, { input: raw }));
-  return bounded('an item', query.fill(selector, inputOf(query, state, raw)));
+  if (query.language === 'JSONata')
+    return bounded(turn, 'an item', await query.express(selector, { input: raw }));
+  return bounded(turn, 'an item', query.fill(selector, inputOf(query, state, raw)));
 }
 
 /** The failure that ends them all; undefined when there is none. */

@@ -2,14 +2,16 @@
 import type { State } from '../definition/types.ts';
 import { type Failure, stateError } from '../failure.ts';
 import { excessOf, type Json, type JsonObject } from '../json.ts';
-import { mostData } from '../limits.ts';
+import { mostData, mostTurnWork } from '../limits.ts';
 import { parsePath } from '../paths/parse.ts';
 import { PutProblem, putAt } from '../paths/put.ts';
+import { costOf } from '../work.ts';
 import type { Query, Told } from './query.ts';
-import type { Frame } from './turn.ts';
+import type { Frame, Turn } from './turn.ts';
 
-/** Throws States.DataLimitExceeded. */
-export function bounded(what: string, value: Json): Json {
+/** Throws States.DataLimitExceeded. Large data leaves less to do to the call. */
+export function bounded(turn: Turn, what: string, value: Json): Json {
+  turn.worked(costOf([value], mostTurnWork));
   const excess = excessOf(value, mostData);
   if (excess !== undefined) throw stateError('States.DataLimitExceeded', `${what} ${excess}`);
   return value;
@@ -50,7 +52,7 @@ export async function outputOf(query: Query, frame: Frame, state: Leaving, resul
   const variables = state.Assign && query.fill(state.Assign, result);
   const selected = state.ResultSelector === undefined ? result : query.fill(state.ResultSelector, result);
   const output = through(query, state.OutputPath, placed(state.ResultPath, input, selected));
-  assign(frame, variables);
+  assign(query, frame, variables);
   return output;
 }
 
@@ -59,7 +61,7 @@ export async function passedOn(query: Query, frame: Frame, state: Leaving, input
   if (query.language === 'JSONata') return expressed(query, frame, state, { input }, input);
   const variables = state.Assign && query.fill(state.Assign, input);
   const output = through(query, state.OutputPath, input);
-  assign(frame, variables);
+  assign(query, frame, variables);
   return output;
 }
 
@@ -76,7 +78,7 @@ export async function caughtOutput(
     return expressed(query, frame, catcher, { input, errorOutput }, errorOutput);
   const variables = catcher.Assign && query.fill(catcher.Assign, errorOutput);
   const output = placed(catcher.ResultPath, input, errorOutput);
-  assign(frame, variables);
+  assign(query, frame, variables);
   return output;
 }
 
@@ -89,14 +91,17 @@ async function expressed(
 ): Promise<Json> {
   const variables = state.Assign && (await query.express(state.Assign, told));
   const output = state.Output === undefined ? otherwise : await query.express(state.Output, told);
-  assign(frame, variables);
+  assign(query, frame, variables);
   return output;
 }
 
 /** All variables of a state are assigned at once, and only when the state succeeds. */
-function assign({ branch }: Frame, variables: Json | undefined): void {
+function assign(query: Query, { branch }: Frame, variables: Json | undefined): void {
   if (variables === undefined) return;
-  branch.variables = { ...branch.variables, ...(bounded('what is assigned', variables) as JsonObject) };
+  branch.variables = {
+    ...branch.variables,
+    ...(bounded(query.turn, 'what is assigned', variables) as JsonObject),
+  };
 }
 
 function through(query: Query, path: string | null | undefined, value: Json): Json {

@@ -46,7 +46,11 @@ export async function enter(turn: Turn, frame: Frame, state: State): Promise<Ent
     case 'Task':
       return { wait: await taskOf(turn, frame, query, state, input) };
     case 'Parallel': {
-      const given = bounded('the input of the branches', await argumentsOf(query, state, raw, input));
+      const given = bounded(
+        query.turn,
+        'the input of the branches',
+        await argumentsOf(query, state, raw, input),
+      );
       const total = state.Branches.length;
       return { wait: children(total, { limit: total, ...(given !== raw && { input: given }) }) };
     }
@@ -121,7 +125,11 @@ async function taskOf(turn: Turn, frame: Frame, query: Query, state: Task, input
   const timeout =
     (await query.number('TimeoutSeconds', state.TimeoutSeconds, state.TimeoutSecondsPath, input, seconds)) ??
     (heartbeat === undefined ? undefined : Math.max(usualTimeout, heartbeat + 1));
-  const given = bounded('the input of the task', await argumentsOf(query, state, branch.input, input));
+  const given = bounded(
+    query.turn,
+    'the input of the task',
+    await argumentsOf(query, state, branch.input, input),
+  );
   const { Credentials: credentials } = state;
   if (parseResource(state.Resource) === undefined)
     throw stateError('States.Runtime', `there is nothing that runs ${state.Resource}`);
@@ -186,7 +194,7 @@ async function itemsOf(query: Query, state: MapState, input: Json): Promise<read
   if (query.language === 'JSONata') {
     if (state.Items !== undefined) items = await query.express(state.Items, { input });
   } else if (state.ItemsPath !== undefined) items = query.at(state.ItemsPath, input);
-  if (isList(items)) return bounded('the list of items', items) as readonly Json[];
+  if (isList(items)) return bounded(query.turn, 'the list of items', items) as readonly Json[];
   throw stateError('States.Runtime', 'the items of a Map must be a list');
 }
 

@@ -4,6 +4,7 @@ import { stateError } from '../failure.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { fillExpressions } from '../jsonata/expression.ts';
 import { evaluateText, fillTemplate, type Source } from '../templates/payload.ts';
+import { Work } from '../work.ts';
 import { wayOf } from './state.ts';
 import type { Frame, Turn } from './turn.ts';
 
@@ -18,16 +19,18 @@ export interface Told {
 
 export class Query {
   readonly language: QueryLanguage;
-  private readonly turn: Turn;
+  readonly turn: Turn;
   private readonly frame: Frame;
   /** The item of a Map for which its ItemSelector is asked. */
   private readonly item: Item | undefined;
+  private readonly work: Work;
 
   constructor(turn: Turn, frame: Frame, state: State, item?: Item) {
     this.language = languageOf(state, turn.language);
     this.turn = turn;
     this.frame = frame;
     this.item = item;
+    this.work = new Work((values) => turn.worked(values));
   }
 
   /** A template of JSONPath where `$` is the data. */
@@ -47,6 +50,7 @@ export class Query {
       context: this.context(),
       variable: (name) => (Object.hasOwn(variables, name) ? variables[name] : undefined),
       random: this.turn.ports.random,
+      work: this.work,
     };
   }
 

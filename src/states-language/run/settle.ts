@@ -79,7 +79,7 @@ const wayIn = ({ prefix }: Frame) => (prefix === '' ? {} : { way: prefix.slice(0
 /** Out of the state, and to the next one when there is one. */
 function leave(turn: Turn, frame: Frame, state: State, move: Move): Step {
   const { branch } = frame;
-  const output = bounded(`the output of ${branch.state}`, move.output);
+  const output = bounded(turn, `the output of ${branch.state}`, move.output);
   turn.record(`${state.Type}StateExited`, { state: branch.state, ...wayIn(frame), output });
   if (move.next === undefined) return { move: { output } };
   branch.state = move.next;

@@ -4,7 +4,7 @@ import type { Definition, Machine, QueryLanguage, StateType } from '../definitio
 import type { Failure } from '../failure.ts';
 import type { Json } from '../json.ts';
 import type { Evaluate } from '../jsonata/expression.ts';
-import { mostTransitions } from '../limits.ts';
+import { mostTransitions, mostTurnWork } from '../limits.ts';
 import { type Branch, branchesOf, type RunState } from './state.ts';
 
 /** What a run needs of the world. */
@@ -56,6 +56,7 @@ export class Turn {
   readonly ports: Ports;
   readonly history: HistoryEntry[] = [];
   private left = mostTransitions;
+  private leftWork = mostTurnWork;
 
   /** `state` is changed. */
   constructor(definition: Definition, state: RunState, ports: Ports) {
@@ -70,13 +71,18 @@ export class Turn {
 
   /** Whether one more state may be entered in this call; counts it. */
   take(): boolean {
-    if (this.left === 0) return false;
+    if (this.spent) return false;
     this.left--;
     return true;
   }
 
   get spent(): boolean {
-    return this.left === 0;
+    return this.left === 0 || this.leftWork <= 0;
+  }
+
+  /** So many values were looked at: from some number on others have their turn. */
+  worked(values: number): void {
+    this.leftWork -= values;
   }
 
   record(type: EntryType, more: Omit<HistoryEntry, 'id' | 'time' | 'type'> = {}): void {

@@ -106,9 +106,16 @@ export class Cluster {
     return this.#log;
   }
 
+  /** Where device plugins register. */
+  get pluginDirectory(): string {
+    return join(this.dataDir, 'device-plugins');
+  }
+
   /** What `up` starts: a program and its arguments. */
   command(): [string, string[]] {
-    const args = ['up', '--node-name', this.nodeName, '--data-dir', this.dataDir, ...this.#flags];
+    // The usual one is the machine's, and several hosts are on it.
+    const plugins = ['--device-plugin-dir', this.pluginDirectory];
+    const args = ['up', '--node-name', this.nodeName, '--data-dir', this.dataDir, ...plugins, ...this.#flags];
     if (this.#host) {
       const place = ['--bind-address', this.#host.address, '--docker-socket', this.#host.dockerSocket];
       return this.#host.command(executable, [...args, ...place]);

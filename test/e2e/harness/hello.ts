@@ -12,14 +12,14 @@ export async function deployHello({ kubectl }: Pick<Cluster, 'kubectl'>): Promis
 }
 
 export async function deleteHello({ kubectl }: Cluster): Promise<void> {
-  await kubectl('delete', '-f', samples, '--wait=true', '--timeout=30s');
+  await kubectl('delete', '-f', samples, '--wait=true', '--timeout=60s');
 }
 
 /** The pods of hello that are not being deleted, once exactly so many of them are ready and none is not. */
 export function readyPods(
   { kubectl }: Pick<Cluster, 'kubectl'>,
   count: number,
-  timeoutMs = 30_000,
+  timeoutMs = 60_000,
 ): Promise<V1Pod[]> {
   return waitFor(
     `${count} ready pods of hello`,

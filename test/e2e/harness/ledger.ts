@@ -12,6 +12,8 @@ import {
 import { waitFor } from './wait-for.ts';
 
 const namespace = 'default';
+/** Between two writes of one writer: enough for one to be under way at every kill, and little beside what else runs. */
+const restMs = 10;
 
 export class Ledger {
   /** Content by name. */
@@ -36,6 +38,7 @@ export class Ledger {
         this.unknown.delete(name);
         await count(api, counter, i);
         this.counters.set(counter, i);
+        await pause(restMs);
       } catch (error) {
         // No name is sent twice: that the object is there already would mean that a write was done twice.
         if (hasCode(error, 409)) throw error;

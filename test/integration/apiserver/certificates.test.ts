@@ -44,7 +44,7 @@ async function draft(spec: object = {}, subject: RequestedSubject = alice) {
 }
 
 for (const { version, path: binary } of kubectlsOf(['1.32', '1.27'])) {
-  describe(`kubectl ${version} and certificates`, { timeout: 60_000 }, () => {
+  describe(`kubectl ${version} and certificates`, { timeout: 300_000 }, () => {
     let server: HttpsTestServer;
     let cluster: Cluster;
     let env: NodeJS.ProcessEnv;

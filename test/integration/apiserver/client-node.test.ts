@@ -11,7 +11,7 @@ import {
 import { storedObject } from '../../fixtures/api-server.ts';
 import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
 
-describe('@kubernetes/client-node', { timeout: 30_000 }, () => {
+describe('@kubernetes/client-node', { timeout: 300_000 }, () => {
   let server: HttpsTestServer;
   let config: KubeConfig;
   const namespace = 'default';

@@ -77,7 +77,7 @@ for (const version of helmVersions) {
   const writes = version.startsWith('3') ? 'helm Update' : 'helm Apply';
   const chart = chartOf(version);
 
-  describe(`Helm ${version}`, { timeout: 120_000, skip: unlessHelm(version) }, () => {
+  describe(`Helm ${version}`, { timeout: 300_000, skip: unlessHelm(version) }, () => {
     const namespace = `shop-${version.replaceAll('.', '-')}`;
     let helm: Helm;
     before(async () => {
@@ -208,7 +208,7 @@ for (const version of helmVersions) {
   });
 }
 
-describe('from Helm 3 to 4', { timeout: 120_000, skip: unlessHelm(...helmVersions) }, () => {
+describe('from Helm 3 to 4', { timeout: 300_000, skip: unlessHelm(...helmVersions) }, () => {
   it('goes on with a release on the client, then on the server, and has all its fields', async () => {
     const [old, next] = helmVersions.map((version) => helmFor(version, kubeconfig, server.directory));
     assert.ok(old && next);

@@ -48,7 +48,7 @@ for (const { version, path } of kubectlsOf([
   '1.33',
   '1.34',
 ])) {
-  describe(`kubectl ${version} apply --server-side`, { timeout: 120_000 }, () => {
+  describe(`kubectl ${version} apply --server-side`, { timeout: 300_000 }, () => {
     let server: HttpsTestServer;
     let env: NodeJS.ProcessEnv;
     before(async () => {

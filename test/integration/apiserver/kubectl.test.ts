@@ -30,7 +30,7 @@ spec: {selector: {app: web}, ports: [{port: 80}]}
 `;
 
 for (const { version, path: binary } of kubectlsOf(['1.32', '1.27'])) {
-  describe(`kubectl ${version}`, { timeout: 60_000 }, () => {
+  describe(`kubectl ${version}`, { timeout: 300_000 }, () => {
     let server: HttpsTestServer;
     let env: NodeJS.ProcessEnv;
 
@@ -252,7 +252,7 @@ spec: {group: example.com, scope: Namespaced, names: {plural: things, kind: Thin
 
 const skip = unlessKubectl('1.32') || unlessKubectl('1.27');
 
-describe('kubectl create', { timeout: 60_000, skip }, () => {
+describe('kubectl create', { timeout: 300_000, skip }, () => {
   let server: HttpsTestServer;
   let env: NodeJS.ProcessEnv;
   before(async () => {

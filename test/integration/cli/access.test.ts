@@ -19,7 +19,7 @@ const authenticate = unionAuthenticator([
   ),
 ]);
 
-describe('ctl auth beside kubectl 1.32', { timeout: 120_000, skip: unlessKubectl('1.32') }, () => {
+describe('ctl auth beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl('1.32') }, () => {
   let server: HttpsTestServer;
   let tools: readonly [Ctl, Ctl];
   let asAlice: readonly [Ctl, Ctl];

@@ -28,7 +28,7 @@ async function requestOf(name: string, spec: object, commonName: string, organiz
   };
 }
 
-describe('ctl certificate, beside kubectl 1.32', { timeout: 60_000, skip: unlessKubectl('1.32') }, () => {
+describe('ctl certificate, beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl('1.32') }, () => {
   let server: HttpsTestServer;
   let ours: Ctl;
   let theirs: Ctl;
@@ -84,7 +84,7 @@ describe('ctl certificate, beside kubectl 1.32', { timeout: 60_000, skip: unless
   });
 });
 
-describe('ctl add node', { timeout: 60_000 }, () => {
+describe('ctl add node', { timeout: 300_000 }, () => {
   let server: HttpsTestServer;
   let cluster: Cluster;
   let ctl: Ctl;

@@ -11,7 +11,7 @@ import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https
 const maps = '/api/v1/namespaces/default/configmaps';
 const annotation = 'kubectl.kubernetes.io/last-applied-configuration';
 
-describe('ctl apply --server-side', { timeout: 60_000 }, () => {
+describe('ctl apply --server-side', { timeout: 300_000 }, () => {
   let server: HttpsTestServer;
   let ctl: Ctl;
   before(async () => {

@@ -84,7 +84,7 @@ const commandLines = [
   'api-resources extra',
 ] as const;
 
-describe('beside kubectl', { timeout: 120_000, skip: unlessKubectl('1.32') }, () => {
+describe('beside kubectl', { timeout: 300_000, skip: unlessKubectl('1.32') }, () => {
   let server: HttpsTestServer;
   let ctl: Ctl;
   let kubectl: Ctl;

@@ -9,7 +9,7 @@ import { after, before, describe, it } from 'node:test';
 import { type Ctl, ctlFor, noHome } from '../../fixtures/ctl.ts';
 import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
 
-describe('ctl', { timeout: 120_000 }, () => {
+describe('ctl', { timeout: 300_000 }, () => {
   let server: HttpsTestServer;
   let kubeconfig: string;
   let ctl: Ctl;

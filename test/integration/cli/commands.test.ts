@@ -25,7 +25,7 @@ const deployment = {
 };
 const deployments = '/apis/apps/v1/namespaces/default/deployments';
 
-describe('ctl', { timeout: 120_000 }, () => {
+describe('ctl', { timeout: 300_000 }, () => {
   let server: HttpsTestServer;
   let kubeconfig: string;
   let ctl: Ctl;

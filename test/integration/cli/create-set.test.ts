@@ -17,7 +17,7 @@ const byName = (object: JsonObject) =>
     key === 'env' ? (value as { name: string }[]).toSorted((a, b) => (a.name < b.name ? -1 : 1)) : value,
   ) as JsonObject;
 
-describe('ctl beside kubectl 1.32', { timeout: 120_000, skip: unlessKubectl('1.32') }, () => {
+describe('ctl beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl('1.32') }, () => {
   let server: HttpsTestServer;
   let ctl: Ctl;
   let kubectl: Ctl;

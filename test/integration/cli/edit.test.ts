@@ -51,7 +51,7 @@ const scenarios: Scenario[] = [
   },
 ];
 
-describe('ctl edit', { timeout: 110_000, skip: unlessKubectl('1.32') }, () => {
+describe('ctl edit', { timeout: 300_000, skip: unlessKubectl('1.32') }, () => {
   let server: HttpsTestServer;
   let tools: Readonly<Record<'ours' | 'theirs', Ctl>>;
 

@@ -11,7 +11,7 @@ import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https
 import { unlessKubectl } from '../../fixtures/kubectls.ts';
 import { configMap, deployment, reads, sequences, service } from './parity-cases.ts';
 
-describe('ctl beside kubectl 1.32', { timeout: 120_000, skip: unlessKubectl('1.32') }, () => {
+describe('ctl beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl('1.32') }, () => {
   let server: HttpsTestServer;
   let ctl: Ctl;
   let kubectl: Ctl;

@@ -162,7 +162,7 @@ const misuse: string[] = [
   'taint pods A q:NoSchedule',
 ];
 
-describe('ctl and nodes, beside kubectl 1.32', { timeout: 120_000, skip: unlessKubectl('1.32') }, () => {
+describe('ctl and nodes, beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl('1.32') }, () => {
   let server: HttpsTestServer;
   let tools: { readonly ours: Ctl; readonly theirs: Ctl };
   let kubeconfig: string;

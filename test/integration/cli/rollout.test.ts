@@ -18,7 +18,7 @@ const kinds = [
   ['StatefulSet', 'statefulsets', 'statefulset.apps'],
 ] as const;
 
-describe('rollout', { timeout: 120_000 }, () => {
+describe('rollout', { timeout: 300_000 }, () => {
   let server: HttpsTestServer;
   const clients: [string, Ctl][] = [];
 

@@ -94,6 +94,16 @@ describe('ctl trigger create', () => {
     await run('create', 'by-result', '--function', 'f', '--result-of', 'g', '--outcome', 'Failure');
     assert.deepEqual((await spec('by-result')).result, { function: 'g', outcomes: ['Failure'] });
   });
+  it('makes one of files', async () => {
+    const which = ['--pattern', '*.csv', '--change', 'Created', '--recursive', '--include-content'];
+    await run('create', 'by-claim', '--function', 'f', '--file-claim', 'data/in/new', ...which);
+    const more = { pattern: '*.csv', types: ['Created'], recursive: true, includeContent: true };
+    assert.deepEqual((await spec('by-claim')).file, { claimName: 'data', path: 'in/new', ...more });
+    const where = ['--file-folder', '/srv/in', '--node-selector', 'disk=big,zone='];
+    await run('create', 'by-folder', '--function', 'f', ...where);
+    const { folder, nodeSelector } = (await spec('by-folder')).file ?? {};
+    assert.deepEqual([folder, nodeSelector], ['/srv/in', { disk: 'big', zone: '' }]);
+  });
   it('shows what it would make', async () => {
     const out = await run(
       'create',
@@ -116,7 +126,17 @@ describe('ctl trigger create', () => {
     [
       'with a flag of another source',
       ['--function', 'f', '--path', '/a', '--change', 'Created'],
-      /--change is for --object/,
+      /--change is for --object and --file-claim and --file-folder/,
+    ],
+    [
+      'with nodes for a claim',
+      ['--function', 'f', '--file-claim', 'a', '--node-selector', 'a=b'],
+      /--node-selector is for --file-folder/,
+    ],
+    [
+      'with labels that are none',
+      ['--function', 'f', '--file-folder', '/a', '--node-selector', 'a'],
+      /--node-selector takes KEY=VALUE/,
     ],
     ['with an object without a version', ['--function', 'f', '--object', 'Pod'], /VERSION\/KIND/],
     ['with input that is no JSON', ['--function', 'f', '--path', '/a', '--input', '{'], /--input is no JSON/],

@@ -502,3 +502,45 @@ describe('a call of a workflow', () => {
     assert.equal((await call(name, {}, '?timeoutSeconds=x')).status, 400);
   });
 });
+
+describe('runs of a namespace whose expressions take long', () => {
+  it('leave workers to those of another namespace', async () => {
+    const client = cluster.client.resource(workflowResource);
+    const spec = { public: false, serviceAccountName: 'default', runsHistoryLimit: 100 };
+    await cluster.client.resource(namespaceResource).create({
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: 'beside' },
+      spec: {},
+    });
+    await client.create({
+      apiVersion: 'minik8s.io/v1',
+      kind: 'Workflow',
+      metadata: { name: 'quick', namespace: 'beside' },
+      spec: { ...spec, definition: single({ Type: 'Pass', End: true }) },
+    });
+    const Output = `{% $match("${'a'.repeat(40)}b", /^(a+)+$/) %}`;
+    const slow = await workflow(single({ Type: 'Pass', QueryLanguage: 'JSONata', Output, End: true }));
+    const names = await Promise.all(Array.from({ length: 60 }, () => begin(slow)));
+    await cluster.eventually('the first has begun to be looked at', async () =>
+      (await Promise.all(names.map(get))).some((run) => run && hasEnded(run)),
+    );
+    await cluster.client.resource(workflowRunResource).create({
+      apiVersion: 'minik8s.io/v1',
+      kind: 'WorkflowRun',
+      metadata: { name: 'quick', namespace: 'beside' },
+      spec: { workflow: 'quick' },
+    });
+    await cluster.eventually(
+      'the quick run has ended',
+      async () => {
+        const found = await cluster.get(workflowRunResource, 'quick', 'beside');
+        return found && hasEnded(found);
+      },
+      3_600_000,
+    );
+    const over = (await Promise.all(names.map(get))).filter((run) => run && hasEnded(run));
+    assert.ok(over.length < 20, `${over.length} of the others came first`);
+    for (const name of names) await ended(name, 3_600_000);
+  });
+});

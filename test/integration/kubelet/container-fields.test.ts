@@ -11,7 +11,7 @@ await lockMachine();
 const isOver = ({ status }: Pod) =>
   status?.containerStatuses?.every(({ state }) => state?.terminated !== undefined) === true;
 
-describe('what a program sees of its container', { timeout: 180_000 }, () => {
+describe('what a program sees of its container', { timeout: 300_000 }, () => {
   let node: NodeHarness;
   before(async () => {
     node = await startNodeHarness();

@@ -51,7 +51,7 @@ interface Summary {
 
 await lockMachine();
 
-describe('what pods use', { timeout: 180_000 }, () => {
+describe('what pods use', { timeout: 300_000 }, () => {
   let node: NodeHarness;
   let directory: string;
   let port: number;

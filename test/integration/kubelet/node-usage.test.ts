@@ -110,7 +110,7 @@ describe('what the kernel says', () => {
   });
 });
 
-describe('what pods on Docker use', { timeout: 120_000 }, () => {
+describe('what pods on Docker use', { timeout: 300_000 }, () => {
   let node: NodeHarness;
   /** The node is short of this as long as that pod runs. */
   let cause: { readonly pod: string; readonly lacks: 'memory' | 'nodefs' } | undefined;

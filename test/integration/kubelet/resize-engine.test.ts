@@ -14,7 +14,7 @@ await lockMachine();
 const Mi = 2 ** 20;
 const strategic = { headers: { 'content-type': 'application/strategic-merge-patch+json' } };
 
-describe('a resize on Docker', { timeout: 120_000 }, () => {
+describe('a resize on Docker', { timeout: 300_000 }, () => {
   let node: NodeHarness;
   before(async () => {
     node = await startNodeHarness();

@@ -10,7 +10,7 @@ const strategic = { headers: { 'content-type': 'application/strategic-merge-patc
 const conditionOf = ({ status }: Pod, type: string) => status?.conditions?.find((one) => one.type === type);
 const isReady = (pod: Pod) => conditionOf(pod, 'Ready')?.status === 'True';
 
-describe('a resize on its node', { timeout: 60_000 }, () => {
+describe('a resize on its node', { timeout: 300_000 }, () => {
   let node: SimulatedNode;
   beforeEach(async () => {
     node = await startSimulatedNode();
@@ -183,7 +183,7 @@ describe('a resize on its node', { timeout: 60_000 }, () => {
   });
 });
 
-describe('a resize that the engine refuses', { timeout: 60_000 }, () => {
+describe('a resize that the engine refuses', { timeout: 300_000 }, () => {
   it('is told, and tried again', async () => {
     let refusal: string | undefined = 'the kernel says no';
     const node = await startSimulatedNode(undefined, () => refusal);

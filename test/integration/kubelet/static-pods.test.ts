@@ -26,7 +26,7 @@ spec:
   containers: [{name: main, image: "${image}"}]
 ${more}`;
 
-describe('static pods', { timeout: 60_000 }, () => {
+describe('static pods', { timeout: 300_000 }, () => {
   let node: SimulatedNode;
   let directory: string;
   let log: RecordingLogger;

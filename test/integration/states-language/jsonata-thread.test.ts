@@ -68,6 +68,18 @@ for (const [name, expression, why] of hostile)
     assert.equal(await thread.evaluate(question('40 + 2')), 42);
   });
 
+test('those who ask take turns', async () => {
+  const answered: string[] = [];
+  const ask = (expression: string, asker: string) =>
+    thread.evaluate(question(expression), asker).then((value) => answered.push(`${asker}${value}`));
+  await Promise.all([
+    ...['1', '2', '3', '4'].map((expression) => ask(expression, 'a')),
+    ...['1', '2'].map((expression) => ask(expression, 'b')),
+    ask('1', 'c'),
+  ]);
+  assert.deepEqual(answered, ['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4']);
+});
+
 test('a thread that is stopped refuses what waits, and a later question begins a new one', async () => {
   const own = createExpressionThread(systemClock);
   const waiting = [own.evaluate(question('1')), own.evaluate(question('2'))];

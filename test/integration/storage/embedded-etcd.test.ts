@@ -20,7 +20,7 @@ import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 import { isRunning, ProgramWorld, until } from './program-world.ts';
 
-const limit = { timeout: 60_000 };
+const limit = { timeout: 300_000 };
 const version = '3.7.0';
 const dying = (output: string): EtcdBehaviour => ({ version, lastWords: { output, status: 2 } });
 const fullDisk = '{"level":"fatal","msg":"cannot write","error":"no space left on device"}\n';

@@ -13,7 +13,7 @@ import type { EtcdBehaviour } from '../../fixtures/etcd-program.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { isRunning, ProgramWorld, until } from './program-world.ts';
 
-const limit = { timeout: 60_000 };
+const limit = { timeout: 300_000 };
 const version = '3.7.0';
 
 interface Given {

@@ -15,7 +15,7 @@ import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 import { isRunning, ProgramWorld, until } from './program-world.ts';
 
-const limit = { timeout: 60_000 };
+const limit = { timeout: 300_000 };
 const [earlier, now] = [{ version: '3.4.23' }, { version: '3.7.0' }];
 const database = { version: '3.4.23', revision: 70, keys: 12, token: 'theirs' };
 

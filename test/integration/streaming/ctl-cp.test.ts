@@ -31,7 +31,7 @@ const contents = (directory: string) =>
     },
   ).toString();
 
-describe('ctl cp', { timeout: 110_000 }, () => {
+describe('ctl cp', { timeout: 300_000 }, () => {
   let cluster: StreamCluster;
   let env: Record<string, string>;
   let from: string;

@@ -39,7 +39,7 @@ async function until(what: string, condition: () => boolean): Promise<void> {
   }
 }
 
-describe('ctl streams', { timeout: 110_000 }, () => {
+describe('ctl streams', { timeout: 300_000 }, () => {
   let cluster: StreamCluster;
   let env: Record<string, string>;
 

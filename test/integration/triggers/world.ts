@@ -106,12 +106,12 @@ export class World {
   eventually<T>(
     what: string,
     probe: () => Promise<T | undefined | false> | T | undefined | false,
-    within = 30_000,
+    within = 60_000,
   ): Promise<T> {
     return eventually(systemClock, what, probe, within);
   }
 
-  /** A function, and the program of its instances. */
+  /** A function that can be called, and the program of its instances. */
   async fn(name: string, answer: RequestListener, spec: Partial<Fn['spec']> = {}): Promise<void> {
     const address = `${this.#first}.${this.#next++}`;
     this.#addresses.set(name, address);
@@ -127,7 +127,13 @@ export class World {
       metadata: { name, namespace: 'default' },
       spec: { image: 'app:1', ...spec },
     };
-    await this.client.resource(functionResource).create(draft as unknown as Draft<Fn>);
+    const functions = this.client.resource(functionResource);
+    await functions.create(draft as unknown as Draft<Fn>);
+    // Until then there is no node for its first instance, and a call may be told so.
+    await this.eventually(
+      `function ${name} can be called`,
+      async () => (await functions.get(name, 'default')).status?.activeVersion !== undefined,
+    );
   }
 
   /** One whose program notes what it is called with, and answers what `answer` says. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { folderWatchResource } from '../../../src/api/minik8s/v1/folder-watch.ts';
 import { type Trigger, triggerResource } from '../../../src/api/minik8s/v1/trigger.ts';
 import { type TriggerEvent, triggerEventResource } from '../../../src/api/minik8s/v1/trigger-event.ts';
 import { eventDraft } from '../../../src/api/minik8s/v1/trigger-event-draft.ts';
@@ -62,6 +63,10 @@ describe('a Trigger is accepted with', () => {
       },
     },
     'results, and input': { result: { function: 'g', outcomes: ['Failure'] }, input: { a: [1] } },
+    'files of a claim': {
+      file: { claimName: 'data', path: 'in/new', pattern: '*.csv', types: ['Created'], recursive: true },
+    },
+    'files of a folder': { file: { folder: '/srv/in', nodeSelector: { disk: 'big' } } },
     'a workflow': { target: { kind: 'Workflow', name: 'w' }, cron: { schedule: '@daily' } },
   };
   for (const [name, spec] of Object.entries(accepted))
@@ -114,6 +119,26 @@ describe('a Trigger is refused', () => {
     ],
     ['without changes', { object: { ...pods, types: [] } }, /^spec.object.types: Required/],
     ['without outcomes', { result: { function: 'g', outcomes: [] } }, /^spec.result.outcomes: Required/],
+    ['with neither a claim nor a folder', { file: {} }, /^spec.file: Required/],
+    ['with a claim and a folder', { file: { claimName: 'a', folder: '/b' } }, /^spec.file.folder: Forbidden/],
+    ['with a claim that is none', { file: { claimName: 'a/b' } }, /^spec.file.claimName: Invalid/],
+    [
+      'with a path that leaves its volume',
+      { file: { claimName: 'a', path: '../b' } },
+      /^spec.file.path: Invalid/,
+    ],
+    ['with a path from the root', { file: { claimName: 'a', path: '/b' } }, /^spec.file.path: Invalid/],
+    ['with a path of no claim', { file: { folder: '/a', path: 'b' } }, /^spec.file.path: Forbidden/],
+    ['with a folder that is no path from the root', { file: { folder: 'a' } }, /^spec.file.folder: Invalid/],
+    ['with a folder that goes up', { file: { folder: '/a/../b' } }, /^spec.file.folder: Invalid/],
+    ['with the whole machine', { file: { folder: '/' } }, /^spec.file.folder: Invalid/],
+    [
+      'with nodes for a claim',
+      { file: { claimName: 'a', nodeSelector: {} } },
+      /^spec.file.nodeSelector: Forbidden/,
+    ],
+    ['with a pattern of paths', { file: { folder: '/a', pattern: 'a/*' } }, /^spec.file.pattern: Invalid/],
+    ['without changes of files', { file: { folder: '/a', types: [] } }, /^spec.file.types: Required/],
     ['with a function that is none', { result: { function: 'A_' } }, /^spec.result.function: Invalid/],
     ['with no attempts', { cron, retry: { maxAttempts: 0 } }, /^spec.retry.maxAttempts: Invalid/],
     [
@@ -266,3 +291,47 @@ testCells(
   },
   { Phase: 'Pending', Attempts: 0, Error: '' },
 );
+testCells(
+  folderWatchResource,
+  'a folder that is watched',
+  {
+    spec: {
+      ...{ trigger: 't', nodeName: 'n1', source: '/s', since: before(9), folder: '/srv', path: 'in' },
+      types: ['Created'],
+    },
+    status: { reason: 'Watching' },
+  },
+  { Name: 'web', Trigger: 't', Node: 'n1', State: 'Watching', Folder: '/srv/in', Age: '95s' },
+);
+
+describe('a FolderWatch', () => {
+  const watch = (spec: object, status?: object) =>
+    decode(folderWatchResource, {
+      apiVersion: 'minik8s.io/v1',
+      kind: 'FolderWatch',
+      metadata,
+      spec: {
+        ...{
+          trigger: 't',
+          nodeName: 'n1',
+          source: '/s',
+          since: before(9),
+          folder: '/srv',
+          types: ['Created'],
+        },
+        ...spec,
+      },
+      ...(status && { status }),
+    });
+  const { validate, validateUpdate } = folderWatchResource.strategy;
+  it('cannot be changed', () => {
+    assert.deepEqual(validateUpdate?.(watch({}), watch({})), []);
+    assert.equal(validateUpdate?.(watch({ folder: '/etc' }), watch({}))[0]?.field, 'spec');
+  });
+  it('has a trigger, a node, a folder, and no more words than fit', () => {
+    assert.deepEqual(validate?.(watch({})), []);
+    for (const field of ['trigger', 'nodeName', 'folder'])
+      assert.equal(validate?.(watch({ [field]: '' }))[0]?.field, `spec.${field}`);
+    assert.equal(validate?.(watch({}, { message: 'a'.repeat(1025) }))[0]?.field, 'status.message');
+  });
+});

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Lease } from '../../../src/api/coordination/v1/lease.ts';
+import { countAway, countOf, type DeviceCounts } from '../../../src/kubelet/devices/plan/device-counts.ts';
 import {
   computeNodeStatus,
   type NodeImage,
@@ -46,6 +47,41 @@ const statusOf = (more: Partial<NodeInput> = {}, previous?: Parameters<typeof co
   computeNodeStatus({ ...input, ...more }, previous);
 
 describe('the status of a node', () => {
+  it('counts devices, and keeps what others advertise', () => {
+    const devices: DeviceCounts = new Map([
+      [
+        'example.com/gpu',
+        countOf([
+          { id: 'a', healthy: true },
+          { id: 'b', healthy: false },
+        ]),
+      ],
+      ['example.com/away', countAway(3)],
+      ['example.com/gone', undefined],
+    ]);
+    const before = { 'example.com/gone': '1', 'example.com/patched': '5' };
+    const previous = { ...statusOf(), capacity: before, allocatable: before };
+    const status = statusOf({ devices }, previous);
+    const amounts = (list: Readonly<Record<string, unknown>> = {}) =>
+      Object.fromEntries(Object.entries(list).filter(([name]) => name.includes('/')));
+    const others = { 'example.com/patched': '5' };
+    assert.deepEqual(amounts(status.capacity), {
+      ...others,
+      'example.com/gpu': '2',
+      'example.com/away': '3',
+    });
+    const left = { 'example.com/gpu': '1', 'example.com/away': '0' };
+    assert.deepEqual(amounts(status.allocatable), { ...others, ...left });
+    const patch = nodeStatusPatch(status, previous, devices) as typeof status;
+    // What others advertise is left as it is on the server; what is gone is taken away.
+    assert.deepEqual(amounts(patch.capacity), {
+      'example.com/gpu': '2',
+      'example.com/away': '3',
+      'example.com/gone': null,
+    });
+    assert.deepEqual(amounts(patch.allocatable), { ...others, ...left, 'example.com/gone': null });
+  });
+
   it('says what its runtimes can do, and keeps that while no engine answers', () => {
     const runtimeHandlers = [{ name: '', recursiveReadOnlyMounts: true }];
     const told = statusOf({ runtimeHandlers });

@@ -27,9 +27,18 @@ export interface Happening {
 
 const idDigits = 32;
 const nameDigits = 16;
+
+/** The name of the event with an id. */
+export const eventName = (trigger: string, id: string) => `${trigger}-${id.slice(0, nameDigits)}`;
+
 const mostSubject = 1024;
 
-export function eventDraft(trigger: Trigger, happening: Happening, digest: Digest): Draft<TriggerEvent> {
+/** Of a Trigger, which is all that its events have of it. */
+export interface TriggerRef {
+  readonly metadata: Pick<Trigger['metadata'], 'name' | 'namespace' | 'uid'>;
+}
+
+export function eventDraft(trigger: TriggerRef, happening: Happening, digest: Digest): Draft<TriggerEvent> {
   const { key, type, source, subject, time, data, lessData, depth = 0 } = happening;
   const { name, namespace, uid } = trigger.metadata;
   const id = digest(JSON.stringify([uid, ...key])).slice(0, idDigits);
@@ -38,10 +47,10 @@ export function eventDraft(trigger: Trigger, happening: Happening, digest: Diges
     apiVersion: 'minik8s.io/v1',
     kind: 'TriggerEvent',
     metadata: {
-      name: `${name}-${id.slice(0, nameDigits)}`,
+      name: eventName(name, id),
       namespace,
       labels: { [triggerLabel]: name },
-      ownerReferences: [ownerReference(trigger)],
+      ownerReferences: [triggerReference(trigger)],
     },
     spec: {
       trigger: name,
@@ -57,7 +66,8 @@ export function eventDraft(trigger: Trigger, happening: Happening, digest: Diges
   };
 }
 
-const ownerReference = ({ metadata: { name, uid } }: Trigger): OwnerReference => ({
+/** To the trigger, from what goes with it. */
+export const triggerReference = ({ metadata: { name, uid } }: TriggerRef): OwnerReference => ({
   apiVersion: apiVersionOf(triggerResource),
   kind: triggerResource.kind,
   name,

@@ -81,11 +81,66 @@ const result = struct({
   ),
 });
 
+const file = struct({
+  claimName: v.optional(
+    v.pipe(
+      v.string(),
+      text(
+        'A PersistentVolumeClaim of the namespace: the node that has its volume watches. Either this or folder is set.',
+      ),
+    ),
+  ),
+  path: v.optional(
+    v.pipe(
+      v.string(),
+      text(
+        'The folder in the volume, such as in/new. Defaults to the volume itself. No part of it may be a link.',
+      ),
+    ),
+  ),
+  folder: v.optional(
+    v.pipe(
+      v.string(),
+      text('A folder of nodes, as an absolute path: a node watches it that allows it by --watch-folder.'),
+    ),
+  ),
+  nodeSelector: v.optional(
+    v.pipe(
+      v.record(v.string(), v.string()),
+      v.description('Only nodes with these labels watch the folder. Defaults to all.'),
+    ),
+  ),
+  pattern: v.optional(
+    v.pipe(v.string(), text('Only files whose name is such, like *.csv or [!.]*. Defaults to all.')),
+  ),
+  types: v.optional(
+    v.pipe(
+      v.array(v.picklist(changeTypes)),
+      v.description(
+        'Which changes are told: Created, Updated, Deleted. A file is told when it has been at rest for a second. Defaults to all.',
+      ),
+    ),
+    [...changeTypes],
+  ),
+  recursive: v.optional(
+    v.pipe(v.boolean(), v.description('Whether the folders in it are watched too. Defaults to false.')),
+    false,
+  ),
+  includeContent: v.optional(
+    v.pipe(
+      v.boolean(),
+      v.description('Whether a file of at most 64 KiB is told with what is in it. Defaults to false.'),
+    ),
+    false,
+  ),
+});
+
 export const sourceFields = {
   cron: v.optional(v.pipe(cron, v.description('Times by a schedule.'))),
   http: v.optional(v.pipe(http, v.description('Requests by HTTP.'))),
   object: v.optional(v.pipe(object, v.description('Changes of objects of the cluster.'))),
   result: v.optional(v.pipe(result, v.description('What calls of a function gave.'))),
+  file: v.optional(v.pipe(file, v.description('Changes of files in a folder.'))),
 };
 
-export const sourceNames = ['cron', 'http', 'object', 'result'] as const;
+export const sourceNames = ['cron', 'http', 'object', 'result', 'file'] as const;

@@ -11,8 +11,9 @@ import { checkDns1123Label, checkDns1123Subdomain, nameCauses } from '../../../a
 import { type StatusCause, StatusError } from '../../../apimachinery/status-error.ts';
 import { validateSchedule } from '../../batch/v1/cron-job.ts';
 import { validateTimeZone } from '../../batch/v1/time-zone.ts';
+import { patternFault } from './file-name-pattern.ts';
 import type { Trigger } from './trigger.ts';
-import { sourceNames } from './trigger-fields.ts';
+import { changeTypes, sourceNames } from './trigger-fields.ts';
 
 type Spec = Trigger['spec'];
 
@@ -52,6 +53,7 @@ function validateSource(spec: Spec): StatusCause[] {
     causes.push(...nameCauses('spec.result.function', spec.result.function, checkDns1123Subdomain));
     causes.push(...someOf('spec.result.outcomes', spec.result.outcomes));
   }
+  if (spec.file) causes.push(...validateFile(spec.file));
   return causes;
 }
 
@@ -106,6 +108,52 @@ function validateObject(object: NonNullable<Spec['object']>): StatusCause[] {
   causes.push(...readable('spec.object.labelSelector', object.labelSelector, parseLabelSelector));
   return [...causes, ...readable('spec.object.fieldSelector', object.fieldSelector, parseFieldSelector)];
 }
+
+function validateFile(file: NonNullable<Spec['file']>): StatusCause[] {
+  const { claimName, path: within, folder, nodeSelector, pattern } = file;
+  // A source that could not be read has no defaults.
+  const causes = someOf('spec.file.types', file.types ?? changeTypes);
+  if (claimName === undefined && folder === undefined)
+    causes.push(requiredCause('spec.file', 'one of claimName and folder says what is watched'));
+  if (claimName !== undefined && folder !== undefined)
+    causes.push(forbiddenCause('spec.file.folder', 'it has no meaning beside claimName'));
+  if (claimName !== undefined)
+    causes.push(...nameCauses('spec.file.claimName', claimName, checkDns1123Subdomain));
+  if (within !== undefined && claimName === undefined)
+    causes.push(forbiddenCause('spec.file.path', 'it is of the volume of claimName'));
+  else if (within !== undefined && !isPath(within))
+    causes.push(
+      invalidCause(
+        'spec.file.path',
+        within,
+        'must be a path such as in/new, without a "/" at its ends, "." or ".."',
+      ),
+    );
+  if (folder !== undefined && !(folder.startsWith('/') && isPath(folder.slice(1))))
+    causes.push(
+      invalidCause(
+        'spec.file.folder',
+        folder,
+        'must be an absolute path such as /srv/in, without "." or ".."',
+      ),
+    );
+  if (nodeSelector !== undefined && folder === undefined)
+    causes.push(
+      forbiddenCause('spec.file.nodeSelector', 'it is of folder; a claim has its node by its volume'),
+    );
+  const fault = pattern === undefined ? undefined : patternFault(pattern);
+  if (pattern !== undefined && fault !== undefined)
+    causes.push(invalidCause('spec.file.pattern', pattern, fault));
+  return causes;
+}
+
+const longestFolder = 1024;
+
+/** Of parts that lead nowhere else. */
+const isPath = (text: string) =>
+  text.length <= longestFolder &&
+  !text.includes('\0') &&
+  text.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
 
 function readable(field: string, text: string | undefined, parse: (text: string) => unknown): StatusCause[] {
   if (text === undefined) return [];

@@ -90,7 +90,7 @@ const specSchema = v.pipe(
     ),
   }),
   v.description(
-    'What happens, and what is called then. Exactly one of cron, http, object and result is set.',
+    'What happens, and what is called then. Exactly one of cron, http, object, result and file is set.',
   ),
 );
 
@@ -148,8 +148,8 @@ const triggerSchema = v.pipe(
     status: v.optional(statusSchema),
   }),
   v.description(
-    'Trigger calls a function, or runs a workflow, for each thing that happens: a time, a request, a change of an object, the ' +
-      'result of a function. Each is told at least once.',
+    'Trigger calls a function, or runs a workflow, for each thing that happens: a time, a request, a change of an object or of a ' +
+      'file, the result of a function. Each is told at least once.',
   ),
 );
 

@@ -45,6 +45,9 @@ export const ownControllerRoles: RoleRows = {
     ['update', 'minik8s.io', 'triggers/status'],
     ['get list watch create delete', 'minik8s.io', 'triggerevents'],
     ['patch', 'minik8s.io', 'triggerevents/status'],
+    // Where the folders are that nodes watch for it.
+    ['get list watch create delete', 'minik8s.io', 'folderwatches'],
+    [read, 'core', 'nodes persistentvolumes persistentvolumeclaims'],
     ['create', 'minik8s.io', 'functions/invoke workflowruns'],
     writeEvents,
   ],

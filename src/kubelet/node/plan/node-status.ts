@@ -11,6 +11,7 @@ import {
   subtractQuantities,
 } from '../../../apimachinery/quantity.ts';
 import { rfc3339Micro } from '../../../base/time.ts';
+import { amountsIn, type DeviceCounts } from '../../devices/plan/device-counts.ts';
 import type { RuntimeHandler } from '../../runtime/runtime.ts';
 import { type NodeHealth, nodeConditions } from './node-conditions.ts';
 
@@ -58,6 +59,8 @@ export interface NodeInput extends NodeHealth {
   readonly runtimeHandlers?: readonly RuntimeHandler[];
   readonly images: readonly NodeImage[];
   readonly systemReserved?: ReservedResources | undefined;
+  /** Absent for none. */
+  readonly devices?: DeviceCounts;
 }
 
 /** A node that has missed this many heartbeats no longer holds its Lease. */
@@ -107,19 +110,26 @@ export function allocatableOf(
   return left;
 }
 
+const noDevices: DeviceCounts = new Map();
+
 /** Extended resources, and others that somebody else advertises in the capacity: not the agent's own. */
-function advertised(capacity: NodeStatus['capacity'] = {}): Record<string, string> {
-  return Object.fromEntries(Object.entries(capacity).filter(([name]) => !ownResources.has(name)));
+function advertised(capacity: NodeStatus['capacity'] = {}, devices: DeviceCounts): Record<string, string> {
+  const isOwn = (name: string) => ownResources.has(name) || devices.has(name);
+  return Object.fromEntries(Object.entries(capacity).filter(([name]) => !isOwn(name)));
 }
 
 export function computeNodeStatus(input: NodeInput, previous: Node['status']): NodeStatus {
-  const { facts, nodeIP, nodeName, kubeletPort, runtimeVersion } = input;
+  const { facts, nodeIP, nodeName, kubeletPort, runtimeVersion, devices = noDevices } = input;
   const capacity = capacityOf(input);
-  const others = advertised(previous?.capacity);
+  const others = advertised(previous?.capacity, devices);
   return {
     ...previous,
-    capacity: { ...others, ...capacity },
-    allocatable: { ...others, ...allocatableOf(capacity, input.systemReserved) },
+    capacity: { ...others, ...amountsIn(devices, 'capacity'), ...capacity },
+    allocatable: {
+      ...others,
+      ...amountsIn(devices, 'allocatable'),
+      ...allocatableOf(capacity, input.systemReserved),
+    },
     addresses: [
       { type: 'InternalIP', address: nodeIP },
       { type: 'Hostname', address: nodeName },
@@ -167,17 +177,27 @@ function runtimeFeatures(
  * A merge patch that makes `previous` the status. It leaves capacity that others advertise as it is on the server,
  * where it may have changed, and takes from `allocatable` what is no longer in the capacity.
  */
-export function nodeStatusPatch(status: NodeStatus, previous: Node['status']): object {
+export function nodeStatusPatch(
+  status: NodeStatus,
+  previous: Node['status'],
+  devices: DeviceCounts = noDevices,
+): object {
   const { capacity = {}, allocatable = {} } = status;
-  const others = advertised(capacity);
+  const others = advertised(capacity, devices);
   const own = Object.entries(capacity).filter(([name]) => !Object.hasOwn(others, name));
-  const gone = Object.keys(previous?.allocatable ?? {}).filter((name) => !Object.hasOwn(allocatable, name));
   return {
     ...status,
-    capacity: Object.fromEntries(own),
-    allocatable: { ...Object.fromEntries(gone.map((name) => [name, null])), ...allocatable },
+    capacity: { ...withoutGone(previous?.capacity, capacity), ...Object.fromEntries(own) },
+    allocatable: { ...withoutGone(previous?.allocatable, allocatable), ...allocatable },
   };
 }
+
+const withoutGone = (before: Readonly<Record<string, string>> = {}, now: Readonly<Record<string, string>>) =>
+  Object.fromEntries(
+    Object.keys(before)
+      .filter((name) => !Object.hasOwn(now, name))
+      .map((name) => [name, null]),
+  );
 
 /** The lease as it should be now; `previous` keeps what others wrote. */
 export function renewedLease(nodeName: string, heartbeatMs: number, now: number, previous: Lease): Lease {

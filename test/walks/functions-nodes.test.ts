@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { V1PodList } from '@kubernetes/client-node';
 import { ExecError, systemExec } from '../../src/base/exec.ts';
+import { executable } from '../e2e/harness/cluster.ts';
+import { docker } from '../e2e/harness/docker.ts';
+import { MultiCluster } from '../e2e/harness/multi-cluster.ts';
+import { waitFor } from '../e2e/harness/wait-for.ts';
 import { type PackageIndexes, startPackageIndexes } from '../fixtures/package-indexes.ts';
 import { makeRuntimeImage } from '../fixtures/runtime-images.ts';
-import { executable } from './harness/cluster.ts';
-import { docker } from './harness/docker.ts';
-import { MultiCluster } from './harness/multi-cluster.ts';
-import { waitFor } from './harness/wait-for.ts';
 
 const image = `minik8s-test/nodes-python:${process.pid}`;
 /** The version of its library, and by which call it was called: one line of its log for each. */

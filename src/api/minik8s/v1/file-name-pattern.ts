@@ -1,0 +1,77 @@
+/** Globs of the names of files: `*` is any text, `?` one character, `[a-z]` and `[!a-z]` one of some. Pure. */
+
+const longestPattern = 255;
+const mostStars = 16;
+
+/** What one character of a name has to be, or any number of them. */
+type Step = '*' | ((character: string) => boolean);
+
+/** Why it is no pattern; undefined when it is one. */
+export function patternFault(pattern: string): string | undefined {
+  if (pattern === '' || pattern.length > longestPattern) return `must have 1 to ${longestPattern} characters`;
+  if (pattern.includes('/')) return 'is of the name of a file, so it has no "/"';
+  const steps = stepsOf(pattern);
+  if (steps === undefined) return 'has a "[" that nothing closes; "[[]" stands for it';
+  return steps.filter((step) => step === '*').length > mostStars ? `may have ${mostStars} "*"` : undefined;
+}
+
+/** Takes time in proportion to both lengths, whatever they are. Of a pattern that is one. */
+export function nameMatcher(pattern: string): (name: string) => boolean {
+  const steps = stepsOf(pattern) ?? [];
+  return (name) => matches([...name], steps);
+}
+
+function stepsOf(pattern: string): Step[] | undefined {
+  const characters = [...pattern];
+  const steps: Step[] = [];
+  for (let at = 0; at < characters.length; at++) {
+    const character = characters[at] as string;
+    if (character === '*') {
+      if (steps.at(-1) !== '*') steps.push('*');
+    } else if (character === '?') steps.push(() => true);
+    else if (character === '[') {
+      const isNot = characters[at + 1] === '!';
+      const from = at + (isNot ? 2 : 1);
+      // One that comes first is one of the set.
+      const end = characters.indexOf(']', from + 1);
+      if (end === -1) return undefined;
+      const isOne = oneOf(characters.slice(from, end));
+      steps.push((one) => isOne(one) !== isNot);
+      at = end;
+    } else steps.push((one) => one === character);
+  }
+  return steps;
+}
+
+function oneOf(set: readonly string[]): (character: string) => boolean {
+  const ranges: [from: string, to: string][] = [];
+  for (let at = 0; at < set.length; at++) {
+    const [from, dash, to] = [set[at] as string, set[at + 1], set[at + 2]];
+    if (dash === '-' && to !== undefined) {
+      ranges.push([from, to]);
+      at += 2;
+    } else ranges.push([from, from]);
+  }
+  return (character) => ranges.some(([from, to]) => character >= from && character <= to);
+}
+
+/** Where it does not go on, the last `*` takes one character more. */
+function matches(name: readonly string[], steps: readonly Step[]): boolean {
+  let [at, step] = [0, 0];
+  let star: { readonly step: number; at: number } | undefined;
+  while (at < name.length) {
+    const wanted = steps[step];
+    if (wanted === '*') {
+      star = { step, at };
+      step++;
+    } else if (wanted?.(name[at] as string)) {
+      at++;
+      step++;
+    } else if (star) {
+      star.at++;
+      at = star.at;
+      step = star.step + 1;
+    } else return false;
+  }
+  return steps.slice(step).every((one) => one === '*');
+}

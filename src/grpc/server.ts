@@ -1,0 +1,135 @@
+/** A server of gRPC on a socket of this machine, for calls of one message for another. */
+import { chmod, lstat, rm } from 'node:fs/promises';
+import { createServer, type Http2Server, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
+import { connect } from 'node:net';
+import { FrameReader } from './frames.ts';
+import { GrpcError, type StatusName, statusNames } from './status.ts';
+
+/** Takes a message, gives the answer with its head (frames.ts). What it throws is the status, UNKNOWN but for a GrpcError. */
+export type UnaryMethod = (message: Buffer) => Promise<Buffer>;
+
+export interface ServerOptions {
+  /** Of the socket, which only its owner can use. */
+  readonly path: string;
+  /** By `/SERVICE/METHOD`. */
+  readonly methods: Readonly<Record<string, UnaryMethod>>;
+  /** No longer message is read. */
+  readonly maxMessageBytes: number;
+}
+
+export interface UnaryServer {
+  /** Calls under way are cut off; the socket is gone. */
+  close(): Promise<void>;
+}
+
+/**
+ * Resolves when calls are taken. A socket there that nobody serves is removed; rejects when somebody does, or when what is
+ * there is no socket.
+ */
+export async function serveUnary(options: ServerOptions): Promise<UnaryServer> {
+  const { path } = options;
+  await requireUnused(path);
+  await rm(path, { force: true });
+  const sessions = new Set<{ destroy(): void }>();
+  const server = createServer({ settings: { enableConnectProtocol: false } });
+  server.on('session', (session) => {
+    sessions.add(session);
+    session.once('close', () => sessions.delete(session));
+    // A caller that goes in the middle of a call is no matter of the server's.
+    session.on('error', () => undefined);
+  });
+  server.on('stream', (stream: ServerHttp2Stream, headers) => answer(options, stream, headers));
+  await listening(server, path);
+  await chmod(path, 0o600);
+  return {
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      for (const session of sessions) session.destroy();
+      await closed;
+    },
+  };
+}
+
+function listening(server: Http2Server, path: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(path, () => {
+      server.off('error', reject);
+      server.on('error', () => undefined);
+      resolve();
+    });
+  });
+}
+
+async function requireUnused(path: string): Promise<void> {
+  const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (!found) return;
+  if (!found.isSocket()) throw new Error(`${path} is no socket: move it away`);
+  const served = await new Promise<boolean>((resolve) => {
+    const socket = connect(path);
+    const end = (is: boolean) => {
+      socket.destroy();
+      resolve(is);
+    };
+    socket.once('connect', () => end(true));
+    socket.once('error', () => end(false));
+  });
+  if (served) throw new Error(`${path} is served by another program`);
+}
+
+function answer(options: ServerOptions, stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
+  const fail = (status: StatusName, message: string) => {
+    if (stream.destroyed || stream.headersSent) return;
+    stream.respond(
+      {
+        ':status': 200,
+        'content-type': 'application/grpc',
+        'grpc-status': String(statusNames.indexOf(status)),
+        'grpc-message': encodeURIComponent(message),
+      },
+      { endStream: true },
+    );
+  };
+  stream.on('error', () => undefined);
+  const path = headers[':path'] ?? '';
+  const method = Object.hasOwn(options.methods, path) ? options.methods[path] : undefined;
+  if (!method) {
+    fail('UNIMPLEMENTED', `unknown method ${path}`);
+    return;
+  }
+  const frames = new FrameReader(options.maxMessageBytes);
+  const messages: Buffer[] = [];
+  stream.on('data', (chunk: Buffer) => {
+    try {
+      messages.push(...frames.push(chunk));
+      if (messages.length > 1) fail('INVALID_ARGUMENT', 'more than one message');
+    } catch (error) {
+      failWith(fail, error);
+    }
+  });
+  stream.once('end', () => {
+    const [message] = messages;
+    if (stream.headersSent) return;
+    if (!message) fail('INVALID_ARGUMENT', 'no message');
+    else
+      method(message).then(
+        (frame) => respond(stream, frame),
+        (error) => failWith(fail, error),
+      );
+  });
+}
+
+function failWith(fail: (status: StatusName, message: string) => void, error: unknown): void {
+  if (error instanceof GrpcError) fail(error.status, error.details);
+  else fail('UNKNOWN', error instanceof Error ? error.message : String(error));
+}
+
+function respond(stream: ServerHttp2Stream, frame: Buffer): void {
+  if (stream.destroyed) return;
+  stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
+  stream.once('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
+  stream.end(frame);
+}

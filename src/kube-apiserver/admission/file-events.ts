@@ -1,0 +1,85 @@
+/** What a node may say of the folders that it watches: that a file of one has changed, and how the watching goes. */
+import { type FolderWatch, folderWatchResource } from '../../api/minik8s/v1/folder-watch.ts';
+import type { TriggerEvent } from '../../api/minik8s/v1/trigger-event.ts';
+import { eventName, triggerLabel } from '../../api/minik8s/v1/trigger-event-draft.ts';
+import { deepEqual, isRecord } from '../../apimachinery/equality.ts';
+import { storagePrefix } from '../../apimachinery/resource-definition.ts';
+import { newStatusError } from '../../apimachinery/status-error.ts';
+import type { Admission } from '../../apiserver/admission/plugin.ts';
+import { waitForNow } from '../../apiserver/freshness.ts';
+import type { IndexDeclaration } from '../../storage/cache.ts';
+import type { KubeContext } from '../context.ts';
+import { fullMessage, isFull } from '../triggers/waiting-events.ts';
+
+type Parts = Pick<KubeContext, 'cache' | 'clock' | 'latest' | 'store'>;
+
+const watchesByNode: IndexDeclaration = {
+  name: 'folder watches by node and trigger',
+  prefix: storagePrefix(folderWatchResource),
+  keysOf(object) {
+    const { metadata, spec } = object as FolderWatch;
+    return [key(spec.nodeName, metadata.namespace ?? '', spec.trigger)];
+  },
+};
+
+const key = (node: string, namespace: string, trigger: string) => `${node} ${namespace}/${trigger}`;
+const id = /^[0-9a-f]{32}$/;
+
+/** An event of a trigger for which the node watches a folder, and nothing that such an event has not. */
+export async function restrictTriggerEvent(
+  server: Parts,
+  node: string,
+  { operation, subresource, object }: Admission,
+): Promise<string | undefined> {
+  const event = object as TriggerEvent | undefined;
+  if (operation !== 'create' || subresource !== '' || !event)
+    return `node ${JSON.stringify(node)} may only create events of triggers`;
+  const { namespace = '' } = event.metadata;
+  const { spec } = event;
+  const watches = await watchesOf(server, node, namespace, spec.trigger);
+  const watch = watches.find((one) => one.spec.source === spec.source);
+  if (!watch)
+    return `node ${JSON.stringify(node)} watches no folder ${JSON.stringify(spec.source)} for trigger ${JSON.stringify(spec.trigger)}`;
+  const fault = faultOf(event, watch, node);
+  if (fault !== undefined) return `an event of a file: ${fault}`;
+  if (isFull(server.cache, `${namespace}/${spec.trigger}`))
+    throw newStatusError('TooManyRequests', fullMessage);
+  return undefined;
+}
+
+function faultOf({ metadata, spec }: TriggerEvent, watch: FolderWatch, node: string): string | undefined {
+  if (!id.test(spec.id) || metadata.name !== eventName(spec.trigger, spec.id))
+    return 'its id has 32 hexadecimal digits, and its name begins as the trigger and ends in sixteen of them';
+  if (!deepEqual(metadata.labels, { [triggerLabel]: spec.trigger }))
+    return 'its label is that of the trigger';
+  if (metadata.annotations !== undefined || metadata.finalizers !== undefined)
+    return 'it has no annotations and finalizers';
+  if (!deepEqual(metadata.ownerReferences, watch.metadata.ownerReferences)) return 'its owner is the trigger';
+  const types = watch.spec.types.map((type) => `minik8s.io/file.${type.toLowerCase()}`);
+  if (!types.includes(spec.type)) return `its type is one of ${types.join(', ')}`;
+  if (spec.depth !== 0 || spec.replays !== 0) return 'its depth and its replays are 0';
+  if (!isRecord(spec.data) || spec.data.node !== node) return 'data.node is the name of the node';
+  return undefined;
+}
+
+/** Another master may have stored one a moment ago: the cache catches up before this refuses. */
+async function watchesOf(server: Parts, node: string, namespace: string, trigger: string) {
+  const index = server.cache.index(watchesByNode);
+  const of = key(node, namespace, trigger);
+  if (!index.has(of)) await waitForNow(server, new AbortController());
+  return index.get(of).map(({ object }) => object as FolderWatch);
+}
+
+/** Of a folder that it watches it says how that goes. */
+export function restrictFolderWatch(
+  _server: Parts,
+  node: string,
+  { subresource, object, old }: Admission,
+): string | undefined {
+  const before = old as FolderWatch | undefined;
+  if (subresource !== 'status' || !object || !before)
+    return `node ${JSON.stringify(node)} may only change the status of a FolderWatch`;
+  return before.spec.nodeName === node
+    ? undefined
+    : `node ${JSON.stringify(node)} may only change FolderWatches of its own`;
+}

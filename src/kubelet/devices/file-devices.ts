@@ -1,0 +1,118 @@
+/** Devices that are files of this machine, as the flag --devices names them. */
+import { type FSWatcher, watch } from 'node:fs';
+import { readdir, realpath, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { aborted } from '../../base/abort.ts';
+import { type Clock, sleep } from '../../base/clock.ts';
+import { errorMessage, type Logger } from '../../base/log.ts';
+import type { DeviceManager } from './device-manager.ts';
+import type { DeviceSource } from './device-source.ts';
+import { type Device, DeviceError, type DeviceNode } from './plan/device.ts';
+import type { DeviceRule } from './plan/device-rules.ts';
+
+export interface FileDevicesOptions {
+  readonly rule: DeviceRule;
+  readonly manager: Pick<DeviceManager, 'set'>;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** A change of the directory is looked at after so long; it is looked at by itself now and then, for one that no event told. */
+const restMs = 200;
+const lookMs = 60_000;
+
+export class FileDevices implements DeviceSource {
+  readonly resource: string;
+  readonly #options: FileDevicesOptions;
+  #devices: readonly Device[] = [];
+  #wake: () => void = () => undefined;
+
+  constructor(options: FileDevicesOptions) {
+    this.#options = options;
+    this.resource = options.rule.resource;
+  }
+
+  get devices(): readonly Device[] {
+    return this.#devices;
+  }
+
+  /** Whoever offers them is told when they are others than before. */
+  async look(): Promise<void> {
+    const { manager, log, rule } = this.#options;
+    const found = await devicesIn(rule).catch((error) => {
+      log.warn('cannot look for devices', { resource: this.resource, error: errorMessage(error) });
+      return this.#devices;
+    });
+    const isSame = JSON.stringify(found) === JSON.stringify(this.#devices);
+    this.#devices = found;
+    if (isSame && this.#isTold) return;
+    this.#isTold = true;
+    manager.set(this);
+  }
+
+  #isTold = false;
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, rule } = this.#options;
+    while (!signal.aborted) {
+      const changed = new AbortController();
+      this.#wake = () => changed.abort();
+      const watcher = watched(rule.directory, () => this.#wake());
+      await this.look();
+      await sleep(clock, lookMs, AbortSignal.any([signal, changed.signal])).catch(() => undefined);
+      watcher?.close();
+      if (!signal.aborted) await sleep(clock, restMs, signal).catch(() => undefined);
+    }
+    await aborted(signal);
+  }
+
+  async give(ids: readonly string[]): Promise<{ readonly nodes: readonly DeviceNode[] }> {
+    for (const id of [...ids, ...this.#options.rule.shared])
+      if (!(await numberOf(id))) throw new DeviceError(`${id} is no device of this machine`);
+    return { nodes: [...ids, ...this.#options.rule.shared].map(whole) };
+  }
+}
+
+export const whole = (path: string): DeviceNode => ({ source: path, target: path, permissions: 'rwm' });
+
+/** One that is not there cannot be watched; it is looked for now and then. */
+function watched(directory: string, onChange: () => void): FSWatcher | undefined {
+  try {
+    const watcher = watch(directory, onChange);
+    watcher.on('error', () => undefined);
+    return watcher;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Of several names for one device the first counts: it cannot be given twice. */
+async function devicesIn({ directory, name }: DeviceRule): Promise<readonly Device[]> {
+  const names = await readdir(directory).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+  const seen = new Set<string>();
+  const devices: Device[] = [];
+  for (const path of names
+    .filter((one) => name.test(one))
+    .sort()
+    .map((one) => join(directory, one))) {
+    const number = await numberOf(path);
+    if (number === undefined || seen.has(number)) continue;
+    seen.add(number);
+    devices.push({ id: path, healthy: true });
+  }
+  return devices;
+}
+
+/** Of a device, for comparison; undefined for what is none. */
+export async function numberOf(path: string): Promise<string | undefined> {
+  try {
+    const found = await stat(await realpath(path));
+    if (found.isCharacterDevice()) return `character ${found.rdev}`;
+    return found.isBlockDevice() ? `block ${found.rdev}` : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,60 @@
+/** What the flag --devices says: which files of this machine are devices, and of which resource. */
+import { isExtended, validateContainerResourceName } from '../../../api/core/v1/resource-names.ts';
+
+export interface DeviceRule {
+  /** Such as `example.com/gpu`. */
+  readonly resource: string;
+  readonly directory: string;
+  /** The names of the devices' files there. */
+  readonly name: RegExp;
+  /** Files that a container gets along with each of these devices, as several share them. */
+  readonly shared: readonly string[];
+}
+
+const form =
+  'expected RESOURCE=FILE such as example.com/gpu=/dev/gpu*, with +FILE for each file that all of them need';
+
+/** Throws an Error that says what is expected. */
+export function parseDeviceRules(value: string): readonly DeviceRule[] {
+  const rules = value
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+    .map(ruleOf);
+  const names = rules.map(({ resource }) => resource);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) throw new Error(`${twice} is there twice`);
+  return rules;
+}
+
+function ruleOf(text: string): DeviceRule {
+  const at = text.indexOf('=');
+  const resource = text.slice(0, Math.max(at, 0));
+  const [pattern = '', ...shared] = text.slice(at + 1).split('+');
+  if (!isExtended(resource) || validateContainerResourceName(resource, '').length > 0)
+    throw new Error(`${form}; ${JSON.stringify(resource)} cannot be the name of such a resource`);
+  for (const path of [pattern, ...shared])
+    if (!isPlainPath(path))
+      throw new Error(`${form}; ${JSON.stringify(path)} is no absolute path in its plain form`);
+  const slash = pattern.lastIndexOf('/');
+  const directory = pattern.slice(0, slash) || '/';
+  if ([directory, ...shared].some((path) => path.includes('*')))
+    throw new Error(`${form}; only in the name of the device's own file can there be a *`);
+  return { resource, directory, name: patternOf(pattern.slice(slash + 1)), shared };
+}
+
+const isPlainPath = (path: string) =>
+  path.startsWith('/') &&
+  path.length > 1 &&
+  path
+    .slice(1)
+    .split('/')
+    .every((part) => part !== '' && part !== '.' && part !== '..');
+
+const patternOf = (glob: string) =>
+  new RegExp(
+    `^${glob
+      .split(/\*+/)
+      .map((part) => RegExp.escape(part))
+      .join('.*')}$`,
+  );

@@ -1,0 +1,34 @@
+/** NVIDIA's cards by the files of their driver: one directory each below /proc/driver/nvidia/gpus. */
+
+export interface NvidiaCard {
+  /** Such as `GPU-6c5f…`. */
+  readonly uuid: string;
+  /** Of its file in /dev. */
+  readonly minor: number;
+}
+
+/** What the file `information` of a card says; undefined for a card that the driver cannot use (any more). */
+export function readCard(information: string): NvidiaCard | undefined {
+  const fields = new Map(
+    information.split('\n').flatMap((line) => {
+      const at = line.indexOf(':');
+      return at < 0 ? [] : [[line.slice(0, at).trim(), line.slice(at + 1).trim()] as const];
+    }),
+  );
+  const uuid = fields.get('GPU UUID') ?? '';
+  const minor = fields.get('Device Minor') ?? '';
+  if (!/^GPU-[0-9a-f-]+$/i.test(uuid) || !/^\d+$/.test(minor)) return undefined;
+  return { uuid, minor: Number(minor) };
+}
+
+/** Files of the driver that every program needs which uses a card; not each machine has all of them. */
+export const nvidiaShared = [
+  '/dev/nvidiactl',
+  '/dev/nvidia-uvm',
+  '/dev/nvidia-uvm-tools',
+  '/dev/nvidia-modeset',
+];
+
+export const nvidiaFile = ({ minor }: NvidiaCard) => `/dev/nvidia${minor}`;
+
+export const nvidiaResource = 'nvidia.com/gpu';

@@ -1,0 +1,65 @@
+/** What was told of the files of each watched folder, on disk: one file a FolderWatch, written whole and in one step. */
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { FolderWatch } from '../../api/minik8s/v1/folder-watch.ts';
+import { isDraft, replaceFile } from '../../base/replace-file.ts';
+import type { Mark, Marks } from './plan/folder-changes.ts';
+
+const format = 'minik8s-watched-folder-1';
+const ending = '.json';
+
+export class FolderMemory {
+  readonly #directory: string;
+
+  /** `dataDir` is the agent's own. */
+  constructor(dataDir: string) {
+    this.#directory = join(dataDir, 'watched-folders');
+  }
+
+  /** Undefined when nothing is remembered; throws for a file that cannot be read. */
+  async read(watch: FolderWatch): Promise<Map<string, Mark> | undefined> {
+    const path = this.#path(watch);
+    let text: string;
+    try {
+      text = await readFile(path, 'utf8');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw error;
+    }
+    const { format: found, files } = JSON.parse(text) as {
+      format?: string;
+      files: [string, number, string][];
+    };
+    if (found !== format) throw new Error(`${path} has the format ${found}, not ${format}`);
+    return new Map(files.map(([file, size, written]) => [file, { size, written }]));
+  }
+
+  async write(watch: FolderWatch, told: Marks): Promise<void> {
+    await mkdir(this.#directory, { recursive: true, mode: 0o700 });
+    const files = Array.from(told, ([path, { size, written }]) => [path, size, written]);
+    await replaceFile(this.#path(watch), JSON.stringify({ format, files }), { mode: 0o600 });
+  }
+
+  /** What is remembered of others is of no use any more. */
+  async keepOnly(watches: readonly FolderWatch[]): Promise<void> {
+    const kept = new Set(watches.map(fileName));
+    const names = await readdir(this.#directory).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return [];
+      throw error;
+    });
+    for (const name of names)
+      if ((name.endsWith(ending) || isDraft(name)) && !kept.has(name))
+        await rm(join(this.#directory, name), { force: true });
+  }
+
+  async forget(watch: FolderWatch): Promise<void> {
+    await rm(this.#path(watch), { force: true });
+  }
+
+  #path(watch: FolderWatch): string {
+    return join(this.#directory, fileName(watch));
+  }
+}
+
+/** Neither name has a dot or a slash. */
+const fileName = ({ metadata: { namespace, name } }: FolderWatch) => `${namespace}.${name}${ending}`;

@@ -1,0 +1,230 @@
+/** Tells the changes of the files of one folder. A change counts as told when its event is stored, and is remembered then. */
+import { createHash } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import { nameMatcher } from '../../api/minik8s/v1/file-name-pattern.ts';
+import { type FolderWatch, folderWatchResource, watchingReason } from '../../api/minik8s/v1/folder-watch.ts';
+import { triggerEventResource } from '../../api/minik8s/v1/trigger-event.ts';
+import { deepEqual } from '../../apimachinery/equality.ts';
+import {
+  isAlreadyExists,
+  isNamespaceTerminating,
+  isNotFound,
+  StatusError,
+} from '../../apimachinery/status-error.ts';
+import { Backoff } from '../../base/backoff.ts';
+import { type Clock, sleep } from '../../base/clock.ts';
+import { errorMessage, type Logger } from '../../base/log.ts';
+import type { Random } from '../../base/random.ts';
+import type { Client } from '../../client/client.ts';
+import { ifPresent } from '../../controller-runtime/if-present.ts';
+import { tolerate } from '../../controller-runtime/tolerate.ts';
+import { FolderAlarm } from './folder-alarm.ts';
+import type { FolderMemory } from './folder-memory.ts';
+import { FolderProblem, type Listing, listFolder, openWatched, readContent } from './open-folder.ts';
+import { fileEvent } from './plan/file-event.ts';
+import {
+  type FolderChange,
+  type Mark,
+  planChanges,
+  type Resting,
+  toldBefore,
+} from './plan/folder-changes.ts';
+
+export interface WatchedFolderOptions {
+  readonly watch: FolderWatch;
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly memory: FolderMemory;
+  /** Folders of this node that may be watched, and what is in them. */
+  readonly allowed: readonly string[];
+}
+
+type Status = NonNullable<FolderWatch['status']>;
+
+/** Milliseconds: it is looked at again so often, because the kernel may have forgotten to say something. */
+const lookEvery = 60_000;
+/** After something was said, so that what follows at once needs no look of its own. */
+const quietMs = 50;
+/** Looking takes at most one part in so many of the time. */
+const restOfLook = 5;
+/** While too many events wait to be delivered. */
+const roomEvery = 2000;
+const toldBetweenWrites = 200;
+const longestMessage = 1000;
+
+const digest = (text: string) => createHash('sha256').update(text).digest('hex');
+
+export class WatchedFolder {
+  readonly #options: WatchedFolderOptions;
+  readonly #isMeant: (name: string) => boolean;
+  readonly #alarm = new FolderAlarm(() => this.#wake.resolve());
+  #wake = Promise.withResolvers<void>();
+  #told: Map<string, Mark> | undefined;
+  #resting: Resting = new Map();
+  #said: Status;
+
+  constructor(options: WatchedFolderOptions) {
+    this.#options = options;
+    const { pattern } = options.watch.spec;
+    this.#isMeant = pattern === undefined ? () => true : nameMatcher(pattern);
+    this.#said = options.watch.status ?? {};
+  }
+
+  /** Until the signal aborts; never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, random, log, watch } = this.#options;
+    const backoff = new Backoff({ initialMs: 1000, maxMs: 30_000 }, random);
+    while (!signal.aborted) {
+      this.#wake = Promise.withResolvers();
+      const begun = clock.monotonic();
+      let again = lookEvery;
+      try {
+        again = Math.min(again, (await this.#look(signal)) ?? again);
+        backoff.reset();
+      } catch (error) {
+        if (signal.aborted) break;
+        if (error instanceof FolderProblem) await this.#say({ reason: error.reason, message: error.message });
+        else {
+          again = backoff.next();
+          const name = watch.metadata.name;
+          log.warn('cannot tell what has changed in a folder; trying again', {
+            name,
+            error: errorMessage(error),
+          });
+        }
+      }
+      const pause = Math.max(quietMs, restOfLook * (clock.monotonic() - begun));
+      await this.#pause(again, signal);
+      await sleep(clock, pause, signal).catch(() => undefined);
+    }
+    this.#alarm.close();
+  }
+
+  /** So long, or until something happens. */
+  async #pause(ms: number, signal: AbortSignal): Promise<void> {
+    const woken = new AbortController();
+    const asleep = sleep(this.#options.clock, ms, AbortSignal.any([signal, woken.signal])).catch(
+      () => undefined,
+    );
+    await Promise.race([asleep, this.#wake.promise]);
+    woken.abort();
+  }
+
+  /** Milliseconds after which it is to be looked at again. */
+  async #look(signal: AbortSignal): Promise<number | undefined> {
+    const { watch, allowed, clock } = this.#options;
+    this.#alarm.begin();
+    try {
+      await using folder = await openWatched(watch, allowed);
+      const listing = await listFolder(folder, {
+        isMeant: this.#isMeant,
+        recursive: watch.spec.recursive,
+        onFolder: (path, inner) => this.#alarm.add(path, inner),
+      });
+      this.#told ??= await this.#remembered(listing);
+      const plan = planChanges(this.#told, listing.files, this.#resting, clock.monotonic());
+      this.#resting = plan.resting;
+      const isWhole = await this.#tellAll(folder, plan.changes, this.#told, signal);
+      await this.#say({
+        reason: watchingReason,
+        message: this.#notes(listing),
+        ...(!isWhole && { waiting: true }),
+      });
+      return isWhole ? plan.again : roomEvery;
+    } catch (error) {
+      if (error instanceof FolderProblem && error.reason === 'FolderMissing')
+        await this.#alarm.addNearest(join(watch.spec.folder, watch.spec.path));
+      throw error;
+    } finally {
+      this.#alarm.end();
+    }
+  }
+
+  async #remembered(listing: Listing): Promise<Map<string, Mark>> {
+    const { watch, memory, log } = this.#options;
+    try {
+      const told = await memory.read(watch);
+      if (told) return told;
+    } catch (error) {
+      log.warn('cannot read what was told of a folder; some of it is told again', {
+        error: errorMessage(error),
+      });
+    }
+    const told = toldBefore(listing.files, Date.parse(watch.spec.since));
+    await memory.write(watch, told);
+    return told;
+  }
+
+  /** False when there is no room for more. */
+  async #tellAll(
+    folder: FileHandle,
+    changes: readonly FolderChange[],
+    told: Map<string, Mark>,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { watch, memory } = this.#options;
+    let count = 0;
+    try {
+      for (const change of changes) {
+        signal.throwIfAborted();
+        if (watch.spec.types.includes(change.type)) {
+          // What is sent to the API server is not cut off: it may be stored all the same.
+          const outcome = await this.#tell(folder, change);
+          if (outcome === 'full') return false;
+          if (outcome === 'changed') continue;
+        }
+        if (change.type === 'Deleted') told.delete(change.path);
+        else told.set(change.path, change.mark);
+        if (++count % toldBetweenWrites === 0) await memory.write(watch, told);
+      }
+      return true;
+    } finally {
+      if (count % toldBetweenWrites > 0) await memory.write(watch, told);
+    }
+  }
+
+  async #tell(folder: FileHandle, change: FolderChange): Promise<'told' | 'full' | 'changed'> {
+    const { watch, client, clock } = this.#options;
+    const isRead = watch.spec.includeContent && change.type !== 'Deleted';
+    const content = isRead ? await readContent(folder, change.path, change.mark) : undefined;
+    // It is not at rest any more: the next look sees it.
+    if (isRead && !content) return 'changed';
+    const draft = fileEvent(watch, change, content, clock.now(), digest);
+    try {
+      // In a namespace that goes nobody will deliver it.
+      const created = client.resource(triggerEventResource).create(draft);
+      await tolerate(created, isAlreadyExists, isNamespaceTerminating, isNotFound);
+      return 'told';
+    } catch (error) {
+      if (error instanceof StatusError && error.status.reason === 'TooManyRequests') return 'full';
+      throw error;
+    }
+  }
+
+  #notes({ unnamed }: Listing): string {
+    const notes: string[] = [];
+    if (unnamed > 0) notes.push(`${unnamed} files have names that are no UTF-8, and are not told`);
+    if (this.#alarm.fault !== undefined)
+      notes.push(`it is looked at once a minute only, because it cannot be watched: ${this.#alarm.fault}`);
+    return notes.join('; ');
+  }
+
+  /** Says it once; where that does not work, again with the next look. */
+  async #say({ reason, message, waiting = false }: Status): Promise<void> {
+    const { watch, client, log } = this.#options;
+    const { name, namespace = '' } = watch.metadata;
+    const status = { reason, message: message?.slice(0, longestMessage), waiting };
+    if (deepEqual(status, this.#said)) return;
+    try {
+      await ifPresent(
+        client.resource(folderWatchResource).patch(name, namespace, 'merge', { status }, 'status'),
+      );
+      this.#said = status;
+    } catch (error) {
+      log.warn('cannot say how a folder is watched', { name, error: errorMessage(error) });
+    }
+  }
+}

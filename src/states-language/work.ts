@@ -1,0 +1,40 @@
+/**
+ * What the paths, functions and rules of one state cost together. Each alone is bounded, but a definition has room for thousands
+ * of them, and they run on the thread that serves everybody.
+ */
+import { childrenOf, type Json } from './json.ts';
+import { mostStateWork } from './limits.ts';
+
+/** Characters of a text that cost as much as one value. */
+const charactersOfValue = 64;
+
+export const workProblem = `the paths, functions and rules of the state look at more than ${mostStateWork} values together`;
+
+export class Work {
+  /** Values. */
+  left = mostStateWork;
+  readonly #onTaken: (values: number) => void;
+
+  constructor(onTaken: (values: number) => void = () => undefined) {
+    this.#onTaken = onTaken;
+  }
+
+  /** Whether there was so much left. */
+  take(values: number): boolean {
+    this.left -= values;
+    this.#onTaken(values);
+    return this.left >= 0;
+  }
+}
+
+/** What it costs to look at all of the values; no more is looked at than it takes to see that it is more than `most`. */
+export function costOf(values: readonly (Json | undefined)[], most: number): number {
+  let cost = 0;
+  const rest = values.filter((value) => value !== undefined);
+  for (let value = rest.pop(); value !== undefined && cost <= most; value = rest.pop()) {
+    const children = childrenOf(value);
+    cost += 1 + (typeof value === 'string' ? value.length / charactersOfValue : children.length);
+    if (cost <= most) for (const child of children) rest.push(child);
+  }
+  return Math.ceil(cost);
+}

@@ -1,0 +1,123 @@
+/** Pods with devices of their node: files that are devices, and those of a device plugin. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { V1Node, V1Pod } from '@kubernetes/client-node';
+import { RunningPlugin, unlessGo } from '../fixtures/device-plugin.ts';
+import { makeDirectory } from './harness/belongings.ts';
+import { Cluster } from './harness/cluster.ts';
+import { Host } from './harness/host.ts';
+import { waitFor } from './harness/wait-for.ts';
+
+const gpu = 'example.com/gpu';
+
+test('devices of a node', async (context) => {
+  const host = await Host.start(context);
+  const dev = join(host.directory, 'dev');
+  mkdirSync(dev);
+  // Of the kernel's memory devices: what is written to `full` cannot be, to `zero` it is.
+  for (const [name, minor] of [
+    ['gpu0', '7'],
+    ['gpu1', '5'],
+  ] as const)
+    execFileSync('mknod', [join(dev, name), 'c', '1', minor]);
+  const cluster = await Cluster.start(context, { host, flags: ['--devices', `${gpu}=${dev}/gpu*`] });
+  const { kubectl } = cluster;
+
+  const create = async (name: string, resource: string, count: number, command: string) => {
+    const container = {
+      name: 'main',
+      image: 'minik8s/hello:1',
+      command: ['sh', '-c', command],
+      resources: { limits: { [resource]: String(count) } },
+    };
+    const spec = { restartPolicy: 'Never', terminationGracePeriodSeconds: 0, containers: [container] };
+    const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec };
+    await kubectl.attempt(['create', '-f', '-'], { input: JSON.stringify(pod) });
+  };
+  const read = (name: string) => kubectl.json<V1Pod>('get', 'pod', name);
+  const phase = (name: string, wanted: string) =>
+    waitFor(`${name} ${wanted}`, async () => {
+      const { status } = await read(name);
+      if (status?.phase !== wanted) throw new Error(JSON.stringify(status));
+      return true;
+    });
+  const amounts = async (resource: string) => {
+    const { status } = await kubectl.json<V1Node>('get', 'node', cluster.nodeName);
+    return [status?.capacity?.[resource], status?.allocatable?.[resource]];
+  };
+  const offers = (resource: string, ...wanted: (string | undefined)[]) =>
+    waitFor(`${wanted} of ${resource}`, async () => {
+      const found = await amounts(resource);
+      if (JSON.stringify(found) !== JSON.stringify(wanted)) throw new Error(JSON.stringify(found));
+      return true;
+    });
+
+  await context.test('a container has the devices it asks for, and no other', async () => {
+    await offers(gpu, '2', '2');
+    await create('one', gpu, 1, `ls ${dev}; echo x > ${dev}/gpu0 || echo full; sleep 600`);
+    await phase('one', 'Running');
+    // Two outputs, in no certain order.
+    const said = await waitFor('its words', async () => {
+      const text = await kubectl('logs', 'one');
+      return /^full$/m.test(text) && /No space left on device/.test(text) && text;
+    });
+    assert.match(said, /^gpu0$/m);
+    assert.doesNotMatch(said, /gpu1/);
+    await create('two', gpu, 1, `echo x > ${dev}/gpu1 && ls ${dev}`);
+    await phase('two', 'Succeeded');
+    assert.equal(await kubectl('logs', 'two'), 'gpu1\n');
+  });
+
+  await context.test('one that asks for more than is left waits, and runs when it is free', async () => {
+    await create('both', gpu, 2, `ls ${dev}`);
+    await waitFor('it is told', async () => {
+      const { status } = await read('both');
+      return status?.conditions?.some(({ message }) => message?.includes(`Insufficient ${gpu}`));
+    });
+    await kubectl('delete', 'pod', 'one', '--wait=true', '--timeout=30s');
+    await phase('both', 'Succeeded');
+    assert.equal(await kubectl('logs', 'both'), 'gpu0\ngpu1\n');
+  });
+
+  await context.test(
+    'a device plugin offers its own, also to an agent that starts again',
+    { skip: unlessGo },
+    async () => {
+      const resource = 'example.com/card';
+      const devices = join(makeDirectory('minik8s-device-plugin-'), 'list');
+      writeFileSync(devices, 'a Healthy\nb Unhealthy\n');
+      const start = () => {
+        const plugin = new RunningPlugin({
+          directory: cluster.pluginDirectory,
+          endpoint: 'card.sock',
+          resource,
+          devices,
+        });
+        context.after(() => plugin.end());
+        return plugin;
+      };
+      const plugin = start();
+      await offers(resource, '2', '1');
+      await create('card', resource, 1, 'echo $TEST_DEVICES; ls /given; test -c /dev/a && sleep 600');
+      await phase('card', 'Running');
+      await waitFor('its words', async () => (await kubectl('logs', 'card')) === 'a\na\n');
+      await plugin.end();
+      await offers(resource, '2', '0');
+      await cluster.end('SIGKILL');
+      await cluster.up();
+      assert.deepEqual(await amounts(resource), ['2', '0']);
+      start();
+      await offers(resource, '2', '1');
+      // What a container has from before the restart is still its own.
+      writeFileSync(devices, 'a Healthy\nb Healthy\n');
+      await offers(resource, '2', '2');
+      await create('other', resource, 1, 'echo $TEST_DEVICES');
+      await phase('other', 'Succeeded');
+      assert.equal(await kubectl('logs', 'other'), 'b\n');
+      assert.equal((await read('card')).status?.phase, 'Running');
+    },
+  );
+});
