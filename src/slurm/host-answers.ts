@@ -120,8 +120,8 @@ export function lookedAt(text: string): ReadonlyMap<string, Looked> {
   for (const line of lines(text)) {
     const [, size, folder, name] = /^(\d+)\|(.*)\/\.minik8s\/([^/]+)$/.exec(line) ?? [];
     if (folder === undefined || name === undefined) continue;
-    let entry = found.get(folder);
-    if (entry === undefined) found.set(folder, (entry = { sizes: new Map(), exited: new Map() }));
+    const entry = found.get(folder) ?? { sizes: new Map(), exited: new Map() };
+    found.set(folder, entry);
     const [, task, status] = /^exited\.(-|\d+)\.(\d+)$/.exec(name) ?? [];
     if (task !== undefined) entry.exited.set(task, Number(status));
     else if (/^(std(out|err)(-\d+)?|build\.log)$/.test(name)) entry.sizes.set(name, Number(size));

@@ -102,7 +102,8 @@ export function submitScript(job: SlurmJob, folder: string, settleSeconds: numbe
     `answer=$(sbatch --parsable ${options} ${controlFolder}/job.slurm 2>${controlFolder}/refusal 9>&-)`,
     'status=$?',
     `cd ${controlFolder} || exit 1`,
-    '[ $status -ne 0 ] || keep "${answer%%;*}"',
+    // What follows a semicolon is the cluster's name.
+    '[ $status -ne 0 ] || keep "$(echo "$answer" | cut -d";" -f1)"',
     // Where the controller may have taken it without our knowing, the attempt stays.
     `case $(cat refusal) in *[Tt]imed\\ out*|*[Zz]ero\\ [Bb]ytes*|*[Cc]ommunication*|*[Rr]eset*) ;; *) [ ! -s refusal ] || rm -f attempt ;; esac`,
     'echo refused; tail -c 4000 refusal',

@@ -1,13 +1,13 @@
 /** Copies what a job has written from the host into the cluster. */
 import { tryParseQuantity } from '../apimachinery/quantity.ts';
 import { controlFolder } from './batch-script.ts';
+import { chooseResults } from './choose-results.ts';
 import { listedFiles, lookedAt } from './host-answers.ts';
 import { folderGone, listScript, lookScript } from './host-scripts.ts';
 import { type JobEntry, nothingLooked } from './job-entry.ts';
 import { type FileName, type JobStore, mostChunk } from './job-store.ts';
 import type { LoginHost } from './login-host.ts';
 import { nextPiece } from './output-plan.ts';
-import { chooseResults } from './results-plan.ts';
 import type { DroppedFile, FetchedFile } from './slurm-job.ts';
 
 /** Bytes of output and error of all tasks of a job. */
@@ -47,13 +47,11 @@ export class JobFiles {
       await this.#copy(entry, { kind, path }, `${controlFolder}/${path}`, { size, limit, atEnd });
     }
     if (!atEnd) return [];
-    return streams
-      .slice(room)
-      .map(([path, size]) => ({
-        path: `${controlFolder}/${path}`,
-        size,
-        reason: 'output of too many tasks',
-      }));
+    return streams.slice(room).map(([path, size]) => ({
+      path: `${controlFolder}/${path}`,
+      size,
+      reason: 'output of too many tasks',
+    }));
   }
 
   async fetch(entry: JobEntry): Promise<Fetched> {
