@@ -9,7 +9,7 @@ export interface HostKeys {
 
 /** Those that are given for the host; a line with a type and a key alone is for any. Revoked ones are never taken. */
 export function hostKeys(text: string, host: string, port: number): HostKeys {
-  const names = port === 22 ? [host, `[${host}]:22`] : [`[${host}]:${port}`];
+  const name = port === 22 ? host : `[${host}]:${port}`;
   const keys = new Map<string, string>();
   const revoked = new Set<string>();
   for (const line of text.split(/\r?\n/)) {
@@ -19,7 +19,7 @@ export function hostKeys(text: string, host: string, port: number): HostKeys {
     const patterns = isType(words[0]) ? undefined : words.shift();
     const [type, base64] = words;
     if (!isType(type) || base64 === undefined) continue;
-    if (patterns !== undefined && !names.some((name) => matches(patterns, name))) continue;
+    if (patterns !== undefined && !matches(patterns, name)) continue;
     const key = Buffer.from(base64, 'base64').toString('base64');
     if (mark === '@revoked') revoked.add(key);
     // The keys of authorities are for certificates, which are not read.
