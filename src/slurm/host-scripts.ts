@@ -121,7 +121,7 @@ export const cancelScript = (job: SlurmJob, jobID: string | undefined): string =
     lock,
     `: >${controlFolder}/canceled`,
     `if [ -s ${controlFolder}/build-pid ] && ! flock -n ${controlFolder}/build-lock true; then`,
-    `  kill -TERM -- "-$(cat ${controlFolder}/build-pid)" 2>/dev/null`,
+    `  kill -s TERM -- "-$(cat ${controlFolder}/build-pid)" 2>/dev/null`,
     'fi',
     `id=${jobID === undefined ? `$(cat ${controlFolder}/job-id 2>/dev/null)` : quoted(jobID)}`,
     `if [ -z "$id" ]; then`,

@@ -110,7 +110,8 @@ class SlurmClient {
     const { activeDeadlineSeconds: seconds } = entry.job.spec;
     if (seconds === undefined) return;
     const left = Date.parse(entry.status.acceptedTime) + seconds * 1000 - clock.now();
-    entry.deadline = clock.after(Math.max(0, left), () => this.#drive(entry));
+    // A timer may fire a little before the clock says so.
+    entry.deadline = clock.after(Math.max(0, left) + 50, () => this.#drive(entry));
   }
 
   /** One after another for a job, all jobs beside each other. */
