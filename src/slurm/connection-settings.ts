@@ -10,3 +10,33 @@ export interface ConnectionSettings {
   /** Lines of known_hosts, or lines of TYPE BASE64. */
   readonly knownHosts: string;
 }
+
+/** From the Secret's keys, decoded; a string says what is wrong with it, and shows nothing of it. */
+export function connectionSettings(data: Readonly<Record<string, string>>): ConnectionSettings | string {
+  const text = (key: string) => (data[key]?.trim() ? data[key] : undefined);
+  const { host, user, knownHosts } = {
+    host: text('host')?.trim(),
+    user: text('user')?.trim(),
+    knownHosts: text('knownHosts'),
+  };
+  const port = Number(text('port') ?? 22);
+  const [password, privateKey] = [text('password'), text('privateKey')];
+  if (host === undefined) return 'the Secret has no key host';
+  if (user === undefined) return 'the Secret has no key user';
+  if (knownHosts === undefined)
+    return 'the Secret has no key knownHosts: without the key of the host nothing is sent to it';
+  if (!Number.isInteger(port) || port < 1 || port > 65_535)
+    return 'port in the Secret is no number from 1 to 65535';
+  if (password === undefined && privateKey === undefined)
+    return 'the Secret has neither password nor privateKey';
+  // A file that ends with a newline is the usual way in which a password comes to have one.
+  return {
+    host,
+    port,
+    user,
+    password: password?.replace(/\r?\n$/, ''),
+    privateKey,
+    passphrase: text('passphrase')?.replace(/\r?\n$/, ''),
+    knownHosts,
+  };
+}
