@@ -43,6 +43,8 @@ export async function bundle({ root, outdir, version }: BundleOptions): Promise<
     define: {
       MINIK8S_VERSION: JSON.stringify(version),
       'import.meta.url': JSON.stringify('file:///minik8s/bundle/app.cjs'),
+      // ssh2 asks where it lies as it is loaded; nothing is read there.
+      __dirname: JSON.stringify('/minik8s/bundle'),
     },
     logLevel: 'warning',
   };

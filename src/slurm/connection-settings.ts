@@ -19,20 +19,21 @@ export function connectionSettings(data: Readonly<Record<string, string>>): Conn
     user: text('user')?.trim(),
     knownHosts: text('knownHosts'),
   };
-  const port = Number(text('port') ?? 22);
+  const port = text('port')?.trim() ?? '22';
   const [password, privateKey] = [text('password'), text('privateKey')];
   if (host === undefined) return 'the Secret has no key host';
   if (user === undefined) return 'the Secret has no key user';
   if (knownHosts === undefined)
     return 'the Secret has no key knownHosts: without the key of the host nothing is sent to it';
-  if (!Number.isInteger(port) || port < 1 || port > 65_535)
+  if (!/^[A-Za-z0-9.:_-]{1,253}$/.test(host)) return 'host in the Secret is no name and no address';
+  if (!/^[1-9]\d{0,4}$/.test(port) || Number(port) > 65_535)
     return 'port in the Secret is no number from 1 to 65535';
   if (password === undefined && privateKey === undefined)
     return 'the Secret has neither password nor privateKey';
   // A file that ends with a newline is the usual way in which a password comes to have one.
   return {
     host,
-    port,
+    port: Number(port),
     user,
     password: password?.replace(/\r?\n$/, ''),
     privateKey,

@@ -97,9 +97,19 @@ it('reads a Secret, and shows nothing of one that is wrong', () => {
   const data = { host: 'h', user: 'u', password: 'secret\n', knownHosts: 'x' };
   const read = connectionSettings(data);
   assert.ok(typeof read !== 'string' && read.password === 'secret' && read.port === 22);
+  const key = connectionSettings({
+    ...{ host: 'h\n', user: 'u\n', port: '2222\n', password: ' p w \n' },
+    ...{ privateKey: 'KEY\n', passphrase: 'x\n', knownHosts: 'ssh-ed25519 AAAA\n' },
+  });
+  assert.deepEqual(key, {
+    ...{ host: 'h', user: 'u', port: 2222, password: ' p w ' },
+    ...{ privateKey: 'KEY\n', passphrase: 'x', knownHosts: 'ssh-ed25519 AAAA\n' },
+  });
   for (const wrong of [
     { ...data, host: '' },
+    { ...data, host: 'a b' },
     { ...data, port: '70000' },
+    { ...data, port: '0x16' },
     { ...data, password: '' },
     { ...data, knownHosts: ' ' },
   ]) {
