@@ -70,6 +70,17 @@ export const flagSubjects = subjects('src/cli/flag-groups.ts', {
     'max-attempts',
   ],
   'The workflow': ['definition', 'input', 'run-name', 'answers', 'error', 'cause'],
+  'The job of Slurm': [
+    'connection',
+    'script-file',
+    'run-command',
+    'build-command',
+    'module',
+    'result',
+    'partition',
+    'gpus',
+    'time-limit',
+  ],
   'What to create': [
     'verb',
     'resource',

@@ -1,6 +1,6 @@
 /** SlurmJobs of the built file on a real Slurm: they run, are submitted once whatever is killed, and end with their object. */
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { startSlurmCluster, unlessSlurm } from '../fixtures/slurm/cluster.ts';
@@ -19,6 +19,7 @@ test('jobs of Slurm', { skip: unlessSlurm }, async (context) => {
   host.after(slurm.stop);
   const cluster = await Cluster.start(context, { host });
   const { kubectl } = cluster;
+  const ctl = (...args: string[]) => cluster.run('ctl', '--kubeconfig', cluster.kubeconfig, ...args);
   const at = (name: string) => join(host.directory, name);
   const apply = async (manifest: object) => {
     await writeFile(at('manifest.json'), JSON.stringify(manifest), { mode: 0o600 });
@@ -55,11 +56,15 @@ test('jobs of Slurm', { skip: unlessSlurm }, async (context) => {
     await submit('hello', {
       files: [{ path: 'greeting.in', content: 'hello x\n' }],
       build: ['sed s/x/world/ greeting.in >greeting'],
-      run: ['cat greeting'],
+      run: ['cat greeting', 'mkdir out', 'echo 1,2 >out/a.csv'],
+      results: ['out/*.csv'],
     });
     const done = await comesTo('hello', 'Succeeded', 'Failed');
     assert.equal(done.status?.phase, 'Succeeded', JSON.stringify(done.status));
     assert.equal(await submissions(done), 1);
+    assert.equal(await ctl('logs', 'slurmjob/hello'), 'hello world\n');
+    assert.equal(await ctl('slurm', 'results', 'hello', '-o', at('results')), 'out/a.csv\n');
+    assert.equal(await readFile(join(at('results'), 'out/a.csv'), 'utf8'), '1,2\n');
   });
 
   await context.test('one goes on when the master is killed, and is submitted once', async () => {
@@ -68,8 +73,8 @@ test('jobs of Slurm', { skip: unlessSlurm }, async (context) => {
     await cluster.end('SIGKILL');
     await slurm.sh('touch "$HOME/go"');
     await cluster.up();
-    const done = await comesTo('slow', 'Succeeded', 'Failed');
-    assert.equal(done.status?.phase, 'Succeeded', JSON.stringify(done.status));
+    assert.equal(await ctl('logs', '-f', 'slurmjob/slow'), 'went\n');
+    const done = await comesTo('slow', 'Succeeded');
     assert.equal(await submissions(done), 1);
   });
 

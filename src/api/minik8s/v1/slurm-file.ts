@@ -107,6 +107,10 @@ export const slurmFileResource: ResourceDefinition<SlurmFile> = {
     },
     ageColumn,
   ],
-  selectableFields: { 'spec.job': ({ spec }) => spec.job, 'spec.jobUID': ({ spec }) => spec.jobUID },
+  selectableFields: {
+    'spec.job': ({ spec }) => spec.job,
+    'spec.jobUID': ({ spec }) => spec.jobUID,
+    'spec.kind': ({ spec }) => spec.kind,
+  },
   deleteAnswers: 'status',
 };
