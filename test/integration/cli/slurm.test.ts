@@ -108,7 +108,7 @@ describe('ctl logs slurmjob/NAME', () => {
     await wrote(job, 'Output', 'stdout', 0, 'first\n');
     const following = ctl(['logs', '-f', 'slurmjob/live']);
     let over = false;
-    following.finally(() => {
+    const marked = following.finally(() => {
       over = true;
     });
     await wrote(job, 'Output', 'stdout', 6, 'second\n');
@@ -116,7 +116,7 @@ describe('ctl logs slurmjob/NAME', () => {
     assert.equal(over, false);
     await wrote(job, 'Output', 'stdout', 13, 'third\n');
     await hasStatus('live', { phase: 'Succeeded' });
-    assert.deepEqual(await following, { status: 0, out: 'first\nsecond\nthird\n', err: '' });
+    assert.deepEqual(await marked, { status: 0, out: 'first\nsecond\nthird\n', err: '' });
   });
 
   it('-f fails when the job is deleted', async () => {
