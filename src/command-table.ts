@@ -29,6 +29,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     like: 'kubectl',
     load: async () => (await import('./cli/ctl.ts')).processCommand(),
   },
+  'slurm-client': {
+    about: 'what the pods of SlurmJobs run',
+    load: async () => (await import('./roles/slurm-client.ts')).command,
+  },
   licenses: {
     about: 'print the licences of everything in this executable',
     load: async () => (await import('./roles/licenses.ts')).command,

@@ -43,6 +43,8 @@ export async function bundle({ root, outdir, version }: BundleOptions): Promise<
     define: {
       MINIK8S_VERSION: JSON.stringify(version),
       'import.meta.url': JSON.stringify('file:///minik8s/bundle/app.cjs'),
+      // ssh2 asks where it lies as it is loaded; nothing is read there.
+      __dirname: JSON.stringify('/minik8s/bundle'),
     },
     logLevel: 'warning',
   };
@@ -96,6 +98,8 @@ const leftOut: Readonly<Record<string, string>> = {
   'docker-modem/lib/ssh.js': 'reaching Docker over ssh is not supported; use its socket or TLS',
   'dockerode/lib/session.js': 'BuildKit sessions are not supported',
   'dockerode/lib/buildkit.js': 'BuildKit is not supported',
+  // ssh2 asks it which cipher is quicker here, and does without.
+  'cpu-features/lib/index.js': 'native code is not part of the one file',
 };
 
 const leaveOut: Plugin = {

@@ -5,6 +5,7 @@ import type { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { onAbort } from './abort.ts';
 import { ExecError, type ExecResult, killGroup } from './exec.ts';
+import { quoted } from './quoted.ts';
 
 /** What a shell is to run. */
 export interface Command {
@@ -116,5 +117,3 @@ class MarkedOutput {
     this.#stream.off('data', this.#take);
   }
 }
-
-const quoted = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`;

@@ -31,6 +31,7 @@ import { dnsController } from './services/dns.ts';
 import { endpointsController } from './services/endpoints.ts';
 import { endpointSliceController } from './services/endpointslice.ts';
 import { endpointSliceMirroringController } from './services/endpointslicemirroring.ts';
+import { slurmController } from './slurm/slurm-clients.ts';
 import { type TriggerOptions, triggerController } from './triggers/trigger.ts';
 import { ephemeralVolumeController } from './volumes/ephemeral-volume.ts';
 import { expandController } from './volumes/expand.ts';
@@ -116,6 +117,7 @@ export const controllers = (options: ControllersOptions): readonly AccountedCont
   ...(options.triggers
     ? [{ account: 'trigger-controller', controller: triggerController(options.triggers) }]
     : []),
+  { account: 'slurm-controller', controller: slurmController },
   {
     account: 'horizontal-pod-autoscaler',
     controller: horizontalController(options.autoscaling ?? {}),

@@ -77,6 +77,8 @@ export interface KubeletOptions {
   readonly builds?: BuildEngine;
   /** Of this process; absent: empty. Installations of functions' libraries reach their indexes as it says. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** The path of the one file, of which images are made; absent where this process is not it. */
+  readonly program?: string;
   /** Ready sandboxes; default 4, 0 for none. */
   readonly sandboxPool?: number;
   /** Absent: no server for logs. */

@@ -188,6 +188,8 @@ class KubeletRun {
       nodeName: options.nodeName,
       builds: options.builds,
       environment: options.environment ?? {},
+      program: options.program,
+      exec,
     });
     this.#imageGc = new ImageGc({
       runtime,
@@ -235,6 +237,7 @@ class KubeletRun {
       sources,
       images,
       functions: this.#functions.images,
+      ownImage: this.#functions.ownImage,
       devices: this.#devices.manager,
       warm: this.#functions.warm,
       onGone: () => this.#functions.chores?.podGone(),
@@ -381,7 +384,7 @@ class KubeletRun {
   async #shutDown(): Promise<void> {
     const { log, informers } = this.#options;
     await this.#workers.stop();
-    await this.#functions.images.close();
+    await Promise.all([this.#functions.images.close(), this.#functions.ownImage.close()]);
     this.#sources.close();
     await this.#mirrors.close();
     await this.#statuses.close();

@@ -130,6 +130,10 @@ export const seeds: Record<string, object> = {
   'minik8s.io/TriggerEvent': {
     spec: { trigger: 't', id: '1', type: 't', source: '/s', time: '2026-01-01T00:00:00Z', data: { a: [1] } },
   },
+  'minik8s.io/SlurmJob': { spec: { connection: { secretName: 'a' }, run: ['hostname'] } },
+  'minik8s.io/SlurmFile': {
+    spec: { job: 'a', jobUID: 'u', kind: 'Output', path: 'stdout', offset: 0, length: 3, data: 'AAEC' },
+  },
   'minik8s.io/FolderWatch': {
     spec: {
       trigger: 't',

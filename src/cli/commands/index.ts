@@ -34,6 +34,7 @@ export const verbs: Readonly<Record<string, () => Promise<Verb | VerbGroup>>> = 
   function: async () => (await import('./function.ts')).functions,
   trigger: async () => (await import('./trigger.ts')).triggers,
   workflow: async () => (await import('./workflow.ts')).workflows,
+  slurm: async () => (await import('./slurm.ts')).slurm,
   execute: async () => (await import('./execute.ts')).execute,
   update: async () => (await import('./update.ts')).update,
   add: async () => (await import('./add.ts')).add,

@@ -1,4 +1,4 @@
-/** `ctl logs`: what containers print, of a pod, of the pods that something stands for, or of those with a label. */
+/** `ctl logs`: what containers print, of a pod, of the pods that something stands for, or of those with a label; and what a SlurmJob has printed. */
 import { UsageError } from '../../base/usage-error.ts';
 import { query } from '../../client/resource-path.ts';
 import type { Cluster } from '../cluster.ts';
@@ -7,6 +7,7 @@ import { type Flags, type FlagTable, selectorFlag } from '../flags.ts';
 import { podSelectorOf, textAt } from '../objects.ts';
 import { containersOf, defaultContainer, type Pod, selectPods } from '../pods.ts';
 import { printBody } from '../print-body.ts';
+import { printSlurmLog } from '../slurm/job-files.ts';
 import { type ObjectTarget, resolveTargets, targetPath } from '../targets.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 
@@ -30,7 +31,10 @@ export const logs: Verb = {
   flags: flagTable,
   async run(context) {
     const cluster = context.cluster();
-    const pods = await podsOf(context, cluster);
+    const found = await podsOf(context, cluster);
+    if ('slurmJob' in found)
+      return printSlurmLog(context.io, cluster, found.slurmJob, slurmLog(context.flags));
+    const { pods } = found;
     const sources = pods.flatMap((pod) => sourcesOf(context, pod));
     const options = logQuery(context.flags);
     const prefixed = context.flags.on('prefix');
@@ -41,19 +45,21 @@ export const logs: Verb = {
   },
 };
 
+type LogOf = { readonly pods: readonly Pod[] } | { readonly slurmJob: ObjectTarget };
+
 interface Source {
   readonly pod: ObjectTarget;
   readonly container: string;
 }
 
-async function podsOf(context: VerbContext, cluster: Cluster): Promise<Pod[]> {
+async function podsOf(context: VerbContext, cluster: Cluster): Promise<LogOf> {
   const { flags, io } = context;
   const selector = flags.text('selector');
   if (selector !== undefined) {
     if (flags.words.length > 0) throw new UsageError('only a selector (-l) or a pod name is allowed');
     const { pods } = await selectPods(cluster, cluster.namespace, selector);
     if (pods.length === 0) io.err(`No resources found in ${cluster.namespace} namespace.\n`);
-    return pods;
+    return { pods };
   }
   const [word, container, ...more] = flags.words;
   if (word === undefined || more.length > 0)
@@ -62,15 +68,27 @@ async function podsOf(context: VerbContext, cluster: Cluster): Promise<Pod[]> {
     throw new UsageError('ctl logs: only one of -c or a CONTAINER argument is allowed');
   const [target] = await resolveTargets(context, [word.includes('/') ? word : `pods/${word}`]);
   if (!target || target.name === undefined) throw new UsageError(`ctl logs: ${word} does not name an object`);
+  const { group, plural } = target.resource;
+  if (group === 'minik8s.io' && plural === 'slurmjobs') return { slurmJob: target };
   const object = await cluster.get(targetPath(target));
-  if (target.resource.subresources.includes('log')) return [{ target, object }];
+  if (target.resource.subresources.includes('log')) return { pods: [{ target, object }] };
   const labels = podSelectorOf(object);
   if (!labels) throw new Error(`${kindName(target.resource)}/${target.name} has no pod selector`);
   const { pods } = await selectPods(cluster, target.namespace, labels);
   const [first] = pods;
   if (!first) throw new Error(`no pods found for ${kindName(target.resource)}/${target.name}: ${labels}`);
   if (pods.length > 1) io.err(`Found ${pods.length} pods, using pod/${first.target.name}\n`);
-  return [first];
+  return { pods: [first] };
+}
+
+/** Its output is kept in objects, a file for each stream. */
+function slurmLog(flags: Flags): { file: string | undefined; following: boolean } {
+  const other = Object.keys(flagTable).find(
+    (flag) => flag !== 'follow' && flag !== 'container' && flags.given(flag),
+  );
+  if (other !== undefined)
+    throw new UsageError(`ctl logs: --${other} is for pods; a SlurmJob has -f and -c FILE`);
+  return { file: flags.text('container') ?? flags.words[1], following: flags.on('follow') };
 }
 
 function sourcesOf({ flags, io }: VerbContext, { target, object }: Pod): Source[] {

@@ -5,6 +5,7 @@ import { graceSecondsOf } from '../../api/core/v1/grace.ts';
 import type { Pod } from '../../api/core/v1/pod.ts';
 import type { Container, EphemeralContainer } from '../../api/core/v1/types.gen.ts';
 import { isFunctionImage } from '../../api/minik8s/v1/function-image.ts';
+import { isOwnImage } from '../../api/minik8s/v1/own-image.ts';
 import { errorMessage } from '../../base/log.ts';
 import type { Client } from '../../client/client.ts';
 import type { EventRecorder } from '../../controller-runtime/events.ts';
@@ -14,6 +15,7 @@ import { containerEnvironment, type EnvironmentContext } from '../environment/co
 import { ContainerConfigError } from '../environment/plan/container-config-error.ts';
 import { expandEach } from '../environment/plan/expand.ts';
 import type { FunctionImages } from '../functions/function-images.ts';
+import type { OwnImage } from '../functions/own-image.ts';
 import { functionNames } from '../functions/plan/image-use.ts';
 import { ImageError, type ImagePuller } from '../images/image-puller.ts';
 import type { WantedImage } from '../images/plan/pull-decision.ts';
@@ -42,6 +44,7 @@ export interface StartContext extends EnvironmentContext {
   readonly volumes: PodVolumes;
   readonly images: ImagePuller;
   readonly functions: Pick<FunctionImages, 'ensure'>;
+  readonly ownImage: Pick<OwnImage, 'ensure'>;
   readonly devices: { giveTo(pod: Pod, container: string): Promise<GivenDevices> };
   readonly events: EventRecorder;
   readonly nodeMemoryBytes: number;
@@ -148,7 +151,7 @@ async function ensureImages(
   wanted: Container,
   signal: AbortSignal,
 ): Promise<Images> {
-  const { images, functions } = context;
+  const { images, functions, ownImage } = context;
   const names = new Set((wanted.volumeMounts ?? []).map(({ name }) => name));
   const mounted = new Map<string, RuntimeImage>();
   for (const { name, image: source } of pod.spec.volumes ?? []) {
@@ -159,9 +162,13 @@ async function ensureImages(
     );
     mounted.set(name, found);
   }
-  const own = isFunctionImage(wanted.image)
-    ? await ensured(context, pod, wanted, () => functions.ensure(pod, wanted.image, signal))
-    : await ensured(context, pod, wanted, async () => ofNoFunction(await images.ensure(pod, wanted, signal)));
+  const own = isOwnImage(wanted.image)
+    ? await ensured(context, pod, wanted, () => ownImage.ensure(pod, wanted.image, signal))
+    : isFunctionImage(wanted.image)
+      ? await ensured(context, pod, wanted, () => functions.ensure(pod, wanted.image, signal))
+      : await ensured(context, pod, wanted, async () =>
+          ofNoFunction(await images.ensure(pod, wanted, signal)),
+        );
   return { own, mounted };
 }
 

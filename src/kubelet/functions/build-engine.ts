@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { Readable, Transform } from 'node:stream';
 import { call, unlessGone } from '../../docker/call.ts';
 import { type Docker, dockerClient } from '../../docker/client.ts';
-import { removeImage } from '../../docker/images.ts';
+import { drain, removeImage } from '../../docker/images.ts';
 import { RuntimeError } from '../../docker/runtime-error.ts';
 import { demultiplex, firstFileOfTar } from '../../docker/streams.ts';
 import { type ImageConfig, imageLabels } from './plan/image-contents.ts';
@@ -55,11 +55,11 @@ const mostFile = 16 * 1024 ** 2;
 export class BuildEngine {
   readonly #docker: Docker;
   readonly #prefix: string;
-  readonly #owner: string;
+  readonly owner: string;
 
   constructor({ socketPath, owner }: BuildEngineOptions) {
     this.#docker = dockerClient(socketPath);
-    this.#owner = owner;
+    this.owner = owner;
     // The name and no label: an image has the labels of the container it was made from.
     this.#prefix = `minik8s-build.${owner.replaceAll(/[^a-zA-Z0-9_.-]/g, '_')}.`;
   }
@@ -92,7 +92,7 @@ export class BuildEngine {
 
   /** Images that were built here. */
   async images(): Promise<readonly BuiltImage[]> {
-    const filters = { label: [`${imageLabels.by}=${this.#owner}`] };
+    const filters = { label: [`${imageLabels.by}=${this.owner}`] };
     const found = await call('list images of functions', () => this.#docker.listImages({ filters }));
     return found.flatMap(({ Id: id, RepoTags, Labels }) => {
       const image = Labels?.[imageLabels.of] ?? '';
@@ -162,7 +162,7 @@ export class BuildEngine {
       Cmd: [...Cmd],
       Env: [...Env],
       WorkingDir,
-      Labels: { ...Labels, [imageLabels.by]: this.#owner },
+      Labels: { ...Labels, [imageLabels.by]: this.owner },
       HostConfig: { NetworkMode: 'none' },
     });
     try {
@@ -177,6 +177,22 @@ export class BuildEngine {
     } finally {
       await this.#remove(container);
     }
+  }
+
+  /** Makes an image of one archive, with variables and no program of its own. */
+  async importImage(archive: Readable, image: string, env: Readonly<Record<string, string>>): Promise<void> {
+    const labels = { [imageLabels.by]: this.owner, [imageLabels.of]: image };
+    // As a Dockerfile has them.
+    const pairs = (values: Readonly<Record<string, string>>) =>
+      Object.entries(values)
+        .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+        .join(' ');
+    const changes = [`ENV ${pairs(env)}`, `LABEL ${pairs(labels)}`];
+    const at = image.lastIndexOf(':');
+    const options = { repo: image.slice(0, at), tag: image.slice(at + 1), changes: changes.join('\n') };
+    const doing = `make the image ${image}`;
+    const answer = await call(doing, () => this.#docker.importImage(archive, options));
+    await drain(answer as AsyncIterable<Uint8Array>, doing);
   }
 
   #installed(container: Docker.Container, workingDir: string): Installed {

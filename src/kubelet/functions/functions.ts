@@ -1,9 +1,11 @@
 /** The node's part of functions, put together. */
 import { readAsset } from '../../base/assets.ts';
+import type { Exec } from '../../base/exec.ts';
 import type { BuildEngine } from './build-engine.ts';
 import { FunctionBuilder } from './function-builder.ts';
 import { FunctionChores, type FunctionChoresOptions } from './function-chores.ts';
 import { FunctionImages, type FunctionImagesOptions } from './function-images.ts';
+import { OwnImage } from './own-image.ts';
 import { WarmInstances } from './warm-instances.ts';
 
 export type NodeFunctionsOptions = Omit<FunctionImagesOptions, 'builder' | 'ready'> &
@@ -12,10 +14,14 @@ export type NodeFunctionsOptions = Omit<FunctionImagesOptions, 'builder' | 'read
     readonly builds: BuildEngine | undefined;
     /** Of the agent: installations reach the indexes of pip and npm as it says. */
     readonly environment: Readonly<Record<string, string | undefined>>;
+    /** The path of the one file; undefined where this process is not it. */
+    readonly program: string | undefined;
+    readonly exec: Exec;
   };
 
 export interface NodeFunctions {
   readonly images: FunctionImages;
+  readonly ownImage: OwnImage;
   /** Undefined where nothing is built. */
   readonly chores: FunctionChores | undefined;
   /** Undefined where nothing is built. */
@@ -24,14 +30,16 @@ export interface NodeFunctions {
 
 export function nodeFunctions(options: NodeFunctionsOptions): NodeFunctions {
   const { builds: engine, client, environment } = options;
+  const ownImage = new OwnImage({ ...options, engine });
   if (!engine)
     return {
       images: new FunctionImages({ ...options, builder: undefined }),
+      ownImage,
       chores: undefined,
       warm: undefined,
     };
   const builder = new FunctionBuilder({ client, engine, environment, readAsset });
   const chores = new FunctionChores({ ...options, engine });
   const warm = new WarmInstances({ ...options, engine });
-  return { images: new FunctionImages({ ...options, builder, ready: chores.ready }), chores, warm };
+  return { images: new FunctionImages({ ...options, builder, ready: chores.ready }), ownImage, chores, warm };
 }

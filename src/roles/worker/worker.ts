@@ -1,6 +1,7 @@
 /** The node's part of a process: the agent, the pod network and the service proxy. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isSea } from 'node:sea';
 import { serviceResource } from '../../api/core/v1/service.ts';
 import { dnsServedCondition, dnsServedType } from '../../api/minik8s/v1/dns-served.ts';
 import { unlessAborted } from '../../base/abort.ts';
@@ -126,6 +127,7 @@ export async function runWorker(options: WorkerOptions, signal: AbortSignal): Pr
       owner: ownerOf(settings['data-dir']),
     }),
     environment: process.env,
+    ...(isSea() && { program: process.execPath }),
     readPauseArchive: async () => readAsset('pause.tar'),
     ...podDns(settings),
     maxPods: settings['max-pods'],

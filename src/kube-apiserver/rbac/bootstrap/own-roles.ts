@@ -1,6 +1,7 @@
 /**
  * What controllers of this server do beyond upstream's roles for them, as ClusterRoles `minik8s:NAME` for accounts in kube-system.
  */
+import { slurmClientRole } from '../../../api/minik8s/v1/slurm-client-pod.ts';
 import { type RoleRows, type RuleRow, read, write, writeEvents } from './rows.ts';
 
 /** By account. */
@@ -50,6 +51,16 @@ export const ownControllerRoles: RoleRows = {
     ['create', 'minik8s.io', 'functions/invoke workflowruns'],
     writeEvents,
   ],
+  // It looks whether the Secret of a connection is there, and gives clients the role of clients, and no other.
+  'slurm-controller': [
+    ['get list watch patch delete', 'minik8s.io', 'slurmjobs'],
+    ['get list watch create delete', 'core', 'pods'],
+    ['get list watch create', 'core', 'serviceaccounts'],
+    ['get list watch create', 'rbac.authorization.k8s.io', 'rolebindings'],
+    ['bind', 'rbac.authorization.k8s.io', 'clusterroles', slurmClientRole],
+    ['get', 'core', 'secrets'],
+    writeEvents,
+  ],
   // What was mirrored and is the Service's own again is deleted.
   'endpointslicemirroring-controller': [['delete', 'core', 'endpoints']],
   // It asks whether the store answers before it calls a node lost.
@@ -83,6 +94,18 @@ export const ownControllerRoles: RoleRows = {
   'root-ca-cert-publisher': [['delete', 'core', 'configmaps']],
 };
 
+/** Roles of this server's own that are bound where they are needed. */
+export const ownClusterRoles: RoleRows = {
+  // Not Secrets: that of the connection is in the pod.
+  [slurmClientRole]: [
+    ['get list watch patch', 'minik8s.io', 'slurmjobs'],
+    ['patch', 'minik8s.io', 'slurmjobs/status'],
+    ['get list create', 'minik8s.io', 'slurmfiles'],
+    ['get', 'core', 'configmaps'],
+    ['get list watch create update', 'coordination.k8s.io', 'leases'],
+  ],
+};
+
 /** What the roles `view` and `edit` have of kinds that are this server's own. */
 export const ownRolesToAggregate: Readonly<Record<'view' | 'edit', readonly RuleRow[]>> = {
   view: [
@@ -90,12 +113,15 @@ export const ownRolesToAggregate: Readonly<Record<'view' | 'edit', readonly Rule
       read,
       'minik8s.io',
       'dnses dnses/status functions functions/status functionversions functionversions/status ' +
-        'workflows workflows/status workflowruns workflowruns/status workflowhistories triggers triggers/status',
+        'workflows workflows/status workflowruns workflowruns/status workflowhistories triggers triggers/status ' +
+        'slurmjobs slurmjobs/status slurmfiles',
     ],
     [read, 'metrics.k8s.io', 'nodes pods'],
   ],
   edit: [
-    [write, 'minik8s.io', 'dnses functions triggers workflows workflowruns'],
+    [write, 'minik8s.io', 'dnses functions triggers workflows workflowruns slurmjobs'],
+    // The client of a job makes them.
+    ['delete deletecollection', 'minik8s.io', 'slurmfiles'],
     // They hold what objects were. They are made by the cluster; to change one is to replay it.
     ['get list watch update patch delete deletecollection', 'minik8s.io', 'triggerevents'],
     ['get', 'minik8s.io', 'triggerevents/status'],

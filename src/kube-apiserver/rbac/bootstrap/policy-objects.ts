@@ -17,7 +17,7 @@ import { authenticatedGroup, mastersGroup } from '../../../apiserver/user.ts';
 import { aggregatedRoles, clusterRoles, rolesToAggregate } from './cluster-roles.ts';
 import { controllerRoles } from './controller-roles.ts';
 import { namespaceBindings, namespaceRoles } from './namespace-roles.ts';
-import { ownControllerRoles, ownRolesToAggregate } from './own-roles.ts';
+import { ownClusterRoles, ownControllerRoles, ownRolesToAggregate } from './own-roles.ts';
 import { type RuleRow, rulesFrom } from './rows.ts';
 
 type Metadata = { readonly name: string; readonly namespace?: string };
@@ -94,6 +94,7 @@ export const bootstrapClusterRoles: readonly PolicyObject<ClusterRole>[] = [
   ...entriesOf(clusterRoles).map(([name, rows]) => clusterRole(name, rows, rolesToAggregate[name])),
   ...entriesOf(aggregatedRoles).map(aggregatedRole),
   ...entriesOf(controllerRoles).map(([name, rows]) => clusterRole(ofController(name), rows)),
+  ...entriesOf(ownClusterRoles).map(([name, rows]) => clusterRole(name, rows)),
   ...entriesOf(ownControllerRoles).map(([name, rows]) => clusterRole(own(name), rows)),
   ...entriesOf(ownRolesToAggregate).map(([role, rows]) =>
     clusterRole(own(`aggregate-to-${role}`), rows, role),

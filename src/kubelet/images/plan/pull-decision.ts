@@ -19,7 +19,9 @@ export type ImageFailureReason =
   | 'InvalidImageName'
   /** An image of a function that the pod may not have. */
   | 'FunctionImageRefused'
-  | 'FunctionBuildFailed';
+  | 'FunctionBuildFailed'
+  /** The image of the one file could not be made. */
+  | 'OwnImageFailed';
 
 export type PullDecision = 'use' | 'pull' | 'never';
 

@@ -1,0 +1,55 @@
+/** What sbatch can be told, by the words of its manual. Pure. */
+
+/**
+ * Options that a job may have beside the fields of its spec. Those that say where it runs, where its output goes, what it is called or
+ * how sbatch answers are the client's.
+ */
+const options: ReadonlySet<string> = new Set(
+  (
+    'acctg-freq begin cluster-constraint constraint contiguous core-spec cores-per-socket cpu-freq cpus-per-gpu deadline ' +
+    'dependency distribution exclude exclusive extra-node-info gpu-bind gpu-freq gpus gpus-per-node gpus-per-socket ' +
+    'gpus-per-task gres gres-flags hint ignore-pbs licenses mail-type mail-user mem-bind mem-per-cpu mem-per-gpu mincpus ' +
+    'network nice nodelist ntasks-per-core ntasks-per-gpu ntasks-per-socket overcommit oversubscribe power prefer priority ' +
+    'profile reservation signal sockets-per-node spread-job switches thread-spec threads-per-core time-min tmp ' +
+    'tres-bind tres-per-task use-min-nodes wckey'
+  ).split(' '),
+);
+
+const longestOption = 512;
+
+/** Why the word cannot be an option; undefined when it can. */
+export function argumentProblem(word: string): string | undefined {
+  const [, name = '', value = ''] = /^--([a-z][a-z-]*)(?:=(.*))?$/s.exec(word) ?? [];
+  if (name === '') return 'must be one option with its value, such as --constraint=a100';
+  if (!options.has(name)) return `--${name} is no option that a job may have here`;
+  if (word.length > longestOption) return `must have no more than ${longestOption} characters`;
+  return /^[\x20-\x7e]*$/.test(value) ? undefined : 'must be printable ASCII';
+}
+
+const times = /^(?:\d{1,7}|\d{1,7}:\d{1,2}|\d{1,5}:\d{1,2}:\d{1,2}|\d{1,4}-\d{1,2}(?::\d{1,2}){0,2})$/;
+const mostSeconds = 366 * 86_400;
+
+/** Why it is no time limit: seconds as a number; minutes, M:S, H:M:S, D-H, D-H:M, D-H:M:S as a text. */
+export function timeProblem(time: number | string): string | undefined {
+  if (typeof time === 'number')
+    return time >= 1 && time <= mostSeconds ? undefined : `must be between 1 and ${mostSeconds} seconds`;
+  if (!times.test(time)) return 'must be a number of seconds, or a text such as 30, 1:30:00 or 2-12:00';
+  return /[1-9]/.test(time) ? undefined : 'must be more than 0';
+}
+
+/** Tasks of an array, more than most clusters take. */
+const mostTasks = 10_000;
+const arrayPart = /^(\d{1,7})(?:-(\d{1,7})(?::(\d{1,7}))?)?$/;
+
+export function arrayProblem(array: string): string | undefined {
+  const rule = 'must be numbers and ranges as sbatch has them, such as 0-9, 1,3,5-7, 0-15:4 or 0-99%2';
+  const [, list = '', atOnce] = /^([^%]{1,1000})(?:%(\d{1,7}))?$/.exec(array) ?? [];
+  if (list === '' || Number(atOnce ?? 1) < 1) return rule;
+  let count = 0;
+  for (const part of list.split(',')) {
+    const [, first, last = first, step = '1'] = arrayPart.exec(part) ?? [];
+    if (first === undefined || Number(step) < 1 || Number(last) < Number(first)) return rule;
+    count += Math.floor((Number(last) - Number(first)) / Number(step)) + 1;
+  }
+  return count > mostTasks ? `must be no more than ${mostTasks} tasks` : undefined;
+}

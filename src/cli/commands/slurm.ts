@@ -1,0 +1,83 @@
+/** `ctl slurm`: jobs of Slurm clusters, made of a folder, and what came of them. */
+import type { JsonObject } from '../../apimachinery/equality.ts';
+import { patchTypes } from '../../apimachinery/patch.ts';
+import { UsageError } from '../../base/usage-error.ts';
+import { collectionPath } from '../../client/resource-path.ts';
+import { findResource } from '../discovery.ts';
+import { dryRunFlag, dryRunOf, dryRunSuffix, type FlagTable, outputFlag } from '../flags.ts';
+import { recordsAt, textAt } from '../objects.ts';
+import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
+import { hasEnded, writeResults } from '../slurm/job-files.ts';
+import { slurmFlags, slurmSpec } from '../slurm/job-object.ts';
+import { type ObjectTarget, targetPath } from '../targets.ts';
+import type { Verb, VerbContext, VerbGroup } from '../verb.ts';
+import { writeQuery } from '../write-options.ts';
+
+async function targetOf(context: VerbContext, verb: string): Promise<ObjectTarget> {
+  const [name, ...more] = context.flags.words;
+  if (name === undefined || more.length > 0) throw new UsageError(`ctl slurm ${verb}: say which job: NAME`);
+  const cluster = context.cluster();
+  const resource = findResource(await cluster.resources(), 'slurmjobs.v1.minik8s.io');
+  return { resource, namespace: cluster.namespace, name };
+}
+
+const create: Verb = {
+  about: 'submit a job to a Slurm cluster',
+  words: 'NAME',
+  flags: { ...slurmFlags, ...dryRunFlag, ...outputFlag },
+  async run(context) {
+    const { flags, io } = context;
+    const { resource, namespace, name } = await targetOf(context, 'create');
+    const spec = await slurmSpec(flags);
+    const object: JsonObject = {
+      ...{ apiVersion: 'minik8s.io/v1', kind: 'SlurmJob' },
+      ...{ metadata: { name, namespace }, spec },
+    };
+    const format = objectFormat(flags.text('output'));
+    const dryRun = dryRunOf(flags);
+    const path = collectionPath(resource, namespace) + writeQuery(dryRun);
+    const written = dryRun === 'client' ? object : await context.cluster().send('POST', path, object);
+    io.out(format?.(withoutManagedFields(written)) ?? `slurmjob/${name} created${dryRunSuffix[dryRun]}\n`);
+  },
+};
+
+const resultFlags = {
+  output: { type: 'string', short: 'o', hint: 'DIR', about: 'the folder that the files are written to' },
+} as const satisfies FlagTable;
+
+const results: Verb = {
+  about: 'write the results of a job that has ended to a folder',
+  words: 'NAME',
+  flags: resultFlags,
+  async run(context) {
+    const { flags, io, report } = context;
+    const folder = flags.text('output');
+    if (!folder) throw new UsageError('ctl slurm results: say where to: -o DIR');
+    const target = await targetOf(context, 'results');
+    const cluster = context.cluster();
+    const job = await cluster.get(targetPath(target));
+    if (!hasEnded(job)) throw new Error(`slurmjob/${target.name} has not ended yet`);
+    for (const path of await writeResults(cluster, job, folder)) io.out(`${path}\n`);
+    for (const file of recordsAt(job, 'status', 'droppedFiles'))
+      report(new Error(`${textAt(file, 'path')} was not fetched: ${textAt(file, 'reason')}`));
+  },
+};
+
+const cancel: Verb = {
+  about: 'end a job; its object and what it has written stay',
+  words: 'NAME',
+  async run(context) {
+    const target = await targetOf(context, 'cancel');
+    const cluster = context.cluster();
+    const job = await cluster.get(targetPath(target));
+    if (hasEnded(job))
+      throw new Error(`slurmjob/${target.name} has ended already: ${textAt(job, 'status', 'phase')}`);
+    await cluster.send('PATCH', targetPath(target), { spec: { cancel: true } }, patchTypes.merge);
+    context.io.out(`slurmjob/${target.name} is being canceled\n`);
+  },
+};
+
+export const slurm: VerbGroup = {
+  about: 'jobs of Slurm clusters, and what came of them',
+  verbs: { create, results, cancel },
+};

@@ -1,0 +1,100 @@
+/** What is to be done for the jobs of one connection: the pod that runs their client, and objects that have to go. Pure. */
+import type { Pod } from '../../api/core/v1/pod.ts';
+import { type SlurmJob, slurmFinalizer, slurmJobEnded } from '../../api/minik8s/v1/slurm-job.ts';
+import { isTerminating } from '../../apimachinery/meta.ts';
+
+export interface ConnectionState {
+  readonly jobs: readonly SlurmJob[];
+  /** Of clients, also those that have ended or are being deleted. */
+  readonly pods: readonly Pod[];
+  /** Asked for while a job is being deleted; undefined when nobody asked. */
+  readonly secretIsThere: boolean | undefined;
+  /** Nothing can be made in the namespace any more. */
+  readonly namespaceEnds: boolean;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+export interface Release {
+  readonly job: SlurmJob;
+  /** What may go on at the host; undefined when nothing does. */
+  readonly left: string | undefined;
+}
+
+export interface ConnectionPlan {
+  readonly needsClient: boolean;
+  readonly remove: readonly Pod[];
+  readonly release: readonly Release[];
+  /** Jobs whose time after their end is over. */
+  readonly expired: readonly SlurmJob[];
+  /** Milliseconds. */
+  readonly again: number | undefined;
+}
+
+/** For so long a client waits for more jobs. */
+const idleMs = 120_000;
+
+const isHeld = ({ metadata }: SlurmJob) => metadata.finalizers?.includes(slurmFinalizer) ?? false;
+const hasEnded = ({ status }: Pod) => status?.phase === 'Failed' || status?.phase === 'Succeeded';
+export const isLive = (pod: Pod) => !isTerminating(pod) && !hasEnded(pod);
+
+export function planConnection(state: ConnectionState): ConnectionPlan {
+  const { jobs, pods, now } = state;
+  const live = pods.filter(isLive).toSorted(byAge);
+  const release = jobs.flatMap((job) => releaseOf(job, live.length > 0, state) ?? []);
+  const released = new Set(release.map(({ job }) => job));
+  const isOpen = (job: SlurmJob) =>
+    isTerminating(job) ? isHeld(job) && !released.has(job) : !slurmJobEnded(job);
+  const needsClient = jobs.some(isOpen);
+  const idleAt = needsClient ? undefined : Math.max(0, ...jobs.map((job) => endOf(job) ?? 0)) + idleMs;
+  const isIdle = idleAt !== undefined && idleAt <= now;
+  const remove = pods.filter(
+    (pod) => !isTerminating(pod) && (isIdle || hasEnded(pod) || (live.includes(pod) && pod !== live[0])),
+  );
+  const expiries = jobs.flatMap((job) => {
+    const [end, ttl] = [endOf(job), job.spec.ttlSecondsAfterFinished];
+    return end === undefined || ttl === undefined || isTerminating(job)
+      ? []
+      : [{ job, at: end + ttl * 1000 }];
+  });
+  const times = [
+    ...(idleAt !== undefined && live.length > 0 ? [idleAt] : []),
+    ...expiries.map(({ at }) => at),
+  ].filter((at) => at > now);
+  return {
+    needsClient,
+    remove,
+    release,
+    expired: expiries.filter(({ at }) => at <= now).map(({ job }) => job),
+    again: times.length === 0 ? undefined : Math.min(...times) - now,
+  };
+}
+
+/** Those that no client has to look after, or can any more. */
+function releaseOf(job: SlurmJob, hasClient: boolean, state: ConnectionState): Release | undefined {
+  if (!isTerminating(job) || !isHeld(job)) return undefined;
+  // Before a client does anything for a job it says so in its status.
+  const isUntouched = job.status?.phase === undefined && !hasClient;
+  if (slurmJobEnded(job) || isUntouched) return { job, left: undefined };
+  const { secretName } = job.spec.connection;
+  if (state.secretIsThere === false) return { job, left: `Secret ${secretName} is gone` };
+  if (state.namespaceEnds && !hasClient) return { job, left: 'its namespace is being deleted' };
+  return undefined;
+}
+
+/** When it ended, in milliseconds since 1970; undefined while it has not. */
+function endOf(job: SlurmJob): number | undefined {
+  if (!slurmJobEnded(job)) return undefined;
+  const end = job.status?.conditions?.find(
+    ({ type, status }) => (type === 'Complete' || type === 'Failed') && status === 'True',
+  );
+  const at = Date.parse(end?.lastTransitionTime ?? job.status?.endTime ?? job.metadata.creationTimestamp);
+  return Number.isNaN(at) ? 0 : at;
+}
+
+const byAge = ({ metadata: a }: Pod, { metadata: b }: Pod) =>
+  a.creationTimestamp === b.creationTimestamp
+    ? a.name.localeCompare(b.name)
+    : a.creationTimestamp < b.creationTimestamp
+      ? -1
+      : 1;

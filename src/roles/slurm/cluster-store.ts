@@ -1,0 +1,216 @@
+/** The jobs of one connection, as the cluster has them: what src/slurm works on. */
+import { createHash } from 'node:crypto';
+import { type ConfigMap, configMapResource } from '../../api/core/v1/config-map.ts';
+import { type SlurmFile, slurmFileResource } from '../../api/minik8s/v1/slurm-file.ts';
+import {
+  type SlurmJob as StoredJob,
+  slurmFinalizer,
+  slurmJobEnded,
+  slurmJobResource,
+} from '../../api/minik8s/v1/slurm-job.ts';
+import { isTerminating } from '../../apimachinery/meta.ts';
+import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
+import { isAlreadyExists, isNotFound } from '../../apimachinery/status-error.ts';
+import type { Client } from '../../client/client.ts';
+import type { Informer } from '../../client/informer.ts';
+import {
+  type FileName,
+  type JobStore,
+  MissingSource,
+  mostChunk,
+  type SourceFile,
+  type StoredFile,
+} from '../../slurm/job-store.ts';
+import type { SlurmJob, SlurmJobStatus } from '../../slurm/slurm-job.ts';
+
+export interface ClusterStoreOptions {
+  readonly client: Client;
+  readonly namespace: string;
+  readonly secretName: string;
+  /** Of the SlurmJobs of the namespace; it has synced. */
+  readonly informer: Informer<StoredJob>;
+}
+
+/** Files of one request of a list: each may be of 700 kB. */
+const pageSize = 8;
+
+export class ClusterStore implements JobStore {
+  readonly #options: ClusterStoreOptions;
+  readonly #listeners = new Set<() => void>();
+
+  constructor(options: ClusterStoreOptions) {
+    this.#options = options;
+    const tell = () => {
+      for (const listener of this.#listeners) listener();
+    };
+    options.informer.addEventHandler({ onAdd: tell, onUpdate: tell, onDelete: tell });
+  }
+
+  jobs(): readonly SlurmJob[] {
+    const { informer, namespace, secretName } = this.#options;
+    return informer.lister.list(namespace).flatMap((job) => {
+      const isOurs = job.spec.connection.secretName === secretName;
+      const isHeld = job.metadata.finalizers?.includes(slurmFinalizer) ?? false;
+      const deleting = isTerminating(job);
+      return isOurs && (deleting ? isHeld : !slurmJobEnded(job)) ? [seen(job)] : [];
+    });
+  }
+
+  onChange(fn: () => void): () => void {
+    this.#listeners.add(fn);
+    return () => void this.#listeners.delete(fn);
+  }
+
+  /** Whole: what the client leaves out goes. The uid guards against another job of that name. */
+  async writeStatus(job: SlurmJob, status: SlurmJobStatus): Promise<void> {
+    const { client } = this.#options;
+    const test = { op: 'test', path: '/metadata/uid', value: job.uid };
+    const patch = [test, { op: 'add', path: '/status', value: status }];
+    await unlessAnother(job, this.#current(job), () =>
+      client.resource(slurmJobResource).patch(job.name, job.namespace, 'json', patch, 'status'),
+    );
+  }
+
+  async release(job: SlurmJob): Promise<void> {
+    const { client } = this.#options;
+    await unlessAnother(job, this.#current(job), async ({ metadata }) => {
+      const { finalizers = [], resourceVersion, uid } = metadata;
+      if (!isTerminating({ metadata }) || !finalizers.includes(slurmFinalizer)) return;
+      const rest = finalizers.filter((name) => name !== slurmFinalizer);
+      const body = { metadata: { uid, resourceVersion, finalizers: rest } };
+      await client.resource(slurmJobResource).patch(job.name, job.namespace, 'merge', body);
+    });
+  }
+
+  async readFiles(job: SlurmJob): Promise<readonly SourceFile[]> {
+    const { spec } = await this.#options.client
+      .resource(slurmJobResource)
+      .get(job.name, job.namespace)
+      .catch((error: unknown) => {
+        if (isNotFound(error)) throw new MissingSource(`SlurmJob ${job.name} is gone`);
+        throw error;
+      });
+    const files = (spec.files ?? []).map(({ path, content, base64 }) => ({
+      path,
+      data: base64 === undefined ? Buffer.from(content ?? '') : Buffer.from(base64, 'base64'),
+    }));
+    // Those of the object count more than those of a ConfigMap.
+    const all = new Map<string, Uint8Array>();
+    for (const { configMapName, path } of spec.filesFrom ?? [])
+      for (const [key, data] of entriesOf(await this.#configMap(job, configMapName)))
+        all.set(path === undefined ? key : `${path}/${key}`, data);
+    for (const { path, data } of files) all.set(path, data);
+    return [...all].map(([path, data]) => ({ path, data }));
+  }
+
+  async storedFiles(job: SlurmJob): Promise<readonly StoredFile[]> {
+    const chunks: SlurmFile['spec'][] = [];
+    let after: string | undefined;
+    do {
+      const list = await this.#options.client.resource(slurmFileResource).list({
+        namespace: job.namespace,
+        fieldSelector: `spec.jobUID=${job.uid}`,
+        limit: pageSize,
+        ...(after && { continue: after }),
+      });
+      // The bytes themselves are not kept.
+      chunks.push(...list.items.map(({ spec }) => ({ ...spec, data: '' })));
+      after = list.metadata.continue || undefined;
+    } while (after);
+    return storedLengths(chunks);
+  }
+
+  async appendFile(job: SlurmJob, file: FileName, offset: number, bytes: Uint8Array): Promise<void> {
+    if (bytes.length === 0) return;
+    if (bytes.length > mostChunk) throw new RangeError(`a chunk has at most ${mostChunk} bytes`);
+    try {
+      await this.#options.client.resource(slurmFileResource).create({
+        apiVersion: 'minik8s.io/v1',
+        kind: 'SlurmFile',
+        metadata: {
+          name: chunkName(job, file, offset),
+          namespace: job.namespace,
+          ownerReferences: [
+            { apiVersion: apiVersionOf(slurmJobResource), kind: 'SlurmJob', name: job.name, uid: job.uid },
+          ],
+        },
+        spec: {
+          ...{ job: job.name, jobUID: job.uid, kind: file.kind, path: file.path, offset },
+          length: bytes.length,
+          data: Buffer.from(bytes).toString('base64'),
+        },
+      });
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+    }
+  }
+
+  async #current({ name, namespace }: SlurmJob): Promise<StoredJob | undefined> {
+    try {
+      return await this.#options.client.resource(slurmJobResource).get(name, namespace);
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  async #configMap(job: SlurmJob, name: string): Promise<ConfigMap> {
+    try {
+      return await this.#options.client.resource(configMapResource).get(name, job.namespace);
+    } catch (error) {
+      if (isNotFound(error)) throw new MissingSource(`ConfigMap ${JSON.stringify(name)} is not there`);
+      throw error;
+    }
+  }
+}
+
+/** Does nothing for a job that is gone, or whose name another has. */
+async function unlessAnother(
+  { uid }: SlurmJob,
+  current: Promise<StoredJob | undefined>,
+  write: (job: StoredJob) => Promise<unknown>,
+): Promise<void> {
+  const job = await current;
+  if (job?.metadata.uid !== uid) return;
+  try {
+    await write(job);
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}
+
+function seen(job: StoredJob): SlurmJob {
+  const { name, namespace = '', uid } = job.metadata;
+  // The client's form of a status, which nobody else writes, is a narrower one.
+  const status = job.status?.phase === undefined ? undefined : (job.status as SlurmJobStatus);
+  return { name, namespace, uid, spec: job.spec, status, deleting: isTerminating(job) };
+}
+
+function* entriesOf({ data = {}, binaryData = {} }: ConfigMap): Generator<[string, Uint8Array]> {
+  for (const [key, text] of Object.entries(data)) yield [key, Buffer.from(text)];
+  for (const [key, text] of Object.entries(binaryData)) yield [key, Buffer.from(text, 'base64')];
+}
+
+/** The same piece has the same name, so it is made once. */
+const chunkName = ({ name, uid }: SlurmJob, { kind, path }: FileName, offset: number) => {
+  const hash = createHash('sha256')
+    .update(JSON.stringify([uid, kind, path]))
+    .digest('hex')
+    .slice(0, 16);
+  return `${name.slice(0, 40)}-${hash}-${String(offset).padStart(10, '0')}`;
+};
+
+/** How much of each file is there from its beginning on: what follows a gap does not count. */
+export function storedLengths(
+  chunks: readonly Pick<SlurmFile['spec'], 'kind' | 'path' | 'offset' | 'length'>[],
+): readonly StoredFile[] {
+  const files = Map.groupBy(chunks, ({ kind, path }) => JSON.stringify([kind, path]));
+  return [...files.values()].flatMap(([first, ...more]) => {
+    if (!first) return [];
+    const { kind, path } = first;
+    let length = 0;
+    for (const chunk of [first, ...more].toSorted((a, b) => a.offset - b.offset))
+      if (chunk.offset <= length) length = Math.max(length, chunk.offset + chunk.length);
+    return [{ kind, path, length }];
+  });
+}

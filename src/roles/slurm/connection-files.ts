@@ -1,0 +1,44 @@
+/** The Secret of a connection, as a pod has it: a file for each key, all replaced together when the Secret changes. */
+import { watch } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Current, replaceable } from '../../base/current.ts';
+import { errorMessage, type Logger } from '../../base/log.ts';
+import { type ConnectionSettings, connectionSettings } from '../../slurm/connection-settings.ts';
+
+/** What the files say; else why they cannot be used, without anything that stands in them. */
+export async function readConnection(directory: string): Promise<ConnectionSettings | string> {
+  const names = await readdir(directory).catch(() => []);
+  const texts: Record<string, string> = {};
+  for (const name of names)
+    if (!name.startsWith('.')) texts[name] = await readFile(join(directory, name), 'utf8');
+  if (Object.keys(texts).length === 0) return 'the Secret is not there, or has no key of a connection';
+  return connectionSettings(texts);
+}
+
+/** Follows the files until the signal aborts. */
+export async function followConnection(
+  directory: string,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<Current<ConnectionSettings | string>> {
+  let reading: Promise<unknown> = Promise.resolve();
+  const watcher = watch(directory, { persistent: false, signal });
+  const current = replaceable(await readConnection(directory));
+  const look = async () => {
+    try {
+      const next = await readConnection(directory);
+      if (JSON.stringify(next) !== JSON.stringify(current.value)) current.replace(next);
+    } catch (error) {
+      // A file went while they were replaced: the replacement itself is told too.
+      log.debug('the files of the Secret change', { error: errorMessage(error) });
+    }
+  };
+  watcher.on('change', () => {
+    reading = reading.then(look);
+  });
+  watcher.on('error', (error) =>
+    log.warn('the Secret is not followed any more', { error: errorMessage(error) }),
+  );
+  return current;
+}

@@ -1,0 +1,43 @@
+/** How the login host is reached, as the Secret of a SlurmJob's connection says. */
+export interface ConnectionSettings {
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly password?: string | undefined;
+  /** OpenSSH's or PEM's text. */
+  readonly privateKey?: string | undefined;
+  readonly passphrase?: string | undefined;
+  /** Lines of known_hosts, or lines of TYPE BASE64. */
+  readonly knownHosts: string;
+}
+
+/** From the Secret's keys, decoded; a string says what is wrong with it, and shows nothing of it. */
+export function connectionSettings(data: Readonly<Record<string, string>>): ConnectionSettings | string {
+  const text = (key: string) => (data[key]?.trim() ? data[key] : undefined);
+  const { host, user, knownHosts } = {
+    host: text('host')?.trim(),
+    user: text('user')?.trim(),
+    knownHosts: text('knownHosts'),
+  };
+  const port = text('port')?.trim() ?? '22';
+  const [password, privateKey] = [text('password'), text('privateKey')];
+  if (host === undefined) return 'the Secret has no key host';
+  if (user === undefined) return 'the Secret has no key user';
+  if (knownHosts === undefined)
+    return 'the Secret has no key knownHosts: without the key of the host nothing is sent to it';
+  if (!/^[A-Za-z0-9.:_-]{1,253}$/.test(host)) return 'host in the Secret is no name and no address';
+  if (!/^[1-9]\d{0,4}$/.test(port) || Number(port) > 65_535)
+    return 'port in the Secret is no number from 1 to 65535';
+  if (password === undefined && privateKey === undefined)
+    return 'the Secret has neither password nor privateKey';
+  // A file that ends with a newline is the usual way in which a password comes to have one.
+  return {
+    host,
+    port: Number(port),
+    user,
+    password: password?.replace(/\r?\n$/, ''),
+    privateKey,
+    passphrase: text('passphrase')?.replace(/\r?\n$/, ''),
+    knownHosts,
+  };
+}

@@ -1,0 +1,147 @@
+/** What Slurm's programs print, as data. */
+
+/** One job, one task of an array, or several that wait together. */
+export interface SlurmTask {
+  readonly id: string;
+  /** Numbers of the tasks of an array; undefined for a job that is none. */
+  readonly tasks: readonly number[] | undefined;
+  /** Without what may follow it: CANCELLED by 1000 is CANCELLED. */
+  readonly state: string;
+  readonly reason: string;
+  readonly exitCode: number | undefined;
+  /** RFC 3339; undefined while it is not known. */
+  readonly submitTime: string | undefined;
+  readonly startTime: string | undefined;
+  readonly endTime: string | undefined;
+  readonly nodes: string;
+}
+
+/** Lines of squeue -h -o '%i|%T|%V|%S|%e|%N|%r'; what has another form (a warning of a plugin) is left out. */
+export const queueLines = (text: string): SlurmTask[] =>
+  lines(text).flatMap((line) => {
+    const [id = '', state = '', submit, start, end, nodes = '', ...reason] = line.split('|');
+    return taskOf({ id, state, exit: undefined, submit, start, end, nodes, reason: reason.join('|') });
+  });
+
+/** Lines of sacct -n -P -X -o JobID,State,ExitCode,Submit,Start,End,NodeList. */
+export const accountLines = (text: string): SlurmTask[] =>
+  lines(text).flatMap((line) => {
+    const [id = '', state = '', exit, submit, start, end, nodes = ''] = line.split('|');
+    return taskOf({ id, state, exit, submit, start, end, nodes, reason: '' });
+  });
+
+interface Columns {
+  readonly id: string;
+  readonly state: string;
+  readonly exit: string | undefined;
+  readonly submit: string | undefined;
+  readonly start: string | undefined;
+  readonly end: string | undefined;
+  readonly nodes: string;
+  readonly reason: string;
+}
+
+const idShape = /^(\d+)(?:_(?:(\d+)|\[([\d,:%-]+)(?:\.\.\.)?\]?.*))?$/;
+
+function taskOf({ id, state, exit, submit, start, end, nodes, reason }: Columns): SlurmTask[] {
+  const [, job, task, several] = idShape.exec(id) ?? [];
+  const [name = ''] = state.split(/[ +]/);
+  if (job === undefined || !/^[A-Z_]+$/.test(name)) return [];
+  const tasks = task === undefined ? several && rangeOf(several) : [Number(task)];
+  return [
+    {
+      id: job,
+      tasks: tasks || undefined,
+      state: name,
+      reason: reason === 'None' ? '' : reason,
+      exitCode: exit === undefined ? undefined : exitStatus(exit),
+      submitTime: timeOf(submit),
+      startTime: timeOf(start),
+      endTime: isOver(name) ? timeOf(end) : undefined,
+      nodes: /^None|^\(null\)$/.test(nodes) ? '' : nodes,
+    },
+  ];
+}
+
+/** 5-9%2, 1,3,5-7, 0-20:4; a list that squeue has cut short ends where it was cut. */
+function rangeOf(text: string): number[] {
+  const [list = ''] = text.split('%');
+  return list.split(',').flatMap((part) => {
+    const [, first, last = first, step = '1'] = /^(\d{1,9})(?:-(\d{1,9}))?(?::(\d{1,9}))?$/.exec(part) ?? [];
+    if (first === undefined) return [];
+    const count = Math.min(
+      100_000,
+      Math.floor((Number(last) - Number(first)) / Math.max(1, Number(step))) + 1,
+    );
+    return Array.from({ length: Math.max(0, count) }, (_, index) => Number(first) + index * Number(step));
+  });
+}
+
+/** 3:0 is status 3, 0:9 ended by signal 9. */
+function exitStatus(text: string): number | undefined {
+  const [, status, signal] = /^(\d+):(\d+)/.exec(text) ?? [];
+  if (status === undefined) return undefined;
+  return Number(signal) > 0 ? 128 + Number(signal) : Number(status);
+}
+
+const timeOf = (text: string | undefined): string | undefined =>
+  text !== undefined && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/.test(text) ? `${text}Z` : undefined;
+
+const lines = (text: string): string[] => text.split('\n').filter((line) => line !== '');
+
+/** States in which a job is at its end (job_state_codes of squeue's manual). */
+const over = new Set([
+  'BOOT_FAIL',
+  'CANCELLED',
+  'COMPLETED',
+  'DEADLINE',
+  'FAILED',
+  'LAUNCH_FAILED',
+  'NODE_FAIL',
+  'OUT_OF_MEMORY',
+  'PREEMPTED',
+  'RECONFIG_FAIL',
+  'REVOKED',
+  'TIMEOUT',
+]);
+export const isOver = (state: string): boolean => over.has(state);
+
+/** What lookScript has found of one job. */
+export interface Looked {
+  /** Bytes by name: stdout, stderr-3. */
+  readonly sizes: ReadonlyMap<string, number>;
+  /** Exit statuses by the task's number, - for a job that is no array. */
+  readonly exited: ReadonlyMap<string, number>;
+}
+
+/** Lines of SIZE|FOLDER/.minik8s/NAME, by folder. */
+export function lookedAt(text: string): ReadonlyMap<string, Looked> {
+  const found = new Map<string, { sizes: Map<string, number>; exited: Map<string, number> }>();
+  for (const line of lines(text)) {
+    const [, size, folder, name] = /^(\d+)\|(.*)\/\.minik8s\/([^/]+)$/.exec(line) ?? [];
+    if (folder === undefined || name === undefined) continue;
+    const entry = found.get(folder) ?? { sizes: new Map(), exited: new Map() };
+    found.set(folder, entry);
+    const [, task, status] = /^exited\.(-|\d+)\.(\d+)$/.exec(name) ?? [];
+    if (task !== undefined) entry.exited.set(task, Number(status));
+    else if (/^(std(out|err)(-\d+)?|build\.log)$/.test(name)) entry.sizes.set(name, Number(size));
+  }
+  return found;
+}
+
+/** SIZE, a tab, a path, a NUL; one that was cut off is left out. */
+export const listedFiles = (text: string): { readonly path: string; readonly size: number }[] =>
+  text
+    .split('\0')
+    .slice(0, -1)
+    .flatMap((entry) => {
+      const [, size, path] = /^(\d+)\t(.+)$/s.exec(entry) ?? [];
+      return path === undefined ? [] : [{ path, size: Number(size) }];
+    });
+
+/** Whether sbatch's words mean that the same job may be taken later. */
+export const isForNow = (words: string): boolean =>
+  words.trim() === '' ||
+  /job submit limit|temporarily unable|[Uu]nable to contact|timed out|[Zz]ero [Bb]ytes|[Cc]ommunication|[Rr]eset|[Cc]onnection refused|[Jj]ob count|currently in (backup|standby)|MaxSubmit|MaxJobs/.test(
+    words,
+  );

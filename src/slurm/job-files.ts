@@ -1,0 +1,132 @@
+/** Copies what a job has written from the host into the cluster. */
+import { tryParseQuantity } from '../apimachinery/quantity.ts';
+import { controlFolder } from './batch-script.ts';
+import { chooseResults } from './choose-results.ts';
+import { listedFiles, lookedAt } from './host-answers.ts';
+import { folderGone, listScript, lookScript } from './host-scripts.ts';
+import { type JobEntry, nothingLooked } from './job-entry.ts';
+import { type FileName, type JobStore, mostChunk } from './job-store.ts';
+import type { LoginHost } from './login-host.ts';
+import { nextPiece } from './output-plan.ts';
+import type { DroppedFile, FetchedFile } from './slurm-job.ts';
+
+/** Bytes of output and error of all tasks of a job. */
+const mostOutput = 4 * 1024 * 1024;
+const leastOfTask = 16 * 1024;
+const mostBuildLog = 256 * 1024;
+const defaultResults = 16 * 1024 * 1024;
+
+export interface Fetched {
+  readonly files: readonly FetchedFile[];
+  readonly dropped: readonly DroppedFile[];
+  /** The work folder is not there. */
+  readonly gone: boolean;
+}
+
+export class JobFiles {
+  readonly #host: LoginHost;
+  readonly #store: JobStore;
+
+  constructor(host: LoginHost, store: JobStore) {
+    this.#host = host;
+    this.#store = store;
+  }
+
+  /** What came new of output and error. Returns what there is no room for, known only when the job has ended. */
+  async copyOutput(entry: JobEntry, atEnd: boolean): Promise<readonly DroppedFile[]> {
+    const { sizes } = entry.looked;
+    const streams = [...sizes]
+      .filter(([name]) => name !== 'build.log')
+      .sort(([a], [b]) => collator.compare(a, b));
+    const share = Math.max(leastOfTask, Math.floor(mostOutput / Math.max(2, streams.length)));
+    const room = Math.floor(mostOutput / share);
+    for (const [path, size] of streams.slice(0, room)) {
+      // While tasks of an array are still to come nobody knows their number.
+      const limit = atEnd || entry.job.spec.array === undefined ? share : leastOfTask;
+      const kind = path.startsWith('stdout') ? 'Output' : 'Error';
+      await this.#copy(entry, { kind, path }, `${controlFolder}/${path}`, { size, limit, atEnd });
+    }
+    if (!atEnd) return [];
+    return streams.slice(room).map(([path, size]) => ({
+      path: `${controlFolder}/${path}`,
+      size,
+      reason: 'output of too many tasks',
+    }));
+  }
+
+  async fetch(entry: JobEntry): Promise<Fetched> {
+    const { job, status } = entry;
+    const { workDir } = status;
+    if (workDir === undefined) return { files: [], dropped: [], gone: false };
+    const looked = await this.#host.run('ask', lookScript([{ id: status.jobID ?? '', folder: workDir }]));
+    entry.looked = lookedAt(looked.stdout).get(workDir) ?? nothingLooked;
+    const listed = await this.#host.run('ask', listScript(workDir));
+    if (listed.code === folderGone) return { files: [], dropped: [], gone: true };
+    if (listed.code !== 0) throw new Error(`cannot list ${workDir}: ${listed.stderr.trim()}`);
+    const lost = await this.copyOutput(entry, true);
+    const log = entry.looked.sizes.get('build.log');
+    if (log !== undefined)
+      await this.#copy(entry, { kind: 'Build', path: 'build.log' }, `${controlFolder}/build.log`, {
+        size: log,
+        limit: mostBuildLog,
+        atEnd: true,
+      });
+    const limit = tryParseQuantity(job.spec.resultsLimit ?? defaultResults)?.nano ?? 0n;
+    const chosen = chooseResults(
+      listedFiles(listed.stdout),
+      job.spec.results ?? [],
+      Number(limit / 1_000_000_000n),
+    );
+    for (const { path, size } of chosen.fetched)
+      await this.#copy(entry, { kind: 'Result', path }, path, {
+        size,
+        limit: Number.POSITIVE_INFINITY,
+        atEnd: true,
+      });
+    return { files: chosen.fetched, dropped: [...chosen.dropped, ...lost], gone: false };
+  }
+
+  async #copy(
+    entry: JobEntry,
+    file: FileName,
+    below: string,
+    { size, limit, atEnd }: { readonly size: number; readonly limit: number; readonly atEnd: boolean },
+  ): Promise<void> {
+    const stored = await this.#stored(entry);
+    const key = `${file.kind}/${file.path}`;
+    for (;;) {
+      const offset = stored.get(key) ?? 0;
+      const piece = nextPiece(size, offset, limit, atEnd);
+      // A file without a byte is one all the same.
+      const empty = size === 0 && atEnd && file.kind === 'Result' && !stored.has(key);
+      if (piece === undefined && !empty) return;
+      const bytes = await this.#bytes(entry, below, piece);
+      if (bytes.length === 0 && !empty) return;
+      await this.#store.appendFile(entry.job, file, offset, bytes);
+      stored.set(key, offset + bytes.length);
+    }
+  }
+
+  async #bytes(
+    { status }: JobEntry,
+    below: string,
+    piece: ReturnType<typeof nextPiece>,
+  ): Promise<Uint8Array> {
+    if (piece === undefined) return new Uint8Array();
+    if ('text' in piece) return Buffer.from(piece.text);
+    return this.#host.read(
+      `${status.workDir}/${below}`,
+      piece.from,
+      Math.min(mostChunk, piece.to - piece.from),
+    );
+  }
+
+  async #stored(entry: JobEntry): Promise<Map<string, number>> {
+    entry.stored ??= new Map(
+      (await this.#store.storedFiles(entry.job)).map(({ kind, path, length }) => [`${kind}/${path}`, length]),
+    );
+    return entry.stored;
+  }
+}
+
+const collator = new Intl.Collator('en', { numeric: true });

@@ -1,0 +1,380 @@
+/** The steps of the plan, done: each can be done again after it was cut short anywhere. */
+import type { Clock } from '../base/clock.ts';
+import { batchScript, buildScript, controlFolder, jobProgram, UnusableSpec } from './batch-script.ts';
+import { isForNow } from './host-answers.ts';
+import {
+  buildingScript,
+  cancelScript,
+  folderGone,
+  foldersScript,
+  prepareScript,
+  removeScript,
+  submitScript,
+  tryAgain,
+} from './host-scripts.ts';
+import type { JobEntry } from './job-entry.ts';
+import type { JobFiles } from './job-files.ts';
+import {
+  ended,
+  finished,
+  type NewCondition,
+  observedStatus,
+  type Step,
+  stopReason,
+  type Verdict,
+  withCondition,
+} from './job-plan.ts';
+import { type JobStore, MissingSource, type SourceFile } from './job-store.ts';
+import type { LaneName, LoginHost } from './login-host.ts';
+import {
+  isFinished,
+  type SlurmJobConditionType,
+  type SlurmJobPhase,
+  type SlurmJobStatus,
+} from './slurm-job.ts';
+
+/** It did not work now; the message is for the job's condition. */
+export class NotNow extends Error {
+  override readonly name = 'NotNow';
+  readonly condition: SlurmJobConditionType;
+  readonly reason: string;
+  constructor(condition: SlurmJobConditionType, reason: string, message: string) {
+    super(message);
+    this.condition = condition;
+    this.reason = reason;
+  }
+}
+
+class FolderGone extends Error {
+  override readonly name = 'FolderGone';
+}
+
+export interface JobStepsOptions {
+  readonly host: LoginHost;
+  readonly store: JobStore;
+  readonly files: JobFiles;
+  readonly clock: Clock;
+  /** Seconds between an attempt to submit that had no answer and the next. */
+  readonly settleSeconds: number;
+}
+
+export class JobSteps {
+  readonly #options: JobStepsOptions;
+  readonly #steps: Readonly<Record<Step, (entry: JobEntry) => Promise<boolean>>> = {
+    prepare: (entry) => this.#prepare(entry),
+    upload: (entry) => this.#upload(entry),
+    build: (entry) => this.#build(entry),
+    submit: (entry) => this.#submit(entry),
+    follow: (entry) => this.#follow(entry),
+    cancel: (entry) => this.#cancel(entry),
+    fetch: (entry) => this.#fetch(entry),
+    cleanUp: (entry) => this.#cleanUp(entry),
+    discard: (entry) => this.#discard(entry),
+    none: async () => false,
+  };
+
+  constructor(options: JobStepsOptions) {
+    this.#options = options;
+  }
+
+  /** Whether there may be another step at once. */
+  async take(step: Step, entry: JobEntry): Promise<boolean> {
+    try {
+      return await this.#steps[step](entry);
+    } catch (error) {
+      if (error instanceof UnusableSpec) {
+        await this.#end(entry, { type: 'Failed', reason: 'InvalidSpec', message: error.message });
+        return true;
+      }
+      if (!(error instanceof FolderGone)) throw error;
+      // Nothing was submitted from it: it is made again.
+      const message = 'the work folder is gone; it is made again';
+      await this.write(entry, {
+        ...this.#with(entry, { type: 'Uploaded', status: 'False', reason: 'WorkFolderGone', message }),
+        workDir: undefined,
+      });
+      return true;
+    }
+  }
+
+  /** Ends a build that runs while its job is to be stopped. */
+  async interrupt({ job, status }: JobEntry): Promise<void> {
+    await this.#options.host.run('ask', cancelScript(job, status.jobID));
+  }
+
+  /** `status` is made of the entry's at this moment: nobody's words are lost between two who write. */
+  write(entry: JobEntry, status: SlurmJobStatus): Promise<void> {
+    entry.status = status;
+    return this.flush(entry);
+  }
+
+  /** Resolves when the cluster has the entry's status. */
+  flush(entry: JobEntry): Promise<void> {
+    const writing = entry.writing
+      .catch(() => undefined)
+      .then(async () => {
+        const { status } = entry;
+        if (status === entry.written) return;
+        await this.#options.store.writeStatus(entry.job, status);
+        entry.written = status;
+      });
+    entry.writing = writing;
+    return writing;
+  }
+
+  async #prepare(entry: JobEntry): Promise<boolean> {
+    const folder = (await this.#run('ask', prepareScript(entry.job), 'Uploaded'))
+      .split('\n')
+      .findLast((line) => line.startsWith('/'));
+    if (folder === undefined)
+      throw new NotNow('Uploaded', 'WorkFolderFailed', 'the host does not say where the work folder is');
+    await this.write(entry, { ...entry.status, phase: 'Uploading', workDir: folder });
+    return true;
+  }
+
+  async #upload(entry: JobEntry): Promise<boolean> {
+    const { host } = this.#options;
+    const { job, status } = entry;
+    const folder = status.workDir ?? '';
+    const files = await this.#sources(entry);
+    const script = scriptOf(entry, files);
+    const own = (name: string, text: string): SourceFile => ({
+      path: `${controlFolder}/${name}`,
+      data: Buffer.from(text),
+    });
+    const all = [
+      ...files,
+      own('job.slurm', batchScript(job, script)),
+      own('script', jobProgram(job.spec, script)),
+      own('build.sh', buildScript(job.spec)),
+    ];
+    const folders = new Set(
+      all.flatMap(({ path }) => (path.includes('/') ? [path.slice(0, path.lastIndexOf('/'))] : [])),
+    );
+    await this.#run('ask', foldersScript(folder, [...folders]), 'Uploaded');
+    for (const { path, data } of all)
+      await host.write(`${folder}/${path}`, data, isProgram(data) ? 0o700 : 0o600);
+    const message = `${files.length} files are in ${folder}`;
+    const phase: SlurmJobPhase = (job.spec.build ?? []).length > 0 ? 'Building' : 'Uploading';
+    await this.write(entry, {
+      ...this.#with(entry, { type: 'Uploaded', status: 'True', reason: 'Uploaded', message }),
+      phase,
+    });
+    return true;
+  }
+
+  async #sources(entry: JobEntry): Promise<readonly SourceFile[]> {
+    try {
+      const files = await this.#options.store.readFiles(entry.job);
+      for (const { path } of files) {
+        if (
+          path.startsWith('/') ||
+          path.split('/').some((part) => part === '..' || part === '.' || part === '')
+        )
+          throw new UnusableSpec(`files: ${JSON.stringify(path)} is not below the work folder`);
+        if (path === controlFolder || path.startsWith(`${controlFolder}/`))
+          throw new UnusableSpec(`files: ${JSON.stringify(path)} is in the client's own folder`);
+      }
+      return files;
+    } catch (error) {
+      if (error instanceof MissingSource) throw new NotNow('Uploaded', 'MissingSource', error.message);
+      throw error;
+    }
+  }
+
+  async #build(entry: JobEntry): Promise<boolean> {
+    const answer = await this.#run('build', buildingScript(entry.status.workDir ?? ''), 'Built');
+    const [code = '', ...said] = answer.split('\n');
+    if (code.trim() === '0') {
+      await this.write(
+        entry,
+        this.#with(entry, {
+          type: 'Built',
+          status: 'True',
+          reason: 'Built',
+          message: 'the build has succeeded',
+        }),
+      );
+      return true;
+    }
+    const message = `the build has failed with status ${code.trim()}: ${said.join('\n').trim()}`;
+    await this.#end(
+      entry,
+      { type: 'Failed', reason: 'BuildFailed', message },
+      { type: 'Built', status: 'False', reason: 'BuildFailed', message },
+    );
+    return true;
+  }
+
+  async #submit(entry: JobEntry): Promise<boolean> {
+    const { settleSeconds } = this.#options;
+    const answer = await this.#run(
+      'submit',
+      submitScript(entry.job, entry.status.workDir ?? '', settleSeconds),
+      'Submitted',
+    );
+    const [first = '', ...rest] = answer.split('\n');
+    const [, jobID] = /^id (\d+)$/.exec(first) ?? [];
+    if (jobID !== undefined) {
+      const message = `Slurm has taken it as job ${jobID}`;
+      const status = this.#with(entry, { type: 'Submitted', status: 'True', reason: 'Submitted', message });
+      await this.write(entry, { ...status, phase: 'Submitted', jobID, state: 'PENDING' });
+      return true;
+    }
+    if (first === 'canceled') {
+      await this.#end(entry, {
+        type: 'Failed',
+        reason: 'Canceled',
+        message: 'it was canceled before it was submitted',
+      });
+      return true;
+    }
+    if (first === 'unsettled')
+      throw new NotNow(
+        'Submitted',
+        'Unsettled',
+        `Slurm did not answer sbatch; whether it has the job is looked up again within ${settleSeconds} s`,
+      );
+    if (first !== 'refused')
+      throw new NotNow('Submitted', 'HostFailed', `the host answers: ${answer.slice(0, 500)}`);
+    const message = rest.join('\n').trim();
+    if (isForNow(message))
+      throw new NotNow(
+        'Submitted',
+        /limit/i.test(message) ? 'QueueFull' : 'SlurmAway',
+        message || 'sbatch has failed and says nothing',
+      );
+    await this.#end(
+      entry,
+      { type: 'Failed', reason: 'SubmitRefused', message },
+      { type: 'Submitted', status: 'False', reason: 'SubmitRefused', message },
+    );
+    return true;
+  }
+
+  async #follow(entry: JobEntry): Promise<boolean> {
+    const { answered, tasks, looked, forgotten } = entry;
+    await this.#options.files.copyOutput(entry, false);
+    if (!answered) return false;
+    entry.answered = false;
+    const { status, verdict } = observedStatus(entry.job, entry.status, { tasks, looked, forgotten });
+    if (verdict === undefined) {
+      if (JSON.stringify(status) !== JSON.stringify(entry.status)) await this.write(entry, status);
+      return false;
+    }
+    await this.write(entry, ended(status, verdict, this.#options.clock.now()));
+    return true;
+  }
+
+  async #cancel(entry: JobEntry): Promise<boolean> {
+    const { job, status } = entry;
+    const { clock } = this.#options;
+    const reason = stopReason(job, status, clock.now()) ?? 'Canceled';
+    const message =
+      reason === 'Canceled'
+        ? 'it was canceled'
+        : `it was not done after ${job.spec.activeDeadlineSeconds} s (activeDeadlineSeconds)`;
+    // Without a folder nothing was told to Slurm.
+    if (status.workDir !== undefined) await this.#stop(entry);
+    if (status.jobID === undefined) await this.#end(entry, { type: 'Failed', reason, message });
+    else await this.write(entry, this.#with(entry, { type: 'Failed', status: 'Unknown', reason, message }));
+    return true;
+  }
+
+  async #stop({ job, status }: JobEntry): Promise<void> {
+    const answer = await this.#run('ask', cancelScript(job, status.jobID), 'Failed');
+    if (answer.trim() !== 'ended')
+      throw new NotNow('Connected', 'Canceling', 'Slurm is still ending the job');
+  }
+
+  async #fetch(entry: JobEntry): Promise<boolean> {
+    const { files, dropped, gone } = await this.#options.files.fetch(entry);
+    const condition: NewCondition = gone
+      ? {
+          type: 'ResultsFetched',
+          status: 'False',
+          reason: 'WorkFolderGone',
+          message: 'the work folder is not on the host any more',
+        }
+      : dropped.length > 0
+        ? {
+            type: 'ResultsFetched',
+            status: 'False',
+            reason: 'ResultsTooLarge',
+            message: `${dropped.length} files were left in ${entry.status.workDir} on the host`,
+          }
+        : {
+            type: 'ResultsFetched',
+            status: 'True',
+            reason: 'Fetched',
+            message: `${files.length} result files`,
+          };
+    const { exited } = entry.looked;
+    const exitCode =
+      entry.status.exitCode ?? (entry.job.spec.array === undefined ? exited.get('-') : undefined);
+    await this.write(entry, {
+      ...this.#with(entry, condition),
+      exitCode,
+      files,
+      droppedFiles: dropped.length > 0 ? dropped : undefined,
+    });
+    return true;
+  }
+
+  async #cleanUp(entry: JobEntry): Promise<boolean> {
+    const { job, status } = entry;
+    const kept =
+      job.spec.keepFiles === true || status.droppedFiles !== undefined || status.workDir === undefined;
+    if (!kept) await this.#run('ask', removeScript(job), 'ResultsFetched');
+    await this.write(entry, finished(status, this.#options.clock.now()));
+    return false;
+  }
+
+  async #discard(entry: JobEntry): Promise<boolean> {
+    const { job, status } = entry;
+    // The folder is written down before anything is done in it.
+    if (!isFinished(status) && status.workDir !== undefined) {
+      await this.#stop(entry);
+      if (job.spec.keepFiles !== true) await this.#run('ask', removeScript(job), 'Connected');
+    }
+    await this.#options.store.release(job);
+    return false;
+  }
+
+  async #run(lane: LaneName, script: string, condition: SlurmJobConditionType): Promise<string> {
+    const { code, stdout, stderr } = await this.#options.host.run(lane, script);
+    if (code === 0) return stdout;
+    const said = stderr.trim().slice(0, 2000);
+    if (code === folderGone) throw new FolderGone(said);
+    throw new NotNow(
+      condition,
+      code === tryAgain ? 'TryingAgain' : 'HostFailed',
+      said || `the host's shell ended with ${code ?? 'a signal'}`,
+    );
+  }
+
+  async #end(entry: JobEntry, verdict: Verdict, condition?: NewCondition): Promise<void> {
+    const status = condition === undefined ? entry.status : this.#with(entry, condition);
+    await this.write(entry, ended(status, verdict, this.#options.clock.now()));
+  }
+
+  #with(entry: JobEntry, condition: NewCondition): SlurmJobStatus {
+    return withCondition(entry.status, condition, this.#options.clock.now());
+  }
+}
+
+function scriptOf({ job: { spec } }: JobEntry, files: readonly SourceFile[]): string | undefined {
+  if (spec.scriptFile === undefined) return spec.script;
+  const file = files.find(({ path }) => path === spec.scriptFile);
+  if (file === undefined) throw new UnusableSpec(`scriptFile: ${spec.scriptFile} is not among the files`);
+  return Buffer.from(file.data).toString();
+}
+
+/** A script is there to be run: it begins with #!. So does the job's own; a program that is compiled here would begin with ELF. */
+const isProgram = (data: Uint8Array): boolean => {
+  const [first, second, third, fourth] = data;
+  return (
+    (first === 0x23 && second === 0x21) ||
+    (first === 0x7f && second === 0x45 && third === 0x4c && fourth === 0x46)
+  );
+};

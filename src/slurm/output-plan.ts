@@ -1,0 +1,20 @@
+/** How much of a file that grows is copied, and what of it: its beginning while it grows, its end when it has ended. */
+import { mostChunk } from './job-store.ts';
+
+export type Piece = { readonly from: number; readonly to: number } | { readonly text: string };
+
+/**
+ * What to add to a copy of `stored` bytes of a file that has `size` now; undefined when nothing. Of a file above
+ * `limit` bytes the middle is left out, with a line that says so.
+ */
+export function nextPiece(size: number, stored: number, limit: number, atEnd: boolean): Piece | undefined {
+  const half = Math.floor(limit / 2);
+  const upTo = (from: number, to: number): Piece | undefined =>
+    from < to ? { from, to: Math.min(to, from + mostChunk) } : undefined;
+  if (!atEnd) return upTo(stored, Math.min(size, half));
+  if (size <= limit) return upTo(stored, size);
+  if (stored < half) return upTo(stored, half);
+  const text = `\n[minik8s: ${size - 2 * half} bytes left out]\n`;
+  if (stored === half) return { text };
+  return upTo(size - half + (stored - half - text.length), size);
+}

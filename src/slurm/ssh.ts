@@ -1,0 +1,233 @@
+/** One SSH connection: ssh2 behind promises. */
+
+import type { Client, ClientChannel, SFTPWrapper } from 'ssh2';
+import ssh2 from 'ssh2';
+import type { ConnectionSettings } from './connection-settings.ts';
+import { fingerprint, hostKeys, signatures } from './known-hosts.ts';
+
+export type ConnectionFault =
+  | 'InvalidSecret'
+  | 'HostKeyUnknown'
+  | 'AuthenticationFailed'
+  | 'HostAway'
+  | 'HostFailed';
+
+/** Its message is for the job's condition. */
+export class ConnectionError extends Error {
+  override readonly name = 'ConnectionError';
+  readonly fault: ConnectionFault;
+  constructor(fault: ConnectionFault, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.fault = fault;
+  }
+}
+
+export interface Ran {
+  /** Undefined where a signal ended it. */
+  readonly code: number | undefined;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Bytes of one stream of a program; one that writes more has failed. */
+const mostOutput = 16 * 1024 * 1024;
+const readyMs = 20_000;
+const keepaliveMs = 10_000;
+
+export class SshConnection {
+  readonly #client: Client;
+  #sftp: Promise<SFTPWrapper> | undefined;
+  /** Resolves when the connection is over, with why. */
+  readonly over: Promise<ConnectionError>;
+  #lost: (error: ConnectionError) => void;
+
+  private constructor(client: Client) {
+    const { promise, resolve } = Promise.withResolvers<ConnectionError>();
+    this.#client = client;
+    this.over = promise;
+    this.#lost = resolve;
+    const away = (error?: Error) =>
+      resolve(new ConnectionError('HostAway', `the connection was lost${error ? `: ${error.message}` : ''}`));
+    client
+      .on('error', away)
+      .on('close', () => away())
+      .on('end', () => away());
+  }
+
+  /** Resolves when the user is let in. The host's key is checked before anything of the user is sent. */
+  static open(settings: ConnectionSettings): Promise<SshConnection> {
+    const { host, port, user, password, privateKey, passphrase, knownHosts } = settings;
+    const keys = hostKeys(knownHosts, host, port);
+    const { promise, resolve, reject } = Promise.withResolvers<SshConnection>();
+    if (keys.types.length === 0) {
+      reject(
+        new ConnectionError('HostKeyUnknown', `knownHosts in the Secret has no key for ${host} port ${port}`),
+      );
+      return promise;
+    }
+    const client = new ssh2.Client();
+    let refused: ConnectionError | undefined;
+    const failed = (error: Error & { level?: string }) => {
+      client.destroy();
+      reject(refused ?? connectionError(error, settings));
+    };
+    client
+      .once('ready', () => {
+        client.removeListener('error', failed);
+        resolve(new SshConnection(client));
+      })
+      .on('error', failed)
+      // After the first error a connection may have more of them.
+      .on('error', () => undefined)
+      .once('close', () => failed(new Error('the host has closed the connection')));
+    try {
+      client.connect({
+        host,
+        port,
+        username: user,
+        ...(password === undefined ? {} : { password }),
+        ...(privateKey === undefined ? {} : { privateKey }),
+        ...(passphrase === undefined ? {} : { passphrase }),
+        algorithms: { serverHostKey: keys.types.flatMap(signatures) as never },
+        hostVerifier: (key: Buffer) => {
+          if (keys.has(key)) return true;
+          const message = `the key of ${host} port ${port} is not the one that knownHosts in the Secret has: it is ${fingerprint(key)}`;
+          refused = new ConnectionError('HostKeyUnknown', message);
+          return false;
+        },
+        readyTimeout: readyMs,
+        keepaliveInterval: keepaliveMs,
+        keepaliveCountMax: 3,
+      });
+    } catch (error) {
+      // A key that cannot be read, or a wrong passphrase.
+      failed(Object.assign(error as Error, { level: 'client-configuration' }));
+    }
+    return promise;
+  }
+
+  /** Has a plain sh read the script. Rejects with ConnectionError when the connection ends or after `timeoutMs`. */
+  async run(script: string, signal: AbortSignal): Promise<Ran> {
+    const channel = await this.#unlessOver<ClientChannel>((done) => this.#client.exec('sh', done));
+    const abort = () => channel.close();
+    signal.addEventListener('abort', abort, { once: true });
+    try {
+      return await this.#unlessOver<Ran>((done) => collect(channel, script, done));
+    } finally {
+      signal.removeEventListener('abort', abort);
+      signal.throwIfAborted();
+    }
+  }
+
+  /** Writes the whole file; its folder is there. */
+  async write(path: string, data: Uint8Array, mode: number): Promise<void> {
+    const sftp = await this.#session();
+    await this.#unlessOver<void>((done) =>
+      sftp.writeFile(path, Buffer.from(data), { mode }, (error) => done(error ?? undefined)),
+    );
+  }
+
+  /** So many bytes from `offset` on, fewer where the file ends before. */
+  async read(path: string, offset: number, length: number): Promise<Buffer> {
+    const sftp = await this.#session();
+    const handle = await this.#unlessOver<Buffer>((done) => sftp.open(path, 'r', done));
+    try {
+      const buffer = Buffer.allocUnsafe(length);
+      let filled = 0;
+      while (filled < length) {
+        const got = await this.#unlessOver<number>((done) =>
+          sftp.read(
+            handle,
+            buffer,
+            filled,
+            Math.min(length - filled, 32_768),
+            offset + filled,
+            (error, count) =>
+              // The end of the file is told as an error (SSH_FX_EOF).
+              (error as { code?: number } | undefined)?.code === 1 ? done(undefined, 0) : done(error, count),
+          ),
+        );
+        if (got === 0) break;
+        filled += got;
+      }
+      return buffer.subarray(0, filled);
+    } finally {
+      sftp.close(handle, () => undefined);
+    }
+  }
+
+  close(): void {
+    this.#lost(new ConnectionError('HostAway', 'the connection was closed'));
+    this.#client.end();
+    this.#client.destroy();
+  }
+
+  #session(): Promise<SFTPWrapper> {
+    this.#sftp ??= this.#unlessOver<SFTPWrapper>((done) => this.#client.sftp(done)).catch((error) => {
+      this.#sftp = undefined;
+      throw error;
+    });
+    return this.#sftp;
+  }
+
+  #unlessOver<T>(call: (done: (error: Error | undefined, value?: T) => void) => void): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    void this.over.then(reject);
+    try {
+      call((error, value) => (error ? reject(error) : resolve(value as T)));
+    } catch (error) {
+      reject(error);
+    }
+    return promise;
+  }
+}
+
+function collect(
+  channel: ClientChannel,
+  script: string,
+  done: (error: Error | undefined, ran?: Ran) => void,
+): void {
+  const [stdout, stderr]: [Buffer[], Buffer[]] = [[], []];
+  let size = 0;
+  const into = (chunks: Buffer[]) => (chunk: Buffer) => {
+    size += chunk.length;
+    if (size <= mostOutput) return void chunks.push(chunk);
+    channel.close();
+    done(new Error(`the host has answered more than ${mostOutput} bytes`));
+  };
+  channel.on('data', into(stdout)).stderr.on('data', into(stderr));
+  let code: number | undefined;
+  channel.on('exit', (status: number | null) => {
+    code = status ?? undefined;
+  });
+  channel.on('error', (error: Error) => done(error));
+  channel.on('close', () =>
+    done(undefined, {
+      code,
+      stdout: Buffer.concat(stdout).toString(),
+      stderr: Buffer.concat(stderr).toString(),
+    }),
+  );
+  channel.end(script);
+}
+
+function connectionError(
+  error: Error & { level?: string },
+  { host, port, user }: ConnectionSettings,
+): ConnectionError {
+  const at = `${host} port ${port}`;
+  if (error.level === 'client-authentication')
+    return new ConnectionError(
+      'AuthenticationFailed',
+      `${at} does not let ${user} in with what the Secret has`,
+    );
+  // ssh2's words about a key name no part of it.
+  if (error.level === 'client-configuration' || /parse privateKey|passphrase/i.test(error.message))
+    return new ConnectionError('InvalidSecret', `privateKey in the Secret cannot be used: ${error.message}`);
+  if (/no matching host key/i.test(error.message))
+    return new ConnectionError(
+      'HostKeyUnknown',
+      `${at} has no key of the types that knownHosts in the Secret has`,
+    );
+  return new ConnectionError('HostAway', `${at} cannot be reached: ${error.message}`, error);
+}

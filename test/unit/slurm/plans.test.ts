@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { chooseResults } from '../../../src/slurm/choose-results.ts';
+import { connectionSettings } from '../../../src/slurm/connection-settings.ts';
+import { nextStep } from '../../../src/slurm/job-plan.ts';
+import { hostKeys } from '../../../src/slurm/known-hosts.ts';
+import { nextPiece } from '../../../src/slurm/output-plan.ts';
+import type { SlurmJobCondition, SlurmJobSpec, SlurmJobStatus } from '../../../src/slurm/slurm-job.ts';
+
+const at = '2026-01-01T00:00:00Z';
+const is = (
+  type: SlurmJobCondition['type'],
+  status: SlurmJobCondition['status'] = 'True',
+): SlurmJobCondition => ({
+  ...{ type, status, reason: 'X', message: '', lastTransitionTime: at },
+});
+
+describe('what is next', () => {
+  for (const [step, status, spec, deleting] of [
+    ['prepare', {}, {}],
+    ['upload', { workDir: '/w' }, {}],
+    ['build', { workDir: '/w', conditions: [is('Uploaded')] }, { build: ['make'] }],
+    ['submit', { workDir: '/w', conditions: [is('Uploaded')] }, {}],
+    ['follow', { workDir: '/w', jobID: '1', phase: 'Running' }, {}],
+    ['cancel', { workDir: '/w', jobID: '1', phase: 'Running' }, { cancel: true }],
+    ['cancel', {}, { activeDeadlineSeconds: 10 }],
+    ['prepare', {}, { activeDeadlineSeconds: 1000 }],
+    ['follow', { workDir: '/w', jobID: '1', conditions: [is('Failed', 'Unknown')] }, { cancel: true }],
+    ['fetch', { phase: 'Fetching' }, { cancel: true }],
+    ['cleanUp', { phase: 'Fetching', conditions: [is('ResultsFetched', 'False')] }, {}],
+    ['none', { phase: 'Failed' }, { cancel: true }],
+    ['discard', { phase: 'Running' }, {}, true],
+  ] as [string, Partial<SlurmJobStatus>, SlurmJobSpec, boolean?][])
+    it(`${step}: ${JSON.stringify(status)} ${JSON.stringify(spec)}`, () => {
+      const job = {
+        namespace: 'a',
+        name: 'b',
+        uid: 'c',
+        spec,
+        status: undefined,
+        deleting: deleting ?? false,
+      };
+      assert.equal(
+        nextStep(job, { phase: 'Waiting', acceptedTime: at, ...status }, Date.parse(at) + 10_000),
+        step,
+      );
+    });
+});
+
+it('copies the beginning while a file grows, and its end when it has ended', () => {
+  assert.deepEqual(nextPiece(10, 4, 100, false), { from: 4, to: 10 });
+  assert.equal(nextPiece(80, 50, 100, false), undefined);
+  assert.deepEqual(nextPiece(80, 50, 100, true), { from: 50, to: 80 });
+  const text = '\n[minik8s: 900 bytes left out]\n';
+  assert.deepEqual(nextPiece(1000, 50, 100, true), { text });
+  assert.deepEqual(nextPiece(1000, 50 + text.length, 100, true), { from: 950, to: 1000 });
+  assert.equal(nextPiece(1000, 100 + text.length, 100, true), undefined);
+});
+
+it('chooses results by glob, the smallest first, up to the limit', () => {
+  const files = [
+    { path: 'out/b.csv', size: 90 },
+    { path: 'out/a.csv', size: 20 },
+    { path: 'x', size: 1 },
+  ];
+  const { fetched, dropped } = chooseResults(files, ['out/*.csv'], 100);
+  assert.deepEqual(
+    fetched.map(({ path }) => path),
+    ['out/a.csv'],
+  );
+  assert.deepEqual(
+    dropped.map(({ path }) => path),
+    ['out/b.csv'],
+  );
+});
+
+it('knows a host by its lines alone', () => {
+  const key = Buffer.from('AAAA', 'base64');
+  const has = (line: string, port = 22) => hostKeys(line, 'login.example', port).has(key);
+  assert.ok(has('login.example,10.0.0.1 ssh-ed25519 AAAA'));
+  assert.ok(
+    has('*.example ssh-ed25519 AAAA') &&
+      has('ssh-ed25519 AAAA') &&
+      has('[login.example]:2222 ssh-ed25519 AAAA', 2222),
+  );
+  assert.ok(
+    !has('login.example ssh-ed25519 AAAA', 2222) &&
+      !has('other ssh-ed25519 AAAA') &&
+      !has('!login.example,* ssh-ed25519 AAAA'),
+  );
+  assert.ok(
+    !has('ssh-ed25519 AAAA\n@revoked * ssh-ed25519 AAAA') && !has('@cert-authority * ssh-ed25519 AAAA'),
+  );
+});
+
+it('reads a Secret, and shows nothing of one that is wrong', () => {
+  const data = { host: 'h', user: 'u', password: 'secret\n', knownHosts: 'x' };
+  const read = connectionSettings(data);
+  assert.ok(typeof read !== 'string' && read.password === 'secret' && read.port === 22);
+  const key = connectionSettings({
+    ...{ host: 'h\n', user: 'u\n', port: '2222\n', password: ' p w \n' },
+    ...{ privateKey: 'KEY\n', passphrase: 'x\n', knownHosts: 'ssh-ed25519 AAAA\n' },
+  });
+  assert.deepEqual(key, {
+    ...{ host: 'h', user: 'u', port: 2222, password: ' p w ' },
+    ...{ privateKey: 'KEY\n', passphrase: 'x', knownHosts: 'ssh-ed25519 AAAA\n' },
+  });
+  for (const wrong of [
+    { ...data, host: '' },
+    { ...data, host: 'a b' },
+    { ...data, port: '70000' },
+    { ...data, port: '0x16' },
+    { ...data, password: '' },
+    { ...data, knownHosts: ' ' },
+  ]) {
+    const fault = connectionSettings(wrong);
+    assert.ok(typeof fault === 'string' && !fault.includes('secret'));
+  }
+});
