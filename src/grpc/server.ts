@@ -61,23 +61,36 @@ function listening(server: Http2Server, path: string): Promise<void> {
   });
 }
 
+/** Removes the socket that a server left which was killed; one that somebody serves stays. */
+export async function removeUnservedSocket(path: string): Promise<void> {
+  const there = await whatIsAt(path);
+  if (there === 'an unserved socket') await rm(path, { force: true });
+}
+
 async function requireUnused(path: string): Promise<void> {
+  const there = await whatIsAt(path);
+  if (there === 'no socket') throw new Error(`${path} is no socket: move it away`);
+  if (there === 'a served socket') throw new Error(`${path} is served by another program`);
+}
+
+async function whatIsAt(
+  path: string,
+): Promise<'nothing' | 'no socket' | 'a served socket' | 'an unserved socket'> {
   const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
     throw error;
   });
-  if (!found) return;
-  if (!found.isSocket()) throw new Error(`${path} is no socket: move it away`);
-  const served = await new Promise<boolean>((resolve) => {
+  if (!found) return 'nothing';
+  if (!found.isSocket()) return 'no socket';
+  return new Promise((resolve) => {
     const socket = connect(path);
-    const end = (is: boolean) => {
+    const end = (what: 'a served socket' | 'an unserved socket') => {
       socket.destroy();
-      resolve(is);
+      resolve(what);
     };
-    socket.once('connect', () => end(true));
-    socket.once('error', () => end(false));
+    socket.once('connect', () => end('a served socket'));
+    socket.once('error', () => end('an unserved socket'));
   });
-  if (served) throw new Error(`${path} is served by another program`);
 }
 
 function answer(options: ServerOptions, stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {

@@ -9,6 +9,7 @@ import { systemExec } from '../base/exec.ts';
 import { removeTree } from '../base/remove-tree.ts';
 import { isDraft } from '../base/replace-file.ts';
 import { UsageError } from '../base/usage-error.ts';
+import { removePluginSocket } from '../kubelet/devices/device-plugins.ts';
 import { holderOf } from './data-directory.ts';
 import { requireDocker, requireRoot } from './preflight.ts';
 import { isNodeSpelling, nodeConfigFile } from './settings/node-config.ts';
@@ -18,7 +19,7 @@ import { removeNodeTraces } from './worker/node-traces.ts';
 import { claimNode } from './worker/one-node.ts';
 import { workerRuntime } from './worker/worker.ts';
 
-const names = ['data-dir', 'docker-socket'] as const;
+const names = ['data-dir', 'docker-socket', 'device-plugin-dir'] as const;
 const masterConfigFile = '/etc/minik8s/master.yaml';
 /** What lies in a data directory; anything else in it is not ours and stays. */
 const contents = ['pki', 'etcd', 'bin', 'kubelet', 'node', 'admin.conf', 'minik8s.pid', 'up.log'];
@@ -58,6 +59,8 @@ export const command = defineCommand({
       dockerSocket: settings['docker-socket'],
     });
     process.stdout.write(`removed ${count} containers\n`);
+    const plugins = settings['device-plugin-dir'];
+    if (plugins !== undefined) await removePluginSocket(plugins);
     await removeContents(path);
     await release();
   },

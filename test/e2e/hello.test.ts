@@ -188,7 +188,10 @@ test('a Deployment behind a Service, from apply to delete', async (context) => {
     const volume = join(cluster.dataDir, 'kubelet', 'pods', 'left', 'volumes', 'v');
     await mkdir(volume, { recursive: true });
     makeDeepTree(volume);
-    await cluster.run('reset', '--yes', '--data-dir', cluster.dataDir);
+    const plugins = ['--device-plugin-dir', cluster.pluginDirectory];
+    assert.equal(existsSync(cluster.pluginDirectory), true);
+    await cluster.run('reset', '--yes', '--data-dir', cluster.dataDir, ...plugins);
+    assert.equal(existsSync(cluster.pluginDirectory), false);
     const nothing = { containers: [], tables: [], links: [], rules: [], routes: [] };
     assert.deepEqual(await cluster.leftovers(), nothing);
     assert.equal(existsSync(cluster.dataDir), false);

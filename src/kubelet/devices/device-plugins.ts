@@ -2,13 +2,13 @@
  * Device plugins of Kubernetes: programs that offer the devices of a resource through a socket in one directory. They register
  * themselves at the agent's socket there, again whenever that is made anew. Only root reaches the directory.
  */
-import { lstat, mkdir } from 'node:fs/promises';
+import { lstat, mkdir, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isExtended, validateContainerResourceName } from '../../api/core/v1/resource-names.ts';
 import { aborted } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
-import { serveUnary, type UnaryServer } from '../../grpc/server.ts';
+import { removeUnservedSocket, serveUnary, type UnaryServer } from '../../grpc/server.ts';
 import { GrpcError } from '../../grpc/status.ts';
 import type { DeviceManager } from './device-manager.ts';
 import { DevicePlugin } from './device-plugin.ts';
@@ -88,6 +88,14 @@ export class DevicePlugins {
       throw error instanceof GrpcError ? error : new GrpcError('INVALID_ARGUMENT', errorMessage(error));
     }
   }
+}
+
+/** Removes what an agent left in the directory that was killed, and the directory when nothing else is in it. */
+export async function removePluginSocket(directory: string): Promise<void> {
+  await removeUnservedSocket(join(directory, ownSocket));
+  await rmdir(directory).catch((error: NodeJS.ErrnoException) => {
+    if (!['ENOENT', 'ENOTEMPTY', 'EBUSY'].includes(error.code ?? '')) throw error;
+  });
 }
 
 /** Who can write there could offer devices, and with them any file of the machine. */

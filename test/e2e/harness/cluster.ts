@@ -108,7 +108,7 @@ export class Cluster {
 
   /** Where device plugins register. */
   get pluginDirectory(): string {
-    return join(this.dataDir, 'device-plugins');
+    return `${this.dataDir}-device-plugins`;
   }
 
   /** What `up` starts: a program and its arguments. */
@@ -199,6 +199,6 @@ export class Cluster {
     const directory = { kind: 'directory', path: this.dataDir } as const;
     endProcesses([directory]);
     if (this.#before) await remove(await this.leftovers());
-    takeAway([directory]);
+    takeAway([directory, { kind: 'directory', path: this.pluginDirectory }]);
   }
 }
