@@ -7,6 +7,7 @@ import { autoscaler } from './autoscaler.ts';
 import { Fields } from './fields.ts';
 import { fn, pathFields, type Read, type Source } from './functions.ts';
 import { podSpec, podTemplate } from './pods.ts';
+import { isSlurmJob, slurmJob, slurmPathFields } from './slurm-jobs.ts';
 import { persistentVolume, persistentVolumeClaim } from './volumes.ts';
 import { asName, workflow } from './workflows.ts';
 
@@ -42,6 +43,7 @@ const kinds: Readonly<Record<string, string>> = {
   function: 'Function',
   activity: 'Function',
   workflow: 'Workflow',
+  gpujob: 'SlurmJob',
 };
 
 const versions: Readonly<Record<string, string>> = {
@@ -51,6 +53,7 @@ const versions: Readonly<Record<string, string>> = {
   Dns: 'minik8s.io/v1',
   Function: 'minik8s.io/v1',
   Workflow: 'minik8s.io/v1',
+  SlurmJob: 'minik8s.io/v1',
 };
 
 /** Workflows and functions of some systems have no kind. */
@@ -61,14 +64,18 @@ function wordOf({ kind, Kind, States, functionFile, command }: JsonObject): stri
   return functionFile === undefined && command === undefined ? '' : 'function';
 }
 
-const kindOf = ({ object }: Input) => kinds[wordOf(object)];
+function kindOf({ object }: Input): string | undefined {
+  const word = wordOf(object);
+  return word === 'job' && isSlurmJob(object) ? 'SlurmJob' : kinds[word];
+}
 
-/** The paths of programs and their libraries that an input names. */
+/** The paths of programs, their libraries and what is sent with a job, as an input names them. */
 export function pathsOf(input: Input): string[] {
-  if (kindOf(input) !== 'Function') return [];
+  const kind = kindOf(input);
+  if (kind !== 'Function' && kind !== 'SlurmJob') return [];
   const { object } = input;
   const fields = isRecord(object.spec) ? { ...object, ...object.spec } : object;
-  return pathFields.flatMap((field) => {
+  return (kind === 'Function' ? pathFields : slurmPathFields).flatMap((field) => {
     const path = fields[field];
     return typeof path === 'string' && path !== '' ? [path] : [];
   });
@@ -146,7 +153,7 @@ function convertOne(kind: string, object: JsonObject, around: Surroundings, say:
   });
   const result = ((): JsonObject[] => {
     // Some have their fields beside their kind.
-    const isFlat = kind === 'Dns' || kind === 'Function' || kind === 'Workflow';
+    const isFlat = ['Dns', 'Function', 'Workflow', 'SlurmJob'].includes(kind);
     const spec = isFlat && !fields.has('spec') ? fields : fields.part('spec');
     switch (kind) {
       case 'HorizontalPodAutoscaler': {
@@ -171,6 +178,8 @@ function convertOne(kind: string, object: JsonObject, around: Surroundings, say:
         const { definition, input } = workflow(spec, typeof namespace === 'string' ? namespace : undefined);
         return [made({ definition }), ...(input === undefined ? [] : [runOf(metadata, input)])];
       }
+      case 'SlurmJob':
+        return [made(slurmJob(String(name), spec, around.read))];
       case 'Pod':
         return [made(podSpec(spec.others(), 'spec.', say))];
       default:

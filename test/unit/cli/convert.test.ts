@@ -225,7 +225,7 @@ test('what is not known is told, wherever it stands', () => {
 });
 
 test('one that cannot be converted does not keep the others', () => {
-  const { objects, errors } = converted({ kind: 'GPUJob' }, hpa({ ...bounds }), claim, {
+  const { objects, errors } = converted({ kind: 'CronJob' }, hpa({ ...bounds }), claim, {
     kind: 'Hpa',
     metadata: 'x',
     spec: ['a'],
@@ -235,5 +235,5 @@ test('one that cannot be converted does not keep the others', () => {
     ['PersistentVolumeClaim'],
   );
   assert.equal(errors.length, 3);
-  assert.match(String(errors[0]?.message), /kind GPUJob is not converted/);
+  assert.match(String(errors[0]?.message), /kind CronJob is not converted/);
 });

@@ -1,0 +1,127 @@
+/** Jobs of Slurm clusters: three ways to say what is sent there. Pure: what stands at their paths is given. */
+import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
+import type { Fields } from './fields.ts';
+import { baseName, type Read } from './functions.ts';
+
+/** The fields that name paths of this machine. */
+export const slurmPathFields = [
+  'cudaPath',
+  'slurmPath',
+  'submitDirectory',
+  'submitDir',
+  'sourceCodePath',
+  'MakefilePath',
+];
+
+/** The Secret that the converted job names: their manifests have a password in them, or none at all. */
+const connectionSecret = 'slurm';
+
+const marks = [...slurmPathFields, 'compileCommands', 'runCommands', 'runCmd', 'slurm'];
+
+/** Whether a manifest of the kind Job is one: Kubernetes' own has a template of a pod. */
+export const isSlurmJob = (object: JsonObject): boolean => {
+  const spec = isRecord(object.spec) ? object.spec : {};
+  return marks.some((mark) => (object[mark] ?? spec[mark]) !== undefined);
+};
+
+/** The spec of a SlurmJob. Throws for one that says neither a script nor commands, or whose files are not found. */
+export function slurmJob(name: string, fields: Fields, read: Read): JsonObject {
+  fields.say(
+    'connection',
+    `added: make a Secret ${connectionSecret} with host, user, privateKey or password, and knownHosts`,
+  );
+  const connection = { secretName: connectionSecret };
+  if (fields.has('slurmPath')) return { connection, ...ofScript(fields, read) };
+  if (fields.has('slurm')) return { connection, ...ofMakefile(name, fields, read) };
+  return { connection, ...ofCommands(fields, read) };
+}
+
+/** A program, and a batch script that builds and runs it. */
+function ofScript(fields: Fields, read: Read): JsonObject {
+  const scriptFile = baseName(fields.text('slurmPath') ?? '');
+  const files = filesAt(['cudaPath', 'slurmPath'], fields, read);
+  if (!files.some(({ path }) => path === scriptFile)) throw new Error('slurmPath: it is no file');
+  return { files, scriptFile };
+}
+
+/** A folder, the commands that build what is in it, and those of the job. */
+function ofCommands(fields: Fields, read: Read): JsonObject {
+  const files = filesAt(['submitDirectory', 'submitDir'], fields, read);
+  const [build, run] = [fields.take('compileCommands'), fields.take('runCommands', 'runCmd')];
+  if (!Array.isArray(run)) throw new Error('runCommands: nothing says what is run');
+  for (const field of ['username', 'userName', 'password'])
+    fields.drop(field, `it belongs into the Secret ${connectionSecret}`);
+  for (const field of ['outputFile', 'errorFile', 'output', 'error'])
+    fields.drop(field, '`ctl logs slurmjob/NAME` prints what it writes');
+  return {
+    ...(files.length > 0 && { files }),
+    ...(Array.isArray(build) && { build }),
+    run,
+    ...asked(fields, {
+      partition: ['partition'],
+      tasks: ['nTasks', 'numTasks'],
+      tasksPerNode: ['nTasksPerNode', 'numTasksPerNode'],
+      gpus: ['gpuNums', 'gpuNum'],
+    }),
+  };
+}
+
+/** A program with its Makefile, and the name of what that makes. */
+function ofMakefile(name: string, fields: Fields, read: Read): JsonObject {
+  const makefile = baseName(fields.text('MakefilePath') ?? '');
+  const files = filesAt(['sourceCodePath', 'MakefilePath'], fields, read);
+  fields.drop(
+    'ResultPath',
+    '`ctl slurm results NAME -o DIR` and `ctl logs slurmjob/NAME` bring what came of it',
+  );
+  const slurm = fields.part('slurm');
+  slurm.drop('jobName', 'the job has the name of the object');
+  const target = slurm.text('targetExecutableFileName') ?? name;
+  const time = slurm.text('time');
+  return {
+    files,
+    build: [makefile === '' || makefile === 'Makefile' ? 'make' : `make -f ${quoted(makefile)}`],
+    run: [`./${quoted(target)}`],
+    ...asked(slurm, {
+      partition: ['partition'],
+      nodes: ['Node'],
+      tasksPerNode: ['ntasksPerNode'],
+      cpusPerTask: ['cpusPerTask'],
+      gpus: ['GPU'],
+    }),
+    ...(time !== undefined && { time: asSbatchTime(time) }),
+  };
+}
+
+const quoted = (word: string) =>
+  /^[A-Za-z0-9._/-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+
+/** `00-00:05:00` may stand as `00:00:05:00` too. */
+function asSbatchTime(time: string): string {
+  const days = /^(\d+):(\d+:\d+:\d+)$/.exec(time);
+  return days ? `${days[1]}-${days[2]}` : time;
+}
+
+/** Numbers may be texts; what is no number stays as it is, and the server refuses it. */
+function asked(fields: Fields, names: Readonly<Record<string, readonly string[]>>): JsonObject {
+  const found = Object.entries(names).flatMap(([field, words]) => {
+    const value = fields.text(...words);
+    if (value === undefined || value === '') return [];
+    return [[field, field !== 'partition' && /^\d+$/.test(value) ? Number(value) : value] as const];
+  });
+  // No GPU at all is what a job without the field has.
+  return Object.fromEntries(found.filter(([field, value]) => field !== 'gpus' || value !== 0));
+}
+
+/** Of all these fields, a file that two of them name once. */
+function filesAt(names: readonly string[], fields: Fields, read: Read): JsonObject[] {
+  const found = new Map<string, JsonObject>();
+  for (const name of names) {
+    const path = fields.text(name);
+    if (path === undefined || path === '') continue;
+    const { files, binaryFiles } = read(path);
+    for (const [at, content] of Object.entries(files)) found.set(at, { path: at, content });
+    for (const [at, base64] of Object.entries(binaryFiles)) found.set(at, { path: at, base64 });
+  }
+  return [...found.values()];
+}
