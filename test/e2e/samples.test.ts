@@ -1,26 +1,25 @@
 /** The samples, by the commands of their READMEs: what is written there happens. */
-import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { ExecError, systemExec } from '../../src/base/exec.ts';
 import { makeNginxImage } from '../fixtures/nginx-image.ts';
 import { makeRuntimeImage } from '../fixtures/runtime-images.ts';
-import { commandsOf, type SampleCommand } from '../fixtures/sample-readme.ts';
-import { Cluster, executable } from './harness/cluster.ts';
+import { commandsOf } from '../fixtures/sample-readme.ts';
+import { Cluster } from './harness/cluster.ts';
 import { docker } from './harness/docker.ts';
 import { Host } from './harness/host.ts';
 import { helloImage } from './harness/images.ts';
+import { carryOut, root } from './harness/readme-commands.ts';
 import { waitFor } from './harness/wait-for.ts';
 
-const root = join(import.meta.dirname, '../..');
 const image = `minik8s-test/samples-nginx:${process.pid}`;
 const runtimes = {
   python: `minik8s-test/samples-python:${process.pid}`,
   nodejs: `minik8s-test/samples-nodejs:${process.pid}`,
 };
 const samples = readdirSync(join(root, 'samples'), { withFileTypes: true })
-  .filter((entry) => entry.isDirectory())
+  // Those of Slurm need one (slurm.test.ts).
+  .filter((entry) => entry.isDirectory() && !entry.name.startsWith('slurm-'))
   .map(({ name }) => ({
     name,
     commands: commandsOf(readFileSync(join(root, 'samples', name, 'README.md'), 'utf8')),
@@ -45,40 +44,9 @@ test('samples', { concurrency: 4 }, async (context) => {
     ...['--python-image', runtimes.python, '--nodejs-image', runtimes.nodejs],
   ];
   const cluster = await Cluster.start(context, { host, flags });
-  const env = { ...process.env, KUBECONFIG: cluster.kubeconfig, MANIFESTS: manifests };
-  /** All that it prints, and whether it ended well. */
-  const shell = async (command: string) => {
-    const script = `ctl() { '${executable}' ctl "$@"; }\n${command}`;
-    const options = { env, cwd: root, timeoutMs: 150_000 };
-    try {
-      const { stdout, stderr } = await systemExec(...host.command('bash', ['-c', script]), options);
-      return { code: 0, said: stdout + stderr };
-    } catch (error) {
-      if (!(error instanceof ExecError) || error.failure.code === undefined) throw error;
-      const { code, stdout, stderr } = error.failure;
-      return { code, said: stdout + stderr };
-    }
-  };
-  const carryOut = async ({ command, says }: SampleCommand) => {
-    if (says === undefined) {
-      const { code, said } = await shell(command);
-      return assert.equal(code, 0, `${command}\n${said}`);
-    }
-    const once = async () => {
-      const { said } = await shell(command);
-      if (!says.test(said)) throw new Error(said);
-      return true;
-    };
-    await waitFor(`${command} says ${says}`, once, { timeoutMs: 200_000, intervalMs: 300 });
-  };
+  const place = { host, env: { KUBECONFIG: cluster.kubeconfig, MANIFESTS: manifests } };
   const run = (some: typeof samples) =>
-    Promise.all(
-      some.map(({ name, commands }) =>
-        context.test(name, async () => {
-          for (const command of commands) await carryOut(command);
-        }),
-      ),
-    );
+    Promise.all(some.map(({ name, commands }) => context.test(name, () => carryOut(place, commands))));
 
   await run(samples.filter((sample) => !needsAll(sample)));
   await run(samples.filter(needsAll));

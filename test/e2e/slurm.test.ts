@@ -3,9 +3,11 @@ import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { commandsOf } from '../fixtures/sample-readme.ts';
 import { startSlurmCluster, unlessSlurm } from '../fixtures/slurm/cluster.ts';
 import { Cluster } from './harness/cluster.ts';
 import { Host } from './harness/host.ts';
+import { carryOut, root } from './harness/readme-commands.ts';
 import { waitFor } from './harness/wait-for.ts';
 
 interface Job {
@@ -66,6 +68,20 @@ test('jobs of Slurm', { skip: unlessSlurm }, async (context) => {
     assert.equal(await ctl('slurm', 'results', 'hello', '-o', at('results')), 'out/a.csv\n');
     assert.equal(await readFile(join(at('results'), 'out/a.csv'), 'utf8'), '1,2\n');
   });
+
+  const place = {
+    host,
+    env: {
+      KUBECONFIG: cluster.kubeconfig,
+      ...{ SLURM_HOST: address, SLURM_PORT: String(port), SLURM_USER: user, SLURM_KEY: at('key') },
+    },
+  };
+  await writeFile(at('key'), privateKey, { mode: 0o600 });
+  // The guide first: it makes the Secret that the samples name.
+  for (const document of ['docs/gpu.md', 'samples/slurm-hello/README.md', 'samples/slurm-matrix/README.md'])
+    await context.test(document, async () => {
+      await carryOut(place, commandsOf(await readFile(join(root, document), 'utf8')));
+    });
 
   await context.test('one goes on when the master is killed, and is submitted once', async () => {
     await submit('slow', { run: ['until [ -e "$HOME/go" ]; do sleep 0.2; done', 'echo went'] });

@@ -25,7 +25,19 @@ export const slurmFlags = {
     about: 'files to fetch at the end, such as "out/*.csv"; may be repeated',
   },
   partition: { type: 'string', hint: 'NAME', about: 'the partition' },
+  nodes: { type: 'string', hint: 'NUMBER', about: 'how many nodes' },
+  tasks: { type: 'string', hint: 'NUMBER', about: 'how many tasks in all' },
+  'tasks-per-node': { type: 'string', hint: 'NUMBER', about: 'how many tasks on each node' },
+  'cpus-per-task': { type: 'string', hint: 'NUMBER', about: 'CPUs for each task' },
   gpus: { type: 'string', hint: 'NUMBER', about: 'GPUs on each node' },
+  memory: { type: 'string', hint: 'QUANTITY', about: 'memory on each node, such as 4Gi' },
+  array: { type: 'string', hint: 'NUMBERS', about: 'the tasks of an array, such as 0-9%2' },
+  'sbatch-option': {
+    type: 'string',
+    hint: 'OPTION',
+    about: 'another option of sbatch, such as --sbatch-option=--constraint=a100; may be repeated',
+  },
+  env: { type: 'string', hint: 'NAME=VALUE', about: 'a variable of its environment; may be repeated' },
   'time-limit': { type: 'string', hint: 'TIME', about: 'how long it may run, such as 1:30:00' },
 } as const satisfies FlagTable;
 
@@ -37,19 +49,34 @@ export async function slurmSpec(flags: Flags): Promise<JsonObject> {
   const [from, scriptFile, run] = [flags.text('from'), flags.text('script-file'), flags.texts('run-command')];
   if ((scriptFile === undefined) === (run.length === 0))
     throw new UsageError('ctl slurm create: say what is run: either --script-file or --run-command');
-  const lists = { run, build: flags.texts('build-command'), modules: flags.texts('module') };
-  const rest = { ...lists, results: flags.texts('result') };
-  const gpus = flags.whole('gpus');
-  const [partition, time] = [flags.text('partition'), flags.text('time-limit')];
+  const lists = {
+    ...{ run, build: flags.texts('build-command'), modules: flags.texts('module') },
+    ...{ results: flags.texts('result'), arguments: flags.texts('sbatch-option') },
+  };
+  const single = {
+    ...{ scriptFile, partition: flags.text('partition'), time: flags.text('time-limit') },
+    ...{
+      nodes: flags.whole('nodes'),
+      tasks: flags.whole('tasks'),
+      tasksPerNode: flags.whole('tasks-per-node'),
+    },
+    ...{ cpusPerTask: flags.whole('cpus-per-task'), gpus: flags.whole('gpus') },
+    ...{ memory: flags.text('memory'), array: flags.text('array') },
+  };
+  const variables = flags.texts('env').map(variable);
   return {
     connection: { secretName },
     ...(from !== undefined && { files: await filesOf(from) }),
-    ...(scriptFile !== undefined && { scriptFile }),
-    ...Object.fromEntries(Object.entries(rest).filter(([, list]) => list.length > 0)),
-    ...(partition !== undefined && { partition }),
-    ...(gpus !== undefined && { gpus }),
-    ...(time !== undefined && { time }),
+    ...Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0)),
+    ...Object.fromEntries(Object.entries(single).filter(([, value]) => value !== undefined)),
+    ...(variables.length > 0 && { environment: Object.fromEntries(variables) }),
   };
+}
+
+function variable(text: string): readonly [name: string, value: string] {
+  const at = text.indexOf('=');
+  if (at < 1) throw new UsageError(`ctl slurm create: --env takes NAME=VALUE, not ${JSON.stringify(text)}`);
+  return [text.slice(0, at), text.slice(at + 1)];
 }
 
 async function filesOf(folder: string): Promise<JsonObject[]> {

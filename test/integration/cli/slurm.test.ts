@@ -61,7 +61,9 @@ describe('ctl slurm create', () => {
       ...['slurm', 'create', 'add', '--connection', 'login', '--from', folder],
       ...['--build-command', 'nvcc src/add.cu -o add', '--run-command', './add', '--run-command', 'date'],
       ...['--module', 'cuda', '--result', 'out/*', '--partition', 'gpu', '--gpus', '2'],
-      ...['--time-limit', '1:30:00'],
+      ...['--time-limit', '1:30:00', '--nodes', '2', '--tasks', '8', '--tasks-per-node', '4'],
+      ...['--cpus-per-task', '3', '--memory', '4Gi', '--array', '0-9%2', '--sbatch-option=--constraint=a100'],
+      ...['--env', 'MODE=fast', '--env', 'EMPTY='],
     ]);
     assert.equal(status, 0, err);
     assert.equal(out, 'slurmjob/add created\n');
@@ -76,6 +78,9 @@ describe('ctl slurm create', () => {
       [['nvcc src/add.cu -o add'], ['./add', 'date'], ['cuda'], ['out/*']],
     );
     assert.deepEqual([spec.partition, spec.gpus, spec.time], ['gpu', 2, '1:30:00']);
+    assert.deepEqual([spec.nodes, spec.tasks, spec.tasksPerNode, spec.cpusPerTask], [2, 8, 4, 3]);
+    assert.deepEqual([spec.memory, spec.array, spec.arguments], ['4Gi', '0-9%2', ['--constraint=a100']]);
+    assert.deepEqual(spec.environment, { MODE: 'fast', EMPTY: '' });
   });
 
   it('refuses one that does not say what is run, or where', async () => {
@@ -84,6 +89,18 @@ describe('ctl slurm create', () => {
     assert.match(nothing.err, /either --script-file or --run-command/);
     const nowhere = await ctl(['slurm', 'create', 'x', '--run-command', 'true']);
     assert.match(nowhere.err, /--connection SECRET/);
+    const odd = await ctl([
+      'slurm',
+      'create',
+      'x',
+      '--connection',
+      'c',
+      '--run-command',
+      'true',
+      '--env',
+      'A',
+    ]);
+    assert.match(odd.err, /--env takes NAME=VALUE, not "A"/);
   });
 });
 

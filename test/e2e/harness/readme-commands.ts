@@ -1,0 +1,47 @@
+/** Commands of a README or a guide, carried out on a cluster: what is written there happens. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { ExecError, systemExec } from '../../../src/base/exec.ts';
+import type { SampleCommand } from '../../fixtures/sample-readme.ts';
+import { executable } from './cluster.ts';
+import type { Host } from './host.ts';
+import { waitFor } from './wait-for.ts';
+
+export const root = join(import.meta.dirname, '../../..');
+
+export interface ReadmePlace {
+  readonly host: Host;
+  /** Variables that the commands name, and KUBECONFIG. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** In order, in the root of the repository; one that says something is repeated until it does. */
+export async function carryOut(place: ReadmePlace, commands: readonly SampleCommand[]): Promise<void> {
+  for (const { command, says } of commands) {
+    if (says === undefined) {
+      const { code, said } = await shell(place, command);
+      assert.equal(code, 0, `${command}\n${said}`);
+      continue;
+    }
+    const once = async () => {
+      const { said } = await shell(place, command);
+      if (!says.test(said)) throw new Error(said);
+      return true;
+    };
+    await waitFor(`${command} says ${says}`, once, { timeoutMs: 200_000, intervalMs: 300 });
+  }
+}
+
+/** All that it prints, and whether it ended well. */
+async function shell({ host, env }: ReadmePlace, command: string): Promise<{ code: number; said: string }> {
+  const script = `ctl() { '${executable}' ctl "$@"; }\n${command}`;
+  const options = { env: { ...process.env, ...env }, cwd: root, timeoutMs: 150_000 };
+  try {
+    const { stdout, stderr } = await systemExec(...host.command('bash', ['-c', script]), options);
+    return { code: 0, said: stdout + stderr };
+  } catch (error) {
+    if (!(error instanceof ExecError) || error.failure.code === undefined) throw error;
+    const { code, stdout, stderr } = error.failure;
+    return { code, said: stdout + stderr };
+  }
+}
