@@ -17,7 +17,18 @@ const timeoutMs = 480_000;
  */
 const long = [
   ...['samples', 'functions', 'masters-killed', 'kills', 'overlay', 'conformance-network', 'autoscaling'],
-  ...['workflows', 'renewal', 'node-life', 'join', 'dns', 'faults', 'streaming', 'triggers', 'start-faults'],
+  ...[
+    'workflows',
+    'slurm',
+    'renewal',
+    'node-life',
+    'join',
+    'dns',
+    'faults',
+    'streaming',
+    'triggers',
+    'start-faults',
+  ],
   ...['acknowledged-writes', 'hello', 'terminal', 'node-approval', 'volumes', 'service-accounts'],
   ...['faults-dockerd', 'dns-routing', 'three-machines', 'api-proxy', 'function-pool', 'bad-input'],
   ...['masters-frozen', 'probes'],

@@ -55,17 +55,17 @@ test('jobs of Slurm', { skip: unlessSlurm }, async (context) => {
   await apply({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'login' }, stringData });
 
   await context.test('one runs, and what it wrote comes back', async () => {
-    await submit('hello', {
+    await submit('greeting', {
       files: [{ path: 'greeting.in', content: 'hello x\n' }],
       build: ['sed s/x/world/ greeting.in >greeting'],
       run: ['cat greeting', 'mkdir out', 'echo 1,2 >out/a.csv'],
       results: ['out/*.csv'],
     });
-    const done = await comesTo('hello', 'Succeeded', 'Failed');
+    const done = await comesTo('greeting', 'Succeeded', 'Failed');
     assert.equal(done.status?.phase, 'Succeeded', JSON.stringify(done.status));
     assert.equal(await submissions(done), 1);
-    assert.equal(await ctl('logs', 'slurmjob/hello'), 'hello world\n');
-    assert.equal(await ctl('slurm', 'results', 'hello', '-o', at('results')), 'out/a.csv\n');
+    assert.equal(await ctl('logs', 'slurmjob/greeting'), 'hello world\n');
+    assert.equal(await ctl('slurm', 'results', 'greeting', '-o', at('results')), 'out/a.csv\n');
     assert.equal(await readFile(join(at('results'), 'out/a.csv'), 'utf8'), '1,2\n');
   });
 

@@ -1,0 +1,81 @@
+/** A login host and a Slurm that misbehave while jobs run: each job is submitted once and comes to its end. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { condition, ends, sees, startClient } from '../fixtures/slurm/client.ts';
+import { type SlurmCluster, startSlurmCluster, unlessSlurm } from '../fixtures/slurm/cluster.ts';
+import { MemoryStore } from '../fixtures/slurm/memory-store.ts';
+
+describe('a host that misbehaves', { skip: unlessSlurm, timeout: 400_000 }, () => {
+  let cluster: SlurmCluster;
+  let knownHosts: string;
+  const settings = () => ({ ...cluster.settings, knownHosts });
+  before(async () => {
+    // The controller forgets a job two seconds after its end: what became of it is in the accounting only.
+    cluster = await startSlurmCluster({ accounting: true, config: ['MaxJobCount=4', 'MinJobAge=2'] });
+    knownHosts = cluster.settings.knownHosts;
+  });
+  after(() => cluster.stop());
+
+  const submissions = async (uid: string) =>
+    Number(
+      await cluster.sh(
+        `/usr/bin/sacct -n -P -X -a -S now-1days -o JobID,Comment | grep -c 'minik8s:${uid}' || true`,
+      ),
+    );
+  const succeeded = async (store: MemoryStore, uid: string) => {
+    await ends(store, uid);
+    assert.equal(store.phase(uid), 'Succeeded', JSON.stringify(store.status(uid)));
+    assert.equal(await submissions(uid), 1);
+  };
+  /** Runs until the file is there. */
+  const waiting = (file: string) => ({ run: [`until [ -e ~/${file} ]; do sleep 0.2; done`, `echo ${file}`] });
+
+  it('a host whose key changes while a job runs is not spoken to until the Secret has the new one', async () => {
+    const store = new MemoryStore();
+    const uid = store.add('key', waiting('key'));
+    await using client = startClient(store, settings());
+    await sees('it runs', () => store.phase(uid) === 'Running');
+    const changed = await cluster.changeHostKey();
+    await sees('its condition', () => condition(store, uid, 'Connected')?.reason === 'HostKeyUnknown');
+    await cluster.sh('touch ~/key');
+    assert.equal(store.phase(uid), 'Running');
+    knownHosts = changed;
+    client.connection.replace(settings());
+    await succeeded(store, uid);
+    assert.equal(store.text(uid, 'stdout'), 'key\n');
+  });
+
+  it('a connection that says nothing any more is made anew', async () => {
+    const store = new MemoryStore();
+    const uid = store.add('silent', waiting('silent'));
+    await using _ = startClient(store, settings());
+    await sees('it runs', () => store.phase(uid) === 'Running');
+    const before = cluster.connections();
+    cluster.freeze();
+    await cluster.sh('touch ~/silent');
+    await succeeded(store, uid);
+    assert.equal(cluster.connections(), before + 1);
+    assert.equal(store.text(uid, 'stdout'), 'silent\n');
+  });
+
+  it('a full queue keeps nobody out for good', async () => {
+    const store = new MemoryStore();
+    const uids = Array.from({ length: 8 }, (_, index) => store.add(`full-${index}`, { run: ['sleep 1'] }));
+    await using _ = startClient(store, settings());
+    for (const uid of uids) await succeeded(store, uid);
+  });
+
+  it('a controller that is away for a while is waited for', async () => {
+    const store = new MemoryStore();
+    const [running, later] = [store.add('running', waiting('back')), store.add('later', { run: ['true'] })];
+    await using _ = startClient(store, settings());
+    await sees('it runs', () => store.phase(running) === 'Running');
+    await cluster.sh('pkill -x slurmctld; while pgrep -x slurmctld >/dev/null; do sleep 0.1; done', 'root');
+    const during = store.add('during', { run: ['echo was away'] });
+    await sees('it is uploaded', () => condition(store, during, 'Uploaded')?.status === 'True');
+    await cluster.sh('touch ~/back; sleep 5');
+    await cluster.sh('slurmctld', 'root');
+    for (const uid of [running, later, during]) await succeeded(store, uid);
+    assert.equal(store.text(during, 'stdout'), 'was away\n');
+  });
+});
