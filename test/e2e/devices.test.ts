@@ -1,10 +1,12 @@
 /** Pods with devices of their node: files that are devices, and those of a device plugin. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { V1Node, V1Pod } from '@kubernetes/client-node';
+import { isAtLeast } from '../../src/docker/api-version.ts';
+import { dockerClient } from '../../src/docker/client.ts';
 import { RunningPlugin, unlessGo } from '../fixtures/device-plugin.ts';
 import { makeDirectory } from './harness/belongings.ts';
 import { Cluster } from './harness/cluster.ts';
@@ -118,6 +120,47 @@ test('devices of a node', async (context) => {
       await phase('other', 'Succeeded');
       assert.equal(await kubectl('logs', 'other'), 'b\n');
       assert.equal((await read('card')).status?.phase, 'Running');
+    },
+  );
+
+  await context.test(
+    'a name of CDI that a plugin answers with is given by the engine, or refused',
+    { skip: unlessGo },
+    async () => {
+      // The engine looks for them at fixed places.
+      const specification = `/etc/cdi/minik8s-test-${process.pid}.json`;
+      context.after(() => rmSync(specification, { force: true }));
+      const edits = {
+        env: ['GIVEN_BY=cdi'],
+        deviceNodes: [{ path: '/dev/card', hostPath: '/dev/null', type: 'c', major: 1, minor: 3 }],
+      };
+      const devices = [{ name: 'cdi0', containerEdits: edits }];
+      mkdirSync('/etc/cdi', { recursive: true });
+      writeFileSync(
+        specification,
+        JSON.stringify({ cdiVersion: '0.5.0', kind: 'test.minik8s.io/card', devices }),
+      );
+      const resource = 'example.com/named';
+      const list = join(makeDirectory('minik8s-device-plugin-'), 'list');
+      writeFileSync(list, 'cdi0 Healthy\n');
+      const plugin = new RunningPlugin({
+        directory: cluster.pluginDirectory,
+        endpoint: 'named.sock',
+        resource,
+        devices: list,
+      });
+      context.after(() => plugin.end());
+      await offers(resource, '1', '1');
+      await create('named', resource, 1, 'test -c /dev/card && echo $GIVEN_BY');
+      const { ApiVersion } = await dockerClient(host.dockerSocket).version();
+      if (isAtLeast(ApiVersion, '1.50')) {
+        await phase('named', 'Succeeded');
+        assert.equal(await kubectl('logs', 'named'), 'cdi\n');
+        return;
+      }
+      await phase('named', 'Failed');
+      const { status } = await read('named');
+      assert.match(status?.containerStatuses?.[0]?.state?.terminated?.message ?? '', /device driver "cdi"/);
     },
   );
 });

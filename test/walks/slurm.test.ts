@@ -39,18 +39,22 @@ describe('faults', { skip: unlessSlurm, timeout: 400_000 }, () => {
       const store = new MemoryStore();
       const spec = {
         build: ['sleep 1', 'echo built >>built'],
-        run: ['cat built', 'sleep 1'],
+        // So long that it is seen to run.
+        run: ['cat built', phase === 'Running' ? 'sleep 8' : 'sleep 1'],
         results: ['built'],
       };
+      let isCut = false;
       store.onWrite = (_, status) => {
         if (status.phase !== phase) return;
         store.onWrite = () => undefined;
+        isCut = true;
         cluster.cut();
         setTimeout(() => cluster.mend(), 300);
       };
       const uid = store.add(`cut-${phase.toLowerCase()}`, spec);
       await using _ = startClient(store, cluster.settings);
       await ends(store, uid);
+      assert.ok(isCut, phase);
       assert.equal(store.phase(uid), 'Succeeded', `${phase}: ${JSON.stringify(store.status(uid))}`);
       assert.equal(store.text(uid, 'built'), 'built\n', phase);
       assert.equal((await known(uid)).length, 1, phase);
@@ -62,7 +66,8 @@ describe('faults', { skip: unlessSlurm, timeout: 400_000 }, () => {
       const store = new MemoryStore();
       const uid = store.add(`end-${phase.toLowerCase()}`, {
         build: ['echo built >>built'],
-        run: ['cat built'],
+        // So long that it is seen to run.
+        run: phase === 'Running' ? ['cat built', 'sleep 8'] : ['cat built'],
         results: ['built'],
       });
       let reached = false;
