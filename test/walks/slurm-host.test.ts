@@ -25,6 +25,8 @@ describe('a host that misbehaves', { skip: unlessSlurm, timeout: 400_000 }, () =
   const succeeded = async (store: MemoryStore, uid: string) => {
     await ends(store, uid);
     assert.equal(store.phase(uid), 'Succeeded', JSON.stringify(store.status(uid)));
+    // The comment of a job comes to the accounting with its end, some time later.
+    await sees('the accounting to have it', async () => (await submissions(uid)) > 0);
     assert.equal(await submissions(uid), 1);
   };
   /** Runs until the file is there. */
