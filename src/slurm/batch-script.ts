@@ -1,7 +1,8 @@
 /** What is submitted: a batch script around the job's own commands, and the options of sbatch beside it. */
+import { argumentProblem } from '../api/minik8s/v1/slurm-options.ts';
 import { tryParseQuantity } from '../apimachinery/quantity.ts';
 import { quoted } from '../base/quoted.ts';
-import { argumentFault, directiveFaults, directives } from './sbatch-options.ts';
+import { directiveFaults, directives } from './sbatch-options.ts';
 import type { SlurmJob, SlurmJobSpec } from './slurm-job.ts';
 
 /** The client's own folder within the work folder. */
@@ -18,7 +19,7 @@ export const commentOf = (uid: string): string => `minik8s:${uid}`;
 /** The options, each one word for sbatch. They stand on its command line and so go before those of the script. */
 export function sbatchOptions({ name, uid, spec }: SlurmJob): string[] {
   for (const word of spec.arguments ?? []) {
-    const fault = argumentFault(word);
+    const fault = argumentProblem(word);
     if (fault !== undefined) throw new UnusableSpec(`arguments: ${word}: ${fault}`);
   }
   const task = spec.array === undefined ? '' : '-%a';

@@ -1,71 +1,5 @@
-/** Options of sbatch that a job may bring along, in `arguments` and in the #SBATCH lines of its script. */
-
-/** Those that change nothing but where, when and with what the job runs. The letter is its short form. */
-const allowed: Readonly<Record<string, string>> = {
-  account: 'A',
-  array: 'a',
-  begin: 'b',
-  'cluster-constraint': '',
-  constraint: 'C',
-  contiguous: '',
-  'core-spec': 'S',
-  'cores-per-socket': '',
-  'cpu-freq': '',
-  'cpus-per-gpu': '',
-  'cpus-per-task': 'c',
-  deadline: '',
-  'delay-boot': '',
-  dependency: 'd',
-  distribution: 'm',
-  exclude: 'x',
-  exclusive: '',
-  gpus: 'G',
-  'gpu-bind': '',
-  'gpu-freq': '',
-  'gpus-per-node': '',
-  'gpus-per-socket': '',
-  'gpus-per-task': '',
-  gres: '',
-  'gres-flags': '',
-  hint: '',
-  'job-name': 'J',
-  licenses: 'L',
-  'mail-type': '',
-  'mail-user': '',
-  mem: '',
-  'mem-bind': '',
-  'mem-per-cpu': '',
-  'mem-per-gpu': '',
-  mincpus: '',
-  network: '',
-  nice: '',
-  'no-requeue': '',
-  nodelist: 'w',
-  nodes: 'N',
-  ntasks: 'n',
-  'ntasks-per-core': '',
-  'ntasks-per-gpu': '',
-  'ntasks-per-node': '',
-  'ntasks-per-socket': '',
-  oversubscribe: 's',
-  partition: 'p',
-  prefer: '',
-  priority: '',
-  profile: '',
-  propagate: '',
-  qos: 'q',
-  reservation: '',
-  signal: '',
-  'sockets-per-node': '',
-  switches: '',
-  'thread-spec': '',
-  'threads-per-core': '',
-  time: 't',
-  'time-min': '',
-  tmp: '',
-  'use-min-nodes': '',
-  wckey: '',
-};
+/** Options of sbatch that a job brings along in the #SBATCH lines of its script. */
+import { scriptOptions } from '../api/minik8s/v1/slurm-options.ts';
 
 /** Those of a script that the client sets itself: they are overridden by its command line. */
 const overridden: Readonly<Record<string, string>> = {
@@ -78,22 +12,14 @@ const overridden: Readonly<Record<string, string>> = {
   export: '',
 };
 
-/** Why this word cannot be given to sbatch; undefined when it can. */
-export function argumentFault(word: string): string | undefined {
-  const name = optionName(word);
-  if (name === undefined) return 'is no option: write --NAME or --NAME=VALUE';
-  if (hasControls(word)) return 'holds a control character';
-  if (name in overridden) return `--${name} is set by minik8s`;
-  return name in allowed ? undefined : `--${name} is not among the options that a job may set`;
-}
-
 /** One line for each #SBATCH line that the job may not have. */
 export function directiveFaults(script: string): string[] {
   return directives(script).flatMap((line) => {
     const words = line.split(/\s+(?=-)/);
     return words.flatMap((word) => {
       const name = optionName(word.trim());
-      if (name !== undefined && (name in allowed || name in overridden)) return [];
+      if (name !== undefined && (Object.hasOwn(scriptOptions, name) || Object.hasOwn(overridden, name)))
+        return [];
       return [`#SBATCH ${word.trim()}: not among the options that a job may set`];
     });
   });
@@ -117,8 +43,6 @@ function optionName(word: string): string | undefined {
   if (long !== undefined) return long;
   const [, letter] = /^-([A-Za-z])/.exec(word) ?? [];
   if (letter === undefined) return undefined;
-  const known = [...Object.entries(allowed), ...Object.entries(overridden)];
+  const known = [...Object.entries(scriptOptions), ...Object.entries(overridden)];
   return known.find(([, short]) => short === letter)?.[0] ?? letter;
 }
-
-const hasControls = (text: string) => [...text].some((character) => character < ' ' || character === '\x7f');

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { describe, it } from 'node:test';
 import { quoted } from '../../../src/base/quoted.ts';
 import { arrayTasks, sbatchOptions, UnusableSpec } from '../../../src/slurm/batch-script.ts';
-import { argumentFault, directiveFaults } from '../../../src/slurm/sbatch-options.ts';
+import { directiveFaults } from '../../../src/slurm/sbatch-options.ts';
 import type { SlurmJobSpec } from '../../../src/slurm/slurm-job.ts';
 
 const options = (spec: SlurmJobSpec) =>
@@ -18,6 +18,8 @@ describe('what sbatch is given', () => {
     [{ gpus: 2, gpuType: 'a100' }, '--gres=gpu:a100:2'],
     [{ array: '0-9%2' }, '--output=.minik8s/stdout-%a'],
     [{ arguments: ['--exclusive'] }, '--exclusive'],
+    // What the API server takes the client takes too.
+    [{ arguments: ['--overcommit'] }, '--overcommit'],
     [{}, '--comment=minik8s:u-1'],
   ] as const)
     it(option, () => assert.ok(options(spec).includes(option), options(spec).join(' ')));
@@ -42,7 +44,9 @@ describe('what sbatch is given', () => {
   it('reads the lines of a script that sbatch reads', () => {
     const script = '#!/bin/sh\n#SBATCH -N 2 --time=5\n# a comment\n#SBATCH --wait\necho\n#SBATCH --wrap=x\n';
     assert.deepEqual(directiveFaults(script), ['#SBATCH --wait: not among the options that a job may set']);
-    assert.equal(argumentFault('-N2'), undefined);
+    assert.deepEqual(directiveFaults('#!/bin/sh\n#SBATCH -N2 -O --nice=5\n#SBATCH --constructor\n'), [
+      '#SBATCH --constructor: not among the options that a job may set',
+    ]);
   });
 
   it('quotes whatever a shell can hold', () => {

@@ -1,19 +1,36 @@
 /** What sbatch can be told, by the words of its manual. Pure. */
 
+/** Options that a job may have beside the fields of its spec, with their short forms where they have one. */
+const free: Readonly<Record<string, string>> = {
+  ...letters(
+    'acctg-freq begin:b cluster-constraint constraint:C contiguous core-spec:S cores-per-socket cpu-freq cpus-per-gpu deadline ' +
+      'delay-boot dependency:d distribution:m exclude:x exclusive extra-node-info:B gpu-bind gpu-freq gpus:G gpus-per-node ' +
+      'gpus-per-socket gpus-per-task gres gres-flags hint ignore-pbs licenses:L mail-type mail-user mem-bind mem-per-cpu ' +
+      'mem-per-gpu mincpus network nice no-requeue nodelist:w ntasks-per-core ntasks-per-gpu ntasks-per-socket overcommit:O ' +
+      'oversubscribe:s power prefer priority profile propagate reservation signal sockets-per-node spread-job switches ' +
+      'thread-spec threads-per-core time-min tmp tres-bind tres-per-task use-min-nodes wckey',
+  ),
+};
+
 /**
- * Options that a job may have beside the fields of its spec. Those that say where it runs, where its output goes, what it is called or
- * how sbatch answers are the client's.
+ * Options that a batch script may have, with their short forms: those, and what the spec has fields for, which go before them. What
+ * says where output goes, what the job is called or how sbatch answers is the client's.
  */
-const options: ReadonlySet<string> = new Set(
-  (
-    'acctg-freq begin cluster-constraint constraint contiguous core-spec cores-per-socket cpu-freq cpus-per-gpu deadline ' +
-    'dependency distribution exclude exclusive extra-node-info gpu-bind gpu-freq gpus gpus-per-node gpus-per-socket ' +
-    'gpus-per-task gres gres-flags hint ignore-pbs licenses mail-type mail-user mem-bind mem-per-cpu mem-per-gpu mincpus ' +
-    'network nice nodelist ntasks-per-core ntasks-per-gpu ntasks-per-socket overcommit oversubscribe power prefer priority ' +
-    'profile reservation signal sockets-per-node spread-job switches thread-spec threads-per-core time-min tmp ' +
-    'tres-bind tres-per-task use-min-nodes wckey'
-  ).split(' '),
-);
+export const scriptOptions: Readonly<Record<string, string>> = {
+  ...free,
+  ...letters(
+    'account:A array:a cpus-per-task:c job-name:J mem nodes:N ntasks:n ntasks-per-node partition:p qos:q time:t',
+  ),
+};
+
+function letters(words: string): Record<string, string> {
+  return Object.fromEntries(
+    words.split(' ').map((word) => {
+      const [name = '', letter = ''] = word.split(':');
+      return [name, letter];
+    }),
+  );
+}
 
 const longestOption = 512;
 
@@ -21,7 +38,7 @@ const longestOption = 512;
 export function argumentProblem(word: string): string | undefined {
   const [, name = '', value = ''] = /^--([a-z][a-z-]*)(?:=(.*))?$/s.exec(word) ?? [];
   if (name === '') return 'must be one option with its value, such as --constraint=a100';
-  if (!options.has(name)) return `--${name} is no option that a job may have here`;
+  if (!Object.hasOwn(free, name)) return `--${name} is no option that a job may have here`;
   if (word.length > longestOption) return `must have no more than ${longestOption} characters`;
   return /^[\x20-\x7e]*$/.test(value) ? undefined : 'must be printable ASCII';
 }
