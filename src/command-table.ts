@@ -24,6 +24,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     about: 'remove everything minik8s made on this machine',
     load: async () => (await import('./roles/reset.ts')).command,
   },
+  'support-bundle': {
+    about: 'collect what helps to find out what is wrong, without secrets',
+    load: async () => (await import('./roles/support-bundle.ts')).processCommand(),
+  },
   ctl: {
     about: 'the client: get, apply, delete, logs, …',
     like: 'kubectl',

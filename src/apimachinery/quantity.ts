@@ -98,6 +98,10 @@ export function formatQuantity({ nano, format }: Quantity): string {
   return `${value}${decimalSuffixes[power]}`;
 }
 
+/** `10485760` → `10Mi`. */
+export const byteQuantity = (bytes: number): string =>
+  formatQuantity({ nano: BigInt(bytes) * nanoPerUnit, format: 'BinarySI' });
+
 /** `1024Mi` → `1Gi`, `0.5` → `500m`; throws QuantityError. */
 export function canonicalQuantity(text: QuantityText): string {
   if (typeof text === 'string' && isCanonical.test(text)) return text;

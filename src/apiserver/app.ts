@@ -11,9 +11,12 @@ import {
 import { booleanParameter } from '../apimachinery/list-options.ts';
 import { storedKind } from '../apimachinery/resource-definition.ts';
 import { newForbidden, newStatusError, StatusError } from '../apimachinery/status-error.ts';
+import { Registry } from '../base/metrics/registry.ts';
+import { inChildSpan } from '../base/tracing/current-span.ts';
 import type { Store } from '../storage/store.ts';
 import { admissionChain } from './admission/admission.ts';
 import type { AskedRequest } from './asked-request.ts';
+import { auditHeaders, auditIdOf } from './audit-id.ts';
 import { fieldsOf, identify, whoAsks } from './authentication/identify.ts';
 import {
   type AccessRequest,
@@ -36,11 +39,15 @@ import { sortOf } from './load/sort-of.ts';
 import { createOpenApi } from './openapi.ts';
 import type { ApiServerOptions, RequestEnv } from './options.ts';
 import { parseRequestInfo, type RequestInfo, type ResourceRequest } from './request-info.ts';
+import { logRequest } from './request-log.ts';
+import { RequestMetrics } from './request-metrics.ts';
 import type { RequestScope } from './request-scope.ts';
 import { answerWithin, requestTimeout } from './request-timeout.ts';
+import { type Identified, traceRequest } from './request-tracing.ts';
 import { RequestWork } from './request-work.ts';
 import { type Headers, respondJson, respondText, warningHeader } from './respond.ts';
 import type { EngineContext, ServerContext } from './server-context.ts';
+import { findSubresource } from './subresources/subresources.ts';
 import { Turns } from './turns.ts';
 import type { UserInfo } from './user.ts';
 import { formsOf, handlerOf, verbOf } from './verbs/verbs.ts';
@@ -50,7 +57,7 @@ import { createYamlReader, createYamlWriter } from './yaml-thread.ts';
 
 interface Env {
   Bindings: RequestEnv;
-  Variables: { user: UserInfo };
+  Variables: { user: UserInfo; identified: Identified };
 }
 
 /** Throws when the request is not allowed, or not at this moment. */
@@ -69,7 +76,7 @@ export interface ApiServer {
    * Does `work` for a request that passes every check that the app makes: its head, who asks, how many at once, and what is allowed.
    * Rejects with a Status otherwise. A request that asks to be another user's must say so in `env`.
    */
-  admit<T>(
+  admit<T extends { readonly status: number }>(
     request: DirectRequest,
     env: RequestEnv & Required<Pick<RequestEnv, 'impersonation'>>,
     work: (info: ResourceRequest, user: UserInfo) => Promise<T>,
@@ -94,6 +101,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     turns: new Turns(options.clock),
     writeTurns: new WriteTurns(options.clock),
     log: options.log.named('apiserver'),
+    notesTraces: options.tracer !== undefined,
     authorize: (request) => authorize(request),
     authenticate: options.authenticate,
     readYaml: options.readYaml ?? createYamlReader(options.clock),
@@ -106,12 +114,28 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const app = new Hono<Env>();
 
   const refuse = (request: AskedRequest, error: unknown) => {
-    const { status } = toStatusError(error, request, server.log);
-    return statusInForm(request, status, commonHeaders(server), server.messages);
+    const { status } = toStatusError(error, request, server);
+    return statusInForm(request, status, commonHeaders(server, request), server.messages);
   };
   app.onError((error, c) => refuse(c.req.raw, error));
-  app.notFound(() => respondText(404, '404 page not found\n', commonHeaders(server)));
+  app.notFound((c) => respondText(404, '404 page not found\n', commonHeaders(server, c.req.raw)));
 
+  if (server.log.hasDebug) {
+    app.use(async (c, next) => {
+      const began = server.clock.monotonic();
+      await next();
+      const { method, url } = c.req.raw;
+      const user: UserInfo | undefined = c.get('user');
+      logRequest(server, {
+        method,
+        path: c.env?.address ?? URL.parse(url)?.pathname ?? '',
+        user: user?.name,
+        status: c.res.status,
+        id: auditIdOf(c.req.raw, server.random),
+        began,
+      });
+    });
+  }
   app.use(async (c, next) => {
     checkHead(c.req.raw);
     await next();
@@ -122,12 +146,14 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     const request = c.req.raw;
     const env = c.env ?? {};
     try {
+      const since = options.clock.monotonic();
       c.set('user', await identify(request, env, options, authorize));
+      if (options.tracer && !env.user) c.set('identified', { since, until: options.clock.monotonic() });
       return undefined;
     } catch (error) {
       const asksAsAnother = fieldsOf(request, env).length > 0 && error instanceof StatusError;
       if (!asksAsAnother || parseRequestInfo(readUrl(request.url).pathname).type !== 'path') throw error;
-      return respondText(error.status.code, `${error.status.message}\n`, commonHeaders(server));
+      return respondText(error.status.code, `${error.status.message}\n`, commonHeaders(server, request));
     }
   };
   /** For everybody, known or not; who asks as another must be known, and allowed to. */
@@ -146,12 +172,12 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   }
   const version = JSON.stringify(versionDocument(options.version));
   for (const path of ['/version', '/version/']) {
-    open(path, () => respondJson(200, version, commonHeaders(server)));
+    open(path, (request) => respondJson(200, version, commonHeaders(server, request)));
   }
 
   app.use(async (c, next) => (await know(c)) ?? next());
   const permit: Permit = async (access) => {
-    const decision = await authorize(access);
+    const decision = await inChildSpan('authorization', {}, () => authorize(access));
     if (decision.allowed) return behavior.limit(access);
     const { group, resource: plural, name } = access;
     throw newForbidden({ group, plural }, name, refusal(access, decision));
@@ -168,28 +194,57 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
       c,
       authorize,
       query,
-      async (request) => document?.() ?? discovery(request) ?? (await openapi(request)),
+      async (request) => document?.(request) ?? discovery(request) ?? (await openapi(request)),
     );
   };
-  const inFlight = new InFlight(inFlightLimits(options.limits ?? defaultLimits));
+  const measured = new RequestMetrics(options.metrics ?? new Registry(), server.clock);
+  const limits = inFlightLimits(options.limits ?? defaultLimits);
+  const inFlight = new InFlight(limits, (sort) => measured.rejected(sort));
+  const isServed = (info: RequestInfo) => {
+    const kind = info.type === 'resource' && server.kinds.find(info.group, info.version, info.plural);
+    return Boolean(kind && (!info.subresource || findSubresource(kind, info.subresource, behavior)));
+  };
   app.all('*', (c) => {
     const { pathname, searchParams } = readUrl(c.req.raw.url);
+    const { raw, method } = c.req;
     const info = parseRequestInfo(c.env?.address ?? pathname);
-    // Requests of the control plane must not wait for those of users and nodes.
-    if (c.env?.user) return serve(c, info, searchParams);
-    const load = loadOf(c.req.method, info, searchParams, c.get('user'), c.env);
-    return withInFlightLimit(inFlight, load, () => serve(c, info, searchParams));
+    const load = loadOf(method, info, searchParams, c.get('user'), c.env);
+    const { verb, user, onClosed } = load;
+    const served = () => {
+      // Requests of the control plane must not wait for those of users and nodes.
+      if (c.env?.user) return serve(c, info, searchParams);
+      return withInFlightLimit(inFlight, load, () => serve(c, info, searchParams));
+    };
+    const answer = () =>
+      measured.measure(
+        { method, info, verb, query: searchParams, isServed: isServed(info), onClosed },
+        served,
+        (error) => toStatusError(error, raw, server),
+      );
+    if (!options.tracer || info.type !== 'resource') return answer();
+    const { headers } = raw;
+    const { remoteAddress } = c.env ?? {};
+    const asked = { method, info, verb, user, remoteAddress, headers, identified: c.get('identified') };
+    return traceRequest(options.tracer, asked, answer);
   });
   const admit: ApiServer['admit'] = async (request, env, work) => {
     checkHead(request);
-    const { method, query } = request;
+    const { method, query, headers } = request;
+    const since = options.clock.monotonic();
     const user = await identify(request, env, options, authorize);
+    const identified = { since, until: options.clock.monotonic() };
     const info = parseRequestInfo(request.address);
     if (info.type !== 'resource') throw newNotFoundPath();
-    return withInFlightLimit(inFlight, loadOf(method, info, query, user, env), async () => {
-      await permit(accessOf(method, info, query, user));
-      return work(info, user);
-    });
+    const load = loadOf(method, info, query, user, env);
+    const answer = () =>
+      withInFlightLimit(inFlight, load, async () => {
+        await permit(accessOf(method, info, query, user));
+        return work(info, user);
+      });
+    if (!options.tracer) return answer();
+    const { remoteAddress } = env;
+    const asked = { method, info, verb: load.verb, user, remoteAddress, headers, identified };
+    return traceRequest(options.tracer, asked, answer);
   };
 
   return {
@@ -201,8 +256,8 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
 }
 
 /** Kubernetes' headers for every answer. */
-function commonHeaders(server: ServerContext): Headers {
-  return { 'audit-id': server.random.uuid(), 'cache-control': 'no-cache, private' };
+function commonHeaders({ random }: ServerContext, request: AskedRequest): Headers {
+  return { ...auditHeaders(request, random), 'cache-control': 'no-cache, private' };
 }
 
 /** Its path is as it came: percent-encoding tells a slash in a name from one between names. */
@@ -218,11 +273,11 @@ function loadOf(
   query: URLSearchParams,
   user: UserInfo,
   env: RequestEnv | undefined,
-): CountedRequest {
+): CountedRequest & { readonly verb: string | undefined } {
   const watch = booleanParameter(query, 'watch') ?? false;
   const follow = booleanParameter(query, 'follow') ?? false;
   const verb = info.type === 'resource' ? verbOf(method, info, watch) : undefined;
-  return { user, sort: sortOf({ user, info, verb, follow }), onClosed: env?.onClosed };
+  return { user, verb, sort: sortOf({ user, info, verb, follow }), onClosed: env?.onClosed };
 }
 
 /** What a request for a resource needs to be allowed. Throws 405 for a method that the API does not know. */
@@ -241,7 +296,7 @@ function accessOf(method: string, info: ResourceRequest, query: URLSearchParams,
   const fieldSelector = verb === 'list' || verb === 'watch' ? selectorOf(query) : [];
   const labelSelector = query.get('labelSelector') ?? '';
   const name = info.name || (requiredFieldValue(fieldSelector, 'metadata.name') ?? '');
-  const { group } = info;
+  const { group, rest } = info;
   return {
     type: 'resource',
     user,
@@ -250,6 +305,7 @@ function accessOf(method: string, info: ResourceRequest, query: URLSearchParams,
     resource,
     namespace,
     name,
+    rest,
     fieldSelector,
     labelSelector,
   } as const;
@@ -288,7 +344,7 @@ async function serveResource(
   await permit(access);
   const served = server.kinds.find(group, info.version, info.plural);
   if (!served) {
-    const headers = commonHeaders(server);
+    const headers = commonHeaders(server, request);
     return server.behavior.answerUnknown(c.req.method, watch, info, headers) ?? c.notFound();
   }
 
@@ -324,7 +380,7 @@ function createScope(
   deadline: AbortSignal | undefined,
 ): RequestScope {
   const warnings: string[] = [];
-  const common = commonHeaders(base.server);
+  const common = commonHeaders(base.server, base.request);
   let encoder: RequestScope['encoder'] | undefined;
   let signal: AbortSignal | undefined;
   return {

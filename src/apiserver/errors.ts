@@ -1,6 +1,7 @@
 /** Any error of a request, as a Status for the client. */
 import { newInternalError, newStatusError, StatusError } from '../apimachinery/status-error.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
+import type { Random } from '../base/random.ts';
 import {
   ClaimLostError,
   CompactedError,
@@ -9,6 +10,8 @@ import {
   ValueTooLargeError,
 } from '../storage/store.ts';
 import type { AskedRequest } from './asked-request.ts';
+import { auditIdOf } from './audit-id.ts';
+import { shownPath } from './request-log.ts';
 
 /** The client is gone; nobody reads the answer (nginx's 499). */
 const clientGone = newStatusError('Timeout', 'the client went away before the answer');
@@ -16,12 +19,17 @@ const clientGone = newStatusError('Timeout', 'the client went away before the an
 /** Logs, once, what is the server's own fault; such an answer names nothing from inside. */
 export function toStatusError(
   error: unknown,
-  request: Omit<AskedRequest, 'headers'>,
-  log: Logger,
+  request: AskedRequest,
+  { log, random }: { readonly log: Logger; readonly random: Random },
 ): StatusError {
   if (error instanceof StatusError) return error;
   if (request.signal.aborted) return clientGone;
-  const line = { method: request.method, path: URL.parse(request.url)?.pathname, error: errorMessage(error) };
+  const line = {
+    method: request.method,
+    path: shownPath(URL.parse(request.url)?.pathname ?? ''),
+    id: auditIdOf(request, random),
+    error: errorMessage(error),
+  };
   if (error instanceof StoreUnavailableError) {
     log.warn('etcd did not answer', line);
     return storeUnavailable(request.method, error);

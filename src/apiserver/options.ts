@@ -6,7 +6,9 @@ import type { FieldDocs } from '../apimachinery/openapi-schema.ts';
 import type { MessageTable } from '../apimachinery/protobuf/message-types.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
+import type { Registry } from '../base/metrics/registry.ts';
 import type { Random } from '../base/random.ts';
+import type { Tracer } from '../base/tracing/span.ts';
 import type { Cache } from '../storage/cache.ts';
 import type { Store } from '../storage/store.ts';
 import type { AdmissionPlugin } from './admission/plugin.ts';
@@ -20,6 +22,9 @@ import type { EngineContext, UpgradedConnection } from './server-context.ts';
 import type { UserInfo } from './user.ts';
 import type { ReadYaml, WriteYaml } from './yaml-thread.ts';
 
+/** Answers a request for one path. */
+export type Document = (request: Request) => Response | Promise<Response>;
+
 /** What a server of certain kinds brings to the engine. */
 export interface ServerParts {
   readonly behavior: KindBehavior;
@@ -28,7 +33,7 @@ export interface ServerParts {
   /** Besides the engine's own: system:masters may do everything. */
   readonly authorizers: readonly Authorizer[];
   /** What is served beside resources and discovery, by path; authorized as any path is. */
-  readonly documents: ReadonlyMap<string, () => Response>;
+  readonly documents: ReadonlyMap<string, Document>;
 }
 
 export interface ApiServerOptions {
@@ -46,6 +51,8 @@ export interface ApiServerOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+  /** Absent where nothing is traced. */
+  readonly tracer?: Tracer;
   /** The product's version, such as `0.1.0`; shown in /version behind Kubernetes' own. */
   readonly version: string;
   /** The descriptions of types and fields; read when the first client asks for them, and not kept. */
@@ -60,6 +67,8 @@ export interface ApiServerOptions {
   readonly writeYaml?: WriteYaml;
   /** How much is answered at once; callers in this process are not counted. */
   readonly limits?: MainLimits;
+  /** Where requests are counted; default a page of its own that nobody reads. */
+  readonly metrics?: Registry;
 }
 
 /** Set by whoever calls the app; never read from the request. */

@@ -7,6 +7,10 @@ const severalHosts = 'the request has more than one Host header\n';
 /** Whoever does not know it cannot tell where the request ends; Node finds that only once the head was handed over. */
 const otherCoding = 'the only Transfer-Encoding is chunked\n';
 const indirectPath = 'the path of the request has a segment . or .. or a #: name what is meant\n';
+const namedUser = 'the URL of the request has a user in it: send credentials in a header\n';
+
+/** A URL with its host, and somebody's name or password before it. */
+const hasUser = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*@/i;
 
 const hasSeveralHosts = ({ rawHeaders }: IncomingMessage): boolean =>
   rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'host').length > 1;
@@ -31,6 +35,7 @@ export const isIndirect = (url: string): boolean =>
 function faultOf(incoming: IncomingMessage): string | undefined {
   if (hasSeveralHosts(incoming)) return severalHosts;
   if (hasOtherCoding(incoming)) return otherCoding;
+  if (hasUser.test(incoming.url ?? '')) return namedUser;
   return isIndirect(incoming.url ?? '') ? indirectPath : undefined;
 }
 

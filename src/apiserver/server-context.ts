@@ -48,6 +48,8 @@ export interface EngineContext {
   /** Turns for watches with events to write. */
   readonly writeTurns: WriteTurns;
   readonly log: Logger;
+  /** Objects say in which trace they were written. */
+  readonly notesTraces: boolean;
   /** Authorizes what a request needs besides its own verb. */
   readonly authorize: Authorize;
   /** Tells whose a token is that is not the caller's. */

@@ -8,6 +8,8 @@ export interface UserInfo {
 
 /** Members may do everything, whatever the rules say. */
 export const mastersGroup = 'system:masters';
+/** Who watches over a cluster. */
+export const monitoringGroup = 'system:monitoring';
 export const authenticatedGroup = 'system:authenticated';
 export const unauthenticatedGroup = 'system:unauthenticated';
 /** Nobody makes requests as this user but by impersonation: whoever is not known is refused. */
@@ -25,6 +27,16 @@ export function nodeNameOf(user: UserInfo): string | undefined {
   if (!user.groups.includes(nodesGroup) || !user.name.startsWith(nodeUserPrefix)) return undefined;
   return user.name.slice(nodeUserPrefix.length) || undefined;
 }
+
+/** Its API server, scheduler, controllers and nodes, and what runs in kube-system; not the administrators. */
+export function isPartOfCluster({ name, groups }: UserInfo): boolean {
+  const account = serviceAccountOf(name);
+  if (account) return account.namespace === systemNamespace;
+  if (groups.includes(unauthenticatedGroup) || groups.includes(bootstrappersGroup)) return false;
+  return name.startsWith('system:');
+}
+
+const systemNamespace = 'kube-system';
 
 const serviceAccountPrefix = 'system:serviceaccount:';
 

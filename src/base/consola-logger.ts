@@ -1,58 +1,43 @@
 /** The Logger of a running process: one line an event on standard error, through consola. */
 import { type ConsolaInstance, createConsola, type LogObject } from 'consola/core';
-import { errorMessage, type Fields, type Logger } from './log.ts';
+import type { Fields, Logger } from './log.ts';
+import { type LogLevel, type LogLevels, levelOf } from './log-levels.ts';
+import { jsonLine, type LogFormat, textLine } from './log-line.ts';
 
-const levels = { error: 0, warn: 1, info: 3, debug: 4 } as const;
+/** consola's numbers. */
+const numbers = { error: 0, warn: 1, info: 3, debug: 4 } as const satisfies Record<LogLevel, number>;
 
-export type LogLevel = keyof typeof levels;
-
-/** Writes what is at `level` or graver, such as `2026-01-02T03:04:05.678Z INFO  kubelet: started pod=default/web`. */
-export function createLogger(
-  level: LogLevel,
-  write: (line: string) => void = (line) => process.stderr.write(line),
-): Logger {
-  const consola = createConsola({
-    level: levels[level],
-    throttle: 0,
-    reporters: [{ log: (event) => write(`${formatEvent(event)}\n`) }],
-  });
-  return fromConsola(consola, '');
+export interface LoggerOptions {
+  readonly levels: LogLevels;
+  readonly format: LogFormat;
+  /** Default: standard error. */
+  readonly write?: (line: string) => void;
 }
 
-function fromConsola(consola: ConsolaInstance, component: string): Logger {
-  const tagged = component === '' ? consola : consola.withTag(component);
+/** Writes what is at its component's level or graver. */
+export function createLogger({ levels, format, write = writeError }: LoggerOptions): Logger {
+  const line = format === 'json' ? jsonLine : textLine;
+  const reporter = {
+    log: ({ date, type, tag, args }: LogObject) => {
+      const [message, fields] = args as [string, Fields | undefined];
+      write(`${line({ at: date, level: type as LogLevel, component: tag, message, fields })}\n`);
+    },
+  };
+  const consola = createConsola({ throttle: 0, reporters: [reporter] });
+  return fromConsola(consola, levels, '');
+}
+
+const writeError = (line: string) => process.stderr.write(line);
+
+function fromConsola(consola: ConsolaInstance, levels: LogLevels, component: string): Logger {
+  const level = levelOf(levels, component);
+  const tagged = consola.create({ level: numbers[level], defaults: { tag: component } });
   return {
+    hasDebug: level === 'debug',
     debug: (message, fields) => tagged.debug(message, fields),
     info: (message, fields) => tagged.info(message, fields),
     warn: (message, fields) => tagged.warn(message, fields),
     error: (message, fields) => tagged.error(message, fields),
-    named: (name) => fromConsola(consola, component === '' ? name : `${component}/${name}`),
+    named: (name) => fromConsola(consola, levels, component === '' ? name : `${component}/${name}`),
   };
-}
-
-function formatEvent(event: LogObject): string {
-  const [message, fields] = event.args as [unknown, Fields | undefined];
-  const head = `${event.date.toISOString()} ${event.type.toUpperCase().padEnd(5)} `;
-  return `${head}${event.tag ? `${event.tag}: ` : ''}${oneLine(String(message))}${formatFields(fields)}`;
-}
-
-function formatFields(fields: Fields = {}): string {
-  return Object.entries(fields)
-    .filter(([, value]) => value !== undefined)
-    .map(([key, value]) => ` ${key}=${formatValue(value)}`)
-    .join('');
-}
-
-function formatValue(value: unknown): string {
-  const text =
-    value instanceof Error
-      ? errorMessage(value)
-      : typeof value === 'object'
-        ? JSON.stringify(value)
-        : String(value);
-  return /[\s"=]/.test(text) || text === '' ? JSON.stringify(text) : text;
-}
-
-function oneLine(message: string): string {
-  return message.replaceAll('\n', ' ');
 }

@@ -26,27 +26,45 @@ export const expositionType = 'text/plain; version=0.0.4; charset=utf-8';
 
 /** A family without samples is left out, as Prometheus' own library does. */
 export function exposition(families: readonly Family[]): string {
-  const lines: string[] = [];
-  for (const { name, help, type, samples } of families) {
-    if (samples.length === 0) continue;
-    lines.push(`# HELP ${name} ${escapeHelp(help)}`, `# TYPE ${name} ${type}`);
-    for (const { labels = {}, value, at, suffix = '' } of samples) {
-      const time = at === undefined ? '' : ` ${Math.round(at)}`;
-      lines.push(`${name}${suffix}${labelText(labels)} ${numberText(value)}${time}`);
-    }
-  }
+  // Samples of many families may share one object: to write labels is most of the work.
+  const texts = new Map<Labels, string>();
+  const lines = families.flatMap((family) => [...familyLines(family, texts)]);
   return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
 }
 
-function labelText(labels: Readonly<Record<string, string>>): string {
-  const parts = Object.entries(labels).map(([name, value]) => `${name}="${escapeLabel(value)}"`);
-  return parts.length === 0 ? '' : `{${parts.join(',')}}`;
+/** The lines of a family, without their ends. `texts` has those of labels that were written before. */
+export function* familyLines(family: Family, texts = new Map<Labels, string>()): Generator<string> {
+  const { name, samples } = family;
+  if (samples.length === 0) return;
+  yield familyHead(family);
+  for (const { labels = none, value, at, suffix = '' } of samples) {
+    const time = at === undefined ? '' : ` ${Math.round(at)}`;
+    yield `${name}${suffix}${texts.getOrInsertComputed(labels, labelText)} ${numberText(value)}${time}`;
+  }
 }
 
-const escapeHelp = (text: string) => text.replace(/\\/g, '\\\\').replace(/\n/g, '\\n');
-const escapeLabel = (text: string) => escapeHelp(text).replace(/"/g, '\\"');
+const none: Labels = {};
 
-function numberText(value: number): string {
+/** What stands before the samples of a family; without the line's end. */
+export const familyHead = ({ name, help, type }: Omit<Family, 'samples'>) =>
+  `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${type}`;
+
+/** With braces; empty where there are none. */
+export function labelText(labels: Labels): string {
+  const pairs = labelPairs(labels);
+  return pairs === '' ? '' : `{${pairs}}`;
+}
+
+/** `a="1",b="2"`; empty when there is none. */
+export const labelPairs = (labels: Labels) =>
+  Object.entries(labels)
+    .map(([name, value]) => `${name}="${escapeLabel(value)}"`)
+    .join(',');
+
+const escapeHelp = (text: string) => text.replace(/\\/g, '\\\\').replace(/\n/g, '\\n');
+const escapeLabel = (text: string) => (/["\\\n]/.test(text) ? escapeHelp(text).replace(/"/g, '\\"') : text);
+
+export function numberText(value: number): string {
   if (value === Number.POSITIVE_INFINITY) return '+Inf';
   return value === Number.NEGATIVE_INFINITY ? '-Inf' : String(value);
 }
@@ -102,3 +120,32 @@ export class Histogram {
     ];
   }
 }
+
+/** A histogram for each set of labels that was observed. */
+export class Histograms {
+  readonly #bounds: readonly number[];
+  readonly #histograms = new Map<string, { readonly labels: Labels; readonly histogram: Histogram }>();
+
+  /** `bounds`: rising. */
+  constructor(bounds: readonly number[]) {
+    this.#bounds = bounds;
+  }
+
+  /** `labels`: always the same names, in the same order. */
+  observe(labels: Labels, value: number): void {
+    this.#histograms
+      .getOrInsertComputed(JSON.stringify(labels), () => ({ labels, histogram: new Histogram(this.#bounds) }))
+      .histogram.observe(value);
+  }
+
+  samples(): readonly Sample[] {
+    return [...this.#histograms.values()].flatMap(({ labels, histogram }) => histogram.samples(labels));
+  }
+}
+
+/** Seconds, as Prometheus' own library and upstream have them where nothing else is said. */
+export const usualBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
+
+/** `count` bounds, each `factor` times the one before. */
+export const exponentialBounds = (first: number, factor: number, count: number): readonly number[] =>
+  Array.from({ length: count }, (_, index) => Number((first * factor ** index).toPrecision(12)));

@@ -6,6 +6,8 @@ export interface Logger {
   info(message: string, fields?: Fields): void;
   warn(message: string, fields?: Fields): void;
   error(message: string, fields?: Fields): void;
+  /** Whether lines of debug are written: for those that cost much to say. Absent: no. */
+  readonly hasDebug?: boolean;
   /** A logger that adds `component` to every line. */
   named(component: string): Logger;
 }

@@ -1,16 +1,21 @@
 /** The API server that a command talks to: found by the kubeconfig, asked over HTTPS. */
 import { isRecord, type JsonObject } from '../apimachinery/equality.ts';
+import { auditIdHeader } from '../base/audit-id.ts';
 import { version } from '../base/version.ts';
 import { createHttpsTransport, type Dialing, dialing } from '../client/https-transport.ts';
 import { createRequester } from '../client/requester.ts';
+import { tracedTransport } from '../client/traced-transport.ts';
 import type { ApiRequest, ApiResponse, Transport } from '../client/transport.ts';
 import { watchEvents } from '../client/watch-stream.ts';
 import { impersonation, requestTimeout, resolveConnection, withTimeout } from './connection.ts';
 import { type ApiResources, discover } from './discovery.ts';
 import type { Flags } from './flags.ts';
 import type { Io } from './io.ts';
+import { traceHeaders } from './tracing.ts';
 
 export interface Cluster {
+  /** Of all requests of this command, in the logs of the cluster's components. */
+  readonly requestId: string;
   /** From --namespace, or the context. */
   readonly namespace: string;
   /** Whether --namespace was given. */
@@ -48,15 +53,17 @@ const json = 'application/json';
 
 export function connect(io: Io, flags: Flags): Cluster {
   const context = resolveConnection(io, flags);
-  const headers = impersonation(flags);
+  const requestId = io.random.uuid();
+  const headers = { ...traceHeaders(io), ...impersonation(flags), [auditIdHeader]: requestId };
   const options = { ...context, headers, clock: io.clock, userAgent: `minik8s-ctl/${version()}` };
   const timeout = requestTimeout(flags);
   const warned = warning(createHttpsTransport(options), io);
   const bounded = timeout === undefined ? warned : withTimeout(warned, timeout, io.clock);
-  const transport = interruptible(bounded, io.signal);
+  const transport = tracedTransport(interruptible(bounded, io.signal), 'all');
   return clusterOver(transport, io, {
     namespace: flags.text('namespace') ?? context.namespace,
     namespaceGiven: flags.given('namespace'),
+    requestId,
     dial: (path) => dialing(options, path),
   });
 }
@@ -64,7 +71,7 @@ export function connect(io: Io, flags: Flags): Cluster {
 export function clusterOver(
   transport: Transport,
   io: Io,
-  own: Pick<Cluster, 'namespace' | 'namespaceGiven' | 'dial'>,
+  own: Pick<Cluster, 'namespace' | 'namespaceGiven' | 'requestId' | 'dial'>,
 ): Cluster {
   const requester = createRequester(transport, io);
   const object = async (request: ApiRequest): Promise<JsonObject> => {

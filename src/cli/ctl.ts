@@ -4,6 +4,7 @@ import { homedir } from 'node:os';
 import { defineCommand } from 'citty';
 import { stopSignal } from '../base/abort.ts';
 import { systemClock } from '../base/clock.ts';
+import { terminalLines } from '../base/live-lines.ts';
 import { systemRandom } from '../base/random.ts';
 import { kubectlOnly, verbs } from './commands/index.ts';
 import { connectionFlags, toArgs } from './flags.ts';
@@ -13,7 +14,7 @@ import { type AnyCommand, toCommand, withKubectlHints } from './verb.ts';
 export function ctlCommand(io: Io): AnyCommand {
   const subCommands = Object.entries(verbs).map(([name, load]) => [
     name,
-    async () => toCommand(await load(), io),
+    async () => toCommand(await load(), io, `ctl ${name}`),
   ]);
   const command = defineCommand({
     meta: { description: 'work with a cluster: get, apply, delete, logs, …' },
@@ -34,9 +35,16 @@ export function processIo(): Io {
     if (!closed) process.stderr.write(`error: cannot write: ${error.message}\n`);
     process.exit(closed ? 0 : 1);
   });
+  const live = terminalLines(systemClock);
+  const to = (stream: NodeJS.WriteStream) => (text: string) => {
+    // Output that goes elsewhere stands on no line of the terminal.
+    if (stream.isTTY) live?.before(text);
+    stream.write(text);
+  };
   return {
-    out: (text) => void process.stdout.write(text),
-    err: (text) => void process.stderr.write(text),
+    out: to(process.stdout),
+    err: to(process.stderr),
+    ...(live && { progress: live }),
     readStdin,
     stdio: processStdio,
     columns: { out: columnsOf(process.stdout), err: columnsOf(process.stderr) },

@@ -30,6 +30,10 @@ function linesOf(error: unknown): string[] {
   return [message.startsWith('error: ') ? message : `error: ${message}`];
 }
 
+/** Whether the server has said it, or an error that was made of what it said. */
+export const isOfServer = (error: unknown): boolean =>
+  error instanceof StatusError || (error instanceof Error && isOfServer(error.cause));
+
 /** What kubectl prints for the reason Invalid: the causes, each once. */
 function invalidLines(details: JsonObject): string[] {
   const [kind, name] = [textAt(details, 'kind'), textAt(details, 'name')];

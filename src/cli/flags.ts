@@ -89,6 +89,14 @@ export const connectionFlags = {
     about: 'the namespace to work in',
     usual: 'the namespace of the context',
   },
+  v: {
+    type: 'string',
+    short: 'v',
+    hint: 'LEVEL',
+    about:
+      'from 1: with an error of the server, also the id by which its log and those of the agents have the request',
+    usual: '0',
+  },
   color: {
     type: 'string',
     hint: 'auto|always|never',

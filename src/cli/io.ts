@@ -1,6 +1,7 @@
 /** Everything outside that a command may use: streams, environment, clock and randomness. Tests pass in their own. */
 import type { Readable, Writable } from 'node:stream';
 import type { Clock } from '../base/clock.ts';
+import type { Progress } from '../base/live-lines.ts';
 import type { Random } from '../base/random.ts';
 
 export interface Io {
@@ -12,6 +13,8 @@ export interface Io {
   stdio(): Stdio;
   /** How wide the terminals are that output and errors go to; absent where they go elsewhere. */
   readonly columns?: { readonly out?: number | undefined; readonly err?: number | undefined };
+  /** Where work that takes a while is shown; absent where errors go to no terminal. */
+  readonly progress?: Progress;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly homeDirectory: string;
   readonly clock: Clock;

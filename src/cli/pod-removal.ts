@@ -2,6 +2,7 @@
 import type { JsonObject } from '../apimachinery/equality.ts';
 import { isNotFound, StatusError } from '../apimachinery/status-error.ts';
 import { type Clock, sleep, type Timer } from '../base/clock.ts';
+import { beginWork } from '../base/live-lines.ts';
 import { errorMessage } from '../base/log.ts';
 import { goDuration } from '../base/time.ts';
 import { objectPath } from '../client/resource-path.ts';
@@ -69,6 +70,7 @@ export async function removePods(
 /** Until the pod is gone; what went wrong otherwise. */
 async function evict(removal: Removal, pod: Metadata): Promise<string | undefined> {
   const { cluster, io, settings, deadline } = removal;
+  using work = beginWork(io.progress, `pod/${pod.name}`);
   const who = `pods/${JSON.stringify(pod.name)} -n ${JSON.stringify(pod.namespace)}`;
   const { name, namespace } = pod;
   const body = {
@@ -89,11 +91,13 @@ async function evict(removal: Removal, pod: Metadata): Promise<string | undefine
       if (isGone(error)) return undefined;
       const said = `error when evicting ${who}`;
       if (!isTooManyRequests(error)) return `${said}: ${errorMessage(error)}`;
+      work.say('its eviction is refused for now');
       io.err(`${said} (will retry after 5s): ${errorMessage(error)}\n`);
       await sleep(io.clock, retryMs, io.signal);
     }
   }
   if (settings.dryRun === 'server') return undefined;
+  work.say('stopping');
   const end = await removal.presence.end(pod.uid);
   if (end === 'late')
     return `error when waiting for pod ${JSON.stringify(name)} in namespace ${JSON.stringify(namespace)} to terminate: ${outOfTime}`;
@@ -119,6 +123,8 @@ async function deleteAll(
   }
   if (settings.dryRun === 'server') return [];
   for (const pod of pods) {
+    using work = beginWork(io.progress, `pod/${pod.name}`);
+    work.say('stopping');
     const end = await presence.end(pod.uid);
     if (end === 'late') return [outOfTime];
     io.out(end === 'gone' ? `pod/${pod.name} deleted\n` : skipping(pod.name, settings));

@@ -1,6 +1,7 @@
 /** The earlier templates of a workload: a Deployment keeps them in ReplicaSets, others in ControllerRevisions (kubectl's polymorphichelpers). */
 import { deepEqual, type JsonObject } from '../apimachinery/equality.ts';
 import { parseInt64 } from '../apimachinery/int64.ts';
+import { traceAnnotation } from '../apimachinery/trace-note.ts';
 import type { Cluster } from './cluster.ts';
 import { findResource, kindName } from './discovery.ts';
 import { metadataOf, podSelectorOf, recordAt, recordsAt, valueAt } from './objects.ts';
@@ -101,6 +102,7 @@ const ownAnnotations: ReadonlySet<string> = new Set([
   'deployment.kubernetes.io/revision-history',
   'deployment.kubernetes.io/desired-replicas',
   'deployment.kubernetes.io/max-replicas',
+  traceAnnotation,
   'deprecated.deployment.rollback.to',
 ]);
 

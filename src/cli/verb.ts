@@ -1,11 +1,13 @@
 /** One command of `ctl`, and how it becomes a command of the executable. */
 import { type CommandDef, defineCommand } from 'citty';
 import { colorModes, type Palette, paletteFor } from '../base/color.ts';
+import { currentSpan, errorKind } from '../base/tracing/current-span.ts';
 import { UsageError } from '../base/usage-error.ts';
 import { type Cluster, connect } from './cluster.ts';
-import { ExitError, errorText, ReportedError } from './errors.ts';
+import { ExitError, errorText, isOfServer, ReportedError } from './errors.ts';
 import { connectionFlags, Flags, type FlagTable, toArgs } from './flags.ts';
 import type { Io } from './io.ts';
+import { tracedCommand } from './tracing.ts';
 
 export interface VerbContext {
   readonly io: Io;
@@ -42,26 +44,36 @@ export interface VerbGroup {
 // biome-ignore lint/suspicious/noExplicitAny: citty's own name for a command whose arguments are not known here.
 export type AnyCommand = CommandDef<any>;
 
-export function toCommand(verb: Verb | VerbGroup, io: Io): AnyCommand {
+/** `name` is what is typed for it, with the names of the commands that it belongs to. */
+export function toCommand(verb: Verb | VerbGroup, io: Io, name: string): AnyCommand {
   const meta = { description: verb.about };
   if ('verbs' in verb) {
     // Flags of the connection may stand before the name of the inner command, too.
     const args = toArgs(connectionFlags, undefined);
-    return defineCommand({ meta, args, subCommands: commandsOf(verb.verbs, io) });
+    return defineCommand({ meta, args, subCommands: commandsOf(verb.verbs, io, name) });
   }
   // A flag of the verb's own may have the name of one of the connection: `create rolebinding --user`.
   const table: FlagTable = { ...connectionFlags, ...verb.flags };
   const command = defineCommand({
     meta,
     args: toArgs(table, verb.words),
-    ...(verb.inner && { subCommands: commandsOf(verb.inner, io) }),
-    run: ({ rawArgs }) => runVerb(verb, new Flags(table, [...(verb.firstWords ?? []), ...rawArgs]), io),
+    ...(verb.inner && { subCommands: commandsOf(verb.inner, io, name) }),
+    run: ({ rawArgs }) =>
+      tracedCommand(io, name, () =>
+        runVerb(verb, new Flags(table, [...(verb.firstWords ?? []), ...rawArgs]), io),
+      ),
   });
   return withKubectlHints(command, [...(table.filename ? kustomizeFlags : []), ...(verb.kubectlOnly ?? [])]);
 }
 
-const commandsOf = (verbs: Readonly<Record<string, Verb>>, io: Io): Record<string, AnyCommand> =>
-  Object.fromEntries(Object.entries(verbs).map(([name, inner]) => [name, toCommand(inner, io)]));
+const commandsOf = (
+  verbs: Readonly<Record<string, Verb>>,
+  io: Io,
+  outer: string,
+): Record<string, AnyCommand> =>
+  Object.fromEntries(
+    Object.entries(verbs).map(([name, inner]) => [name, toCommand(inner, io, `${outer} ${name}`)]),
+  );
 
 /** Of every command of kubectl's that takes files. */
 const kustomizeFlags = ['-k', '--kustomize'];
@@ -82,8 +94,11 @@ async function runVerb(verb: Verb, flags: Flags, outside: Io): Promise<void> {
   const colorsOf = (width: number | undefined) => paletteFor(color, outside.env, width !== undefined);
   const { message } = colorsOf(columns.err);
   const io: Io = { ...outside, err: (text) => outside.err(message(text)) };
+  const verbosity = flags.whole('v') ?? 0;
   const report = (error: unknown) => {
+    currentSpan()?.fail(errorKind(error));
     io.err(`${errorText(error, columns.err)}\n`);
+    if (verbosity >= 1 && cluster && isOfServer(error)) io.err(`request id: ${cluster.requestId}\n`);
     io.exitWith(1);
   };
   try {

@@ -52,6 +52,10 @@ class FailoverTransport implements Transport {
     this.#used = first;
   }
 
+  get host(): string {
+    return new URL(this.#used.url).host;
+  }
+
   async request(request: ApiRequest): Promise<ApiResponse> {
     const failures = new Map<Server, TransportError>();
     for (;;) {

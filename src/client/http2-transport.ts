@@ -60,6 +60,10 @@ class Http2Transport implements Transport {
     });
   }
 
+  get host(): string {
+    return this.#server.host;
+  }
+
   request(request: ApiRequest): Promise<ApiResponse> {
     if (this.#closed) {
       const why = 'the transport is closed';

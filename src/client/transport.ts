@@ -17,6 +17,8 @@ export interface ApiResponse {
 }
 
 export interface Transport {
+  /** The server that is asked now, HOST:PORT; absent where it is no other process. */
+  readonly host?: string;
   request(request: ApiRequest): Promise<ApiResponse>;
   close(): void;
 }

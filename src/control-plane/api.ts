@@ -11,6 +11,7 @@ import { inBackground } from '../base/in-background.ts';
 import type { Client } from '../client/client.ts';
 import { inProcessTransport } from '../client/in-process-transport.ts';
 import { createClient } from '../client/rest-client.ts';
+import { tracedTransport } from '../client/traced-transport.ts';
 import { bootstrapObjects } from '../kube-apiserver/bootstrap.ts';
 import { createKubeApiServer, type KubeApiServer } from '../kube-apiserver/kube-apiserver.ts';
 import type { NodeConnection } from '../kube-apiserver/node-connection.ts';
@@ -50,7 +51,7 @@ export interface Api {
 }
 
 export function createApi({ authenticate, nodeConnection, objects, history, ...options }: ApiOptions): Api {
-  const { store, kinds, clock, random, log } = options;
+  const { store, kinds, clock, random, log, tracer } = options;
   const watchCache = createWatchCache({
     store,
     prefix: '/registry/',
@@ -65,8 +66,10 @@ export function createApi({ authenticate, nodeConnection, objects, history, ...o
     authenticate: authenticate(cache),
     ...(nodeConnection && { nodeConnection: nodeConnection(cache) }),
   });
-  const clientOf: Api['clientOf'] = (user, agent, through) =>
-    createClient(inProcessTransport(server.handlerFor(user, through), agent), { clock, random });
+  const clientOf: Api['clientOf'] = (user, agent, through) => {
+    const transport = inProcessTransport(server.handlerFor(user, through), agent);
+    return createClient(tracer ? tracedTransport(transport, 'writes') : transport, { clock, random });
+  };
 
   /** What is there before anybody is served, and known to the cache: by it everybody is judged. */
   const prepare = async (made: SystemObjects, signal: AbortSignal) => {

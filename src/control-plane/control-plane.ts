@@ -8,16 +8,20 @@ import { functionResource } from '../api/minik8s/v1/function.ts';
 import { workflowRunResource } from '../api/minik8s/v1/workflow-run.ts';
 import { serviceAccountUser, systemUser } from '../apiserver/user.ts';
 import { aborted, unlessAborted } from '../base/abort.ts';
+import type { Family } from '../base/exposition.ts';
 import { inBackground } from '../base/in-background.ts';
 import { type ControllersOptions, controllers } from '../controllers/index.ts';
 import { identityOf } from '../controllers/masters/masters-plan.ts';
 import { podRangeClaims } from '../controllers/nodes/node-ipam.ts';
 import type { TriggerOptions } from '../controllers/triggers/trigger.ts';
 import { defaultPlaces } from '../kube-apiserver/bootstrap.ts';
+import type { ReachesPod } from '../kube-apiserver/functions/reached-pods.ts';
 import { type SchedulerOptions, scheduler } from '../scheduler/scheduler.ts';
+import { measuredStore } from '../storage/measured-store.ts';
 import { announceMaster, type NamedMaster } from './announce-master.ts';
 import { type Api, type ApiOptions, createApi } from './api.ts';
 import { functionCaller } from './function-caller.ts';
+import { countObjects, planeMetrics } from './metric-pages.ts';
 import { runControllers } from './run-controllers.ts';
 
 export interface ControlPlaneOptions
@@ -31,6 +35,7 @@ export interface ControlPlaneOptions
       | 'serviceCIDR'
       | 'functionCalls'
       | 'workflowCalls'
+      | 'metrics'
     >,
     Omit<ControllersOptions, 'signSecretToken' | 'triggers'> {
   /** Where nodes and pods reach this API server. */
@@ -40,10 +45,12 @@ export interface ControlPlaneOptions
   /** The node of this very process: nobody needs to approve it. */
   readonly ownNode?: string;
   readonly scheduler?: SchedulerOptions;
-  /** This machine has a route to pods. */
-  readonly reachesPods?: boolean;
+  /** The pods that this machine has a route to; default none. */
+  readonly reachesPod?: ReachesPod;
   /** Others may share the store: then one of them leads at a time. */
   readonly sharesStore: boolean;
+  /** What this process uses, for the pages of metrics. */
+  readonly processMetrics?: () => readonly Family[];
 }
 
 export interface ControlPlane extends Omit<Api, 'run'> {
@@ -63,8 +70,12 @@ export type Listen = (until: AbortSignal) => Promise<{ readonly closed: Promise<
 export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   const { clock, random, log, master, clusterCidr, serviceCidr, nodeApproval, ownNode } = options;
   const objects = objectsOf(options);
+  const metrics = planeMetrics(options);
   const { run, ...api } = createApi({
     ...options,
+    store: measuredStore(options.store, metrics.apiserver, clock),
+    metrics: metrics.apiserver,
+    pages: { ...options.pages, controllers: metrics.controllers, scheduler: metrics.scheduler },
     objects,
     serviceCIDR: serviceCidr,
     readCertificateRequest: options.certificates.read,
@@ -74,6 +85,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     workflowCalls: workflowCalls(() => api),
     ...(options.runtimeImages && { functionCalls: functionCalls(options, () => api) }),
   });
+  countObjects(metrics.apiserver, api.kinds, api.cache);
   const { signSecretToken } = api.server;
   const placedCalls = options.placedCalls ?? api.server.placedCalls;
   const managed = {
@@ -83,7 +95,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
       placedCalls,
       ...(options.runtimeImages && { triggers: triggerOptions(api) }),
     }),
-    scheduler: scheduler(options.scheduler),
+    scheduler: scheduler({ ...options.scheduler, metrics: metrics.scheduling }),
   };
   const ready = Promise.withResolvers<void>();
 
@@ -101,7 +113,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
       await unlessAborted(signal, Promise.race([published.promise, announcing]));
       ready.resolve();
       const managing = inBackground(started, (until) =>
-        runControllers({ ...options, ...managed, hostname: master.hostname }, api, until),
+        runControllers({ ...options, ...metrics, ...managed, hostname: master.hostname }, api, until),
       );
       await Promise.race([aborted(signal), announcing, managing]);
     } finally {
@@ -117,13 +129,13 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
 
 /** The gateway says by the API of this very server what it needs. */
 function functionCalls(
-  { master, reachesPods = false }: ControlPlaneOptions,
+  { master, reachesPod = () => false }: ControlPlaneOptions,
   api: () => Pick<Api, 'clientOf'>,
 ): NonNullable<ApiOptions['functionCalls']> {
   const identity = identityOf(master);
   return {
     master: identity,
-    reachesPods,
+    reachesPod,
     async writeDemand(namespace, name, instances) {
       const functions = api().clientOf(systemUser('apiserver'), 'gateway').resource(functionResource);
       const body = { status: { demand: { [identity]: instances } } };

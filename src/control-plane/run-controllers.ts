@@ -3,12 +3,14 @@ import { componentUser, serviceAccountUser, type UserInfo } from '../apiserver/u
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
+import type { Tracer } from '../base/tracing/span.ts';
 import type { Client } from '../client/client.ts';
 import { createInformerFactory } from '../client/shared-informer.ts';
 import type { AccountedController, ControllerFactory } from '../controller-runtime/definition.ts';
 import { createEventRecorder, type StoppableEventRecorder } from '../controller-runtime/event-recorder.ts';
 import { runLeaderElection } from '../controller-runtime/leader-election.ts';
 import { createManager } from '../controller-runtime/manager.ts';
+import type { LeaderMetrics, QueueMetrics } from '../controller-runtime/queue-metrics.ts';
 import { beginTerm, duringTerm } from '../storage/term.ts';
 import type { Api } from './api.ts';
 
@@ -16,12 +18,17 @@ export interface RunControllersOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+  /** Absent where nothing is traced. */
+  readonly tracer?: Tracer;
   /** Others may share the store. */
   readonly sharesStore: boolean;
   /** Names this process among them. */
   readonly hostname: string;
   readonly controllers: readonly AccountedController[];
   readonly scheduler: ControllerFactory;
+  /** Where they are measured; default nowhere. */
+  readonly queues?: QueueMetrics;
+  readonly leader?: LeaderMetrics;
 }
 
 /** What they need of the API server of this process. */
@@ -40,7 +47,8 @@ export async function runControllers(
   api: OwnApi,
   signal: AbortSignal,
 ): Promise<void> {
-  const { clock, random, log, hostname } = options;
+  const { clock, random, log, hostname, leader } = options;
+  leader?.leads(leaseName, !options.sharesStore);
   if (!options.sharesStore) return runTerm(options, api, api.clientOf, signal);
   await runLeaderElection(
     {
@@ -56,7 +64,12 @@ export async function runControllers(
       async lead(leading, { term, giveUp }) {
         const claim = await beginTerm(api.store, leaseName, term);
         const store = duringTerm(api.store, claim, giveUp);
-        await runTerm(options, api, (user, agent) => api.clientOf(user, agent, store), leading);
+        leader?.leads(leaseName, true);
+        try {
+          await runTerm(options, api, (user, agent) => api.clientOf(user, agent, store), leading);
+        } finally {
+          leader?.leads(leaseName, false);
+        }
       },
     },
     signal,
@@ -68,7 +81,7 @@ export async function runControllers(
  * the controller manager; what a controller asks and writes besides, it does as its own account, the scheduler as itself.
  */
 async function runTerm(
-  { clock, random, log, controllers, scheduler }: RunControllersOptions,
+  { clock, random, log, tracer, controllers, scheduler, queues }: RunControllersOptions,
   { kinds }: OwnApi,
   clientOf: (user: UserInfo, agent: string) => Client,
   signal: AbortSignal,
@@ -82,7 +95,8 @@ async function runTerm(
     );
   const events = recorderOf('controller-manager', client);
   const informers = createInformerFactory({ client, clock, random, log, newest: true });
-  const running = createManager({ client, informers, kinds, events, clock, random, log });
+  const watchers = { ...(queues && { queues }), ...(tracer && { tracer }) };
+  const running = createManager({ client, informers, kinds, events, clock, random, log, ...watchers });
   for (const { account, eventSource, controller } of controllers) {
     const own = clientOf(serviceAccountUser('kube-system', account), manager);
     const ownEvents = recorderOf(eventSource ?? account, own);

@@ -13,9 +13,11 @@ import type { Informer, Lister } from '../client/informer.ts';
 import {
   type ControllerContext,
   type ControllerDefinition,
+  type ReconcileResult,
   TerminalError,
   type Watched,
 } from './definition.ts';
+import { ReconcileTraces } from './reconcile-traces.ts';
 import { inTurns, type NextPiece } from './turns.ts';
 import { WorkQueue } from './workqueue.ts';
 
@@ -41,6 +43,7 @@ export class Controller {
   /** What is watched of the kinds there are. */
   readonly #ofKinds = new Map<ResourceDefinition, Watched | undefined>();
   #queue: WorkQueue<ObjectKey> | undefined;
+  readonly #traces: ReconcileTraces | undefined;
 
   constructor(definition: ControllerDefinition, context: ControllerContext, options: ControllerOptions = {}) {
     this.name = definition.name;
@@ -49,6 +52,7 @@ export class Controller {
     this.#options = options;
     this.#nextPiece = options.nextPiece ?? inTurns(context.clock);
     this.#log = context.log.named(definition.name);
+    this.#traces = context.tracer && new ReconcileTraces(context.tracer, context.clock, definition.name);
   }
 
   /** Listens to the informers; once, before they start. Keys are dropped while the controller does not run. */
@@ -100,6 +104,8 @@ export class Controller {
       this.#options.retry,
       this.#definition.urgencyOf,
     );
+    const { queues } = this.#context;
+    if (queues) queue.observedBy(queues.observe(this.name, () => queue.state));
     this.#queue = queue;
     const unlink = onAbort(signal, () => queue.shutDown());
     for (const { watched, lister } of this.#watches) {
@@ -130,6 +136,7 @@ export class Controller {
         error: errorMessage(error),
       });
     }
+    this.#traces?.queued(keys);
     this.#queue.addAll(keys);
   }
 
@@ -148,13 +155,20 @@ export class Controller {
 
   async #reconcile(queue: WorkQueue<ObjectKey>, key: ObjectKey, signal: AbortSignal): Promise<void> {
     try {
-      const result = await this.#definition.reconcile(key, signal);
+      const result = await this.#reconciled(key, signal);
       queue.forget(key);
       if (result?.requeueAfter !== undefined) queue.addAfter(key, result.requeueAfter);
     } catch (error) {
       if (signal.aborted) this.#log.debug('stopped while reconciling', { key, error: errorMessage(error) });
       else this.#failed(queue, key, error);
     }
+  }
+
+  #reconciled(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult | undefined> {
+    const work = () => this.#definition.reconcile(key, signal);
+    if (!this.#traces) return work();
+    // What a key stands for is watched first.
+    return this.#traces.during(key, this.#watches[0]?.lister.get(key), work);
   }
 
   #failed(queue: WorkQueue<ObjectKey>, key: ObjectKey, error: unknown): void {

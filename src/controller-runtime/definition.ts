@@ -10,9 +10,11 @@ import type { ResourceDefinition, ResourceRef } from '../apimachinery/resource-d
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
+import type { Tracer } from '../base/tracing/span.ts';
 import type { Client } from '../client/client.ts';
 import type { InformerFactory, InformerScope } from '../client/informer.ts';
 import type { EventRecorder } from './events.ts';
+import type { QueueMetrics } from './queue-metrics.ts';
 
 export interface ReconcileResult {
   /** Milliseconds until this key is looked at again, whether or not anything changes. */
@@ -52,6 +54,10 @@ export interface ControllerContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+  /** Where queues are measured; default nowhere. */
+  readonly queues?: QueueMetrics;
+  /** Absent where nothing is traced. */
+  readonly tracer?: Tracer;
 }
 
 export type ControllerFactory = (context: ControllerContext) => ControllerDefinition;

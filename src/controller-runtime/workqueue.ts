@@ -5,6 +5,7 @@
  */
 import { type BackoffOptions, backoffMs } from '../base/backoff.ts';
 import type { Clock, Timer } from '../base/clock.ts';
+import { type QueueObserver, type QueueState, unobserved } from './queue-metrics.ts';
 import { ReadyKeys } from './ready-keys.ts';
 
 /** client-go's: 5 ms after the first failure of a key, 1000 s at most. */
@@ -20,12 +21,14 @@ export class WorkQueue<K> {
   readonly #backoff: BackoffOptions;
   /** Keys to hand out; none of them is in #processing. */
   readonly #ready: ReadyKeys<K>;
-  /** Keys that were added and not handed out since. */
-  readonly #dirty = new Set<K>();
-  readonly #processing = new Set<K>();
+  /** Keys that were added and not handed out since, and when. */
+  readonly #dirty = new Map<K, number>();
+  /** And since when. */
+  readonly #processing = new Map<K, number>();
   readonly #delayed = new Map<K, Waiting>();
   readonly #failures = new Map<K, number>();
   readonly #takers: ((key: K | undefined) => void)[] = [];
+  #observer = unobserved;
   #down = false;
 
   /** Keys of a higher urgency are handed out first; default: all are alike. */
@@ -33,6 +36,22 @@ export class WorkQueue<K> {
     this.#clock = clock;
     this.#backoff = { ...usualBackoff, ...backoff };
     this.#ready = new ReadyKeys(urgencyOf);
+  }
+
+  /** Tells it what happens from now on. */
+  observedBy(observer: QueueObserver): void {
+    this.#observer = observer;
+  }
+
+  /** How it is now. */
+  get state(): QueueState {
+    const now = this.#clock.monotonic();
+    const took = [...this.#processing.values()].map((begun) => (now - begun) / 1000);
+    return {
+      depth: this.length,
+      unfinished: took.reduce((sum, seconds) => sum + seconds, 0),
+      longest: took.reduce((most, seconds) => Math.max(most, seconds), 0),
+    };
   }
 
   /** Keys that could be handed out now. */
@@ -47,9 +66,11 @@ export class WorkQueue<K> {
   /** All are there before the first is handed out. */
   addAll(keys: Iterable<K>): void {
     if (this.#down) return;
+    const now = this.#clock.monotonic();
     for (const key of keys) {
       if (this.#dirty.has(key)) continue;
-      this.#dirty.add(key);
+      this.#dirty.set(key, now);
+      this.#observer.added();
       if (!this.#processing.has(key)) this.#ready.add(key);
     }
     this.#handOut();
@@ -77,6 +98,7 @@ export class WorkQueue<K> {
   addRateLimited(key: K): number {
     const failures = this.failures(key) + 1;
     this.#failures.set(key, failures);
+    this.#observer.retried();
     const ms = backoffMs(this.#backoff, failures);
     this.addAfter(key, ms);
     return ms;
@@ -104,6 +126,8 @@ export class WorkQueue<K> {
   }
 
   done(key: K): void {
+    const begun = this.#processing.get(key);
+    if (begun !== undefined) this.#observer.done((this.#clock.monotonic() - begun) / 1000);
     this.#processing.delete(key);
     if (this.#down || !this.#dirty.has(key)) return;
     this.#ready.add(key);
@@ -123,8 +147,10 @@ export class WorkQueue<K> {
       const key = this.#ready.take();
       if (key === undefined) return;
       const take = this.#takers.shift() as (key: K | undefined) => void;
+      const now = this.#clock.monotonic();
+      this.#observer.taken((now - (this.#dirty.get(key) ?? now)) / 1000);
       this.#dirty.delete(key);
-      this.#processing.add(key);
+      this.#processing.set(key, now);
       take(key);
     }
   }

@@ -17,6 +17,7 @@ import { staleDisruptionController } from './disruption/stale-disruption.ts';
 import { functionController } from './functions/function.ts';
 import type { RuntimeImages } from './functions/version-plan.ts';
 import { warmPoolController } from './functions/warm-pool.ts';
+import { eventTtl } from './garbage/event-ttl.ts';
 import { garbageCollector } from './garbage/garbage-collector.ts';
 import { podGcController } from './garbage/pod-gc.ts';
 import { namespaceController } from './namespaces/namespace.ts';
@@ -61,6 +62,8 @@ export interface ControllersOptions extends WorkflowOptions {
   readonly clusterDomain: string;
   /** Milliseconds of silence after which a node is lost; default 40 s. */
   readonly nodeGracePeriodMs?: number;
+  /** Milliseconds for which an Event is kept after it has last happened; default an hour. */
+  readonly eventTtlMs?: number;
   /** Whether machines with a bootstrap token join at once. */
   readonly nodeApproval: NodeApproval;
   readonly certificates: {
@@ -142,6 +145,7 @@ export const controllers = (options: ControllersOptions): readonly AccountedCont
     controller: taintEvictionController,
   },
   { account: 'pod-garbage-collector', controller: podGcController },
+  { account: 'event-ttl-controller', controller: eventTtl(options.eventTtlMs) },
   {
     account: 'certificate-controller',
     controller: csrApproving({ ...options, approval: options.nodeApproval, read: options.certificates.read }),

@@ -1,5 +1,7 @@
 /** Answers of other servers, for as long as they say (RFC 2308 for those that say no), bounded both ways. */
 import type { Clock } from '../base/clock.ts';
+import type { Family } from '../base/exposition.ts';
+import { counter, gauge } from '../base/metric-family.ts';
 import { type DnsRecord, type Reply, recordSize } from './packet.ts';
 
 export interface CacheLimits {
@@ -8,7 +10,11 @@ export interface CacheLimits {
   readonly bytes: number;
 }
 
+/** As CoreDNS tells them apart: records, or that there are none. */
+type Kind = 'success' | 'denial';
+
 interface Entry {
+  readonly kind: Kind;
   readonly reply: Reply;
   readonly storedAt: number;
   readonly until: number;
@@ -25,6 +31,9 @@ export class AnswerCache {
   /** The least recently used one first. */
   readonly #entries = new Map<string, Entry>();
   #bytes = 0;
+  readonly #hits = { success: 0, denial: 0 };
+  readonly #evictions = { success: 0, denial: 0 };
+  #misses = 0;
 
   constructor(clock: Clock, limits: CacheLimits) {
     this.#clock = clock;
@@ -37,6 +46,16 @@ export class AnswerCache {
 
   /** The cached answer with its remaining TTLs; undefined when there is none or it has expired. */
   get(key: string): Reply | undefined {
+    const entry = this.#find(key);
+    if (!entry) {
+      this.#misses++;
+      return undefined;
+    }
+    this.#hits[entry.kind]++;
+    return aged(entry.reply, Math.floor((this.#clock.now() - entry.storedAt) / 1000));
+  }
+
+  #find(key: string): Entry | undefined {
     const entry = this.#entries.get(key);
     if (!entry) return undefined;
     const now = this.#clock.now();
@@ -44,7 +63,7 @@ export class AnswerCache {
     // A clock that was set back must not make an answer live for longer.
     if (now >= entry.until || now < entry.storedAt) return undefined;
     this.#add(key, entry);
-    return aged(entry.reply, Math.floor((now - entry.storedAt) / 1000));
+    return entry;
   }
 
   /** Does not keep answers without a TTL, such as failures. */
@@ -58,11 +77,34 @@ export class AnswerCache {
     );
     if (seconds <= 0 || bytes > this.#limits.bytes) return;
     const storedAt = this.#clock.now();
-    this.#add(key, { reply, storedAt, until: storedAt + seconds * 1000, bytes });
+    const kind = reply.rcode === 'NOERROR' && reply.answers.length > 0 ? 'success' : 'denial';
+    this.#add(key, { kind, reply, storedAt, until: storedAt + seconds * 1000, bytes });
     for (const [oldest, entry] of this.#entries) {
       if (this.#entries.size <= this.#limits.entries && this.#bytes <= this.#limits.bytes) break;
       this.#remove(oldest, entry);
+      this.#evictions[entry.kind]++;
     }
+  }
+
+  /** Under the names of CoreDNS' cache plugin. */
+  families(): readonly Family[] {
+    const of = (counts: Readonly<Record<Kind, number>>) =>
+      Object.entries(counts).map(([type, value]) => ({ labels: { type, zones: '.', view: '' }, value }));
+    const entries = { success: 0, denial: 0 };
+    for (const { kind } of this.#entries.values()) entries[kind]++;
+    const { success, denial } = this.#hits;
+    const whole = (value: number) => [{ labels: { zones: '.', view: '' }, value }];
+    return [
+      gauge('coredns_cache_entries', 'Answers of other servers that are kept.', of(entries)),
+      counter(
+        'coredns_cache_requests_total',
+        'Questions for which the cache was looked into.',
+        whole(success + denial + this.#misses),
+      ),
+      counter('coredns_cache_hits_total', 'Questions that the cache answered.', of(this.#hits)),
+      counter('coredns_cache_misses_total', 'Questions that it could not answer.', whole(this.#misses)),
+      counter('coredns_cache_evictions_total', 'Answers that had to make room.', of(this.#evictions)),
+    ];
   }
 
   #add(key: string, entry: Entry): void {

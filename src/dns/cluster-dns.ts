@@ -6,9 +6,11 @@ import { aborted } from '../base/abort.ts';
 import { Backoff } from '../base/backoff.ts';
 import { type Clock, sleep } from '../base/clock.ts';
 import type { Exec } from '../base/exec.ts';
+import type { Family } from '../base/exposition.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { InformerFactory } from '../client/informer.ts';
 import { createClusterZone } from './cluster-zone.ts';
+import { DnsCounts } from './dns-counts.ts';
 import { removeDnsLink, setUpDnsLink } from './dns-link.ts';
 import { type Server, systemExchange } from './exchange.ts';
 import { createForwarder } from './forwarder.ts';
@@ -44,6 +46,8 @@ export interface ClusterDnsOptions {
 export interface ClusterDns {
   /** Answers until the signal aborts; rejects when it cannot begin to. Leaves its link and rules on the machine. */
   run(signal: AbortSignal): Promise<void>;
+  /** What it was asked and answered, under CoreDNS' names. */
+  families(): readonly Family[];
 }
 
 /** The same address on every node of every cluster, for clients that do not know the cluster. */
@@ -69,7 +73,8 @@ export function createClusterDns(options: ClusterDnsOptions): ClusterDns {
     own: addresses,
   });
   const forwarder = createForwarder({ servers, exchange: systemExchange, messageId, clock, log });
-  const respond = createResponder({ zone, forwarder, random });
+  const counts = new DnsCounts(clock);
+  const respond = createResponder({ zone, forwarder, random, clock, counts });
   const link = { addresses, podLinks: options.podLinks };
 
   async function open(): Promise<Listening> {
@@ -103,6 +108,7 @@ export function createClusterDns(options: ClusterDnsOptions): ClusterDns {
   }
 
   return {
+    families: () => [...counts.families(), ...forwarder.families()],
     async run(signal) {
       let listening: Listening | undefined;
       try {

@@ -4,9 +4,11 @@
  * at once, and asks again or elsewhere.
  */
 import type { Clock } from '../base/clock.ts';
+import type { Family } from '../base/exposition.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import { AnswerCache, type CacheLimits } from './cache.ts';
 import type { Exchange, Request, Server } from './exchange.ts';
+import { ForwardCounts } from './forward-counts.ts';
 import { type Query, type Reply, type UpstreamReply, writeQuestion } from './packet.ts';
 
 export interface ForwarderOptions {
@@ -34,6 +36,8 @@ export type Forwarded = Pick<Query, 'question' | 'checkingDisabled' | 'edns'>;
 export interface Forwarder {
   /** Never rejects: a failure is the reply SERVFAIL. */
   resolve(asked: Forwarded): Promise<Reply>;
+  /** How often it did what. */
+  families(): readonly Family[];
 }
 
 const defaultLimits: ForwarderLimits = {
@@ -62,6 +66,7 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
   const { servers, exchange, messageId, clock, log } = options;
   const limits = { ...defaultLimits, ...options.limits };
   const cache = new AnswerCache(clock, limits.cache);
+  const counts = new ForwardCounts();
   const inFlight = new Map<string, Promise<Reply>>();
   const failedAt = new Map<string, number>();
   let waiting = 0;
@@ -82,8 +87,12 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
   async function attempt(server: Server, request: Request, leftMs: number): Promise<UpstreamReply> {
     const limit = new AbortController();
     const timer = clock.after(Math.min(attemptMs, leftMs), () => limit.abort(new Error('no answer in time')));
+    const since = clock.monotonic();
+    counts.asked(serverName(server));
     try {
-      return await exchange(server, request, limit.signal);
+      const reply = await exchange(server, request, limit.signal);
+      counts.answered(serverName(server), reply.rcode, (clock.monotonic() - since) / 1000);
+      return reply;
     } finally {
       timer.cancel();
     }
@@ -149,6 +158,7 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
       if (kept) return kept;
       const present = inFlight.get(key);
       if (waiting >= limits.waiting || (!present && inFlight.size >= limits.inFlight)) {
+        counts.rejected();
         tell('too many DNS queries wait for the upstream name servers; refusing more', {});
         return failure;
       }
@@ -159,6 +169,7 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
         waiting--;
       }
     },
+    families: () => [...cache.families(), ...counts.families()],
   };
 }
 

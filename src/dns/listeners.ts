@@ -31,13 +31,13 @@ export async function listenDns({ addresses, port, respond, log }: ListenOptions
   const { promise: failed, reject } = Promise.withResolvers<never>();
   failed.catch(() => undefined);
   for (const address of addresses) {
-    const socket = datagramSocket(respond, log);
+    const socket = datagramSocket(address, respond, log);
     opened.defer(async () => void (await new Promise<void>((resolve) => socket.close(() => resolve()))));
     socket.bind({ address, port, exclusive: true });
     await ready(socket, address, port);
     socket.on('error', reject);
 
-    const server = connectionServer(respond, log);
+    const server = connectionServer(address, respond, log);
     server.listen({ host: address, port, exclusive: true });
     await ready(server, address, port);
     opened.defer(() => closeServer(server));
@@ -58,11 +58,11 @@ async function ready(socket: DatagramSocket | Server, address: string, port: num
   }
 }
 
-function datagramSocket(respond: Responder, log: Logger): DatagramSocket {
+function datagramSocket(own: string, respond: Responder, log: Logger): DatagramSocket {
   const socket = createSocket({ type: 'udp4', recvBufferSize: receiveBuffer });
   socket.on('message', (message, { address, port }) => {
     const answer = async () => {
-      const reply = await respond(message, 'udp');
+      const reply = await respond(message, 'udp', own);
       // Errors of a client that has left are ignored; the socket's own failures arrive as its error event.
       if (reply) socket.send(reply, port, address, () => undefined);
     };
@@ -73,14 +73,14 @@ function datagramSocket(respond: Responder, log: Logger): DatagramSocket {
 
 const open = new WeakMap<Server, Set<Socket>>();
 
-function connectionServer(respond: Responder, log: Logger): Server {
+function connectionServer(own: string, respond: Responder, log: Logger): Server {
   const sockets = new Set<Socket>();
   const server = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
     socket.on('error', () => socket.destroy());
     socket.setTimeout(idleMs, () => socket.destroy());
-    serve(socket, respond).catch((error) => {
+    serve(socket, own, respond).catch((error) => {
       log.debug('a connection ended early', { error: errorMessage(error) });
       socket.destroy();
     });
@@ -91,11 +91,11 @@ function connectionServer(respond: Responder, log: Logger): Server {
 }
 
 /** One question after the other: who sends faster than it is answered has to wait. */
-async function serve(socket: Socket, respond: Responder): Promise<void> {
+async function serve(socket: Socket, own: string, respond: Responder): Promise<void> {
   const frames = new Frames();
   for await (const chunk of socket as AsyncIterable<Buffer>) {
     for (const message of frames.push(chunk)) {
-      const reply = await respond(message, 'tcp');
+      const reply = await respond(message, 'tcp', own);
       if (reply && !socket.write(frame(reply))) await once(socket, 'drain');
     }
   }

@@ -1,11 +1,14 @@
 /** From a client's bytes to the bytes of its answer: the cluster's names from the zone, all others from outside. */
+import type { Clock } from '../base/clock.ts';
 import type { ClusterZone } from './cluster-zone.ts';
+import type { DnsCounts, DnsProtocol } from './dns-counts.ts';
 import type { Forwarder } from './forwarder.ts';
 import {
   type DnsRecord,
   datagramLimit,
   type Query,
   questionAbout,
+  type Rcode,
   type Reply,
   readQuery,
   streamLimit,
@@ -16,13 +19,19 @@ import { answerFrom, type Verdict } from './zone/answer.ts';
 
 export interface ResponderOptions {
   readonly zone: ClusterZone;
-  readonly forwarder: Forwarder;
+  readonly forwarder: Pick<Forwarder, 'resolve'>;
   /** Uniform in [0, 1): which of several addresses comes first. */
   readonly random: () => number;
+  readonly clock: Clock;
+  readonly counts: DnsCounts;
 }
 
-/** Resolves to nothing when there must be no answer; never rejects. */
-export type Responder = (message: Buffer, transport: 'udp' | 'tcp') => Promise<Buffer | undefined>;
+/** `address`: the one that was asked. Resolves to nothing when there must be no answer; never rejects. */
+export type Responder = (
+  message: Buffer,
+  protocol: DnsProtocol,
+  address: string,
+) => Promise<Buffer | undefined>;
 
 const failure: Reply = {
   rcode: 'SERVFAIL',
@@ -32,7 +41,9 @@ const failure: Reply = {
   additionals: [],
 };
 
-export function createResponder({ zone, forwarder, random }: ResponderOptions): Responder {
+export function createResponder(options: ResponderOptions): Responder {
+  const { zone, forwarder, random, clock, counts } = options;
+
   async function replyTo(query: Query): Promise<Reply> {
     const verdict = answerFrom(zone, query);
     if (!verdict) return query.recursionDesired ? forwarder.resolve(query) : { ...failure, rcode: 'REFUSED' };
@@ -47,18 +58,31 @@ export function createResponder({ zone, forwarder, random }: ResponderOptions): 
     return { ...reply, answers, authoritative: false };
   }
 
-  return async (message, transport) => {
-    const reading = readQuery(message);
-    if (!reading) return undefined;
-    if ('refusal' in reading) return writeRefusal(reading);
-    const { query } = reading;
-    const limit = transport === 'tcp' ? streamLimit : datagramLimit(query);
+  async function answerTo(query: Query, protocol: DnsProtocol): Promise<{ rcode: Rcode; bytes: Buffer }> {
+    const limit = protocol === 'tcp' ? streamLimit : datagramLimit(query);
     try {
-      return writeReply(query, await replyTo(query), limit);
+      const reply = await replyTo(query);
+      return { rcode: reply.rcode, bytes: writeReply(query, reply, limit) };
     } catch {
       // A record from an upstream server that cannot be encoded again.
-      return writeReply(query, failure, limit);
+      return { rcode: failure.rcode, bytes: writeReply(query, failure, limit) };
     }
+  }
+
+  return async (message, protocol, address) => {
+    const since = clock.monotonic();
+    const reading = readQuery(message);
+    if (!reading) return undefined;
+    const { rcode, bytes } =
+      'refusal' in reading
+        ? { rcode: reading.refusal, bytes: writeRefusal(reading) }
+        : await answerTo(reading.query, protocol);
+    const { type, edns } = reading.query ?? {};
+    counts.answered({
+      ...{ address, protocol, type, dnssec: edns?.dnssec ?? false, rcode, since },
+      ...{ askedBytes: message.length, answeredBytes: bytes.length },
+    });
+    return bytes;
   };
 }
 

@@ -6,7 +6,12 @@ import { RuntimeError } from './runtime-error.ts';
 import { jsonLines } from './streams.ts';
 
 /** One line of a progress stream; `error` is deprecated since API 1.48, to be left empty or out. */
-interface ProgressLine {
+export interface ProgressLine {
+  /** What it is about, such as a layer. */
+  readonly id?: string;
+  readonly status?: string;
+  /** Bytes. */
+  readonly progressDetail?: { readonly current?: number; readonly total?: number };
   readonly error?: string;
   readonly errorDetail?: { readonly message?: string };
 }
@@ -20,6 +25,8 @@ export interface PullOptions {
   readonly signal: AbortSignal;
   /** With it the pull is given up when the engine says nothing of it for a minute: others wait for its place. */
   readonly clock?: Clock;
+  /** Told of each line as it comes. */
+  readonly onLine?: (line: ProgressLine) => void;
   /** Both or none. */
   readonly username?: string;
   readonly password?: string;
@@ -29,14 +36,15 @@ const silenceMs = 60_000;
 
 /** Rejects with a RuntimeError of reason PullFailed; a name without a tag means `latest`. */
 export async function pullImage(docker: Docker, name: string, options: PullOptions): Promise<void> {
-  const { signal, clock, username, password } = options;
+  const { signal, clock, onLine, username, password } = options;
   const doing = `pull ${name}`;
   const silent = new AbortController();
   const listen = () => clock?.after(silenceMs, () => silent.abort());
   let timer = listen();
-  const onProgress = () => {
+  const onProgress = (line: ProgressLine) => {
     timer?.cancel();
     timer = listen();
+    onLine?.(line);
   };
   const query = {
     abortSignal: AbortSignal.any([signal, silent.signal]),
@@ -79,10 +87,10 @@ export async function removeImage(docker: Docker, name: string): Promise<void> {
 export async function drain(
   stream: AsyncIterable<Uint8Array>,
   doing: string,
-  onProgress: () => void = () => {},
+  onProgress: (line: ProgressLine) => void = () => {},
 ): Promise<void> {
   for await (const line of jsonLines(stream)) {
-    onProgress();
+    onProgress(line as ProgressLine);
     const { error, errorDetail } = line as ProgressLine;
     if (error === undefined && errorDetail === undefined) continue;
     const said = error || errorDetail?.message || 'it does not say why';

@@ -3,6 +3,8 @@
 export interface OutputPiece {
   readonly stream: 'stdout' | 'stderr';
   readonly data: Uint8Array;
+  /** Whether its frame ends with it. */
+  readonly ends: boolean;
 }
 
 const stderr = 2;
@@ -25,7 +27,7 @@ export async function* outputPieces(chunks: AsyncIterable<Uint8Array>): AsyncIte
       const piece = data.subarray(0, left);
       left -= piece.length;
       data = data.subarray(piece.length);
-      if (piece.length > 0) yield { stream, data: piece };
+      if (piece.length > 0) yield { stream, data: piece, ends: left === 0 };
     }
     rest = data;
   }

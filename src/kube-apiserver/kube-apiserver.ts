@@ -11,19 +11,22 @@ import { kindFields } from '../api/registry.ts';
 import { type ApiServer, createApiServer } from '../apiserver/app.ts';
 import { forOwnAudiences, unionAuthenticator } from '../apiserver/authentication/authenticator.ts';
 import type { KindBehavior } from '../apiserver/kind-behavior.ts';
-import type { ServerParts } from '../apiserver/options.ts';
+import { metricsPage } from '../apiserver/metrics-page.ts';
+import type { Document, ServerParts } from '../apiserver/options.ts';
 import type { ClaimPlanner } from '../apiserver/registry/claim-planner.ts';
 import type { DirectServe } from '../apiserver/serve.ts';
 import { findObject } from '../apiserver/stored-object.ts';
 import { systemUser } from '../apiserver/user.ts';
 import type { SignSecretToken } from '../base/account-token.ts';
 import type { Clock } from '../base/clock.ts';
+import type { Registry } from '../base/metrics/registry.ts';
 import type { PlacedCalls } from '../base/placed-calls.ts';
 import { defaultTolerations } from './admission/default-toleration-seconds.ts';
 import { admissionPlugins } from './admission/plugins.ts';
 import { serviceAccountAuthenticator } from './authentication/service-account-token.ts';
 import { nodeAuthorizer } from './authorization/node-authorizer.ts';
 import { bootstrapperAuthorizer, type RequesterLookup } from './authorization/node-bootstrapper.ts';
+import { nodeMetricsAuthorizer } from './authorization/node-metrics.ts';
 import { checkNodeMayRead } from './authorization/node-reads.ts';
 import { publicCallsAuthorizer } from './authorization/public-calls.ts';
 import { dnsClaims } from './claims/dns-claims.ts';
@@ -37,6 +40,8 @@ import { InstanceConnections } from './functions/instance-connections.ts';
 import { placedCalls } from './functions/placed-calls.ts';
 import { measure } from './metrics/measure.ts';
 import { NodeSamples } from './metrics/node-samples.ts';
+import { targetLists } from './monitoring/target-lists.ts';
+import { ObjectMetricsPage, objectMetricsPath } from './object-metrics/page.ts';
 import type { KubeApiServerOptions } from './options.ts';
 import { usualConfiguration } from './pod-security/configuration.ts';
 import { dialPod, dialPodDirectly } from './proxy/dial.ts';
@@ -117,10 +122,16 @@ function functionCalls(
 ): KubeContext['functions'] {
   const { functionCalls: functions, nodeConnection, cache, clock, log } = options;
   if (!functions) return undefined;
-  const gateway = new Gateway({ cache, clock, log: log.named('gateway'), ...functions });
+  const gateway = new Gateway({
+    cache,
+    clock,
+    log: log.named('gateway'),
+    page: options.metrics,
+    ...functions,
+  });
   const dial = (pod: Pod) => {
     const address = pod.status?.podIP ?? '';
-    const open = functions.reachesPods
+    const open = functions.reachesPod(pod, cache)
       ? dialPodDirectly(clock, address, instancePort)
       : dialPod(nodeConnection, clock, { scheme: 'http', pod, address, port: instancePort });
     return within(clock, longestDial, open);
@@ -145,15 +156,30 @@ async function within<T>(clock: Clock, ms: number, open: (signal: AbortSignal) =
 const kubeParts = (server: KubeContext, options: KubeApiServerOptions): ServerParts => ({
   behavior: kindBehavior(server),
   admission: admissionPlugins(server),
-  documents: issuerDocuments(server, options),
+  documents: documentsOf(server, options),
   authorizers: [
     nodeAuthorizer(server),
     bootstrapperAuthorizer(requesters(server)),
     publicCallsAuthorizer(server.cache),
     rbacAuthorizer(server),
+    nodeMetricsAuthorizer(rbacAuthorizer(server)),
     ...(options.authorize ? [options.authorize] : []),
   ],
 });
+
+function documentsOf(server: KubeContext, options: KubeApiServerOptions): ServerParts['documents'] {
+  const { metrics, pages } = options;
+  const { turns } = server;
+  const objects = new ObjectMetricsPage(server);
+  const page = (of: Registry | Document) => (typeof of === 'function' ? of : metricsPage(of, turns));
+  return new Map<string, Document>([
+    ...issuerDocuments(server, options),
+    ...(metrics ? ([['/metrics', page(metrics)]] as const) : []),
+    ...Object.entries(pages ?? {}).map(([name, of]) => [`/metrics/${name}`, page(of)] as const),
+    [objectMetricsPath, (request) => objects.answer(request)],
+    ...targetLists(server),
+  ]);
+}
 
 function kindBehavior(server: KubeContext): KindBehavior {
   const claims: Readonly<Record<string, ClaimPlanner>> = {

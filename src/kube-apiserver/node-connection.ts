@@ -4,7 +4,12 @@ import type { UpgradedConnection, UpgradeRequest } from '../apiserver/server-con
 
 /** Calls the HTTPS server of a node's agent; `path` begins with `/`. The answer's body is passed on as it comes. */
 export interface NodeConnection {
-  (node: string, path: string, signal: AbortSignal): Promise<Response>;
+  (
+    node: string,
+    path: string,
+    signal: AbortSignal,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Response>;
   /** Asks the agent to speak another protocol from then on; a Response is its refusal. */
   readonly upgrade?: (
     node: string,

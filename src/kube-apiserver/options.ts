@@ -1,12 +1,14 @@
 /** What Kubernetes' own API server is given. */
 
 import type { Authorizer } from '../apiserver/authorization/authorizer.ts';
-import type { ApiServerOptions } from '../apiserver/options.ts';
+import type { ApiServerOptions, Document } from '../apiserver/options.ts';
 import type { ReadCertificateRequest } from '../base/certificate-request.ts';
+import type { Registry } from '../base/metrics/registry.ts';
 import type { DefaultTolerations } from './admission/default-toleration-seconds.ts';
 import type { LimitedResource } from './admission/quota-checks.ts';
 import type { PodRangeProblem } from './context.ts';
 import type { WriteDemand } from './functions/gateway.ts';
+import type { ReachesPod } from './functions/reached-pods.ts';
 import type { NodeConnection } from './node-connection.ts';
 import type { PodSecurityConfiguration } from './pod-security/configuration.ts';
 import type { IssuerOptions } from './service-accounts/issuer.ts';
@@ -16,9 +18,12 @@ export interface FunctionCallOptions {
   /** What this master calls itself. */
   readonly master: string;
   readonly writeDemand: WriteDemand;
-  /** This machine has a route to pods: connections need not go by way of the agents. */
-  readonly reachesPods: boolean;
+  /** For which pods connections need not go by way of the agents, as this machine has a route to them. */
+  readonly reachesPod: ReachesPod;
 }
+
+/** Pages of metrics below /metrics, by name: of other parts of this process, or made by somebody else. */
+export type MetricPages = Readonly<Record<string, Registry | Document>>;
 
 export interface KubeApiServerOptions
   extends Omit<ApiServerOptions, 'fields' | 'messages' | 'parts' | 'remoteAddressKey'> {
@@ -43,6 +48,8 @@ export interface KubeApiServerOptions
   readonly nodeConnection?: NodeConnection;
   /** Of the tokens of service accounts. */
   readonly issuer?: IssuerOptions;
+  /** Beside the page of this server, which is `metrics`. */
+  readonly pages?: MetricPages;
   /** How runs of workflows are made that are called; without it they are not. */
   readonly workflowCalls?: RunClient;
   /** How functions are called; without it they are not. */

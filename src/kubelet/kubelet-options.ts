@@ -4,8 +4,10 @@ import type { Service } from '../api/core/v1/service.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Current } from '../base/current.ts';
 import type { Exec } from '../base/exec.ts';
+import type { Family } from '../base/exposition.ts';
 import type { Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
+import type { Tracer } from '../base/tracing/span.ts';
 import type { Client } from '../client/client.ts';
 import type { Informer, InformerFactory } from '../client/informer.ts';
 import type { EventRecorder } from '../controller-runtime/events.ts';
@@ -18,6 +20,7 @@ import type { NodeUsage, Threshold } from './node/plan/eviction-thresholds.ts';
 import type { ReportedConditions } from './node/plan/node-conditions.ts';
 import type { ReservedResources } from './node/plan/node-status.ts';
 import type { WantedPort } from './pods/plan/host-ports.ts';
+import type { LogRotation } from './runtime/log-rotation.ts';
 import type { PodNetwork } from './runtime/pod-network.ts';
 import type { ContainerRuntime } from './runtime/runtime.ts';
 import type { KubeletTls } from './server/server.ts';
@@ -35,6 +38,8 @@ export interface KubeletOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+  /** Absent where nothing is traced. */
+  readonly tracer?: Tracer;
   readonly nodeName: string;
   readonly nodeIP: string;
   readonly dataDir: string;
@@ -63,6 +68,8 @@ export interface KubeletOptions {
   readonly evictionHard?: readonly Threshold[];
   /** When images that pods brought and nobody uses are removed; default `defaultImageThresholds`. */
   readonly imageGc?: ImageThresholds;
+  /** What the agent says of the logs of its containers, which the runtime rotates; default `defaultLogRotation`. */
+  readonly logRotation?: LogRotation;
   /** How many images are pulled at once; default 3. */
   readonly maxParallelImagePulls?: number;
   /** Default: what the kernel says. */
@@ -81,6 +88,12 @@ export interface KubeletOptions {
   readonly program?: string;
   /** Ready sandboxes; default 4, 0 for none. */
   readonly sandboxPool?: number;
+  /** With which it asks the API server; absent where that is not known. PEM. */
+  readonly identity?: Current<{ readonly certificate: string }>;
+  /** What other parts of this process count for the agent, for /metrics. */
+  readonly counted?: () => readonly Family[];
+  /** Pages of metrics of other parts of this node, by their name: /metrics/NAME of the agent's server. */
+  readonly pages?: Readonly<Record<string, () => readonly Family[]>>;
   /** Absent: no server for logs. */
   readonly server?: { readonly host: string; readonly port: number; readonly tls: KubeletTls };
   /** Rejects, in one line, when something on this machine listens on the port. Absent: not looked for. */

@@ -11,6 +11,7 @@ import { isTerminalPhase } from '../api/core/v1/pod-conditions.ts';
 import { amounts } from '../api/core/v1/pod-requests.ts';
 import { aborted } from '../base/abort.ts';
 import { errorMessage } from '../base/log.ts';
+import { withinNow } from '../base/tracing/current-span.ts';
 import type { SysctlPattern } from './containers/plan/sysctls.ts';
 import { NodeDevices } from './devices/node-devices.ts';
 import { EngineConnection } from './engine-connection.ts';
@@ -22,6 +23,7 @@ import { ImageGc } from './images/image-gc.ts';
 import { ImagePuller } from './images/image-puller.ts';
 import { ImageRecord } from './images/image-record.ts';
 import { defaultImageThresholds } from './images/plan/images-to-free.ts';
+import { Pulls } from './images/pulls.ts';
 import type { KubeletOptions } from './kubelet-options.ts';
 import { NameFiles } from './names/name-files.ts';
 import { AssignedPods } from './node/assigned-pods.ts';
@@ -49,6 +51,7 @@ import { StatusWriter } from './pods/status-writer.ts';
 import { ProbeCounts } from './probes/probe-counts.ts';
 import { RuntimeOperations } from './runtime/measured-runtime.ts';
 import { hasRunning } from './runtime/observed-pod.ts';
+import { RelistCounts } from './runtime/relist-counts.ts';
 import { RuntimeCache } from './runtime/runtime-cache.ts';
 import { Sandboxes } from './runtime/sandboxes.ts';
 import { UsageReader } from './usage/usage-reader.ts';
@@ -60,6 +63,7 @@ import { PodFiles } from './volumes/pod-files.ts';
 import { PodVolumes } from './volumes/pod-volumes.ts';
 import { Shares } from './volumes/shares.ts';
 import { VolumeChores } from './volumes/volume-chores.ts';
+import { VolumeCounts } from './volumes/volume-counts.ts';
 
 export type { KubeletOptions } from './kubelet-options.ts';
 
@@ -122,7 +126,8 @@ class KubeletRun {
     this.#options = options;
     this.#unsafeSysctls = options.allowedUnsafeSysctls ?? [];
     this.#signal = signal;
-    this.#cache = new RuntimeCache(runtime);
+    const relists = new RelistCounts(clock);
+    this.#cache = new RuntimeCache(runtime, relists);
     const hostPorts = new HostPortRules({ ...options, pods: () => this.#workers.pods() });
     this.#sandboxes = new Sandboxes({ runtime, network, log, poolSize: options.sandboxPool ?? 4 });
     this.#statuses = new StatusWriter(client, clock, log);
@@ -166,7 +171,9 @@ class KubeletRun {
     this.#chores = new VolumeChores({ ...options, run });
     this.#localVolumes = localVolumes;
     this.#folders = new FolderWatches({ ...options, allowed: options.watchFolders ?? [] });
+    const mounts = new VolumeCounts(clock);
     const volumes = new PodVolumes({
+      counts: mounts,
       claims,
       ...{ localVolumes, shares },
       node: () => this.#node.node,
@@ -182,7 +189,12 @@ class KubeletRun {
     });
     const record = new ImageRecord({ dataDir, clock, log });
     const { maxParallelImagePulls: atOnce = 3 } = options;
-    const images = new ImagePuller({ client, runtime, events, clock, record, atOnce });
+    const pulls = new Pulls();
+    const images = new ImagePuller({
+      ...{ client, runtime, events, clock, record, atOnce },
+      pulls,
+      onPulled: (uid, period) => this.#server.pulled(uid, period),
+    });
     this.#functions = nodeFunctions({
       ...{ client, runtime, images, record, events, clock, log, dataDir },
       nodeName: options.nodeName,
@@ -225,6 +237,7 @@ class KubeletRun {
       probesSince: clock.now(),
       ...counted,
       log,
+      ...(options.tracer && { tracer: options.tracer }),
       nodeIP,
       allocatable,
       services: this.#services,
@@ -261,11 +274,19 @@ class KubeletRun {
     });
     sources.onChange = (uid) => this.#workers.wake(uid);
     this.#sources = sources;
+    const active = () => this.#workers.pods().filter(({ status }) => !isTerminalPhase(status?.phase));
     this.#server = new NodeServer({
       ...options,
       ...settings,
-      operations,
-      ...counted,
+      probeCounts: counted.probeCounts,
+      pulls: () => pulls.list(),
+      counted: () => [
+        ...counted.counts.families(),
+        ...operations.families(),
+        ...relists.families(),
+        ...mounts.families(active().flatMap((pod) => volumes.counted(pod))),
+        ...(options.counted?.() ?? []),
+      ],
       usage: this.#usage,
       nodeUsage: readUsage,
       pods: () => this.#workers.pods(),
@@ -374,7 +395,7 @@ class KubeletRun {
 
   async #startInTurn<T>(work: () => Promise<T>): Promise<T> {
     try {
-      return await this.#starts.add(work);
+      return await this.#starts.add(withinNow(work));
     } finally {
       // Sandboxes for later are made when no pod waits for its own start: this one still counts.
       if (this.#starts.size === 0 && this.#starts.pending <= 1) this.#sandboxes.refill();

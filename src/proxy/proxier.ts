@@ -3,10 +3,11 @@
  * as changed; a round reads what each is now, and applies all differences in one transaction while new marks
  * gather for the next. The kernel is never listed: after a failed transaction the whole table is written again.
  */
-import { serviceResource } from '../api/core/v1/service.ts';
+import { type Service, serviceResource } from '../api/core/v1/service.ts';
 import {
   type EndpointSlice,
   endpointSliceResource,
+  lastChangeAnnotation,
   serviceNameLabel,
 } from '../api/discovery/v1/endpoint-slice.ts';
 import { type ObjectKey, objectKey } from '../apimachinery/meta.ts';
@@ -14,10 +15,12 @@ import { aborted } from '../base/abort.ts';
 import { Backoff } from '../base/backoff.ts';
 import { type Clock, sleep } from '../base/clock.ts';
 import { type Exec, ExecError } from '../base/exec.ts';
+import type { Family } from '../base/exposition.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { InformerFactory } from '../client/informer.ts';
 import { ElementTable } from './element-table.ts';
 import { elementsOf } from './elements.ts';
+import { ProxyCounts } from './proxy-counts.ts';
 import { chainsOf, renderDifference, renderTable, table } from './render.ts';
 import { serviceRules } from './service-map.ts';
 import { staleFlows } from './stale-flows.ts';
@@ -36,6 +39,8 @@ export interface ProxierOptions {
 export interface Proxier {
   /** Runs until the signal aborts; start it when the informers have synced. Leaves the rules in the kernel. */
   run(signal: AbortSignal): Promise<void>;
+  /** How it does, under kube-proxy's names. */
+  families(): readonly Family[];
 }
 
 const bySlice = 'service';
@@ -45,6 +50,17 @@ const retry = { initialMs: 100, maxMs: 30_000 };
 function serviceKeysOf(slice: EndpointSlice): readonly ObjectKey[] {
   const name = slice.metadata.labels?.[serviceNameLabel];
   return name ? [`${slice.metadata.namespace}/${name}`] : [];
+}
+
+/**
+ * When that has happened for which a slice is what it is, in milliseconds since the epoch; undefined where it does not say,
+ * or says the same as before.
+ */
+function triggerOf([now, before]: readonly EndpointSlice[]): number | undefined {
+  const told = now?.metadata.annotations?.[lastChangeAnnotation];
+  if (told === undefined || told === before?.metadata.annotations?.[lastChangeAnnotation]) return undefined;
+  const at = Date.parse(told);
+  return Number.isNaN(at) ? undefined : at;
 }
 
 export function createProxier(options: ProxierOptions): Proxier {
@@ -60,15 +76,22 @@ export function createProxier(options: ProxierOptions): Proxier {
     changed.add(key);
     wake();
   };
-  services.addEventHandler({
-    onAdd: (service) => mark(objectKey(service)),
-    onUpdate: (service) => mark(objectKey(service)),
-    onDelete: (service) => mark(objectKey(service)),
-  });
+  const counts = new ProxyCounts(clock);
+  /** What was there before the first round was not changed meanwhile. */
+  let isStarted = false;
+  const serviceChanged = (service: Service) => {
+    counts.changed('service');
+    mark(objectKey(service));
+  };
+  const slicesChanged = (...all: readonly EndpointSlice[]) => {
+    counts.changed('endpoint', isStarted ? triggerOf(all) : undefined);
+    all.flatMap(serviceKeysOf).forEach(mark);
+  };
+  services.addEventHandler({ onAdd: serviceChanged, onUpdate: serviceChanged, onDelete: serviceChanged });
   slices.addEventHandler({
-    onAdd: (slice) => serviceKeysOf(slice).forEach(mark),
-    onUpdate: (slice, old) => [slice, old].flatMap(serviceKeysOf).forEach(mark),
-    onDelete: (slice) => serviceKeysOf(slice).forEach(mark),
+    onAdd: (slice) => slicesChanged(slice),
+    onUpdate: (slice, old) => slicesChanged(slice, old),
+    onDelete: (slice) => slicesChanged(slice),
   });
 
   /** The chains in the kernel; undefined when the table must be written whole. */
@@ -108,13 +131,15 @@ export function createProxier(options: ProxierOptions): Proxier {
   }
 
   return {
+    families: () => counts.families(),
     async run(signal) {
       const backoff = new Backoff(retry);
       const stopped = aborted(signal);
       while (!signal.aborted) {
         readChanged();
         try {
-          await apply();
+          await counts.sync(apply);
+          isStarted = true;
           backoff.reset();
         } catch (error) {
           chains = undefined;

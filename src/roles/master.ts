@@ -7,6 +7,7 @@ import { hostAddress } from './host-address.ts';
 import { clusterRanges, requireDisjointRanges, requireFreePort } from './preflight.ts';
 import { processContext } from './process-context.ts';
 import { readSettings, type Settings, settingArgs } from './settings/settings.ts';
+import { openTracing } from './tracing.ts';
 
 const names = [...controlPlaneSettings, 'node-ip'] as const;
 const configFile = '/etc/minik8s/master.yaml';
@@ -28,7 +29,9 @@ async function master(settings: MasterSettings, signal: AbortSignal): Promise<vo
   const directory = await openDataDirectory(settings['data-dir']);
   try {
     await requireFreePort(settings['bind-address'], settings.port, 'port');
-    const context = processContext(settings['log-level']);
+    await using tracing = new AsyncDisposableStack();
+    const base = processContext(settings);
+    const context = { ...base, ...(await openTracing(settings, base, tracing)) };
     const any = settings['bind-address'] === '0.0.0.0';
     const advertiseAddress = any ? (settings['node-ip'] ?? (await hostAddress())) : settings['bind-address'];
     const server = `https://${advertiseAddress}:${settings.port}`;

@@ -21,6 +21,7 @@ import {
 import { nodeContext } from './process-context.ts';
 import { type NodeSettings, nodeConfigFile, nodeSettings, readNodeConfig } from './settings/node-config.ts';
 import { settingArgs } from './settings/settings.ts';
+import { openTracing } from './tracing.ts';
 import { runMember } from './worker/node-member.ts';
 import { claimNode } from './worker/one-node.ts';
 
@@ -67,7 +68,9 @@ async function node(
     release = await claimNode();
     await requireReserved(directory.path, settings['max-pods'], settings['system-reserved']);
     await requireFreePort(nodeIP, settings['kubelet-port'], 'kubelet-port');
-    const context = nodeContext(settings['log-level']);
+    await using tracing = new AsyncDisposableStack();
+    const base = nodeContext(settings);
+    const context = { ...base, ...(await openTracing(settings, base, tracing)) };
     const options = { ...context, settings, servers: settings.server, nodeName, nodeIP, warn };
     await runMember(options, signal);
   } catch (error) {

@@ -1,16 +1,25 @@
 /** The real world, handed to every component: the only place beside the commands that builds it. */
 import { type Clock, systemClock } from '../base/clock.ts';
-import { createLogger, type LogLevel } from '../base/consola-logger.ts';
+import { createLogger } from '../base/consola-logger.ts';
 import type { Exec } from '../base/exec.ts';
 import type { Logger } from '../base/log.ts';
 import { type Random, systemRandom } from '../base/random.ts';
 import { residentShell } from '../base/resident-shell.ts';
+import type { Tracer } from '../base/tracing/span.ts';
 import { keepMemorySmall } from './memory.ts';
+import type { Settings } from './settings/settings.ts';
+
+/** How a role logs. */
+export const logSettings = ['log-level', 'log-format'] as const;
+
+type LogSettings = Settings<(typeof logSettings)[number]>;
 
 export interface ProcessContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+  /** Absent where nothing is traced. */
+  readonly tracer?: Tracer;
 }
 
 /** What a node has beside that. */
@@ -19,16 +28,21 @@ export interface NodeContext extends ProcessContext {
   readonly exec: Exec;
 }
 
-export function processContext(level: LogLevel): ProcessContext {
+/** `write`: where lines of the log go; standard error unless told. */
+export function processContext(settings: LogSettings, write?: (line: string) => void): ProcessContext {
   keepMemorySmall();
   return {
     clock: systemClock,
     random: systemRandom,
-    log: createLogger(level),
+    log: createLogger({
+      levels: settings['log-level'],
+      format: settings['log-format'],
+      ...(write && { write }),
+    }),
   };
 }
 
-export function nodeContext(level: LogLevel): NodeContext {
-  const context = processContext(level);
+export function nodeContext(settings: LogSettings, write?: (line: string) => void): NodeContext {
+  const context = processContext(settings, write);
   return { ...context, exec: residentShell(context) };
 }

@@ -14,12 +14,16 @@ import { createClient } from '../client/rest-client.ts';
 import { createInformerFactory } from '../client/shared-informer.ts';
 import { runLeaderElection } from '../controller-runtime/leader-election.ts';
 import { runSlurmClient } from '../slurm/slurm-client.ts';
-import { processContext } from './process-context.ts';
+import { logSettings, processContext } from './process-context.ts';
+import { readSettings } from './settings/settings.ts';
 import { ClusterStore } from './slurm/cluster-store.ts';
 import { followConnection } from './slurm/connection-files.ts';
 
 /** Where a pod has the credentials of its account. */
 const account = '/var/run/secrets/kubernetes.io/serviceaccount';
+
+/** Not there unless its image has one; a pod's environment says how it logs. */
+const configFile = '/etc/minik8s/slurm-client.yaml';
 
 export const command = defineCommand({
   meta: { description: 'run the SlurmJobs of one connection, in the pod that the cluster makes for it' },
@@ -43,7 +47,9 @@ export const command = defineCommand({
 async function client(namespace: string, secretName: string, signal: AbortSignal): Promise<void> {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = process.env;
   if (!host || !port) throw new UsageError('minik8s slurm-client runs in a pod of a cluster');
-  const context = processContext('info');
+  const context = processContext(
+    readSettings(logSettings, { flags: {}, environment: process.env, configFile }),
+  );
   const { log } = context;
   const transport = createHttpsTransport({
     server: `https://${isIPv6(host) ? `[${host}]` : host}:${port}`,

@@ -94,6 +94,7 @@ export const tokenCommand = (io: Io): AnyCommand =>
       verbs: { create, list, delete: remove },
     },
     io,
+    'token',
   );
 
 /** The command of this process. Call it once. */

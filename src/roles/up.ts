@@ -2,7 +2,9 @@
 import { hostname } from 'node:os';
 import { defineCommand } from 'citty';
 import { isAbort, onAbort, stopSignal, unlessAborted } from '../base/abort.ts';
+import { systemClock } from '../base/clock.ts';
 import { systemExec } from '../base/exec.ts';
+import { beginWork, terminalLines } from '../base/live-lines.ts';
 import { controlPlaneSettings, startControlPlane } from './control-plane/control-plane.ts';
 import { openDataDirectory } from './data-directory.ts';
 import { hostAddress } from './host-address.ts';
@@ -17,6 +19,7 @@ import {
 } from './preflight.ts';
 import { nodeContext } from './process-context.ts';
 import { readSettings, type Settings, settingArgs } from './settings/settings.ts';
+import { openTracing } from './tracing.ts';
 import { nodeTransport } from './worker/node-transport.ts';
 import { claimNode } from './worker/one-node.ts';
 import { runWorker, workerSettings } from './worker/worker.ts';
@@ -65,7 +68,15 @@ async function up(settings: UpSettings, signal: AbortSignal): Promise<void> {
 const loopback = '127.0.0.1';
 
 async function runAll(settings: UpSettings, signal: AbortSignal): Promise<void> {
-  const context = nodeContext(settings['log-level']);
+  await using tracing = new AsyncDisposableStack();
+  const live = terminalLines(systemClock);
+  const base = nodeContext(settings, (line) => {
+    live?.before(line);
+    process.stderr.write(line);
+  });
+  const context = { ...base, ...(await openTracing(settings, base, tracing)) };
+  using work = beginWork(live, 'minik8s up');
+  work.say('starting etcd and the API server');
   const stop = new AbortController();
   const ended = AbortSignal.any([signal, stop.signal]);
   const nodeName = settings['node-name'] ?? hostname().toLowerCase();
@@ -83,6 +94,7 @@ async function runAll(settings: UpSettings, signal: AbortSignal): Promise<void> 
   );
   forget();
   const { authority, certificateManager, kubeconfig } = plane;
+  work.say(`making the certificate of node ${nodeName}`);
   const identity = await certificateManager.leaf({
     file: 'node',
     commonName: `system:node:${nodeName}`,
@@ -90,6 +102,7 @@ async function runAll(settings: UpSettings, signal: AbortSignal): Promise<void> 
     hosts: [nodeName, nodeIP, loopback],
     usages: ['client', 'server'],
   });
+  work.say(`waiting for Docker, and for node ${nodeName} to be Ready`);
   const ready = Promise.withResolvers<void>();
   const transport = nodeTransport({ ...context, servers: [server], authority, identity });
   const worker = runWorker(
@@ -98,6 +111,7 @@ async function runAll(settings: UpSettings, signal: AbortSignal): Promise<void> 
       settings,
       transport,
       authority,
+      identity,
       serving: identity,
       nodeName,
       nodeIP,
@@ -113,6 +127,7 @@ async function runAll(settings: UpSettings, signal: AbortSignal): Promise<void> 
   const parts = [plane.stopped, worker.finally(nodeEnd)];
   const announce = async () => {
     await unlessAborted(ended, ready.promise);
+    work[Symbol.dispose]();
     process.stdout.write(`minik8s is ready: ${server} (kubeconfig ${kubeconfig})\n`);
   };
   try {

@@ -173,6 +173,7 @@ export const userCommand = (io: Io): AnyCommand =>
       verbs: { create, list, delete: remove },
     },
     io,
+    'user',
   );
 
 /** The command of this process. Call it once. */

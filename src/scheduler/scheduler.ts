@@ -11,6 +11,8 @@ import { isPodTerminal } from '../api/core/v1/pod-conditions.ts';
 import { priorityOf } from '../api/core/v1/priority.ts';
 import { type ObjectKey, objectKey } from '../apimachinery/meta.ts';
 import { isNotFoundOf } from '../apimachinery/status-error.ts';
+import { Registry } from '../base/metrics/registry.ts';
+import { inChildSpan, inChildSpanNow } from '../base/tracing/current-span.ts';
 import {
   type ControllerContext,
   type ControllerDefinition,
@@ -31,6 +33,7 @@ import { podWrites } from './pod-writes.ts';
 import { type Policy, policies } from './policies.ts';
 import { PreBinds, type PreBound } from './pre-binds.ts';
 import { type Decision, refusedBy, scheduleOne, type Unschedulable } from './schedule-one.ts';
+import { type PendingPods, SchedulerMetrics } from './scheduler-metrics.ts';
 import type { ScoringStrategy } from './scoring-strategy.ts';
 import { Snapshot } from './snapshot.ts';
 import { asksTheSame, WaitingPods } from './waiting-pods.ts';
@@ -43,6 +46,8 @@ export interface SchedulerOptions {
   readonly plugins?: readonly Plugin[];
   /** Only pods that ask for this scheduler are looked at. */
   readonly schedulerName?: string;
+  /** Default: nobody reads them. */
+  readonly metrics?: SchedulerMetrics;
 }
 
 /** Throws when the policy is none. */
@@ -62,6 +67,7 @@ function schedulerController(
   const { clock, events, informers, random } = context;
   const { policy, scoring, schedulerName = 'default-scheduler' } = options;
   const plugins = options.plugins ?? defaultPlugins(scoring);
+  const metrics = options.metrics ?? new SchedulerMetrics(new Registry(), clock);
   const writes = podWrites(context);
   const podInformer = informers.informerFor(podResource);
   const pods = podInformer.lister;
@@ -83,6 +89,7 @@ function schedulerController(
 
   function podSeen(pod: Pod, old?: Pod): void {
     snapshot.setPod(pod);
+    if (needsNode(pod)) metrics.wants(objectKey(pod));
     const { uid } = pod.metadata;
     const says = pod.status?.nominatedNodeName;
     const known = snapshot.nominations.nodeOf(uid);
@@ -94,7 +101,10 @@ function schedulerController(
   podInformer.addEventHandler({
     onAdd: (pod) => podSeen(pod),
     onUpdate: podSeen,
-    onDelete: (pod) => snapshot.removePod(pod.metadata.uid),
+    onDelete: (pod) => {
+      snapshot.removePod(pod.metadata.uid);
+      metrics.forget(objectKey(pod));
+    },
   });
   nodeInformer.addEventHandler({
     onAdd: (node) => snapshot.setNode(node),
@@ -130,9 +140,10 @@ function schedulerController(
     await myTurn();
     const pod = pending(key);
     if (!pod) return undefined;
+    metrics.attempt(key);
     const nominated = snapshot.nominations.nodeOf(pod.metadata.uid);
     const known = nominated === undefined ? failures.get(pod, snapshot.generation) : undefined;
-    const decision = known?.decision ?? decide(pod, nominated);
+    const decision = known?.decision ?? inChildSpanNow('decide', () => decide(pod, nominated));
     if (decision.kind === 'unschedulable') {
       await wait(key, pod, known ?? failed(pod, decision));
       return undefined;
@@ -156,9 +167,11 @@ function schedulerController(
   /** With a node the pod is assumed there when this returns; nothing is awaited meanwhile. */
   function decide(pod: Pod, nominated: string | undefined): Decision {
     const { budgets } = sources;
+    const begun = clock.monotonic();
     const decision = scheduleOne(pod, snapshot, {
       ...{ policy, random, plugins, lastNode, begin, nominated, budgets },
     });
+    metrics.decided((clock.monotonic() - begun) / 1000);
     if (decision.kind === 'node') {
       lastNode = decision.node;
       begin = (begin + decision.lookedAt) % Math.max(1, snapshot.nodes.length);
@@ -201,13 +214,15 @@ function schedulerController(
       for (const plugin of node ? plugins : []) {
         const request = node && plugin.bind?.(podInfo(pod), node);
         if (!request) continue;
-        await writes.bind(pod, request, node.node);
+        await inChildSpan('bind', { node: nodeName }, () => writes.bind(pod, request, node.node));
+        metrics.ended(key, 'scheduled', schedulerName);
         waiting.delete(key);
         return;
       }
       throw new Error(`node ${nodeName} is gone, or no plugin binds the pod`);
     } catch (error) {
       snapshot.forget(uid);
+      metrics.ended(key, 'error', schedulerName);
       // A pod that went meanwhile needs no node, also where nobody has seen yet that it went; whatever else it was is worth another try.
       if (pods.get(key)?.metadata.uid === uid && !isNotFoundOf(podResource, error)) throw error;
     }
@@ -223,6 +238,7 @@ function schedulerController(
     failures.add(pod, decision, snapshot.generation, snapshot.nodes.length);
 
   async function wait(key: ObjectKey, pod: Pod, { decision, said }: Failure): Promise<void> {
+    metrics.ended(key, 'unschedulable', schedulerName);
     const before = waiting.get(key)?.said.message;
     const keeping = plugins.filter(({ name }) => decision.plugins.has(name));
     waiting.add(key, podInfo(pod), keeping, said, clock.monotonic());
@@ -232,6 +248,7 @@ function schedulerController(
     const displaced = nominate(pod, remedy);
     await writes.say(pod, said, snapshot.nominations.nodeOf(uid));
     if (remedy?.kind !== 'preempt') return;
+    metrics.preempted(remedy.victims.length);
     try {
       await Promise.all(displaced.map((other) => writes.unnominate(other)));
       const victims = remedy.victims.flatMap(({ pod: { metadata } }) => {
@@ -261,6 +278,17 @@ function schedulerController(
     return displaced.map((other) => other.pod);
   }
 
+  function pendingPods(): PendingPods {
+    const { backoff, unschedulable } = waiting.counts(clock.monotonic());
+    let [pendingCount, gated] = [0, 0];
+    for (const pod of pods.list()) {
+      if (pod.spec.nodeName || pod.spec.schedulerName !== schedulerName || isPodTerminal(pod)) continue;
+      if (pod.spec.schedulingGates?.length) gated++;
+      else pendingCount++;
+    }
+    return { active: Math.max(0, pendingCount - backoff - unschedulable), backoff, unschedulable, gated };
+  }
+
   return {
     name: 'scheduler',
     // Decisions never overlap, for nothing is awaited between reading the snapshot and assuming; bindings do.
@@ -272,6 +300,7 @@ function schedulerController(
     watches: [watched(podResource, (pod) => [objectKey(pod)])],
     onAttach(add) {
       enqueue = add;
+      metrics.begins(pendingPods);
     },
     reconcile,
   };

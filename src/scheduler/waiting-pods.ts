@@ -42,6 +42,17 @@ export class WaitingPods {
     return this.#pods.size;
   }
 
+  /** Those that are looked at when their pause is over, and those that wait for something to change. */
+  counts(now: number): { readonly backoff: number; readonly unschedulable: number } {
+    let backoff = 0;
+    let unschedulable = 0;
+    for (const { awake, notBefore } of this.#pods.values()) {
+      if (!awake) unschedulable++;
+      else if (notBefore > now) backoff++;
+    }
+    return { backoff, unschedulable };
+  }
+
   /** The pod was looked at in vain. */
   add(key: ObjectKey, info: PodInfo, plugins: readonly Plugin[], said: Said, now: number): WaitingPod {
     const before = this.#pods.get(key);

@@ -8,6 +8,12 @@ export interface ChosenResults {
 }
 
 const mostFiles = 500;
+/** Bytes of the paths of each list: both stand in the status of the job. */
+const mostNames = 128 * 1024;
+
+/** The host's names become texts of UTF-8 here, so of one that is none it can be said no more. */
+const nameFault = (path: string): string | undefined =>
+  /[\p{Cc}\ufffd]/u.test(path) ? 'its name is no UTF-8, or has control characters' : undefined;
 
 /** Those that a glob names, the smallest first, as long as all of them together have at most `limit` bytes. */
 export function chooseResults(
@@ -20,12 +26,30 @@ export function chooseResults(
     .sort((a, b) => a.size - b.size || (a.path < b.path ? -1 : 1));
   const [fetched, dropped]: [FetchedFile[], DroppedFile[]] = [[], []];
   let total = 0;
+  let names = 0;
   for (const file of wanted) {
+    const fault = nameFault(file.path);
+    if (fault !== undefined) {
+      dropped.push({ ...file, path: file.path.replace(/\p{Cc}/gu, '\ufffd'), reason: fault });
+      continue;
+    }
     total += file.size;
+    names += Buffer.byteLength(file.path);
     if (total > limit)
       dropped.push({ ...file, reason: `all results together may have ${limit} bytes (resultsLimit)` });
     else if (fetched.length === mostFiles) dropped.push({ ...file, reason: `more than ${mostFiles} files` });
+    else if (names > mostNames)
+      dropped.push({ ...file, reason: `all paths together have more than ${mostNames} bytes` });
     else fetched.push(file);
   }
-  return { fetched, dropped: dropped.slice(0, mostFiles) };
+  return { fetched, dropped: named(dropped.slice(0, mostFiles)) };
+}
+
+/** The first of them, as many as the status has room for. */
+function named(files: readonly DroppedFile[]): readonly DroppedFile[] {
+  let names = 0;
+  return files.filter(({ path }) => {
+    names += Buffer.byteLength(path);
+    return names <= mostNames;
+  });
 }

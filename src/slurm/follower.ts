@@ -2,14 +2,14 @@
 import { type Clock, sleep } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import { arrayTasks } from './batch-script.ts';
-import { accountLines, lookedAt, queueLines } from './host-answers.ts';
+import { accountLines, type Looked, lookedAt, queueLines } from './host-answers.ts';
 import { accountScript, lookScript, queueScript } from './host-scripts.ts';
 import { type JobEntry, nothingLooked } from './job-entry.ts';
 import type { LoginHost } from './login-host.ts';
 
 /** How often files are looked at; that costs Slurm nothing. */
 const lookMs = 2000;
-/** How often the queue is asked for, and how often when there is a reason to: a job that came or has ended. */
+/** How often the queue is asked for, and how often when there is a reason to: a job that came, has begun or has ended. */
 const queueMs = 15_000;
 const soonestQueueMs = 3000;
 /** Accounting is asked at most this often, and only for what the queue does not know: at most 4 times a minute. */
@@ -19,7 +19,7 @@ const lostMs = 600_000;
 const lostWithoutAccountingMs = 60_000;
 
 export interface FollowerOptions {
-  readonly host: LoginHost;
+  readonly host: Pick<LoginHost, 'run'>;
   readonly clock: Clock;
   readonly log: Logger;
   readonly signal: AbortSignal;
@@ -89,7 +89,7 @@ export class Follower {
       const looked = found.get(entry.status.workDir ?? '') ?? nothingLooked;
       const before = entry.looked;
       entry.looked = looked;
-      if (looked.exited.size > before.exited.size) this.#hurry = true;
+      if (looked.exited.size > before.exited.size || begun(looked) > begun(before)) this.#hurry = true;
       if (grew(before.sizes, looked.sizes)) onNews(entry);
     }
   }
@@ -153,3 +153,6 @@ function isMissing(entry: JobEntry): boolean {
 
 const grew = (before: ReadonlyMap<string, number>, after: ReadonlyMap<string, number>): boolean =>
   [...after].some(([name, size]) => size > (before.get(name) ?? 0));
+
+/** How many tasks have begun: Slurm makes the file of a task's output then. */
+const begun = ({ sizes }: Looked) => [...sizes.keys()].filter((name) => name.startsWith('stdout')).length;

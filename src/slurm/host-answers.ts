@@ -1,5 +1,11 @@
 /** What Slurm's programs print, as data. */
 
+/** Characters of a text that a status repeats. What a host says may be of any length, and no number of this language. */
+const longestText = 4096;
+/** Digits of an exit status. */
+const status = '\\d{1,9}';
+const sizeOf = (digits: string): number => Math.min(Number(digits), Number.MAX_SAFE_INTEGER);
+
 /** One job, one task of an array, or several that wait together. */
 export interface SlurmTask {
   readonly id: string;
@@ -46,19 +52,19 @@ const idShape = /^(\d+)(?:_(?:(\d+)|\[([\d,:%-]+)(?:\.\.\.)?\]?.*))?$/;
 function taskOf({ id, state, exit, submit, start, end, nodes, reason }: Columns): SlurmTask[] {
   const [, job, task, several] = idShape.exec(id) ?? [];
   const [name = ''] = state.split(/[ +]/);
-  if (job === undefined || !/^[A-Z_]+$/.test(name)) return [];
+  if (job === undefined || !/^[A-Z_]{1,64}$/.test(name)) return [];
   const tasks = task === undefined ? several && rangeOf(several) : [Number(task)];
   return [
     {
       id: job,
       tasks: tasks || undefined,
       state: name,
-      reason: reason === 'None' ? '' : reason,
+      reason: reason === 'None' ? '' : reason.slice(0, longestText),
       exitCode: exit === undefined ? undefined : exitStatus(exit),
       submitTime: timeOf(submit),
       startTime: timeOf(start),
       endTime: isOver(name) ? timeOf(end) : undefined,
-      nodes: /^None|^\(null\)$/.test(nodes) ? '' : nodes,
+      nodes: /^None|^\(null\)$/.test(nodes) ? '' : nodes.slice(0, longestText),
     },
   ];
 }
@@ -66,22 +72,25 @@ function taskOf({ id, state, exit, submit, start, end, nodes, reason }: Columns)
 /** 5-9%2, 1,3,5-7, 0-20:4; a list that squeue has cut short ends where it was cut. */
 function rangeOf(text: string): number[] {
   const [list = ''] = text.split('%');
-  return list.split(',').flatMap((part) => {
+  const tasks: number[] = [];
+  for (const part of list.split(',')) {
     const [, first, last = first, step = '1'] = /^(\d{1,9})(?:-(\d{1,9}))?(?::(\d{1,9}))?$/.exec(part) ?? [];
-    if (first === undefined) return [];
-    const count = Math.min(
-      100_000,
-      Math.floor((Number(last) - Number(first)) / Math.max(1, Number(step))) + 1,
-    );
-    return Array.from({ length: Math.max(0, count) }, (_, index) => Number(first) + index * Number(step));
-  });
+    if (first === undefined) continue;
+    for (let task = Number(first); task <= Number(last); task += Math.max(1, Number(step))) {
+      if (tasks.length === mostTasks) return tasks;
+      tasks.push(task);
+    }
+  }
+  return tasks;
 }
+
+const mostTasks = 100_000;
 
 /** 3:0 is status 3, 0:9 ended by signal 9. */
 function exitStatus(text: string): number | undefined {
-  const [, status, signal] = /^(\d+):(\d+)/.exec(text) ?? [];
-  if (status === undefined) return undefined;
-  return Number(signal) > 0 ? 128 + Number(signal) : Number(status);
+  const [, own, signal] = new RegExp(`^(${status}):(${status})`).exec(text) ?? [];
+  if (own === undefined) return undefined;
+  return Number(signal) > 0 ? 128 + Number(signal) : Number(own);
 }
 
 const timeOf = (text: string | undefined): string | undefined =>
@@ -122,9 +131,9 @@ export function lookedAt(text: string): ReadonlyMap<string, Looked> {
     if (folder === undefined || name === undefined) continue;
     const entry = found.get(folder) ?? { sizes: new Map(), exited: new Map() };
     found.set(folder, entry);
-    const [, task, status] = /^exited\.(-|\d+)\.(\d+)$/.exec(name) ?? [];
-    if (task !== undefined) entry.exited.set(task, Number(status));
-    else if (/^(std(out|err)(-\d+)?|build\.log)$/.test(name)) entry.sizes.set(name, Number(size));
+    const [, task, exit] = new RegExp(`^exited\\.(-|\\d+)\\.(${status})$`).exec(name) ?? [];
+    if (task !== undefined) entry.exited.set(task, Number(exit));
+    else if (/^(std(out|err)(-\d+)?|build\.log)$/.test(name)) entry.sizes.set(name, sizeOf(size ?? ''));
   }
   return found;
 }
@@ -136,7 +145,7 @@ export const listedFiles = (text: string): { readonly path: string; readonly siz
     .slice(0, -1)
     .flatMap((entry) => {
       const [, size, path] = /^(\d+)\t(.+)$/s.exec(entry) ?? [];
-      return path === undefined ? [] : [{ path, size: Number(size) }];
+      return path === undefined ? [] : [{ path, size: sizeOf(size ?? '') }];
     });
 
 /** Whether sbatch's words mean that the same job may be taken later. */

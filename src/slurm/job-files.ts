@@ -7,8 +7,9 @@ import { folderGone, listScript, lookScript } from './host-scripts.ts';
 import { type JobEntry, nothingLooked } from './job-entry.ts';
 import { type FileName, type JobStore, mostChunk } from './job-store.ts';
 import type { LoginHost } from './login-host.ts';
-import { nextPiece } from './output-plan.ts';
+import { nextPiece, type Piece } from './output-plan.ts';
 import type { DroppedFile, FetchedFile } from './slurm-job.ts';
+import { UnreadableFile } from './ssh.ts';
 
 /** Bytes of output and error of all tasks of a job. */
 const mostOutput = 4 * 1024 * 1024;
@@ -32,7 +33,7 @@ export class JobFiles {
     this.#store = store;
   }
 
-  /** What came new of output and error. Returns what there is no room for, known only when the job has ended. */
+  /** What came new of output and error. Returns what there is no room for, or cannot be read, known only when the job has ended. */
   async copyOutput(entry: JobEntry, atEnd: boolean): Promise<readonly DroppedFile[]> {
     const { sizes } = entry.looked;
     const streams = [...sizes]
@@ -40,18 +41,22 @@ export class JobFiles {
       .sort(([a], [b]) => collator.compare(a, b));
     const share = Math.max(leastOfTask, Math.floor(mostOutput / Math.max(2, streams.length)));
     const room = Math.floor(mostOutput / share);
+    const unread: DroppedFile[] = [];
     for (const [path, size] of streams.slice(0, room)) {
       // While tasks of an array are still to come nobody knows their number.
       const limit = atEnd || entry.job.spec.array === undefined ? share : leastOfTask;
       const kind = path.startsWith('stdout') ? 'Output' : 'Error';
-      await this.#copy(entry, { kind, path }, `${controlFolder}/${path}`, { size, limit, atEnd });
+      const below = `${controlFolder}/${path}`;
+      const { why } = await this.#copy(entry, { kind, path }, below, { size, limit, atEnd });
+      if (why !== undefined) unread.push({ path: below, size, reason: why });
     }
     if (!atEnd) return [];
-    return streams.slice(room).map(([path, size]) => ({
+    const surplus = streams.slice(room).map(([path, size]) => ({
       path: `${controlFolder}/${path}`,
       size,
       reason: 'output of too many tasks',
     }));
+    return [...unread, ...surplus];
   }
 
   async fetch(entry: JobEntry): Promise<Fetched> {
@@ -77,42 +82,44 @@ export class JobFiles {
       job.spec.results ?? [],
       Number(limit / 1_000_000_000n),
     );
-    for (const { path, size } of chosen.fetched)
-      await this.#copy(entry, { kind: 'Result', path }, path, {
-        size,
-        limit: Number.POSITIVE_INFINITY,
-        atEnd: true,
-      });
-    return { files: chosen.fetched, dropped: [...chosen.dropped, ...lost], gone: false };
+    const [files, unread]: [FetchedFile[], DroppedFile[]] = [[], []];
+    for (const { path, size } of chosen.fetched) {
+      const whole = { size, limit: Number.POSITIVE_INFINITY, atEnd: true };
+      const { why, length } = await this.#copy(entry, { kind: 'Result', path }, path, whole);
+      if (why !== undefined) unread.push({ path, size, reason: why });
+      // It may have become shorter since it was listed.
+      else files.push({ path, size: length });
+    }
+    return { files, dropped: [...chosen.dropped, ...unread, ...lost], gone: false };
   }
 
+  /** How many bytes the cluster has now; and why there are no more, where they cannot be read. */
   async #copy(
     entry: JobEntry,
     file: FileName,
     below: string,
     { size, limit, atEnd }: { readonly size: number; readonly limit: number; readonly atEnd: boolean },
-  ): Promise<void> {
+  ): Promise<{ readonly length: number; readonly why?: string }> {
     const stored = await this.#stored(entry);
     const key = `${file.kind}/${file.path}`;
     for (;;) {
       const offset = stored.get(key) ?? 0;
       const piece = nextPiece(size, offset, limit, atEnd);
-      // A file without a byte is one all the same.
-      const empty = size === 0 && atEnd && file.kind === 'Result' && !stored.has(key);
-      if (piece === undefined && !empty) return;
-      const bytes = await this.#bytes(entry, below, piece);
-      if (bytes.length === 0 && !empty) return;
+      if (piece === undefined) return { length: offset };
+      let bytes: Uint8Array;
+      try {
+        bytes = await this.#bytes(entry, below, piece);
+      } catch (error) {
+        if (!(error instanceof UnreadableFile)) throw error;
+        return { length: offset, why: `cannot be read: ${error.message}` };
+      }
+      if (bytes.length === 0) return { length: offset };
       await this.#store.appendFile(entry.job, file, offset, bytes);
       stored.set(key, offset + bytes.length);
     }
   }
 
-  async #bytes(
-    { status }: JobEntry,
-    below: string,
-    piece: ReturnType<typeof nextPiece>,
-  ): Promise<Uint8Array> {
-    if (piece === undefined) return new Uint8Array();
+  async #bytes({ status }: JobEntry, below: string, piece: Piece): Promise<Uint8Array> {
     if ('text' in piece) return Buffer.from(piece.text);
     return this.#host.read(
       `${status.workDir}/${below}`,

@@ -60,8 +60,12 @@ export const conditionOf = (
 
 export type NewCondition = Omit<SlurmJobCondition, 'lastTransitionTime'>;
 
+/** Characters of a message: hosts say a part of it. */
+const longestMessage = 8192;
+
 /** The time of a condition moves with its status; what would change nothing leaves the status as it is. */
-export function withCondition(status: SlurmJobStatus, condition: NewCondition, now: number): SlurmJobStatus {
+export function withCondition(status: SlurmJobStatus, said: NewCondition, now: number): SlurmJobStatus {
+  const condition = { ...said, message: said.message.slice(0, longestMessage) };
   const before = conditionOf(status, condition.type);
   if (
     before &&
@@ -132,7 +136,11 @@ export function observedStatus(
   const over = states.every((each) => isOver(each.state));
   const codes = states.flatMap(({ exitCode }) => (exitCode === undefined ? [] : [exitCode]));
   const sum = (prefix: string) =>
-    [...looked.sizes].reduce((total, [name, size]) => (name.startsWith(prefix) ? total + size : total), 0);
+    [...looked.sizes].reduce(
+      (total, [name, size]) =>
+        name.startsWith(prefix) ? Math.min(total + size, Number.MAX_SAFE_INTEGER) : total,
+      0,
+    );
   const [submitTime, startTime, endTime] = [
     earliest(tasks.map((task) => task.submitTime)),
     earliest(tasks.filter((task) => task.state !== 'PENDING').map((task) => task.startTime)),

@@ -45,6 +45,9 @@ export class NotNow extends Error {
   }
 }
 
+/** PATH_MAX. */
+const longestPath = 4096;
+
 class FolderGone extends Error {
   override readonly name = 'FolderGone';
 }
@@ -125,7 +128,7 @@ export class JobSteps {
   async #prepare(entry: JobEntry): Promise<boolean> {
     const folder = (await this.#run('ask', prepareScript(entry.job), 'Uploaded'))
       .split('\n')
-      .findLast((line) => line.startsWith('/'));
+      .findLast((line) => line.startsWith('/') && line.length <= longestPath);
     if (folder === undefined)
       throw new NotNow('Uploaded', 'WorkFolderFailed', 'the host does not say where the work folder is');
     await this.write(entry, { ...entry.status, phase: 'Uploading', workDir: folder });
@@ -214,7 +217,7 @@ export class JobSteps {
       'Submitted',
     );
     const [first = '', ...rest] = answer.split('\n');
-    const [, jobID] = /^id (\d+)$/.exec(first) ?? [];
+    const [, jobID] = /^id (\d{1,20})$/.exec(first) ?? [];
     if (jobID !== undefined) {
       const message = `Slurm has taken it as job ${jobID}`;
       const status = this.#with(entry, { type: 'Submitted', status: 'True', reason: 'Submitted', message });

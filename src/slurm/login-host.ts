@@ -48,6 +48,8 @@ export class LoginHost {
   readonly #away: Backoff;
   readonly #refused: Backoff;
   #opening: Promise<SshConnection> | undefined;
+  /** The one that is open. */
+  #current: SshConnection | undefined;
   #changed = new AbortController();
 
   constructor(options: LoginHostOptions) {
@@ -59,14 +61,7 @@ export class LoginHost {
       options.signal,
       options.connection.onChange(() => this.#renew()),
     );
-    onAbort(
-      options.signal,
-      () =>
-        void this.#opening?.then(
-          (open) => open.close(),
-          () => undefined,
-        ),
-    );
+    onAbort(options.signal, () => this.#current?.close());
   }
 
   /** Waits while the host is away. Rejects with ConnectionError when it goes away meanwhile; what was begun may be done then. */
@@ -115,6 +110,7 @@ export class LoginHost {
           open.close();
           continue;
         }
+        this.#current = open;
         this.#away.reset();
         this.#refused.reset();
         onState({
@@ -122,7 +118,7 @@ export class LoginHost {
           reason: 'Connected',
           message: `connected to ${value.host} as ${value.user}`,
         });
-        void open.over.then((why) => this.#lose(open, why));
+        void open.over.then((why) => this.#lose(why));
         return open;
       } catch (error) {
         if (signal.aborted) throw error;
@@ -138,8 +134,9 @@ export class LoginHost {
     }
   }
 
-  #lose(_open: SshConnection, why: ConnectionError): void {
+  #lose(why: ConnectionError): void {
     this.#opening = undefined;
+    this.#current = undefined;
     if (this.#options.signal.aborted) return;
     this.#options.log.info('connection lost', { why: why.message });
     this.#options.onState({ connected: false, reason: why.fault, message: why.message });
@@ -147,16 +144,13 @@ export class LoginHost {
     this.#connection().catch(() => undefined);
   }
 
-  /** The Secret has changed: what is open was let in by the old one. */
+  /** The Secret has changed: what is open was let in by the old one. What is being opened is opened by the new one. */
   #renew(): void {
     this.#changed.abort();
     this.#changed = new AbortController();
     this.#away.reset();
     this.#refused.reset();
-    void this.#opening?.then(
-      (open) => open.close(),
-      () => undefined,
-    );
+    this.#current?.close();
   }
 
   /** Resolves when the client stops. */

@@ -22,6 +22,11 @@ export class ConnectionError extends Error {
   }
 }
 
+/** A file that the host does not let be read, however often it is asked; the message is the host's. */
+export class UnreadableFile extends Error {
+  override readonly name = 'UnreadableFile';
+}
+
 export interface Ran {
   /** Undefined where a signal ended it. */
   readonly code: number | undefined;
@@ -74,6 +79,8 @@ export class SshConnection {
     client
       .once('ready', () => {
         client.removeListener('error', failed);
+        // Each question is one small packet, which the next one must not wait for.
+        client.setNoDelay(true);
         resolve(new SshConnection(client));
       })
       .on('error', failed)
@@ -106,16 +113,27 @@ export class SshConnection {
     return promise;
   }
 
-  /** Has a plain sh read the script. Rejects with ConnectionError when the connection ends or after `timeoutMs`. */
+  /** Has a plain sh read the script. Rejects with ConnectionError when the connection ends, and with the signal's reason when that aborts. */
   async run(script: string, signal: AbortSignal): Promise<Ran> {
-    const channel = await this.#unlessOver<ClientChannel>((done) => this.#client.exec('sh', done));
-    const abort = () => channel.close();
+    signal.throwIfAborted();
+    const givenUp = Promise.withResolvers<never>();
+    let channel: ClientChannel | undefined;
+    const abort = () => {
+      channel?.close();
+      givenUp.reject(signal.reason);
+    };
     signal.addEventListener('abort', abort, { once: true });
+    const ran = async () => {
+      const own = await this.#unlessOver<ClientChannel>((done) => this.#client.exec('sh', done));
+      channel = own;
+      if (signal.aborted) own.close();
+      signal.throwIfAborted();
+      return this.#unlessOver<Ran>((done) => collect(own, script, done));
+    };
     try {
-      return await this.#unlessOver<Ran>((done) => collect(channel, script, done));
+      return await Promise.race([ran(), givenUp.promise]);
     } finally {
       signal.removeEventListener('abort', abort);
-      signal.throwIfAborted();
     }
   }
 
@@ -127,10 +145,12 @@ export class SshConnection {
     );
   }
 
-  /** So many bytes from `offset` on, fewer where the file ends before. */
+  /** So many bytes from `offset` on, fewer where the file ends before. Rejects with UnreadableFile where asking again would not help. */
   async read(path: string, offset: number, length: number): Promise<Buffer> {
     const sftp = await this.#session();
-    const handle = await this.#unlessOver<Buffer>((done) => sftp.open(path, 'r', done));
+    const handle = await this.#unlessOver<Buffer>((done) =>
+      sftp.open(path, 'r', (error, opened) => done(error && openError(error), opened)),
+    );
     try {
       const buffer = Buffer.allocUnsafe(length);
       let filled = 0;
@@ -181,6 +201,12 @@ export class SshConnection {
     return promise;
   }
 }
+
+/** SSH_FX_NO_SUCH_FILE, SSH_FX_PERMISSION_DENIED, and SSH_FX_BAD_MESSAGE, which OpenSSH's server says of a name that is too long. */
+const lasting: readonly unknown[] = [2, 3, 5];
+
+const openError = (error: Error & { code?: unknown }): Error =>
+  lasting.includes(error.code) ? new UnreadableFile(error.message, { cause: error }) : error;
 
 function collect(
   channel: ClientChannel,

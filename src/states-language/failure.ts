@@ -1,5 +1,7 @@
 /** Errors as the States Language has them: a name that Retry and Catch look for, and a text for people. */
 
+import { mostCause, mostErrorName } from './limits.ts';
+
 export interface Failure {
   readonly error: string;
   readonly cause: string;
@@ -28,12 +30,19 @@ export const errorNames = [
 
 export type ErrorName = Exclude<(typeof errorNames)[number], 'States.ALL'>;
 
+/** Whoever is asked may say more than a run has room for. */
+export const failureOf = (error: string, cause: string): Failure => ({
+  error: error.slice(0, mostErrorName),
+  cause: cause.slice(0, mostCause),
+});
+
 /** Thrown where a state fails; what runs the state turns it into a retry, a catch, or the end of the run. */
 export class StateError extends Error {
   readonly failure: Failure;
   constructor(error: string, cause: string) {
-    super(`${error}: ${cause}`);
-    this.failure = { error, cause };
+    const failure = failureOf(error, cause);
+    super(`${failure.error}: ${failure.cause}`);
+    this.failure = failure;
   }
 }
 

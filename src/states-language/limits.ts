@@ -38,3 +38,6 @@ export const mostStateWork = 200_000;
 export const mostTurnWork = 100_000;
 /** Seconds of TimeoutSeconds and the like. */
 export const mostSeconds = 99_999_999;
+/** Characters of an error's name, and of its cause: whoever is asked writes them. */
+export const mostErrorName = 256;
+export const mostCause = 32_768;

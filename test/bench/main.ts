@@ -2,10 +2,13 @@
 import { access } from './access.ts';
 import { bodies } from './bodies.ts';
 import { bodiesMaster } from './bodies-master.ts';
+import { cadvisorPage } from './cadvisor-page.ts';
 import { forms } from './forms.ts';
 import { initPod } from './init-pod.ts';
 import { load } from './load.ts';
+import { metricPages } from './metric-pages.ts';
 import { nodeReads } from './node-reads.ts';
+import { objectMetrics } from './object-metrics.ts';
 import { podUsage } from './pod-usage.ts';
 import { pods } from './pods.ts';
 import { probes } from './probes.ts';
@@ -21,6 +24,8 @@ await runBenchmarks(
     initPod,
     probes,
     podUsage,
+    metricPages,
+    cadvisorPage,
     serviceRules,
     access,
     bodies,
@@ -28,6 +33,7 @@ await runBenchmarks(
     forms,
     nodeReads,
     readsOfMaster,
+    objectMetrics,
     load,
     idle,
   ],

@@ -8,20 +8,11 @@ const kills: readonly (readonly [Victim, readonly Kill[]])[] = [
   [
     'agent',
     [
-      { moment: 'after', at: 0 },
       { moment: 'during', at: 5 },
-      { moment: 'before', at: 16 },
       { moment: 'after', at: 22 },
     ],
   ],
-  ['dockerd', [{ moment: 'after', at: 15 }]],
-  [
-    'dockerd --live-restore',
-    [
-      { moment: 'before', at: 5 },
-      { moment: 'after', at: 30 },
-    ],
-  ],
+  ['dockerd --live-restore', [{ moment: 'after', at: 15 }]],
 ];
 
 for (const [victim, steps] of kills) {

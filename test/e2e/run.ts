@@ -3,11 +3,8 @@
  * lease that ends, an engine that starts). With files named, `npm run e2e -- FILE…`, those.
  */
 import { globSync } from 'node:fs';
-import { constants } from 'node:os';
 import { basename, join } from 'node:path';
-import { run } from 'node:test';
-import { spec } from 'node:test/reporters';
-import skips from '../skip-reporter.ts';
+import { runAndReport } from '../report.ts';
 
 const concurrency = 3;
 const timeoutMs = 480_000;
@@ -16,12 +13,12 @@ const timeoutMs = 480_000;
  * that none waits for another in a place where a third could run.
  */
 const long = [
-  ...['samples', 'functions', 'masters-killed', 'kills', 'overlay', 'conformance-network', 'autoscaling'],
+  ...['samples', 'functions', 'overlay', 'renewal', 'conformance-network', 'autoscaling'],
   ...[
     'workflows',
     'slurm',
-    'renewal',
     'node-life',
+    'kills',
     'join',
     'dns',
     'faults',
@@ -31,7 +28,7 @@ const long = [
   ],
   ...['acknowledged-writes', 'hello', 'terminal', 'node-approval', 'volumes', 'service-accounts'],
   ...['faults-dockerd', 'dns-routing', 'three-machines', 'api-proxy', 'function-pool', 'bad-input'],
-  ...['masters-frozen', 'probes'],
+  ...['probes', 'monitoring', 'monitoring-sample'],
 ];
 
 const rank = (file: string) => {
@@ -43,17 +40,5 @@ const all = globSync(join(import.meta.dirname, '*.test.ts')).sort();
 const named = process.argv.slice(2);
 const files = named.length > 0 ? named : all.sort((one, other) => rank(one) - rank(other));
 
-const stopping = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  // The files are told, and this process ends when they have taken away what they made (harness/belongings.ts).
-  process.on(signal, () => {
-    process.exitCode = 128 + constants.signals[signal];
-    stopping.abort();
-  });
-}
-const events = run({ files, concurrency, timeout: timeoutMs, signal: stopping.signal });
-events.on('test:fail', () => {
-  process.exitCode ??= 1;
-});
-events.compose(spec).pipe(process.stdout);
-events.compose(skips).pipe(process.stderr);
+// Stopped by a signal, the files take away what they made (harness/belongings.ts).
+runAndReport({ files, concurrency, timeout: timeoutMs });

@@ -18,8 +18,8 @@ const runtimes = {
   nodejs: `minik8s-test/samples-nodejs:${process.pid}`,
 };
 const samples = readdirSync(join(root, 'samples'), { withFileTypes: true })
-  // Those of Slurm need one (slurm.test.ts).
-  .filter((entry) => entry.isDirectory() && !entry.name.startsWith('slurm-'))
+  // Those of Slurm need one (slurm.test.ts), and the image of Prometheus is large (monitoring-sample.test.ts).
+  .filter((entry) => entry.isDirectory() && !/^(slurm-|monitoring$)/.test(entry.name))
   .map(({ name }) => ({
     name,
     commands: commandsOf(readFileSync(join(root, 'samples', name, 'README.md'), 'utf8')),

@@ -1,62 +1,16 @@
 /** ctl and kubectl at a real terminal: joining a shell, and programs that are not there. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { V1Pod } from '@kubernetes/client-node';
 import { type ExecError, systemExec } from '../../src/base/exec.ts';
 import { anyKubectl } from '../fixtures/kubectls.ts';
+import { Terminal } from '../fixtures/terminal.ts';
 import { makeDirectory } from './harness/belongings.ts';
 import { Cluster, executable } from './harness/cluster.ts';
 import { isReady } from './harness/hello.ts';
 import { Host } from './harness/host.ts';
 import { waitFor } from './harness/wait-for.ts';
-
-/** A program in a terminal of 33 rows and 77 columns. */
-class Terminal {
-  readonly #child;
-  readonly #device: string;
-  #text = '';
-
-  constructor(directory: string, command: readonly string[]) {
-    this.#device = join(directory, 'tty');
-    const quoted = command.map((word) => `'${word}'`).join(' ');
-    const script = `tty > ${this.#device}; stty rows 33 cols 77; ${quoted}; echo "status $?"; stty -a`;
-    // Other shells end by a Ctrl-C that was for their child.
-    const env = { ...process.env, SHELL: '/bin/bash' };
-    this.#child = spawn('script', ['-qec', script, '/dev/null'], { stdio: 'pipe', timeout: 120_000, env });
-    this.#child.stdout.on('data', (chunk) => {
-      this.#text += chunk;
-    });
-  }
-
-  type(text: string): void {
-    this.#child.stdin.write(text);
-  }
-
-  /** Resolves when what was printed matches; `since` is where to begin. */
-  async prints(pattern: RegExp): Promise<void> {
-    await waitFor(`${pattern} in the terminal`, () => {
-      const found = pattern.exec(this.#text);
-      if (found) return true;
-      if (this.#child.exitCode !== null) throw new Error(`it ended with ${JSON.stringify(this.#text)}`);
-      return false;
-    });
-  }
-
-  async resize(rows: number, columns: number): Promise<void> {
-    const device = readFileSync(this.#device, 'utf8').trim();
-    await systemExec('stty', ['-F', device, 'rows', String(rows), 'cols', String(columns)]);
-  }
-
-  /** All that was printed, once the program has ended. */
-  async end(): Promise<string> {
-    if (this.#child.exitCode === null) await once(this.#child, 'close');
-    return this.#text;
-  }
-}
 
 test('a terminal of ctl, as one of kubectl', async (context) => {
   const host = await Host.start(context);

@@ -15,6 +15,7 @@ const scripts = [
   'get-helm',
   'get-kubectl',
   'get-prometheus',
+  'make-prometheus',
 ] as const;
 
 for (const script of scripts) {

@@ -44,7 +44,7 @@ async function runOf(context: TestContext, text: string, allowed?: string) {
   const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
     readonly scripts: Readonly<Record<string, string>>;
   };
-  const reporters = scripts.integration?.match(/--test-reporter\S*/g) ?? [];
+  const reporters = scripts.conformance?.match(/--test-reporter\S*/g) ?? [];
   // Otherwise the runner takes itself for one of the files of the run that this test belongs to.
   const { NODE_TEST_CONTEXT: _, ALLOWED_SKIPS: __, ...env } = process.env;
   return new Promise<{ code: number; out: string }>((resolve) => {
@@ -85,9 +85,13 @@ test('every suite is run with the reporter', async () => {
     readonly scripts: Readonly<Record<string, string>>;
   };
   const runs = Object.entries(scripts).filter(([, script]) => script.includes('--test '));
-  assert.deepEqual(runs.map(([name]) => name).sort(), ['conformance', 'integration', 'unit']);
-  for (const [name, script] of runs)
-    assert.match(script, /--test-reporter=\.\/test\/skip-reporter\.ts/, name);
+  assert.deepEqual(runs.map(([name]) => name).sort(), ['conformance']);
+  for (const [name, script] of runs) assert.match(script, /--test-reporter=\.\/test\/end-reporter\.ts/, name);
+  for (const name of ['unit', 'integration', 'e2e']) {
+    const program = scripts[name]?.match(/ node (test\/\S+)$/)?.[1] ?? assert.fail(name);
+    assert.match(await readFile(join(root, program), 'utf8'), /^runAndReport\(/m, name);
+  }
+  assert.match(await readFile(join(root, 'test/report.ts'), 'utf8'), /compose\(endReport\)/);
 });
 
 test('bin/get-kubectl gets every kubectl that the tests need', async () => {

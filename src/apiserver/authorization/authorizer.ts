@@ -32,6 +32,8 @@ export type AccessRequest =
       readonly namespace: string;
       /** Also of a list or watch whose field selector asks for one `metadata.name`. */
       readonly name: string;
+      /** What follows the subresource, as it stands in the URL: of `proxy`, what is asked for. */
+      readonly rest?: string;
       /** Of a list or watch; absent means everything. */
       readonly fieldSelector?: FieldSelector;
       /** Of a list or watch, as it was asked for. */

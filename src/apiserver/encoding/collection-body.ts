@@ -1,7 +1,6 @@
 /** The answer that holds a collection. What fits one piece is sent whole, the rest as it is made and read, in turns. */
-import type { RequestScope } from '../request-scope.ts';
 import { type Headers, jsonType, respond } from '../respond.ts';
-import { fewItems, Turn } from '../turns.ts';
+import { fewItems, Turn, type Turns } from '../turns.ts';
 
 /** Pieces are about as large as this. */
 export const pieceBytes = 64 * 1024;
@@ -11,11 +10,7 @@ export const pieceBytes = 64 * 1024;
  */
 const lastOfConnectionBytes = 256 * 1024;
 
-export interface Collection<T> {
-  /** What stands before the list. */
-  readonly head: Readonly<Record<string, unknown>>;
-  /** The name of the list. */
-  readonly field: 'items' | 'rows';
+export interface Members<T> {
   readonly items: readonly T[];
   /** The JSON of one member of the list. */
   readonly render: (item: T) => Uint8Array | string;
@@ -23,20 +18,46 @@ export interface Collection<T> {
   readonly weigh: (item: T) => number;
 }
 
-export async function respondCollection<T>(
-  { headers, signal, server: { turns } }: Pick<RequestScope, 'headers' | 'signal' | 'server'>,
-  collection: Collection<T>,
+export interface Collection<T> extends Members<T> {
+  /** What stands before the list. */
+  readonly head: Readonly<Record<string, unknown>>;
+  /** The name of the list. */
+  readonly field: 'items' | 'rows';
+}
+
+/** Who waits for the answer, and what it carries beside its body. */
+interface Asked {
+  readonly headers: Headers;
+  readonly signal: AbortSignal;
+  readonly server: { readonly turns: Pick<Turns, 'next'> };
+}
+
+/** `{…head…,"items":[…]}` */
+export const respondCollection = <T>(
+  asked: Asked,
+  { head, field, ...members }: Collection<T>,
+): Promise<Response> =>
+  respondMembers(asked, members, [`${JSON.stringify(head).slice(0, -1)},"${field}":[`, ']}\n']);
+
+/** `[…]` */
+export const respondArray = <T>(asked: Asked, members: Members<T>): Promise<Response> =>
+  respondMembers(asked, members, ['[', ']\n']);
+
+async function respondMembers<T>(
+  { headers, signal, server: { turns } }: Asked,
+  members: Members<T>,
+  frame: readonly [before: string, after: string],
 ): Promise<Response> {
-  const writer = new CollectionWriter(collection);
+  const writer = new MembersWriter(members, frame);
   const all = { ...headers, ...jsonType };
-  if (collection.items.length > fewItems) await turns.next(signal);
+  if (members.items.length > fewItems) await turns.next(signal);
   let first = writer.next();
   while (!writer.done && first.length < pieceBytes) {
     await turns.next(signal);
     first = Buffer.concat([first, writer.next()]);
   }
   if (writer.done) return respond(200, first, all);
-  const expected = (first.length / writer.written) * collection.items.length;
+  const expected = (first.length / writer.written) * members.items.length;
   let ready: Buffer | undefined = first;
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
@@ -57,21 +78,24 @@ export async function respondCollection<T>(
 export const connectionAfter = (bytes: number): Headers =>
   bytes > lastOfConnectionBytes ? { connection: 'close' } : {};
 
-/** `{…head…,"items":[…]}`, a turn's work at a time. */
-class CollectionWriter<T> {
-  readonly #collection: Collection<T>;
+/** A turn's work at a time. */
+class MembersWriter<T> {
+  readonly #members: Members<T>;
+  readonly #frame: readonly [before: string, after: string];
   /** Members of the list so far. */
   written = 0;
   done = false;
 
-  constructor(collection: Collection<T>) {
-    this.#collection = collection;
+  constructor(members: Members<T>, frame: readonly [before: string, after: string]) {
+    this.#members = members;
+    this.#frame = frame;
   }
 
   next(): Buffer {
-    const { head, field, items, render, weigh } = this.#collection;
+    const { items, render, weigh } = this.#members;
+    const [before, after] = this.#frame;
     const parts: (Uint8Array | string)[] = [];
-    if (this.written === 0) parts.push(`${JSON.stringify(head).slice(0, -1)},"${field}":[`);
+    if (this.written === 0) parts.push(before);
     const turn = new Turn();
     for (let over = false; !over && this.written < items.length; this.written++) {
       const item = items[this.written] as T;
@@ -80,7 +104,7 @@ class CollectionWriter<T> {
       over = turn.took(Math.max(weigh(item), text.length));
     }
     this.done = this.written === items.length;
-    if (this.done) parts.push(']}\n');
+    if (this.done) parts.push(after);
     return joined(parts);
   }
 }

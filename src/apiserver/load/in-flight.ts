@@ -60,8 +60,12 @@ export class InFlight {
   readonly #limits: InFlightLimits;
   readonly #counts = new Map<Sort, Count>();
 
-  constructor(limits: InFlightLimits) {
+  readonly #onRefused: (sort: Sort) => void;
+
+  /** `onRefused` is told of each request that finds no place. */
+  constructor(limits: InFlightLimits, onRefused: (sort: Sort) => void = () => undefined) {
     this.#limits = limits;
+    this.#onRefused = onRefused;
   }
 
   /** Counts the request and returns a function that ends it, to be called once; or says which limit is exceeded. */
@@ -69,8 +73,10 @@ export class InFlight {
     const limit = this.#limits[sort];
     const count = this.#countOf(sort);
     const own = count.users.get(user) ?? 0;
-    if (own >= limit.user) return { whose: 'user', limit: limit.user };
-    if (count.all >= limit.all) return { whose: 'all', limit: limit.all };
+    if (own >= limit.user || count.all >= limit.all) {
+      this.#onRefused(sort);
+      return own >= limit.user ? { whose: 'user', limit: limit.user } : { whose: 'all', limit: limit.all };
+    }
     count.all++;
     count.users.set(user, own + 1);
     return () => {

@@ -25,6 +25,7 @@ import { withRoom } from './guaranteed-update.ts';
 import { isSurelyNotStored } from './not-stored.ts';
 import { initializeMeta, matchTarget } from './object-meta.ts';
 import { prepareForCreate, validateForCreate } from './preparation.ts';
+import { keepNote, noteTrace } from './trace-notes.ts';
 
 export interface CreateRequest {
   readonly definition: ResourceDefinition;
@@ -88,6 +89,7 @@ async function createNamed(
   const work = new RequestWork(server);
   const { dryRun, user, served, warn } = request.options;
   const context = { user, now: rfc3339(server.clock.now()), subresource: '' };
+  keepNote(server, object);
   initializeMeta(object.metadata, {
     uid: server.random.uuid(),
     now: context.now,
@@ -114,6 +116,7 @@ async function createNamed(
   await work.pause();
   validateForCreate(definition, object, served);
   await server.admission.validate(admission);
+  noteTrace(server, object, undefined, request.options);
   await work.pause();
   try {
     return await store(server, request, object, owners, work);

@@ -14,6 +14,7 @@ import { entriesIn, isUnchanged, ownersAfter, setOwners, unowned } from './field
 import { type Attempt, type Decision, guaranteedUpdate, type Outcome } from './guaranteed-update.ts';
 import { checkPreconditions, conditionsOf, matchTarget, requireVersion } from './object-meta.ts';
 import { countGeneration, type Part, prepareForUpdate, validateForUpdate } from './preparation.ts';
+import { keepNote, noteTrace } from './trace-notes.ts';
 
 export interface UpdateRequest {
   readonly definition: ResourceDefinition;
@@ -56,6 +57,7 @@ async function decide(
   await work.pause();
   const object = await request.change(current);
   matchTarget(object, definition, request);
+  keepNote(server, object, old);
   requireVersion(definition, object);
   checkPreconditions(definition, old, conditionsOf(object.metadata));
   const admission: Admission = {
@@ -92,6 +94,7 @@ async function decide(
   if (isFullyFinalized(definition, object))
     return { type: 'remove', object, claims: releaseClaims(server, definition, old) };
   if (isUnchanged(object, old)) return { type: 'keep', object: old };
+  if (request.part === 'main') noteTrace(server, object, old, request.options);
   const notStored = () => server.admission.notStored(admission);
   return { type: 'write', object, claims, mayForgetOwners: request.owners === undefined, notStored };
 }

@@ -8,6 +8,7 @@ import { fieldsOf } from '../../apimachinery/managed-fields/fields-of.ts';
 import type { ResourceRef } from '../../apimachinery/resource-definition.ts';
 import { TypeMismatch } from '../../apimachinery/scalars.ts';
 import { newBadRequest } from '../../apimachinery/status-error.ts';
+import { traceAnnotation } from '../../apimachinery/trace-note.ts';
 import {
   maxOwnerValues,
   measureJson,
@@ -43,6 +44,8 @@ export async function readConfiguration(
   checkKind(value, typed);
   const metadata = isRecord(value.metadata) ? value.metadata : {};
   if (Array.isArray(metadata.managedFields)) throw newBadRequest('metadata.managedFields must be nil');
+  if (scope.server.notesTraces && isRecord(metadata.annotations))
+    delete metadata.annotations[traceAnnotation];
   const { info } = scope;
   const described = `${info.namespace}/${info.name}; ${textOf(typed)}`;
   checkFields(value, typed.type, described);

@@ -1,6 +1,7 @@
 /** `ctl delete`: deletes, and waits until what was deleted is gone. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { isNotFound } from '../../apimachinery/status-error.ts';
+import { type Activity, beginWork } from '../../base/live-lines.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import type { Cluster } from '../cluster.ts';
 import { kindName } from '../discovery.ts';
@@ -8,6 +9,7 @@ import { inContext } from '../errors.ts';
 import { dryRunOf, dryRunSuffix, type Flags, type FlagTable, selectorFlag } from '../flags.ts';
 import { follow } from '../follow.ts';
 import { metadataOf, textAt } from '../objects.ts';
+import { deletionText } from '../progress/object-progress.ts';
 import { type ObjectTarget, requireSelection, resolveObjects, targetPath } from '../targets.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 import { writeFlags } from '../write-options.ts';
@@ -140,13 +142,14 @@ async function waitUntilGone(
   cluster: Cluster,
   deleted: readonly Deleted[],
 ): Promise<void> {
-  const { clock, signal } = context.io;
+  const { clock, signal, progress } = context.io;
   const timeoutMs = context.flags.duration('timeout');
   const deadline = timeoutMs ? clock.now() + timeoutMs : undefined;
   for (const { target, uid } of deleted) {
+    using work = beginWork(progress, `${kindName(target.resource)}/${target.name}`);
     const leftMs = deadline === undefined ? undefined : Math.max(1, deadline - clock.now());
     try {
-      if (await isGone(follow(cluster, target, { clock, timeoutMs: leftMs }), uid)) continue;
+      if (await isGone(follow(cluster, target, { clock, timeoutMs: leftMs }), uid, work)) continue;
       throw new Error(`timed out waiting for ${target.resource.plural}/${target.name} to be deleted`);
     } catch (error) {
       if (signal.aborted) throw error;
@@ -156,7 +159,14 @@ async function waitUntilGone(
 }
 
 /** False when the states end before the object does. */
-async function isGone(states: AsyncIterable<JsonObject | undefined>, uid: string): Promise<boolean> {
-  for await (const object of states) if (!object || metadataOf(object).uid !== uid) return true;
+async function isGone(
+  states: AsyncIterable<JsonObject | undefined>,
+  uid: string,
+  work: Activity,
+): Promise<boolean> {
+  for await (const object of states) {
+    if (!object || metadataOf(object).uid !== uid) return true;
+    work.say(deletionText(object));
+  }
   return false;
 }

@@ -1,6 +1,7 @@
 /** `ctl function`: programs that are called by HTTP, made from a folder and changed by another. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { patchTypes } from '../../apimachinery/patch.ts';
+import { beginWork } from '../../base/live-lines.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { collectionPath } from '../../client/resource-path.ts';
 import {
@@ -102,11 +103,13 @@ async function waitUntilReady(
   const { io, flags } = context;
   const generation = numberAt(written, 'metadata', 'generation');
   const timeoutMs = flags.duration('wait-timeout') ?? 600_000;
+  using work = beginWork(io.progress, `function/${target.name}`);
   for await (const object of follow(context.cluster(), target, { clock: io.clock, timeoutMs })) {
     if (!object) throw new Error(`function/${target.name} was deleted`);
     if (numberAt(object, 'status', 'observedGeneration') < generation) continue;
     const ready = recordsAt(object, 'status', 'conditions').find((one) => textAt(one, 'type') === 'Ready');
     if (ready && textAt(ready, 'status') === 'True') return io.out(`function/${target.name} can be called\n`);
+    work.say(textAt(ready, 'message'));
     const reason = textAt(ready, 'reason');
     if (reason !== '' && reason !== 'Starting') throw new Error(textAt(ready, 'message'));
   }

@@ -2,7 +2,7 @@
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { isExpired } from '../../apimachinery/status-error.ts';
 import { UsageError } from '../../base/usage-error.ts';
-import type { Cluster } from '../cluster.ts';
+import type { Cluster, WatchedEvent } from '../cluster.ts';
 import { itemsOf, metadataOf, recordsAt, textAt } from '../objects.ts';
 import { type ObjectFormat, withoutManagedFields } from '../printers/object-format.ts';
 import {
@@ -59,11 +59,11 @@ interface Position {
 }
 
 /** Until the server has forgotten what came after the last event. */
-async function followChanges(
+export async function followChanges(
   cluster: Cluster,
   collection: CollectionTarget,
   { accept, version, signal }: Position,
-  show: (object: JsonObject) => void,
+  show: (object: JsonObject, type: WatchedEvent['type']) => void,
 ): Promise<void> {
   let resourceVersion = version;
   try {
@@ -71,7 +71,7 @@ async function followChanges(
       const path = listPath(collection, { watch: 1, allowWatchBookmarks: true, resourceVersion });
       for await (const { type, object } of cluster.watch(path, { accept })) {
         resourceVersion = versionOf(object) || resourceVersion;
-        if (type !== 'BOOKMARK') show(object);
+        if (type !== 'BOOKMARK') show(object, type);
       }
     }
   } catch (error) {

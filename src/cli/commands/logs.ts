@@ -21,6 +21,18 @@ const flagTable = {
   'since-time': { type: 'string', hint: 'TIME', about: 'print only what is newer than a time (RFC 3339)' },
   timestamps: { type: 'boolean', about: 'print the time before each line' },
   'limit-bytes': { type: 'string', hint: 'BYTES', about: 'print at most this many bytes' },
+  'all-pods': { type: 'boolean', about: 'of TYPE/NAME, print the logs of all its pods, with --prefix' },
+  'all-nodes': {
+    type: 'boolean',
+    on: true,
+    about: 'of the pods that are meant, print the logs of all, on whatever node they are',
+  },
+  'max-log-requests': {
+    type: 'string',
+    hint: 'COUNT',
+    about: 'with -f, how many logs may be followed at once',
+    usual: '5',
+  },
   prefix: { type: 'boolean', about: 'print pod and container before each line' },
   ...selectorFlag,
 } as const satisfies FlagTable;
@@ -37,13 +49,26 @@ export const logs: Verb = {
     const { pods } = found;
     const sources = pods.flatMap((pod) => sourcesOf(context, pod));
     const options = logQuery(context.flags);
-    const prefixed = context.flags.on('prefix');
+    const prefixed = context.flags.on('prefix') || context.flags.on('all-pods');
+    requireFew(context.flags, sources.length);
     const print = (source: Source) =>
       printLog(context, cluster, source, { options, prefixed, alone: sources.length === 1 });
     if (context.flags.on('follow')) await Promise.all(sources.map(print));
     else for (const source of sources) await print(source);
   },
 };
+
+const mostFollowed = 5;
+
+/** Throws UsageError, in kubectl's words, when more would be followed than --max-log-requests allows. */
+function requireFew(flags: Flags, count: number): void {
+  const most = flags.whole('max-log-requests') ?? mostFollowed;
+  if (most < 1) throw new UsageError(`--max-log-requests must be 1 or more, got ${most}`);
+  if (flags.on('follow') && count > most)
+    throw new UsageError(
+      `you are attempting to follow ${count} log streams, but maximum allowed concurrency is ${most}, use --max-log-requests to increase the limit`,
+    );
+}
 
 type LogOf = { readonly pods: readonly Pod[] } | { readonly slurmJob: ObjectTarget };
 
@@ -54,6 +79,8 @@ interface Source {
 
 async function podsOf(context: VerbContext, cluster: Cluster): Promise<LogOf> {
   const { flags, io } = context;
+  if (!flags.on('all-nodes'))
+    throw new UsageError('ctl logs: pods are found on all nodes; -l SELECTOR or names say which are meant');
   const selector = flags.text('selector');
   if (selector !== undefined) {
     if (flags.words.length > 0) throw new UsageError('only a selector (-l) or a pod name is allowed');
@@ -77,6 +104,7 @@ async function podsOf(context: VerbContext, cluster: Cluster): Promise<LogOf> {
   const { pods } = await selectPods(cluster, target.namespace, labels);
   const [first] = pods;
   if (!first) throw new Error(`no pods found for ${kindName(target.resource)}/${target.name}: ${labels}`);
+  if (flags.on('all-pods')) return { pods };
   if (pods.length > 1) io.err(`Found ${pods.length} pods, using pod/${first.target.name}\n`);
   return { pods: [first] };
 }

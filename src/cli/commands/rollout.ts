@@ -3,6 +3,7 @@ import type { JsonObject } from '../../apimachinery/equality.ts';
 import { parseInt64 } from '../../apimachinery/int64.ts';
 import { patchTypes } from '../../apimachinery/patch.ts';
 import { rfc3339 } from '../../base/clock.ts';
+import { beginWork } from '../../base/live-lines.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { kindName } from '../discovery.ts';
 import { inContext } from '../errors.ts';
@@ -21,6 +22,7 @@ import { valueAt } from '../objects.ts';
 import { sections } from '../printers/description.ts';
 import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
 import { TableWriter } from '../printers/table-writer.ts';
+import { tellOfPods } from '../progress/pod-progress.ts';
 import {
   chooseRevision,
   findRevision,
@@ -68,14 +70,22 @@ async function waitForRollout(context: VerbContext, target: ObjectTarget, revisi
   const timeoutMs = flags.duration('timeout');
   // A workload that does not exist is an error at once.
   await cluster.get(targetPath(target));
+  using work = beginWork(io.progress, `${kindName(target.resource)}/${target.name}`);
+  const over = new AbortController();
+  const showing = tellOfPods(context, target, work, over.signal);
   let said = '';
-  for await (const object of follow(cluster, target, { clock: io.clock, timeoutMs })) {
-    if (!object) throw new Error('object has been deleted');
-    const state = rolloutState({ ...object, kind: target.resource.kind }, revision);
-    if (state.outcome === 'failed') throw new Error(state.message);
-    if (state.message !== said) io.out(`${state.message}\n`);
-    said = state.message;
-    if (state.outcome === 'done' || !flags.on('watch')) return;
+  try {
+    for await (const object of follow(cluster, target, { clock: io.clock, timeoutMs })) {
+      if (!object) throw new Error('object has been deleted');
+      const state = rolloutState({ ...object, kind: target.resource.kind }, revision);
+      if (state.outcome === 'failed') throw new Error(state.message);
+      if (state.message !== said) io.out(`${state.message}\n`);
+      said = state.message;
+      if (state.outcome === 'done' || !flags.on('watch')) return;
+    }
+  } finally {
+    over.abort();
+    await showing;
   }
   throw new Error('timed out waiting for the condition');
 }

@@ -7,6 +7,7 @@ import { findResource } from '../discovery.ts';
 import { dryRunFlag, dryRunOf, dryRunSuffix, type FlagTable, outputFlag } from '../flags.ts';
 import { recordsAt, textAt } from '../objects.ts';
 import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
+import { shown } from '../printers/table-writer.ts';
 import { hasEnded, writeResults } from '../slurm/job-files.ts';
 import { slurmFlags, slurmSpec } from '../slurm/job-object.ts';
 import { type ObjectTarget, targetPath } from '../targets.ts';
@@ -57,9 +58,9 @@ const results: Verb = {
     const cluster = context.cluster();
     const job = await cluster.get(targetPath(target));
     if (!hasEnded(job)) throw new Error(`slurmjob/${target.name} has not ended yet`);
-    for (const path of await writeResults(cluster, job, folder)) io.out(`${path}\n`);
+    for (const path of await writeResults(cluster, job, folder)) io.out(`${shown(path)}\n`);
     for (const file of recordsAt(job, 'status', 'droppedFiles'))
-      report(new Error(`${textAt(file, 'path')} was not fetched: ${textAt(file, 'reason')}`));
+      report(new Error(shown(`${textAt(file, 'path')} was not fetched: ${textAt(file, 'reason')}`)));
   },
 };
 

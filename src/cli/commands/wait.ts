@@ -1,8 +1,10 @@
 /** `ctl wait`: waits, with a watch, until objects have a condition. */
+import { beginWork } from '../../base/live-lines.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { kindName } from '../discovery.ts';
 import { type Flags, type FlagTable, fileFlags, outputFlag, selectorFlag } from '../flags.ts';
 import { follow } from '../follow.ts';
+import { stateText } from '../progress/object-progress.ts';
 import { type ObjectTarget, requireSelection, resolveObjects, targetPath } from '../targets.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 import { parseCondition, type WaitCondition } from '../wait-condition.ts';
@@ -74,11 +76,13 @@ async function waitFor(
 ): Promise<boolean> {
   const cluster = context.cluster();
   const what = `${target.resource.plural}/${target.name}`;
+  using work = beginWork(context.io.progress, what);
   let looks = 0;
   for await (const object of follow(cluster, target, { clock: context.io.clock, timeoutMs })) {
     looks++;
     if (!object && absent === 'met') return looks > 1;
     if (object && isMet(object)) return true;
+    work.say(object ? stateText(object) : 'not there');
     // The server says best what is missing.
     if (!object && absent === 'error') await cluster.get(targetPath(target));
     if (timeoutMs === 0 && absent !== 'not yet') throw new Error(`condition not met for ${what}`);

@@ -2,7 +2,7 @@
 import { ageSince } from '../../apimachinery/age.ts';
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { metadataOf, recordsAt, textAt, valueAt } from '../objects.ts';
-import { TableWriter } from './table-writer.ts';
+import { shown, TableWriter } from './table-writer.ts';
 
 export function describeObject(object: JsonObject, events: readonly JsonObject[], now: number): string {
   const { name, namespace, labels, annotations, creationTimestamp, deletionTimestamp } = metadataOf(object);
@@ -30,7 +30,7 @@ export function describeObject(object: JsonObject, events: readonly JsonObject[]
     ...(owners.length > 0 ? [['Controlled By', owners.join(', ')] as const] : []),
   ];
   const body = kind === 'Secret' ? withSizes(rest) : rest;
-  return alignEntries(head, '') + sections(body, '') + eventTable(events, now);
+  return shown(alignEntries(head, '') + sections(body, '') + eventTable(events, now));
 }
 
 /** The last-applied annotation is not for people. */

@@ -18,7 +18,8 @@ export class TableWriter {
   /** The text of the rows, each ended by a newline; with headers before them when there are any. */
   format(rows: readonly (readonly string[])[], headers: readonly string[] = []): string {
     const { header, cell } = this.#palette;
-    const all = headers.length > 0 ? [headers, ...rows] : rows;
+    const safe = rows.map((row) => row.map(shown));
+    const all = headers.length > 0 ? [headers, ...safe] : safe;
     for (const row of all)
       for (const [column, text] of row.slice(0, -1).entries())
         this.#widths[column] = Math.max(this.#widths[column] ?? 6, width(text) + this.#gap);
@@ -35,6 +36,9 @@ export class TableWriter {
 }
 
 const width = (text: string) => [...text].length;
+
+/** Programs, hosts and strangers write what stands in objects: none of it may steer the terminal. As kubectl shows it. */
+export const shown = (text: string): string => text.replaceAll('\u001b', '^[').replaceAll('\r', '\\r');
 
 /** One line of a cell: what follows a line's end is cut off, as kubectl does. */
 export function cellText(value: unknown): string {

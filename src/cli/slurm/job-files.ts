@@ -3,12 +3,14 @@ import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { onAbort } from '../../base/abort.ts';
+import { beginWork } from '../../base/live-lines.ts';
 import type { Cluster } from '../cluster.ts';
 import { findResource } from '../discovery.ts';
 import { follow, followAll } from '../follow.ts';
 import type { Io } from '../io.ts';
 import { metadataOf, numberAt, recordsAt, textAt } from '../objects.ts';
 import { pages } from '../pages.ts';
+import { stateText } from '../progress/object-progress.ts';
 import { type CollectionTarget, type ObjectTarget, targetPath } from '../targets.ts';
 
 const ends: readonly string[] = ['Succeeded', 'Failed', 'Canceled'];
@@ -102,6 +104,7 @@ export async function printSlurmLog(
 /** Resolves when nothing follows any more; rejects when the job is deleted. */
 async function watchEnd(io: Io, cluster: Cluster, target: ObjectTarget, job: JsonObject): Promise<void> {
   const { uid } = metadataOf(job);
+  using work = beginWork(io.progress, `slurmjob/${target.name}`);
   const over = new AbortController();
   const unlink = onAbort(io.signal, () => over.abort());
   try {
@@ -109,6 +112,7 @@ async function watchEnd(io: Io, cluster: Cluster, target: ObjectTarget, job: Jso
     for await (const now of follow(cluster, target, options)) {
       if (!now || metadataOf(now).uid !== uid) throw new Error(`slurmjob/${target.name} was deleted`);
       if (hasEnded(now)) return;
+      work.say(stateText(now));
     }
   } finally {
     unlink();

@@ -10,7 +10,7 @@ import {
   warmProblem,
   warmVersion,
 } from '../../api/minik8s/v1/warm-instance.ts';
-import { isTerminating } from '../../apimachinery/meta.ts';
+import { controllerOf, isTerminating } from '../../apimachinery/meta.ts';
 import { parseQuantity, quantityValue } from '../../apimachinery/quantity.ts';
 import type { Digest } from './version-plan.ts';
 
@@ -80,12 +80,15 @@ export function planPool({ size, pods, version, now }: PoolFacts): PoolPlan {
 export function fitting(pods: readonly Pod[], version: FunctionVersion, digest: Digest): readonly Pod[] {
   const { runtime, baseImage } = version.spec;
   if (!runtime || !baseImage || warmProblem(version) !== undefined) return [];
-  const wanted = warmVersion(version.metadata.namespace ?? '', runtime, baseImage, digest).metadata.name;
+  const { metadata, spec } = warmVersion(version.metadata.namespace ?? '', runtime, baseImage, digest);
   return pods
     .filter(
       (pod) =>
         isWaiting(pod) &&
-        pod.metadata.labels?.[functionVersionLabel] === wanted &&
+        // A pod that shows what a node runs by itself may have any labels, but an owner, and never such an image.
+        controllerOf(pod) === undefined &&
+        pod.spec.containers.every(({ image }) => image === spec.image) &&
+        pod.metadata.labels?.[functionVersionLabel] === metadata.name &&
         isPodActive(pod) &&
         pod.status?.containerStatuses?.some(({ state }) => state?.running) === true,
     )

@@ -11,6 +11,7 @@ import {
   type Endpoint,
   type EndpointPort,
   type EndpointSlice,
+  lastChangeAnnotation,
   managedByLabel,
   serviceNameLabel,
 } from '../../api/discovery/v1/endpoint-slice.ts';
@@ -37,6 +38,7 @@ export function planSlices(
     [serviceNameLabel]: service.metadata.name,
     [managedByLabel]: podSlices.manager,
   };
+  const trigger = lastChange(service, pods, existing);
   const desired = desiredGroups(service, pods);
   const slices = existing.filter((slice) => slice.addressType === 'IPv4' && !isTerminating(slice));
   const wrongType = existing.filter((slice) => slice.addressType !== 'IPv4');
@@ -59,14 +61,42 @@ export function planSlices(
         endpoints,
         metadata: { ...slice.metadata, labels, ownerReferences: [owner] },
       };
-      if (!deepEqual(next, slice)) plan.update.push(next);
+      if (!deepEqual(next, slice)) plan.update.push(annotated(next, trigger));
     }
     plan.remove.push(...packed.emptied);
     for (const endpoints of packed.fresh)
-      plan.create.push(newSlice(service, owner, labels, group.ports, endpoints));
+      plan.create.push(annotated(newSlice(service, owner, labels, group.ports, endpoints), trigger));
   }
   for (const [key, unwanted] of byPorts) if (!desired.has(key)) plan.remove.push(...unwanted);
   return plan;
+}
+
+/**
+ * When the first of those changes happened for which slices are to be written: that a pod became ready, or no longer is. None where
+ * it is something else, such as a deletion or another selector. What the slices tell already is not told again.
+ */
+function lastChange(
+  service: Service,
+  pods: readonly Pod[],
+  existing: readonly EndpointSlice[],
+): string | undefined {
+  const told = existing.map(({ metadata: { annotations } }) => annotations?.[lastChangeAnnotation] ?? '');
+  const since = told.toSorted().at(-1) ?? '';
+  const served = new Map<string | undefined, boolean | undefined>(
+    existing.flatMap(({ endpoints }) =>
+      endpoints.map((endpoint) => [endpointKey(endpoint), endpoint.conditions.serving] as const),
+    ),
+  );
+  const { creationTimestamp } = service.metadata;
+  const changed = pods.filter(
+    (pod) => endpointOf(service, pod) && served.get(pod.metadata.uid) !== podReady(pod),
+  );
+  const times = changed.flatMap(({ status }) => {
+    const ready = status?.conditions?.find(({ type }) => type === 'Ready')?.lastTransitionTime;
+    // Before the Service was there nobody waited for its endpoints.
+    return ready === undefined ? [] : [ready, creationTimestamp].toSorted().slice(1);
+  });
+  return times.filter((time) => time > since).sort()[0];
 }
 
 interface Packing {
@@ -199,6 +229,17 @@ function newSlice(
     ports,
   };
 }
+
+const annotated = <T extends Draft<EndpointSlice>>(slice: T, trigger: string | undefined): T =>
+  trigger === undefined
+    ? slice
+    : {
+        ...slice,
+        metadata: {
+          ...slice.metadata,
+          annotations: { ...slice.metadata.annotations, [lastChangeAnnotation]: trigger },
+        },
+      };
 
 const byName = (a: { metadata: { name: string } }, b: { metadata: { name: string } }) =>
   a.metadata.name < b.metadata.name ? -1 : 1;

@@ -14,11 +14,13 @@ import {
   type Endpoint,
   type EndpointPort,
   type EndpointSlice,
+  lastChangeAnnotation,
   managedByLabel,
   serviceNameLabel,
 } from '../../api/discovery/v1/endpoint-slice.ts';
 import { deepEqual } from '../../apimachinery/equality.ts';
 import type { Draft, OwnerReference } from '../../apimachinery/meta.ts';
+import { setTraceNote, traceAnnotation, traceNoteOf } from '../../apimachinery/trace-note.ts';
 import { canonicalAddress, isIPv4 } from '../../base/addresses.ts';
 import { packKey } from '../../base/packed-key.ts';
 import { hasSelector, portsKey, type SlicePlan, slicesManagedBy } from './managed-slices.ts';
@@ -29,7 +31,8 @@ export const maxAddressesPerSubset = 1000;
 /** Endpoints on which some program elects its leader are no endpoints of anything. */
 const leaderAnnotation = 'control-plane.alpha.kubernetes.io/leader';
 const notMirrored: ReadonlySet<string> = new Set([
-  'endpoints.kubernetes.io/last-change-trigger-time',
+  traceAnnotation,
+  lastChangeAnnotation,
   'kubectl.kubernetes.io/last-applied-configuration',
 ]);
 
@@ -63,6 +66,7 @@ export function planMirror(
       endpoints: [...endpoints.values()],
       ports,
     };
+    setTraceNote(next, traceNoteOf(slice));
     if (!deepEqual(next, slice)) plan.update.push(next);
   };
   for (const [key, group] of groups) {

@@ -1,9 +1,9 @@
 /** When a Trigger with a schedule has something to tell. Pure. */
 import { parseSchedule } from '../../api/batch/v1/schedule.ts';
+import { lastTime, nextTime } from '../../api/batch/v1/schedule-times.ts';
 import type { Trigger } from '../../api/minik8s/v1/trigger.ts';
 import type { Happening } from '../../api/minik8s/v1/trigger-event-draft.ts';
 import { rfc3339 } from '../../base/time.ts';
-import { lastTime, nextTime } from '../workloads/cronjobs/schedule-times-plan.ts';
 
 type Position = NonNullable<NonNullable<Trigger['status']>['position']>;
 

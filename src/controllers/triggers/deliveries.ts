@@ -1,10 +1,11 @@
 /** The deliveries that are under way. Each ends with its event deleted, or with a status that says why not. */
 import type { Trigger } from '../../api/minik8s/v1/trigger.ts';
 import { type TriggerEvent, triggerEventResource } from '../../api/minik8s/v1/trigger-event.ts';
-import { type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
+import { type ObjectKey, objectKey, splitKey } from '../../apimachinery/meta.ts';
 import { isConflict, isNotFound } from '../../apimachinery/status-error.ts';
 import { Backoff } from '../../base/backoff.ts';
 import { sleep } from '../../base/clock.ts';
+import { roomFor } from '../../base/fair-share.ts';
 import { errorMessage } from '../../base/log.ts';
 import { rfc3339 } from '../../base/time.ts';
 import { notAfter } from '../../client/resource-version.ts';
@@ -12,7 +13,7 @@ import type { ControllerContext } from '../../controller-runtime/definition.ts';
 import { afterFailure, type Failure, whyNotTried } from './delivery-plan.ts';
 import { type Counts, noCounts } from './status-plan.ts';
 
-/** How many are under way at once, of all triggers together. */
+/** How many are under way at once, of all triggers together. No namespace has all of them. */
 export const mostInAll = 100;
 
 /** Resolves to undefined when the target has taken the event, and to a failure otherwise. */
@@ -40,13 +41,16 @@ export class Deliveries {
   /** Triggers that wait for a free place, the first come first. */
   readonly #waiting = new Set<ObjectKey>();
   #count = 0;
+  /** By namespace: how many are under way. */
+  readonly #own = new Map<string, number>();
 
   constructor(options: DeliveriesOptions) {
     this.#options = options;
   }
 
-  get free(): number {
-    return mostInAll - this.#count;
+  /** How many more may be begun of triggers of the namespace of this one. */
+  roomFor(trigger: ObjectKey): number {
+    return roomFor(mostInAll, this.#count, this.#own.get(splitKey(trigger).namespace) ?? 0);
   }
 
   underWay(trigger: ObjectKey): number {
@@ -99,15 +103,23 @@ export class Deliveries {
     const key = objectKey(trigger);
     const own = this.#underWay.getOrInsertComputed(key, () => new Set());
     own.add(objectKey(event));
-    this.#count += 1;
+    this.#counted(key, 1);
     void this.#deliver(key, trigger, event, signal).finally(() => {
       own.delete(objectKey(event));
       if (own.size === 0 && this.#underWay.get(key) === own) this.#underWay.delete(key);
-      this.#count -= 1;
-      const next = [...this.#waiting].slice(0, 1);
-      for (const one of next) this.#waiting.delete(one);
-      this.#options.onChange([key, ...next]);
+      this.#counted(key, -1);
+      const next = [...this.#waiting].find((one) => this.roomFor(one) > 0);
+      if (next !== undefined) this.#waiting.delete(next);
+      this.#options.onChange([key, ...(next === undefined ? [] : [next])]);
     });
+  }
+
+  #counted(trigger: ObjectKey, more: number): void {
+    const { namespace } = splitKey(trigger);
+    this.#count += more;
+    const own = (this.#own.get(namespace) ?? 0) + more;
+    if (own > 0) this.#own.set(namespace, own);
+    else this.#own.delete(namespace);
   }
 
   /** Dead letters beyond the limit, the oldest. */

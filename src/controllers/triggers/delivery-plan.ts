@@ -26,7 +26,7 @@ export interface DeliveryFacts {
   readonly now: number;
   /** How many are under way. */
   readonly underWay: number;
-  /** How many more there may be of all triggers together. */
+  /** How many more there may be of all triggers together, and of those of the namespace. */
   readonly free: number;
   /** Being delivered, or what the cache shows of it is old. */
   readonly isBusy: (event: TriggerEvent) => boolean;
@@ -54,11 +54,13 @@ export function planDeliveries(
   if (spec.suspend) return { ...common, start: [], waiting: 0, again: undefined };
   const idle = pending.filter((event) => !isBusy(event));
   const nowText = rfc3339(now);
+  // No pause is longer: a later time was told by another clock, or before this one was put back.
+  const farthest = rfc3339(now + longestPauseMs(spec));
   const due: TriggerEvent[] = [];
   let next: string | undefined;
   for (const event of idle) {
     const at = dueAt(event);
-    if (at <= nowText) due.push(event);
+    if (at <= nowText || at > farthest) due.push(event);
     else if (next === undefined || at < next) next = at;
   }
   const room = Math.max(0, Math.min(free, mostAtOnce - underWay));
@@ -69,6 +71,9 @@ export function planDeliveries(
     again: next === undefined ? undefined : Date.parse(next) - now,
   };
 }
+
+const longestPauseMs = ({ retry }: Trigger['spec']): number =>
+  Math.max(retry.minSeconds, retry.maxSeconds) * 1500 + 2000;
 
 /** '' for at once. */
 const dueAt = ({ status, spec }: TriggerEvent): string =>

@@ -78,13 +78,21 @@ export class ObjectSource {
   async #run(signal: AbortSignal): Promise<void> {
     const { clock, random } = this.#options;
     const backoff = new Backoff({ initialMs: 500, maxMs: 30_000 }, random);
+    /** Nothing was heard since the history was lost. */
+    let isLost = false;
+    const onHeard = () => {
+      isLost = false;
+      backoff.reset();
+    };
     while (!signal.aborted) {
       try {
-        await this.#follow(signal, () => backoff.reset());
+        await this.#follow(signal, onHeard);
       } catch (error) {
         if (signal.aborted) return;
         try {
           if (!isExpired(error)) throw error;
+          if (isLost) await sleep(clock, backoff.next(), signal);
+          isLost = true;
           await this.#catchUp(signal);
         } catch (failure) {
           if (signal.aborted) return;

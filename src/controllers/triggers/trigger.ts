@@ -82,7 +82,7 @@ function define(options: TriggerOptions, context: ControllerContext): Controller
   const ownWrites = new ObservedWrites(client, triggerResource, informer);
   const targets = new Targets({ ...context, ...options, functions, workflows });
   const sources = new Map<ObjectKey, { readonly id: string; readonly source: ObjectSource }>();
-  /** When the status was written last, in milliseconds. */
+  /** When the status was written last, in milliseconds of the monotonic clock. */
   const writtenAt = new Map<ObjectKey, number>();
   let enqueue: (keys: Iterable<ObjectKey>) => void = () => undefined;
   const deliveries = new Deliveries({
@@ -127,11 +127,11 @@ function define(options: TriggerOptions, context: ControllerContext): Controller
     const plan = planDeliveries(trigger, own, {
       now,
       underWay: deliveries.underWay(key),
-      free: deliveries.free,
+      free: deliveries.roomFor(key),
       isBusy: (event) => deliveries.isBusy(key, event),
     });
     for (const event of plan.start) deliveries.begin(trigger, event, signal);
-    if (plan.waiting > 0 && deliveries.free === 0) deliveries.wait(key);
+    if (plan.waiting > 0 && deliveries.roomFor(key) === 0) deliveries.wait(key);
     return plan;
   }
 
@@ -295,13 +295,14 @@ function define(options: TriggerOptions, context: ControllerContext): Controller
       timestamp: rfc3339(now),
     });
     const isMark = source !== undefined && !source.hasTold && isOnlyMark(trigger, status);
-    const since = now - (writtenAt.get(key) ?? Number.NEGATIVE_INFINITY);
+    const at = clock.monotonic();
+    const since = at - (writtenAt.get(key) ?? Number.NEGATIVE_INFINITY);
     if (deepEqual(status, trigger.status)) return undefined;
     const hasNews = !deepEqual(status.position?.lastScheduleTime, trigger.status?.position?.lastScheduleTime);
     const every = isMark ? markEvery : hasNews ? 0 : writeEvery;
     if (since < every) return every - since;
     if (source) source.hasTold = false;
-    writtenAt.set(key, now);
+    writtenAt.set(key, at);
     const written = await ifPresent(client.resource(triggerResource).updateStatus({ ...trigger, status }));
     if (!written) return undefined;
     deliveries.written(key, counts);

@@ -9,11 +9,20 @@ import type { Clock, Timer } from '../../base/clock.ts';
 import { errorMessage } from '../../base/log.ts';
 import type { CallOutcome, Place, PlacedCalls } from '../../base/placed-calls.ts';
 import type { RunEvent } from '../../states-language/run/advance.ts';
-import type { Command } from '../../states-language/run/commands.ts';
+import { type Command, pending } from '../../states-language/run/commands.ts';
+import type { RunState } from '../../states-language/run/state.ts';
 import { callErrors, eventOf, failed } from './call-outcome-plan.ts';
 import type { CallMark } from './run-status-plan.ts';
+import { Shares } from './shares.ts';
 
 export type Task = Extract<Command, { type: 'startTask' }>;
+
+export const tasksOf = (commands: readonly Command[]): Task[] =>
+  commands.flatMap((one) => (one.type === 'startTask' ? [one] : []));
+
+/** The ids of the tasks that a state waits for. */
+export const waitedOf = (state: RunState): ReadonlySet<string> =>
+  new Set(tasksOf(pending(state)).map(({ id }) => id));
 
 export interface FunctionTasksOptions {
   readonly calls: PlacedCalls | undefined;
@@ -24,11 +33,13 @@ export interface FunctionTasksOptions {
   readonly tell: (run: string, message: string) => void;
 }
 
-/** Calls under way at a time, of all runs; others wait for their turn. */
+/** Calls under way at a time, of all runs; others wait for their turn. No namespace has all of them. */
 const mostCalls = 500;
 /** Milliseconds. */
 const firstPause = 100;
 const longestPause = 10_000;
+/** Longer than any instance has lived. */
+const longestAge = 100 * 365 * 24 * 3_600_000;
 /** For so long a call waits for a function that has no instance, or cannot be built. */
 const patienceMs = 5 * 60_000;
 
@@ -36,6 +47,9 @@ type Phase = 'waiting' | 'placed' | 'sent' | 'ended';
 
 interface Underway {
   readonly run: string;
+  /** Of the run. */
+  readonly home: string;
+  /** Of the function. */
   readonly namespace: string;
   readonly task: Task;
   readonly abort: AbortController;
@@ -43,6 +57,8 @@ interface Underway {
   phase: Phase;
   place?: Place | undefined;
   mark?: CallMark | undefined;
+  /** Of the monotonic clock, when it was marked by this process. */
+  marked?: number;
   event?: RunEvent;
   holdsSlot: boolean;
   pauses: number;
@@ -52,8 +68,7 @@ interface Underway {
 export class FunctionTasks {
   readonly #options: FunctionTasksOptions;
   readonly #byRun = new Map<string, Map<string, Underway>>();
-  #slots = mostCalls;
-  #line: Underway[] = [];
+  readonly #slots = new Shares<Underway>(mostCalls);
 
   constructor(options: FunctionTasksOptions) {
     this.#options = options;
@@ -73,11 +88,10 @@ export class FunctionTasks {
   /** For a task that is about to be written down: takes a place where there is one at once. */
   async placeAtOnce(run: string, namespace: string, task: Task): Promise<void> {
     const { calls } = this.#options;
-    if (this.#find(run, task.id) || !calls || this.#slots === 0 || this.#line.length > 0) return;
+    if (this.#find(run, task.id) || !calls || !this.#slots.isFree(namespace)) return;
     const one = this.#new(run, namespace, task);
     if (!hasRoom(calls, one)) return;
-    this.#slots--;
-    one.holdsSlot = true;
+    one.holdsSlot = this.#slots.enter(namespace, one);
     this.#add(one);
     await this.#place(one);
   }
@@ -133,6 +147,7 @@ export class FunctionTasks {
   #new(run: string, namespace: string, task: Task): Underway {
     return {
       run,
+      home: namespace,
       namespace: task.resource.namespace ?? namespace,
       task,
       abort: new AbortController(),
@@ -149,20 +164,10 @@ export class FunctionTasks {
   }
 
   #queue(one: Underway): void {
-    this.#line.push(one);
-    this.#turn();
-  }
-
-  #turn(): void {
-    while (this.#slots > 0) {
-      const one = this.#line.shift();
-      if (!one) return;
-      if (one.abort.signal.aborted) continue;
-      this.#slots--;
-      one.holdsSlot = true;
-      if (one.mark) this.#send(one);
-      else void this.#place(one);
-    }
+    if (!this.#slots.enter(one.home, one)) return;
+    one.holdsSlot = true;
+    if (one.mark) this.#send(one);
+    else void this.#place(one);
   }
 
   #finish(one: Underway): void {
@@ -170,9 +175,11 @@ export class FunctionTasks {
     one.abort.abort(new DOMException('the task is over', 'AbortError'));
     one.place?.release();
     one.place = undefined;
-    if (one.holdsSlot) this.#slots++;
+    this.#slots.forget(one.home, one);
+    if (!one.holdsSlot) return;
     one.holdsSlot = false;
-    this.#turn();
+    const next = this.#slots.leave(one.home);
+    if (next) this.#queue(next);
   }
 
   #end(one: Underway, event: RunEvent): void {
@@ -197,6 +204,7 @@ export class FunctionTasks {
       one.place = place;
       one.phase = 'placed';
       one.mark = { id: one.task.id, instance: place.instance, time: new Date(clock.now()).toISOString() };
+      one.marked = clock.monotonic();
       wake(one.run);
     } catch (error) {
       if (!signal.aborted) this.#noPlace(one, error);
@@ -225,7 +233,7 @@ export class FunctionTasks {
   }
 
   async #sent(one: Underway): Promise<void> {
-    const { calls, clock } = this.#options;
+    const { calls } = this.#options;
     const { signal } = one.abort;
     const { mark, place } = one;
     if (!calls || !mark) return;
@@ -237,7 +245,7 @@ export class FunctionTasks {
           ...placedOf(one),
           instance: mark.instance,
           place,
-          ageMs: clock.now() - Date.parse(mark.time),
+          ageMs: this.#ageOf(one, mark),
           body: JSON.stringify(one.task.input),
         },
         signal,
@@ -250,6 +258,14 @@ export class FunctionTasks {
     if (event) this.#end(one, event);
     else if (outcome.type === 'notMade') this.#later(one, () => void this.#place(one));
     else this.#later(one, () => this.#send(one));
+  }
+
+  /** A time that is still to come is one of another clock: then the call may be of any age. */
+  #ageOf({ marked }: Underway, mark: CallMark): number {
+    const { clock } = this.#options;
+    if (marked !== undefined) return clock.monotonic() - marked;
+    const age = clock.now() - Date.parse(mark.time);
+    return age >= 0 ? age : longestAge;
   }
 
   #later(one: Underway, then: () => void): void {

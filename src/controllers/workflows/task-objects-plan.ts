@@ -2,7 +2,7 @@
 import type { CronJob } from '../../api/batch/v1/cron-job.ts';
 import { type Job, jobResource } from '../../api/batch/v1/job.ts';
 import type { Pod } from '../../api/core/v1/pod.ts';
-import { chainAnnotations, chainOfObject } from '../../api/minik8s/v1/trigger-chain.ts';
+import { chainAnnotation, chainAnnotations, chainOfObject } from '../../api/minik8s/v1/trigger-chain.ts';
 import {
   deepestRun,
   hasEnded,
@@ -10,7 +10,7 @@ import {
   workflowRunResource,
 } from '../../api/minik8s/v1/workflow-run.ts';
 import { deepCopy } from '../../apimachinery/equality.ts';
-import type { Draft, KubeObject, OwnerReference } from '../../apimachinery/meta.ts';
+import { controllerOf, type Draft, type KubeObject, type OwnerReference } from '../../apimachinery/meta.ts';
 import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
 import type { Json } from '../../states-language/json.ts';
 import type { RunEvent } from '../../states-language/run/advance.ts';
@@ -107,6 +107,8 @@ export function jobOf(of: TaskOf, cronJob: CronJob): Draft<Job> | undefined {
   const value = JSON.stringify(task.input);
   if (Buffer.byteLength(value) > mostInput) return undefined;
   const { metadata, spec } = deepCopy(cronJob.spec.jobTemplate);
+  // Only the cluster says what has led to a Job, and a template is whoever's.
+  const { [chainAnnotation]: _, ...annotations } = metadata?.annotations ?? {};
   for (const container of spec.template.spec?.containers ?? []) {
     const others = (container.env ?? []).filter((one) => one.name !== inputVariable);
     container.env = [...others, { name: inputVariable, value }];
@@ -119,7 +121,7 @@ export function jobOf(of: TaskOf, cronJob: CronJob): Draft<Job> | undefined {
       namespace,
       ...(metadata?.labels && { labels: metadata.labels }),
       annotations: {
-        ...metadata?.annotations,
+        ...annotations,
         'cronjob.kubernetes.io/instantiate': 'manual',
         [runAnnotation]: `${run.metadata.namespace}/${run.metadata.name}`,
         [runUidAnnotation]: run.metadata.uid,
@@ -156,10 +158,10 @@ export function endOfJob({ metadata, status }: Job): JobEnd | undefined {
   return metadata.deletionTimestamp ? { succeeded: false, why: 'Deleted: the Job was deleted' } : undefined;
 }
 
-/** The termination message of the pod that succeeded, JSON or else a text; null without one. */
-export function outputOfJob(pods: readonly Pod[]): Json {
+/** The termination message of its pod that succeeded, JSON or else a text; null without one. `pods` are all with its label, which anybody may set. */
+export function outputOfJob({ metadata: { uid } }: Job, pods: readonly Pod[]): Json {
   const statuses = pods
-    .filter(({ status }) => status?.phase === 'Succeeded')
+    .filter((pod) => controllerOf(pod)?.uid === uid && pod.status?.phase === 'Succeeded')
     .flatMap(({ status }) => status?.containerStatuses ?? []);
   const message = statuses.map(({ state }) => state?.terminated?.message ?? '').find((text) => text !== '');
   if (message === undefined) return null;

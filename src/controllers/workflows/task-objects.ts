@@ -125,7 +125,7 @@ export class TaskObjects {
     const { name, namespace = '' } = job.metadata;
     const labelSelector = `batch.kubernetes.io/job-name=${name}`;
     const pods = await this.#context.client.resource(podResource).list({ namespace, labelSelector });
-    return { type: 'TaskSucceeded', id, output: outputOfJob(pods.items) };
+    return { type: 'TaskSucceeded', id, output: outputOfJob(job, pods.items) };
   }
 
   /** Stops and lets go of all objects of the run whose tasks are not among those that it waits for. */

@@ -6,22 +6,17 @@
 import { controllerRevisionResource } from '../../api/apps/v1/controller-revision.ts';
 import { jobResource } from '../../api/batch/v1/job.ts';
 import { type Workflow, workflowResource } from '../../api/minik8s/v1/workflow.ts';
-import { workflowHistoryResource } from '../../api/minik8s/v1/workflow-history.ts';
-import { historyName, type WorkflowHistoryEntry } from '../../api/minik8s/v1/workflow-history-entry.ts';
 import {
   hasEnded,
   inputOf,
   type WorkflowRun,
   workflowRunResource,
 } from '../../api/minik8s/v1/workflow-run.ts';
-import { deepCopy, deepEqual } from '../../apimachinery/equality.ts';
-import { isOwnedBy, isTerminating, type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
-import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
-import { isAlreadyExists, isConflict, isNotFound } from '../../apimachinery/status-error.ts';
+import { deepEqual } from '../../apimachinery/equality.ts';
+import { isTerminating, type ObjectKey, objectKey, splitKey } from '../../apimachinery/meta.ts';
+import { isConflict, isNotFound } from '../../apimachinery/status-error.ts';
 import { onAbort } from '../../base/abort.ts';
-import { rfc3339 } from '../../base/clock.ts';
 import type { PlacedCalls } from '../../base/placed-calls.ts';
-import { findCondition } from '../../controller-runtime/conditions.ts';
 import {
   type ControllerContext,
   type ControllerDefinition,
@@ -33,14 +28,16 @@ import { ifPresent } from '../../controller-runtime/if-present.ts';
 import type { Definition } from '../../states-language/definition/types.ts';
 import { createExpressionThread } from '../../states-language/jsonata/thread.ts';
 import { type Advanced, advance, type RunEvent, startRun } from '../../states-language/run/advance.ts';
-import { type Command, pending } from '../../states-language/run/commands.ts';
+import { pending } from '../../states-language/run/commands.ts';
 import type { RunState } from '../../states-language/run/state.ts';
 import type { Ports } from '../../states-language/run/turn.ts';
 import { failed } from './call-outcome-plan.ts';
 import { keepDefinition, revisionName } from './definitions.ts';
-import { FunctionTasks, type Task } from './function-tasks.ts';
+import { FunctionTasks, type Task, tasksOf, waitedOf } from './function-tasks.ts';
 import { chunksOf, entriesOf } from './history-plan.ts';
+import { LiveRuns } from './live-runs.ts';
 import { excessOfRun, executionOf, stateOf, statusOf } from './run-status-plan.ts';
+import { type Next, RunWriter } from './run-writer.ts';
 import { Shares } from './shares.ts';
 import { isGone, TaskObjects } from './task-objects.ts';
 import { runAnnotation, taskFinalizer } from './task-objects-plan.ts';
@@ -52,31 +49,14 @@ export interface WorkflowOptions {
 
 /** Times that one run is stored before others have their turn. */
 const mostRounds = 20;
-/** Runs that are gone on with at a time: of all namespaces, and of one. */
+/** Runs that are gone on with at a time. */
 const workers = 32;
-const mostOfNamespace = 16;
 const byWorkflow = 'by workflow';
 
 export const workflowRunController =
   ({ placedCalls }: WorkflowOptions): ControllerFactory =>
   (context) =>
     new Runs(context, placedCalls).definition();
-
-/** The newest that is known of a run. */
-interface Live {
-  readonly run: WorkflowRun;
-  readonly state: RunState | undefined;
-}
-
-/** What a run has before it is stored. */
-interface Next {
-  readonly state: RunState;
-  readonly definition: string;
-  readonly history: readonly WorkflowHistoryEntry[];
-}
-
-const tasksOf = (commands: readonly Command[]): Task[] =>
-  commands.flatMap((one) => (one.type === 'startTask' ? [one] : []));
 
 class Runs {
   readonly #context: ControllerContext;
@@ -86,10 +66,9 @@ class Runs {
   readonly #workflows;
   readonly #revisions;
   readonly #thread;
-  readonly #shares = new Shares(mostOfNamespace);
-  readonly #live = new Map<ObjectKey, Live>();
-  /** Keys by uid, of the runs that have calls. */
-  readonly #keys = new Map<string, ObjectKey>();
+  readonly #shares = new Shares<ObjectKey>(workers);
+  readonly #live: LiveRuns;
+  readonly #writer: RunWriter;
   /** Tasks that the service account may have, by the uid of the run. */
   readonly #allowed = new Map<string, Set<string>>();
   #term: AbortSignal | undefined;
@@ -105,16 +84,17 @@ class Runs {
     this.#revisions = informers.informerFor(controllerRevisionResource).lister;
     this.#objects = new TaskObjects(context);
     this.#thread = createExpressionThread(clock);
-    const keyOf = (uid: string) => this.#keys.get(uid);
+    this.#live = new LiveRuns(this.#runs);
     this.#functions = new FunctionTasks({
       calls,
       clock,
-      wake: (uid) => this.#enqueue([keyOf(uid) ?? []].flat()),
+      wake: (uid) => this.#enqueue([this.#live.keyOf(uid) ?? []].flat()),
       tell: (uid, message) => {
-        const run = this.#live.get(keyOf(uid) ?? '')?.run;
+        const run = this.#live.runOf(uid);
         if (run) events.event(run, 'Warning', 'TaskWaits', message);
       },
     });
+    this.#writer = new RunWriter(context, this.#functions, this.#live);
   }
 
   definition(): ControllerDefinition {
@@ -157,19 +137,19 @@ class Runs {
     onAbort(signal, () => {
       this.#functions.stop();
       this.#live.clear();
-      this.#keys.clear();
       this.#allowed.clear();
       void this.#thread.stop();
     });
   }
 
-  /** Whoever is turned away comes again when another run of the namespace is done with. */
+  /** Whoever is turned away comes again when another run is done with. */
   async #inItsShare(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult | undefined> {
-    if (!this.#shares.enter(key)) return undefined;
+    const { namespace } = splitKey(key);
+    if (!this.#shares.enter(namespace, key)) return undefined;
     try {
       return await this.#reconcile(key, signal);
     } finally {
-      const next = this.#shares.leave(key);
+      const next = this.#shares.leave(namespace);
       if (next !== undefined) this.#enqueue([next]);
     }
   }
@@ -188,26 +168,15 @@ class Runs {
     }
   }
 
-  /** What this process has written may be ahead of the cache. */
   #newest(key: ObjectKey): WorkflowRun | undefined {
-    const cached = this.#runs.get(key);
-    const live = this.#live.get(key)?.run;
-    if (!cached) {
-      if (live) this.#forget(key, live.metadata.uid);
-      return undefined;
-    }
-    if (!live) return cached;
-    if (live.metadata.uid !== cached.metadata.uid) {
-      this.#forget(key, live.metadata.uid);
-      return cached;
-    }
-    return BigInt(live.metadata.resourceVersion) > BigInt(cached.metadata.resourceVersion) ? live : cached;
+    const { run, gone } = this.#live.newest(key);
+    if (gone !== undefined) this.#forget(key, gone);
+    return run;
   }
 
   #forget(key: ObjectKey, uid: string): void {
     this.#functions.forgetRun(uid);
-    this.#live.delete(key);
-    this.#keys.delete(uid);
+    this.#live.forget(key, uid);
     this.#allowed.delete(uid);
   }
 
@@ -215,16 +184,16 @@ class Runs {
   async #reread(key: ObjectKey, { metadata }: WorkflowRun): Promise<void> {
     const { name, namespace } = metadata;
     const run = await ifPresent(this.#context.client.resource(workflowRunResource).get(name, namespace));
-    if (run?.metadata.uid === metadata.uid) this.#live.set(key, { run, state: undefined });
+    if (run?.metadata.uid === metadata.uid) this.#live.set(key, run);
   }
 
   /** What was to be stored and was not may come about differently: its tasks are not those that were placed. */
   #forgetUnstored(key: ObjectKey): void {
     const run = this.#newest(key);
     if (!run) return;
-    this.#live.set(key, { run, state: undefined });
+    this.#live.set(key, run);
     const state = stateOf(run);
-    if (state) this.#forgetEnded(run.metadata.uid, state);
+    if (state) this.#functions.keepOnly(run.metadata.uid, waitedOf(state));
     else this.#functions.forgetRun(run.metadata.uid);
   }
 
@@ -236,20 +205,14 @@ class Runs {
       run = begun;
     }
     for (let round = 0; round < mostRounds; round++) {
-      const state = this.#stateOf(key, run);
+      const state = this.#live.stateOf(key, run);
       const next = state && (await this.#further(run, state));
-      if (next) run = await this.#store(key, run, next);
+      if (next) run = await this.#writer.store(key, run, next);
       else if (!state && chunksOf(run.status?.history ?? [], true).chunks.length > 0)
-        run = await this.#trim(key, run);
+        run = await this.#writer.trim(key, run);
       else return this.#act(key, run, state);
     }
     return { requeueAfter: 0 };
-  }
-
-  #stateOf(key: ObjectKey, run: WorkflowRun): RunState | undefined {
-    const live = this.#live.get(key);
-    const isSame = live?.run.metadata.resourceVersion === run.metadata.resourceVersion;
-    return (isSame ? live.state : undefined) ?? stateOf(run);
   }
 
   // ---- the beginning
@@ -259,65 +222,20 @@ class Runs {
     const { client } = this.#context;
     const { namespace = '' } = given.metadata;
     const stop = this.#stopOf(given);
-    if (stop) return this.#abortUnbegun(key, given, stop);
+    if (stop) return this.#writer.abortUnbegun(key, given, stop);
     const workflow = this.#workflows.get(`${namespace}/${given.spec.workflow}`);
     if (!workflow || isTerminating(workflow)) {
-      await this.#wait(given, `there is no workflow ${given.spec.workflow}`);
+      await this.#writer.waits(given, `there is no workflow ${given.spec.workflow}`);
       return undefined;
     }
-    const run = await this.#owned(given, workflow);
+    const run = await this.#writer.owned(given, workflow);
     const { name, definition } = await keepDefinition(client, this.#revisions, workflow);
     const advanced = await startRun(definition, inputOf(run), executionOf(run), this.#ports(run));
-    return this.#store(key, run, {
+    return this.#writer.store(key, run, {
       state: advanced.state,
       definition: name,
       history: entriesOf(advanced.history, []),
     });
-  }
-
-  /** A run goes with its workflow; one that is a task of another run goes with that. */
-  async #owned(run: WorkflowRun, workflow: Workflow): Promise<WorkflowRun> {
-    const { name, namespace = '', uid, resourceVersion, ownerReferences = [] } = run.metadata;
-    const isTaskHere = run.spec.parent?.namespace === namespace;
-    if (isTaskHere || isOwnedBy(run, workflow)) return run;
-    const { kind } = workflowResource;
-    const owner = {
-      apiVersion: apiVersionOf(workflowResource),
-      kind,
-      name: workflow.metadata.name,
-      uid: workflow.metadata.uid,
-    };
-    const body = { metadata: { uid, resourceVersion, ownerReferences: [...ownerReferences, owner] } };
-    return this.#context.client.resource(workflowRunResource).patch(name, namespace, 'merge', body);
-  }
-
-  async #wait(run: WorkflowRun, message: string): Promise<void> {
-    if (findCondition(run.status?.conditions, 'Started')?.message === message) return;
-    const condition = {
-      type: 'Started',
-      status: 'False' as const,
-      reason: 'WorkflowNotFound',
-      message,
-      lastTransitionTime: rfc3339(this.#context.clock.now()),
-    };
-    await this.#write(run, { phase: 'Pending', conditions: [condition] });
-  }
-
-  async #abortUnbegun(
-    key: ObjectKey,
-    run: WorkflowRun,
-    { error = '', cause = '' }: Extract<RunEvent, { type: 'Stop' }>,
-  ): Promise<WorkflowRun> {
-    const completionTime = rfc3339(this.#context.clock.now());
-    const written = await this.#write(run, {
-      phase: 'Aborted',
-      completionTime,
-      error,
-      cause,
-      historyCount: 0,
-    });
-    this.#live.set(key, { run: written, state: undefined });
-    return written;
   }
 
   // ---- on the way
@@ -401,68 +319,6 @@ class Runs {
     };
   }
 
-  // ---- writing
-
-  async #store(key: ObjectKey, run: WorkflowRun, { state, definition, history }: Next): Promise<WorkflowRun> {
-    const { uid, namespace = '' } = run.metadata;
-    this.#keys.set(uid, key);
-    for (const task of tasksOf(pending(state)))
-      if (task.resource.type === 'function' && task.resource.namespace === undefined)
-        await this.#functions.placeAtOnce(uid, namespace, task);
-    const rest = await this.#moveHistory(run, history);
-    const marks = this.#functions.marksOf(uid);
-    const renewed = new Set(marks.map(({ id }) => id));
-    const calls = [...(run.status?.calls ?? []).filter(({ id }) => !renewed.has(id)), ...marks];
-    const status = statusOf(run, { state, definition, history: rest, calls, now: this.#context.clock.now() });
-    const written = await this.#write(run, status);
-    this.#live.set(key, { run: written, state });
-    this.#forgetEnded(uid, state);
-    return written;
-  }
-
-  /** The history of a run that has ended goes elsewhere, but for its end. */
-  async #trim(key: ObjectKey, run: WorkflowRun): Promise<WorkflowRun> {
-    const history = await this.#moveHistory(run, run.status?.history ?? []);
-    const written = await this.#write(run, { ...run.status, history: [...history] });
-    this.#live.set(key, { run: written, state: undefined });
-    return written;
-  }
-
-  /** Only what is stored is moved: what was never stored may come about differently after a restart. */
-  async #moveHistory(
-    run: WorkflowRun,
-    history: readonly WorkflowHistoryEntry[],
-  ): Promise<readonly WorkflowHistoryEntry[]> {
-    const { name, namespace = '', uid } = run.metadata;
-    const { chunks } = chunksOf(run.status?.history ?? [], hasEnded(run));
-    const owner = { apiVersion: apiVersionOf(workflowRunResource), kind: 'WorkflowRun', name, uid };
-    for (const entries of chunks) {
-      const metadata = {
-        name: historyName(name, (entries[0]?.id ?? 1) - 1),
-        namespace,
-        ownerReferences: [owner],
-      };
-      const spec = { run: name, entries: deepCopy([...entries]) };
-      try {
-        await this.#context.client
-          .resource(workflowHistoryResource)
-          .create({ apiVersion: 'minik8s.io/v1', kind: 'WorkflowHistory', metadata, spec });
-      } catch (error) {
-        if (!isAlreadyExists(error)) throw error;
-      }
-    }
-    return history.slice(chunks.reduce((sum, chunk) => sum + chunk.length, 0));
-  }
-
-  #write(run: WorkflowRun, status: NonNullable<WorkflowRun['status']>): Promise<WorkflowRun> {
-    return this.#context.client.resource(workflowRunResource).updateStatus({ ...run, status });
-  }
-
-  #forgetEnded(uid: string, state: RunState): void {
-    const waited = new Set(tasksOf(pending(state)).map(({ id }) => id));
-    this.#functions.keepOnly(uid, waited);
-  }
-
   // ---- doing what is stored
 
   async #act(
@@ -478,7 +334,7 @@ class Runs {
       if (!state || state.stopping.length === 0) this.#forget(key, uid);
       return this.#leave(run);
     }
-    this.#keys.set(uid, key);
+    this.#live.follow(key, uid);
     const settled: [Task, RunEvent][] = [];
     for (const task of tasks) {
       const event = await this.#begun(run, task);

@@ -11,11 +11,13 @@ import { nodeRestriction } from './node-restriction.ts';
 import { podSecurity } from './pod-security.ts';
 import { priority } from './priority.ts';
 import { resourceQuotas } from './resource-quota.ts';
+import { runParents } from './run-parents.ts';
 import { runtimeClasses } from './runtime-class.ts';
 import { serviceAccounts } from './service-account.ts';
 import { storageClasses } from './storage-class.ts';
 import { storageProtection } from './storage-protection.ts';
 import { triggerChains } from './trigger-chain.ts';
+import { workflowExpressions } from './workflow-expressions.ts';
 
 export const admissionPlugins = (server: KubeContext): readonly AdmissionPlugin[] => [
   namespaceLifecycle(server),
@@ -30,6 +32,8 @@ export const admissionPlugins = (server: KubeContext): readonly AdmissionPlugin[
   storageProtection,
   certificateSigningRequests(server),
   triggerChains,
+  runParents,
+  workflowExpressions(server.clock),
   escalation(server),
   resourceQuotas(server),
 ];

@@ -3,17 +3,21 @@ import type { IncomingMessage } from 'node:http';
 import { newStatusError } from '../../apimachinery/status-error.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
+import { currentSpan } from '../../base/tracing/current-span.ts';
+import { formatTraceparent, traceparentHeader } from '../../base/tracing/trace-context.ts';
 import { hasAnswerBody, isFinalStatus } from '../forwarding/answer-body.ts';
 import { endToEnd, type ForwardedRequest, requestHeaders } from '../forwarding/headers.ts';
 import { type CallBody, exchange } from './exchange.ts';
 import type { Call, FunctionCalls } from './function-calls.ts';
+import { codeOf } from './function-metrics.ts';
+import type { Gateway } from './gateway.ts';
 import type { InstanceConnections } from './instance-connections.ts';
-
-/** Bytes of a body that is kept until the call is made, so that it can be given to another instance. */
-export const mostKept = 256 * 1024;
 
 /** The id of a call: a caller's own, to find it in the logs of the function, or a new one. */
 export const callIdHeader = 'function-call-id';
+
+/** Of a call that is made only once, by it an instance answers with what another call got: the cluster's alone (placed-calls.ts). */
+export const onceHeader = 'function-once';
 
 export interface AskedCall extends Pick<ForwardedRequest, 'headers' | 'path' | 'host' | 'remoteAddress'> {
   readonly method: string;
@@ -28,6 +32,7 @@ export interface CallServer {
   readonly connections: InstanceConnections;
   readonly clock: Clock;
   readonly random: Random;
+  readonly gateway: Pick<Gateway, 'metrics'>;
 }
 
 export interface CallAnswer {
@@ -44,11 +49,23 @@ export async function callFunction(
   calls: FunctionCalls,
   asked: AskedCall,
 ): Promise<CallAnswer> {
+  const told = server.gateway.metrics.begin(calls);
+  try {
+    const answer = await answered(server, calls, asked);
+    told(answer.status);
+    return answer;
+  } catch (error) {
+    told(codeOf(error));
+    throw error;
+  }
+}
+
+async function answered(server: CallServer, calls: FunctionCalls, asked: AskedCall): Promise<CallAnswer> {
   const { method, signal: gone } = asked;
   const call = calls.begin();
   const over = new AbortController();
   const end = (reason: unknown) => {
-    call.end();
+    call.end(reason);
     over.abort(reason);
   };
   const leave = () => end(gone.reason);
@@ -112,18 +129,21 @@ function headersOf({ random }: CallServer, calls: FunctionCalls, asked: AskedCal
   const { headers, method, body } = asked;
   const { name, namespace = '' } = calls.function.metadata;
   const isWhole = body === undefined || Buffer.isBuffer(body);
+  const span = currentSpan();
   const given: Record<string, string> = {
     ...requestHeaders({ ...asked, upgrade: false }),
     connection: 'keep-alive',
     [callIdHeader]: headers.get(callIdHeader)?.slice(0, 128) || random.uuid(),
     'function-name': name,
     'function-namespace': namespace,
+    // A call that is recorded goes on in its own place of the trace, any other in its caller's.
+    ...(span?.context.sampled && { [traceparentHeader]: formatTraceparent(span.context) }),
   };
   const fields: string[] = [];
   for (const field in given) {
     // How long a body is that is at hand is told below.
     const isOfBody = isWhole && (field === 'content-length' || field === 'transfer-encoding');
-    if (!isOfBody) fields.push(field, given[field] ?? '');
+    if (!isOfBody && field !== onceHeader) fields.push(field, given[field] ?? '');
   }
   if (Buffer.isBuffer(body)) fields.push('content-length', String(body.length));
   else if (body === undefined && !withoutRequestBody.includes(method)) fields.push('content-length', '0');

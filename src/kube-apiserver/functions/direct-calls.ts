@@ -3,7 +3,6 @@
  * of a call. Every check is the app's own (`ApiServer.admit`). What is unusual in any way is left to the app, which serves it too.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { newBadRequest, newStatusError } from '../../apimachinery/status-error.ts';
 import type { ApiServer, DirectRequest } from '../../apiserver/app.ts';
 import { type DirectServe, type DirectWay, send } from '../../apiserver/serve.ts';
 import { pipeAnswer } from '../../apiserver/streamed-answer.ts';
@@ -11,7 +10,8 @@ import { WholeAnswer } from '../../apiserver/whole-answer.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { RequestHeaders } from '../forwarding/headers.ts';
 import type { Intake } from '../triggers/intake.ts';
-import { type CallServer, callFunction, mostKept } from './call.ts';
+import { type CallServer, callFunction } from './call.ts';
+import { beginningOf, mostKept } from './call-body.ts';
 import { type CallBody, mostBodyBytes, tooLarge } from './exchange.ts';
 import type { Gateway } from './gateway.ts';
 import { callPath } from './gateway-app.ts';
@@ -26,9 +26,6 @@ export interface DirectCallsOptions extends CallServer {
 const plainUrl = /^\/function\/[\w.~!$&'()*+,;=:@%/-]+(?:\?[\w.~!$&'()*+,;=:@%/?-]*)?$/;
 const plainHost = /^[\w.-]+(?::\d{1,5})?$/;
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
-
-/** Milliseconds a caller gets to send a body that is kept. */
-const patienceMs = 60_000;
 
 export const directCalls =
   (options: DirectCallsOptions): DirectServe =>
@@ -143,32 +140,5 @@ async function bodyOf(incoming: IncomingMessage, clock: Clock, gone: AbortSignal
   const isChunked = headers['transfer-encoding'] !== undefined;
   const length = Number(headers['content-length'] ?? 0);
   if (length > mostBodyBytes) throw tooLarge();
-  if (isChunked || length > mostKept) return incoming;
-  return length === 0 ? Buffer.alloc(0) : whole(incoming, clock, gone);
-}
-
-/** Of a body that says how long it is, HTTP lets no more in. */
-function whole(incoming: IncomingMessage, clock: Clock, gone: AbortSignal): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const parts: Buffer[] = [];
-    const over = () => {
-      timer.cancel();
-      gone.removeEventListener('abort', leave);
-    };
-    const timer = clock.after(patienceMs, () => {
-      over();
-      reject(newStatusError('Timeout', `the request body did not arrive within ${patienceMs / 1000} s`));
-    });
-    const leave = () => {
-      over();
-      reject(newBadRequest('the request body could not be read: the caller has left'));
-    };
-    gone.addEventListener('abort', leave, { once: true });
-    incoming.on('data', (part: Buffer) => parts.push(part));
-    incoming.once('error', leave);
-    incoming.once('end', () => {
-      over();
-      resolve(parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts));
-    });
-  });
+  return isChunked || length > 0 ? beginningOf(incoming, clock, gone) : Buffer.alloc(0);
 }

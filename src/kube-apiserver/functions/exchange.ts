@@ -1,5 +1,5 @@
 /** One call over one connection to an instance, and its answer as it comes. */
-import { type Agent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { type Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { type Readable, Transform } from 'node:stream';
 import { newStatusError } from '../../apimachinery/status-error.ts';
 import { errorMessage } from '../../base/log.ts';
@@ -63,6 +63,8 @@ export function exchange({ agent, method, path, headers, body, signal }: Exchang
       fail(signal.aborted ? signal.reason : ended('the connection was closed'));
     });
     sent.on('response', (answer) => {
+      // Its `close` waits for what is still to be sent.
+      answer.once('end', () => leaveRest(body, sent));
       const isRefused = answer.statusCode === 503 && answer.headers[notCalledHeader] !== undefined;
       if (!isRefused || isGone(body)) return settle({ answer });
       answer.resume();
@@ -81,6 +83,14 @@ export function exchange({ agent, method, path, headers, body, signal }: Exchang
     });
     if (signal.aborted) abort();
   });
+}
+
+/** Ends the connection to a program that has answered without reading the whole body: nobody reads the rest. */
+function leaveRest(body: CallBody, sent: ClientRequest): void {
+  if (body === undefined || Buffer.isBuffer(body) || sent.writableFinished) return;
+  body.unpipe();
+  body.resume();
+  sent.destroy();
 }
 
 const isGone = (body: CallBody) => body !== undefined && !Buffer.isBuffer(body);

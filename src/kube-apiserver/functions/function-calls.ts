@@ -13,14 +13,14 @@ export const longestWait = 60_000;
 const retryAfterSeconds = 1;
 
 export interface Call {
-  /** Resolves with a place at an instance that was asked to take the call; rejects with a Status. */
+  /** Resolves with a place at an instance that was asked to take the call; rejects with a Status, or with what the call ended by. */
   place(): Promise<Instance>;
   /** The instance answers it. */
   taken(): void;
   /** The instance has not been given the call: it goes to the head of the line. */
   notTaken(): void;
-  /** The call is over, however it ended. */
-  end(): void;
+  /** The call is over, however it ended. Who waits for a place is told `reason`. */
+  end(reason?: unknown): void;
 }
 
 interface Waiting {
@@ -72,12 +72,14 @@ export class FunctionCalls {
     let isOver = false;
     let isFirst = true;
     let waiting: Waiting | undefined;
+    let endedBy: unknown;
     const leave = () => {
       if (at) at.underWay -= 1;
       at = undefined;
     };
     const place = () =>
       new Promise<Instance>((resolve, reject) => {
+        if (isOver) return reject(endedBy);
         const given = (instance: Instance) => {
           at = instance;
           resolve(instance);
@@ -95,10 +97,13 @@ export class FunctionCalls {
         leave();
         isFirst = false;
       },
-      end: () => {
+      end: (reason = new DOMException('the call is over', 'AbortError')) => {
         if (isOver) return;
         isOver = true;
+        endedBy = reason;
         if (waiting) this.#forget(waiting);
+        // Nothing where it has its place.
+        waiting?.reject(reason);
         leave();
         this.#meter.end(clock.monotonic());
         this.dispatch();
@@ -114,6 +119,11 @@ export class FunctionCalls {
   get hasRoom(): boolean {
     const now = this.#options.clock.monotonic();
     return this.#waiting.length === 0 && this.instances.choose(this.#fn.spec.concurrency, now) !== undefined;
+  }
+
+  /** Calls that have no place yet. */
+  get waiting(): number {
+    return this.#waiting.length;
   }
 
   get isIdle(): boolean {

@@ -10,8 +10,10 @@ import { storageKey, storagePrefix } from '../../apimachinery/resource-definitio
 import { newNotFound, StatusError } from '../../apimachinery/status-error.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
+import { Registry } from '../../base/metrics/registry.ts';
 import type { Cache, CacheEvent, IndexDeclaration } from '../../storage/cache.ts';
 import { FunctionCalls, unavailable } from './function-calls.ts';
+import { FunctionMetrics } from './function-metrics.ts';
 import { isCallable } from './instances.ts';
 
 /** Writes how many instances this master asks for; null for none. */
@@ -24,6 +26,8 @@ export interface GatewayOptions {
   /** What this master calls itself. */
   readonly master: string;
   readonly writeDemand: WriteDemand;
+  /** Where calls are counted; default a page that nobody reads. */
+  readonly page?: Registry | undefined;
 }
 
 interface Called {
@@ -51,10 +55,15 @@ const podsByFunction: IndexDeclaration = {
 export class Gateway {
   readonly #options: GatewayOptions;
   readonly #called = new Map<string, Called>();
+  readonly metrics: FunctionMetrics;
   #endWatches: (() => void) | undefined;
 
   constructor(options: GatewayOptions) {
     this.#options = options;
+    const { page = new Registry(), clock } = options;
+    this.metrics = new FunctionMetrics(page, clock, () =>
+      [...this.#called.values()].map(({ calls }) => calls),
+    );
   }
 
   /** What a master of this name asked for before it was started again is asked for no longer, unless there are calls. */
@@ -169,6 +178,7 @@ export class Gateway {
     }
     called.calls.refuseAll(newNotFound(functionResource, name));
     this.#close(called);
+    if (!fn) this.metrics.forget(namespace, name);
   }
 
   #refresh({ key, calls }: Called, fn: Fn): void {

@@ -55,6 +55,15 @@ export class Instances {
     return best;
   }
 
+  get size(): number {
+    return this.#byUid.size;
+  }
+
+  /** Those that have calls. */
+  get busy(): number {
+    return [...this.#byUid.values()].filter(({ underWay }) => underWay > 0).length;
+  }
+
   known(uid: string): Instance | undefined {
     return this.#byUid.get(uid);
   }

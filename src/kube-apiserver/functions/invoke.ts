@@ -3,7 +3,8 @@ import { Readable } from 'node:stream';
 import type { ReadableStream as WebStream } from 'node:stream/web';
 import type { Handler, RequestScope } from '../../apiserver/request-scope.ts';
 import { headersOf, StreamedAnswer } from '../../apiserver/streamed-answer.ts';
-import { callFunction, mostKept } from './call.ts';
+import { callFunction } from './call.ts';
+import { beginningOf } from './call-body.ts';
 import { type CallBody, mostBodyBytes, tooLarge } from './exchange.ts';
 import type { Gateway } from './gateway.ts';
 import type { InstanceConnections } from './instance-connections.ts';
@@ -14,7 +15,7 @@ export const invokeFunction =
     const { info, server, request, remoteAddress, signal } = scope;
     const calls = gateway.callsOf(info.namespace, info.name);
     const url = new URL(request.url);
-    const answer = await callFunction({ ...server, connections }, calls, {
+    const answer = await callFunction({ ...server, gateway, connections }, calls, {
       method: request.method,
       headers: request.headers,
       path: url.pathname,
@@ -29,13 +30,13 @@ export const invokeFunction =
     return new StreamedAnswer(status, body, fields);
   };
 
-async function bodyOf({ request, remoteAddress }: RequestScope): Promise<CallBody> {
+async function bodyOf({ request, remoteAddress, server, signal }: RequestScope): Promise<CallBody> {
   // A caller in this process has the whole body at hand.
   if (remoteAddress === undefined) return Buffer.from(await request.arrayBuffer());
   const length = Number(request.headers.get('content-length') ?? Number.NaN);
   if (length > mostBodyBytes) throw tooLarge();
-  if (length <= mostKept) return Buffer.from(await request.arrayBuffer());
   const isChunked = request.headers.has('transfer-encoding');
+  if (length === 0) return Buffer.alloc(0);
   if (!request.body || !(isChunked || length > 0)) return undefined;
-  return Readable.fromWeb(request.body as WebStream<Uint8Array>);
+  return beginningOf(Readable.fromWeb(request.body as WebStream<Uint8Array>), server.clock, signal);
 }

@@ -9,7 +9,7 @@ import { newStatusError, StatusError } from '../../apimachinery/status-error.ts'
 import type { Clock, Timer } from '../../base/clock.ts';
 import { errorMessage } from '../../base/log.ts';
 import type { CallOutcome, Place, PlacedCalls, SentCall } from '../../base/placed-calls.ts';
-import { callIdHeader } from './call.ts';
+import { callIdHeader, onceHeader } from './call.ts';
 import { exchange, notCalledHeader } from './exchange.ts';
 import type { Call, FunctionCalls } from './function-calls.ts';
 import type { Gateway } from './gateway.ts';
@@ -29,9 +29,9 @@ export interface PlacedCallsOptions {
 export function placedCalls({ gateway, connections, clock }: PlacedCallsOptions): PlacedCalls {
   /** Those that listen: who is just starting takes no calls, and is not worth writing down. */
   const listening = new WeakSet<Instance>();
-  const reached = async (call: Call, signal: AbortSignal): Promise<Instance> => {
+  const reached = async (call: Call): Promise<Instance> => {
     for (;;) {
-      const at = await unlessAborted(call.place(), signal);
+      const at = await call.place();
       if (listening.has(at) || (await connections.reaches(at))) {
         listening.add(at);
         return at;
@@ -45,10 +45,10 @@ export function placedCalls({ gateway, connections, clock }: PlacedCallsOptions)
       signal.throwIfAborted();
       const calls = gateway.callsOf(namespace, name);
       const call = calls.begin();
-      const leave = () => call.end();
+      const leave = () => call.end(signal.reason);
       signal.addEventListener('abort', leave, { once: true });
       try {
-        return new HeldPlace(calls, call, await reached(call, signal));
+        return new HeldPlace(calls, call, await reached(call));
       } catch (error) {
         call.end();
         throw error;
@@ -58,15 +58,6 @@ export function placedCalls({ gateway, connections, clock }: PlacedCallsOptions)
     },
     send: (sent, signal) => send(sent, { gateway, connections, clock }, signal),
   };
-}
-
-/** A call that has left the line never gets a place. */
-function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
 }
 
 class HeldPlace implements Place {
@@ -109,6 +100,7 @@ async function send(
       return { type: 'lost', why: 'the function has an image of its own, whose instances remember no calls' };
     }
     held = place instanceof HeldPlace ? place : new HeldPlace(calls, calls.begin(), instanceOf(calls, pod));
+    const told = gateway.metrics.begin(calls);
     const { timeoutSeconds } = calls.function.spec;
     const over = new AbortController();
     late = clock.after(timeoutSeconds * 1000, () => over.abort(tooLate(timeoutSeconds)));
@@ -122,6 +114,7 @@ async function send(
     });
     if ('answer' in outcome) {
       held.call.taken();
+      told(outcome.answer.statusCode ?? 0);
       return await answerOf(outcome.answer);
     }
     if (isFirst) held.call.notTaken();
@@ -165,7 +158,7 @@ const headersOf = ({ id, namespace, function: name, ageMs, body, place }: SentCa
   [callIdHeader]: id,
   'function-name': name,
   'function-namespace': namespace,
-  'function-once': place ? '0' : (Math.max(0, ageMs) / 1000).toFixed(3),
+  [onceHeader]: place ? '0' : (Math.max(0, ageMs) / 1000).toFixed(3),
 });
 
 async function answerOf(answer: IncomingMessage): Promise<CallOutcome> {

@@ -21,11 +21,13 @@ export function dialPod(
   agents: NodeConnection | undefined,
   clock: Clock,
   { scheme, pod, port }: PodLocation,
+  /** What the agent is told of the request besides. */
+  more: Readonly<Record<string, string>> = {},
 ): Dial {
   return async (signal) => {
     const node = hostOf(pod);
     const path = `/connect/${agentPath(pod, String(port))}`;
-    const headers = { connection: 'Upgrade', upgrade: 'tcp' };
+    const headers = { ...more, connection: 'Upgrade', upgrade: 'tcp' };
     const answer = await agents?.upgrade?.(node, { method: 'POST', path, headers }, signal);
     if (!answer) throw unavailable('this server is not connected to the node agents');
     if (answer instanceof Response) throw unreachable((await answer.text()).trim().slice(0, 1000));

@@ -23,10 +23,15 @@ export interface Backend {
   readonly dial: Dial;
   /** Names and ports under which it may speak of itself. */
   readonly hosts: readonly string[];
+  /** Sent besides those of the request. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Throws a Status when the backend does not answer. */
-export async function forward(scope: RequestScope, { dial, hosts }: Backend): Promise<Response> {
+export async function forward(
+  scope: RequestScope,
+  { dial, hosts, headers = {} }: Backend,
+): Promise<Response> {
   const { request, info, upgrade, shutdown } = scope;
   const url = new URL(request.url);
   const reads = request.method === 'GET' || request.method === 'HEAD';
@@ -41,11 +46,18 @@ export async function forward(scope: RequestScope, { dial, hosts }: Backend): Pr
   const connection = await dial(signal);
   // Nothing would ever be heard of it.
   if (connection.destroyed) throw closed();
-  const answer = await send(scope, url, connection, signal, {
-    prefix: url.pathname.slice(0, url.pathname.length - info.rest.length),
-    requestHost: request.headers.get('host') ?? '',
-    backendHosts: hosts,
-  });
+  const answer = await send(
+    scope,
+    url,
+    connection,
+    signal,
+    {
+      prefix: url.pathname.slice(0, url.pathname.length - info.rest.length),
+      requestHost: request.headers.get('host') ?? '',
+      backendHosts: hosts,
+    },
+    headers,
+  );
   if (answer instanceof Response) return answer;
   upgrade?.switchTo(answer);
   return new Response(null);
@@ -61,6 +73,7 @@ function send(
   connection: Duplex,
   signal: AbortSignal,
   page: ProxiedPage,
+  more: Readonly<Record<string, string>>,
 ): Promise<Response | UpgradedConnection> {
   const { request, info, upgrade, remoteAddress } = scope;
   const { method, headers } = request;
@@ -76,7 +89,7 @@ function send(
       createConnection: () => connection,
       method,
       path: `${info.rest || '/'}${url.search}`,
-      headers: requestHeaders(given),
+      headers: { ...requestHeaders(given), ...more },
       signal,
     });
     sent.on('error', (error) => reject(unreachable(errorMessage(error))));

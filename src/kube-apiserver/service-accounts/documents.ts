@@ -2,6 +2,7 @@
  * What others need to verify tokens of this cluster by themselves: the issuer's configuration and its public keys (OpenID Connect
  * Discovery 1.0; upstream: pkg/serviceaccount/openidmetadata.go).
  */
+import type { Document } from '../../apiserver/options.ts';
 import { respond, respondJson } from '../../apiserver/respond.ts';
 import type { KubeContext } from '../context.ts';
 import type { KubeApiServerOptions } from '../options.ts';
@@ -16,7 +17,7 @@ const cached = { 'cache-control': `public, max-age=${announcedMs / 1000}` };
 export function issuerDocuments(
   { issuer, accountKeys }: Pick<KubeContext, 'accountKeys' | 'issuer'>,
   { advertiseAddress, issuer: given }: Pick<KubeApiServerOptions, 'advertiseAddress' | 'issuer'>,
-): ReadonlyMap<string, () => Response> {
+): ReadonlyMap<string, Document> {
   const [name = ''] = issuer.issuers;
   const keysAt = given?.jwksURI ?? `${advertiseAddress ? `https://${advertiseAddress}` : name}${keysPath}`;
   const configuration = JSON.stringify({

@@ -1,6 +1,7 @@
 /** GET pods/NAME/log: the node agent's answer, passed on as it comes; on a WebSocket when the client asks for one. */
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { newInternalError, newStatusError, StatusError } from '../../apimachinery/status-error.ts';
+import { auditHeaders } from '../../apiserver/audit-id.ts';
 import type { Handler, RequestScope } from '../../apiserver/request-scope.ts';
 import { respond } from '../../apiserver/respond.ts';
 import { readObject } from '../../apiserver/verbs/get.ts';
@@ -47,12 +48,13 @@ async function connect(
   node: string,
   path: string,
 ): Promise<Response> {
-  const { signal, shutdown } = scope;
+  const { signal, shutdown, request, server } = scope;
   if (!agents) {
     throw newStatusError('ServiceUnavailable', 'this server is not connected to the node agents');
   }
   try {
-    return await agents(node, path, shutdown ? AbortSignal.any([signal, shutdown]) : signal);
+    const until = shutdown ? AbortSignal.any([signal, shutdown]) : signal;
+    return await agents(node, path, until, auditHeaders(request, server.random));
   } catch (error) {
     if (error instanceof StatusError) throw error;
     throw newInternalError(`cannot reach the node agent of ${node}: ${errorMessage(error)}`);

@@ -9,6 +9,7 @@ import {
   newStatusError,
   StatusError,
 } from '../../apimachinery/status-error.ts';
+import { auditHeaders } from '../../apiserver/audit-id.ts';
 import type { RequestScope } from '../../apiserver/request-scope.ts';
 import { readObject } from '../../apiserver/verbs/get.ts';
 import { errorMessage } from '../../base/log.ts';
@@ -29,7 +30,7 @@ export async function streamToPod(
   const connection = await askAgent(agents, scope, node, {
     method: scope.request.method,
     path,
-    headers: upgrade.headers,
+    headers: { ...upgrade.headers, ...auditHeaders(scope.request, scope.server.random) },
   });
   if (connection instanceof Response) throw await refusalOf(connection);
   upgrade.switchTo(connection);

@@ -2,17 +2,13 @@
 import { type Node, nodeResource } from '../../api/core/v1/node.ts';
 import { type Pod, podResource } from '../../api/core/v1/pod.ts';
 import { type Service, serviceResource } from '../../api/core/v1/service.ts';
-import {
-  type EndpointSlice,
-  endpointSliceResource,
-  serviceNameLabel,
-} from '../../api/discovery/v1/endpoint-slice.ts';
+import type { EndpointSlice } from '../../api/discovery/v1/endpoint-slice.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
-import { type ResourceRef, storageKey, storagePrefix } from '../../apimachinery/resource-definition.ts';
+import { type ResourceRef, storageKey } from '../../apimachinery/resource-definition.ts';
 import { newNotFound } from '../../apimachinery/status-error.ts';
+import { auditHeaders } from '../../apiserver/audit-id.ts';
 import { waitForNow } from '../../apiserver/freshness.ts';
 import type { Handler, RequestScope } from '../../apiserver/request-scope.ts';
-import type { IndexDeclaration } from '../../storage/cache.ts';
 import type { NodeConnection } from '../node-connection.ts';
 import { dialNode, dialPod } from '../proxy/dial.ts';
 import { forward } from '../proxy/forward.ts';
@@ -23,6 +19,7 @@ import {
   podLocation,
   serviceLocation,
 } from '../proxy/location.ts';
+import { slicesByService } from '../slices-by-service.ts';
 
 export const podProxy =
   (agents: NodeConnection | undefined): Handler =>
@@ -31,16 +28,6 @@ export const podProxy =
     await waitForNow(scope.server, scope);
     return toPod(agents, scope, podLocation(existing<Pod>(scope, podResource, asked.name), asked));
   };
-
-/** By `NAMESPACE/NAME` of the Service. */
-const slicesByService: IndexDeclaration = {
-  name: 'endpointslices by service',
-  prefix: storagePrefix(endpointSliceResource),
-  keysOf({ metadata: { namespace, labels } }) {
-    const service = labels?.[serviceNameLabel];
-    return service === undefined ? [] : [`${namespace}/${service}`];
-  },
-};
 
 export const serviceProxy =
   (agents: NodeConnection | undefined): Handler =>
@@ -64,7 +51,12 @@ export const nodeProxy =
     await waitForNow(scope.server, scope);
     const location = nodeLocation(existing<Node>(scope, nodeResource, asked.name), asked);
     const hosts = location === 'agent' ? [] : [`${location.address}:${location.port}`];
-    return forward(scope, { dial: dialNode(agents, scope.server.clock, asked.name, location), hosts });
+    const headers = location === 'agent' ? auditHeaders(scope.request, scope.server.random) : {};
+    return forward(scope, {
+      dial: dialNode(agents, scope.server.clock, asked.name, location),
+      hosts,
+      headers,
+    });
   };
 
 function toPod(
@@ -73,8 +65,9 @@ function toPod(
   location: PodLocation,
 ): Promise<Response> {
   const { address, port } = location;
+  const { request, server } = scope;
   return forward(scope, {
-    dial: dialPod(agents, scope.server.clock, location),
+    dial: dialPod(agents, server.clock, location, auditHeaders(request, server.random)),
     hosts: [address, `${address}:${port}`],
   });
 }

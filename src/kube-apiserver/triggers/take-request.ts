@@ -1,4 +1,5 @@
 /** triggers/NAME/invoke: a request becomes an event. It is answered when the event is stored. */
+import { createHash } from 'node:crypto';
 import { triggerResource } from '../../api/minik8s/v1/trigger.ts';
 import { mostEventData } from '../../api/minik8s/v1/trigger-event.ts';
 import type { Happening } from '../../api/minik8s/v1/trigger-event-draft.ts';
@@ -8,8 +9,10 @@ import { readBody } from '../../apiserver/body.ts';
 import { type Handler, methodNotAllowed, type RequestScope } from '../../apiserver/request-scope.ts';
 import { respondJson } from '../../apiserver/respond.ts';
 import { findObject } from '../../apiserver/stored-object.ts';
+import { anonymousUser } from '../../apiserver/user.ts';
 import { rfc3339 } from '../../base/time.ts';
 import { requestHeaders } from '../forwarding/headers.ts';
+import { checkRunsOfTrigger } from '../workflows/strangers-runs.ts';
 import { bodyData } from './body-data.ts';
 import type { Intake } from './intake.ts';
 
@@ -24,16 +27,16 @@ const mostBody = mostEventData / 2;
 export const takeRequest =
   (intake: Intake): Handler =>
   async (scope) => {
-    const { info, request, server } = scope;
+    const { info, request, server, user } = scope;
     const trigger = await findObject(server, triggerResource, info.namespace, info.name);
     if (!trigger || isTerminating(trigger)) throw newNotFound(triggerResource, info.name);
-    const { http, suspend } = trigger.spec;
+    const { http, suspend, target } = trigger.spec;
     const methods: readonly string[] = http?.methods ?? ['POST'];
     if (!methods.includes(request.method)) throw methodNotAllowed();
     if (suspend) throw newStatusError('ServiceUnavailable', 'the trigger is suspended: it takes no events');
-    const key = request.headers.get(keyHeader);
-    if (key !== null && (key === '' || key.length > longestKey))
-      throw newBadRequest(`the header Idempotency-Key has 1 to ${longestKey} characters`);
+    const key = keyOf(scope);
+    if (user.name === anonymousUser && target.kind === 'Workflow')
+      checkRunsOfTrigger(server.cache, info.namespace, info.name);
     const body = await readBody(scope);
     if (body.length > mostBody)
       throw newStatusError(
@@ -41,7 +44,8 @@ export const takeRequest =
         `the body of an event may not be more than ${mostBody} bytes`,
       );
     const { id, name } = await intake.take(trigger, {
-      key: ['request', key ?? server.random.uuid()],
+      // The same request of the same sender: by a key that is guessed, nobody else's is kept out.
+      key: ['request', ...(key === undefined ? [server.random.uuid()] : [key, user.name, digestOf(body)])],
       type: http ? 'minik8s.io/http.request' : 'minik8s.io/test',
       source: `/namespaces/${info.namespace}/triggers/${info.name}`,
       time: rfc3339(server.clock.now()),
@@ -49,6 +53,16 @@ export const takeRequest =
     });
     return respondJson(202, { id, event: name }, scope.headers);
   };
+
+function keyOf({ request }: RequestScope): string | undefined {
+  const key = request.headers.get(keyHeader);
+  if (key === null) return undefined;
+  if (key === '' || key.length > longestKey)
+    throw newBadRequest(`the header Idempotency-Key has 1 to ${longestKey} characters`);
+  return key;
+}
+
+const digestOf = (body: Buffer) => createHash('sha256').update(body).digest('hex');
 
 function dataOf(scope: RequestScope, body: Buffer): Pick<Happening, 'data' | 'lessData'> {
   const { request, remoteAddress } = scope;

@@ -13,7 +13,7 @@ import type { Intake } from './intake.ts';
 /** Bytes of an answer that an event holds. */
 const mostBody = mostEventData / 2;
 const callIdHeader = 'function-call-id';
-/** Who delivers events. Nobody else hides a result. */
+/** Who delivers events. What anybody else says of triggers before counts for nothing: by it a result would be hidden. */
 const deliverer = serviceAccountUserName('kube-system', 'trigger-controller');
 
 /** What a call gave: an answer, or none. */
@@ -45,7 +45,13 @@ export const tellResults =
     const beginning = await beginningOf(answer.body);
     const passed = new Response(beginning.body, { status, headers });
     if (scope.signal.aborted) return passed;
-    await tell(intake, triggers, scope, resultOf(answer, beginning));
+    try {
+      await tell(intake, triggers, scope, resultOf(answer, beginning));
+    } catch (error) {
+      // Nobody reads the rest: the instance need not go on.
+      await passed.body?.cancel();
+      throw error;
+    }
     // The only way to show that the answer is not whole.
     if (beginning.isCut) scope.hangUp?.();
     return passed;
@@ -64,7 +70,8 @@ async function tell(
   { outcome, status, more }: Result,
 ): Promise<void> {
   // Each attempt would begin a chain of its own, and a circle of triggers would grow without end.
-  if (outcome === 'Failure' && user.name === deliverer && request.headers.has(retriedHeader)) return;
+  const isDelivery = user.name === deliverer;
+  if (outcome === 'Failure' && isDelivery && request.headers.has(retriedHeader)) return;
   const { namespace, name } = info;
   const time = rfc3339(server.clock.now());
   const callId = request.headers.get(callIdHeader) ?? undefined;
@@ -77,14 +84,14 @@ async function tell(
     time,
     data: { ...about, ...more },
     lessData: { ...about, truncated: true },
-    depth: depthOf(request) + 1,
-    chain: chainOf(request.headers.get(chainHeader)),
+    depth: isDelivery ? depthOf(request) + 1 : 1,
+    chain: isDelivery ? chainOf(request.headers.get(chainHeader)) : [],
   };
   const told = triggers.filter(({ spec }) => spec.result?.outcomes.includes(outcome));
   await Promise.all(told.map((trigger) => intake.takeAnyway(trigger, happening, time)));
 }
 
-/** Of what was delivered by a trigger; 0 of other calls. */
+/** Of what was delivered by a trigger. */
 function depthOf(request: Request): number {
   const text = request.headers.get(depthHeader) ?? '';
   return /^\d{1,2}$/.test(text) ? Math.min(16, Number(text)) : 0;
@@ -116,25 +123,24 @@ async function beginningOf(body: ReadableStream<Uint8Array> | null): Promise<Beg
     chunks.push(value);
     size += value.length;
   }
-  return { bytes: none, isWhole: false, isCut: false, body: ReadableStream.from(rest(chunks, reader)) };
+  return { bytes: none, isWhole: false, isCut: false, body: rest(chunks, reader) };
 }
 
-async function* rest(
+/** It is let go of when nobody wants it any more, also where nothing of it was read. */
+function rest(
   chunks: readonly Uint8Array[],
   reader: ReadableStreamDefaultReader<Uint8Array>,
-): AsyncGenerator<Uint8Array> {
-  let isOver = false;
-  try {
-    yield* chunks;
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) {
-        isOver = true;
-        return;
-      }
-      yield value;
-    }
-  } finally {
-    if (!isOver) await reader.cancel();
-  }
+): ReadableStream<Uint8Array> {
+  const first = chunks.values();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const chunk = first.next().value ?? (await reader.read()).value;
+        if (chunk === undefined) controller.close();
+        else controller.enqueue(chunk);
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
 }

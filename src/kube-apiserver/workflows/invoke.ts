@@ -1,6 +1,12 @@
 /** workflows/NAME/invoke: makes a run, waits for its end, and answers with its output. */
 import { type Workflow, workflowResource } from '../../api/minik8s/v1/workflow.ts';
-import { hasEnded, inputOf, mostInput, type WorkflowRun } from '../../api/minik8s/v1/workflow-run.ts';
+import {
+  callerAnnotation,
+  hasEnded,
+  inputOf,
+  mostInput,
+  type WorkflowRun,
+} from '../../api/minik8s/v1/workflow-run.ts';
 import { deepEqual } from '../../apimachinery/equality.ts';
 import { isTerminating } from '../../apimachinery/meta.ts';
 import { apiVersionOf, storageKey } from '../../apimachinery/resource-definition.ts';
@@ -11,9 +17,12 @@ import {
   newStatusError,
 } from '../../apimachinery/status-error.ts';
 import { measureJson, TextError } from '../../apimachinery/value-limit.ts';
+import { readBody } from '../../apiserver/body.ts';
 import type { Handler, RequestScope } from '../../apiserver/request-scope.ts';
 import { respondJson } from '../../apiserver/respond.ts';
+import { anonymousUser } from '../../apiserver/user.ts';
 import type { RunEnds } from './run-ends.ts';
+import { checkRunsOfStrangers } from './strangers-runs.ts';
 
 /** Makes a run of that name; rejects with AlreadyExists where there is one. `get` is a read of what is stored. */
 export interface RunClient {
@@ -41,7 +50,8 @@ export const invokeWorkflow =
       | undefined;
     if (!workflow || isTerminating(workflow)) throw newNotFound(workflowResource, name);
     const patience = patienceOf(scope) * 1000;
-    const input = await inputOfRequest(request);
+    const input = await inputOfRequest(scope);
+    if (scope.user.name === anonymousUser) checkRunsOfStrangers(server.cache, namespace, name);
     const run = await begin(scope, runs, workflow, input);
     const isAsync = /(^|[\s,;])respond-async($|[\s,;=])/i.test(request.headers.get('prefer') ?? '');
     const ended = hasEnded(run) ? run : isAsync ? undefined : await ends.of(run, patience, scope.signal);
@@ -56,8 +66,8 @@ function patienceOf({ query }: RequestScope): number {
   throw newBadRequest(`timeoutSeconds must be a number from 0 to ${mostSeconds}, not ${text.slice(0, 100)}`);
 }
 
-async function inputOfRequest(request: Request): Promise<unknown> {
-  const bytes = Buffer.from(await request.arrayBuffer());
+async function inputOfRequest(scope: RequestScope): Promise<unknown> {
+  const bytes = await readBody(scope);
   if (bytes.length > mostInput) {
     throw newStatusError(
       'RequestEntityTooLarge',
@@ -76,8 +86,9 @@ async function inputOfRequest(request: Request): Promise<unknown> {
   }
 }
 
+/** What a caller named is his own run, or none: by a name that is guessed, nobody gets what another's run has given. */
 async function begin(
-  { server, request }: RequestScope,
+  { server, request, user }: RequestScope,
   runs: RunClient,
   { metadata }: Workflow,
   input: unknown,
@@ -91,20 +102,22 @@ async function begin(
     name: workflow,
     uid,
   };
+  const annotations = { [callerAnnotation]: user.name };
   try {
     return await runs.create({
       apiVersion: 'minik8s.io/v1',
       kind: 'WorkflowRun',
-      metadata: { name, namespace, ownerReferences: [owner] },
+      metadata: { name, namespace, annotations, ownerReferences: [owner] },
       spec: { workflow, input },
     });
   } catch (error) {
     if (wished === null || !isAlreadyExists(error)) throw error;
     const there = await runs.get(namespace, name);
-    if (there.spec.workflow === workflow && deepEqual(inputOf(there), input)) return there;
+    const isSame = there.spec.workflow === workflow && deepEqual(inputOf(there), input);
+    if (isSame && there.metadata.annotations?.[callerAnnotation] === user.name) return there;
     throw newStatusError(
       'Conflict',
-      `there is a run ${name} already, of another workflow or with another input`,
+      `there is a run ${name} already, of another caller or workflow, or with another input`,
     );
   }
 }

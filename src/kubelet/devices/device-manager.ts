@@ -157,7 +157,6 @@ export class DeviceManager {
       this.#options.log.info('the devices of a resource are gone for good', { resource });
       this.#tell();
     });
-    this.#away.get(resource)?.timer.cancel();
     this.#away.set(resource, { capacity, timer });
   }
 

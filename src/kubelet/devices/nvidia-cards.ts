@@ -11,6 +11,8 @@ import { nvidiaFile, nvidiaResource, nvidiaShared, readCard } from './plan/nvidi
 export interface NvidiaCardsOptions {
   /** Where the driver says which cards it has; it tells no changes. */
   readonly directory?: string;
+  /** Where the cards' own files are. */
+  readonly dev?: string;
   readonly manager: Pick<DeviceManager, 'set' | 'get'>;
   readonly clock: Clock;
   /** Whether the engine itself can give cards to a container, with the driver's libraries. */
@@ -35,7 +37,8 @@ export class NvidiaCards implements DeviceSource {
 
   /** A card that was there and that the driver has no longer is not healthy. */
   async look(): Promise<void> {
-    const files = await filesOfCards(this.#options.directory ?? '/proc/driver/nvidia/gpus');
+    const { directory = '/proc/driver/nvidia/gpus', dev = '/dev' } = this.#options;
+    const files = await filesOfCards(directory, dev);
     const now: Device[] = [];
     for (const [uuid, file] of files) now.push({ id: uuid, healthy: (await numberOf(file)) !== undefined });
     const lost = this.#devices.filter(({ id }) => !files.has(id)).map(({ id }) => ({ id, healthy: false }));
@@ -59,7 +62,8 @@ export class NvidiaCards implements DeviceSource {
     if (this.#options.hasHook()) return { nvidia: ids };
     const files = ids.map((id) => this.#files.get(id));
     const shared: string[] = [];
-    for (const path of nvidiaShared) if ((await numberOf(path)) !== undefined) shared.push(path);
+    for (const path of nvidiaShared(this.#options.dev ?? '/dev'))
+      if ((await numberOf(path)) !== undefined) shared.push(path);
     const nodes = files.map((file, index) => {
       if (file === undefined) throw new DeviceError(`the driver has no card ${ids[index]} any more`);
       return file;
@@ -69,13 +73,13 @@ export class NvidiaCards implements DeviceSource {
 }
 
 /** The file of each card, by its UUID. */
-async function filesOfCards(directory: string): Promise<ReadonlyMap<string, string>> {
+async function filesOfCards(directory: string, dev: string): Promise<ReadonlyMap<string, string>> {
   const names = await readdir(directory).catch(() => []);
   const files = new Map<string, string>();
   for (const name of names) {
     const information = await readFile(join(directory, name, 'information'), 'utf8').catch(() => '');
     const card = readCard(information);
-    if (card) files.set(card.uuid, nvidiaFile(card));
+    if (card) files.set(card.uuid, nvidiaFile(card, dev));
   }
   return files;
 }

@@ -80,7 +80,10 @@ export class BuildEngine {
   /** Whether a container has the file. */
   async hasFile(id: string, path: string): Promise<boolean> {
     const asked = call(`look for ${path}`, () => this.#docker.getContainer(id).infoArchive({ path }));
-    return (await unlessGone(asked)) !== undefined;
+    const answer: Readable | undefined = await unlessGone(asked);
+    // It has no body, but its connection is free only when that was read.
+    answer?.resume();
+    return answer !== undefined;
   }
 
   /** Puts an archive into a running container, unless there is nothing new, and tells its program to look. */

@@ -145,11 +145,7 @@ export class FunctionImages {
     events.event(pod, 'Normal', 'Building', `Building image ${JSON.stringify(image)}`);
     try {
       log.say(`building ${image} from ${baseImage}`);
-      const base = await this.#options.images.ensure(
-        pod,
-        { image: baseImage, imagePullPolicy: 'IfNotPresent' },
-        signal,
-      );
+      const base = await this.#base(pod, baseImage, signal);
       await record.pulling(image);
       await builder.build(version, base.id, log, signal);
       const built = await runtime.findImage(image);
@@ -172,6 +168,16 @@ export class FunctionImages {
       throw new ImageError('FunctionBuildFailed', message, { cause: failure });
     } finally {
       timer.cancel();
+    }
+  }
+
+  /** The image that it is built on. A failure names it: whoever reads of it knows the function, and perhaps not its base. */
+  async #base(pod: Pod, image: string, signal: AbortSignal): Promise<RuntimeImage> {
+    try {
+      return await this.#options.images.ensure(pod, { image, imagePullPolicy: 'IfNotPresent' }, signal);
+    } catch (error) {
+      if (!(error instanceof ImageError)) throw error;
+      throw new ImageError(error.reason, `base image ${image}: ${error.message}`, { cause: error });
     }
   }
 

@@ -5,6 +5,7 @@ import { type Secret, secretResource } from '../../api/core/v1/secret.ts';
 import type { Clock } from '../../base/clock.ts';
 import { errorMessage } from '../../base/log.ts';
 import { goExactDuration } from '../../base/time.ts';
+import { withinNow } from '../../base/tracing/current-span.ts';
 import type { Client } from '../../client/client.ts';
 import type { EventRecorder } from '../../controller-runtime/events.ts';
 import { RuntimeError } from '../../docker/runtime-error.ts';
@@ -17,6 +18,7 @@ import {
   type WantedImage,
 } from './plan/pull-decision.ts';
 import { credentialsFor } from './plan/registry-credentials.ts';
+import type { Pulls } from './pulls.ts';
 
 export interface ImagePullerOptions {
   readonly client: Client;
@@ -27,6 +29,10 @@ export interface ImagePullerOptions {
   readonly record: Pick<ImageRecord, 'gaveUp' | 'pulling' | 'pulled'>;
   /** How many are pulled at once; the others wait in line. */
   readonly atOnce: number;
+  /** Where those that are under way are told. */
+  readonly pulls?: Pulls;
+  /** Told of each pull that ended well, with its waiting; milliseconds since the epoch. */
+  readonly onPulled?: (uid: string, period: { readonly from: number; readonly to: number }) => void;
 }
 
 /** Why there is no image; the message is for the container's status. */
@@ -107,14 +113,15 @@ export class ImagePuller {
     const { events, clock, record } = this.#options;
     const quoted = JSON.stringify(image);
     events.event(pod, 'Normal', 'Pulling', `Pulling image ${quoted}`);
-    const asked = clock.monotonic();
+    const [asked, from] = [clock.monotonic(), clock.now()];
     try {
       if (!before) await record.pulling(image);
-      const { pulled, tookMs } = await this.#queue.add(() => this.#pullNow(pod, image, signal));
+      const { pulled, tookMs } = await this.#queue.add(withinNow(() => this.#pullNow(pod, image, signal)));
       if (pulled.id !== before?.id) await record.pulled(image, pulled.id);
       const times = `${goExactDuration(tookMs)} (${goExactDuration(clock.monotonic() - asked)} including waiting)`;
       const message = `Successfully pulled image ${quoted} in ${times}. Image size: ${pulled.sizeBytes} bytes.`;
       events.event(pod, 'Normal', 'Pulled', message);
+      this.#options.onPulled?.(pod.metadata.uid, { from, to: clock.now() });
       return pulled;
     } catch (error) {
       if (!before) await record.gaveUp(image);
@@ -142,14 +149,17 @@ export class ImagePuller {
     credentials: readonly RegistryCredentials[],
     signal: AbortSignal,
   ): Promise<void> {
-    const { runtime } = this.#options;
+    const { runtime, pulls } = this.#options;
     const problems: unknown[] = [];
     for (const one of credentials.length > 0 ? credentials : [undefined]) {
+      const pull = pulls?.begin(image);
       try {
-        return await runtime.pullImage(image, signal, one);
+        return await runtime.pullImage(image, signal, one, pull?.tell);
       } catch (error) {
         if (signal.aborted) throw error;
         problems.push(error);
+      } finally {
+        pull?.end();
       }
     }
     throw problems.at(-1);

@@ -5,6 +5,7 @@ import type { Pod } from '../../api/core/v1/pod.ts';
 import { podResource } from '../../api/core/v1/pod.ts';
 import { isConflict, isNotFound } from '../../apimachinery/status-error.ts';
 import type { Clock } from '../../base/clock.ts';
+import { currentSpan, inChildSpan } from '../../base/tracing/current-span.ts';
 import { RuntimeError } from '../../docker/runtime-error.ts';
 import { specHash } from '../containers/plan/spec-hash.ts';
 import { type StartContext, StartError, startContainer } from '../containers/start-container.ts';
@@ -237,7 +238,9 @@ function effect<T extends PodAction['type']>(
   action: Extract<PodAction, { type: T }>,
 ): Promise<void> {
   const run = effects[action.type as T];
-  return run(context, target, action);
+  currentSpan()?.keep();
+  const attributes = 'name' in action ? { 'k8s.container.name': action.name } : {};
+  return inChildSpan(action.type, attributes, () => run(context, target, action));
 }
 
 function known({ pod, uid }: Target): Pod {

@@ -1,10 +1,8 @@
 /** What became of pods and containers here, counted as it happens, under upstream's names. */
 import { initContainersOf } from '../../api/core/v1/init-containers.ts';
 import type { Pod } from '../../api/core/v1/pod.ts';
-import { Counts, type Family, Histogram } from '../../base/exposition.ts';
-
-/** Seconds, as upstream's. */
-const bounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+import { Counts, type Family, Histograms, usualBounds } from '../../base/exposition.ts';
+import { counter, histogram } from '../../base/metric-family.ts';
 
 export class PodCounts {
   readonly #pods = new Counts();
@@ -13,7 +11,7 @@ export class PodCounts {
   readonly #containerErrors = new Counts();
   readonly #evictions = new Counts();
   readonly #rejections = new Counts();
-  readonly #steps = new Map<string, Histogram>();
+  readonly #steps = new Histograms(usualBounds);
 
   /** A sandbox is about to be made. */
   podStarts(): void {
@@ -43,9 +41,7 @@ export class PodCounts {
   }
 
   stepped(kind: 'sync' | 'terminating' | 'terminated', seconds: number): void {
-    const steps = this.#steps.get(kind) ?? new Histogram(bounds);
-    this.#steps.set(kind, steps);
-    steps.observe(seconds);
+    this.#steps.observe({ operation_type: kind }, seconds);
   }
 
   families(): readonly Family[] {
@@ -56,22 +52,17 @@ export class PodCounts {
       total('started_containers_errors_total', 'Containers that could not be started', this.#containerErrors),
       total('evictions', 'Pods that were evicted, by what there was too little of', this.#evictions),
       total('admission_rejections_total', 'Pods that this node rejected', this.#rejections),
-      {
-        name: 'kubelet_pod_worker_duration_seconds',
-        help: 'Seconds that one step for a pod took',
-        type: 'histogram',
-        samples: [...this.#steps].flatMap(([operation_type, steps]) => steps.samples({ operation_type })),
-      },
+      histogram(
+        'kubelet_pod_worker_duration_seconds',
+        'Seconds that one step for a pod took',
+        this.#steps.samples(),
+      ),
     ];
   }
 }
 
-const total = (name: string, help: string, counts: Counts): Family => ({
-  name: `kubelet_${name}`,
-  help,
-  type: 'counter',
-  samples: counts.samples(),
-});
+const total = (name: string, help: string, counts: Counts): Family =>
+  counter(`kubelet_${name}`, help, counts.samples());
 
 /** Of what is not of several kinds. */
 const fromZero = (family: Family): Family =>

@@ -10,6 +10,7 @@ import type { PodStatus } from '../../api/core/v1/types.gen.ts';
 import { Backoff } from '../../base/backoff.ts';
 import type { Timer } from '../../base/clock.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
+import type { Tracer } from '../../base/tracing/span.ts';
 import type { WarmInstances } from '../functions/warm-instances.ts';
 import { PodProbes } from '../probes/pod-probes.ts';
 import type { ProbeContext } from '../probes/probe-loop.ts';
@@ -27,9 +28,12 @@ import { isOwnCondition } from './plan/pod-conditions.ts';
 import { computePodStatus } from './plan/pod-status.ts';
 import { statusEvents } from './plan/status-events.ts';
 import { type HookContext, PodHooks } from './pod-hooks.ts';
+import { PodStartTrace } from './pod-start-trace.ts';
 
 export interface PodWorkerContext extends ExecuteContext, HookContext, ProbeContext {
   readonly log: Logger;
+  /** Absent where nothing is traced. */
+  readonly tracer?: Tracer;
   /** Called whenever a pod's status was computed. */
   onStatus(pod: Pod, status: PodStatus): void;
   /** What keeps this node from giving the pod what it asks for now; undefined when it is given. */
@@ -51,6 +55,7 @@ export class PodWorker {
   readonly #memory: MutableMemory;
   readonly #probes: PodProbes;
   readonly #hooks: PodHooks;
+  readonly #start: PodStartTrace | undefined;
   readonly #ended = Promise.withResolvers<void>();
   readonly #gone = Promise.withResolvers<void>();
   #pod: Pod | undefined;
@@ -73,6 +78,7 @@ export class PodWorker {
     this.uid = uid;
     this.#context = context;
     this.#paused = paused;
+    this.#start = context.tracer && new PodStartTrace(context.tracer, context.clock);
     this.#probes = new PodProbes(context, () => this.wake());
     this.#hooks = new PodHooks(context, context.files.directory(uid), () => this.wake());
     this.#memory = {
@@ -125,6 +131,7 @@ export class PodWorker {
   update(pod: Pod, end?: PodEnd): void {
     if (!this.#pod) this.#memory.reportedGone = false;
     this.#pod = pod;
+    this.#start?.see(pod);
     this.#context.statuses.observe(pod);
     if (end) void this.end(end);
     if (pod.metadata.deletionTimestamp !== undefined) this.#stopWaiting();
@@ -150,6 +157,7 @@ export class PodWorker {
   orphan(): void {
     this.#orphanGrace = this.#pod?.metadata.deletionGracePeriodSeconds;
     this.#pod = undefined;
+    this.#start?.end();
     this.#memory.reportedGone = false;
     this.#probes.stop();
     this.#context.probeCounts.forget(this.uid);
@@ -182,6 +190,7 @@ export class PodWorker {
   /** Finishes the step under way and leaves the pod as it is. */
   async stop(): Promise<void> {
     this.#stopped = true;
+    this.#start?.end();
     this.#probes.stop();
     this.#timer?.cancel();
     this.#hooks.stop();
@@ -219,7 +228,7 @@ export class PodWorker {
     const kind = !this.#pod || this.#hasEnded ? 'terminated' : isGoing ? 'terminating' : 'sync';
     const from = clock.monotonic();
     try {
-      return await this.#step();
+      return await (this.#start ? this.#start.sync(kind, () => this.#step()) : this.#step());
     } finally {
       counts.stepped(kind, (clock.monotonic() - from) / 1000);
     }
@@ -303,6 +312,7 @@ export class PodWorker {
       this.#status = status;
       statuses.set(pod, status);
       this.#context.onStatus(pod, status);
+      this.#start?.judge(status);
     }
     const reported = this.#withOwnStatus(pod);
     this.#lookAtVolumes(pod);

@@ -1,11 +1,16 @@
 /** How often probes ran, with what result, and how long they took: for each container that has some, while its pod is here. */
 import type { Pod } from '../../api/core/v1/pod.ts';
-import { Counts, type Family, Histogram, type Labels, type Sample } from '../../base/exposition.ts';
+import {
+  Counts,
+  type Family,
+  Histogram,
+  type Labels,
+  type Sample,
+  usualBounds,
+} from '../../base/exposition.ts';
 import type { Result } from './plan/outcome.ts';
 import type { ProbeKind } from './plan/probe-results.ts';
 
-/** Seconds, as upstream's. */
-const bounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const types = { startup: 'Startup', liveness: 'Liveness', readiness: 'Readiness' } as const;
 const results = {
   success: 'successful',
@@ -38,7 +43,7 @@ export class ProbeCounts {
     counted.runs.add({ ...labels, result: results[result], pod_uid: uid });
     if (result === 'failure') return;
     const key = `${kind}/${container}`;
-    const durations = counted.durations.get(key) ?? { labels, histogram: new Histogram(bounds) };
+    const durations = counted.durations.get(key) ?? { labels, histogram: new Histogram(usualBounds) };
     counted.durations.set(key, durations);
     durations.histogram.observe(seconds);
   }

@@ -2,6 +2,7 @@
 import { isAtLeast } from '../../docker/api-version.ts';
 import type { Docker } from '../../docker/client.ts';
 import { imageMounts } from './image-mounts.ts';
+import { defaultLogRotation, engineLogConfig, type LogRotation } from './log-rotation.ts';
 import type {
   ConfinementProfile,
   ContainerConfig,
@@ -44,9 +45,6 @@ export const labels = {
 
 /** Where a container finds the program that waits for its name: in the tmpfs every container has. */
 const initTarget = '/dev/minik8s-init';
-
-/** Enough for the agent's `logs`, bounded so that a chatty pod cannot fill the disk (Kubernetes' defaults). */
-const logConfig = { Type: 'json-file', Config: { 'max-size': '10m', 'max-file': '5' } };
 
 const podLabels = (pod: PodReference) => ({
   [labels.podName]: pod.name,
@@ -100,7 +98,11 @@ export function sandboxOptions(
 
 export function containerOptions(
   config: ContainerConfig,
-  { owner, initPath }: { readonly owner: string; readonly initPath: string },
+  {
+    owner,
+    initPath,
+    logRotation = defaultLogRotation,
+  }: { readonly owner: string; readonly initPath: string; readonly logRotation?: LogRotation },
   lowestOomScore: number,
 ): Docker.ContainerCreateOptions {
   const { resources } = config;
@@ -168,7 +170,7 @@ export function containerOptions(
       // Written into the sandbox's namespaces, each time one of its containers starts.
       Sysctls: { ...config.sysctls },
       SecurityOpt: securityOptions(config),
-      LogConfig: logConfig,
+      LogConfig: engineLogConfig(logRotation),
     },
   };
 }

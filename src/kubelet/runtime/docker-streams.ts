@@ -160,7 +160,7 @@ function stopReading(stdin: Readable | undefined, connection: Duplex): void {
 }
 
 async function* asStdout(chunks: AsyncIterable<Uint8Array>): AsyncIterable<OutputPiece> {
-  for await (const data of chunks) yield { stream: 'stdout', data };
+  for await (const data of chunks) yield { stream: 'stdout', ends: true, data };
 }
 
 /** Resolves when more may be written; without a reader the data is dropped. */

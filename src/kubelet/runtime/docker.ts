@@ -15,7 +15,14 @@ import { replaceFile } from '../../base/replace-file.ts';
 import { isAtLeast } from '../../docker/api-version.ts';
 import { call, unlessGone, untilAborted } from '../../docker/call.ts';
 import { type Docker, dockerClient } from '../../docker/client.ts';
-import { drain, inspectImage, pullImage, removeImage, usedImages } from '../../docker/images.ts';
+import {
+  drain,
+  inspectImage,
+  type ProgressLine,
+  pullImage,
+  removeImage,
+  usedImages,
+} from '../../docker/images.ts';
 import { RuntimeError } from '../../docker/runtime-error.ts';
 import { demultiplex, firstFileOfTar, jsonLines } from '../../docker/streams.ts';
 import {
@@ -33,8 +40,10 @@ import {
 } from './docker-config.ts';
 import { attachTo, execIn } from './docker-streams.ts';
 import { readFirstUser } from './first-user.ts';
+import { eachOnce } from './followed-log.ts';
 import { HostNames } from './host-names.ts';
 import { imageMountApi, missingPart } from './image-mounts.ts';
+import type { LogRotation } from './log-rotation.ts';
 import { lowestOomScore } from './oom-score.ts';
 import { connectPort } from './pod-port.ts';
 import type {
@@ -65,6 +74,8 @@ export interface DockerRuntimeOptions {
   readonly pauseImage: string;
   /** Where the pause program is put, to be mounted into containers. */
   readonly initPath: string;
+  /** Of containers made from now on; default `defaultLogRotation`. */
+  readonly logRotation?: LogRotation;
   readonly clock: Clock;
   readonly exec: Exec;
 }
@@ -242,8 +253,14 @@ export class DockerRuntime implements ContainerRuntime {
     };
   }
 
-  pullImage(name: string, signal: AbortSignal, credentials?: RegistryCredentials): Promise<void> {
-    return pullImage(this.#docker, name, { signal, clock: this.#options.clock, ...credentials });
+  pullImage(
+    name: string,
+    signal: AbortSignal,
+    credentials?: RegistryCredentials,
+    onLine?: (line: ProgressLine) => void,
+  ): Promise<void> {
+    const { clock } = this.#options;
+    return pullImage(this.#docker, name, { signal, clock, ...(onLine && { onLine }), ...credentials });
   }
 
   usedImages(): Promise<ReadonlySet<string>> {
@@ -268,7 +285,9 @@ export class DockerRuntime implements ContainerRuntime {
     const info = await call('inspect', () => container.inspect());
     const stream = await call('read logs', () => this.#logStream(id, options, signal));
     const output = untilAborted(stream, signal);
-    yield* info.Config.Tty ? output : demultiplex(output);
+    const { Tty: tty } = info.Config;
+    if (options.follow) yield* eachOnce(output, { tty, timestamps: options.timestamps });
+    else yield* tty ? output : demultiplex(output);
   }
 
   exec(id: string, config: ExecConfig, streams: ProcessStreams, signal: AbortSignal): Promise<number> {
@@ -319,7 +338,8 @@ export class DockerRuntime implements ContainerRuntime {
           statusCodes: { 200: true, 404: 'no such container', 500: 'server error' },
           options: {
             follow,
-            timestamps,
+            // By its time an entry is known that comes again.
+            timestamps: timestamps || follow,
             stdout: true,
             stderr: true,
             ...(tailLines !== undefined && { tail: tailLines }),

@@ -1,6 +1,8 @@
 /** How often the engine was asked for what, how long that took, and how often it failed. */
 import type { Clock } from '../../base/clock.ts';
-import { type Family, Histogram } from '../../base/exposition.ts';
+import { Counts, exponentialBounds, type Family, Histograms } from '../../base/exposition.ts';
+import { counter, histogram } from '../../base/metric-family.ts';
+import { inChildSpan } from '../../base/tracing/current-span.ts';
 import type { ContainerRuntime } from './runtime.ts';
 
 /** By Kubernetes' names of operations, where there is one. What lasts as long as its client likes is not measured. */
@@ -21,14 +23,17 @@ const operations: ReadonlyMap<string, string> = new Map<keyof ContainerRuntime, 
   ['listImages', 'list_images'],
 ]);
 
+/** They only look, and are no steps of a pod's start. */
+const looks = new Set(['version', 'list_containers', 'container_status', 'image_status', 'list_images']);
+
 /** Seconds, as upstream's. */
-const bounds = Array.from({ length: 14 }, (_, index) => Number((0.005 * 2.5 ** index).toPrecision(12)));
+const bounds = exponentialBounds(0.005, 2.5, 14);
 
 export class RuntimeOperations {
   readonly #clock: Clock;
-  readonly #durations = new Map<string, Histogram>();
-  readonly #counts = new Map<string, number>();
-  readonly #errors = new Map<string, number>();
+  readonly #durations = new Histograms(bounds);
+  readonly #counts = new Counts();
+  readonly #errors = new Counts();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -42,50 +47,44 @@ export class RuntimeOperations {
         if (typeof value !== 'function') return value;
         const operation = operations.get(String(property));
         if (operation === undefined) return value.bind(target);
-        return (...args: unknown[]) => this.#time(operation, () => value.apply(target, args));
+        const work = (...args: unknown[]) => this.#time(operation, () => value.apply(target, args));
+        if (looks.has(operation)) return work;
+        return (...args: unknown[]) => inChildSpan(operation, {}, () => work(...args));
       },
     });
   }
 
   families(): readonly Family[] {
-    const counted = (counts: ReadonlyMap<string, number>) =>
-      [...counts].map(([type, value]) => ({ labels: { operation_type: type }, value }));
     return [
-      {
-        name: 'kubelet_runtime_operations_total',
-        help: 'Number of operations of the container engine by type.',
-        type: 'counter',
-        samples: counted(this.#counts),
-      },
-      {
-        name: 'kubelet_runtime_operations_errors_total',
-        help: 'Number of failed operations of the container engine by type.',
-        type: 'counter',
-        samples: counted(this.#errors),
-      },
-      {
-        name: 'kubelet_runtime_operations_duration_seconds',
-        help: 'Seconds that operations of the container engine took, by type.',
-        type: 'histogram',
-        samples: [...this.#durations].flatMap(([type, durations]) =>
-          durations.samples({ operation_type: type }),
-        ),
-      },
+      counter(
+        'kubelet_runtime_operations_total',
+        'Number of operations of the container engine by type.',
+        this.#counts.samples(),
+      ),
+      counter(
+        'kubelet_runtime_operations_errors_total',
+        'Number of failed operations of the container engine by type.',
+        this.#errors.samples(),
+      ),
+      histogram(
+        'kubelet_runtime_operations_duration_seconds',
+        'Seconds that operations of the container engine took, by type.',
+        this.#durations.samples(),
+      ),
     ];
   }
 
   async #time<T>(operation: string, work: () => Promise<T>): Promise<T> {
+    const labels = { operation_type: operation };
     const from = this.#clock.monotonic();
-    this.#counts.set(operation, (this.#counts.get(operation) ?? 0) + 1);
+    this.#counts.add(labels);
     try {
       return await work();
     } catch (error) {
-      this.#errors.set(operation, (this.#errors.get(operation) ?? 0) + 1);
+      this.#errors.add(labels);
       throw error;
     } finally {
-      const durations = this.#durations.get(operation) ?? new Histogram(bounds);
-      this.#durations.set(operation, durations);
-      durations.observe((this.#clock.monotonic() - from) / 1000);
+      this.#durations.observe(labels, (this.#clock.monotonic() - from) / 1000);
     }
   }
 }

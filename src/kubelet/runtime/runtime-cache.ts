@@ -4,6 +4,7 @@
  * the later one: once a refresh resolves, what it saw or something newer is here.
  */
 import type { ObservedPod } from './observed-pod.ts';
+import type { RelistCounts } from './relist-counts.ts';
 import type { ContainerRuntime, ContainerState, RuntimeObject, SandboxState } from './runtime.ts';
 
 interface Look {
@@ -14,11 +15,13 @@ interface Look {
 
 export class RuntimeCache {
   readonly #runtime: ContainerRuntime;
+  readonly #counts: RelistCounts | undefined;
   readonly #objects = new Map<string, RuntimeObject>();
   readonly #looks = new Map<string, Look>();
 
-  constructor(runtime: ContainerRuntime) {
+  constructor(runtime: ContainerRuntime, counts?: RelistCounts) {
     this.#runtime = runtime;
+    this.#counts = counts;
   }
 
   observe(uid: string): ObservedPod {
@@ -64,7 +67,11 @@ export class RuntimeCache {
   }
 
   /** Compares everything; resolves with the pods of which something had changed unnoticed. */
-  async relist(): Promise<ReadonlySet<string>> {
+  relist(): Promise<ReadonlySet<string>> {
+    return this.#counts ? this.#counts.time(() => this.#relist()) : this.#relist();
+  }
+
+  async #relist(): Promise<ReadonlySet<string>> {
     const listed = new Map((await this.#runtime.list()).map((summary) => [summary.id, summary]));
     const suspects = new Set<string>();
     for (const [id, { state }] of listed) if (this.#objects.get(id)?.state !== state) suspects.add(id);

@@ -4,8 +4,10 @@
  * in the sandbox's name, which is how a sandbox made ahead of time is given to a pod (labels cannot change).
  * Every call that names an object that is gone resolves (the state wanted is the state that is), except `start*`.
  */
+
 import type { Duplex, Readable, Writable } from 'node:stream';
 import type { ContainerPort, LifecycleHandler } from '../../api/core/v1/types.gen.ts';
+import type { ProgressLine } from '../../docker/images.ts';
 
 export interface PodReference {
   readonly uid: string;
@@ -325,7 +327,12 @@ export interface ContainerRuntime {
   /** Undefined when this machine does not have it. */
   findImage(name: string): Promise<RuntimeImage | undefined>;
   /** Rejects with `PullFailed`, also when for a minute nothing of it comes. */
-  pullImage(name: string, signal: AbortSignal, credentials?: RegistryCredentials): Promise<void>;
+  pullImage(
+    name: string,
+    signal: AbortSignal,
+    credentials?: RegistryCredentials,
+    onLine?: (line: ProgressLine) => void,
+  ): Promise<void>;
   /** Made into containers or mounted, of all that the engine has, also those that do not run and are not ours, by id. */
   usedImages(): Promise<ReadonlySet<string>>;
   /** Takes a name off an image, which goes with its last one. Rejects with `Conflict` while a container uses it. */

@@ -6,6 +6,7 @@
 
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
+import { apart } from '../../base/tracing/current-span.ts';
 import { RuntimeError } from '../../docker/runtime-error.ts';
 import type { PodNetwork } from './pod-network.ts';
 import type { ContainerRuntime, PodReference, SandboxState } from './runtime.ts';
@@ -84,7 +85,7 @@ export class Sandboxes {
   /** Starts creating missing sandboxes, one after the other; failures are retried at the next call. */
   refill(): void {
     if (this.#refilling || this.#closed) return;
-    this.#refilling = this.#fill().finally(() => {
+    this.#refilling = apart(() => this.#fill()).finally(() => {
       this.#refilling = undefined;
     });
   }

@@ -1,27 +1,35 @@
 /** What the agent's server answers beside logs and streams: its pods, its settings, and what they use. */
-import { readdir, readFile } from 'node:fs/promises';
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { exposition, expositionType, type Family } from '../../base/exposition.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
+import type { PullState } from '../images/plan/pull-state.ts';
 import type { NodeUsage } from '../node/plan/eviction-thresholds.ts';
 import type { NodeFacts } from '../node/plan/node-status.ts';
 import type { ObservedPod } from '../runtime/observed-pod.ts';
 import type { UsageSnapshot } from '../usage/snapshot.ts';
+import { everyMs } from '../usage/usage-reader.ts';
+import { readOwnProcess } from './own-process.ts';
 import { agentMetrics } from './plan/agent-metrics.ts';
 import { cadvisorMetrics } from './plan/cadvisor-metrics.ts';
 import { RequestError } from './plan/log-request.ts';
+import { processMetrics } from './plan/process-metrics.ts';
 import { resourceMetrics } from './plan/resource-metrics.ts';
 import { summary } from './plan/summary.ts';
 
 export interface ReportSources {
   readonly pods: () => readonly Pod[];
   readonly observe: (uid: string) => ObservedPod;
-  readonly usage: () => Promise<UsageSnapshot>;
+  /** As it is now or was so many milliseconds ago at most; the default is next to nothing. */
+  readonly usage: (oldestMs?: number) => Promise<UsageSnapshot>;
   readonly nodeUsage: () => Promise<NodeUsage>;
   /** What others of the agent count, for /metrics. */
   readonly counted: () => readonly Family[];
   /** Of probes, for /metrics/probes. */
   readonly probed: () => readonly Family[];
+  /** Of other parts of this node, by the last part of the path: /metrics/NAME. */
+  readonly pages?: Readonly<Record<string, () => readonly Family[]>>;
+  /** Of images, that are under way. */
+  readonly pulls: () => readonly PullState[];
   /** The uids of all that something runs of. */
   readonly podsHere: () => ReadonlySet<string>;
   /** The agent's settings, in the form of a KubeletConfiguration. */
@@ -53,6 +61,8 @@ const reports: ReadonlyMap<string, Maker> = new Map<string, Maker>([
     ({ podsHere, observe }) =>
       json({ ...emptyList, items: [...podsHere()].flatMap((uid) => running(observe(uid))) }),
   ],
+  // What a person who waits for a pod is shown; upstream has nothing of the kind.
+  ['/pulls', ({ pulls }) => json({ pulls: pulls() })],
   ['/metrics/probes', ({ probed }) => metrics(probed())],
   // What lies in /var/log of the machine is not for whoever reads logs of pods.
   [
@@ -77,7 +87,14 @@ const reports: ReadonlyMap<string, Maker> = new Map<string, Maker>([
 /** Undefined for a path that is none of a report. A slash at its end does not count. */
 export async function reportFor(sources: ReportSources, url: URL): Promise<Report | undefined> {
   const path = url.pathname.replace(/(.)\/$/, '$1');
+  const page = pageOf(sources, path);
+  if (page) return metrics([...page(), ...processMetrics(await readOwnProcess())]);
   return reports.get(path.startsWith('/logs/') ? '/logs' : path)?.(sources, url);
+}
+
+function pageOf({ pages = {} }: ReportSources, path: string): (() => readonly Family[]) | undefined {
+  const [, name = ''] = /^\/metrics\/([a-z]+)$/.exec(path) ?? [];
+  return Object.hasOwn(pages, name) ? pages[name] : undefined;
 }
 
 const emptyList = { kind: 'PodList', apiVersion: 'v1', metadata: {} };
@@ -112,27 +129,25 @@ async function statsSummary(sources: ReportSources, { searchParams }: URL): Prom
 
 async function ofAgent(sources: ReportSources): Promise<Report> {
   const { nodeName, facts, pods, observe, counted } = sources;
-  const [snapshot, openFiles, mostFiles] = await Promise.all([
-    readUsage(sources),
-    readdir('/proc/self/fd').then((names) => names.length),
-    readFile('/proc/self/limits', 'utf8').then((text) => Number(/^Max open files\s+(\d+)/m.exec(text)?.[1])),
-  ]);
+  const [snapshot, process] = await Promise.all([readUsage(sources), readOwnProcess()]);
   const observed = pods().map(({ metadata }) => observe(metadata.uid));
   const input = {
     nodeName,
     version: facts.kubeletVersion,
     observed,
     snapshot,
-    openFiles,
+    process,
     counted: counted(),
   };
-  return metrics(agentMetrics({ ...input, mostFiles: Number.isNaN(mostFiles) ? undefined : mostFiles }));
+  return metrics(agentMetrics(input));
 }
 
-/** Undefined when it cannot be read, which is logged: the answer says that it failed, and not only what it lacks. */
+/**
+ * For metrics, which tell when they were measured: what is read every so often while somebody asks, so that several pages, and
+ * several who ask, cost no more. Undefined when it cannot be read, which is logged: the answer says that it failed, and not only what it lacks. */
 async function readUsage({ usage, log }: ReportSources): Promise<UsageSnapshot | undefined> {
   try {
-    return await usage();
+    return await usage(everyMs);
   } catch (error) {
     log.warn('cannot read what pods use', { error: errorMessage(error) });
     return undefined;

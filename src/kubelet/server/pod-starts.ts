@@ -1,8 +1,13 @@
-/** How long pods take from when this node first knew of them until all of their containers have run. */
+/**
+ * How long pods take until all of their containers have run: from when this node first knew of them, and from when they were created,
+ * with and without what images and init containers took.
+ */
 import type { Pod } from '../../api/core/v1/pod.ts';
 import type { PodStatus } from '../../api/core/v1/types.gen.ts';
 import type { Clock } from '../../base/clock.ts';
 import { type Family, Histogram } from '../../base/exposition.ts';
+import { histogram } from '../../base/metric-family.ts';
+import { initTime, type Period, together } from './plan/start-time.ts';
 
 /** Seconds, as upstream's. */
 const bounds = [
@@ -10,29 +15,51 @@ const bounds = [
   3600,
 ];
 
+/** A pod that has not started yet. */
+interface Pending {
+  /** By the monotonic clock. */
+  readonly seenAt: number;
+  readonly pulls: Period[];
+}
+
 export class PodStarts {
   readonly #clock: Clock;
   readonly #durations = new Histogram(bounds);
-  /** When pods that have not started yet were seen first; undefined once they have. By uid. */
-  #pending = new Map<string, number | undefined>();
+  readonly #total = new Histogram(bounds);
+  readonly #own = new Histogram(bounds);
+  /** Undefined once they have started. By uid. */
+  #pending = new Map<string, Pending | undefined>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
   /** To be told of each status that is computed. */
-  observe({ metadata: { uid } }: Pod, status: PodStatus): void {
+  observe({ metadata: { uid, creationTimestamp } }: Pod, status: PodStatus): void {
     const hasStarted = (status.containerStatuses ?? []).every(({ state }) => state?.waiting === undefined);
     const isStarted = hasStarted && status.phase !== 'Pending';
     if (!this.#pending.has(uid)) {
       // One that runs already was started before this agent was.
-      this.#pending.set(uid, isStarted ? undefined : this.#clock.monotonic());
+      const pending = { seenAt: this.#clock.monotonic(), pulls: [] };
+      this.#pending.set(uid, isStarted ? undefined : pending);
       return;
     }
-    const from = this.#pending.get(uid);
-    if (from === undefined || !isStarted) return;
+    const pending = this.#pending.get(uid);
+    if (pending === undefined || !isStarted) return;
     this.#pending.set(uid, undefined);
-    this.#durations.observe((this.#clock.monotonic() - from) / 1000);
+    this.#durations.observe((this.#clock.monotonic() - pending.seenAt) / 1000);
+    const created = Date.parse(creationTimestamp);
+    // A pod of a file may have been created at no time.
+    if (Number.isNaN(created)) return;
+    const total = Math.max(0, this.#clock.now() - created);
+    const waited = together([...pending.pulls, ...initTime(status)]);
+    this.#total.observe(total / 1000);
+    this.#own.observe(Math.max(0, total - waited) / 1000);
+  }
+
+  /** To be told of each pull of an image that ended. Milliseconds since the epoch. */
+  pulled(uid: string, period: Period): void {
+    this.#pending.get(uid)?.pulls.push(period);
   }
 
   /** Pods that are known. */
@@ -47,12 +74,21 @@ export class PodStarts {
 
   families(): readonly Family[] {
     return [
-      {
-        name: 'kubelet_pod_start_duration_seconds',
-        help: 'Seconds from when the node first saw a pod until it runs',
-        type: 'histogram',
-        samples: this.#durations.samples(),
-      },
+      histogram(
+        'kubelet_pod_start_duration_seconds',
+        'Seconds from when the node first saw a pod until it runs',
+        this.#durations.samples(),
+      ),
+      histogram(
+        'kubelet_pod_start_total_duration_seconds',
+        'Seconds from when a pod was created until it runs',
+        this.#total.samples(),
+      ),
+      histogram(
+        'kubelet_pod_start_sli_duration_seconds',
+        'The same without the time in which its images were pulled and its init containers ran',
+        this.#own.samples(),
+      ),
     ];
   }
 }

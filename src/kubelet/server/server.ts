@@ -10,6 +10,7 @@ import type { Socket } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { aborted } from '../../base/abort.ts';
+import { auditIdHeader, readAuditId } from '../../base/audit-id.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Current } from '../../base/current.ts';
 import {
@@ -23,6 +24,7 @@ import type { ContainerRuntime } from '../runtime/runtime.ts';
 import { openLog, sendLog, sendLogMessages } from './container-logs.ts';
 import { type ReportSources, reportFor } from './node-reports.ts';
 import { RequestError } from './plan/log-request.ts';
+import type { ServerCounts } from './server-counts.ts';
 import { serveStream } from './streaming/serve-streams.ts';
 import type { Upgrade } from './streaming/websocket.ts';
 
@@ -40,6 +42,7 @@ export interface KubeletServerOptions {
   /** Throws RequestError for a request that may not be answered. */
   readonly access: { require(request: IncomingMessage, url: URL): Promise<void> };
   readonly reports: ReportSources;
+  readonly counts?: ServerCounts;
   readonly runtime: ContainerRuntime;
   readonly clock: Clock;
   readonly log: Logger;
@@ -69,13 +72,18 @@ export async function serveKubelet(options: KubeletServerOptions, signal: AbortS
         /^\/(exec|attach|portForward|connect|containerLogs)\//.test(url),
     },
     (request, response) => {
-      answer(options, request, response, signal).catch((error) => fail(response, error, log));
+      if (log.hasDebug) logAnswer(options, request, response);
+      const end = begin(options, request);
+      response.once('close', end);
+      answer(options, request, response, signal).catch((error) => fail(request, response, error, log));
     },
   );
   const forget = tls.identity.onChange(() => server.setSecureContext(secureContext(tls)));
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     socket.on('error', () => undefined);
     socket.setKeepAlive(true, keepAliveMs);
+    socket.once('close', begin(options, request));
+    log.debug('asked for a stream', nameOf(request));
     upgrade(options, { request, socket, head }, signal).catch((error) => refuse(request, socket, error, log));
   });
   server.listen(port, host);
@@ -88,6 +96,10 @@ export async function serveKubelet(options: KubeletServerOptions, signal: AbortS
   server.close();
   await once(server, 'close');
 }
+
+/** A request is counted before anything is known of who asks; the end is to be called when the connection is done with it. */
+const begin = ({ counts }: KubeletServerOptions, { method = '', url = '/' }: IncomingMessage): (() => void) =>
+  counts?.begin(method, url.replace(/[?#].*$/, '')) ?? (() => {});
 
 /** Resolves to false when the signal aborts first. */
 async function hasIdentity({ identity }: KubeletTls, signal: AbortSignal): Promise<boolean> {
@@ -146,21 +158,39 @@ function urlOf({ url = '/' }: IncomingMessage): URL {
   }
 }
 
+/** For the log: the path alone, since the query of an exec has its words, and the id that the API server's log has too. */
+function nameOf({ method, url = '', headers }: IncomingMessage) {
+  return { method, path: url.split('?', 1)[0], id: readAuditId([headers[auditIdHeader]].flat()[0]) };
+}
+
+function logAnswer(
+  { clock, log }: KubeletServerOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
+  const began = clock.monotonic();
+  response.once('close', () => {
+    const ms = Math.round((clock.monotonic() - began) * 10) / 10;
+    log.debug('answered a request', { ...nameOf(request), status: response.statusCode, ms });
+  });
+}
+
 /** After an upgrade no error can be sent on the connection. */
 function refuse(request: IncomingMessage, socket: Socket, error: unknown, log: Logger): void {
   if (!(error instanceof RequestError)) {
-    log.debug('a stream failed', { path: request.url, error: errorMessage(error) });
+    log.debug('a stream failed', { ...nameOf(request), error: errorMessage(error) });
     return void socket.destroy();
   }
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;
   response.assignSocket(socket);
   response.once('finish', () => socket.end());
-  fail(response, error, log);
+  fail(request, response, error, log);
 }
 
-function fail(response: ServerResponse, error: unknown, log: Logger): void {
-  if (!(error instanceof RequestError)) log.warn('a request failed', { error: errorMessage(error) });
+function fail(request: IncomingMessage, response: ServerResponse, error: unknown, log: Logger): void {
+  if (!(error instanceof RequestError))
+    log.warn('a request failed', { ...nameOf(request), error: errorMessage(error) });
   if (response.headersSent) return void response.destroy();
   response.statusCode = error instanceof RequestError ? error.code : 500;
   // A stranger keeps no connection.

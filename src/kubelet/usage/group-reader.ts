@@ -1,6 +1,6 @@
 /** What one container uses, read from its cgroup. Its files are found once: a container stays in its group. */
 import { join } from 'node:path';
-import { readIfThere } from './kernel-text.ts';
+import { readIfThere, readNowIfThere } from './kernel-text.ts';
 import {
   type CpuUsage,
   cpuUsageV1,
@@ -50,16 +50,14 @@ export class GroupReader {
     const found = await this.#find(container);
     if (!found) return undefined;
     if (found.version === 2) {
-      const stat = await this.#read(found.cpu, 'cpu.stat');
+      const stat = this.#read(found.cpu, 'cpu.stat');
       return stat === undefined ? undefined : cpuUsageV2(stat);
     }
-    const [usage, user, system, stat] = await Promise.all([
-      this.#read(found.cpuacct, 'cpuacct.usage'),
-      this.#read(found.cpuacct, 'cpuacct.usage_user'),
-      this.#read(found.cpuacct, 'cpuacct.usage_sys'),
-      this.#read(found.cpu, 'cpu.stat'),
-    ]);
-    return usage === undefined ? undefined : cpuUsageV1(usage, user, system, stat);
+    const usage = this.#read(found.cpuacct, 'cpuacct.usage');
+    if (usage === undefined) return undefined;
+    const user = this.#read(found.cpuacct, 'cpuacct.usage_user');
+    const system = this.#read(found.cpuacct, 'cpuacct.usage_sys');
+    return cpuUsageV1(usage, user, system, this.#read(found.cpu, 'cpu.stat'));
   }
 
   async memory(container: RunningContainer): Promise<MemoryUsage | undefined> {
@@ -82,8 +80,8 @@ export class GroupReader {
             ...['memory.usage_in_bytes', 'memory.stat', 'memory.limit_in_bytes', 'memory.max_usage_in_bytes'],
             ...['memory.failcnt', 'memory.kmem.usage_in_bytes', '', 'memory.oom_control'],
           ];
-    const [usage, stat, limit, most, failures, kernel, swap, oom = failures] = await Promise.all(
-      names.map((name) => (name === '' ? undefined : read(name))),
+    const [usage, stat, limit, most, failures, kernel, swap, oom = failures] = names.map((name) =>
+      name === '' ? undefined : read(name),
     );
     if (usage === undefined || stat === undefined) return undefined;
     return memoryUsage(version, { usage, stat, limit, most, failures, kernel, swap, oom });
@@ -92,13 +90,16 @@ export class GroupReader {
   async details(container: RunningContainer): Promise<GroupDetails> {
     const found = await this.#find(container);
     if (!found) return { devices: [], processes: undefined };
-    const [processes, io, operations] = await Promise.all([
-      this.#read(found.pids, 'pids.current'),
-      this.#read(found.io, found.version === 2 ? 'io.stat' : 'blkio.throttle.io_service_bytes_recursive'),
-      found.version === 2 ? undefined : this.#read(found.io, 'blkio.throttle.io_serviced_recursive'),
-    ]);
-    const devices = found.version === 2 ? devicesV2(io ?? '') : devicesV1(io ?? '', operations ?? '');
-    return { devices, processes: numberIn(processes) };
+    const { pids, io, version } = found;
+    const read = (name: string) => this.#read(io, name) ?? '';
+    const devices =
+      version === 2
+        ? devicesV2(read('io.stat'))
+        : devicesV1(
+            read('blkio.throttle.io_service_bytes_recursive'),
+            read('blkio.throttle.io_serviced_recursive'),
+          );
+    return { devices, processes: numberIn(this.#read(pids, 'pids.current')) };
   }
 
   async #find({ id, pid }: RunningContainer): Promise<GroupDirectories | undefined> {
@@ -111,7 +112,7 @@ export class GroupReader {
     return found;
   }
 
-  async #read(directory: string, name: string): Promise<string | undefined> {
-    return directory === '' ? undefined : readIfThere(join(this.#root, 'sys/fs/cgroup', directory, name));
+  #read(directory: string, name: string): string | undefined {
+    return directory === '' ? undefined : readNowIfThere(join(this.#root, 'sys/fs/cgroup', directory, name));
   }
 }

@@ -8,14 +8,14 @@ import { join } from 'node:path';
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { claimNameOf } from '../../api/core/v1/pod-claims.ts';
 import type { Volume } from '../../api/core/v1/types.gen.ts';
-import type { Clock, Timer } from '../../base/clock.ts';
+import { type Clock, nextTurn, type Timer } from '../../base/clock.ts';
 import type { Exec } from '../../base/exec.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import type { ObservedPod } from '../runtime/observed-pod.ts';
 import type { ContainerState, SandboxState } from '../runtime/runtime.ts';
 import { DirectorySizes } from './directory-sizes.ts';
 import { GroupReader } from './group-reader.ts';
-import { readIfThere } from './kernel-text.ts';
+import { readNowIfThere } from './kernel-text.ts';
 import { readLogSize, readWritableLayer } from './layers.ts';
 import { readMachine } from './machine-reader.ts';
 import { CpuHistory, PodCpuTotals } from './plan/cpu-history.ts';
@@ -38,11 +38,13 @@ export interface UsageReaderOptions {
 
 /** Who asks again within this gets the same. */
 const freshMs = 1_000;
-const everyMs = 10_000;
+export const everyMs = 10_000;
 /** How long after a question it goes on reading; Prometheus asks each minute at most. */
 const askedForMs = 90_000;
-/** Pods read at a time. */
-const atOnce = 8;
+/** Logs are measured no more often, as directories are. */
+const logMs = 60_000;
+/** Pods read in one turn of the event loop, which holds it for less than a millisecond. */
+const atOnce = 2;
 
 export class UsageReader {
   readonly groups: GroupReader;
@@ -58,6 +60,8 @@ export class UsageReader {
   #known: ReadonlySet<string> = new Set();
   /** Of running containers, by id: it stays the same. */
   readonly #layers = new Map<string, string>();
+  /** How large their logs were, by id. */
+  readonly #logs = new Map<string, NonNullable<ContainerReading['log']>>();
   #closed = false;
 
   constructor(options: UsageReaderOptions) {
@@ -66,12 +70,12 @@ export class UsageReader {
     this.#sizes = new DirectorySizes(options);
   }
 
-  /** What is used now, or was a second ago. Rejects when the kernel does not say what it should. */
-  read(): Promise<UsageSnapshot> {
+  /** What is used now, or was so long ago at most. Rejects when the kernel does not say what it should. */
+  read(oldestMs = freshMs): Promise<UsageSnapshot> {
     const { clock } = this.#options;
     this.#askedAt = clock.monotonic();
     this.#goOn();
-    if (this.#last && clock.monotonic() - this.#lastAt < freshMs) return Promise.resolve(this.#last);
+    if (this.#last && clock.monotonic() - this.#lastAt < oldestMs) return Promise.resolve(this.#last);
     return this.#readNow();
   }
 
@@ -110,6 +114,8 @@ export class UsageReader {
     for (let first = 0; first < all.length; first += atOnce) {
       const some = await Promise.all(all.slice(first, first + atOnce).map((pod) => this.#readPod(pod)));
       readings.push(...some.filter((reading) => reading !== undefined));
+      // What is read at once would hold the event loop for all pods together.
+      await nextTurn(clock);
     }
     this.#forget(all);
     this.#last = { at, node, pods: readings };
@@ -180,8 +186,8 @@ export class UsageReader {
     };
   }
 
-  async #interfaces(pid: number): Promise<PodReading['interfaces']> {
-    const text = await readIfThere(join(this.#options.root ?? '/', `proc/${pid}/net/dev`));
+  #interfaces(pid: number): PodReading['interfaces'] {
+    const text = readNowIfThere(join(this.#options.root ?? '/', `proc/${pid}/net/dev`));
     return text === undefined ? undefined : interfacesIn(text);
   }
 
@@ -194,9 +200,14 @@ export class UsageReader {
   }
 
   async #log(id: string, at: number): Promise<ContainerReading['log']> {
+    const known = this.#logs.get(id);
+    if (known && at >= known.at && at - known.at < logMs) return known;
     const directory = this.#options.engineDirectory();
     const size = directory === undefined ? undefined : await readLogSize(directory, id);
-    return size && { at, ...size };
+    if (!size) return undefined;
+    const found = { at, ...size };
+    this.#logs.set(id, found);
+    return found;
   }
 
   async #readVolumes(pod: Pod): Promise<readonly VolumeReading[]> {
@@ -234,6 +245,7 @@ export class UsageReader {
       if (ids.has(id)) continue;
       this.groups.forget(id);
       this.#layers.delete(id);
+      this.#logs.delete(id);
     }
     this.#known = ids;
     this.#history.keep(new Set(['node', 'agent', ...uids, ...ids]));

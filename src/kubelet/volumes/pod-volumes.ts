@@ -18,10 +18,12 @@ import type { ClaimedVolumes } from './claimed-volumes.ts';
 import { kindOf } from './kinds/index.ts';
 import { knownPlaceOfSource } from './kinds/persistent-source.ts';
 import type { PodVolume, VolumeKind, VolumePlace, VolumeTools } from './kinds/volume-kind.ts';
+import { volumePlugin } from './plan/volume-plugin.ts';
 import { failedAttempt, type VolumeAttempt, type VolumeState, volumeState } from './plan/volume-state.ts';
 import { containerMounts, mountedVolumes } from './plan/volumes.ts';
 import type { PodFiles } from './pod-files.ts';
 import { mountSubPath } from './sub-paths.ts';
+import type { CountedVolume, VolumeCounts } from './volume-counts.ts';
 
 export interface PodVolumesOptions extends Omit<VolumeTools, 'mountsOf'> {
   readonly sources: Pick<PodSources, 'configMap' | 'secret' | 'version' | 'observe' | 'forget'>;
@@ -29,6 +31,7 @@ export interface PodVolumesOptions extends Omit<VolumeTools, 'mountsOf'> {
   readonly claims: Pick<ClaimedVolumes, 'find' | 'forget' | 'isShared' | 'known' | 'of'>;
   readonly files: Pick<PodFiles, 'directory' | 'mounts' | 'subPaths' | 'make'>;
   readonly events: EventRecorder;
+  readonly counts: VolumeCounts;
   readonly log: Logger;
 }
 
@@ -71,7 +74,11 @@ export class PodVolumes {
         .filter(({ volume }) => due.has(volume.name))
         .map((wanted) => async () => {
           const { name } = wanted.volume;
-          attempts.set(name, await this.#attempt(wanted, attempts.get(name)));
+          const end = this.#options.counts.start();
+          const attempt = await this.#attempt(wanted, attempts.get(name));
+          // Only now it may be known what a claim is bound to.
+          end(this.#pluginOf(pod, wanted.volume), attempt.failure === undefined);
+          attempts.set(name, attempt);
         }),
     );
   }
@@ -129,6 +136,19 @@ export class PodVolumes {
     const found = this.#options.claims.known(pod, volume);
     if (!found || found.spec.hostPath || volumeModeOf(found) === 'Block') return undefined;
     return knownPlaceOfSource(this.#options, { pod, volume, place }, found).path;
+  }
+
+  /** The volumes that the pod's containers mount, for who counts them. */
+  counted(pod: Pod): readonly CountedVolume[] {
+    const attempts = this.#attempts.get(pod.metadata.uid);
+    return this.#wanted(pod).map(({ volume }) => ({
+      plugin: this.#pluginOf(pod, volume),
+      isMounted: attempts?.get(volume.name)?.isMounted ?? false,
+    }));
+  }
+
+  #pluginOf(pod: Pod, volume: Volume): string {
+    return volumePlugin(volume, this.#options.claims.known(pod, volume));
   }
 
   #wanted(pod: Pod): readonly Wanted[] {

@@ -18,17 +18,22 @@ import { version } from '../../base/version.ts';
 import { createControlPlane } from '../../control-plane/control-plane.ts';
 import { bootstrapTokenAuthenticator } from '../../kube-apiserver/authentication/bootstrap-token.ts';
 import { gatewayApp } from '../../kube-apiserver/functions/gateway-app.ts';
+import { hasAddressOfItsNode } from '../../kube-apiserver/functions/reached-pods.ts';
 import { defaultIssuer } from '../../kube-apiserver/service-accounts/issuer.ts';
 import { triggerPaths } from '../../kube-apiserver/triggers/trigger-paths.ts';
 import { type Credentials, openCredentials } from '../../pki/credentials.ts';
 import type { Cache } from '../../storage/cache.ts';
 import type { Store } from '../../storage/store.ts';
+import { tracedStore } from '../../storage/traced-store.ts';
 import { CertificateManager } from '../certificate-manager.ts';
-import type { ProcessContext } from '../process-context.ts';
+import { logSettings, type ProcessContext } from '../process-context.ts';
+import { processMetrics } from '../process-metrics.ts';
 import type { Settings } from '../settings/settings.ts';
+import { tracingSettingNames } from '../settings/tracing-settings.ts';
 import { writeAdminKubeconfig } from './admin-kubeconfig.ts';
 import { readAdmissionFile } from './admission-file.ts';
 import { certificateRequests } from './certificate-requests.ts';
+import { etcdPage } from './etcd-page.ts';
 import { keepGatewayPort } from './gateway-port.ts';
 import { createNodeConnection } from './node-connection.ts';
 import { openPrometheus, prometheusSettings } from './prometheus.ts';
@@ -62,6 +67,7 @@ export const controlPlaneSettings = [
   'max-connections',
   'node-approval',
   'node-monitor-grace-period',
+  'event-ttl',
   'default-not-ready-toleration-seconds',
   'default-unreachable-toleration-seconds',
   'scheduling-policy',
@@ -73,7 +79,8 @@ export const controlPlaneSettings = [
   'hpa-sync-period',
   'hpa-tolerance',
   ...prometheusSettings,
-  'log-level',
+  ...tracingSettingNames,
+  ...logSettings,
 ] as const;
 
 export interface ControlPlaneOptions extends ProcessContext {
@@ -104,13 +111,15 @@ export async function startControlPlane(
   options: ControlPlaneOptions,
   signal: AbortSignal,
 ): Promise<ControlPlane> {
-  const { settings, clock, random, log } = options;
+  const { settings, clock, random, log, tracer } = options;
   await using started = new AsyncDisposableStack();
   const tokenFile = settings['token-auth-file'];
   const tokens = tokenFile === undefined ? [] : await readTokenFile(tokenFile);
   const admission = await admissionSettings(settings['admission-control-config-file']);
   const metricSource = await openPrometheus(settings, clock, started);
-  const store = await openStorage(options, started, signal);
+  const opened = await openStorage(options, started, signal);
+  const { etcdSocket } = opened;
+  const store = tracer ? tracedStore(opened.store) : opened.store;
   if (settings['etcd-endpoints']) await agreeOnSettings(store, settings);
   const credentials = await openClusterCredentials(settings, store, () => clock.now());
   const authority = credentials.authority.certificate;
@@ -126,6 +135,7 @@ export async function startControlPlane(
     clock,
     random,
     log,
+    ...(tracer && { tracer }),
     master: { address: options.advertiseAddress, port: settings.port, hostname: hostname() },
     sharesStore: Boolean(settings['etcd-endpoints']),
     ...planeSettings(settings),
@@ -135,8 +145,10 @@ export async function startControlPlane(
       metricSource,
     },
     ...admission,
-    ...(options.ownNode && { ownNode: options.ownNode.node, reachesPods: true }),
+    ...(options.ownNode && { ownNode: options.ownNode.node, reachesPod: hasAddressOfItsNode }),
     version: version(),
+    processMetrics,
+    ...(etcdSocket && { pages: { etcd: etcdPage(etcdSocket) } }),
     fieldDocs: async () => JSON.parse(readAsset('field-docs.json').toString('utf8')),
     nodeConnection: (cache) =>
       createNodeConnection({
@@ -195,6 +207,7 @@ const planeSettings = (settings: ControlPlaneOptions['settings']) => ({
   nodePorts: settings['node-ports'],
   nodeApproval: settings['node-approval'],
   nodeGracePeriodMs: settings['node-monitor-grace-period'],
+  eventTtlMs: settings['event-ttl'],
   scheduler: { policy: settings['scheduling-policy'], scoring: settings['scoring-strategy'] },
   defaultTolerations: {
     notReadySeconds: settings['default-not-ready-toleration-seconds'],

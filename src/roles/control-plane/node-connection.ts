@@ -38,8 +38,8 @@ export function createNodeConnection(options: NodeConnectionOptions): NodeConnec
     // Idle connections of the old one are closed by the agents in time, like all that idle.
     agent = new https.Agent({ keepAlive: true, ...tls() });
   });
-  const get = (name: string, path: string, signal: AbortSignal) =>
-    request(name, endpointOf(name, options), { agent, path, signal, timeout }, answerOf);
+  const get = (name: string, path: string, signal: AbortSignal, headers: Record<string, string> = {}) =>
+    request(name, endpointOf(name, options), { agent, path, headers, signal, timeout }, answerOf);
   const upgrade: NodeConnection['upgrade'] = (name, { method, path, headers }, signal) => {
     // Its connection is never given back.
     const asked = { agent: false, ...tls(), method, path, headers, signal, timeout } as const;

@@ -16,42 +16,51 @@ export interface StorageOptions extends ProcessContext {
   readonly settings: Settings<'data-dir' | 'etcd-endpoints' | 'etcd-ca' | 'etcd-cert' | 'etcd-key'>;
 }
 
+export interface OpenedStorage {
+  readonly store: Store;
+  /** Of the etcd inside, where there is one: a unix socket of this user. */
+  readonly etcdSocket: string | undefined;
+}
+
 /** The store, which answers; what it needs is closed with the stack. */
 export async function openStorage(
   options: StorageOptions,
   stack: AsyncDisposableStack,
   signal: AbortSignal,
-): Promise<Store> {
-  const store = await openStore(options, stack, signal);
+): Promise<OpenedStorage> {
+  const opened = await openStore(options, stack, signal);
+  const { store } = opened;
   void inBackground(stack, (until) => runCompactor({ store, clock: options.clock, log: options.log }, until));
-  return store;
+  return opened;
 }
 
 async function openStore(
   options: StorageOptions,
   stack: AsyncDisposableStack,
   signal: AbortSignal,
-): Promise<Store> {
+): Promise<OpenedStorage> {
   const { settings, log, clock, random } = options;
   if (settings['etcd-endpoints'] === undefined) {
     const { endpoints, keepaliveMs, trouble } = await startEtcd(options, stack, signal);
     // It listens where nobody else can enter.
     const own = { endpoints, keepaliveMs, trouble, isOnlyWriter: true };
     const connected = connect({ ...own, log, clock, random }, stack, signal);
-    return await connected.catch((error) => {
+    const store = await connected.catch((error) => {
       throw error instanceof StoreUnavailableError && error.trouble ? new Error(error.trouble) : error;
     });
+    return { store, etcdSocket: endpoints[0]?.replace(/^unix:/, '') };
   }
   const endpoints = settings['etcd-endpoints'];
   const tls = await etcdTls(settings);
   const connected = connect({ endpoints, ...(tls && { tls }), log, clock, random }, stack, signal);
-  return await connected.catch((error) => {
+  const store = await connected.catch((error) => {
     if (!(error instanceof StoreUnavailableError)) throw error;
     // What helps is how the last call failed: behind its status.
     const [, why = error.message] = /\d+ [A-Z_]+: (.+)$/.exec(error.message) ?? [];
     const advice = `start it, or correct --etcd-endpoints${tls ? ', --etcd-ca, --etcd-cert and --etcd-key' : ''}`;
     throw new Error(`no etcd answers at ${endpoints.join(', ')} (${why}); ${advice}`);
   });
+  return { store, etcdSocket: undefined };
 }
 
 /** An etcd of this process. */

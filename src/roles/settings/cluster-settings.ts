@@ -1,10 +1,11 @@
 /** The settings of masters. */
 import { defaultConnections } from '../../apiserver/load/connections.ts';
 import { defaultLimits } from '../../apiserver/load/in-flight.ts';
+import { share } from '../../base/share.ts';
 import { parseScoringStrategy, type ScoringStrategy } from '../../scheduler/scoring-strategy.ts';
 import { domain, nameServers } from './dns-values.ts';
 import { duration } from './duration.ts';
-import { address, cidr, define, oneOf, share, text, wholeNumber } from './setting-values.ts';
+import { address, cidr, define, oneOf, text, wholeNumber } from './setting-values.ts';
 
 function nodePortRange(value: string): readonly [number, number] {
   const match = /^(\d+)-(\d+)$/.exec(value);
@@ -181,6 +182,12 @@ export const clusterSettings = define({
     hint: 'DURATION',
     default: '40s',
     read: duration('5s', '1h'),
+  },
+  'event-ttl': {
+    about: 'how long an Event is kept after it has happened for the last time',
+    hint: 'DURATION',
+    default: '1h',
+    read: duration('1m', '8760h'),
   },
   'default-not-ready-toleration-seconds': {
     about: 'how long pods stay on a node that is not ready, unless their own tolerations say so',

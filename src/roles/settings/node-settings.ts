@@ -3,7 +3,7 @@ import { parseUnsafeSysctls } from '../../kubelet/containers/plan/sysctls.ts';
 import { parseDeviceRules } from '../../kubelet/devices/plan/device-rules.ts';
 import { defaultEvictionHard, parseThresholds } from '../../kubelet/node/plan/eviction-thresholds.ts';
 import { duration } from './duration.ts';
-import { authorityHash, labels, podRange, reserved, servers, taints, token } from './node-values.ts';
+import { authorityHash, bytes, labels, podRange, reserved, servers, taints, token } from './node-values.ts';
 import { address, define, directories, directory, oneOf, text, wholeNumber } from './setting-values.ts';
 
 export const nodeSettings = define({
@@ -87,6 +87,19 @@ export const nodeSettings = define({
     hint: 'COUNT',
     default: '3',
     read: wholeNumber(1, 100),
+  },
+  'container-log-max-size': {
+    about:
+      "bytes of a container's log from which its next file begins, such as 10Mi; for containers made from then on",
+    hint: 'QUANTITY',
+    default: '10Mi',
+    read: bytes(1024, 2 ** 40),
+  },
+  'container-log-max-files': {
+    about: "how many files of a container's log are kept",
+    hint: 'NUMBER',
+    default: '5',
+    read: wholeNumber(2, 1000),
   },
   'image-gc-high-threshold': {
     about:

@@ -1,7 +1,7 @@
 /** How the settings that only nodes have are read; each throws an Error whose message says what is expected. */
 import { mayLabelItself } from '../../api/core/v1/node-labels.ts';
 import { checkLabelValue, checkQualifiedName } from '../../apimachinery/names.ts';
-import { parseQuantity } from '../../apimachinery/quantity.ts';
+import { byteQuantity, parseQuantity, quantityValue, tryParseQuantity } from '../../apimachinery/quantity.ts';
 import { hasPlainHost, parseRange } from '../../base/addresses.ts';
 import { type ReservedResources, reservable } from '../../kubelet/node/plan/node-status.ts';
 
@@ -92,6 +92,16 @@ function taint(word: string): TaintValue {
   }
   return { key, ...(value && { value }), effect: effect as TaintValue['effect'] };
 }
+
+/** A quantity such as 10Mi, from `least` to `most` bytes. */
+export const bytes =
+  (least: number, most: number) =>
+  (value: string): number => {
+    const quantity = tryParseQuantity(value);
+    const size = quantity ? quantityValue(quantity) : Number.NaN;
+    if (size >= least && size <= most) return size;
+    throw new Error(`expected bytes such as 10Mi, from ${byteQuantity(least)} to ${byteQuantity(most)}`);
+  };
 
 export function reserved(value: string): ReservedResources {
   return Object.fromEntries(listed(value).map(reservedResource));

@@ -1,7 +1,10 @@
 /** Every setting of every role, described once: its flag, its variable and its key in the file are the same word. */
+import { parseLogLevels } from '../../base/log-levels.ts';
+import { logFormats } from '../../base/log-line.ts';
 import { clusterSettings } from './cluster-settings.ts';
 import { nodeSettings } from './node-settings.ts';
 import { define, directory, oneOf } from './setting-values.ts';
+import { tracingSettings } from './tracing-settings.ts';
 
 export const settingTable = define({
   'data-dir': {
@@ -12,10 +15,18 @@ export const settingTable = define({
   },
   ...clusterSettings,
   ...nodeSettings,
+  ...tracingSettings,
   'log-level': {
-    about: 'lowest severity that is logged: debug, info, warn or error',
-    hint: 'LEVEL',
+    about:
+      'lowest severity that is logged: debug, info, warn or error; for a component and all below it COMPONENT=LEVEL',
+    hint: 'LEVEL,…',
     default: 'info',
-    read: oneOf('debug', 'info', 'warn', 'error'),
+    read: parseLogLevels,
+  },
+  'log-format': {
+    about: 'what a line of the log is: text, or a JSON object',
+    hint: 'text|json',
+    default: 'text',
+    read: oneOf(...logFormats),
   },
 });

@@ -37,13 +37,6 @@ export function wholeNumber(least: number, most: number) {
   };
 }
 
-/** From 0 to 1. */
-export function share(value: string): number {
-  const number = Number(value);
-  if (!/^\d*\.?\d+$/.test(value) || number > 1) throw new Error('expected a number from 0 to 1, such as 0.1');
-  return number;
-}
-
 export function address(value: string): string {
   if (!isIPv4(value)) throw new Error('expected an IPv4 address such as 192.0.2.10');
   return value;

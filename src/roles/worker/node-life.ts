@@ -7,6 +7,7 @@ import { UsageError } from '../../base/usage-error.ts';
 import type { ImageThresholds } from '../../kubelet/images/plan/images-to-free.ts';
 import type { Kubelet } from '../../kubelet/kubelet.ts';
 import type { ShutdownPeriods } from '../../kubelet/node/plan/shutdown-phases.ts';
+import type { LogRotation } from '../../kubelet/runtime/log-rotation.ts';
 import type { Settings } from '../settings/settings.ts';
 
 export const nodeLifeSettings = [
@@ -17,6 +18,8 @@ export const nodeLifeSettings = [
   'devices',
   'device-plugin-dir',
   'max-parallel-image-pulls',
+  'container-log-max-size',
+  'container-log-max-files',
   'image-gc-high-threshold',
   'image-gc-low-threshold',
   'image-minimum-gc-age',
@@ -34,7 +37,16 @@ export const agentLife = (settings: NodeLifeSettings) => ({
   ...(settings['watch-folder'] && { watchFolders: settings['watch-folder'] }),
   devices: { rules: settings.devices ?? [], pluginDirectory: settings['device-plugin-dir'] },
   maxParallelImagePulls: settings['max-parallel-image-pulls'],
+  logRotation: logRotationOf(settings),
   imageGc: imageThresholds(settings),
+});
+
+/** Of the runtime, which rotates, and of the agent, which says so. */
+export const logRotationOf = (
+  settings: Settings<'container-log-max-size' | 'container-log-max-files'>,
+): LogRotation => ({
+  maxBytes: settings['container-log-max-size'],
+  maxFiles: settings['container-log-max-files'],
 });
 
 function imageThresholds(settings: NodeLifeSettings): ImageThresholds {

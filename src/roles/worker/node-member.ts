@@ -186,6 +186,7 @@ class Member {
           ...this.#options,
           transport: this.#transport,
           authority: this.#authority,
+          identity: this.#identity,
           serving: this.#serving,
           listenAddress: this.#options.nodeIP,
           onReady,

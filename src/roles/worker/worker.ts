@@ -8,8 +8,10 @@ import { unlessAborted } from '../../base/abort.ts';
 import { readAsset } from '../../base/assets.ts';
 import { type Current, replaceable } from '../../base/current.ts';
 import { version } from '../../base/version.ts';
+import { RequestCounts } from '../../client/request-counts.ts';
 import { createClient } from '../../client/rest-client.ts';
 import { createInformerFactory } from '../../client/shared-informer.ts';
+import { tracedTransport } from '../../client/traced-transport.ts';
 import type { Transport } from '../../client/transport.ts';
 import { createEventRecorder } from '../../controller-runtime/event-recorder.ts';
 import { BuildEngine } from '../../kubelet/functions/build-engine.ts';
@@ -17,16 +19,18 @@ import { createKubelet } from '../../kubelet/kubelet.ts';
 import { readNodeFacts } from '../../kubelet/node/node-facts.ts';
 import type { ReportedConditions } from '../../kubelet/node/plan/node-conditions.ts';
 import { DockerRuntime } from '../../kubelet/runtime/docker.ts';
+import type { LogRotation } from '../../kubelet/runtime/log-rotation.ts';
 import { runOverlay } from '../../network/overlay/overlay.ts';
 import { RoutedPodNetwork } from '../../network/pod-network.ts';
 import type { KeyAndCertificate } from '../../pki/x509.ts';
 import { createProxier } from '../../proxy/proxier.ts';
 import { requireFreeHostPort } from '../preflight.ts';
-import type { NodeContext } from '../process-context.ts';
+import { logSettings, type NodeContext } from '../process-context.ts';
 import type { TaintValue } from '../settings/node-values.ts';
 import type { Settings } from '../settings/settings.ts';
+import { tracingSettingNames } from '../settings/tracing-settings.ts';
 import { createNodeDns, dnsSettings, podDns } from './node-dns.ts';
-import { agentLife, nodeLifeSettings, shutdownPeriods, signalAfterPods } from './node-life.ts';
+import { agentLife, logRotationOf, nodeLifeSettings, shutdownPeriods, signalAfterPods } from './node-life.ts';
 import { createNodeRouting } from './node-routing.ts';
 import { ownerOf } from './owner.ts';
 
@@ -46,7 +50,8 @@ export const workerSettings = [
   ...nodeLifeSettings,
   'nginx-image',
   'sandbox-pool',
-  'log-level',
+  ...tracingSettingNames,
+  ...logSettings,
 ] as const;
 
 export interface WorkerOptions extends NodeContext {
@@ -55,6 +60,8 @@ export interface WorkerOptions extends NodeContext {
   readonly transport: Transport;
   /** PEM of the cluster's authority. */
   readonly authority: string;
+  /** With which the transport asks; absent where that has no certificate. */
+  readonly identity?: Current<KeyAndCertificate>;
   /** The certificate of the agent's own server. */
   readonly serving: Current<KeyAndCertificate | undefined>;
   readonly nodeName: string;
@@ -75,6 +82,7 @@ const pauseImage = () => readAsset('pause.reference').toString('utf8').trim();
 export function workerRuntime(
   settings: Settings<'data-dir' | 'docker-socket'>,
   { clock, exec }: Pick<NodeContext, 'clock' | 'exec'>,
+  logRotation?: LogRotation,
 ): DockerRuntime {
   return new DockerRuntime({
     socketPath: settings['docker-socket'],
@@ -83,19 +91,22 @@ export function workerRuntime(
     initPath: join(settings['data-dir'], 'kubelet/pause'),
     clock,
     exec,
+    ...(logRotation && { logRotation }),
   });
 }
 
 /** Works until the signal aborts; rejects when the node cannot work here. */
 export async function runWorker(options: WorkerOptions, signal: AbortSignal): Promise<void> {
-  const { settings, clock, random, log, exec, nodeName, nodeIP, serving, authority, transport } = options;
+  const { settings, clock, random, log, tracer, exec, nodeName, nodeIP, serving, authority } = options;
+  const transport = tracer ? tracedTransport(options.transport, 'writes') : options.transport;
   const periods = shutdownPeriods(settings);
   const dataDir = join(settings['data-dir'], 'kubelet');
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  const client = createClient(transport, { clock, random });
+  const requests = { agent: new RequestCounts(clock), proxy: new RequestCounts(clock) };
+  const client = createClient(requests.agent.measure(transport), { clock, random });
   const events = createEventRecorder({ client, clock, random, log, component: 'kubelet', host: nodeName });
   const informersOf = () => createInformerFactory({ client, clock, random, log });
-  const runtime = workerRuntime(settings, options);
+  const runtime = workerRuntime(settings, options, logRotationOf(settings));
   const network = new RoutedPodNetwork({
     exec,
     log: log.named('network'),
@@ -105,7 +116,10 @@ export async function runWorker(options: WorkerOptions, signal: AbortSignal): Pr
   });
   const registered = Promise.withResolvers<void>();
   const conditions = replaceable<ReportedConditions>({});
-  const proxyInformers = informersOf();
+  const proxyInformers = createInformerFactory({
+    client: createClient(requests.proxy.measure(transport), { clock, random }),
+    ...{ clock, random, log },
+  });
   const kubelet = createKubelet({
     client,
     informers: informersOf(),
@@ -117,6 +131,7 @@ export async function runWorker(options: WorkerOptions, signal: AbortSignal): Pr
     clock,
     random,
     log: log.named('kubelet'),
+    ...(tracer && { tracer }),
     nodeName,
     nodeIP,
     dataDir,
@@ -143,6 +158,12 @@ export async function runWorker(options: WorkerOptions, signal: AbortSignal): Pr
     ...(options.labels && { labels: options.labels }),
     ...(options.taints && { taints: [...options.taints] }),
     ...(options.podCIDR && { podCIDR: options.podCIDR }),
+    ...(options.identity && { identity: options.identity }),
+    counted: () => requests.agent.families(),
+    pages: {
+      proxy: () => [...proxier.families(), ...requests.proxy.families()],
+      dns: () => dns.families(),
+    },
     server: {
       host: options.listenAddress,
       port: settings['kubelet-port'],

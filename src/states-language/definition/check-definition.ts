@@ -1,6 +1,7 @@
 /** Whether an object is a definition in Amazon States Language that can be run. */
 import type { StatusCause } from '../../apimachinery/status-error.ts';
 import { excessOf, isObject, type Json } from '../json.ts';
+import { expressionProblem } from '../jsonata/language.ts';
 import {
   mostDefinition,
   mostDepth,
@@ -27,22 +28,32 @@ interface Whole {
 
 /**
  * What is wrong with it, each with its field below `path`; empty when it can be run. `definition` is any JSON: it is neither
- * thrown at, nor walked deeper than is safe.
+ * thrown at, nor walked deeper than is safe. All its expressions are read, which may take seconds.
  */
 export function checkDefinition(definition: unknown, path: string): StatusCause[] {
+  const report = outlineOf(definition, path);
+  for (const { field, value, text: expression } of report.expressions) {
+    const problem = expressionProblem(expression);
+    if (problem !== undefined) report.invalid(field, value, problem);
+  }
+  return report.causes;
+}
+
+/** The same without reading its expressions: what is wrong but for that, and the expressions. */
+export function outlineOf(definition: unknown, path: string): Report {
   const report = new Report();
   if (!isObject(definition)) {
     report.invalid(path, definition, 'must be an object');
-    return report.causes;
+    return report;
   }
   const excess = excessOf(definition as Json, mostDefinition, mostDepth);
   if (excess !== undefined) {
     report.forbidden(path, `the definition ${excess}`);
-    return report.causes;
+    return report;
   }
   const language = definition.QueryLanguage === 'JSONata' ? 'JSONata' : 'JSONPath';
   checkMachine(definition, path, { report, language, seen: new Map() }, root, new Set(), 1);
-  return report.causes;
+  return report;
 }
 
 const version: Check = (value, at, place) => oneOf('1.0')(value, at, place);

@@ -2,8 +2,7 @@
 
 import { parseIntrinsic } from '../intrinsics/parse.ts';
 import { isObject } from '../json.ts';
-import { expressionOf, looksLikeExpression } from '../jsonata/expression.ts';
-import { expressionProblem } from '../jsonata/language.ts';
+import { expressionOf, looksLikeExpression, sizeProblem } from '../jsonata/expression.ts';
 import { mostExpressions, mostSeconds } from '../limits.ts';
 import { SyntaxProblem } from '../paths/cursor.ts';
 import { isReference } from '../paths/json-path.ts';
@@ -79,8 +78,9 @@ const expression: Check = (value, path, { report }) => {
     );
     return;
   }
-  const problem = inner === undefined ? 'an expression ends with %}' : expressionProblem(inner);
+  const problem = inner === undefined ? 'an expression ends with %}' : sizeProblem(inner);
   if (problem !== undefined) report.invalid(path, value, problem);
+  else if (inner !== undefined) report.expressions.push({ field: path, value: value as string, text: inner });
 };
 
 export const timestamp: Check = (value, path, { report }) => {

@@ -13,8 +13,17 @@ import { mostExpressions } from '../limits.ts';
 /** More are not told: who has so many begins with the first. */
 const mostCauses = 100;
 
+/** An expression that is still to be read: its parser is slow, and for some texts very slow. */
+export interface FoundExpression {
+  readonly field: string;
+  /** With what marks it as an expression. */
+  readonly value: string;
+  readonly text: string;
+}
+
 export class Report {
   readonly causes: StatusCause[] = [];
+  readonly expressions: FoundExpression[] = [];
   /** Characters of expressions that may still be read. */
   private expressionsLeft = mostExpressions;
 

@@ -4,8 +4,11 @@ import { stateError } from '../failure.ts';
 import type { Json } from '../json.ts';
 import { evaluatePath, PathProblem, type Roots } from '../paths/evaluate.ts';
 import { costOf, workProblem } from '../work.ts';
-import { callFunction } from './functions.ts';
+import { callFunction, type FunctionName } from './functions.ts';
 import type { Argument, Call } from './parse.ts';
+
+/** How often more than others a function costs that looks at each sign of a text by itself. */
+const weights: { readonly [name in FunctionName]?: number } = { 'States.StringSplit': 8 };
 
 /** Throws StateError: States.IntrinsicFailure where a function cannot do what it is asked. */
 export function evaluateCall(call: Call, roots: Roots, random: Random): Json {
@@ -16,7 +19,7 @@ export function evaluateCall(call: Call, roots: Roots, random: Random): Json {
       : argumentOf(argument, call, roots, random),
   );
   const { work } = roots;
-  if (work && !work.take(costOf(values, work.left)))
+  if (work && !work.take(costOf(values, work.left) * (weights[call.name] ?? 1)))
     throw stateError('States.IntrinsicFailure', `${call.name}: ${workProblem}`);
   return callFunction(call.name, values, random);
 }

@@ -199,13 +199,15 @@ function draw(from: number, to: number, seed: Json | undefined, random: Random):
 function split(value: string, separators: string): Json {
   const at = new Set(separators);
   const parts: string[] = [];
-  let part = '';
+  let from = 0;
+  let to = 0;
   for (const sign of value) {
-    if (!at.has(sign)) part += sign;
-    else {
-      if (part !== '') parts.push(part);
-      part = '';
+    if (at.has(sign)) {
+      if (to > from) parts.push(value.slice(from, to));
+      from = to + sign.length;
     }
+    to += sign.length;
   }
-  return part === '' ? parts : [...parts, part];
+  if (to > from) parts.push(value.slice(from, to));
+  return parts;
 }

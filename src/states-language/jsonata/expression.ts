@@ -1,6 +1,7 @@
 /** Where JSONata stands in a definition: texts from `{%` to `%}`, in templates at any depth. */
 import { StateError, stateError } from '../failure.ts';
 import { isJsonObject, isList, type Json } from '../json.ts';
+import { mostExpressionLength, mostParents } from '../limits.ts';
 
 /** What an expression sees, by name without the `$`: the variables, and `states`. */
 export type Bindings = Readonly<Record<string, Json>>;
@@ -23,6 +24,13 @@ export const looksLikeExpression = (text: string): boolean => text.startsWith('{
 /** What stands between `{%` and `%}`; undefined when the text does not end so. */
 export const expressionOf = (text: string): string | undefined =>
   looksLikeExpression(text) && text.length >= 4 && text.endsWith('%}') ? text.slice(2, -2).trim() : undefined;
+
+/** Why the text is too much for an expression, whatever it says; undefined when it is not. */
+export function sizeProblem(text: string): string | undefined {
+  if (text.length > mostExpressionLength) return `is longer than ${mostExpressionLength} characters`;
+  if (text.split('%').length > mostParents + 1) return `has more than ${mostParents} times the sign %`;
+  return undefined;
+}
 
 /** The template with the values of its expressions. Rejects with StateError (States.QueryEvaluationError). */
 export async function fillExpressions(

@@ -5,16 +5,15 @@ import { seeded } from '../../base/seeded.ts';
 import { StateError } from '../failure.ts';
 import { callFunction, type FunctionName } from '../intrinsics/functions.ts';
 import type { Json } from '../json.ts';
-import { mostExpressionLength, mostParents } from '../limits.ts';
-import type { Question } from './expression.ts';
+import { type Question, sizeProblem } from './expression.ts';
 
 /** The library's own limits; a regular expression of a user heeds none, so a thread has to have one beside (thread.ts). */
 const limits = { timeout: 2000, stack: 300, sequence: 300_000 };
 
-/** Why the text is no expression; undefined when it is one. */
+/** Why the text is no expression; undefined when it is one. For some texts it takes the square of their length: seconds. */
 export function expressionProblem(text: string): string | undefined {
-  if (text.length > mostExpressionLength) return `is longer than ${mostExpressionLength} characters`;
-  if (text.split('%').length > mostParents + 1) return `has more than ${mostParents} times the sign %`;
+  const excess = sizeProblem(text);
+  if (excess !== undefined) return excess;
   try {
     jsonata(text);
     return undefined;

@@ -9,12 +9,22 @@ import { startThread } from '../../base/thread.ts';
 import type { Json } from '../json.ts';
 import type { Question } from './expression.ts';
 
+/** Expressions of which is asked whether they are any. */
+export interface Reading {
+  readonly expressions: readonly string[];
+}
+
 /** What the thread says to a question. */
-export type Answer = { readonly json: string } | { readonly refusal: string };
+export type Answer =
+  | { readonly json: string }
+  | { readonly refusal: string }
+  | { readonly problems: readonly (string | undefined)[] };
 
 export interface ExpressionThread {
   /** `asker`: with whom it takes turns. Rejects with an Error whose message says why the expression has no value. */
   evaluate(question: Question, asker?: string): Promise<Json>;
+  /** What is wrong with each of them, undefined for one that can be evaluated. Rejects where that takes too long. */
+  problemsOf(expressions: readonly string[], asker?: string): Promise<readonly (string | undefined)[]>;
   /** Ends the thread. Questions that wait are refused; a later one would begin a new thread. */
   stop(): Promise<void>;
 }
@@ -44,7 +54,7 @@ export function createExpressionThread(clock: Clock): ExpressionThread {
     await ended?.terminate();
   };
 
-  const ask = async (question: Question): Promise<Json> => {
+  const ask = async (question: Question | Reading): Promise<Answer> => {
     idle?.cancel();
     worker ??= beginThread();
     worker.ref();
@@ -56,7 +66,7 @@ export function createExpressionThread(clock: Clock): ExpressionThread {
     worker?.unref();
     idle = clock.after(idleMs, () => void end());
     if ('refusal' in reply) throw new Error(reply.refusal);
-    return JSON.parse(reply.json);
+    return reply;
   };
 
   const nextTurn = (): (() => Promise<void>) | undefined => {
@@ -75,17 +85,28 @@ export function createExpressionThread(clock: Clock): ExpressionThread {
     isBusy = false;
   };
 
+  const inTurn = (question: Question | Reading, asker: string): Promise<Answer> => {
+    const asked = stops;
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+    const turn = async () => {
+      if (asked !== stops) reject(new Error('the evaluation was stopped'));
+      else await ask(question).then(resolve, reject);
+    };
+    lines.set(asker, [...(lines.get(asker) ?? []), turn]);
+    void takeTurns();
+    return promise;
+  };
+
   return {
-    evaluate(question, asker = '') {
-      const asked = stops;
-      const { promise, resolve, reject } = Promise.withResolvers<Json>();
-      const turn = async () => {
-        if (asked !== stops) reject(new Error('the evaluation was stopped'));
-        else await ask(question).then(resolve, reject);
-      };
-      lines.set(asker, [...(lines.get(asker) ?? []), turn]);
-      void takeTurns();
-      return promise;
+    async evaluate(question, asker = '') {
+      const answer = await inTurn(question, asker);
+      if (!('json' in answer)) throw new Error('the thread has read it');
+      return JSON.parse(answer.json);
+    },
+    async problemsOf(expressions, asker = '') {
+      const answer = await inTurn({ expressions }, asker);
+      if (!('problems' in answer)) throw new Error('the thread has evaluated it');
+      return answer.problems;
     },
     async stop() {
       stops++;
@@ -102,7 +123,7 @@ function beginThread(): Worker {
   return worker.on('error', () => undefined);
 }
 
-async function replyOf(worker: Worker, question: Question, clock: Clock): Promise<Answer> {
+async function replyOf(worker: Worker, question: Question | Reading, clock: Clock): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   const onMessage = (answer: Answer) => resolve(answer);
   const onError = (error: unknown) => reject(new Error(`the thread ended: ${messageOf(error)}`));

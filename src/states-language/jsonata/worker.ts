@@ -3,10 +3,11 @@ import { constants, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { mostRunData } from '../limits.ts';
 import type { Question } from './expression.ts';
-import { evaluateHere } from './language.ts';
-import type { Answer } from './thread.ts';
+import { evaluateHere, expressionProblem } from './language.ts';
+import type { Answer, Reading } from './thread.ts';
 
-async function answer(question: Question): Promise<Answer> {
+async function answer(question: Question | Reading): Promise<Answer> {
+  if ('expressions' in question) return { problems: question.expressions.map(expressionProblem) };
   try {
     const json = JSON.stringify(await evaluateHere(question));
     return json.length > mostRunData ? { refusal: 'the value is too large' } : { json };
@@ -17,6 +18,6 @@ async function answer(question: Question): Promise<Answer> {
 
 // On Linux the priority is that of the thread: the server comes first when processors are scarce.
 setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
-parentPort?.on('message', (question: Question) => {
+parentPort?.on('message', (question: Question | Reading) => {
   void answer(question).then((reply) => parentPort?.postMessage(reply));
 });

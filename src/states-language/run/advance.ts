@@ -1,8 +1,8 @@
 /** Starts a run and takes it further, event by event. Nothing is changed in what is passed in. */
 import type { Definition } from '../definition/types.ts';
-import type { Failure } from '../failure.ts';
-import { excessOf, type Json } from '../json.ts';
-import { mostData, mostEvents, mostRunData } from '../limits.ts';
+import { type Failure, failureOf } from '../failure.ts';
+import { bytesOf, excessOf, type Json } from '../json.ts';
+import { mostData, mostDataDepth, mostEvents, mostNesting, mostRunData } from '../limits.ts';
 import { startBranch } from './children.ts';
 import { type Command, duesOf, newCommands, pending } from './commands.ts';
 import { settle } from './settle.ts';
@@ -33,6 +33,11 @@ export interface Advanced {
   /** Whether there is more to do at once: the event Continue. The command `continue` says the same. */
   readonly more: boolean;
 }
+
+/** JSON values in one another in a state: data in branches that lie in one another. */
+const mostStateDepth = mostDataDepth + 10 * mostNesting;
+/** Which hold no more than a few times what one may. */
+const fewBranches = 8;
 
 /** The definition is one in which `checkDefinition` finds nothing wrong. */
 export function startRun(
@@ -115,12 +120,24 @@ function limit(turn: Turn): void {
     });
     return;
   }
-  const bytes = Buffer.byteLength(JSON.stringify(turn.state));
-  if (bytes > mostRunData)
-    turn.end('Failed', {
-      error: 'States.DataLimitExceeded',
-      cause: `the state of the run has ${bytes} bytes of JSON, and may have ${mostRunData}`,
-    });
+  const excess = excessOfState(turn.state);
+  if (excess !== undefined)
+    turn.end('Failed', { error: 'States.DataLimitExceeded', cause: `the state of the run ${excess}` });
+}
+
+/** Each of many branches may hold the same large value: then all of it is not written before it is known to be small enough. */
+function excessOfState(state: RunState): string | undefined {
+  const json = state as unknown as Json;
+  const isWide = state.root !== undefined && countBranches(state.root) > fewBranches;
+  if (isWide) return excessOf(json, mostRunData, mostStateDepth);
+  const bytes = bytesOf(json);
+  return bytes > mostRunData ? `has ${bytes} bytes of JSON, and may have ${mostRunData}` : undefined;
+}
+
+function countBranches(root: Branch): number {
+  let count = 0;
+  for (const _ of branchesOf(root)) count++;
+  return count;
 }
 
 function apply(turn: Turn, event: RunEvent): void {
@@ -140,11 +157,11 @@ function apply(turn: Turn, event: RunEvent): void {
     if (branch.wait.heartbeatSeconds !== undefined)
       branch.wait.heartbeatDue = turn.ports.now + branch.wait.heartbeatSeconds * 1000;
   } else if (event.type === 'TaskSucceeded') finish(turn, event.id, branch, event.output);
-  else fail(turn, event.id, branch, failureOf(event));
+  else fail(turn, event.id, branch, failureBy(event));
 }
 
-function failureOf(event: Extract<RunEvent, { id: string }>): Failure {
-  if (event.type === 'TaskFailed') return { error: event.error, cause: event.cause };
+function failureBy(event: Extract<RunEvent, { id: string }>): Failure {
+  if (event.type === 'TaskFailed') return failureOf(event.error, event.cause);
   return event.type === 'TaskTimedOut'
     ? { error: 'States.Timeout', cause: 'the task took too long' }
     : { error: 'States.TaskFailed', cause: 'the task was stopped' };

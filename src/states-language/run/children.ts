@@ -55,14 +55,15 @@ async function startChildren(
   wait: ChildrenWait,
 ): Promise<void> {
   const machines = machinesOf(state);
+  const { items } = wait;
+  const first = wait.started;
   while (wait.started < wait.total && Object.keys(wait.running).length < wait.limit && !turn.spent) {
     const index = wait.started;
     const machine = machines[state.Type === 'Map' ? 0 : index];
     if (machine === undefined) throw stateError('States.Runtime', 'the definition has changed');
-    const [value, ...rest] = wait.items ?? [];
+    const value = items?.[index - first];
     if (state.Type === 'Map' && value !== undefined) {
       const given = await itemInput(turn, frame, state, { index, value });
-      wait.items = rest;
       wait.running[index] = startBranch(machine.StartAt, given, turn.ports.now, { index, value });
       turn.record('MapIterationStarted', { way: childPrefix(frame, index).slice(0, -1), detail: { index } });
     } else {
@@ -71,6 +72,8 @@ async function startChildren(
     }
     wait.started++;
   }
+  // Once for all that were started: there may be a hundred thousand more. A failure on the way ends the state, and them with it.
+  if (items !== undefined) wait.items = items.slice(wait.started - first);
 }
 
 /** What an iteration begins with: the item, or what the ItemSelector makes of it. */

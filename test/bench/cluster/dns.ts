@@ -13,6 +13,7 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { systemExec } from '../../../src/base/exec.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import { createClusterZone } from '../../../src/dns/cluster-zone.ts';
+import { DnsCounts } from '../../../src/dns/dns-counts.ts';
 import { systemExchange } from '../../../src/dns/exchange.ts';
 import { createForwarder } from '../../../src/dns/forwarder.ts';
 import { listenDns } from '../../../src/dns/listeners.ts';
@@ -49,7 +50,8 @@ function makeResponder() {
     clock: systemClock,
     log: silentLogger,
   });
-  return createResponder({ zone, forwarder, random: Math.random });
+  const counts = new DnsCounts(systemClock);
+  return createResponder({ zone, forwarder, random: Math.random, clock: systemClock, counts });
 }
 
 interface Load {

@@ -11,9 +11,10 @@ import {
   instancePort,
 } from '../../../src/api/minik8s/v1/function-instance.ts';
 import { listenHttps } from '../../../src/apiserver/serve.ts';
-import { systemClock } from '../../../src/base/clock.ts';
+import { type Clock, systemClock } from '../../../src/base/clock.ts';
 import { replaceable } from '../../../src/base/current.ts';
 import { silentLogger } from '../../../src/base/log.ts';
+import { mostKept } from '../../../src/kube-apiserver/functions/call-body.ts';
 import { gatewayApp } from '../../../src/kube-apiserver/functions/gateway-app.ts';
 import { triggerPaths } from '../../../src/kube-apiserver/triggers/trigger-paths.ts';
 import { issueCertificate, type KeyAndCertificate } from '../../../src/pki/x509.ts';
@@ -24,6 +25,19 @@ const functions = '/apis/minik8s.io/v1/namespaces/default/functions';
 const pods = '/api/v1/namespaces/default/pods';
 const merge = { headers: { 'content-type': 'application/merge-patch+json' } };
 const address = '127.0.0.140';
+
+/** What waits for a minute waits until the test says that it is over. */
+const minutes = new Set<() => void>();
+const clock: Clock = {
+  now: () => systemClock.now(),
+  monotonic: () => systemClock.monotonic(),
+  soon: (fn) => systemClock.soon(fn),
+  after(ms, fn) {
+    if (ms !== 60_000) return systemClock.after(ms, fn);
+    minutes.add(fn);
+    return { cancel: () => void minutes.delete(fn) };
+  },
+};
 
 let server: HttpsTestServer;
 let admin: KeyAndCertificate;
@@ -40,8 +54,8 @@ const program = createServer((incoming, outgoing) => {
 
 before(async () => {
   server = await startHttpsTestServer({
-    clock: systemClock,
-    functionCalls: { master: 'here', reachesPods: true, writeDemand: async () => undefined },
+    clock,
+    functionCalls: { master: 'here', reachesPod: () => true, writeDemand: async () => undefined },
   });
   const day = 24 * 3600 * 1000;
   const serving = await issueCertificate(server.authority, {
@@ -230,9 +244,20 @@ for (const way of ['directly', 'by the app'] as const) {
     });
     it('with two credentials is nobody’s', async () => {
       answer = echo;
+      const account = '/api/v1/namespaces/default/serviceaccounts';
+      await server.call('POST', account, { metadata: { name: 'default' } });
+      const made = await server.call('POST', `${account}/default/token`, { spec: {} });
+      const { token } = made.json<{ status: { token: string } }>().status;
+      const asked = (...tokens: string[]) =>
+        talk(
+          request('GET', tokens.map((one) => `Authorization: Bearer ${one}\r\n`).join('') + close),
+          undefined,
+          false,
+        );
+      assert.match(await asked(token), /^HTTP\/1\.1 200 /);
       const before = calls;
-      const more = `Authorization: Bearer a\r\nAuthorization: Bearer b\r\n${close}`;
-      assert.match(await talk(request('GET', more), undefined, false), /^HTTP\/1\.1 401 /);
+      assert.match(await asked(token, 'b'), /^HTTP\/1\.1 401 /);
+      assert.match(await asked('a', token), /^HTTP\/1\.1 401 /);
       assert.equal(calls, before);
     });
     it('that waits for leave to send gets it', async () => {
@@ -257,6 +282,54 @@ for (const way of ['directly', 'by the app'] as const) {
       const said = await talk('GET /function/wire HTTP/1.0\r\nHost: gateway\r\n\r\n');
       assert.doesNotMatch(said, /transfer-encoding/i);
       assert.match(said, /\r\n\r\nin parts$/);
+    });
+    it('has an id of so many characters, its own where it has one', async () => {
+      answer = echo;
+      const idOf = async (more: string) => {
+        const said = await talk(request('GET', more + close));
+        return /"function-call-id","([^"]*)"/.exec(said)?.[1];
+      };
+      assert.equal(await idOf('Function-Call-Id: mine\r\n'), 'mine');
+      assert.equal(await idOf(`Function-Call-Id: ${'x'.repeat(200)}\r\n`), 'x'.repeat(128));
+      assert.match((await idOf('')) ?? '', /^[0-9a-f-]{36}$/);
+    });
+    it('that an instance refuses is given again where its body is at hand, and is refused where it is gone', async () => {
+      answer = (incoming, outgoing) => {
+        incoming.resume();
+        outgoing.writeHead(503, { 'function-not-called': 'busy' }).end('refused');
+        answer = echo;
+      };
+      assert.match(await talk(request('POST', `${close}Content-Length: 2\r\n`, '{}')), /"body":"{}"/);
+      const size = mostKept + 1;
+      answer = (incoming, outgoing) => {
+        incoming.resume();
+        incoming.on('end', () => outgoing.writeHead(503, { 'function-not-called': 'busy' }).end('refused'));
+      };
+      const before = calls;
+      const said = await talk(
+        request(
+          'POST',
+          `${close}Transfer-Encoding: chunked\r\n`,
+          `${size.toString(16)}\r\n${'x'.repeat(size)}\r\n0\r\n\r\n`,
+        ),
+      );
+      assert.match(said, /^HTTP\/1\.1 503 [\s\S]*refused/);
+      assert.equal(calls, before + 1);
+    });
+    it('is told to the triggers of its results', async () => {
+      answer = (_, outgoing) => outgoing.end('hello');
+      const path = '/apis/minik8s.io/v1/namespaces/default';
+      const spec = { target: { name: 'other' }, result: { function: 'wire' } };
+      const made = await server.call('POST', `${path}/triggers`, { metadata: { name: 'results' }, spec });
+      assert.equal(made.status, 201, made.text);
+      assert.match(await talk(request('GET', close)), /hello/);
+      // However its name is spelled.
+      const spelled = `GET /function/d%65fault/w%69re HTTP/1.1\r\nHost: gateway\r\n${close}\r\n`;
+      assert.match(await talk(spelled), /hello/);
+      const { items } = (await server.call('GET', `${path}/triggerevents`)).json<{ items: Fn[] }>();
+      assert.equal(items.length, 2);
+      await server.call('DELETE', `${path}/triggers/results`);
+      for (const { metadata } of items) await server.call('DELETE', `${path}/triggerevents/${metadata.name}`);
     });
     it('that is sent before the one before is answered is answered after it', async () => {
       answer = echo;
@@ -327,6 +400,27 @@ for (const way of ['directly', 'by the app'] as const) {
       await talk(request('GET', close));
       assert.equal(calls, before + 1);
     });
+    if (way === 'directly')
+      it('whose body does not come within a minute is refused, and is not made', async () => {
+        answer = echo;
+        const before = calls;
+        const socket = await dial();
+        let said = '';
+        socket.on('data', (chunk) => {
+          said += chunk;
+        });
+        socket.write(request('POST', 'Content-Length: 10\r\n', 'abc'));
+        await eventually(systemClock, 'it is waited for', () => minutes.size === 1);
+        for (const isOver of minutes) isOver();
+        await eventually(systemClock, 'the refusal', () => said.includes('did not arrive within 60 s'));
+        assert.match(said, /^HTTP\/1\.1 504 /);
+        // The rest is of that request: the connection goes on with the next one.
+        socket.write(`defghij${request('POST', 'Content-Length: 1\r\n', 'x')}`);
+        await eventually(systemClock, 'the next answer', () => said.includes('"body":"x"'));
+        assert.equal(calls, before + 1);
+        assert.equal(minutes.size, 0, 'nothing is waited for any more');
+        socket.destroy();
+      });
     it('that is answered bit by bit is passed on bit by bit', async () => {
       let more: (() => void) | undefined;
       answer = (_, outgoing) => {

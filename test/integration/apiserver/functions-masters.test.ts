@@ -32,7 +32,7 @@ before(async () => {
       },
       functionCalls: {
         master,
-        reachesPods: true,
+        reachesPod: () => true,
         writeDemand: async (_, name, instances) => {
           const body = { status: { demand: { [master]: instances } } };
           await server.call('PATCH', `${namespace}/functions/${name}/status`, body, merge);

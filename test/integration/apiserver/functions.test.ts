@@ -1,189 +1,29 @@
 /** Calls of functions through the API and the gateway's port: to programs that listen on addresses of the loopback network. */
 import assert from 'node:assert/strict';
-import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
-import { Agent, request } from 'node:https';
+import type { RequestListener } from 'node:http';
+import { Agent } from 'node:https';
 import { after, afterEach, before, describe, it } from 'node:test';
 import type { Fn } from '../../../src/api/minik8s/v1/function.ts';
-import {
-  functionLabel,
-  functionVersionLabel,
-  instancePort,
-} from '../../../src/api/minik8s/v1/function-instance.ts';
-import type { WorkflowRun } from '../../../src/api/minik8s/v1/workflow-run.ts';
-import { listenHttps } from '../../../src/apiserver/serve.ts';
+import { functionVersionLabel } from '../../../src/api/minik8s/v1/function-instance.ts';
 import { systemClock } from '../../../src/base/clock.ts';
-import { replaceable } from '../../../src/base/current.ts';
-import { silentLogger } from '../../../src/base/log.ts';
-import { gatewayApp } from '../../../src/kube-apiserver/functions/gateway-app.ts';
-import { triggerPaths } from '../../../src/kube-apiserver/triggers/trigger-paths.ts';
-import { issueCertificate } from '../../../src/pki/x509.ts';
 import { eventually } from '../../fixtures/eventually.ts';
-import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
+import type { HttpsTestServer } from '../../fixtures/https-api-server.ts';
+import { type Asked, functions, type GatewayWorld, merge, pods, startGatewayWorld } from './gateway-world.ts';
 
-const functions = '/apis/minik8s.io/v1/namespaces/default/functions';
-const pods = '/api/v1/namespaces/default/pods';
-
+let world: GatewayWorld;
 let server: HttpsTestServer;
-let gatewayPort: number;
-let asAdmin: Agent;
-const stopping = new AbortController();
-let closed: Promise<void>;
-const demands: string[] = [];
 
 before(async () => {
-  server = await startHttpsTestServer({
-    clock: systemClock,
-    workflowCalls: {
-      create: async (run) => {
-        const path = '/apis/minik8s.io/v1/namespaces/default/workflowruns';
-        return (await server.call('POST', path, run)).json<WorkflowRun>();
-      },
-      get: () => Promise.reject(new Error('nobody names a run here')),
-    },
-    functionCalls: {
-      master: 'here',
-      reachesPods: true,
-      writeDemand: async (namespace, name, instances) => {
-        demands.push(`${namespace}/${name} ${instances}`);
-        const body = { status: { demand: { here: instances } } };
-        const patched = await server.call('PATCH', `${functions}/${name}/status`, body, {
-          headers: { 'content-type': 'application/merge-patch+json' },
-        });
-        assert.ok([200, 404].includes(patched.status), patched.text);
-      },
-    },
-  });
-  const day = 24 * 3600 * 1000;
-  const serving = await issueCertificate(server.authority, {
-    commonName: 'gateway',
-    hosts: ['127.0.0.1'],
-    usages: ['server'],
-    notBefore: Date.now() - day,
-    notAfter: Date.now() + day,
-  });
-  const listener = await listenHttps({
-    app: gatewayApp(server.app, triggerPaths(server.cache)),
-    ...(server.directCalls && { direct: server.directCalls }),
-    address: '127.0.0.1',
-    port: 0,
-    tls: { identity: replaceable(serving), clientCA: server.authority.certificate },
-    signal: stopping.signal,
-    clock: systemClock,
-    log: silentLogger,
-  });
-  gatewayPort = listener.port;
-  closed = listener.closed;
-  const { key, certificate } = await server.clientCertificate('admin', ['system:masters']);
-  asAdmin = new Agent({ keepAlive: true, ca: server.authority.certificate, key, cert: certificate });
+  world = await startGatewayWorld();
+  server = world.server;
 });
-after(async () => {
-  asAdmin.destroy();
-  stopping.abort();
-  await closed;
-  await server.stop();
-});
+after(() => world.stop());
+afterEach(() => world.cleanUp());
 
-const cleanUps: (() => Promise<unknown> | undefined)[] = [];
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0)) await cleanUp();
-});
-
-interface Answer {
-  readonly status: number | undefined;
-  readonly headers: IncomingMessage['headers'];
-  readonly text: string;
-}
-
-interface Asked {
-  readonly method?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | Buffer;
-  readonly agent?: Agent;
-  readonly signal?: AbortSignal;
-}
-
-/** Rejects when the answer is cut. */
-function call(path: string, { agent = asAdmin, body, ...asked }: Asked = {}): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const sent = request(
-      { host: '127.0.0.1', port: gatewayPort, path, method: 'POST', agent, ...asked },
-      (answer) => {
-        let text = '';
-        answer.setEncoding('utf8');
-        answer.on('data', (chunk: string) => {
-          text += chunk;
-        });
-        answer.on('end', () => resolve({ status: answer.statusCode, headers: answer.headers, text }));
-        answer.on('error', reject);
-      },
-    );
-    sent.on('error', reject);
-    sent.end(body);
-  });
-}
-
+const call = (path: string, asked?: Asked) => world.call(path, asked);
+const fn = (spec?: Partial<Fn['spec']>, ready?: boolean) => world.fn(spec, ready);
+const instance = (of: Fn, answer?: RequestListener) => world.instance(of, answer);
 const until = (what: string, probe: () => boolean | Promise<boolean>) => eventually(systemClock, what, probe);
-
-let made = 0;
-
-/** A function that is called already; its controller does not run here. */
-async function fn(spec: Partial<Fn['spec']> = {}, ready = true): Promise<Fn> {
-  const name = `f${made++}`;
-  const body = { metadata: { name }, spec: { image: 'app:1', ...spec } };
-  const answer = await server.call('POST', functions, body);
-  assert.equal(answer.status, 201, answer.text);
-  cleanUps.push(() => server.call('DELETE', `${functions}/${name}`));
-  const status = ready ? { activeVersion: 'v1' } : {};
-  const written = await server.call('PATCH', `${functions}/${name}/status`, { status }, merge);
-  return written.json<Fn>();
-}
-const merge = { headers: { 'content-type': 'application/merge-patch+json' } };
-
-let addresses = 10;
-
-/** A pod of the function whose program listens, unless it is to be only a pod. */
-async function instance({ metadata }: Fn, answer?: RequestListener): Promise<{ name: string; ip: string }> {
-  const ip = `127.0.0.${addresses++}`;
-  if (answer) await listening(ip, answer);
-  const name = `p${made++}`;
-  const owner = {
-    apiVersion: 'minik8s.io/v1',
-    kind: 'Function',
-    name: metadata.name,
-    uid: metadata.uid,
-    controller: true,
-  };
-  const created = await server.call('POST', pods, {
-    metadata: {
-      name,
-      labels: { [functionLabel]: metadata.name, [functionVersionLabel]: 'v1' },
-      ownerReferences: [owner],
-    },
-    spec: { nodeName: 'n1', containers: [{ name: 'function', image: 'app:1' }] },
-  });
-  assert.equal(created.status, 201, created.text);
-  cleanUps.push(() => server.call('DELETE', `${pods}/${name}?gracePeriodSeconds=0`));
-  const status = {
-    phase: 'Running',
-    podIP: ip,
-    podIPs: [{ ip }],
-    containerStatuses: [
-      { name: 'function', ready: true, restartCount: 0, image: 'app:1', imageID: '', state: { running: {} } },
-    ],
-  };
-  const written = await server.call('PATCH', `${pods}/${name}/status`, { status }, merge);
-  assert.equal(written.status, 200, written.text);
-  return { name, ip };
-}
-
-function listening(ip: string, answer: RequestListener): Promise<Server> {
-  const program = createServer(answer);
-  cleanUps.push(async () => {
-    program.closeAllConnections();
-    await new Promise((resolve) => program.close(resolve));
-  });
-  return new Promise((resolve) => program.listen(instancePort, ip, () => resolve(program)));
-}
 
 const echo: RequestListener = (incoming, outgoing) => {
   let body = '';
@@ -264,9 +104,9 @@ describe('a call', () => {
     assert.equal(calls, 0);
   });
   it('of a function that there is not is not found, and makes no demand', async () => {
-    const before = demands.length;
+    const before = world.demands.length;
     assert.equal((await call('/function/default/nobody')).status, 404);
-    assert.equal(demands.length, before);
+    assert.equal(world.demands.length, before);
   });
   it("is answered with the program's own failure", async () => {
     const one = await fn();
@@ -315,7 +155,7 @@ describe('a call', () => {
     const leaving = new AbortController();
     const left = call(`/function/${one.metadata.name}`, {
       signal: leaving.signal,
-      agent: new Agent({ ...asAdmin.options }),
+      agent: new Agent({ ...world.asAdmin.options }),
     });
     await until('the program has the call', () => !isFirst);
     leaving.abort();
@@ -330,7 +170,7 @@ describe('instances', () => {
     const one = await fn();
     const { name } = one.metadata;
     const waiting = call(`/function/${name}`);
-    await until('an instance is asked for', () => demands.includes(`default/${name} 1`));
+    await until('an instance is asked for', () => world.demands.includes(`default/${name} 1`));
     await until('the status says it', async () => {
       const found = await server.call('GET', `${functions}/${name}`);
       return found.json<Fn>().status?.demand?.here === 1;
@@ -343,7 +183,7 @@ describe('instances', () => {
     const { ip } = await instance(one);
     const waiting = call(`/function/${one.metadata.name}`, { body: '{"n":1}' });
     await new Promise((resolve) => setTimeout(resolve, 50));
-    await listening(ip, echo);
+    await world.listening(ip, echo);
     assert.equal(JSON.parse((await waiting).text).body, '{"n":1}');
   });
   it('that have no room, as they say, are not given the call', async () => {
@@ -423,7 +263,7 @@ describe('instances', () => {
   it('are not waited for when the function is deleted', async () => {
     const one = await fn();
     const waiting = call(`/function/${one.metadata.name}`);
-    await until('an instance is asked for', () => demands.includes(`default/${one.metadata.name} 1`));
+    await until('an instance is asked for', () => world.demands.includes(`default/${one.metadata.name} 1`));
     await server.call('DELETE', `${functions}/${one.metadata.name}`);
     assert.equal((await waiting).status, 404);
   });
@@ -431,20 +271,15 @@ describe('instances', () => {
     const one = await fn({ idleSeconds: 1 });
     await instance(one, echo);
     await call(`/function/${one.metadata.name}`);
-    await until('it asks for none', () => demands.includes(`default/${one.metadata.name} null`));
+    await until('it asks for none', () => world.demands.includes(`default/${one.metadata.name} null`));
     const found = await server.call('GET', `${functions}/${one.metadata.name}`);
     assert.deepEqual(found.json<Fn>().status?.demand, {});
   });
 });
 
 describe('who may call', () => {
-  const agentOf = async (user: string) => {
-    const { key, certificate } = await server.clientCertificate(user, ['people']);
-    const agent = new Agent({ ca: server.authority.certificate, key, cert: certificate });
-    cleanUps.push(async () => agent.destroy());
-    return agent;
-  };
-  const stranger = () => new Agent({ ca: server.authority.certificate });
+  const agentOf = (user: string) => world.agentOf(user);
+  const stranger = () => world.stranger();
 
   it('nobody without a role, and everybody where the function is public', async () => {
     const [own, open] = [await fn(), await fn({ public: true })];
@@ -580,6 +415,16 @@ describe('a call that is placed before it is made', () => {
     const held = { instance: 'never', release: () => undefined };
     assert.equal((await sent(other, 'never', { place: held })).type, 'notMade');
   });
+  it('that is sent again may have been made, where the instance has no room or does not listen now', async () => {
+    const one = await fn(program);
+    const { name } = await instance(one, (_, outgoing) => {
+      outgoing.writeHead(503, { 'Function-Not-Called': 'full' }).end('{}');
+    });
+    assert.equal((await sent(one, await uidOf(name))).type, 'unclear');
+    const other = await fn(program);
+    const silent = await instance(other);
+    assert.equal((await sent(other, await uidOf(silent.name))).type, 'unclear');
+  });
   it('whose connection is cut may have been made', async () => {
     const one = await fn(program);
     await instance(one, (incoming) => void incoming.socket.destroy());
@@ -623,9 +468,9 @@ describe('a workflow that everybody may call', () => {
       const metadata = { name: `w-${open}` };
       const made = await server.call('POST', workflows, { metadata, spec: { definition, public: open } });
       assert.equal(made.status, 201, made.text);
-      cleanUps.push(() => server.call('DELETE', `${workflows}/w-${open}`));
+      world.later(() => server.call('DELETE', `${workflows}/w-${open}`));
       const anybody = new Agent({ ca: server.authority.certificate });
-      cleanUps.push(async () => anybody.destroy());
+      world.later(async () => anybody.destroy());
       const { status } = await call(`/workflow/w-${open}?timeoutSeconds=0`, { agent: anybody, body: '{}' });
       assert.equal(status, open ? 202 : 403);
     }

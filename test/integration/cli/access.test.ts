@@ -240,7 +240,8 @@ describe('ctl auth beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl
     const isUser = (name: string, out: string) => assert.match(out, new RegExp(`^Username +${name}$`, 'm'));
 
     it('name a server, an authority and a certificate, and need no kubeconfig', async () => {
-      const none = [ctlFor(undefined, { homeDirectory: '/nowhere' }), kubectlFor('/nowhere')] as const;
+      const nowhere = join(server.directory, 'nowhere');
+      const none = [ctlFor(undefined, { homeDirectory: nowhere }), kubectlFor(nowhere)] as const;
       const { ca, cert, key } = files;
       const args = [
         '-s',
@@ -262,7 +263,7 @@ describe('ctl auth beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl
     it('do without an authority only where that is asked for', async () => {
       const { cert, key } = files;
       const args = ['-s', url, '--client-certificate', cert, '--client-key', key];
-      const ctl = ctlFor(undefined, { homeDirectory: '/nowhere' });
+      const ctl = ctlFor(undefined, { homeDirectory: join(server.directory, 'nowhere') });
       const untrusted = await ctl(['auth', 'whoami', ...args]);
       assert.equal(untrusted.status, 1);
       assert.match(untrusted.err, /not signed by the given authority/);

@@ -27,7 +27,7 @@ let program: Server;
 
 before(async () => {
   const writeDemand = () => Promise.resolve();
-  const functionCalls = { master: 'here', reachesPods: true, writeDemand };
+  const functionCalls = { master: 'here', reachesPod: () => true, writeDemand };
   server = await startHttpsTestServer({ clock: systemClock, functionCalls });
   ctl = ctlFor(await server.kubeconfigFor('admin', ['system:masters']));
   directory = await mkdtemp(join(tmpdir(), 'minik8s-functions-'));
@@ -118,7 +118,7 @@ describe('ctl function create', () => {
   });
   for (const [what, args, message] of [
     ['no name', [], /say which function: NAME/],
-    ['a folder that is not there', ['x', '--from', '/nowhere'], /there is no file or folder \/nowhere/],
+    ['a folder that is not there', ['x', '--from', 'NOWHERE'], /there is no file or folder \/.*\/nowhere/],
     ['an image and a folder', ['x', '--from', '.', '--image', 'a'], /only one of --from and --image/],
     ['a variable without a value', ['x', '--image', 'a', '-e', 'A'], /--env takes NAME=VALUE/],
     ['no number', ['x', '--image', 'a', '--timeout', 'soon'], /--timeout: expected a whole number/],
@@ -130,7 +130,8 @@ describe('ctl function create', () => {
     ],
   ] as const)
     it(`not with ${what}`, async () => {
-      const given = args.map((word) => (word === 'FOLDER' ? folder : word));
+      const places: Readonly<Record<string, string>> = { FOLDER: folder, NOWHERE: join(folder, 'nowhere') };
+      const given = args.map((word) => places[word] ?? word);
       const { status, out, err } = await ctl(['function', 'create', ...given]);
       assert.deepEqual([status, out], [1, '']);
       assert.match(err, message);

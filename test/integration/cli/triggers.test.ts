@@ -13,7 +13,7 @@ const merge = { headers: { 'content-type': 'application/merge-patch+json' } };
 let server: HttpsTestServer;
 let ctl: Ctl;
 before(async () => {
-  const functionCalls = { master: 'here', reachesPods: true, writeDemand: () => Promise.resolve() };
+  const functionCalls = { master: 'here', reachesPod: () => true, writeDemand: () => Promise.resolve() };
   server = await startHttpsTestServer({ clock: systemClock, functionCalls });
   ctl = ctlFor(await server.kubeconfigFor('admin', ['system:masters']));
 });

@@ -107,6 +107,36 @@ describe('a run', () => {
     assert.equal(functions.ran.length, 1);
   });
 
+  it('has its turn where many of its namespace begin at once', async () => {
+    const of = await workflow(single({ Type: 'Pass', End: true }));
+    const names = await Promise.all(Array.from({ length: 60 }, () => begin(of)));
+    for (const name of names) assert.equal((await ended(name)).phase, 'Succeeded');
+  });
+
+  it('is stopped by its deletion where something holds it', async () => {
+    handle({ slow: () => 'never' });
+    const name = await begin(await workflow(single(task('function:slow'))));
+    await cluster.eventually('it calls', () => functions.ran.length === 1);
+    const runs = cluster.client.resource(workflowRunResource);
+    await runs.patch(name, 'default', 'merge', { metadata: { finalizers: ['test.io/held'] } });
+    await runs.delete(name, 'default');
+    const { phase, cause } = await ended(name);
+    assert.deepEqual([phase, cause], ['Aborted', 'the run was deleted']);
+    await runs.patch(name, 'default', 'merge', { metadata: { finalizers: [] } });
+  });
+
+  it('does not begin with a workflow that is being deleted', async () => {
+    const of = await workflow(single({ Type: 'Pass', End: true }));
+    const workflows = cluster.client.resource(workflowResource);
+    await workflows.patch(of, 'default', 'merge', { metadata: { finalizers: ['test.io/held'] } });
+    await workflows.delete(of, 'default');
+    const name = await begin(of);
+    await cluster.eventually('it waits', async () =>
+      (await get(name))?.status?.conditions?.some(({ reason }) => reason === 'WorkflowNotFound'),
+    );
+    await workflows.patch(of, 'default', 'merge', { metadata: { finalizers: [] } });
+  });
+
   it('has an empty object for no input', async () => {
     assert.deepEqual((await run(single({ Type: 'Pass', End: true }))).output, {});
   });

@@ -8,6 +8,7 @@ import { decode, encode, type Packet } from 'dns-packet';
 import { systemClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import { createClusterZone } from '../../../src/dns/cluster-zone.ts';
+import { DnsCounts } from '../../../src/dns/dns-counts.ts';
 import { systemExchange } from '../../../src/dns/exchange.ts';
 import { createForwarder } from '../../../src/dns/forwarder.ts';
 import { Frames, frame } from '../../../src/dns/frames.ts';
@@ -109,7 +110,10 @@ async function listen(): Promise<Listening> {
     networks: ['10.96.0.0/16'],
     hostAddresses: () => undefined,
   });
-  const respond = createResponder({ zone, forwarder, random: () => random.next() });
+  const respond = createResponder({
+    ...{ zone, forwarder, random: () => random.next(), clock: systemClock },
+    counts: new DnsCounts(systemClock),
+  });
   return listenDns({ addresses, port, respond, log: silentLogger });
 }
 

@@ -15,8 +15,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
+import { GrpcClient } from '../../../src/grpc/client.ts';
+import { framed } from '../../../src/grpc/frames.ts';
 import { NodeDevices } from '../../../src/kubelet/devices/node-devices.ts';
 import { parseDeviceRules } from '../../../src/kubelet/devices/plan/device-rules.ts';
+import { pluginMethods } from '../../../src/kubelet/devices/plan/plugin-messages.ts';
 import { type PluginPlace, RunningPlugin, unlessGo } from '../../fixtures/device-plugin.ts';
 import { eventually } from '../../fixtures/eventually.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
@@ -125,6 +128,20 @@ test('files that are devices are offered, each to one container', async (context
   await counted(2, 2);
 });
 
+test('files are looked at once more before they are given, and where there are none there are none', async (context) => {
+  const directory = makeDirectory(context);
+  const dev = join(directory, 'dev');
+  mkdirSync(dev);
+  const { give, counted } = await start(context, directory, `${resource}=${dev}/gpu*`);
+  await counted(0, 0);
+  execFileSync('mknod', [join(dev, 'gpu0'), 'c', '1', '3']);
+  await counted(1, 1);
+  rmSync(join(dev, 'gpu0'));
+  writeFileSync(join(dev, 'gpu0'), '');
+  await assert.rejects(give('one', 1), /gpu0 is no device of this machine|Available: 0/);
+  await counted(0, 0);
+});
+
 test('a device plugin registers, says what it has, and is asked', { skip: unlessGo }, async (context) => {
   const directory = makeDirectory(context);
   const { give, counted, count, pluginDirectory } = await start(context, directory);
@@ -203,13 +220,65 @@ test('one of another version, or of no good name, is refused', { skip: unlessGo 
   assert.equal(count(), undefined);
 });
 
+test('one that registers anew takes the place of the one before, whatever that says or does then', {
+  skip: unlessGo,
+}, async (context) => {
+  const directory = makeDirectory(context);
+  const { give, counted, pluginDirectory, log } = await start(context, directory);
+  await becomes(() => assert.ok(existsSync(join(pluginDirectory, 'kubelet.sock'))));
+  const [old, now] = [join(directory, 'old'), join(directory, 'new')];
+  writeFileSync(old, 'a Healthy\n');
+  writeFileSync(now, 'x Healthy\ny Healthy\n');
+  const first = await plugin(context, {
+    directory: pluginDirectory,
+    endpoint: 'a.sock',
+    resource,
+    devices: old,
+  });
+  await counted(1, 1);
+  await plugin(context, { directory: pluginDirectory, endpoint: 'b.sock', resource, devices: now });
+  await counted(2, 2);
+  writeFileSync(old, 'a Healthy\nb Healthy\nc Healthy\n');
+  writeFileSync(now, 'x Healthy\ny Unhealthy\n');
+  await counted(2, 1);
+  await first.end();
+  writeFileSync(now, 'x Healthy\ny Healthy\n');
+  await counted(2, 2);
+  assert.deepEqual((await give('one', 2)).ids, { [resource]: ['x', 'y'] });
+  assert.doesNotMatch(JSON.stringify(log.of('info')), /has gone/, 'nothing that counts has gone');
+});
+
+test('what is no socket is no plugin', async (context) => {
+  const directory = makeDirectory(context);
+  const { pluginDirectory, count } = await start(context, directory);
+  const socket = join(pluginDirectory, 'kubelet.sock');
+  await becomes(() => assert.ok(existsSync(socket)));
+  writeFileSync(join(pluginDirectory, 'plain'), '');
+  symlinkSync('kubelet.sock', join(pluginDirectory, 'link'));
+  const client = new GrpcClient({
+    ...{ endpoint: `unix:${socket}`, tls: {}, clock: systemClock },
+    ...{ keepaliveMs: 60_000, connectMs: 10_000, maxMessageBytes: 1 << 20 },
+  });
+  context.after(() => client.destroy());
+  for (const endpoint of ['plain', 'link', 'none', 'kubelet.sock', '.', '']) {
+    const registration = framed(200, (writer) => {
+      for (const [index, text] of ['v1beta1', endpoint, resource].entries()) writer.string(index + 1, text);
+    });
+    const registered = client.call(pluginMethods.register, registration, 10_000);
+    await assert.rejects(registered, /is no socket|is not the name of a socket/, endpoint);
+  }
+  assert.equal(count(), undefined);
+});
+
 test('no plugin registers where others could put theirs, or where another agent is', async (context) => {
   const directory = makeDirectory(context);
   mkdirSync(join(directory, 'plugins'));
-  chmodSync(join(directory, 'plugins'), 0o777);
-  const open = await start(context, directory);
-  await becomes(() => assert.match(JSON.stringify(open.log.of('warn')), /others than this user can write/));
-  await open.end();
+  for (const mode of [0o777, 0o770, 0o707]) {
+    chmodSync(join(directory, 'plugins'), mode);
+    const open = await start(context, directory);
+    await becomes(() => assert.match(JSON.stringify(open.log.of('warn')), /others than this user can write/));
+    await open.end();
+  }
   chmodSync(join(directory, 'plugins'), 0o750);
   await start(context, directory);
   await becomes(() => assert.ok(existsSync(join(directory, 'plugins/kubelet.sock'))));

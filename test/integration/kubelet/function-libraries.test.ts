@@ -32,7 +32,10 @@ describe('libraries of functions', () => {
     world = await startFunctionWorld({ HOME: home, PIP_INDEX_URL: indexes.pipIndex, PATH: '/nowhere' });
   });
   after(async () => {
+    const named = `name=minik8s-build.${world.node.owner}.`;
+    const left = await docker('ps', '--all', '--quiet', '--filter', named);
     await world.close();
+    assert.equal(left, '', 'no container of a build is left');
     await indexes.stop();
     await rm(home, { recursive: true });
   });

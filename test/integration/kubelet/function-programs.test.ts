@@ -286,29 +286,6 @@ for (const runtime of ['python', 'nodejs'] as const) {
       program = await startFunction(runtime, sources[runtime], { ...env, FUNCTION_CONCURRENCY: '2' });
     });
 
-    it('answers a call that is repeated with what the first one got', async () => {
-      const again = { ...ofCall('r-1'), 'Function-Repeat': 'true' };
-      const unknown = await program.call({ body: { do: 'count' }, headers: again });
-      assert.deepEqual([unknown.status, unknown.headers['function-not-called']], [404, 'unknown']);
-      const first = await program.call({ body: { do: 'count' }, headers: ofCall('r-1') });
-      const second = await program.call({ body: { do: 'count' }, headers: again });
-      assert.deepEqual([second.status, second.text], [first.status, first.text]);
-      assert.equal((await program.call({ body: { do: 'count' } })).json(), (first.json() as number) + 1);
-      const thrown = await program.call({ body: { do: 'throw' }, headers: ofCall('r-2') });
-      const repeated = await program.call({ headers: { ...ofCall('r-2'), 'Function-Repeat': 'true' } });
-      assert.deepEqual([repeated.status, repeated.text], [500, thrown.text]);
-      assert.equal(repeated.headers['function-error'], 'Odd');
-      // One that is under way is waited for.
-      const held = program.call({ body: { do: 'hold' }, headers: ofCall('r-3') });
-      const waiting = eventually(async () => {
-        const answer = await program.call({ headers: { ...ofCall('r-3'), 'Function-Repeat': 'true' } });
-        assert.equal(answer.status, 200);
-        return answer.json();
-      });
-      await program.call({ body: { do: 'release' } });
-      assert.deepEqual(await Promise.all([held.then(({ json }) => json()), waiting]), ['held', 'held']);
-    });
-
     it('makes a call once that may be sent several times', async () => {
       const once = (id: string, seconds = '0') => ({ ...ofCall(id), 'Function-Once': seconds });
       const count = async () => (await program.call({ body: { do: 'count' } })).json() as number;
@@ -329,6 +306,10 @@ for (const runtime of ['python', 'nodejs'] as const) {
       assert.equal(mended.json(), before + 3);
       const wrong = await program.call({ body: { do: 'count' }, headers: once('o-4', 'x') });
       assert.equal(wrong.status, 400);
+      const thrown = await program.call({ body: { do: 'throw' }, headers: once('o-6') });
+      const repeated = await program.call({ headers: once('o-6', '1') });
+      assert.deepEqual([repeated.status, repeated.text], [500, thrown.text]);
+      assert.equal(repeated.headers['function-error'], 'Odd');
       // One that is under way is waited for.
       const both = ['1', '2'].map(() => program.call({ body: { do: 'hold' }, headers: once('o-5') }));
       await program.call({ body: { do: 'release' } });
@@ -338,16 +319,57 @@ for (const runtime of ['python', 'nodejs'] as const) {
       );
     });
 
+    it('remembers nothing of a call that may be made several times', async () => {
+      const count = async (id: string, more: object = {}) =>
+        (await program.call({ body: { do: 'count' }, headers: { ...ofCall(id), ...more } })).json() as number;
+      const first = await count('r-1');
+      assert.equal(await count('r-1', { 'Function-Repeat': 'true' }), first + 1);
+      assert.equal(await count('r-1', { 'Function-Once': '0' }), first + 2);
+      const size = 5_000_000;
+      for (const id of ['r-2', 'r-3', 'r-4', 'r-5', 'r-6'])
+        assert.equal((await program.call({ body: { do: 'big', size }, headers: ofCall(id) })).status, 200);
+      // So those cannot make it forget one that may be made only once.
+      assert.equal(await count('r-1', { 'Function-Once': '1' }), first + 2);
+    });
+
+    it('does not make a call again whose answer it may have forgotten', async () => {
+      const fresh = await startFunction(runtime, sources[runtime], env);
+      const began = performance.now();
+      /** As long ago as the program is there at most, so that it knew every call of then. */
+      const once = (id: string) => ({
+        ...ofCall(id),
+        'Function-Once': `${(performance.now() - began) / 1000}`,
+      });
+      try {
+        const size = 4_000_000;
+        for (const id of ['f-1', 'f-2', 'f-3', 'f-4', 'f-5'])
+          assert.equal((await fresh.call({ body: { do: 'big', size }, headers: once(id) })).status, 200);
+        const before = (await fresh.call({ body: { do: 'count' } })).json() as number;
+        const forgotten = await fresh.call({ body: { do: 'count' }, headers: once('f-1') });
+        assert.deepEqual([forgotten.status, forgotten.headers['function-not-called']], [404, 'unknown']);
+        const known = await fresh.call({ body: { do: 'count' }, headers: once('f-5') });
+        assert.equal(known.text.length, size + 2);
+        assert.equal((await fresh.call({ body: { do: 'count' } })).json(), before + 1);
+        // One that began only now was surely not made before.
+        const young = { ...ofCall('f-6'), 'Function-Once': '0' };
+        assert.equal((await fresh.call({ body: { do: 'count' }, headers: young })).json(), before + 2);
+      } finally {
+        await fresh.close();
+      }
+    });
+
     it('forgets the oldest answers where there is no more room', async () => {
       const size = 4_000_000;
+      const again = async (id: string, seconds: string, body: object = { do: 'count' }) =>
+        (await program.call({ body, headers: { ...ofCall(id), 'Function-Once': seconds } })).status;
       for (const id of ['m-1', 'm-2', 'm-3', 'm-4', 'm-5'])
-        assert.equal((await program.call({ body: { do: 'big', size }, headers: ofCall(id) })).status, 200);
-      const again = async (id: string) =>
-        (await program.call({ headers: { ...ofCall(id), 'Function-Repeat': 'true' } })).status;
-      assert.deepEqual([await again('m-1'), await again('m-4'), await again('m-5')], [404, 200, 200]);
+        assert.equal(await again(id, '0', { do: 'big', size }), 200);
+      assert.deepEqual(
+        [await again('m-1', '60'), await again('m-4', '60'), await again('m-5', '60')],
+        [404, 200, 200],
+      );
       // So it cannot say any more that it never had a call.
-      const headers = { ...ofCall('m-6'), 'Function-Once': '60' };
-      assert.equal((await program.call({ body: { do: 'count' }, headers })).status, 404);
+      assert.equal(await again('m-6', '60'), 404);
     });
 
     it('refuses a body and a result that are too large', async () => {
@@ -519,6 +541,25 @@ for (const runtime of ['python', 'nodejs'] as const) {
     });
   });
 }
+
+it('a handler of python that forks and comes back twice answers once', async () => {
+  const program = await startFunction('python', {
+    'main.py':
+      'import os\ndef handler(event):\n    return "child" if event.get("fork") and os.fork() == 0 else "own"\n',
+  });
+  try {
+    const length = (text: string) => `Content-Length: ${text.length}\r\n\r\n${text}`;
+    const post = 'POST / HTTP/1.1\r\nHost: x\r\n';
+    for (let i = 0; i < 5; i++) {
+      const text = await program.raw(
+        `${post}${length('{"fork":1}')}${post}Connection: close\r\n${length('{}')}`,
+      );
+      assert.deepEqual(text.match(/"(?:own|child)"/g), ['"own"', '"own"']);
+    }
+  } finally {
+    await program.close();
+  }
+});
 
 describe('calls of python that are async', () => {
   it('are ended by the time limit', async () => {

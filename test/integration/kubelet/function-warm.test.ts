@@ -7,7 +7,8 @@ import { warmVersion } from '../../../src/api/minik8s/v1/warm-instance.ts';
 import { waitingInstance } from '../../../src/controllers/functions/instance-plan.ts';
 import { sha256 } from '../../../src/controllers/functions/sha256.ts';
 import { lockMachine } from '../../fixtures/machine-lock.ts';
-import { type FunctionWorld, runtimeImages, startFunctionWorld } from './function-world.ts';
+import { docker, type FunctionWorld, runtimeImages, startFunctionWorld } from './function-world.ts';
+import { eventually } from './node-harness.ts';
 
 await lockMachine();
 
@@ -35,8 +36,12 @@ describe('an instance that waits', () => {
       60_000,
     );
 
+  const containerOf = async (name: string) => {
+    const { status } = await world.node.pod(name);
+    return status?.containerStatuses?.[0]?.containerID?.replace('docker://', '') ?? '';
+  };
   /** Resolves when it runs. */
-  async function waits(name: string, runtime: 'nodejs' | 'python'): Promise<void> {
+  async function waits(name: string, runtime: 'nodejs' | 'python', more: object = {}): Promise<void> {
     const versions = world.node.client.resource(functionVersionResource);
     const draft = warmVersion('default', runtime, runtimeImages[runtime], sha256);
     const version = await versions
@@ -44,7 +49,7 @@ describe('an instance that waits', () => {
       .catch(() => versions.create(draft));
     const { metadata, spec } = waitingInstance(version, []);
     const { affinity: _, ...rest } = spec;
-    await world.node.createPod(name, rest, { labels: metadata.labels ?? {} });
+    await world.node.createPod(name, { ...rest, ...more }, { labels: metadata.labels ?? {} });
     await running(name);
   }
   const give = (name: string, fn: string, version: string) => {
@@ -74,8 +79,37 @@ describe('an instance that waits', () => {
       assert.deepEqual(await world.answer(`w-${runtime}`, { n: 2 }), [{ n: 2 }, fn, '1', false]);
     });
 
+  it('stays what it is over a restart of the agent, and becomes what it was given meanwhile', async () => {
+    const versions = world.node.client.resource(functionVersionResource);
+    for (const name of ['kept', 'late']) {
+      await waits(`w-${name}`, 'python');
+      const spec = { runtime: 'python', baseImage: runtimeImages.python, files: sources.python };
+      await world.createVersion(name, spec);
+    }
+    await give('w-kept', 'kept', 'kept-1');
+    const kept = [{ n: 1 }, 'kept', null, false];
+    assert.deepEqual(await world.answer('w-kept', { n: 1 }), kept);
+    const container = await containerOf('w-kept');
+    await world.node.stopAgent();
+    await give('w-late', 'late', 'late-1');
+    // What is in a container is not read again, so it need not be there any more.
+    await versions.delete('kept-1', 'default');
+    const since = Date.now() / 1000;
+    await world.startAgent();
+    assert.deepEqual(await world.answer('w-late', { n: 2 }), [{ n: 2 }, 'late', null, false]);
+    await eventually(async () => {
+      const until = Date.now() / 1000;
+      const filters = ['--filter', `container=${container}`, '--filter', 'event=kill'];
+      const said = await docker('events', ...filters, '--since', `${since}`, '--until', `${until}`);
+      assert.match(said, /signal=12\b/, 'its program is told again: the agent may have ended before it did');
+    });
+    assert.deepEqual(await world.answer('w-kept', { n: 1 }), kept);
+    assert.equal((await world.node.pod('w-kept')).status?.phase, 'Running');
+  });
+
   it('ends where the version is not one that it can become', async () => {
-    await waits('w-refused', 'python');
+    // The kernel drops a signal for the first process of a container that does not listen to it yet.
+    await waits('w-refused', 'python', { terminationGracePeriodSeconds: 1 });
     await world.createVersion('limited', {
       runtime: 'python',
       baseImage: runtimeImages.python,

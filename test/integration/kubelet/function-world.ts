@@ -22,6 +22,8 @@ export const image = (name: string, namespace = 'default') => `minik8s.function/
 
 export interface FunctionWorld {
   readonly node: NodeHarness;
+  /** Again, after it was stopped. */
+  startAgent(): Promise<void>;
   /** The version NAME-1 of a function in the namespace default. */
   createVersion(name: string, spec: object): Promise<FunctionVersion>;
   version(name: string): Promise<FunctionVersion>;
@@ -39,10 +41,12 @@ export async function startFunctionWorld(
   await Promise.all([makeRuntimeImage('python', python), makeRuntimeImage('nodejs', nodejs)]);
   const node = await startNodeHarness();
   const builds = new BuildEngine({ socketPath: dockerSocket, owner: node.owner });
-  await node.startAgent({ builds, environment });
+  const startAgent = () => node.startAgent({ builds, environment });
+  await startAgent();
   const versions = node.client.resource(functionVersionResource);
   return {
     node,
+    startAgent,
     createVersion: (name, spec) =>
       versions.create({
         apiVersion: 'minik8s.io/v1',

@@ -29,7 +29,7 @@ describe('functions on a node', () => {
   const createVersion: FunctionWorld['createVersion'] = (...args) => world.createVersion(...args);
   const createPod: FunctionWorld['createPod'] = (...args) => world.createPod(...args);
   const answer: FunctionWorld['answer'] = (...args) => world.answer(...args);
-  const buildContainers = () => docker('ps', '-aq', '--filter', 'name=^/minik8s-build\\.');
+  const buildContainers = () => docker('ps', '-aq', '--filter', `name=^/minik8s-build\\.${node.owner}\\.`);
 
   it('a python function is built and answers a call, and its image says nothing of the build', async () => {
     await createVersion('hello', {

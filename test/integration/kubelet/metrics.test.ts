@@ -211,7 +211,10 @@ describe('what pods use', { timeout: 300_000 }, () => {
       '/metrics': [
         ...['kubelet_running_pods', 'kubelet_running_containers', 'kubelet_pod_start_duration_seconds'],
         ...['kubelet_started_pods_total', 'kubelet_started_containers_total'],
-        ...['kubelet_pod_worker_duration_seconds'],
+        ...['kubelet_pod_worker_duration_seconds', 'kubelet_pod_start_sli_duration_seconds'],
+        ...['kubelet_pleg_relist_duration_seconds', 'kubelet_http_requests_total'],
+        ...['volume_manager_total_volumes', 'storage_operation_duration_seconds'],
+        ...['kubelet_certificate_manager_server_ttl_seconds'],
         ...['kubelet_runtime_operations_total', 'kubelet_runtime_operations_duration_seconds'],
         ...[
           'process_cpu_seconds_total',

@@ -22,6 +22,7 @@ import { removeTree } from '../../../src/base/remove-tree.ts';
 import { unmountUnder } from '../../../src/kubelet/volumes/mounts.ts';
 import { PodFiles } from '../../../src/kubelet/volumes/pod-files.ts';
 import { PodVolumes } from '../../../src/kubelet/volumes/pod-volumes.ts';
+import { VolumeCounts } from '../../../src/kubelet/volumes/volume-counts.ts';
 import { makeDeepTree } from '../../fixtures/deep-tree.ts';
 import { makePod } from '../../unit/kubelet/builders.ts';
 
@@ -60,6 +61,7 @@ describe('the files of a pod', () => {
     const tokens = { get: () => assert.fail('no token is wanted'), forget: none };
     const allocatableMemory = 1 << 30;
     await new PodVolumes({
+      counts: new VolumeCounts(systemClock),
       ...{ exec: systemExec, clock: systemClock, log: silentLogger, files, sources, tokens, claims },
       node: () => undefined,
       localVolumes: { isOwn: () => false, make: none },

@@ -43,7 +43,7 @@ test('a master takes over the data that the etcd of an earlier one wrote', async
       'etcd-key': undefined,
     };
     const settings = { 'data-dir': directory, ...none };
-    const store = await openStorage({ settings, log, clock, random }, stack, AbortSignal.timeout(60_000));
+    const { store } = await openStorage({ settings, log, clock, random }, stack, AbortSignal.timeout(60_000));
     assert.deepEqual(await store.get('/registry/a'), {
       key: '/registry/a',
       value: Buffer.from('written'),

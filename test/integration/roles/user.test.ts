@@ -148,7 +148,7 @@ describe('minik8s user', () => {
     assert.equal(without.status, 1);
     assert.match(without.err, /there is no ClusterRole "no-such"/);
     assert.equal(await isThere(at('dave')), false);
-    assert.equal((await user('create', 'dave', '--file', '/nowhere/dave')).status, 2);
+    assert.equal((await user('create', 'dave', '--file', at('nowhere/dave'))).status, 2);
   });
 
   const refused: [args: string[], message: RegExp][] = [

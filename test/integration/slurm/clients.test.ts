@@ -189,8 +189,12 @@ describe('a client', () => {
     await store.appendFile(job, name, 0, Buffer.from('other!'));
     await store.appendFile(job, name, 6, Buffer.alloc(512 * 1024, 'x'));
     assert.deepEqual(await store.storedFiles(job), [{ ...name, length: 6 + 512 * 1024 }]);
+    // More than one page of a list.
+    const more = { kind: 'Result', path: 'many' } as const;
+    for (let offset = 0; offset < 10; offset++) await store.appendFile(job, more, offset, Buffer.from('x'));
+    assert.equal((await store.storedFiles(job)).find(({ path }) => path === 'many')?.length, 10);
     const { items } = await world.client.resource(slurmFileResource).list({ namespace });
-    const first = items.find(({ spec }) => spec.offset === 0);
+    const first = items.find(({ spec }) => spec.offset === 0 && spec.path === 'stdout');
     assert.equal(Buffer.from(first?.spec.data ?? '', 'base64').toString(), 'hello ');
     assert.equal(first?.metadata.ownerReferences?.[0]?.uid, job.uid);
   });

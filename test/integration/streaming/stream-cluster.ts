@@ -10,7 +10,7 @@ import type { Node } from '../../../src/api/core/v1/node.ts';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { replaceable } from '../../../src/base/current.ts';
-import { silentLogger } from '../../../src/base/log.ts';
+import { type Logger, silentLogger } from '../../../src/base/log.ts';
 import type { NodeConnection } from '../../../src/kube-apiserver/node-connection.ts';
 import type { ContainerConfig, ContainerState } from '../../../src/kubelet/runtime/runtime.ts';
 import { SimulatedRuntime } from '../../../src/kubelet/runtime/simulated.ts';
@@ -39,7 +39,10 @@ export interface StreamCluster {
 const token = { name: 'tok', groups: ['system:masters'] };
 
 /** `connectTimeout`: how long the server tries to reach the agent, in milliseconds. */
-export async function startStreamCluster(connectTimeout?: number): Promise<StreamCluster> {
+export async function startStreamCluster(
+  connectTimeout?: number,
+  log: Logger = silentLogger,
+): Promise<StreamCluster> {
   let node: NodeConnection | undefined;
   const connection = () => node ?? reject();
   const nodeConnection: NodeConnection = Object.assign(
@@ -53,6 +56,7 @@ export async function startStreamCluster(connectTimeout?: number): Promise<Strea
   );
   const server = await startHttpsTestServer({
     nodeConnection,
+    log,
     authenticate: ({ authorization, peer }) => {
       if (authorization === 'Bearer s3cret') return token;
       return peer && { name: peer.commonName, groups: peer.organizations };
@@ -106,7 +110,7 @@ export async function startStreamCluster(connectTimeout?: number): Promise<Strea
       reports: reportSources(() => [pod]),
       runtime,
       clock: systemClock,
-      log: silentLogger,
+      log: log.named('kubelet'),
       pods: () => [pod],
       nodeIP: '127.0.0.1',
       observe: () => ({ sandboxes: [sandbox], containers: [container] }),

@@ -1,6 +1,7 @@
 /** Events of triggers on a real control plane: delivered at least once, tried again, dead, and replayed. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { triggerResource } from '../../../src/api/minik8s/v1/trigger.ts';
 import { triggerEventResource } from '../../../src/api/minik8s/v1/trigger-event.ts';
 import { workflowRunResource } from '../../../src/api/minik8s/v1/workflow-run.ts';
 import { World } from './world.ts';
@@ -132,6 +133,15 @@ describe('an event of a trigger', () => {
     const input = run.spec.input as { id: string; input: number; data: { body: unknown } };
     assert.deepEqual([input.id, input.input, input.data.body], [id, 7, { n: 1 }]);
     await world.eventually('the event is gone', async () => (await world.events('t-flow')).length === 0);
+  });
+
+  it('is not taken by a trigger that is being deleted', async () => {
+    await world.trigger('t-leaving', { target: { name: 'nobody' }, http: { path: '/leaving' } });
+    const triggers = world.client.resource(triggerResource);
+    await triggers.patch('t-leaving', 'default', 'merge', { metadata: { finalizers: ['test.io/held'] } });
+    await triggers.delete('t-leaving', 'default');
+    assert.equal((await world.call('POST', invoke('t-leaving'), {})).status, 404);
+    await triggers.patch('t-leaving', 'default', 'merge', { metadata: { finalizers: [] } });
   });
 
   it('goes with its trigger', async () => {

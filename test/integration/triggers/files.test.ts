@@ -302,16 +302,17 @@ describe('a trigger of files', () => {
   });
 
   it('makes files wait while a thousand events do, and tells all in the end', async () => {
-    let isUp = false;
+    const up = Promise.withResolvers<void>();
     const paths = new Set<string>();
     await world.fn('slow', (incoming, outgoing) => {
       let text = '';
       incoming.on('data', (chunk) => {
         text += chunk;
       });
-      incoming.on('end', () => {
-        if (isUp) paths.add(JSON.parse(text).subject);
-        outgoing.writeHead(isUp ? 200 : 503).end();
+      incoming.on('end', async () => {
+        await up.promise;
+        paths.add(JSON.parse(text).subject);
+        outgoing.end();
       });
     });
     const folder = folderOf('flood');
@@ -325,7 +326,7 @@ describe('a trigger of files', () => {
       async () => (await world.condition('flood', 'Backlogged'))?.status === 'True',
     );
     assert.ok((await world.events('flood')).length <= 1000);
-    isUp = true;
+    up.resolve();
     await world.eventually('all are told', () => paths.size === 1100, 120_000);
     await world.eventually('none waits', async () => !(await world.condition('flood', 'Backlogged')));
   });

@@ -5,6 +5,7 @@ import { triggerResource } from '../../../src/api/minik8s/v1/trigger.ts';
 import { triggerEventResource } from '../../../src/api/minik8s/v1/trigger-event.ts';
 import { gatewayApp } from '../../../src/kube-apiserver/functions/gateway-app.ts';
 import { triggerPaths } from '../../../src/kube-apiserver/triggers/trigger-paths.ts';
+import { admin } from '../../fixtures/api-server.ts';
 import { World } from './world.ts';
 
 const triggers = '/apis/minik8s.io/v1/namespaces/default/triggers';
@@ -100,6 +101,38 @@ describe('a trigger with a path', () => {
     assert.equal(first?.text, second?.text);
     assert.equal((await world.events('keyed')).length, 1);
   });
+  it('stores a request of somebody else, or another one, whose key is the same', async () => {
+    await world.noting('guessed', () => 500);
+    const http = { path: '/guessed', public: true };
+    await world.trigger('guessed', { target: { name: 'guessed' }, http });
+    const given = { headers: { 'idempotency-key': 'order-1' } };
+    const ids = new Set<string>();
+    for (const user of [nobody.user, admin])
+      for (const body of [{ order: 1 }, { order: 2 }, { order: 1 }]) {
+        const answer = await world.call('POST', invoke('guessed'), body, { user, ...given });
+        assert.equal(answer.status, 202, answer.text);
+        ids.add(JSON.parse(answer.text).id);
+      }
+    assert.equal(ids.size, 4);
+  });
+  it('lets nobody unknown begin more runs while a thousand have not ended', async () => {
+    const definition = { StartAt: 'A', States: { A: { Type: 'Wait', Seconds: 9999, End: true } } };
+    const workflows = '/apis/minik8s.io/v1/namespaces/default/workflows';
+    const made = await world.call('POST', workflows, { metadata: { name: 'slow' }, spec: { definition } });
+    assert.equal(made.status, 201, made.text);
+    const target = { kind: 'Workflow', name: 'slow' };
+    await world.trigger('flood', { target, http: { path: '/flood', public: true } });
+    const runs = '/apis/minik8s.io/v1/namespaces/default/workflowruns';
+    const labels = { 'minik8s.io/trigger': 'flood' };
+    for (let i = 0; i < 1000; i++) {
+      const run = { metadata: { name: `flood-${i}`, labels }, spec: { workflow: 'nothing' } };
+      const { status, text } = await world.call('POST', runs, run);
+      assert.equal(status, 201, text);
+    }
+    const stranger = { user: { name: 'system:anonymous', groups: ['system:unauthenticated'] } };
+    assert.equal((await world.call('POST', invoke('flood'), {}, stranger)).status, 429);
+    assert.equal((await world.call('POST', invoke('flood'), {})).status, 202);
+  });
   it('takes JSON that is too deep, or holds too much, for an event as a text', async () => {
     const seen = await world.noting('deep');
     await world.trigger('wells', { target: { name: 'deep' }, http: { path: '/wells' } });
@@ -190,6 +223,25 @@ describe('a trigger of results', () => {
     });
     assert.equal(failures[0]?.type, 'minik8s.io/function.failure');
     assert.equal(Number(failures[0]?.data.status), 418);
+  });
+  it('is told a result whatever the caller says of triggers before', async () => {
+    const seen = await world.noting('after-hidden');
+    await world.noting('hidden');
+    await world.trigger('hidden', { target: { name: 'after-hidden' }, result: { function: 'hidden' } });
+    await world.eventually(
+      'it is known',
+      async () => (await world.condition('hidden', 'Ready'))?.status === 'True',
+    );
+    await call('hidden', {
+      'function-trigger-depth': '16',
+      'function-trigger-retried': 'true',
+      'function-trigger-chain': 'default/hidden,default/other',
+    });
+    const event = await world.eventually('it is told', () => seen[0]);
+    assert.deepEqual(
+      [event.headers['function-trigger-depth'], event.headers['function-trigger-chain']],
+      ['1', 'default/hidden'],
+    );
   });
   it('passes a large answer on whole, and tells that there was one', async () => {
     const seen = await world.noting('after-large');

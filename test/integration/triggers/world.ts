@@ -67,7 +67,7 @@ export class World {
     const plane = await createTestPlane(systemClock, {
       store: this.#store,
       runtimeImages: { python: 'python:3', nodejs: 'node:1' },
-      reachesPods: true,
+      reachesPod: () => true,
       nodeGracePeriodMs: 3_600_000,
     });
     const running = plane.run(stop.signal);

@@ -11,7 +11,9 @@ import {
   ValueTooLargeError,
 } from '../../../src/storage/store.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
+import { SeededRandom } from '../../fixtures/seeded-random.ts';
 
+const random = new SeededRandom(1);
 const down = new StoreUnavailableError('x');
 const full = new StoreUnavailableError('x', { trouble: 'etcd has no space left: run etcdctl defrag' });
 const lost = new ClaimLostError({ key: '/term', owner: 'a' }, 'b');
@@ -90,7 +92,7 @@ describe('a client is told of', () => {
   ] as const)
     test(title, () => {
       const request = new Request('https://x/api/v1/pods?token=secret', { method });
-      const { status } = toStatusError(error, request, new RecordingLogger());
+      const { status } = toStatusError(error, request, { log: new RecordingLogger(), random });
       assert.deepEqual([status.code, status.reason], [code, reason]);
       assert.match(status.message?.replace(/^Internal error occurred: /, '') ?? '', message);
       // client-go would take it as leave to send a write once more.
@@ -103,15 +105,16 @@ describe('the log has', () => {
     const log = new RecordingLogger();
     const request = new Request('https://x/api/v1/pods?token=secret', {
       method: 'PUT',
+      headers: { 'audit-id': 'mine' },
       ...(signal && { signal }),
     });
-    const { status } = toStatusError(error, request, log);
+    const { status } = toStatusError(error, request, { log, random });
     return { lines: log.lines.map(({ level, fields }): Fields => ({ level, ...fields })), status };
   };
 
   test('one line of etcd that is away or refuses', () => {
     for (const error of [down, new StoreRejectedError('x')]) {
-      const line = { level: 'warn', method: 'PUT', path: '/api/v1/pods', error: 'x' };
+      const line = { level: 'warn', method: 'PUT', path: '/api/v1/pods', id: 'mine', error: 'x' };
       assert.deepEqual(linesOf(error).lines, [line]);
     }
   });

@@ -9,6 +9,7 @@ import { nodeNameOf } from '../../../src/apiserver/user.ts';
 import { addressAt, parseRange, positionIn } from '../../../src/kube-apiserver/claims/address-range.ts';
 import { StoreRejectedError, StoreUnavailableError } from '../../../src/storage/store.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
+import { SeededRandom } from '../../fixtures/seeded-random.ts';
 
 describe('address ranges', () => {
   it('leave out the network and the broadcast address', () => {
@@ -98,29 +99,36 @@ describe('users', () => {
 });
 
 describe('errors', () => {
+  const random = new SeededRandom(1);
   const request = (method: string) => new Request('https://x/api/v1/pods?token=secret', { method });
 
   it('of the API pass as they are, and are not logged', () => {
     const log = new RecordingLogger();
     const error = newNotFound({ group: '', plural: 'pods' }, 'x');
-    assert.equal(toStatusError(error, request('GET'), log), error);
+    assert.equal(toStatusError(error, request('GET'), { log, random }), error);
     assert.deepEqual(log.lines, []);
   });
 
   it('of the store say whether asking again helps', () => {
     const log = new RecordingLogger();
     const down = new StoreUnavailableError('x');
-    assert.equal(toStatusError(down, request('GET'), log).status.code, 503);
-    assert.equal(toStatusError(down, request('PUT'), log).status.code, 504);
-    assert.equal(toStatusError(down, request('PUT'), log).status.details?.retryAfterSeconds, undefined);
-    const refused = toStatusError(new StoreRejectedError('too large'), request('PUT'), log).status;
+    assert.equal(toStatusError(down, request('GET'), { log, random }).status.code, 503);
+    assert.equal(toStatusError(down, request('PUT'), { log, random }).status.code, 504);
+    assert.equal(
+      toStatusError(down, request('PUT'), { log, random }).status.details?.retryAfterSeconds,
+      undefined,
+    );
+    const refused = toStatusError(new StoreRejectedError('too large'), request('PUT'), {
+      log,
+      random,
+    }).status;
     assert.deepEqual([refused.code, refused.details], [500, undefined]);
     assert.match(refused.message ?? '', /too large/);
   });
 
   it('of the server are logged once, without the query, and name nothing from inside', () => {
     const log = new RecordingLogger();
-    const { status } = toStatusError(new TypeError('inside'), request('GET'), log);
+    const { status } = toStatusError(new TypeError('inside'), request('GET'), { log, random });
     assert.equal(status.code, 500);
     assert.doesNotMatch(status.message ?? '', /inside/);
     assert.equal(log.lines.length, 1);

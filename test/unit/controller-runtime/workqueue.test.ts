@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Registry } from '../../../src/base/metrics/registry.ts';
+import { QueueMetrics } from '../../../src/controller-runtime/queue-metrics.ts';
 import { WorkQueue } from '../../../src/controller-runtime/workqueue.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
@@ -123,4 +125,44 @@ test('whatever the order of adds and failures, no key runs twice at once and no 
     for (let i = 0; i < 10; i++) await clock.advance(50);
     await Promise.all(workers);
   }
+});
+
+test('what is told of a queue: adds, waits, work, retries, and what takes long', async () => {
+  const clock = new FakeClock();
+  const queue = new WorkQueue<string>(clock);
+  const page = new Registry();
+  const metrics = new QueueMetrics(page);
+  queue.observedBy(metrics.observe('q', () => queue.state));
+  queue.addAll(['a', 'b', 'a']);
+  await clock.advance(2000);
+  assert.equal(await queue.get(), 'a');
+  await clock.advance(3000);
+  assert.equal(await queue.get(), 'b');
+  await clock.advance(1000);
+  queue.add('c');
+  const told = () =>
+    Object.fromEntries(
+      [...page.pieces()]
+        .join('')
+        .split('\n')
+        .filter((line) => line.startsWith('workqueue') && !line.includes('_bucket'))
+        .map((line) => line.split('{name="q"} ')),
+    );
+  const during = told();
+  assert.equal(during.workqueue_depth, '1');
+  assert.equal(during.workqueue_adds_total, '3');
+  assert.equal(during.workqueue_unfinished_work_seconds, '5');
+  assert.equal(during.workqueue_longest_running_processor_seconds, '4');
+  assert.equal(during.workqueue_queue_duration_seconds_sum, '7');
+  queue.done('a');
+  queue.done('b');
+  queue.addRateLimited('a');
+  const after = told();
+  assert.equal(after.workqueue_work_duration_seconds_sum, '5');
+  assert.equal(after.workqueue_work_duration_seconds_count, '2');
+  assert.equal(after.workqueue_retries_total, '1');
+  assert.equal(after.workqueue_unfinished_work_seconds, '0');
+  const next = new WorkQueue<string>(clock);
+  metrics.observe('q', () => next.state);
+  assert.equal(told().workqueue_depth, '0', 'that of the next term');
 });

@@ -104,6 +104,8 @@ describe('a job that is being deleted', () => {
     const found = plan({ jobs: [deleted('Running')], secretIsThere: false });
     assert.deepEqual(found, { ...nothing, release: ['Secret hpc is gone'] });
   });
+  it('is not let go where nobody asked for its Secret', () =>
+    assert.deepEqual(plan({ jobs: [deleted('Running')] }).release, []));
   it('is let go with its namespace once no client is left', () => {
     const state = { jobs: [deleted('Running')], secretIsThere: true, namespaceEnds: true };
     assert.deepEqual(plan(state).release, ['its namespace is being deleted']);

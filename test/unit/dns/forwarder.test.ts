@@ -12,6 +12,7 @@ import {
 } from '../../../src/dns/packet.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
+import { samplesOf } from '../../fixtures/samples-of.ts';
 
 const addressIn = Buffer.from([0, 0, 1, 0, 1]);
 const asking = (name: string) => ({
@@ -84,6 +85,28 @@ describe('the forwarder', () => {
     await upstream.clock.advance(6_000);
     await forwarder.resolve(asking('x.example'));
     assert.equal(upstream.asked.length, 2);
+  });
+
+  it('counts what it was told, by whom, and what it had', async () => {
+    const upstream = new Upstream();
+    upstream.answers = { '192.0.2.53': 'refuses', '192.0.2.54': reply('NOERROR', [a(60)]) };
+    const forwarder = upstream.forwarder();
+    await forwarder.resolve(asking('x.example'));
+    await forwarder.resolve(asking('x.example'));
+    upstream.answers['192.0.2.54'] = reply('NXDOMAIN', [], [soa(60, 60)]);
+    await forwarder.resolve(asking('none.example'));
+    const told = samplesOf(forwarder.families());
+    const [first, second] = ['to="192.0.2.53:53"', 'to="192.0.2.54:53"'];
+    assert.equal(told.get(`coredns_forward_requests_total{${first}}`), 1);
+    assert.equal(told.get(`coredns_forward_requests_total{${second}}`), 2);
+    assert.equal(told.get(`coredns_forward_responses_total{${second},rcode="NXDOMAIN"}`), 1);
+    const durations = 'coredns_proxy_request_duration_seconds_count{proxy_name="forward"';
+    assert.equal(told.get(`${durations},${second},rcode="NOERROR"}`), 1);
+    assert.equal(told.get('coredns_cache_hits_total{type="success",zones=".",view=""}'), 1);
+    assert.equal(told.get('coredns_cache_misses_total{zones=".",view=""}'), 2);
+    assert.equal(told.get('coredns_cache_entries{type="success",zones=".",view=""}'), 1);
+    assert.equal(told.get('coredns_cache_entries{type="denial",zones=".",view=""}'), 1);
+    assert.equal(told.get('coredns_forward_max_concurrent_rejects_total'), 0);
   });
 
   it('asks once however many want to know', async () => {

@@ -2,9 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { decode, encode } from 'dns-packet';
 import { createClusterZone } from '../../../src/dns/cluster-zone.ts';
+import { DnsCounts } from '../../../src/dns/dns-counts.ts';
 import type { Forwarder } from '../../../src/dns/forwarder.ts';
 import type { Reply } from '../../../src/dns/packet.ts';
 import { createResponder } from '../../../src/dns/responder.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { samplesOf } from '../../fixtures/samples-of.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 import { makeShop } from './objects.ts';
 
@@ -16,7 +19,7 @@ const forwarded: Reply = {
   additionals: [],
 };
 
-function responderOf({ complete = true, answer = forwarded } = {}) {
+function responderOf({ complete = true, answer = forwarded } = {}, counts = new DnsCounts(new FakeClock())) {
   const zone = createClusterZone({
     informers: makeShop(),
     domain: 'cluster.local',
@@ -24,17 +27,23 @@ function responderOf({ complete = true, answer = forwarded } = {}) {
     networks: [],
     hostAddresses: () => undefined,
   });
-  const forwarder: Forwarder = { resolve: async () => answer };
+  const forwarder: Pick<Forwarder, 'resolve'> = { resolve: async () => answer };
   const random = new SeededRandom(3);
   const partly = Object.defineProperty(zone, 'complete', { get: () => complete });
-  return createResponder({ zone: partly, forwarder, random: () => random.next() });
+  return createResponder({
+    zone: partly,
+    forwarder,
+    random: () => random.next(),
+    clock: new FakeClock(),
+    counts,
+  });
 }
 
 const question = (name: string) =>
   encode({ type: 'query', id: 1, flags: 256, questions: [{ name, type: 'A' }] });
 
 async function ask(respond: ReturnType<typeof responderOf>, name: string) {
-  const bytes = await respond(question(name), 'udp');
+  const bytes = await respond(question(name), 'udp', '10.96.0.10');
   assert(bytes);
   const { rcode, flag_aa, answers = [] } = decode(bytes) as ReturnType<typeof decode> & { rcode: string };
   return { rcode, flag_aa, addresses: answers.map((record) => 'data' in record && record.data) };
@@ -71,5 +80,36 @@ describe('the responder', () => {
   it('answers failure for a record that cannot be written', async () => {
     const answer = { ...forwarded, answers: [{ type: 'TXT', name: 'x', ttl: 1, data: [1] } as never] };
     assert.equal((await ask(responderOf({ answer }), 'www.example')).rcode, 'SERVFAIL');
+  });
+});
+
+describe('what is counted of questions', () => {
+  const from = 'server="dns://10.96.0.10:53",zone=".",view=""';
+
+  it('is their type and protocol, and what was answered', async () => {
+    const counts = new DnsCounts(new FakeClock());
+    const respond = responderOf({}, counts);
+    await ask(respond, 'db.shop.svc.cluster.local');
+    await ask(respond, 'www.example');
+    await ask(respond, 'none.shop.svc.cluster.local');
+    const strange = { type: 'query', id: 1, flags: 256, questions: [{ name: 'a', type: 'UNKNOWN_4711' }] };
+    const bytes = encode(strange as never);
+    await respond(bytes, 'tcp', '10.96.0.10');
+    const twoQuestions = question('a');
+    twoQuestions.writeUInt16BE(2, 4);
+    await respond(twoQuestions, 'tcp', '10.96.0.10');
+    const told = samplesOf(counts.families());
+    const requests = (more: string) => told.get(`coredns_dns_requests_total{${from},${more}}`);
+    assert.equal(requests('proto="udp",family="1",type="A"'), 3);
+    assert.equal(requests('proto="tcp",family="1",type="other"'), 2);
+    const responses = (more: string) => told.get(`coredns_dns_responses_total{${from},${more}}`);
+    assert.equal(responses('proto="udp",rcode="NOERROR"'), 2);
+    assert.equal(responses('proto="udp",rcode="NXDOMAIN"'), 1);
+    assert.equal(responses('proto="tcp",rcode="FORMERR"'), 1);
+    assert.equal(told.get(`coredns_dns_request_duration_seconds_count{${from},proto="udp"}`), 3);
+    assert.equal(
+      told.get(`coredns_dns_request_size_bytes_sum{${from},proto="tcp"}`),
+      bytes.length + twoQuestions.length,
+    );
   });
 });

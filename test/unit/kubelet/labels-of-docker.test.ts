@@ -49,3 +49,15 @@ it('a hook that cannot be read is none: the container can be stopped, and others
   assert.ok(found?.kind === 'container');
   assert.equal(found.preStop, undefined);
 });
+
+it('which devices a container has is in its labels, and what was not written there by the agent is none', () => {
+  const deviceIds = { 'example.com/gpu': ['a', 'b'] };
+  const own = containerOptions({ ...config, deviceIds }, { owner: 'o', initPath: '/i' }, 0).Labels ?? {};
+  const devicesOf = (text: string | undefined) => {
+    const found = inspected({ ...own, ...(text !== undefined && { [labels.devices]: text }) });
+    assert.ok(found?.kind === 'container');
+    return found.devices;
+  };
+  assert.deepEqual(devicesOf(undefined), deviceIds);
+  assert.deepEqual([devicesOf(''), devicesOf('{')], [undefined, undefined]);
+});

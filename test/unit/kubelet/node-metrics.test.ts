@@ -1,16 +1,24 @@
 /** What is told of usage, from snapshots. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { PersistentVolume } from '../../../src/api/core/v1/types.gen.ts';
 import { exposition } from '../../../src/base/exposition.ts';
+import { gauge } from '../../../src/base/metric-family.ts';
 import { RuntimeOperations } from '../../../src/kubelet/runtime/measured-runtime.ts';
+import { RelistCounts } from '../../../src/kubelet/runtime/relist-counts.ts';
 import type { ContainerRuntime } from '../../../src/kubelet/runtime/runtime.ts';
 import { reportFor } from '../../../src/kubelet/server/node-reports.ts';
+import { certificateMetrics } from '../../../src/kubelet/server/plan/certificate-metrics.ts';
 import { configuration } from '../../../src/kubelet/server/plan/configuration.ts';
 import { requestAttributes } from '../../../src/kubelet/server/plan/request-attributes.ts';
 import { PodStarts } from '../../../src/kubelet/server/pod-starts.ts';
+import { ServerCounts } from '../../../src/kubelet/server/server-counts.ts';
 import type { ContainerReading, PodReading, UsageSnapshot } from '../../../src/kubelet/usage/snapshot.ts';
+import { volumePlugin } from '../../../src/kubelet/volumes/plan/volume-plugin.ts';
+import { VolumeCounts } from '../../../src/kubelet/volumes/volume-counts.ts';
 import { emptySnapshot, reportSources } from '../../fixtures/agent-reports.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { samplesOf } from '../../fixtures/samples-of.ts';
 import { makePod } from './builders.ts';
 
 const at = Date.UTC(2026, 0, 1);
@@ -205,6 +213,125 @@ describe('pod starts', () => {
   });
 });
 
+describe('the whole start of a pod', () => {
+  it('counts from when it was created; its own part leaves out images and init containers', async () => {
+    const clock = new FakeClock();
+    const starts = new PodStarts(clock);
+    const began = clock.now();
+    const time = (ms: number) => new Date(began + ms).toISOString();
+    const pod = makePod({}, { creationTimestamp: time(0) });
+    await clock.advance(1000);
+    starts.observe(pod, { phase: 'Pending' });
+    starts.pulled('uid-1', { from: began + 2000, to: began + 5000 });
+    starts.pulled('another', { from: began, to: began + 60_000 });
+    await clock.advance(9000);
+    const ran = { startedAt: time(4000), finishedAt: time(7000), exitCode: 0 };
+    const initContainerStatuses = [{ state: { terminated: ran } } as never];
+    starts.observe(pod, { phase: 'Running', initContainerStatuses });
+    const told = samplesOf(starts.families());
+    assert.equal(told.get('kubelet_pod_start_duration_seconds_sum'), 9);
+    assert.equal(told.get('kubelet_pod_start_total_duration_seconds_sum'), 10);
+    assert.equal(told.get('kubelet_pod_start_sli_duration_seconds_sum'), 5, 'of 2 to 7 s nothing counts');
+  });
+});
+
+describe('what the agent’s server was asked', () => {
+  it('is counted by few kinds, whatever strangers ask for', async () => {
+    const clock = new FakeClock();
+    const counts = new ServerCounts(clock);
+    counts.begin('GET', '/metrics/cadvisor')();
+    for (const path of ['/', '/a', '/b/c', '/metrics/x', '/constructor']) counts.begin('BREW', path)();
+    const end = counts.begin('POST', '/exec/shop/web/main');
+    await clock.advance(3000);
+    const labels = 'long_running="true",method="POST",path="exec",server_type="readwrite"';
+    assert.equal(samplesOf(counts.families()).get(`kubelet_http_inflight_requests{${labels}}`), 1);
+    end();
+    end();
+    const told = samplesOf(counts.families());
+    const of = (path: string, method: string) =>
+      told.get(
+        `kubelet_http_requests_total{long_running="false",method="${method}",path="${path}",server_type="readwrite"}`,
+      );
+    assert.equal(of('metrics/cadvisor', 'GET'), 1);
+    assert.equal(of('other', 'other'), 5);
+    assert.equal(told.get(`kubelet_http_inflight_requests{${labels}}`), 0);
+    assert.equal(told.get(`kubelet_http_requests_duration_seconds_sum{${labels}}`), 3);
+  });
+});
+
+describe('relists', () => {
+  it('are timed, and what failed was not seen', async () => {
+    const clock = new FakeClock();
+    const counts = new RelistCounts(clock);
+    await counts.time(() => clock.advance(100));
+    const seenAt = clock.now();
+    await clock.advance(60_000);
+    await assert.rejects(
+      counts.time(() => Promise.reject(new Error('away'))),
+      /away/,
+    );
+    const told = samplesOf(counts.families());
+    assert.equal(told.get('kubelet_pleg_relist_duration_seconds_sum'), 0.1);
+    assert.equal(told.get('kubelet_pleg_relist_interval_seconds_sum'), 60.1);
+    assert.equal(told.get('kubelet_pleg_last_seen_seconds'), seenAt / 1000);
+  });
+});
+
+describe('volumes', () => {
+  it('are counted by what makes them, those that are wanted and those that are there', async () => {
+    const clock = new FakeClock();
+    const counts = new VolumeCounts(clock);
+    const end = counts.start();
+    await clock.advance(700);
+    end('kubernetes.io/secret', true);
+    counts.start()('kubernetes.io/nfs', false);
+    const told = samplesOf(
+      counts.families([
+        { plugin: 'kubernetes.io/secret', isMounted: true },
+        { plugin: 'kubernetes.io/nfs', isMounted: false },
+      ]),
+    );
+    const total = (plugin: string, state: string) =>
+      told.get(`volume_manager_total_volumes{plugin_name="kubernetes.io/${plugin}",state="${state}"}`);
+    assert.equal(total('secret', 'actual_state_of_world'), 1);
+    assert.equal(total('nfs', 'desired_state_of_world'), 1);
+    assert.equal(total('nfs', 'actual_state_of_world'), undefined);
+    const mount = 'operation_name="volume_mount",volume_plugin="kubernetes.io';
+    const took = 'storage_operation_duration_seconds_sum{migrated="false",status="success"';
+    assert.equal(told.get(`${took},${mount}/secret"}`), 0.7);
+    assert.equal(told.get(`storage_operation_errors_total{${mount}/nfs"}`), 1);
+  });
+
+  it('have upstream’s names for what makes them', () => {
+    const claim = { name: 'd', persistentVolumeClaim: { claimName: 'c' } };
+    const local = { spec: { capacity: {}, local: { path: '/x' } } } as unknown as PersistentVolume;
+    assert.equal(volumePlugin(claim, undefined), '');
+    assert.equal(volumePlugin(claim, local), 'kubernetes.io/local-volume');
+    assert.equal(volumePlugin({ name: 'e' }, undefined), 'kubernetes.io/empty-dir');
+    assert.equal(volumePlugin({ name: 'e', configMap: { name: 'x' } }, undefined), 'kubernetes.io/configmap');
+  });
+});
+
+describe('pages of other parts of the node', () => {
+  it('have what those count and what the process uses, and there are no others', async () => {
+    const pages = { dns: () => [gauge('coredns_x', 'X.', [{ value: 7 }])] };
+    const get = (path: string) => reportFor({ ...reportSources(), pages }, new URL(path, 'https://kubelet'));
+    const found = await get('/metrics/dns');
+    assert.match(found?.body ?? '', /^coredns_x 7$/m);
+    assert.match(found?.body ?? '', /^process_resident_memory_bytes \d{7,}$/m);
+    assert.equal(await get('/metrics/proxy'), undefined);
+    assert.equal(await get('/metrics/constructor'), undefined);
+  });
+});
+
+describe('certificates', () => {
+  it('tell how long they are good, less than 0 when they are over', () => {
+    const told = samplesOf(certificateMetrics({ client: 61_000, server: 500 }, 1000));
+    assert.equal(told.get('kubelet_certificate_manager_client_ttl_seconds'), 60);
+    assert.equal(told.get('kubelet_certificate_manager_server_ttl_seconds'), -0.5);
+  });
+});
+
 describe('operations of the engine', () => {
   it('are counted and timed, and what fails is counted as such', async () => {
     const clock = new FakeClock();
@@ -238,6 +365,7 @@ describe('/configz', () => {
       ...{ address: '0.0.0.0', port: 10_250, maxPods: 50, heartbeatMs: 10_000, clusterDNS: '10.96.0.10' },
       ...{ clusterDomain: 'cluster.local', resolvConf: '/etc/resolv.conf', podCIDR: undefined },
       ...{ systemReserved: { cpu: '1' }, staticPodPath: undefined },
+      logRotation: { maxBytes: 2 ** 20, maxFiles: 3 },
       evictionHard: [
         { signal: 'memory.available', amount: 100 },
         { signal: 'nodefs.available', fraction: 0.07 },
@@ -247,6 +375,7 @@ describe('/configz', () => {
     assert.equal(found.nodeStatusUpdateFrequency, '10s');
     assert.equal(found.nodeLeaseDurationSeconds, 40);
     assert.deepEqual(found.clusterDNS, ['10.96.0.10']);
+    assert.deepEqual([found.containerLogMaxSize, found.containerLogMaxFiles], ['1Mi', 3]);
     assert.equal('podCIDR' in found, false);
   });
 });

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it, test } from 'node:test';
 import { type Service, serviceResource } from '../../../src/api/core/v1/service.ts';
 import { type EndpointSlice, endpointSliceResource } from '../../../src/api/discovery/v1/endpoint-slice.ts';
-import { createProxier, removeServiceRules } from '../../../src/proxy/proxier.ts';
+import { createProxier, type Proxier, removeServiceRules } from '../../../src/proxy/proxier.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
+import { samplesOf } from '../../fixtures/samples-of.ts';
 import { ScriptedInformers } from '../../fixtures/scripted-informers.ts';
 import { meta } from '../controllers/objects.ts';
 import { failure, ModelKernel } from './model-kernel.ts';
@@ -14,6 +15,7 @@ let log: RecordingLogger;
 let informers: ScriptedInformers;
 let kernel: ModelKernel;
 let stop: AbortController;
+let proxier: Proxier;
 let running: Promise<void> | undefined;
 
 beforeEach(() => {
@@ -32,7 +34,7 @@ afterEach(async () => {
 
 async function start(): Promise<void> {
   const { exec } = kernel;
-  const proxier = createProxier({ informers, exec, nodeName: 'n', serviceCIDR: '10.96.0.0/16', clock, log });
+  proxier = createProxier({ informers, exec, nodeName: 'n', serviceCIDR: '10.96.0.0/16', clock, log });
   running = proxier.run(stop.signal);
   await clock.settle();
 }
@@ -301,4 +303,56 @@ test('all that the proxy made can be removed, and again', async () => {
     await removeServiceRules(kernel.exec);
     assert.equal(kernel.table, undefined);
   }
+});
+
+describe('what is counted', () => {
+  const told = () => samplesOf(proxier.families());
+  const changedAt = (at: number, one: EndpointSlice): EndpointSlice => ({
+    ...one,
+    metadata: {
+      ...one.metadata,
+      annotations: { 'endpoints.kubernetes.io/last-change-trigger-time': new Date(at).toISOString() },
+    },
+  });
+
+  it('is each change, each round, and when it was in step', async () => {
+    await put(service('web', '10.96.0.1'));
+    await start();
+    const first = clock.now();
+    await clock.advance(5000);
+    await put(slice('web-1', 'web', ['10.244.0.2']));
+    const counted = told();
+    assert.equal(counted.get('kubeproxy_sync_proxy_rules_service_changes_total'), 1);
+    assert.equal(counted.get('kubeproxy_sync_proxy_rules_endpoint_changes_total'), 1);
+    assert.equal(counted.get('kubeproxy_sync_proxy_rules_endpoint_changes_pending'), 0);
+    assert.equal(counted.get('kubeproxy_sync_proxy_rules_duration_seconds_count'), 2);
+    assert.equal(counted.get('kubeproxy_sync_proxy_rules_last_timestamp_seconds'), (first + 5000) / 1000);
+    assert.equal(counted.get('kubeproxy_sync_proxy_rules_nftables_sync_failures_total'), 0);
+  });
+
+  it('is pending while nft does not take it', async () => {
+    await start();
+    kernel.before = (file) => {
+      kernel.before = () => {};
+      throw failure(file, 1);
+    };
+    await put(service('web', '10.96.0.1'), slice('web-1', 'web', ['10.244.0.2']));
+    assert.equal(told().get('kubeproxy_sync_proxy_rules_service_changes_pending'), 1);
+    assert.equal(told().get('kubeproxy_sync_proxy_rules_nftables_sync_failures_total'), 1);
+    await clock.advance(100);
+    assert.equal(told().get('kubeproxy_sync_proxy_rules_service_changes_pending'), 0);
+  });
+
+  it('is how long a change of a pod took until here, once, and not what was there before', async () => {
+    const began = clock.now();
+    await put(service('web', '10.96.0.1'), changedAt(began - 60_000, slice('web-1', 'web', ['10.244.0.2'])));
+    await start();
+    await clock.advance(10_000);
+    const next = changedAt(began + 7000, slice('web-1', 'web', ['10.244.0.2', '10.244.0.3']));
+    await put(next);
+    await put({ ...next, endpoints: [] });
+    const name = 'kubeproxy_network_programming_duration_seconds';
+    assert.equal(told().get(`${name}_count`), 1);
+    assert.equal(told().get(`${name}_sum`), 3);
+  });
 });

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { chooseResults } from '../../../src/slurm/choose-results.ts';
 import { connectionSettings } from '../../../src/slurm/connection-settings.ts';
-import { nextStep } from '../../../src/slurm/job-plan.ts';
+import { isOver } from '../../../src/slurm/host-answers.ts';
+import { ended, finished, nextStep, withCondition } from '../../../src/slurm/job-plan.ts';
 import { hostKeys } from '../../../src/slurm/known-hosts.ts';
 import { nextPiece } from '../../../src/slurm/output-plan.ts';
 import type { SlurmJobCondition, SlurmJobSpec, SlurmJobStatus } from '../../../src/slurm/slurm-job.ts';
@@ -47,10 +48,70 @@ describe('what is next', () => {
     });
 });
 
+describe('the end of a job', () => {
+  const now = Date.parse(at) + 60_000;
+  const running: SlurmJobStatus = { phase: 'Running', acceptedTime: at, conditions: [is('Uploaded')] };
+  const types = ({ conditions = [] }: SlurmJobStatus) =>
+    conditions.map(({ type, status }) => `${type} ${status}`);
+
+  it('is one verdict, whatever was said before, which holds when the files are there', () => {
+    const canceled = withCondition(
+      running,
+      { type: 'Failed', status: 'Unknown', reason: 'Canceled', message: 'it was canceled' },
+      now,
+    );
+    const verdict = { type: 'Complete', reason: 'Completed', message: 'status 0' } as const;
+    const over = ended(canceled, verdict, now);
+    assert.deepEqual([over.phase, types(over)], ['Fetching', ['Uploaded True', 'Complete Unknown']]);
+    const last = finished(over, now + 5000);
+    assert.deepEqual([last.phase, types(last)], ['Succeeded', ['Uploaded True', 'Complete True']]);
+    assert.equal(last.conditions?.[1]?.lastTransitionTime, '2026-01-01T00:01:05Z');
+  });
+  it('is that of a job that was canceled where it was by us or by others', () => {
+    for (const [reason, phase] of [
+      ['Canceled', 'Canceled'],
+      ['CANCELLED', 'Canceled'],
+      ['DeadlineExceeded', 'Failed'],
+      ['FAILED', 'Failed'],
+    ])
+      assert.equal(
+        finished(ended(running, { type: 'Failed', reason: reason ?? '', message: '' }, now), now).phase,
+        phase,
+      );
+  });
+  it('comes in each of the states that Slurm has for it', () => {
+    for (const state of [
+      'OUT_OF_MEMORY',
+      'BOOT_FAIL',
+      'DEADLINE',
+      'NODE_FAIL',
+      'PREEMPTED',
+      'TIMEOUT',
+      'COMPLETED',
+    ])
+      assert.ok(isOver(state), state);
+    for (const state of ['PENDING', 'RUNNING', 'COMPLETING', 'SUSPENDED', 'REQUEUED', 'CONFIGURING', ''])
+      assert.ok(!isOver(state), state);
+  });
+  it('moves the time of a condition with its status alone', () => {
+    const said = (status: 'False' | 'True', message: string, when: number, before = running) =>
+      withCondition(before, { type: 'Submitted', status, reason: 'X', message }, when);
+    const first = said('False', 'one', now);
+    const second = said('False', 'two', now + 5000, first);
+    assert.equal(second.conditions?.at(-1)?.lastTransitionTime, '2026-01-01T00:01:00Z');
+    assert.equal(said('False', 'two', now + 9000, second), second);
+    assert.equal(
+      said('True', 'two', now + 9000, second).conditions?.at(-1)?.lastTransitionTime,
+      '2026-01-01T00:01:09Z',
+    );
+  });
+});
+
 it('copies the beginning while a file grows, and its end when it has ended', () => {
   assert.deepEqual(nextPiece(10, 4, 100, false), { from: 4, to: 10 });
   assert.equal(nextPiece(80, 50, 100, false), undefined);
   assert.deepEqual(nextPiece(80, 50, 100, true), { from: 50, to: 80 });
+  assert.deepEqual(nextPiece(100, 50, 100, true), { from: 50, to: 100 }, 'all of what just fits');
   const text = '\n[minik8s: 900 bytes left out]\n';
   assert.deepEqual(nextPiece(1000, 50, 100, true), { text });
   assert.deepEqual(nextPiece(1000, 50 + text.length, 100, true), { from: 950, to: 1000 });

@@ -114,3 +114,26 @@ test('iterations that are given much are begun in several calls', async () => {
   ({ state, more } = await advance(definition as Definition, state, { type: 'Continue' }, ports));
   assert.ok(more && begun() > before, 'it goes on');
 });
+
+test('a state that splits long texts very often fails', async () => {
+  const { state } = await start(pass(fields(100, "States.StringSplit($.text, 'y')")), list);
+  assert.match(state.failure?.cause ?? '', together);
+});
+
+test('branches that all hold the same large value are not written to see that they are too many', async () => {
+  const branch = (name: string) => ({ StartAt: name, States: { [name]: { Type: 'Pass', End: true } } });
+  const Branches = Array.from({ length: 900 }, (_, at) => branch(`B${at}`));
+  const definition = { StartAt: 'A', States: { A: { Type: 'Parallel', Branches, End: true } } };
+  let { state, more } = await start(definition, list);
+  while (more)
+    ({ state, more } = await advance(
+      definition as unknown as Definition,
+      state,
+      { type: 'Continue' },
+      ports,
+    ));
+  assert.deepEqual(state.failure, {
+    error: 'States.DataLimitExceeded',
+    cause: 'the state of the run has more bytes of JSON than 1048576',
+  });
+});

@@ -13,6 +13,9 @@ export const serviceNameLabel = 'kubernetes.io/service-name';
 /** Who writes a slice. */
 export const managedByLabel = 'endpointslice.kubernetes.io/managed-by';
 
+/** When that happened for which the endpoints are what they are: what a node takes to follow is measured by it. */
+export const lastChangeAnnotation = 'endpoints.kubernetes.io/last-change-trigger-time';
+
 export const endpointSliceResource: ResourceDefinition<EndpointSlice> = {
   group: 'discovery.k8s.io',
   version: 'v1',

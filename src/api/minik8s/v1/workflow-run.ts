@@ -137,6 +137,8 @@ export type WorkflowRun = v.InferOutput<typeof workflowRunSchema>;
 
 /** Bytes of JSON of an input. */
 export const mostInput = mostData;
+/** Annotation of a run that was begun by a request: the name of the user. */
+export const callerAnnotation = 'minik8s.io/called-by';
 /** How many runs a run may have above it. */
 export const deepestRun = 10;
 const longestError = 256;

@@ -6,7 +6,7 @@ import { checkDns1123Label, checkDns1123Subdomain, nameCauses } from '../../../a
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { conditionSchema, int32, int64, objectMetaSchema, struct } from '../../../apimachinery/schema.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
-import { checkDefinition } from '../../../states-language/definition/check-definition.ts';
+import { outlineOf } from '../../../states-language/definition/check-definition.ts';
 import { isObject } from '../../../states-language/json.ts';
 import { ageColumn, nameColumn, none } from '../../columns.ts';
 
@@ -109,7 +109,8 @@ export function workflowNameCauses(path: string, name: string): StatusCause[] {
 function validate({ metadata, spec }: Workflow): StatusCause[] {
   const { serviceAccountName, runsHistoryLimit, ttlSecondsAfterFinished: ttl } = spec;
   const causes = workflowNameCauses('metadata.name', metadata.name);
-  causes.push(...checkDefinition(spec.definition, 'spec.definition'));
+  // Its expressions are read by admission.
+  causes.push(...outlineOf(spec.definition, 'spec.definition').causes);
   causes.push(...nameCauses('spec.serviceAccountName', serviceAccountName, checkDns1123Subdomain));
   if (runsHistoryLimit < 0 || runsHistoryLimit > 10_000) {
     causes.push(

@@ -1,11 +1,11 @@
 /** The Job that a CronJob makes, by its schedule. Pure. */
 import { type CronJob, cronJobResource } from '../../../api/batch/v1/cron-job.ts';
 import type { Job } from '../../../api/batch/v1/job.ts';
+import { inTimeZone } from '../../../api/batch/v1/schedule-times.ts';
 import { deepCopy } from '../../../apimachinery/equality.ts';
 import type { Draft } from '../../../apimachinery/meta.ts';
 import { controllerReference } from '../../../controller-runtime/claim.ts';
 import { jobName } from './cron-job-plan.ts';
-import { inTimeZone } from './schedule-times-plan.ts';
 
 const scheduledKey = 'batch.kubernetes.io/cronjob-scheduled-timestamp';
 

@@ -3,11 +3,11 @@ import type { CronJob } from '../../../api/batch/v1/cron-job.ts';
 import type { Job } from '../../../api/batch/v1/job.ts';
 import { finishedCondition } from '../../../api/batch/v1/job-conditions.ts';
 import { parseSchedule, type Schedule, ScheduleError } from '../../../api/batch/v1/schedule.ts';
+import { lastTime, nextTime } from '../../../api/batch/v1/schedule-times.ts';
 import { isTimeZone } from '../../../api/batch/v1/time-zone.ts';
 import type { ObjectReference } from '../../../api/core/v1/types.gen.ts';
 import { isTerminating } from '../../../apimachinery/meta.ts';
 import { rfc3339 } from '../../../base/time.ts';
-import { lastTime, nextTime } from './schedule-times-plan.ts';
 
 /** A Job is made so much later than it is due, in milliseconds: clocks differ a little. */
 const padding = 100;

@@ -11,6 +11,7 @@ import { deepCopy, deepEqual } from '../../../apimachinery/equality.ts';
 import { parseInt64 } from '../../../apimachinery/int64.ts';
 import type { Draft } from '../../../apimachinery/meta.ts';
 import { isTerminating } from '../../../apimachinery/meta.ts';
+import { traceAnnotation } from '../../../apimachinery/trace-note.ts';
 import {
   desiredReplicasAnnotation,
   isScalingEvent,
@@ -31,6 +32,7 @@ export const revisionHistoryAnnotation = 'deployment.kubernetes.io/revision-hist
 const ownAnnotations = new Set([
   'kubectl.kubernetes.io/last-applied-configuration',
   revisionHistoryAnnotation,
+  traceAnnotation,
   'deprecated.deployment.rollback.to',
 ]);
 

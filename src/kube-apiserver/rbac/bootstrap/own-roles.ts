@@ -15,6 +15,7 @@ export const ownControllerRoles: RoleRows = {
   ],
   // A pod that was made and removed where their watch had a gap is looked up.
   'daemon-set-controller': [['get', 'core', 'pods']],
+  'event-ttl-controller': [['get list watch delete', 'core', 'events']],
   'dns-controller': [[read, 'minik8s.io', 'dnses'], ['update', 'minik8s.io', 'dnses/status'], writeEvents],
   'function-controller': [
     [read, 'minik8s.io', 'functions'],
@@ -92,6 +93,12 @@ export const ownControllerRoles: RoleRows = {
   ],
   // An immutable ConfigMap of that name can only be replaced.
   'root-ca-cert-publisher': [['delete', 'core', 'configmaps']],
+};
+
+/** What roles of upstream's allow here besides. */
+export const ownRowsOfRoles: RoleRows = {
+  // Upstream's paths, and those of this server's own pages.
+  'system:monitoring': [['get', '/metrics/*']],
 };
 
 /** Roles of this server's own that are bound where they are needed. */

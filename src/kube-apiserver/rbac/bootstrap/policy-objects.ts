@@ -17,7 +17,7 @@ import { authenticatedGroup, mastersGroup } from '../../../apiserver/user.ts';
 import { aggregatedRoles, clusterRoles, rolesToAggregate } from './cluster-roles.ts';
 import { controllerRoles } from './controller-roles.ts';
 import { namespaceBindings, namespaceRoles } from './namespace-roles.ts';
-import { ownClusterRoles, ownControllerRoles, ownRolesToAggregate } from './own-roles.ts';
+import { ownClusterRoles, ownControllerRoles, ownRolesToAggregate, ownRowsOfRoles } from './own-roles.ts';
 import { type RuleRow, rulesFrom } from './rows.ts';
 
 type Metadata = { readonly name: string; readonly namespace?: string };
@@ -91,7 +91,9 @@ const own = (name: string) => `minik8s:${name}`;
 const entriesOf = <T>(table: Readonly<Record<string, T>>) => Object.entries(table);
 
 export const bootstrapClusterRoles: readonly PolicyObject<ClusterRole>[] = [
-  ...entriesOf(clusterRoles).map(([name, rows]) => clusterRole(name, rows, rolesToAggregate[name])),
+  ...entriesOf(clusterRoles).map(([name, rows]) =>
+    clusterRole(name, [...rows, ...(ownRowsOfRoles[name] ?? [])], rolesToAggregate[name]),
+  ),
   ...entriesOf(aggregatedRoles).map(aggregatedRole),
   ...entriesOf(controllerRoles).map(([name, rows]) => clusterRole(ofController(name), rows)),
   ...entriesOf(ownClusterRoles).map(([name, rows]) => clusterRole(name, rows)),

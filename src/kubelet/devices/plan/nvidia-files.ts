@@ -22,13 +22,9 @@ export function readCard(information: string): NvidiaCard | undefined {
 }
 
 /** Files of the driver that every program needs which uses a card; not each machine has all of them. */
-export const nvidiaShared = [
-  '/dev/nvidiactl',
-  '/dev/nvidia-uvm',
-  '/dev/nvidia-uvm-tools',
-  '/dev/nvidia-modeset',
-];
+export const nvidiaShared = (dev: string) =>
+  ['nvidiactl', 'nvidia-uvm', 'nvidia-uvm-tools', 'nvidia-modeset'].map((name) => `${dev}/${name}`);
 
-export const nvidiaFile = ({ minor }: NvidiaCard) => `/dev/nvidia${minor}`;
+export const nvidiaFile = ({ minor }: NvidiaCard, dev: string) => `${dev}/nvidia${minor}`;
 
 export const nvidiaResource = 'nvidia.com/gpu';

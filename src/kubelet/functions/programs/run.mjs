@@ -197,7 +197,7 @@ function watchLoop() {
   new Worker(source, { eval: true, workerData: { beats, limitMs }, resourceLimits, env: {} }).unref();
 }
 
-/** The answers of calls by their ids. The order is that in which they ended; what is under way has none yet. */
+/** The answers of calls that are made once, by their ids. The order is that in which they ended; what is under way has none yet. */
 const remembered = new Map();
 const waiting = new Map();
 let rememberedBytes = 0;
@@ -205,7 +205,6 @@ let rememberedBytes = 0;
 let forgottenUntil = performance.now();
 
 function remember(id, answer, began) {
-  forget(id);
   const size = answer.body.length + id.length + 500;
   remembered.set(id, { answer, size, began, ended: performance.now() });
   rememberedBytes += size;
@@ -221,14 +220,6 @@ function forget(id) {
   if (!found) return;
   rememberedBytes -= found.size;
   remembered.delete(id);
-}
-
-async function repeated(id) {
-  const found = remembered.get(id);
-  const answer =
-    found && performance.now() - found.ended <= rememberMs ? found.answer : await waiting.get(id);
-  if (!answer) throw new Refused(404, 'this instance does not know the call', 'unknown');
-  return answer;
 }
 
 /** How long ago the call may have been sent for the first time; undefined where it need not be made only once. */
@@ -419,20 +410,9 @@ let calls = 0;
 
 async function callHandler(handler, request, body, deadline, claimed) {
   const began = performance.now();
-  const given = request.headers['function-call-id'];
-  const callId = given ?? `local-${++calls}`;
+  const callId = request.headers['function-call-id'] ?? `local-${++calls}`;
   const event = eventOf(request, body);
-  let tell = () => {};
-  if (claimed) {
-    tell = claimed.tell;
-    claimed.isCalled = true;
-  } else if (given !== undefined) {
-    const told = new Promise((resolvePromise) => {
-      tell = resolvePromise;
-    });
-    waiting.set(given, told);
-    forget(given);
-  }
+  if (claimed) claimed.isCalled = true;
   let answer;
   try {
     answer = answerOf(await handler(event, contextOf(request, callId, deadline)));
@@ -440,10 +420,10 @@ async function callHandler(handler, request, body, deadline, claimed) {
     logTrace(error, callId);
     answer = errorAnswer(error);
   }
-  if (given !== undefined) {
-    waiting.delete(given);
-    remember(given, answer, began);
-    tell(answer);
+  if (claimed) {
+    waiting.delete(claimed.id);
+    remember(claimed.id, answer, began);
+    claimed.tell(answer);
   }
   return answer;
 }
@@ -490,10 +470,7 @@ function requireReadable(headers) {
 function admit(headers) {
   const id = headers['function-call-id'] ?? '';
   const once = onceOf(headers);
-  if (once === undefined) {
-    const repeats = headers['function-repeat']?.toLowerCase() === 'true';
-    return repeats ? { again: () => repeated(id) } : { key: begin() };
-  }
+  if (once === undefined) return { key: begin() };
   const claimed = claim(id, once);
   if (!claimed.tell) return { again: () => claimed.answer };
   try {

@@ -353,7 +353,7 @@ def length_of(headers, modern):
 
 
 class Memory:
-    """The answers of calls, by their ids, for who asks again."""
+    """The answers of calls that are made once, by their ids, for who asks again. Other calls leave nothing here."""
 
     def __init__(self):
         self.lock = threading.Lock()
@@ -385,15 +385,6 @@ class Memory:
             if record.waiter:
                 record.waiter.set()
 
-    def begin(self, call_id):
-        record = Record(call_id)
-        with self.lock:
-            before = self.records.pop(call_id, None)
-            if before:
-                self.size -= before.size
-            self.records[call_id] = record
-        return record
-
     def finish(self, record, answer):
         """Remembers the answer; the oldest go where there is no room."""
         now = time.monotonic()
@@ -401,8 +392,6 @@ class Memory:
             record.answer = answer
             if record.waiter:
                 record.waiter.set()
-            if self.records.get(record.call_id) is not record:
-                return
             # The order is that of the ends.
             self.records.move_to_end(record.call_id)
             record.ended = now
@@ -422,16 +411,6 @@ class Memory:
                 del self.records[oldest.call_id]
                 self.size -= oldest.size
                 self.forgotten = max(self.forgotten, oldest.began)
-
-    def answer(self, call_id):
-        """What the first call of that id was answered, or will be; None for an id that is not known."""
-        with self.lock:
-            record = self.records.get(call_id)
-            if record is None:
-                return None
-            if record.answer is not None:
-                return record.answer if time.monotonic() - record.ended <= REMEMBER_SECONDS else None
-        return self.wait(record)
 
     def wait(self, record):
         with self.lock:
@@ -682,12 +661,11 @@ class Server:
         self.calls = Calls()
         self.memory = Memory()
         self.open = threading.BoundedSemaphore(MOST_CONNECTIONS)
+        self.process = os.getpid()
 
     def answer(self, request, deadline, record):
-        given = request.headers.get("function-call-id")
-        call_id = given or os.urandom(8).hex()
+        call_id = request.headers.get("function-call-id") or os.urandom(8).hex()
         event = request.event()
-        record = record or (self.memory.begin(given) if given else None)
         answer = Answer(500, b'{"error":"InternalError: the call was not answered"}')
         try:
             answer = answer_of(self.program.call(event, Context(request, call_id, deadline)))
@@ -705,19 +683,13 @@ class Server:
                 self.memory.finish(record, answer)
         return answer
 
-    def repeat(self, request):
-        answer = self.memory.answer(request.headers.get("function-call-id", ""))
-        if answer is None:
-            raise Refused(404, "this instance does not know the call", "unknown", close=False)
-        return answer
-
     def turn(self, connection, request):
         """Reads what is left of the request and answers it."""
         expects = request.headers.get("expect")
         if expects is not None and expects.lower() != "100-continue":
             raise Refused(417, "the only expectation is 100-continue")
-        repeats = request.headers.get("function-repeat", "").lower() == "true"
         record = claimed = None
+        repeats = False
         try:
             once = once_seconds(request)
             if once is not None:
@@ -735,10 +707,10 @@ class Server:
             if expects is not None:
                 connection.send(b"HTTP/1.1 100 Continue\r\n\r\n")
             request.body = connection.body(request, not repeats)
-            if not repeats:
-                answer = self.answer(request, deadline, claimed)
-            else:
-                answer = self.memory.wait(record) if record else self.repeat(request)
+            answer = self.memory.wait(record) if repeats else self.answer(request, deadline, claimed)
+            if os.getpid() != self.process:
+                # The handler has forked and came back twice: a second answer would be taken for that of the next call.
+                leave(0)
             close = not request.keeps or self.calls.ending
             connection.send(answer.bytes(request.method, close))
             return not close

@@ -1,8 +1,9 @@
 /** /metrics: how the agent itself does. Pure. */
 import type { Family, Sample } from '../../../base/exposition.ts';
+import { gauge } from '../../../base/metric-family.ts';
 import type { ObservedPod } from '../../runtime/observed-pod.ts';
 import type { PodReading, UsageSnapshot, VolumeReading } from '../../usage/snapshot.ts';
-import { counter, gauge } from './metric-family.ts';
+import { type OwnProcess, processMetrics } from './process-metrics.ts';
 
 export interface AgentMetricsInput {
   readonly nodeName: string;
@@ -11,9 +12,8 @@ export interface AgentMetricsInput {
   readonly observed: readonly ObservedPod[];
   /** Undefined: it could not be read. */
   readonly snapshot: UsageSnapshot | undefined;
-  /** Of this process. */
-  readonly openFiles: number | undefined;
-  readonly mostFiles: number | undefined;
+  /** This one. */
+  readonly process: OwnProcess;
   /** What others of the agent count. */
   readonly counted: readonly Family[];
 }
@@ -42,7 +42,8 @@ export function agentMetrics(input: AgentMetricsInput): readonly Family[] {
     ),
     gauge('kubelet_desired_pods', 'Number of pods that are bound to this node', [{ value: observed.length }]),
     ...counted,
-    ...(snapshot ? [...volumeMetrics(snapshot.pods), ...processMetrics(snapshot, input)] : []),
+    ...(snapshot ? volumeMetrics(snapshot.pods) : []),
+    ...processMetrics(input.process),
   ];
 }
 
@@ -69,25 +70,5 @@ function volumeMetrics(pods: readonly PodReading[]): readonly Family[] {
     of('inodes', 'Maximum number of inodes in the volume', ({ on }) => on.inodes),
     of('inodes_free', 'Number of free inodes in the volume', ({ on }) => on.inodesFree),
     of('inodes_used', 'Number of used inodes in the volume', ({ size }) => size.inodes),
-  ];
-}
-
-function processMetrics({ node: { agent } }: UsageSnapshot, input: AgentMetricsInput): readonly Family[] {
-  const one = (value: number | undefined): Sample[] => (value === undefined ? [] : [{ value }]);
-  return [
-    counter(
-      'process_cpu_seconds_total',
-      'Total user and system CPU time spent in seconds.',
-      one(agent.cpu / 1e9),
-    ),
-    gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', one(agent.resident)),
-    gauge('process_virtual_memory_bytes', 'Virtual memory size in bytes.', one(agent.virtual)),
-    gauge(
-      'process_start_time_seconds',
-      'Start time of the process since unix epoch in seconds.',
-      one(agent.startedAt / 1000),
-    ),
-    gauge('process_open_fds', 'Number of open file descriptors.', one(input.openFiles)),
-    gauge('process_max_fds', 'Maximum number of open file descriptors.', one(input.mostFiles)),
   ];
 }

@@ -4,11 +4,11 @@
  * whole (neither), and one for the machine (`id` is `/`). Pure.
  */
 import type { Family, Sample } from '../../../base/exposition.ts';
+import { counter, gauge } from '../../../base/metric-family.ts';
 import type { NodeFacts } from '../../node/plan/node-status.ts';
 import type { CpuUsage, MemoryUsage } from '../../usage/plan/cgroup-files.ts';
 import type { InterfaceUsage } from '../../usage/plan/network-files.ts';
 import type { ContainerReading, PodReading, UsageSnapshot } from '../../usage/snapshot.ts';
-import { counter, gauge } from './metric-family.ts';
 import { together } from './summary.ts';
 
 export interface CadvisorInput {
@@ -55,11 +55,16 @@ export function cadvisorMetrics({ snapshot, facts, pauseImage }: CadvisorInput):
 
 function containers(snapshot: UsageSnapshot, pauseImage: string): readonly Family[] {
   const rows = rowsOf(snapshot, pauseImage);
-  const each = (value: (row: Row) => number | undefined, more: Labels = {}): Sample[] =>
-    rows.flatMap((row) => {
+  // Rows of one family after the other share their labels: who writes them does it once.
+  const each = (value: (row: Row) => number | undefined, more?: Labels): Sample[] => {
+    const samples: Sample[] = [];
+    for (const row of rows) {
       const found = value(row);
-      return found === undefined ? [] : [{ labels: { ...row.labels, ...more }, value: found, at: row.at }];
-    });
+      const labels = more ? { ...row.labels, ...more } : row.labels;
+      if (found !== undefined) samples.push({ labels, value: found, at: row.at });
+    }
+    return samples;
+  };
   const seconds = (ns: number | undefined) => (ns === undefined ? undefined : ns / nsPerSecond);
   const memory = (name: string, help: string, field: keyof MemoryUsage) =>
     gauge(
@@ -154,19 +159,19 @@ function containers(snapshot: UsageSnapshot, pauseImage: string): readonly Famil
 }
 
 function fileSystems(rows: readonly Row[], names: ReadonlyMap<string, string>): readonly Family[] {
+  const used = rows.flatMap(({ labels, at, container }) =>
+    (container?.devices ?? []).map((device) => {
+      const number = `${device.major}:${device.minor}`;
+      return { labels: { ...labels, device: names.get(number) ?? number }, device, at };
+    }),
+  );
   const devices = (field: 'readBytes' | 'writeBytes' | 'reads' | 'writes'): Sample[] =>
-    rows.flatMap(({ labels, at, container }) =>
-      (container?.devices ?? []).map((device) => {
-        const number = `${device.major}:${device.minor}`;
-        return { labels: { ...labels, device: names.get(number) ?? number }, value: device[field], at };
-      }),
-    );
+    used.map(({ labels, device, at }) => ({ labels, value: device[field], at }));
+  const written = rows.flatMap(({ labels, container }) =>
+    container?.layer ? [{ labels: { ...labels, device: '' }, layer: container.layer }] : [],
+  );
   const layers = (field: 'bytes' | 'inodes'): Sample[] =>
-    rows.flatMap(({ labels, container }) =>
-      container?.layer
-        ? [{ labels: { ...labels, device: '' }, value: container.layer[field], at: container.layer.at }]
-        : [],
-    );
+    written.map(({ labels, layer }) => ({ labels, value: layer[field], at: layer.at }));
   return [
     counter('container_fs_reads_bytes_total', 'Cumulative bytes read.', devices('readBytes')),
     counter('container_fs_writes_bytes_total', 'Cumulative bytes written.', devices('writeBytes')),
@@ -186,13 +191,14 @@ function fileSystems(rows: readonly Row[], names: ReadonlyMap<string, string>): 
 }
 
 function networks(rows: readonly Row[]): readonly Family[] {
+  const all = rows.flatMap(({ labels, at, interfaces = [] }) =>
+    interfaces.map((one) => ({ labels: { ...labels, interface: one.name }, one, at })),
+  );
   const of = (name: string, help: string, field: Exclude<keyof InterfaceUsage, 'name'>) =>
     counter(
       `container_network_${name}_total`,
       help,
-      rows.flatMap(({ labels, at, interfaces = [] }) =>
-        interfaces.map((one) => ({ labels: { ...labels, interface: one.name }, value: one[field], at })),
-      ),
+      all.map(({ labels, one, at }) => ({ labels, value: one[field], at })),
     );
   return [
     of('receive_bytes', 'Cumulative count of bytes received.', 'receivedBytes'),

@@ -1,7 +1,9 @@
 /** /configz: the agent's settings in the form of a KubeletConfiguration (kubelet.config.k8s.io/v1beta1). Pure. */
+import { byteQuantity } from '../../../apimachinery/quantity.ts';
 import { goDuration } from '../../../base/time.ts';
 import type { Threshold } from '../../node/plan/eviction-thresholds.ts';
 import { leaseSeconds, type ReservedResources } from '../../node/plan/node-status.ts';
+import type { LogRotation } from '../../runtime/log-rotation.ts';
 
 export interface ConfigurationInput {
   readonly address: string;
@@ -10,6 +12,7 @@ export interface ConfigurationInput {
   readonly heartbeatMs: number;
   readonly evictionHard: readonly Threshold[];
   readonly systemReserved: ReservedResources;
+  readonly logRotation: LogRotation;
   readonly clusterDNS: string | undefined;
   readonly clusterDomain: string;
   readonly resolvConf: string;
@@ -21,7 +24,7 @@ const amount = (threshold: Threshold) =>
   'fraction' in threshold ? `${Number((threshold.fraction * 100).toFixed(6))}%` : String(threshold.amount);
 
 export function configuration(input: ConfigurationInput): object {
-  const { clusterDNS, podCIDR, staticPodPath, evictionHard } = input;
+  const { clusterDNS, podCIDR, staticPodPath, evictionHard, logRotation } = input;
   return {
     enableServer: true,
     enableSystemLogHandler: false,
@@ -48,8 +51,8 @@ export function configuration(input: ConfigurationInput): object {
     evictionHard: Object.fromEntries(evictionHard.map((threshold) => [threshold.signal, amount(threshold)])),
     evictionPressureTransitionPeriod: '5m0s',
     systemReserved: input.systemReserved,
-    containerLogMaxSize: '10Mi',
-    containerLogMaxFiles: 5,
+    containerLogMaxSize: byteQuantity(logRotation.maxBytes),
+    containerLogMaxFiles: logRotation.maxFiles,
     rotateCertificates: true,
     serverTLSBootstrap: true,
     failSwapOn: false,

@@ -1,7 +1,7 @@
 /** /metrics/resource: what metrics-server reads. Pure. */
 import type { Family, Sample } from '../../../base/exposition.ts';
+import { counter, gauge } from '../../../base/metric-family.ts';
 import type { ContainerReading, PodReading, UsageSnapshot } from '../../usage/snapshot.ts';
-import { counter, gauge } from './metric-family.ts';
 import { together } from './summary.ts';
 
 const nsPerSecond = 1e9;

@@ -173,10 +173,12 @@ describe('a connection that is agreed on', () => {
         'x-stream-protocol-version: v4',
         'x-stream-protocol-version: v3',
         'x-forwarded-for: 10.0.0.1',
+        'audit-id: mine',
       ]),
     );
     await client.reads(/101/);
     assert.deepEqual(agents.asked[0]?.headers, {
+      'audit-id': 'mine',
       connection: 'Upgrade',
       upgrade: 'websocket',
       'sec-websocket-key': 'k',

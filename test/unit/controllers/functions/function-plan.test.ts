@@ -53,6 +53,12 @@ const callable = (since = 0) => ({
 });
 const active = { activeVersion: 'v2', ...callable() };
 
+it('an instance that has ended is removed once, and not again while it goes', () => {
+  const over = (name: string, more: object = {}) => instance('v2', name, { phase: 'Failed', metadata: more });
+  const going = { deletionTimestamp: at(1), finalizers: ['x'] };
+  assert.deepEqual(plan(fn(active), { pods: [over('p1'), over('p2', going)] }).remove, ['p1']);
+});
+
 describe('a new function', () => {
   it('is tried out with one instance, whoever waits', () => {
     const { create, status, ready } = plan(fn({ demand: { m1: 5 } }), { versions: ['v2'] });

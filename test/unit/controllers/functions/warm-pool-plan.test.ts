@@ -43,6 +43,7 @@ const pod = ({ phase = 'Running', age = 10, labels = {}, running = true }: Shape
         ...labels,
       },
     },
+    spec: { containers: [{ name: 'function', image: pool.spec.image }] },
     status: { phase, containerStatuses: [{ state: running ? { running: {} } : { waiting: {} } }] },
   }) as unknown as Pod;
 
@@ -96,6 +97,13 @@ describe('an instance that waits', () => {
     assert.deepEqual(fitting([young, old, given, starting], version(), sha256), [old, young]);
     assert.deepEqual(fitting([young], version({ baseImage: 'python:4' }), sha256), []);
     assert.deepEqual(fitting([young], version({ runtime: 'nodejs' }), sha256), []);
+  });
+  it('is none that a node has made for itself, whatever its labels say', () => {
+    const one = pod();
+    const controller = { apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'u', controller: true };
+    const mirror = { ...one, metadata: { ...one.metadata, ownerReferences: [controller] } };
+    const other = { ...one, spec: { containers: [{ name: 'function', image: 'mine:1' }] } } as unknown as Pod;
+    assert.deepEqual(fitting([mirror, other], version(), sha256), []);
   });
   const refused: readonly (readonly [string, object])[] = [
     ['it has an image of its own', { runtime: undefined, baseImage: undefined, image: 'app:1' }],

@@ -6,7 +6,7 @@ import type { Service } from '../../../../src/api/core/v1/service.ts';
 import type { EndpointSlice } from '../../../../src/api/discovery/v1/endpoint-slice.ts';
 import { deepCopy } from '../../../../src/apimachinery/equality.ts';
 import { endpointOf, planSlices } from '../../../../src/controllers/services/endpointslice-plan.ts';
-import { container, meta, ownedBy, pod, service } from '../objects.ts';
+import { at, container, meta, ownedBy, pod, service } from '../objects.ts';
 
 const owner = { ...ownedBy('Service', 'web'), apiVersion: 'v1' };
 const ready = (index: number, over: Parameters<typeof pod>[1] = {}) =>
@@ -110,6 +110,7 @@ describe('a new slice', () => {
           'kubernetes.io/service-name': 'web',
           'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io',
         },
+        annotations: { 'endpoints.kubernetes.io/last-change-trigger-time': at(0) },
         ownerReferences: [owner],
       },
       addressType: 'IPv4',

@@ -77,6 +77,30 @@ describe('the host name of an endpoint', () => {
   });
 });
 
+describe('when that happened for which slices change', () => {
+  const name = 'endpoints.kubernetes.io/last-change-trigger-time';
+  const told = (slices: readonly EndpointSlice[]) =>
+    slices.map(({ metadata }) => metadata.annotations?.[name]);
+  const target = { ...service(), metadata: meta('web', { creationTimestamp: at(5) }) };
+
+  it('is that the first of the pods became ready, and not before there was a Service', () => {
+    const { slices } = apply(target, [ready(0), ready(1, { readyAt: 20 }), ready(2, { readyAt: 30 })], []);
+    assert.deepEqual(told(slices), [at(5)]);
+    const more = apply(target, [ready(0), ready(1), ready(2), ready(3, { readyAt: 50 })], slices);
+    assert.deepEqual(told(more.slices), [at(50)]);
+  });
+
+  it('is not told again when a pod goes, and no reason to write', () => {
+    const pods = [ready(0, { readyAt: 20 }), ready(1, { readyAt: 40 })];
+    const { slices } = apply(target, pods, []);
+    assert.equal(apply(target, pods, slices).writes, 0);
+    const terminating = ready(1, { readyAt: 40, metadata: { deletionTimestamp: at(60) } });
+    const next = apply(target, [ready(0, { readyAt: 20 }), terminating], slices);
+    assert.equal(next.writes, 1);
+    assert.deepEqual(told(next.slices), told(slices));
+  });
+});
+
 describe('portsOf', () => {
   const ports = [{ name: 'http', containerPort: 8080, protocol: 'TCP' as const }];
   const named = pod('a', { spec: { containers: [container({ ports })] } });

@@ -155,6 +155,11 @@ describe('deliveries', () => {
     ]);
     assert.deepEqual([start.length, again], [0, 2000]);
   });
+  it('do not wait for a time that is farther than any pause: a clock was put back', () => {
+    const far = event({ nextTime: rfc3339(now + 3_600_000) });
+    const { start, again } = plan([far, event({ nextTime: rfc3339(now + 7000) })]);
+    assert.deepEqual([start, again], [[far], 7000]);
+  });
   it('leave dead letters, but for those set going again', () => {
     const again = event({ phase: 'Failed', replays: 1, nextTime: rfc3339(now + 9000) }, { replays: 2 });
     const { start, deadLetters } = plan([event({ phase: 'Failed', replays: 1 }, { replays: 1 }), again]);
@@ -166,6 +171,12 @@ describe('deliveries', () => {
     );
     const { discard, deadLetters } = plan(dead);
     assert.deepEqual([discard, deadLetters], [[dead[0]], 2]);
+  });
+  it('discard none of which the cache shows what it was before it was set going again', () => {
+    const dead = event({ phase: 'Failed', failedTime: rfc3339(now) });
+    const facts = { isBusy: (one: TriggerEvent) => one === dead };
+    const { discard, deadLetters } = plan([dead], facts, { deadLetters: { limit: 0 } });
+    assert.deepEqual([discard, deadLetters], [[], 0]);
   });
   it('rest while the trigger is suspended', () => {
     const { start, pending, again } = plan([event()], {}, { suspend: true });

@@ -31,6 +31,12 @@ const rows: readonly (readonly [string, CallOutcome, unknown])[] = [
   ['an error that is no JSON', answered(500, 'oh', { error: 'E' }), failed('E', 'oh')],
   ['an error that is null', answered(500, 'null', { error: 'E' }), failed('E', 'null')],
   [
+    'the first status that means no success',
+    answered(300, ''),
+    failed('Function.Status', 'the function answered with the status 300: '),
+  ],
+  ['the last one that does', answered(299, '1'), succeeded(1)],
+  [
     'a status',
     answered(404, 'no'),
     failed('Function.Status', 'the function answered with the status 404: no'),

@@ -1,38 +1,63 @@
-/** How much of the controller of runs one namespace may hold. */
+/** How much of something scarce one namespace may hold. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { roomFor } from '../../../../src/base/fair-share.ts';
 import { Shares } from '../../../../src/controllers/workflows/shares.ts';
 
-test('keys beyond the share of their namespace are turned away, and told in order as others leave', () => {
-  const shares = new Shares(2);
+test('nobody has more than half, and the last quarter is for those who have next to nothing', () => {
+  const all = 100;
+  const roomOf = (taken: number, own: number) => roomFor(all, taken, own);
+  assert.deepEqual([roomOf(0, 0), roomOf(40, 40), roomOf(50, 50)], [50, 10, 0]);
+  assert.deepEqual([roomOf(50, 0), roomOf(70, 20), roomOf(75, 25)], [25, 5, 0]);
   assert.deepEqual(
-    ['a/1', 'a/2', 'a/3', 'a/4', 'a/3'].map((key) => shares.enter(key)),
-    [true, true, false, false, false],
+    [roomOf(75, 0), roomOf(76, 1), roomOf(78, 3), roomOf(99, 0), roomOf(100, 0)],
+    [3, 2, 0, 1, 0],
   );
-  assert.equal(shares.leave('a/1'), 'a/3');
-  assert.equal(shares.enter('a/3'), true);
-  assert.equal(shares.enter('a/5'), false);
-  assert.deepEqual([shares.leave('a/2'), shares.leave('a/3')], ['a/4', 'a/5']);
-  assert.deepEqual([shares.enter('a/4'), shares.enter('a/5')], [true, true]);
-  assert.deepEqual([shares.leave('a/4'), shares.leave('a/5')], [undefined, undefined]);
 });
 
-test('a key that was turned away and came in since is not told again', () => {
-  const shares = new Shares(1);
-  assert.deepEqual([shares.enter('a/1'), shares.enter('a/2')], [true, false]);
-  assert.equal(shares.leave('a/1'), 'a/2');
-  assert.deepEqual([shares.enter('a/3'), shares.enter('a/2')], [true, false]);
-  assert.equal(shares.leave('a/3'), 'a/2');
-  assert.equal(shares.enter('a/2'), true);
-  assert.equal(shares.leave('a/2'), undefined);
+test('a few cannot take all of it, however many they are who ask', () => {
+  const shares = new Shares<string>(32);
+  const taken = (namespace: string) =>
+    Array.from({ length: 100 }, (_, i) => shares.enter(namespace, `${namespace}/${i}`)).filter(Boolean)
+      .length;
+  assert.deepEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'].map(taken), [16, 8, 1, 1, 1, 1, 1, 1, 1]);
 });
 
-test('a full namespace takes nothing from another', () => {
-  const shares = new Shares(1);
+test('those beyond the share of their namespace are turned away, and told in order as others leave', () => {
+  const shares = new Shares<string>(4);
+  const enter = (...names: string[]) => names.map((name) => shares.enter('a', name));
+  assert.deepEqual(enter('1', '2', '3', '4', '3'), [true, true, false, false, false]);
+  assert.equal(shares.leave('a'), '3');
+  assert.deepEqual(enter('3', '5'), [true, false]);
+  assert.equal(shares.leave('a'), '4');
+  assert.deepEqual(enter('4'), [true]);
+  assert.equal(shares.leave('a'), '5');
+  assert.equal(shares.leave('a'), undefined);
+});
+
+test('one that was turned away and came in since, or waits no more, is not told again', () => {
+  const shares = new Shares<string>(2);
   assert.deepEqual(
-    ['a/1', 'a/2', 'b/1'].map((key) => shares.enter(key)),
-    [true, false, true],
+    [shares.enter('a', '1'), shares.enter('a', '2'), shares.enter('a', '3')],
+    [true, false, false],
   );
-  assert.equal(shares.leave('b/1'), undefined);
-  assert.equal(shares.enter('b/2'), true);
+  assert.equal(shares.leave('a'), '2');
+  assert.deepEqual([shares.enter('a', '4'), shares.enter('a', '2')], [true, false]);
+  shares.forget('a', '3');
+  assert.equal(shares.leave('a'), '2');
+  assert.equal(shares.enter('a', '2'), true);
+  assert.equal(shares.leave('a'), undefined);
+});
+
+test('the lines take turns, and one that has its share already is passed over', () => {
+  const shares = new Shares<string>(8);
+  const fill = (namespace: string) => {
+    for (let i = 0; i < 8; i++) shares.enter(namespace, `${namespace}${i}`);
+  };
+  for (const namespace of ['a', 'b', 'c', 'd', 'e']) fill(namespace);
+  // Of eight a has four, b two, and c and d the last ones.
+  assert.equal(shares.isFree('a'), false);
+  assert.equal(shares.leave('a'), 'e0');
+  assert.equal(shares.enter('e', 'e0'), true);
+  assert.deepEqual([shares.leave('e'), shares.leave('d')], ['e1', 'd1']);
 });

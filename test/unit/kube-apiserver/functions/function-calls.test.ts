@@ -54,6 +54,19 @@ describe('calls', () => {
     await clock.settle();
     assert.deepEqual(taken, ['a@one', 'b@one']);
   });
+  it('that were not taken come before those that wait, and nothing is timed for those that have a place', async () => {
+    const { clock, calls, taken, call } = world();
+    calls.instances.set([pod('one')]);
+    const [a, b] = [call('a'), call('b')];
+    for (const name of ['c', 'd']) call(name);
+    await clock.settle();
+    a.notTaken();
+    void a.again();
+    b.end();
+    await clock.advance(1000);
+    assert.deepEqual(taken, ['a@one', 'b@one', 'a@one', 'c@one']);
+    assert.equal(clock.pending, 1, 'one waits');
+  });
   it('go to the instance with the fewest, and to none that has its number', async () => {
     const { clock, calls, taken, call } = world();
     calls.instances.set([pod('one'), pod('two')]);
@@ -102,12 +115,17 @@ describe('calls', () => {
   });
   it('whose caller has left do not get a place', async () => {
     const { clock, calls, taken, call } = world();
-    const [a] = [call('a'), call('b')];
+    const [a, b] = [call('a'), call('b')];
     a.end();
     calls.instances.set([pod('one')]);
     calls.dispatch();
     await clock.settle();
-    assert.deepEqual(taken, ['b@one']);
+    assert.deepEqual(taken, ['a: the call is over', 'b@one']);
+    await a.again();
+    b.end();
+    await clock.settle();
+    assert.deepEqual(taken.slice(2), ['a: the call is over']);
+    assert.equal(calls.instances.choose(1, 0)?.underWay, 0);
   });
   it('that wait too long are refused', async () => {
     const { clock, taken, call } = world();

@@ -66,15 +66,16 @@ describe('a request', () => {
   });
 
   test('leads to the port of the pod by way of its node', async () => {
-    await ask('/');
-    await backend.agents.ask(toPod('/', 'web:81'));
+    const headers = { 'audit-id': 'mine' };
+    await ask('/', { headers });
+    await backend.agents.ask(toPod('/', 'web:81'), { headers });
     assert.deepEqual(
       backend.agents.asked.map(({ node, method, path, headers }) => [node, method, path, headers]),
       ['8080', '81'].map((port) => [
         'n1',
         'POST',
         `/connect/default/web/${port}`,
-        { connection: 'Upgrade', upgrade: 'tcp' },
+        { ...headers, connection: 'Upgrade', upgrade: 'tcp' },
       ]),
     );
   });

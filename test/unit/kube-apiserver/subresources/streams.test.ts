@@ -33,6 +33,9 @@ beforeEach(() => {
   agents.agree = async () => ({ headers: {}, socket: duplexPair()[0] });
 });
 
+/** By which both logs have the request. */
+const id = { 'audit-id': 'mine' };
+
 describe('the agent is asked for', () => {
   for (const [what, asked] of [
     ['web/exec?command=ls&stdout=true', 'n1 /exec/default/web/c?output=1&command=ls'],
@@ -54,12 +57,12 @@ describe('the agent is asked for', () => {
     test(what, async () => {
       const socket = duplexPair()[0];
       agents.agree = async () => ({ headers: { upgrade: 'websocket' }, socket });
-      const answer = await agents.ask(`${pods}/${what}`, leaving);
+      const answer = await agents.ask(`${pods}/${what}`, { ...leaving, headers: id });
       assert.equal(await answer.text(), '');
       assert.equal(agents.joined?.socket, socket);
       assert.deepEqual(
         agents.asked.map(({ node, path, method, headers }) => [`${node} ${path}`, method, headers]),
-        [[asked, 'GET', websocket]],
+        [[asked, 'GET', { ...websocket, ...id }]],
       );
     });
 
@@ -94,8 +97,8 @@ describe('the agent is asked for', () => {
 
   test('a log on a WebSocket, however that is written, and on nothing else', async () => {
     for (const upgrade of ['websocket', 'WebSocket']) {
-      await agents.ask(`${pods}/web/log`, { upgrade: { upgrade } });
-      assert.deepEqual(agents.asked.pop()?.headers, { upgrade });
+      await agents.ask(`${pods}/web/log`, { upgrade: { upgrade }, headers: id });
+      assert.deepEqual(agents.asked.pop()?.headers, { upgrade, ...id });
     }
     const answer = await agents.ask(`${pods}/web/log`, { upgrade: { upgrade: 'spdy/3.1' } });
     assert.equal(await answer.text(), 'said');

@@ -42,3 +42,53 @@ test('one that a build wrote is installed', async () => {
   await assert.rejects(build('python', `a==1 ${hash}\n`), began);
   await assert.rejects(build('nodejs', packages('1.0.0')), began);
 });
+
+test('of two nodes that install at once the first lock stays, and the other installs that', async () => {
+  const theirs = `a==1 ${hash}\n`;
+  const version = {
+    metadata: { name: 'f-1', namespace: 'default', uid: 'u' },
+    spec: {
+      ...{ function: 'f', runtime: 'python', handler: 'main.handler' },
+      ...{ files: { 'requirements.txt': 'a' }, image: 'minik8s.function/default/f:h' },
+    },
+  } as unknown as FunctionVersion;
+  // Written while this node installs.
+  let stored = { ...version, status: { lock: theirs } } as FunctionVersion;
+  const installed: string[] = [];
+  let commits = 0;
+  const { install, commit } = {
+    install: async (
+      wanted: { archive: Uint8Array },
+      _: unknown,
+      use: (result: unknown) => Promise<unknown>,
+    ) => {
+      installed.push(Buffer.from(wanted.archive).toString('latin1').includes('a==1') ? 'theirs' : 'own');
+      const report = {
+        install: [
+          {
+            metadata: { name: 'a', version: '2' },
+            download_info: { archive_info: { hashes: { sha256: 'a'.repeat(64) } } },
+          },
+        ],
+      };
+      return use({ exitCode: 0, installed: { file: async () => JSON.stringify(report) } });
+    },
+    commit: async () => void commits++,
+  };
+  const one = new FunctionBuilder({
+    client: {
+      resource: () => ({
+        get: async () => stored,
+        updateStatus: async (next: FunctionVersion) => {
+          stored = next;
+          return next;
+        },
+      }),
+    } as never,
+    engine: { install, commit } as unknown as BuildEngine,
+    readAsset: () => new Uint8Array(),
+    environment: {},
+  });
+  await one.build(version, 'sha256:1', log, new AbortController().signal);
+  assert.deepEqual([stored.status?.lock, installed, commits], [theirs, ['own', 'theirs'], 1]);
+});

@@ -1,0 +1,6 @@
+/** `node config/monitoring/generate.ts`: writes the files that are made of others. Run it after a change of one of those. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { generated, monitoringDirectory } from './generated.ts';
+
+for (const [path, text] of await generated()) await writeFile(join(monitoringDirectory, path), text);

@@ -1,0 +1,49 @@
+/** How grave a line must be to be logged: one level for all components, and others for some. Pure. */
+
+/** From the most grave to the least. */
+export const logLevels = ['error', 'warn', 'info', 'debug'] as const;
+
+export type LogLevel = (typeof logLevels)[number];
+
+export interface LogLevels {
+  readonly others: LogLevel;
+  /** By the path of a component as the log shows it, such as `kubelet/probes`; it holds for all below it too. */
+  readonly components: ReadonlyMap<string, LogLevel>;
+}
+
+const isLevel = (text: string): text is LogLevel => (logLevels as readonly string[]).includes(text);
+const componentPath = /^[a-z0-9][a-z0-9.-]*(?:\/[a-z0-9][a-z0-9.-]*)*$/i;
+const allowedLevels = [...logLevels].reverse().join(', ');
+const shape = `expected one of ${allowedLevels}, or levels of components such as info,apiserver=debug,kubelet/probes=warn`;
+
+/** Reads `info,apiserver=debug`. Throws an Error that says what is allowed; without a level for all it is info. */
+export function parseLogLevels(text: string): LogLevels {
+  let others: LogLevel | undefined;
+  const components = new Map<string, LogLevel>();
+  for (const part of text.split(',').map((one) => one.trim())) {
+    const [name = '', level, ...more] = part.split('=');
+    if (level === undefined && isLevel(name)) {
+      if (others !== undefined)
+        throw new Error(`"${others}" and "${name}" are both for all components; give one`);
+      others = name;
+      continue;
+    }
+    if (level === undefined || more.length > 0) throw new Error(part === '' ? shape : `"${part}": ${shape}`);
+    if (!componentPath.test(name))
+      throw new Error(`"${name}" is no component; write it as the log shows it, such as kubelet/probes`);
+    if (!isLevel(level))
+      throw new Error(`"${level}" is no level for ${name}; expected one of ${allowedLevels}`);
+    if (components.has(name)) throw new Error(`component ${name} is given twice`);
+    components.set(name, level);
+  }
+  return { others: others ?? 'info', components };
+}
+
+/** The level of the longest given path that leads to the component. */
+export function levelOf({ others, components }: LogLevels, component: string): LogLevel {
+  for (let path = component; path !== ''; path = path.slice(0, Math.max(0, path.lastIndexOf('/')))) {
+    const level = components.get(path);
+    if (level !== undefined) return level;
+  }
+  return others;
+}

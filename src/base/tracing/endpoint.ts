@@ -1,0 +1,14 @@
+/** Where spans go: what --tracing-endpoint and OTEL_EXPORTER_OTLP_ENDPOINT say. Pure. */
+
+const path = '/v1/traces';
+
+/** The URL that spans are sent to: behind the endpoint's own path, as OTLP has it. Throws an Error that says what is expected. */
+export function tracesUrl(endpoint: string): URL {
+  const url = URL.parse(endpoint);
+  const isPlain = url && url.username === '' && url.password === '' && !/[?#\s]/.test(endpoint);
+  if (!isPlain || !/^https?:$/.test(url.protocol) || url.host === '')
+    throw new Error('expected a URL such as http://127.0.0.1:4318, without a password');
+  const own = url.pathname.replace(/\/+$/, '');
+  url.pathname = own.endsWith(path) ? own : `${own}${path}`;
+  return url;
+}

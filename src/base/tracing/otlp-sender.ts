@@ -1,0 +1,46 @@
+/** Sends spans to a collector: OTLP over HTTP, in JSON. */
+import { hostname } from 'node:os';
+import { errorMessage } from '../log.ts';
+import { version } from '../version.ts';
+import { otlpRefused, otlpRequest } from './otlp.ts';
+import type { SendSpans } from './span-queue.ts';
+
+/** The collector may take them later (OTLP, "Failures"). */
+const passing: readonly number[] = [408, 429, 502, 503, 504];
+/** Bytes of an answer that are read. */
+const longestAnswer = 16 * 1024;
+
+export function otlpSender(endpoint: URL): SendSpans {
+  const host = hostname();
+  return async (spans, signal) => {
+    const body = otlpRequest(spans, host, version());
+    const headers = { 'content-type': 'application/json' };
+    const answer = await post(endpoint, { method: 'POST', headers, body, signal, redirect: 'error' });
+    const text = await beginningOf(answer);
+    if (answer.ok) return otlpRefused(text);
+    const why = `${endpoint.origin} answered ${answer.status}`;
+    if (passing.includes(answer.status)) throw new Error(why);
+    return { count: spans.length, why };
+  };
+}
+
+/** What failed stands in the cause of what fetch throws. */
+async function post(endpoint: URL, request: RequestInit): Promise<Response> {
+  try {
+    return await fetch(endpoint, request);
+  } catch (error) {
+    const why = errorMessage(error instanceof TypeError && error.cause ? error.cause : error);
+    throw new Error(`no answer from ${endpoint.origin}: ${why}`);
+  }
+}
+
+async function beginningOf({ body }: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body ?? []) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > longestAnswer) break;
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

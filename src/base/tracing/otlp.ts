@@ -1,0 +1,56 @@
+/** Spans as OTLP writes them in JSON (opentelemetry-proto, ExportTraceServiceRequest), and what its answer says. Pure. */
+import type { Attributes, FinishedSpan, SpanKind } from './span.ts';
+
+const kinds: Readonly<Record<SpanKind, number>> = { internal: 1, server: 2, client: 3 };
+const failed = { code: 2 };
+const sampledFlag = 1;
+
+/** One resource a part of the cluster, which collectors show as a service; `host` is the machine. */
+export function otlpRequest(spans: readonly FinishedSpan[], host: string, version: string): string {
+  const resourceSpans = [...Map.groupBy(spans, ({ service }) => service)].map(([service, own]) => ({
+    resource: { attributes: attributesOf({ 'service.name': service, 'host.name': host }) },
+    scopeSpans: [{ scope: { name: 'minik8s', version }, spans: own.map(spanOf) }],
+  }));
+  return JSON.stringify({ resourceSpans });
+}
+
+function spanOf({ name, kind, context, parent, link, from, to, attributes, error }: FinishedSpan) {
+  return {
+    traceId: context.traceId,
+    spanId: context.spanId,
+    ...(parent !== undefined && { parentSpanId: parent }),
+    flags: sampledFlag,
+    name,
+    kind: kinds[kind],
+    startTimeUnixNano: nanoseconds(from),
+    endTimeUnixNano: nanoseconds(to),
+    attributes: attributesOf(attributes),
+    ...(link && { links: [{ traceId: link.traceId, spanId: link.spanId }] }),
+    ...(error !== undefined && { status: { ...failed, message: error } }),
+  };
+}
+
+/** As a text: no number of JavaScript holds it. Of milliseconds microseconds are known. */
+const nanoseconds = (ms: number): string => `${BigInt(Math.round(ms * 1000)) * 1000n}`;
+
+const attributesOf = (attributes: Attributes) =>
+  Object.entries(attributes).flatMap(([key, value]) =>
+    value === undefined ? [] : [{ key, value: anyValue(value) }],
+  );
+
+function anyValue(value: string | number | boolean) {
+  if (typeof value === 'string') return { stringValue: value };
+  if (typeof value === 'boolean') return { boolValue: value };
+  return Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value };
+}
+
+/** How many spans a collector refused that took the rest, and why. An answer that cannot be read refuses none. */
+export function otlpRefused(text: string): { readonly count: number; readonly why: string } {
+  try {
+    const { rejectedSpans = 0, errorMessage = '' } = JSON.parse(text || '{}').partialSuccess ?? {};
+    const count = Number(rejectedSpans);
+    return { count: Math.max(count, 0) || 0, why: `the collector refused them: ${errorMessage}` };
+  } catch {
+    return { count: 0, why: '' };
+  }
+}

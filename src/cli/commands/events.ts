@@ -1,0 +1,123 @@
+/** `ctl events`: what has happened, the latest last; of one object, of some types, or as it comes. */
+import type { JsonObject } from '../../apimachinery/equality.ts';
+import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
+import { UsageError } from '../../base/usage-error.ts';
+import type { Cluster } from '../cluster.ts';
+import { findResource } from '../discovery.ts';
+import { type FlagTable, outputFlag } from '../flags.ts';
+import { metadataOf, recordsAt, textAt } from '../objects.ts';
+import { chunkSizeFlag, chunkSizeOf, pages } from '../pages.ts';
+import { eventHeaders, eventRow, eventTime } from '../printers/event-rows.ts';
+import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
+import { TableWriter } from '../printers/table-writer.ts';
+import type { CollectionTarget } from '../targets.ts';
+import type { Verb, VerbContext } from '../verb.ts';
+import { followChanges } from './get-watch.ts';
+
+const flagTable = {
+  'all-namespaces': { type: 'boolean', short: 'A', about: 'from all namespaces' },
+  for: { type: 'string', hint: 'TYPE/NAME', about: 'only events about this object' },
+  types: { type: 'string', hint: 'TYPES', about: 'only events of these types: Normal, Warning' },
+  watch: { type: 'boolean', short: 'w', about: 'keep watching and show every new event' },
+  'no-headers': { type: 'boolean', about: 'do not print the header line' },
+  'show-managed-fields': { type: 'boolean', about: 'show metadata.managedFields' },
+  ...outputFlag,
+  ...chunkSizeFlag,
+} as const satisfies FlagTable;
+
+export const events: Verb = {
+  about: 'show events, the latest last',
+  flags: flagTable,
+  async run(context) {
+    const { flags, io } = context;
+    if (flags.words.length > 0)
+      throw new UsageError('ctl events takes no words: --for TYPE/NAME says of what');
+    const isWanted = typesOf(flags.texts('types'));
+    const print = printer(context);
+    const cluster = context.cluster();
+    const collection = await collectionOf(context, cluster);
+    const found: JsonObject[] = [];
+    let version = '';
+    for await (const page of pages(cluster, collection, { limit: chunkSizeOf(flags) })) {
+      for (const event of recordsAt(page, 'items'))
+        if (isWanted(event)) found.push({ ...event, apiVersion: 'v1', kind: 'Event' });
+      version = textAt(page, 'metadata', 'resourceVersion');
+    }
+    if (!flags.on('watch')) {
+      const everywhere = flags.on('all-namespaces');
+      if (found.length === 0)
+        io.err(everywhere ? 'No events found.\n' : `No events found in ${cluster.namespace} namespace.\n`);
+      else print(found.toSorted((a, b) => eventTime(a) - eventTime(b)));
+      return;
+    }
+    for (const event of found) print(event);
+    // An event that goes has only become old. Where the server has forgotten what came meanwhile it ends, as kubectl does.
+    await followChanges(
+      cluster,
+      collection,
+      { accept: undefined, version, signal: io.signal },
+      (event, type) => {
+        if (type !== 'DELETED' && isWanted(event)) print(event);
+      },
+    );
+  },
+};
+
+/** Without any all are wanted. Throws UsageError for one that there is not. */
+function typesOf(given: readonly string[]): (event: JsonObject) => boolean {
+  const wanted = given.flatMap((text) => text.split(',')).map((type) => type.toLowerCase());
+  if (wanted.some((type) => type !== 'normal' && type !== 'warning'))
+    throw new UsageError('valid --types are Normal or Warning');
+  return (event) => wanted.length === 0 || wanted.includes(textAt(event, 'type').toLowerCase());
+}
+
+async function collectionOf({ flags }: VerbContext, cluster: Cluster): Promise<CollectionTarget> {
+  const resources = await cluster.resources();
+  const about = flags.text('for');
+  const namespace = flags.on('all-namespaces') ? '' : cluster.namespace;
+  const all = { resource: findResource(resources, 'events'), namespace, labelSelector: undefined };
+  if (about === undefined || about === '') return { ...all, fieldSelector: undefined };
+  const [type = '', name, ...more] = about.split('/');
+  if (name === undefined) throw new UsageError('--for must be in resource/name form');
+  if (more.length > 0)
+    throw new UsageError('arguments in resource/name form may not have more than one slash');
+  const resource = findResource(resources, type);
+  const fieldSelector = Object.entries({
+    kind: resource.kind,
+    apiVersion: apiVersionOf(resource),
+    name,
+  }).map(([field, value]) => `involvedObject.${field}=${value}`);
+  return { ...all, fieldSelector: fieldSelector.join(',') };
+}
+
+/** Prints one event, or a list of them. */
+function printer({ flags, io, palette }: VerbContext): (events: JsonObject | readonly JsonObject[]) => void {
+  const format = objectFormat(flags.text('output'));
+  const shown = (event: JsonObject) =>
+    flags.on('show-managed-fields') ? event : withoutManagedFields(event);
+  if (format)
+    return (given) =>
+      io.out(
+        format(
+          isList(given)
+            ? { apiVersion: 'v1', kind: 'EventList', metadata: {}, items: given.map(shown) }
+            : shown(given),
+        ),
+      );
+  const everywhere = flags.on('all-namespaces');
+  const table = new TableWriter(palette);
+  let headers = flags.on('no-headers') ? [] : [...(everywhere ? ['NAMESPACE'] : []), ...eventHeaders];
+  return (given) => {
+    const rows = [given]
+      .flat()
+      .map((event) => [
+        ...(everywhere ? [metadataOf(event).namespace] : []),
+        ...eventRow(event, io.clock.now()),
+      ]);
+    io.out(table.format(rows, headers));
+    headers = [];
+  };
+}
+
+const isList = (given: JsonObject | readonly JsonObject[]): given is readonly JsonObject[] =>
+  Array.isArray(given);

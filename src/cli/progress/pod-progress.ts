@@ -1,0 +1,84 @@
+/**
+ * What the pods of a workload wait for, told to a person who looks: by a watch of the pods, and, of images that are pulled, by what their
+ * nodes say each second. Where nobody looks, nothing is asked; who may not ask the nodes is told less.
+ */
+import type { JsonObject } from '../../apimachinery/equality.ts';
+import { onAbort } from '../../base/abort.ts';
+import { sleep } from '../../base/clock.ts';
+import type { Activity } from '../../base/live-lines.ts';
+import { findResource } from '../discovery.ts';
+import { followAll } from '../follow.ts';
+import { podSelectorOf } from '../objects.ts';
+import { type ObjectTarget, targetPath } from '../targets.ts';
+import type { VerbContext } from '../verb.ts';
+import { type Pull, podsText, pullsIn, waitingNodes } from './object-progress.ts';
+
+const everyMs = 1000;
+/** More are not asked: a line has no room for them. */
+const mostNodes = 3;
+
+/** Until the signal aborts. Never rejects: whoever waits for the workload does not do so for this. */
+export async function tellOfPods(
+  context: VerbContext,
+  target: ObjectTarget,
+  work: Activity,
+  signal: AbortSignal,
+): Promise<void> {
+  if (!context.io.progress) return;
+  const over = new AbortController();
+  const unlink = [signal, context.io.signal].map((one) => onAbort(one, () => over.abort()));
+  const seen: Seen = { pods: [], pulls: [] };
+  const say = () => work.say(podsText(seen.pods, seen.pulls));
+  await Promise.allSettled([
+    followPods(context, target, seen, say, over.signal).finally(() => over.abort()),
+    askNodes(context, seen, say, over.signal),
+  ]);
+  for (const forget of unlink) forget();
+}
+
+interface Seen {
+  pods: readonly JsonObject[];
+  pulls: readonly Pull[];
+}
+
+async function followPods(
+  { cluster, io }: VerbContext,
+  target: ObjectTarget,
+  seen: Seen,
+  say: () => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const labelSelector = podSelectorOf(await cluster().get(targetPath(target)));
+  const resource = findResource(await cluster().resources(), 'pods');
+  const { namespace } = target;
+  const collection = { resource, namespace, labelSelector, fieldSelector: undefined };
+  const options = { clock: io.clock, timeoutMs: undefined, signal };
+  for await (const pods of followAll(cluster(), collection, options)) {
+    seen.pods = [...pods.values()];
+    say();
+  }
+}
+
+async function askNodes(
+  { cluster, io }: VerbContext,
+  seen: Seen,
+  say: () => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const silent = new Set<string>();
+  while (!signal.aborted) {
+    const nodes = waitingNodes(seen.pods).filter((node) => node !== '' && !silent.has(node));
+    const answers = nodes.slice(0, mostNodes).map(async (node) => {
+      try {
+        return pullsIn(await cluster().get(`/api/v1/nodes/${encodeURIComponent(node)}/proxy/pulls`));
+      } catch {
+        // It may not be asked, or is no node that tells this.
+        silent.add(node);
+        return [];
+      }
+    });
+    seen.pulls = (await Promise.all(answers)).flat();
+    if (nodes.length > 0) say();
+    await sleep(io.clock, everyMs, signal);
+  }
+}

@@ -1,0 +1,84 @@
+/**
+ * The pages of metrics of a control plane: what is asked of its API server at /metrics, its controllers and its scheduler below that,
+ * under the names of the programs that they are in Kubernetes.
+ */
+
+import type { Kinds } from '../apimachinery/kind-set.ts';
+import { storagePrefix } from '../apimachinery/resource-definition.ts';
+import { versionDocument } from '../apiserver/version.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Family } from '../base/exposition.ts';
+import { Registry } from '../base/metrics/registry.ts';
+import { LeaderMetrics, QueueMetrics } from '../controller-runtime/queue-metrics.ts';
+import { SchedulerMetrics } from '../scheduler/scheduler-metrics.ts';
+import type { Cache } from '../storage/cache.ts';
+
+export interface PlaneMetrics {
+  readonly apiserver: Registry;
+  readonly controllers: Registry;
+  readonly scheduler: Registry;
+  readonly queues: QueueMetrics;
+  readonly leader: LeaderMetrics;
+  readonly scheduling: SchedulerMetrics;
+}
+
+export interface PlaneMetricsOptions {
+  readonly clock: Clock;
+  /** The product's. */
+  readonly version: string;
+  /** What the process uses, which is told on each page; default nothing. */
+  readonly processMetrics?: () => readonly Family[];
+}
+
+export function planeMetrics({ clock, version, processMetrics }: PlaneMetricsOptions): PlaneMetrics {
+  const common = () => [buildInfo(version), ...(processMetrics?.() ?? [])];
+  const page = () => {
+    const registry = new Registry();
+    registry.collect(common);
+    return registry;
+  };
+  const [apiserver, controllers, scheduler] = [page(), page(), page()];
+  return {
+    apiserver,
+    controllers,
+    scheduler,
+    queues: new QueueMetrics(controllers),
+    leader: new LeaderMetrics(controllers),
+    scheduling: new SchedulerMetrics(scheduler, clock),
+  };
+}
+
+const buildInfo = (version: string): Family => ({
+  name: 'kubernetes_build_info',
+  help: 'The version of Kubernetes that this is like.',
+  type: 'gauge',
+  samples: [{ labels: { git_version: versionDocument(version).gitVersion ?? '' }, value: 1 }],
+});
+
+/** How many objects there are of each kind. */
+export function countObjects(page: Registry, kinds: Kinds, cache: Cache): void {
+  page.collect(() => {
+    const counts = kinds.stored.map((kind) => ({
+      group: kind.group,
+      resource: kind.plural,
+      value: cache.list(storagePrefix(kind)).length,
+    }));
+    return [
+      {
+        name: 'apiserver_storage_objects',
+        help: 'Objects that are stored, by kind.',
+        type: 'gauge',
+        samples: counts.map(({ group, resource, value }) => ({
+          labels: { resource: group ? `${resource}.${group}` : resource },
+          value,
+        })),
+      },
+      {
+        name: 'apiserver_resource_objects',
+        help: 'Objects that are stored, by group and kind.',
+        type: 'gauge',
+        samples: counts.map(({ group, resource, value }) => ({ labels: { group, resource }, value })),
+      },
+    ];
+  });
+}

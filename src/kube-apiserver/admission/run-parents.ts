@@ -1,0 +1,33 @@
+/**
+ * Only the cluster says of which run another one is a task, and who has called for one: the first stops it and takes what it gives for the
+ * output of its task, the second gets its output by its name.
+ */
+import {
+  callerAnnotation,
+  type WorkflowRun,
+  workflowRunResource,
+} from '../../api/minik8s/v1/workflow-run.ts';
+import { newForbidden } from '../../apimachinery/status-error.ts';
+import type { AdmissionPlugin } from '../../apiserver/admission/plugin.ts';
+import { mastersGroup, serviceAccountUserName } from '../../apiserver/user.ts';
+
+const controller = serviceAccountUserName('kube-system', 'workflow-controller');
+
+export const runParents: AdmissionPlugin = {
+  name: 'WorkflowRunParents',
+  validate({ operation, definition, name, object, old, subresource, user }) {
+    const { group, plural } = workflowRunResource;
+    if (!object || subresource !== '' || definition.group !== group || definition.plural !== plural) return;
+    const { spec } = object as WorkflowRun;
+    if (operation === 'create' && user.name !== controller && spec.parent !== undefined)
+      throw newForbidden(definition, name, 'spec.parent is set by the cluster: leave it out');
+    const [next, before] = [object, old].map((one) => one?.metadata.annotations?.[callerAnnotation]);
+    // The server itself is one of them, and who restores a cluster.
+    if (!user.groups.includes(mastersGroup) && next !== before)
+      throw newForbidden(
+        definition,
+        name,
+        `the annotation ${callerAnnotation} is set by the cluster: leave it as it is`,
+      );
+  },
+};

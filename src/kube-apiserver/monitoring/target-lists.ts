@@ -1,0 +1,121 @@
+/**
+ * What Prometheus finds by http_sd where it cannot watch Kubernetes itself: all nodes, the pods that say that they have metrics, and
+ * what is behind Services that say so and behind `kubernetes`, the API servers. RBAC's nonResourceURLs say who may read it.
+ */
+import { type Node, nodeResource } from '../../api/core/v1/node.ts';
+import { type Pod, podResource } from '../../api/core/v1/pod.ts';
+import { type Service, serviceResource } from '../../api/core/v1/service.ts';
+import { apiService } from '../../api/core/v1/system-objects.ts';
+import type { EndpointSlice } from '../../api/discovery/v1/endpoint-slice.ts';
+import type { KubeObject } from '../../apimachinery/meta.ts';
+import { storageKey, storagePrefix } from '../../apimachinery/resource-definition.ts';
+import { respondArray } from '../../apiserver/encoding/collection-body.ts';
+import type { Document } from '../../apiserver/options.ts';
+import { BoundedMap } from '../../base/bounded-map.ts';
+import type { CachedObject, IndexDeclaration } from '../../storage/cache.ts';
+import type { KubeContext } from '../context.ts';
+import { slicesByService } from '../slices-by-service.ts';
+import {
+  isScraped,
+  nodeTargets,
+  podTargets,
+  scrapeAnnotation,
+  sliceTargets,
+  type Targets,
+} from './targets.ts';
+
+const found = 'yes';
+
+const scrapedPods: IndexDeclaration = {
+  name: 'pods with metrics',
+  prefix: storagePrefix(podResource),
+  keysOf: (pod) => (isScraped(pod as Pod) ? [found] : []),
+};
+
+const scrapedServices: IndexDeclaration = {
+  name: 'services with metrics',
+  prefix: storagePrefix(serviceResource),
+  keysOf: ({ metadata: { namespace, name, annotations } }) =>
+    annotations?.[scrapeAnnotation] !== undefined ||
+    (namespace === apiService.namespace && name === apiService.name)
+      ? [found]
+      : [],
+};
+
+/** Characters. Labels are written once for each port, so that a small object could make a large answer. */
+const mostOfOne = 512 * 1024;
+/** Objects whose size has been told of in the log. */
+const mostTold = 1000;
+
+interface Listed {
+  readonly cached: CachedObject;
+  targets(object: KubeObject): Targets;
+}
+
+export function targetLists(
+  server: Pick<KubeContext, 'cache' | 'log' | 'turns'>,
+): ReadonlyMap<string, Document> {
+  const { cache, log } = server;
+  const told = new BoundedMap<true>(mostTold);
+  const podOf = (namespace: string) => (name: string) =>
+    cache.get(storageKey(podResource, namespace, name))?.object as Pod | undefined;
+  const behind = ({ object }: CachedObject): Listed[] => {
+    const { namespace = '', name } = object.metadata;
+    return cache
+      .index(slicesByService)
+      .get(`${namespace}/${name}`)
+      .map((cached) => ({
+        cached,
+        targets: (slice) => sliceTargets(slice as EndpointSlice, object as Service, podOf(namespace)),
+      }));
+  };
+  const lists: Readonly<Record<string, () => Listed[]>> = {
+    nodes: () =>
+      cache
+        .list(storagePrefix(nodeResource))
+        .map((cached) => ({ cached, targets: (node) => nodeTargets(node as Node) })),
+    pods: () =>
+      cache
+        .index(scrapedPods)
+        .get(found)
+        .map((cached) => ({ cached, targets: (pod) => podTargets(pod as Pod) })),
+    services: () => cache.index(scrapedServices).get(found).flatMap(behind),
+  };
+  const render = ({ cached, targets }: Listed): string => {
+    const { object, key } = cached;
+    const text = groupsOf(targets(object), mostOfOne);
+    if (text !== undefined) return text;
+    const { uid } = object.metadata;
+    if (!told.get(uid)) {
+      const wrong = 'an object has too many ports and labels to be a target of metrics: it is left out';
+      log.warn(wrong, { object: key.replace('/registry/', ''), mostBytes: mostOfOne });
+    }
+    told.set(uid, true);
+    return none;
+  };
+  return new Map(
+    Object.entries(lists).map(([name, items]) => [
+      `/monitoring/http-sd/${name}`,
+      ({ signal }) => {
+        const headers = { 'cache-control': 'no-cache, private' };
+        const weigh = ({ cached }: Listed) => cached.bytes.length;
+        return respondArray({ headers, signal, server }, { items: items(), render, weigh });
+      },
+    ]),
+  );
+}
+
+const none = '{"targets":[]}';
+
+/** As JSON, one after the other: a group of http_sd has one set of labels. Undefined for what is longer than `most` characters. */
+export function groupsOf({ labels, targets }: Targets, most: number): string | undefined {
+  let length = 0;
+  const groups: string[] = [];
+  for (const { address, labels: own } of targets) {
+    const group = JSON.stringify({ targets: [address], labels: { ...labels, ...own } });
+    length += group.length;
+    if (length > most) return undefined;
+    groups.push(group);
+  }
+  return groups.length === 0 ? none : groups.join(',');
+}

@@ -1,0 +1,82 @@
+/** EndpointSlices, and Endpoints, the older form. */
+import { type Endpoints, endpointsResource } from '../../../api/core/v1/endpoints.ts';
+import { type EndpointSlice, endpointSliceResource } from '../../../api/discovery/v1/endpoint-slice.ts';
+import { fact, gauges, info, objectMetrics } from '../family.ts';
+import { created, namespaced } from '../metadata-families.ts';
+
+const said = (value: boolean | undefined) => (value === undefined ? '' : String(value));
+
+export const endpointSlices = objectMetrics<EndpointSlice>({
+  ref: endpointSliceResource,
+  labelsOf: ({ metadata }) => ({ endpointslice: metadata.name, namespace: metadata.namespace ?? '' }),
+  families: [
+    info('kube_endpointslice_info', 'What kind of addresses the slice has.', ({ addressType }) => ({
+      addresstype: addressType,
+    })),
+    created('kube_endpointslice'),
+    gauges('kube_endpointslice_endpoints', 'The endpoints of the slice.', ({ endpoints }) =>
+      (endpoints ?? []).flatMap(({ addresses, conditions, hostname, targetRef, nodeName, zone }) =>
+        addresses.map((address) =>
+          fact({
+            ready: said(conditions?.ready),
+            serving: said(conditions?.serving),
+            hostname: hostname ?? '',
+            terminating: said(conditions?.terminating),
+            targetref_kind: targetRef?.kind ?? '',
+            targetref_name: targetRef?.name ?? '',
+            targetref_namespace: targetRef?.namespace ?? '',
+            endpoint_nodename: nodeName ?? '',
+            endpoint_zone: zone ?? '',
+            address,
+          }),
+        ),
+      ),
+    ),
+    gauges('kube_endpointslice_endpoints_hints', 'The zones that should use an endpoint.', ({ endpoints }) =>
+      (endpoints ?? []).flatMap(({ addresses: [address], hints }) =>
+        address === undefined
+          ? []
+          : (hints?.forZones ?? []).map(({ name }) => fact({ address, for_zone: name })),
+      ),
+    ),
+    gauges('kube_endpointslice_ports', 'The ports of the slice.', ({ ports }) =>
+      (ports ?? []).map(({ name, protocol, port }) =>
+        fact({
+          port_name: name ?? '',
+          port_protocol: protocol ?? '',
+          port_number: port === undefined ? '' : String(port),
+        }),
+      ),
+    ),
+  ],
+});
+
+export const endpoints = objectMetrics<Endpoints>({
+  ref: endpointsResource,
+  labelsOf: namespaced('endpoint'),
+  families: [
+    info('kube_endpoint_info', 'The Endpoints that there are.', () => ({})),
+    created('kube_endpoint'),
+    gauges(
+      'kube_endpoint_address',
+      'The addresses, with each port, and whether they are ready.',
+      ({ subsets }) =>
+        (subsets ?? []).flatMap(({ ports = [], addresses = [], notReadyAddresses = [] }) =>
+          ports.flatMap(({ protocol, port, name }) => {
+            const reached = { port_protocol: protocol, port_number: String(port), port_name: name ?? '' };
+            return [
+              ...addresses.map(({ ip }) => fact({ ...reached, ip, ready: 'true' })),
+              ...notReadyAddresses.map(({ ip }) => fact({ ...reached, ip, ready: 'false' })),
+            ];
+          }),
+        ),
+    ),
+    gauges('kube_endpoint_ports', 'The ports.', ({ subsets }) =>
+      (subsets ?? []).flatMap(({ ports = [] }) =>
+        ports.map(({ name, protocol, port }) =>
+          fact({ port_name: name ?? '', port_protocol: protocol, port_number: String(port) }),
+        ),
+      ),
+    ),
+  ],
+});

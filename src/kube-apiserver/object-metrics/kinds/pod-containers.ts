@@ -1,0 +1,131 @@
+/** The containers of pods, and their init containers, of which nearly the same is told by other names. */
+import type { Pod } from '../../../api/core/v1/pod.ts';
+import type { Container, ContainerStatus } from '../../../api/core/v1/types.gen.ts';
+import type { Labels, Sample } from '../../../base/exposition.ts';
+import { counters, fact, gauges, type ObjectFamily, seconds } from '../family.ts';
+import { containerAmounts } from '../resource-units.ts';
+
+interface Group {
+  /** `kube_pod_container`. */
+  readonly prefix: string;
+  /** As it stands in the help. */
+  readonly noun: string;
+  containersOf(pod: Pod): readonly Container[];
+  statusesOf(pod: Pod): readonly ContainerStatus[];
+  /** What is told of them alone. */
+  moreInfo(container: Container): Labels;
+}
+
+const containers: Group = {
+  prefix: 'kube_pod_container',
+  noun: 'container',
+  containersOf: ({ spec }) => spec.containers,
+  statusesOf: ({ status }) => status?.containerStatuses ?? [],
+  moreInfo: () => ({}),
+};
+
+const initContainers: Group = {
+  prefix: 'kube_pod_init_container',
+  noun: 'init container',
+  containersOf: ({ spec }) => spec.initContainers ?? [],
+  statusesOf: ({ status }) => status?.initContainerStatuses ?? [],
+  moreInfo: ({ restartPolicy }) => ({ restart_policy: restartPolicy ?? '' }),
+};
+
+function familiesOf(group: Group): readonly ObjectFamily<Pod>[] {
+  const { prefix, noun } = group;
+  /** A sample for each status, labeled with the container; undefined is not told. */
+  const perStatus =
+    (numberOf: (status: ContainerStatus) => number | boolean | undefined, more?: MoreLabels) => (pod: Pod) =>
+      group.statusesOf(pod).flatMap((status): readonly Sample[] => {
+        const value = numberOf(status);
+        if (value === undefined) return [];
+        return [{ labels: { container: status.name, ...more?.(status) }, value: Number(value) }];
+      });
+  return [
+    gauges(`${prefix}_info`, `The image of the ${noun}, and by which ids it is known.`, (pod) =>
+      group.containersOf(pod).flatMap((container) =>
+        group
+          .statusesOf(pod)
+          .filter(({ name }) => name === container.name)
+          .map(({ name, image, imageID, containerID }) =>
+            fact({
+              container: name,
+              image_spec: container.image ?? '',
+              image,
+              image_id: imageID,
+              container_id: containerID ?? '',
+              ...group.moreInfo(container),
+            }),
+          ),
+      ),
+    ),
+    ...(['limits', 'requests'] as const).map((bound) =>
+      gauges(`${prefix}_resource_${bound}`, `What stands in the ${bound} of the ${noun}.`, (pod: Pod) =>
+        group.containersOf(pod).flatMap(({ name, resources }) =>
+          containerAmounts(resources?.[bound]).map(({ resource, unit, value }) => ({
+            labels: { container: name, node: pod.spec.nodeName ?? '', resource, unit },
+            value,
+          })),
+        ),
+      ),
+    ),
+    gauges(
+      `${prefix}_state_started`,
+      `When the ${noun} was started, in seconds since the epoch.`,
+      perStatus(({ state }) => seconds((state?.running ?? state?.terminated)?.startedAt)),
+    ),
+    gauges(
+      `${prefix}_status_last_terminated_reason`,
+      `Why the ${noun} ended before it was started again.`,
+      perStatus(
+        ({ lastState }) => lastState?.terminated && 1,
+        ({ lastState }) => ({ reason: lastState?.terminated?.reason ?? '' }),
+      ),
+    ),
+    gauges(
+      `${prefix}_status_last_terminated_exitcode`,
+      `The exit code of the ${noun} before it was started again.`,
+      perStatus(({ lastState }) => lastState?.terminated?.exitCode),
+    ),
+    gauges(
+      `${prefix}_status_last_terminated_timestamp`,
+      `When the ${noun} ended before it was started again, in seconds since the epoch.`,
+      perStatus(({ lastState }) => seconds(lastState?.terminated?.finishedAt)),
+    ),
+    gauges(
+      `${prefix}_status_ready`,
+      `Whether the ${noun} is ready.`,
+      perStatus(({ ready }) => ready),
+    ),
+    counters(
+      `${prefix}_status_restarts_total`,
+      `How often the ${noun} was started again.`,
+      perStatus(({ restartCount }) => restartCount),
+    ),
+    ...(['running', 'terminated', 'waiting'] as const).map((state) =>
+      gauges(
+        `${prefix}_status_${state}`,
+        `Whether the ${noun} is ${state}.`,
+        perStatus((status) => status.state?.[state] !== undefined),
+      ),
+    ),
+    ...(['terminated', 'waiting'] as const).map((state) =>
+      gauges(
+        `${prefix}_status_${state}_reason`,
+        `Why the ${noun} is ${state}.`,
+        perStatus(
+          (status) => status.state?.[state] && 1,
+          (status) => ({ reason: status.state?.[state]?.reason ?? '' }),
+        ),
+      ),
+    ),
+  ];
+}
+
+type MoreLabels = (status: ContainerStatus) => Labels;
+
+export const containerFamilies: readonly ObjectFamily<Pod>[] = [
+  ...familiesOf(containers),
+  ...familiesOf(initContainers),
+];

@@ -1,0 +1,37 @@
+/** PodDisruptionBudgets. */
+import {
+  type PodDisruptionBudget,
+  podDisruptionBudgetResource,
+} from '../../../api/policy/v1/pod-disruption-budget.ts';
+import { gauge, objectMetrics } from '../family.ts';
+import { created, deletionTimestamp, namespaced, observedGeneration } from '../metadata-families.ts';
+
+export const podDisruptionBudgets = objectMetrics<PodDisruptionBudget>({
+  ref: podDisruptionBudgetResource,
+  labelsOf: namespaced('poddisruptionbudget'),
+  families: [
+    created('kube_poddisruptionbudget'),
+    deletionTimestamp('kube_poddisruptionbudget'),
+    gauge(
+      'kube_poddisruptionbudget_status_current_healthy',
+      'How many pods are healthy.',
+      ({ status }) => status?.currentHealthy ?? 0,
+    ),
+    gauge(
+      'kube_poddisruptionbudget_status_desired_healthy',
+      'How many pods have to stay healthy.',
+      ({ status }) => status?.desiredHealthy ?? 0,
+    ),
+    gauge(
+      'kube_poddisruptionbudget_status_pod_disruptions_allowed',
+      'How many pods may be evicted now.',
+      ({ status }) => status?.disruptionsAllowed ?? 0,
+    ),
+    gauge(
+      'kube_poddisruptionbudget_status_expected_pods',
+      'How many pods the budget counts.',
+      ({ status }) => status?.expectedPods ?? 0,
+    ),
+    observedGeneration('kube_poddisruptionbudget'),
+  ],
+});

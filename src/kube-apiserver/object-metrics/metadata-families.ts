@@ -1,0 +1,74 @@
+/** What is told of the metadata of many kinds; `prefix` is that of the kind, such as `kube_pod`. Pure. */
+import type { KubeObject, OwnerReference } from '../../apimachinery/meta.ts';
+import type { Labels } from '../../base/exposition.ts';
+import { fact, gauge, gauges, type ObjectFamily, seconds } from './family.ts';
+
+type Told = ObjectFamily<KubeObject>;
+
+export const created = (prefix: string): Told =>
+  gauge(`${prefix}_created`, 'When the object was created, in seconds since the epoch.', ({ metadata }) =>
+    seconds(metadata.creationTimestamp),
+  );
+
+export const deletionTimestamp = (prefix: string): Told =>
+  gauge(
+    `${prefix}_deletion_timestamp`,
+    'When the object that is being deleted has to be gone, in seconds since the epoch.',
+    ({ metadata }) => seconds(metadata.deletionTimestamp),
+  );
+
+export const generation = (prefix: string): Told =>
+  gauge(
+    `${prefix}_metadata_generation`,
+    'How often what is wanted of the object was written.',
+    ({ metadata }) => metadata.generation ?? 0,
+  );
+
+interface Observed {
+  readonly status?: { readonly observedGeneration?: number | undefined } | undefined;
+}
+
+export const observedGeneration = (prefix: string): ObjectFamily<Observed> =>
+  gauge(
+    `${prefix}_status_observed_generation`,
+    'The generation that the status is about.',
+    ({ status }) => status?.observedGeneration ?? 0,
+  );
+
+export const resourceVersion = (prefix: string): Told =>
+  gauge(
+    `${prefix}_metadata_resource_version`,
+    'The resourceVersion of the object, as a number.',
+    ({ metadata }) => {
+      const version = Number.parseInt(metadata.resourceVersion, 10);
+      return Number.isNaN(version) ? undefined : version;
+    },
+  );
+
+/** One fact an owner; one of empty labels for an object that nobody owns. */
+export const owners = (
+  name: string,
+  labelsOf: (owner: OwnerReference | undefined, object: KubeObject) => Labels,
+): Told =>
+  gauges(name, 'Who owns the object; empty labels when nobody does.', (object) => {
+    const { ownerReferences = [] } = object.metadata;
+    return ownerReferences.length === 0
+      ? [fact(labelsOf(undefined, object))]
+      : ownerReferences.map((owner) => fact(labelsOf(owner, object)));
+  });
+
+export const owner = (prefix: string): Told =>
+  owners(`${prefix}_owner`, (reference) => ({
+    owner_kind: reference?.kind ?? '',
+    owner_name: reference?.name ?? '',
+    owner_is_controller: reference ? String(reference.controller ?? false) : '',
+  }));
+
+/** Of a kind that has namespaces; `label` is what the object's name is told as. */
+export const namespaced =
+  (label: string) =>
+  ({ metadata }: KubeObject): Labels => ({ namespace: metadata.namespace ?? '', [label]: metadata.name });
+
+export const named =
+  (label: string) =>
+  ({ metadata }: KubeObject): Labels => ({ [label]: metadata.name });

@@ -1,0 +1,102 @@
+/**
+ * GET /metrics/objects: what is told of all objects of the watch cache, by the names of kube-state-metrics. Lines are made once for a
+ * version of an object; the page is put together of them as it is read, a little in each turn of the event loop.
+ */
+import { Readable } from 'node:stream';
+import { storagePrefix } from '../../apimachinery/resource-definition.ts';
+import type { EngineContext } from '../../apiserver/server-context.ts';
+import { StreamedAnswer } from '../../apiserver/streamed-answer.ts';
+import { fewItems } from '../../apiserver/turns.ts';
+import type { Clock } from '../../base/clock.ts';
+import { expositionType, familyHead } from '../../base/exposition.ts';
+import { errorMessage } from '../../base/log.ts';
+import type { Cache, CachedObject } from '../../storage/cache.ts';
+import type { ObjectMetrics } from './family.ts';
+import { objectKinds } from './object-kinds.ts';
+import { type Ends, EndsPool, KnownLines, linesOf, type ObjectLines } from './object-lines.ts';
+
+export const objectMetricsPath = '/metrics/objects';
+
+/** Characters that one turn writes. */
+const pieceLength = 64 * 1024;
+/** How long one turn may make lines, in milliseconds. */
+const turnMs = 0.4;
+
+interface Server extends Pick<EngineContext, 'log' | 'turns'> {
+  readonly cache: Pick<Cache, 'list'>;
+  readonly clock: Pick<Clock, 'monotonic'>;
+}
+
+export class ObjectMetricsPage {
+  readonly #server: Server;
+  readonly #pool = new EndsPool();
+  readonly #known = new Map<ObjectMetrics, readonly ObjectLines[]>();
+
+  constructor(server: Server) {
+    this.#server = server;
+  }
+
+  answer({ method }: Pick<Request, 'method'>): Response {
+    const headers = { 'content-type': expositionType };
+    if (method === 'HEAD') return new Response(null, { headers });
+    const source = Readable.from(this.#pieces(), { objectMode: false, highWaterMark: pieceLength });
+    return new StreamedAnswer(200, source, Object.entries(headers).flat());
+  }
+
+  async *#pieces(): AsyncGenerator<Buffer> {
+    const { cache, turns } = this.#server;
+    let text = '';
+    for (const metrics of objectKinds) {
+      await turns.next();
+      const lines = await this.#linesOf(metrics, cache.list(storagePrefix(metrics.ref)));
+      for (const [place, family] of metrics.families.entries()) {
+        const told = lines.filter(({ ends }) => ends[place] !== undefined);
+        if (told.length > 0) text += `${familyHead(family)}\n`;
+        for (const { labels, ends } of told) {
+          text += linesText(`${family.name}{${labels}`, ends[place]);
+          if (text.length < pieceLength) continue;
+          yield Buffer.from(text);
+          text = '';
+          await turns.next();
+        }
+        if (lines.length > fewItems) await turns.next();
+      }
+    }
+    if (text !== '') yield Buffer.from(text);
+  }
+
+  /** What the objects tell now, all of one kind and in the order of their keys. */
+  async #linesOf(metrics: ObjectMetrics, objects: readonly CachedObject[]): Promise<readonly ObjectLines[]> {
+    const { clock, turns } = this.#server;
+    const before = new KnownLines(this.#known.get(metrics) ?? []);
+    const lines: ObjectLines[] = [];
+    let began = clock.monotonic();
+    for (const object of objects) {
+      lines.push(before.next(object) ?? this.#make(metrics, object));
+      if (clock.monotonic() - began < turnMs) continue;
+      await turns.next();
+      began = clock.monotonic();
+    }
+    this.#known.set(metrics, lines);
+    return lines;
+  }
+
+  #make(metrics: ObjectMetrics, object: CachedObject): ObjectLines {
+    try {
+      return linesOf(metrics, object, this.#pool);
+    } catch (error) {
+      this.#server.log.error(
+        `an object cannot be read for ${objectMetricsPath} and is left out there; correct or delete it`,
+        { key: object.key, error: errorMessage(error) },
+      );
+      return { object, labels: '', ends: [] };
+    }
+  }
+}
+
+function linesText(begin: string, ends: Ends): string {
+  if (ends === undefined || typeof ends === 'string') return begin + (ends ?? '');
+  let text = '';
+  for (const end of ends) text += begin + end;
+  return text;
+}

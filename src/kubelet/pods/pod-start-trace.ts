@@ -1,0 +1,66 @@
+/**
+ * The start of a pod as a span of the trace in which the pod was written: from when the node agent first sees it until it is Ready, with
+ * each sync that did something and what that did.
+ */
+import type { Pod } from '../../api/core/v1/pod.ts';
+import { isTerminalPhase, podReady } from '../../api/core/v1/pod-conditions.ts';
+import type { PodStatus } from '../../api/core/v1/types.gen.ts';
+import { traceNoteOf } from '../../apimachinery/trace-note.ts';
+import type { Clock } from '../../base/clock.ts';
+import { apart, during } from '../../base/tracing/current-span.ts';
+import type { Span, Tracer } from '../../base/tracing/span.ts';
+
+/** Milliseconds after which a pod that is not Ready is no longer followed. */
+const longestStart = 10 * 60_000;
+
+export class PodStartTrace {
+  readonly #tracer: Tracer;
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  #span: Span | undefined;
+  #until = 0;
+  #isOver = false;
+
+  constructor(tracer: Tracer, clock: Pick<Clock, 'monotonic'>) {
+    this.#tracer = tracer;
+    this.#clock = clock;
+  }
+
+  /** Whenever the agent hears of the pod. One that was Ready before starts no more. */
+  see(pod: Pod): void {
+    if (this.#span || this.#isOver) return;
+    const isStarting =
+      !podReady(pod) && !isTerminalPhase(pod.status?.phase) && !pod.metadata.deletionTimestamp;
+    const parent = isStarting ? this.#tracer.follow(traceNoteOf(pod)) : undefined;
+    if (!parent) {
+      this.#isOver = true;
+      return;
+    }
+    this.#until = this.#clock.monotonic() + longestStart;
+    const { uid, name, namespace } = pod.metadata;
+    const attributes = { 'k8s.pod.uid': uid, 'k8s.pod.name': name, 'k8s.namespace.name': namespace };
+    this.#span = this.#tracer.start('kubelet', 'start pod', parent, { attributes });
+  }
+
+  /** Whenever its status was computed. */
+  judge(status: PodStatus): void {
+    if (podReady({ status })) this.end();
+    else if (isTerminalPhase(status.phase))
+      this.end(status.phase === 'Failed' ? 'the pod failed' : undefined);
+    else if (this.#span && this.#clock.monotonic() > this.#until) this.end('not Ready in time');
+  }
+
+  /** One step of the pod's worker; `kind` is upstream's word for it. */
+  sync<T>(kind: string, work: () => Promise<T>): Promise<T> {
+    // Whoever woke the worker may have done so within another pod's start.
+    if (!this.#span) return apart(work);
+    const attributes = { 'k8s.pod.update_type': kind };
+    return during(this.#span.child('syncPod', { isTentative: true, attributes }), work);
+  }
+
+  end(why?: string): void {
+    this.#isOver = true;
+    if (why !== undefined) this.#span?.fail(why);
+    this.#span?.end();
+    this.#span = undefined;
+  }
+}

@@ -1,0 +1,52 @@
+/** How long it takes to compare everything with the engine, and how often that is done, under upstream's names. */
+import type { Clock } from '../../base/clock.ts';
+import { type Family, Histogram, usualBounds } from '../../base/exposition.ts';
+import { gauge, histogram, single } from '../../base/metric-family.ts';
+
+export class RelistCounts {
+  readonly #clock: Clock;
+  readonly #durations = new Histogram(usualBounds);
+  readonly #intervals = new Histogram(usualBounds);
+  /** By the monotonic clock. */
+  #lastAt: number | undefined;
+  /** Milliseconds since the epoch. */
+  #seenAt: number | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Times `relist`; rejects as it does. */
+  async time<T>(relist: () => Promise<T>): Promise<T> {
+    const from = this.#clock.monotonic();
+    if (this.#lastAt !== undefined) this.#intervals.observe((from - this.#lastAt) / 1000);
+    this.#lastAt = from;
+    try {
+      const result = await relist();
+      this.#seenAt = this.#clock.now();
+      return result;
+    } finally {
+      this.#durations.observe((this.#clock.monotonic() - from) / 1000);
+    }
+  }
+
+  families(): readonly Family[] {
+    return [
+      histogram(
+        'kubelet_pleg_relist_duration_seconds',
+        'Seconds that comparing all containers with the engine took.',
+        this.#durations.samples(),
+      ),
+      histogram(
+        'kubelet_pleg_relist_interval_seconds',
+        'Seconds between two such comparisons; between them the events of the engine tell of changes.',
+        this.#intervals.samples(),
+      ),
+      gauge(
+        'kubelet_pleg_last_seen_seconds',
+        'When the last comparison succeeded.',
+        single(this.#seenAt === undefined ? undefined : this.#seenAt / 1000),
+      ),
+    ];
+  }
+}

@@ -1,0 +1,20 @@
+/** What this process uses, as the kernel says it. */
+import { readdir, readFile } from 'node:fs/promises';
+import { machineStat, processUsage } from '../usage/plan/machine-files.ts';
+import type { OwnProcess } from './plan/process-metrics.ts';
+
+/** Rejects when the kernel does not say what it should. */
+export async function readOwnProcess(): Promise<OwnProcess> {
+  const [stat, machine, files, limits] = await Promise.all([
+    readFile('/proc/self/stat', 'utf8'),
+    readFile('/proc/stat', 'utf8'),
+    readdir('/proc/self/fd'),
+    readFile('/proc/self/limits', 'utf8'),
+  ]);
+  const [, mostFiles] = /^Max open files\s+(\d+)/m.exec(limits) ?? [];
+  return {
+    ...processUsage(stat, machineStat(machine).bootedAt),
+    openFiles: files.length,
+    mostFiles: mostFiles === undefined ? undefined : Number(mostFiles),
+  };
+}

@@ -1,0 +1,24 @@
+/** How long the certificates of a node are still good, under upstream's names. */
+import { gauge, single } from '../../../base/metric-family.ts';
+
+/** When each ends, in milliseconds since the epoch; undefined where there is none. */
+export interface CertificateEnds {
+  readonly client: number | undefined;
+  readonly server: number | undefined;
+}
+
+export function certificateMetrics({ client, server }: CertificateEnds, now: number) {
+  const left = (end: number | undefined) => single(end === undefined ? undefined : (end - now) / 1000);
+  return [
+    gauge(
+      'kubelet_certificate_manager_client_ttl_seconds',
+      'Seconds until the certificate with which this node asks the API server ends; less than 0 once it has.',
+      left(client),
+    ),
+    gauge(
+      'kubelet_certificate_manager_server_ttl_seconds',
+      'Seconds until the certificate of the server of this node ends; less than 0 once it has.',
+      left(server),
+    ),
+  ];
+}

@@ -1,0 +1,27 @@
+/** How a request to the agent's server is counted: few kinds, whatever strangers ask for. Pure. */
+
+export interface RequestKind extends Readonly<Record<string, string>> {
+  readonly long_running: string;
+  readonly method: string;
+  readonly path: string;
+}
+
+const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+const paths: ReadonlySet<string> = new Set([
+  ...['attach', 'configz', 'connect', 'containerLogs', 'exec', 'healthz', 'logs', 'metrics', 'pods'],
+  ...['metrics/cadvisor', 'metrics/dns', 'metrics/probes', 'metrics/proxy', 'metrics/resource'],
+  ...['portForward', 'pulls', 'runningpods', 'stats'],
+]);
+/** They last as long as their client likes. */
+const longRunning: ReadonlySet<string> = new Set(['attach', 'connect', 'exec', 'portForward']);
+
+/** By the first part of the path, and by two of those of metrics. */
+export function requestKind(method: string, path: string): RequestKind {
+  const [first = '', second = ''] = path.slice(1).split('/', 3);
+  const asked = first === 'metrics' && second !== '' ? `${first}/${second}` : first;
+  return {
+    long_running: String(longRunning.has(asked)),
+    method: methods.has(method) ? method : 'other',
+    path: paths.has(asked) ? asked : 'other',
+  };
+}

@@ -1,0 +1,50 @@
+/** What the agent's own server was asked, under upstream's names. */
+import type { Clock } from '../../base/clock.ts';
+import { Counts, type Family, Histograms, type Labels, usualBounds } from '../../base/exposition.ts';
+import { counter, gauge, histogram } from '../../base/metric-family.ts';
+import { requestKind } from './plan/request-kind.ts';
+
+export class ServerCounts {
+  readonly #clock: Clock;
+  readonly #requests = new Counts();
+  readonly #durations = new Histograms(usualBounds);
+  readonly #inFlight = new Map<string, { readonly labels: Labels; value: number }>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** From the request until what is returned is called; later calls of that do nothing. */
+  begin(method: string, path: string): () => void {
+    const labels = { ...requestKind(method, path), server_type: 'readwrite' };
+    const from = this.#clock.monotonic();
+    this.#requests.add(labels);
+    const flight = this.#inFlight.getOrInsertComputed(JSON.stringify(labels), () => ({ labels, value: 0 }));
+    flight.value++;
+    let isOver = false;
+    return () => {
+      if (isOver) return;
+      isOver = true;
+      flight.value--;
+      this.#durations.observe(labels, (this.#clock.monotonic() - from) / 1000);
+    };
+  }
+
+  families(): readonly Family[] {
+    return [
+      counter(
+        'kubelet_http_requests_total',
+        'Requests to the server of this agent.',
+        this.#requests.samples(),
+      ),
+      histogram(
+        'kubelet_http_requests_duration_seconds',
+        'Seconds that such a request took, with its answer.',
+        this.#durations.samples(),
+      ),
+      gauge('kubelet_http_inflight_requests', 'Such requests that are under way.', [
+        ...this.#inFlight.values(),
+      ]),
+    ];
+  }
+}

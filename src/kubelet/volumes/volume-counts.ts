@@ -1,0 +1,59 @@
+/** How making volumes went, and how many there are, under upstream's names. */
+import type { Clock } from '../../base/clock.ts';
+import { Counts, type Family, Histograms } from '../../base/exposition.ts';
+import { counter, gauge, histogram } from '../../base/metric-family.ts';
+
+/** Seconds, as upstream's. */
+const bounds = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600];
+
+/** A volume that a pod wants. */
+export interface CountedVolume {
+  readonly plugin: string;
+  readonly isMounted: boolean;
+}
+
+export class VolumeCounts {
+  readonly #clock: Clock;
+  readonly #durations = new Histograms(bounds);
+  readonly #errors = new Counts();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** A volume is made: what is returned is to be called at the end, with what makes it and whether it worked. */
+  start(): (plugin: string, worked: boolean) => void {
+    const from = this.#clock.monotonic();
+    return (plugin, worked) => {
+      const operation = { operation_name: 'volume_mount', volume_plugin: plugin };
+      const status = worked ? 'success' : 'fail-unknown';
+      const seconds = (this.#clock.monotonic() - from) / 1000;
+      this.#durations.observe({ migrated: 'false', status, ...operation }, seconds);
+      if (!worked) this.#errors.add(operation);
+    };
+  }
+
+  families(volumes: readonly CountedVolume[]): readonly Family[] {
+    return [
+      histogram(
+        'storage_operation_duration_seconds',
+        'Seconds that making a volume took, by how it ended.',
+        this.#durations.samples(),
+      ),
+      counter('storage_operation_errors_total', 'How often making a volume failed.', this.#errors.samples()),
+      gauge('volume_manager_total_volumes', 'Volumes that pods want, and those that are there.', [
+        ...inState('desired_state_of_world', volumes),
+        ...inState(
+          'actual_state_of_world',
+          volumes.filter(({ isMounted }) => isMounted),
+        ),
+      ]),
+    ];
+  }
+}
+
+const inState = (state: string, volumes: readonly CountedVolume[]) =>
+  [...Map.groupBy(volumes, ({ plugin }) => plugin)].map(([plugin, all]) => ({
+    labels: { plugin_name: plugin, state },
+    value: all.length,
+  }));

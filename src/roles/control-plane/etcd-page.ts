@@ -1,0 +1,28 @@
+/** /metrics/etcd: what the etcd inside says of itself, as it says it. */
+import { type IncomingMessage, request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import type { Document } from '../../apiserver/options.ts';
+import { respond, respondText } from '../../apiserver/respond.ts';
+import { expositionType } from '../../base/exposition.ts';
+import { errorMessage } from '../../base/log.ts';
+
+const patienceMs = 5000;
+
+/** Asks the etcd behind a unix socket; 503 where it does not answer. */
+export const etcdPage =
+  (socketPath: string): Document =>
+  async () => {
+    try {
+      const page = await new Promise<string>((resolve, reject) => {
+        const headers = { host: 'etcd' };
+        const asked = request({ socketPath, path: '/metrics', headers, timeout: patienceMs });
+        asked.once('timeout', () => asked.destroy(new Error(`no answer within ${patienceMs / 1000} s`)));
+        asked.once('error', reject);
+        asked.once('response', (answer: IncomingMessage) => text(answer).then(resolve, reject));
+        asked.end();
+      });
+      return respond(200, page, { 'content-type': expositionType });
+    } catch (error) {
+      return respondText(503, `etcd does not answer: ${errorMessage(error)}\n`);
+    }
+  };

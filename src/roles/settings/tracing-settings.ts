@@ -1,0 +1,22 @@
+/** Where spans of traces go, and how many traces are recorded: the settings of masters and nodes. */
+import { share } from '../../base/share.ts';
+import { tracesUrl } from '../../base/tracing/endpoint.ts';
+import { define } from './setting-values.ts';
+
+export const tracingSettings = define({
+  'tracing-endpoint': {
+    about: 'collector of OpenTelemetry that gets traces by OTLP over HTTP',
+    hint: 'URL',
+    usual: 'nothing is traced',
+    read: tracesUrl,
+  },
+  'tracing-sampling-rate': {
+    about:
+      'share of the traces that begin here which are recorded; one that a client has begun is as the client says',
+    hint: 'NUMBER',
+    default: '1',
+    read: share,
+  },
+});
+
+export const tracingSettingNames = ['tracing-endpoint', 'tracing-sampling-rate'] as const;

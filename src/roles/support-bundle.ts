@@ -1,0 +1,81 @@
+/** `minik8s support-bundle`: one archive of what helps to find out what is wrong, without secrets. */
+import { join } from 'node:path';
+import { systemExec } from '../base/exec.ts';
+import { errorMessage } from '../base/log.ts';
+import { replaceFile } from '../base/replace-file.ts';
+import { UsageError } from '../base/usage-error.ts';
+import { processIo } from '../cli/ctl.ts';
+import type { FlagTable } from '../cli/flags.ts';
+import type { Io } from '../cli/io.ts';
+import { type AnyCommand, toCommand, type Verb } from '../cli/verb.ts';
+import { nodeConfigFile } from './settings/node-config.ts';
+import { settingTable } from './settings/setting-table.ts';
+import { type BundlePart, makeBundle } from './support/bundle.ts';
+import { clusterParts, secretsOf } from './support/cluster-parts.ts';
+import { machineParts } from './support/machine-parts.ts';
+import { SecretFilter } from './support/without-secrets.ts';
+
+const flagTable = {
+  output: {
+    type: 'string',
+    short: 'o',
+    hint: 'FILE',
+    about: 'the archive to write',
+    usual: 'minik8s-support-TIME.tar.gz',
+  },
+  'data-dir': {
+    type: 'string',
+    hint: 'DIRECTORY',
+    about: 'directory of all state',
+    usual: settingTable['data-dir'].default,
+  },
+  'docker-socket': {
+    type: 'string',
+    hint: 'FILE',
+    about: 'socket of the Docker engine',
+    usual: settingTable['docker-socket'].default,
+  },
+} as const satisfies FlagTable;
+
+const supportBundle: Verb = {
+  about: 'collect what helps to find out what is wrong, without secrets, in one archive',
+  flags: flagTable,
+  async run({ flags, io, cluster }) {
+    if (flags.words.length > 0)
+      throw new UsageError('minik8s support-bundle takes no words: -o FILE says where to');
+    const time = new Date(io.clock.now()).toISOString().replace(/[-:]|\.\d+/g, '');
+    const folder = `minik8s-support-${time}`;
+    const file = flags.text('output') ?? `${folder}.tar.gz`;
+    const dataDir = flags.text('data-dir') ?? settingTable['data-dir'].default;
+    let secrets: string[] = [];
+    let ofCluster: (filter: SecretFilter) => BundlePart[];
+    try {
+      secrets = await secretsOf(cluster());
+      ofCluster = (filter) => clusterParts(cluster(), filter);
+    } catch (error) {
+      // Whose Secrets cannot be read, of that nothing is told: they could not be looked for.
+      const reason = `the cluster's Secrets cannot be read, so nothing of it is here: ${errorMessage(error)}`;
+      ofCluster = () => [{ name: 'cluster', read: () => Promise.reject(new Error(reason)) }];
+    }
+    const filter = new SecretFilter([...secrets, io.env.MINIK8S_TOKEN ?? '']);
+    const parts = [
+      ...machineParts({
+        exec: systemExec,
+        dataDir,
+        dockerSocket: flags.text('docker-socket') ?? settingTable['docker-socket'].default,
+        configFiles: [join('/etc/minik8s/master.yaml'), nodeConfigFile],
+        now: io.clock.now(),
+      }),
+      ...ofCluster(filter),
+    ];
+    const { archive, missing } = await makeBundle(parts, { clock: io.clock, filter, folder });
+    await replaceFile(file, archive, { mode: 0o600 });
+    for (const line of missing) io.err(`not in it: ${line}\n`);
+    io.out(`${file}\n`);
+  },
+};
+
+export const supportBundleCommand = (io: Io): AnyCommand => toCommand(supportBundle, io, 'support-bundle');
+
+/** For this process. Call it once. */
+export const processCommand = (): AnyCommand => supportBundleCommand(processIo());

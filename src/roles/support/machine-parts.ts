@@ -1,0 +1,101 @@
+/** What a support bundle has of the machine on which it is made. */
+import { open, readFile } from 'node:fs/promises';
+import { release } from 'node:os';
+import { join } from 'node:path';
+import type { Exec } from '../../base/exec.ts';
+import { version } from '../../base/version.ts';
+import { dockerClient } from '../../docker/client.ts';
+import { holderOf } from '../data-directory.ts';
+import type { BundlePart } from './bundle.ts';
+import { leftOut } from './without-secrets.ts';
+
+export interface MachineOptions {
+  readonly exec: Exec;
+  readonly dataDir: string;
+  readonly dockerSocket: string;
+  /** Where settings are; those that do not exist are told as missing. */
+  readonly configFiles: readonly string[];
+  readonly now: number;
+}
+
+/** By file; what each prints. */
+const programs: Readonly<Record<string, readonly [string, ...string[]]>> = {
+  disk: ['df', '-h'],
+  inodes: ['df', '-i'],
+  addresses: ['ip', 'address'],
+  routes: ['ip', 'route', 'show', 'table', 'all'],
+  iptables: ['iptables-save'],
+  nft: ['nft', 'list', 'ruleset'],
+  journal: ['journalctl', '--no-pager', '--lines=5000', '--unit=minik8s*'],
+};
+
+/** Bytes of a log. */
+const endOfLog = 2 * 2 ** 20;
+
+export function machineParts({
+  exec,
+  dataDir,
+  dockerSocket,
+  configFiles,
+  now,
+}: MachineOptions): BundlePart[] {
+  const docker = dockerClient(dockerSocket);
+  const json = (value: unknown) => `${JSON.stringify(value, undefined, 2)}\n`;
+  return [
+    {
+      name: 'about.txt',
+      read: async () =>
+        `minik8s ${version()}\nmade ${new Date(now).toISOString()}\nkernel ${release()}\nnode ${process.version}\n`,
+    },
+    { name: 'minik8s/command-line.txt', read: () => commandLine(dataDir) },
+    // Where bin/quickstart has it.
+    { name: 'minik8s/up.log', read: () => endOf(join(dataDir, 'up.log')) },
+    ...configFiles.map((file) => ({
+      name: `minik8s/${file.split('/').at(-1)}`,
+      read: () => readFile(file, 'utf8'),
+    })),
+    ...Object.entries(programs).map(([name, [file, ...args]]) => ({
+      name: `machine/${name}.txt`,
+      read: async (signal: AbortSignal) => (await exec(file, args, { signal })).stdout,
+    })),
+    ...['meminfo', 'loadavg', 'mounts', 'pressure/memory'].map((name) => ({
+      name: `machine/${name.replace('/', '-')}.txt`,
+      read: () => readFile(join('/proc', name), 'utf8'),
+    })),
+    { name: 'docker/info.json', read: async () => json(await docker.info()) },
+    { name: 'docker/version.json', read: async () => json(await docker.version()) },
+    {
+      name: 'docker/containers.json',
+      read: async () => {
+        const containers = await docker.listContainers({ all: true });
+        // A label of ours has the command of a hook.
+        return json(
+          containers.map(({ Labels, Command, ...rest }) => ({
+            ...rest,
+            Labels: Object.keys(Labels),
+            Command: leftOut,
+          })),
+        );
+      },
+    },
+  ];
+}
+
+async function commandLine(dataDir: string): Promise<string> {
+  const holder = holderOf(dataDir);
+  if (holder === undefined) throw new Error(`minik8s does not run in ${dataDir}`);
+  const words = (await readFile(`/proc/${holder}/cmdline`, 'utf8')).split('\0');
+  return `${words.join(' ').trim()}\n`;
+}
+
+async function endOf(file: string): Promise<string> {
+  const handle = await open(file);
+  try {
+    const { size } = await handle.stat();
+    const bytes = Buffer.alloc(Math.min(size, endOfLog));
+    const { bytesRead } = await handle.read(bytes, 0, bytes.length, size - bytes.length);
+    return bytes.subarray(0, bytesRead).toString();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,142 @@
+/**
+ * What the scheduler is measured as, under kube-scheduler's names (pkg/scheduler/metrics): attempts and how they ended, how long a pod
+ * had to wait in all, and who waits now. Times are of the monotonic clock.
+ */
+import type { ObjectKey } from '../apimachinery/meta.ts';
+import type { Clock } from '../base/clock.ts';
+import { exponentialBounds } from '../base/exposition.ts';
+import { Counter, Histogram } from '../base/metrics/instruments.ts';
+import type { Registry } from '../base/metrics/registry.ts';
+
+export type Result = 'scheduled' | 'unschedulable' | 'error';
+
+/** Upstream's queues. */
+export interface PendingPods {
+  readonly active: number;
+  readonly backoff: number;
+  readonly unschedulable: number;
+  readonly gated: number;
+}
+
+interface Wanting {
+  readonly since: number;
+  attempts: number;
+  begun: number;
+}
+
+const byResult = ['result', 'profile'] as const;
+
+export class SchedulerMetrics {
+  readonly #clock: Clock;
+  readonly #attempts: Counter<typeof byResult>;
+  readonly #attemptSeconds: Histogram<typeof byResult>;
+  readonly #decisionSeconds: Histogram;
+  readonly #podSeconds: Histogram<readonly ['attempts']>;
+  readonly #podAttempts: Histogram;
+  readonly #preemptions: Counter;
+  readonly #victims: Histogram;
+  /** Pods that have no node. */
+  readonly #wanting = new Map<ObjectKey, Wanting>();
+  #pending: () => PendingPods = () => ({ active: 0, backoff: 0, unschedulable: 0, gated: 0 });
+
+  constructor(registry: Registry, clock: Clock) {
+    this.#clock = clock;
+    const milliseconds = exponentialBounds(0.001, 2, 15);
+    const histogram = (name: string, help: string, bounds: readonly number[]) =>
+      registry.add(new Histogram({ name: `scheduler_${name}`, help, bounds }));
+    this.#attempts = registry.add(
+      new Counter({
+        name: 'scheduler_schedule_attempts_total',
+        help: 'Attempts to find a node for a pod, by result.',
+        labels: byResult,
+      }),
+    );
+    this.#attemptSeconds = registry.add(
+      new Histogram({
+        name: 'scheduler_scheduling_attempt_duration_seconds',
+        help: 'Seconds of an attempt, the binding included.',
+        labels: byResult,
+        bounds: milliseconds,
+      }),
+    );
+    this.#decisionSeconds = histogram(
+      'scheduling_algorithm_duration_seconds',
+      'Seconds that a decision took.',
+      milliseconds,
+    );
+    this.#podSeconds = registry.add(
+      new Histogram({
+        name: 'scheduler_pod_scheduling_sli_duration_seconds',
+        help: 'Seconds from when a pod was seen first until it was bound, by attempts.',
+        labels: ['attempts'] as const,
+        bounds: exponentialBounds(0.01, 2, 20),
+      }),
+    );
+    this.#podAttempts = histogram('pod_scheduling_attempts', 'Attempts that a pod needed.', [1, 2, 4, 8, 16]);
+    this.#preemptions = registry.add(
+      new Counter({
+        name: 'scheduler_preemption_attempts_total',
+        help: 'How often pods were to go so that another can come.',
+      }),
+    );
+    this.#victims = histogram(
+      'preemption_victims',
+      'Pods that were to go for one.',
+      [1, 2, 4, 8, 16, 32, 64],
+    );
+    registry.collect(() => [
+      {
+        name: 'scheduler_pending_pods',
+        help: 'Pods that wait for a node: to be looked at, for a pause to end, for something to change, for a gate.',
+        type: 'gauge',
+        samples: Object.entries(this.#pending()).map(([queue, value]) => ({ labels: { queue }, value })),
+      },
+    ]);
+  }
+
+  /** From now on `pending` tells who waits; what was known of pods is of a term that is over. */
+  begins(pending: () => PendingPods): void {
+    this.#pending = pending;
+    this.#wanting.clear();
+  }
+
+  /** The pod wants a node. */
+  wants(key: ObjectKey): void {
+    if (!this.#wanting.has(key))
+      this.#wanting.set(key, { since: this.#clock.monotonic(), attempts: 0, begun: 0 });
+  }
+
+  /** It is gone, or somebody else gave it a node. */
+  forget(key: ObjectKey): void {
+    this.#wanting.delete(key);
+  }
+
+  attempt(key: ObjectKey): void {
+    const pod = this.#wanting.get(key);
+    if (!pod) return;
+    pod.attempts++;
+    pod.begun = this.#clock.monotonic();
+  }
+
+  decided(seconds: number): void {
+    this.#decisionSeconds.observe(seconds);
+  }
+
+  ended(key: ObjectKey, result: Result, profile: string): void {
+    const pod = this.#wanting.get(key);
+    if (!pod) return;
+    const now = this.#clock.monotonic();
+    this.#attempts.add(result, profile);
+    this.#attemptSeconds.observe((now - pod.begun) / 1000, result, profile);
+    if (result !== 'scheduled') return;
+    this.#wanting.delete(key);
+    // Upstream tells more than fifteen as one.
+    this.#podSeconds.observe((now - pod.since) / 1000, pod.attempts > 15 ? '15+' : String(pod.attempts));
+    this.#podAttempts.observe(pod.attempts);
+  }
+
+  preempted(victims: number): void {
+    this.#preemptions.add();
+    this.#victims.observe(victims);
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * The pages of metrics of a node with 100 real containers: what one of them costs, how long it holds the event loop, and what all of them
+ * cost when each is asked for every 15 seconds at a time of its own, as Prometheus asks. Processor time alone, so that what
+ * else runs on the machine counts little.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { reportFor } from '../../src/kubelet/server/node-reports.ts';
+import { everyMs } from '../../src/kubelet/usage/usage-reader.ts';
+import { reportSources } from '../fixtures/agent-reports.ts';
+import { longestTurn } from './longest-turn.ts';
+import { type Benchmark, median, type Row } from './report.ts';
+import { withUsedPods } from './used-pods.ts';
+
+const containers = 100;
+const rounds = 15;
+const scrapes = 4;
+const everySeconds = 15;
+const pages = ['/metrics', '/metrics/cadvisor', '/metrics/resource', '/metrics/probes'];
+
+/** Milliseconds of this process, its other threads included. */
+function used(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
+
+async function costs(work: () => Promise<unknown>): Promise<number> {
+  const spent: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const before = used();
+    await work();
+    spent.push(used() - before);
+  }
+  return median(spent);
+}
+
+const run = (): Promise<readonly Row[]> =>
+  withUsedPods(containers, async ({ pods, observe, reader }) => {
+    const sources = {
+      ...reportSources(() => pods, observe),
+      usage: (oldestMs?: number) => reader.read(oldestMs),
+    };
+    const ask = async (path: string) => {
+      const report = await reportFor(sources, new URL(path, 'https://kubelet'));
+      if (!report) throw new Error(`nothing at ${path}`);
+      return report.body;
+    };
+    const page = async () => void (await ask('/metrics/cadvisor'));
+    await page();
+    const read = await costs(() => reader.read(0));
+    const told = await costs(page);
+    const turns: number[] = [];
+    for (let round = 0; round < rounds; round++) {
+      await reader.read(0);
+      turns.push(await longestTurn(page));
+    }
+    const readTurn = await longestTurn(() => reader.read(0));
+    await sleep(everyMs);
+    const share = everySeconds * 1000;
+    const atRest = used();
+    await sleep(scrapes * share);
+    const alone = ((used() - atRest) / (scrapes * share)) * 100;
+    const before = used();
+    const until = performance.now() + scrapes * share;
+    await Promise.all(
+      pages.map(async (path, index) => {
+        await sleep((index * share) / pages.length);
+        while (performance.now() < until) {
+          await ask(path);
+          await sleep(share);
+        }
+      }),
+    );
+    const all = ((used() - before) / (scrapes * share)) * 100;
+    return [
+      {
+        what: `/metrics/cadvisor with ${containers} containers, CPU time`,
+        ...{ value: told, unit: 'ms', target: '< 30', met: told < 30 },
+      },
+      { what: 'a reading of what all use, CPU time', value: read, unit: 'ms' },
+      { what: 'the page holds the loop, median of the longest turns', value: median(turns), unit: 'ms' },
+      { what: 'a reading holds the loop, longest turn', value: readTurn, unit: 'ms' },
+      {
+        what: `agent asked for ${pages.length} pages every ${everySeconds} s`,
+        ...{ value: all, unit: '% of a core', floor: { what: 'that nobody asks', value: alone } },
+      },
+      {
+        what: '… what being asked costs',
+        ...{ value: all - alone, unit: '% of a core', target: '< 1', met: all - alone < 1 },
+      },
+    ];
+  });
+
+export const cadvisorPage: Benchmark = { name: 'cadvisor-page', run };

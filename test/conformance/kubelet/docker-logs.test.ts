@@ -1,0 +1,109 @@
+/** Logs of containers that print more than is kept, on the real engine: what is kept, and what who follows sees. */
+import assert from 'node:assert/strict';
+import { readdir, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { systemClock } from '../../../src/base/clock.ts';
+import { systemExec } from '../../../src/base/exec.ts';
+import { dockerClient } from '../../../src/docker/client.ts';
+import { DockerRuntime } from '../../../src/kubelet/runtime/docker.ts';
+import { engineLogConfig } from '../../../src/kubelet/runtime/log-rotation.ts';
+import { makeTestImages, removeContainers, type TestImages } from '../../fixtures/docker-images.ts';
+import { dockerSocket } from '../../fixtures/docker-socket.ts';
+
+const docker = dockerClient(dockerSocket);
+const rotation = { maxBytes: 64 * 1024, maxFiles: 3 };
+/** A line takes about 90 bytes of a file: the files that are kept are filled ten times over. */
+const count = 20_000;
+/** Prints a number a line, and rests so often that a reader keeps up. */
+const talk = `i=0; while [ $i -lt ${count} ]; do echo "line $i"; i=$((i+1)); [ $((i % 100)) = 0 ] && sleep 0.02; done`;
+
+describe('the log of a container that prints more than is kept', { timeout: 300_000 }, () => {
+  const owner = `logs-${process.pid}-${Date.now().toString(36)}`;
+  let images: TestImages;
+  let runtime: DockerRuntime;
+
+  before(async () => {
+    images = await makeTestImages(owner);
+    const initPath = '/proc/no-such/pause';
+    runtime = new DockerRuntime({
+      owner,
+      pauseImage: images.pause,
+      initPath,
+      clock: systemClock,
+      exec: systemExec,
+    });
+  });
+  after(async () => {
+    await removeContainers(`minik8s.io/node=${owner}`);
+    await images.remove();
+  });
+
+  async function start(script: string, more: object = {}): Promise<string> {
+    const container = await docker.createContainer({
+      Image: images.busybox,
+      Cmd: ['sh', '-c', script],
+      Labels: { 'minik8s.io/node': owner },
+      HostConfig: { LogConfig: engineLogConfig(rotation) },
+      ...more,
+    });
+    await container.start();
+    return container.id;
+  }
+
+  const read = async (id: string, more: object = {}): Promise<string> => {
+    const options = { follow: false, timestamps: false, tailLines: undefined, since: undefined, ...more };
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of runtime.logs(id, options, AbortSignal.timeout(120_000))) chunks.push(chunk);
+    return Buffer.concat(chunks).toString();
+  };
+  const linesFrom = (first: number, end = '\n') =>
+    Array.from({ length: count - first }, (_, index) => `line ${first + index}${end}`).join('');
+  const countOf = (text: string) => text.split('\n').length - 1;
+
+  for (const [title, more, end] of [
+    ['', {}, '\n'],
+    [' with a terminal', { Tty: true }, '\r\n'],
+  ] as const) {
+    it(`${title} is followed over every rotation, each line once`, async () => {
+      const id = await start(talk, more);
+      assert.equal(await read(id, { follow: true }), linesFrom(0, end));
+    });
+  }
+
+  it('has times where they are asked for', async () => {
+    const id = await start(talk);
+    const text = await read(id, { follow: true, timestamps: true });
+    assert.equal(text.replace(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z /gm, ''), linesFrom(0));
+    assert.equal(text.match(/Z line/g)?.length, count);
+  });
+
+  it('is kept in as many files as were said, of that size; its end is read over them, also when it is over', async () => {
+    const id = await start(`${talk}; exit 3`);
+    await docker.getContainer(id).wait();
+    const { LogPath } = await docker.getContainer(id).inspect();
+    const files = (await readdir(dirname(LogPath))).filter((name) => /-json\.log(\.\d+)?$/.test(name));
+    assert.equal(files.length, rotation.maxFiles);
+    for (const name of files) {
+      const { size } = await stat(join(dirname(LogPath), name));
+      assert.ok(size <= rotation.maxBytes + 200, `${name} has ${size} bytes`);
+    }
+    const kept = await read(id);
+    const length = countOf(kept);
+    // More than two files, which are full, and no more than three.
+    assert.ok(length > 1300 && length < 2400, `${length} lines`);
+    assert.equal(kept, linesFrom(count - length));
+    assert.equal(await read(id, { follow: true }), kept);
+    assert.equal(await read(id, { tailLines: 1200 }), linesFrom(count - 1200));
+    assert.equal(await read(id, { tailLines: 1200, follow: true }), linesFrom(count - 1200));
+  });
+
+  it('has long lines whole', async () => {
+    const line = `head -c 40000 /dev/zero | tr '\\0' x; echo " $i"`;
+    const id = await start(`i=0; while [ $i -lt 40 ]; do ${line}; i=$((i+1)); sleep 0.05; done`);
+    const text = await read(id, { follow: true });
+    const expected = Array.from({ length: 40 }, (_, index) => `${'x'.repeat(40_000)} ${index}\n`).join('');
+    assert.equal(text.length, expected.length);
+    assert.ok(text === expected);
+  });
+});

@@ -1,0 +1,30 @@
+/** samples/monitoring and docs/monitoring.md, by the commands that stand in them. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { systemExec } from '../../src/base/exec.ts';
+import { unlessPrometheus } from '../fixtures/prometheus.ts';
+import { commandsOf } from '../fixtures/sample-readme.ts';
+import { Cluster } from './harness/cluster.ts';
+import { Host } from './harness/host.ts';
+import { helloImage } from './harness/images.ts';
+import { carryOut, root } from './harness/readme-commands.ts';
+
+test('monitoring, as it is written', { skip: unlessPrometheus }, async (context) => {
+  await systemExec(join(root, 'bin/make-prometheus'), [], { timeoutMs: 120_000 });
+  const host = await Host.start(context, { images: [helloImage, 'minik8s/prometheus:3'] });
+  const cluster = await Cluster.start(context, { host });
+  const { HOME = '/root', XDG_CACHE_HOME = join(HOME, '.cache') } = process.env;
+  // Prometheus is taken from where it was built, and the guide's folder is the host's own.
+  const env = { KUBECONFIG: cluster.kubeconfig, HOME: host.directory, XDG_CACHE_HOME };
+  const place = { host, env };
+  for (const file of ['samples/monitoring/README.md', 'docs/monitoring.md'])
+    await context.test(file, () =>
+      carryOut(
+        place,
+        commandsOf(readFileSync(join(root, file), 'utf8')).filter(
+          ({ command }) => !/^(export |ctl\(\))/.test(command),
+        ),
+      ),
+    );
+});

@@ -1,0 +1,129 @@
+/** GET /metrics/objects: whole, as Prometheus reads it, for who may, and as objects are at the moment. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { podResource } from '../../../src/api/core/v1/pod.ts';
+import { storageKey } from '../../../src/apimachinery/resource-definition.ts';
+import { objectKinds } from '../../../src/kube-apiserver/object-metrics/object-kinds.ts';
+import { objectMetricsPath } from '../../../src/kube-apiserver/object-metrics/page.ts';
+import { encodeObject } from '../../../src/storage/codec.ts';
+import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';
+import { readAsPrometheus, unlessGo } from '../../fixtures/expfmt.ts';
+import { type ReadFamily, readExposition } from '../../fixtures/exposition-reader.ts';
+import { RecordingLogger } from '../../fixtures/recording-logger.ts';
+import { makeToldObjects } from '../../fixtures/told-objects/make.ts';
+
+const merge = { headers: { 'content-type': 'application/merge-patch+json' } };
+const pods = '/api/v1/namespaces/told/pods';
+
+describe('/metrics/objects', () => {
+  let server: TestServer;
+  const log = new RecordingLogger();
+  before(async () => {
+    server = await startTestServer({ log });
+    await makeToldObjects(server);
+  });
+  after(() => server.stop());
+
+  const page = async (): Promise<Map<string, ReadFamily>> => {
+    const { status, headers, text } = await server.call('GET', objectMetricsPath);
+    assert.equal(status, 200, text);
+    assert.equal(headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8');
+    return readExposition(text);
+  };
+  /** The values of a family for the pod of that name. */
+  const ofPod = (families: Map<string, ReadFamily>, family: string, pod: string) =>
+    [...(families.get(family)?.samples ?? [])]
+      .filter(([sample]) => sample.includes(`pod="${pod}"`))
+      .map(([, value]) => value);
+
+  it('is read whole by Prometheus', { skip: unlessGo }, async () => {
+    const { text } = await server.call('GET', objectMetricsPath);
+    const read = Object.entries(readAsPrometheus(text)).map(([name, { type, metrics }]) => [
+      name,
+      type,
+      metrics,
+    ]);
+    const families = [...readExposition(text)].map(([name, { type, samples }]) => [
+      name,
+      type.toUpperCase(),
+      samples.size,
+    ]);
+    assert.deepEqual(read.sort(), families.sort());
+    assert.ok(families.length > 200, `${families.length} families`);
+  });
+
+  it('tells of every kind', async () => {
+    const families = await page();
+    const missing = objectKinds.filter((kind) => !kind.families.some(({ name }) => families.has(name)));
+    assert.deepEqual(
+      missing.map(({ ref }) => ref.kind),
+      [],
+    );
+  });
+
+  it('has nothing of what is in Secrets', async () => {
+    const { text } = await server.call('GET', objectMetricsPath);
+    assert.match(text, /kube_secret_info\{namespace="told",secret="hidden"\} 1/);
+    assert.doesNotMatch(text, /c2VjcmV0/);
+  });
+
+  it('is of the objects as they are', async () => {
+    const spec = { containers: [{ name: 'c', image: 'i' }] };
+    await server.call('POST', pods, { metadata: { name: 'new' }, spec });
+    assert.deepEqual(ofPod(await page(), 'kube_pod_status_phase', 'new'), [1, 0, 0, 0, 0]);
+    await server.call('PATCH', `${pods}/new/status`, { status: { phase: 'Running' } }, merge);
+    assert.deepEqual(ofPod(await page(), 'kube_pod_status_phase', 'new'), [0, 0, 0, 0, 1]);
+    assert.deepEqual(ofPod(await page(), 'kube_pod_status_phase', 'new'), [0, 0, 0, 0, 1]);
+    await server.call('DELETE', `${pods}/new?gracePeriodSeconds=0`);
+    assert.deepEqual(ofPod(await page(), 'kube_pod_info', 'new'), []);
+  });
+
+  it('leaves out an object that cannot be read, says so, and tells of the others', async () => {
+    const metadata = { name: 'odd', namespace: 'told', uid: 'u', resourceVersion: '', creationTimestamp: '' };
+    const key = storageKey(podResource, 'told', 'odd');
+    const revision = await server.store.create(
+      key,
+      encodeObject({ apiVersion: 'v1', kind: 'Pod', metadata }),
+    );
+    await server.clock.until(server.cache.waitUntil(revision));
+    const families = await page();
+    assert.deepEqual(ofPod(families, 'kube_pod_info', 'odd'), []);
+    assert.deepEqual(ofPod(families, 'kube_pod_info', 'running'), [1]);
+    await page();
+    const said = log.of('error').filter(({ message }) => message.includes(objectMetricsPath));
+    assert.deepEqual(
+      said.map(({ fields }) => fields.key),
+      [key],
+    );
+  });
+
+  it('answers HEAD without a body, and is among the paths that the server tells of', async () => {
+    const head = await server.call('HEAD', objectMetricsPath);
+    assert.deepEqual([head.status, head.text], [200, '']);
+    const { paths } = (await server.call('GET', '/')).json<{ paths: readonly string[] }>();
+    assert.ok(paths.includes(objectMetricsPath));
+  });
+
+  it('is for who may get the path: system:monitoring, and who has a role for it', async () => {
+    const as = async (name: string, ...groups: string[]) =>
+      (
+        await server.call('GET', objectMetricsPath, undefined, {
+          user: { name, groups: [...groups, 'system:authenticated'] },
+        })
+      ).status;
+    assert.equal(await as('prometheus'), 403);
+    assert.equal(await as('prometheus', 'system:monitoring'), 200);
+    const rbac = '/apis/rbac.authorization.k8s.io/v1';
+    await server.call('POST', `${rbac}/clusterroles`, {
+      metadata: { name: 'objects' },
+      rules: [{ verbs: ['get'], nonResourceURLs: [objectMetricsPath] }],
+    });
+    await server.call('POST', `${rbac}/clusterrolebindings`, {
+      metadata: { name: 'objects' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'objects' },
+      subjects: [{ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: 'prometheus' }],
+    });
+    assert.equal(await as('prometheus'), 200);
+    assert.equal(await as('another'), 403);
+  });
+});

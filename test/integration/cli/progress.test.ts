@@ -1,0 +1,95 @@
+/** What ctl shows of waiting: at a terminal lines that change and go, in a pipe nothing. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { patchTypes } from '../../../src/apimachinery/patch.ts';
+import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
+import { Terminal } from '../../fixtures/terminal.ts';
+import { TerminalScreen } from '../../fixtures/terminal-screen.ts';
+
+const main = join(import.meta.dirname, '../../../src/main.ts');
+const path = (name: string) => `/api/v1/namespaces/default/configmaps/${name}`;
+const shown = /configmap\/held: waits for example\.com\/hold \(\d+ s\)/;
+
+describe('ctl delete of an object that something holds', { timeout: 120_000 }, () => {
+  let server: HttpsTestServer;
+  let kubeconfig: string;
+  before(async () => {
+    server = await startHttpsTestServer();
+    kubeconfig = await server.kubeconfigFor('admin', ['system:masters']);
+  });
+  after(() => server.stop());
+
+  const hold = async () => {
+    const metadata = { name: 'held', finalizers: ['example.com/hold'] };
+    const made = await server.call('POST', '/api/v1/namespaces/default/configmaps', { metadata });
+    assert.equal(made.status, 201, made.text);
+  };
+  const release = async () => {
+    const headers = { 'content-type': patchTypes.merge };
+    const body = { metadata: { finalizers: null } };
+    assert.equal((await server.call('PATCH', path('held'), body, { headers })).status, 200);
+  };
+  const isDeleted = async () =>
+    JSON.parse((await server.call('GET', path('held'))).text).metadata?.deletionTimestamp !== undefined;
+  const command = ['delete', 'configmap', 'held'];
+  const inTerminal = (environment: Readonly<Record<string, string>>) =>
+    new Terminal(server.directory, [process.execPath, main, 'ctl', ...command], {
+      KUBECONFIG: kubeconfig,
+      TERM: 'xterm',
+      ...environment,
+    });
+  /** What stands there before the terminal's settings are printed. */
+  const screenOf = (text: string) => {
+    const screen = new TerminalScreen();
+    screen.write(text.slice(0, text.indexOf('speed ')));
+    return screen.text;
+  };
+  const said = 'configmap "held" deleted\n';
+
+  it('shows why and for how long, and leaves what a pipe has', async () => {
+    await hold();
+    const terminal = inTerminal({});
+    await terminal.prints(shown);
+    await release();
+    assert.equal(screenOf(await terminal.end()), `${said}status 0\n`);
+  });
+
+  it('is clean again after Ctrl-C', async () => {
+    await hold();
+    const terminal = inTerminal({});
+    await terminal.prints(shown);
+    terminal.type('\x03');
+    const text = await terminal.end();
+    assert.match(screenOf(text), /^configmap "held" deleted\n(\^C)?status 130\n$/);
+    assert.match(text, / echo /, 'the terminal echoes what is typed');
+    await release();
+  });
+
+  it('prints nothing more on a terminal that cannot move its cursor', async () => {
+    await hold();
+    const terminal = inTerminal({ TERM: 'dumb' });
+    await terminal.prints(/deleted/);
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    await release();
+    assert.equal(
+      (await terminal.end()).replace(/speed [\s\S]*/, ''),
+      `${said}status 0\n`.replaceAll('\n', '\r\n'),
+    );
+  });
+
+  it('prints nothing more in a pipe', async () => {
+    await hold();
+    const ended = new Promise<{ readonly out: string; readonly err: string }>((resolve, reject) => {
+      const env = { ...process.env, KUBECONFIG: kubeconfig, TERM: 'xterm' };
+      execFile(process.execPath, [main, 'ctl', ...command], { env }, (error, out, err) =>
+        error ? reject(error) : resolve({ out, err }),
+      );
+    });
+    while (!(await isDeleted())) await new Promise((resolve) => setTimeout(resolve, 50));
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    await release();
+    assert.deepEqual(await ended, { out: said, err: '' });
+  });
+});

@@ -1,0 +1,278 @@
+/** Who gets which device, over restarts of containers, of sources and of the agent; and NVIDIA's cards by the files of their driver. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { DeviceManager } from '../../../src/kubelet/devices/device-manager.ts';
+import type { DeviceSource } from '../../../src/kubelet/devices/device-source.ts';
+import { NvidiaCards } from '../../../src/kubelet/devices/nvidia-cards.ts';
+import type { ContainerState } from '../../../src/kubelet/runtime/runtime.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { RecordingLogger } from '../../fixtures/recording-logger.ts';
+import { makePod } from '../../unit/kubelet/builders.ts';
+
+const resource = 'example.com/gpu';
+const asking = (uid: string, count = 1, of = resource) =>
+  makePod(
+    { containers: [{ name: 'main', image: 'app:1', resources: { limits: { [of]: String(count) } } }] },
+    { uid },
+  );
+
+/** Devices whose names begin with `sick` are not healthy. */
+class Source implements DeviceSource {
+  readonly resource = resource;
+  ids: readonly string[];
+  fault: string | undefined;
+  constructor(...ids: string[]) {
+    this.ids = ids;
+  }
+  get devices() {
+    return this.ids.map((id) => ({ id: id.replace('sick ', ''), healthy: !id.startsWith('sick ') }));
+  }
+  async give() {
+    // Whoever comes second comes meanwhile.
+    for (let i = 0; i < 3; i++) await new Promise((resolve) => setImmediate(resolve));
+    if (this.fault) throw new Error(this.fault);
+    return {};
+  }
+}
+
+function directoryOf(context: TestContext): string {
+  const directory = mkdtempSync(join(tmpdir(), 'minik8s-device-manager-'));
+  context.after(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+function start(context: TestContext, dataDir = directoryOf(context)) {
+  const clock = new FakeClock();
+  const active = new Set<string>();
+  const containers: ContainerState[] = [];
+  const log = new RecordingLogger();
+  const manager = new DeviceManager({
+    ...{ dataDir, clock, log },
+    containers: () => containers,
+    isActive: (uid) => active.has(uid),
+  });
+  context.after(() => manager.close());
+  return {
+    ...{ manager, clock, active, log, dataDir },
+    count: () => manager.counts.value.get(resource),
+    async give(uid: string, count = 1): Promise<readonly string[] | undefined> {
+      active.add(uid);
+      return (await manager.giveTo(asking(uid, count), 'main')).ids[resource];
+    },
+    /** A container as the engine has it. */
+    has(uid: string, createdAt: number, ...ids: string[]): void {
+      const pod = { uid, name: uid, namespace: 'default' };
+      containers.push({
+        pod,
+        name: 'main',
+        createdAt,
+        devices: { [resource]: ids },
+      } as unknown as ContainerState);
+    },
+  };
+}
+
+const minute = 60_000;
+
+test('what is away is not given, stays in the capacity for five minutes, and is never started without', async (context) => {
+  const { manager, clock, give, count } = start(context);
+  const source = new Source('a', 'b');
+  manager.set(source);
+  assert.deepEqual(count(), { capacity: 2, allocatable: 2 });
+  manager.away(source);
+  assert.deepEqual(count(), { capacity: 2, allocatable: 0 });
+  await assert.rejects(give('one'), /its device plugin is not registered/);
+  await clock.advance(5 * minute - 1);
+  assert.deepEqual(count(), { capacity: 2, allocatable: 0 });
+  await clock.advance(1);
+  assert.equal(count(), undefined);
+  assert.ok(manager.counts.value.has(resource), 'the Node is told that it has none');
+  await assert.rejects(give('one'), /its device plugin is not registered/);
+  manager.set(source);
+  assert.deepEqual(await give('one'), ['a']);
+});
+
+test('what came back in time does not go', async (context) => {
+  const { manager, clock, count } = start(context);
+  const source = new Source('a');
+  manager.set(source);
+  manager.away(source);
+  await clock.advance(4 * minute);
+  manager.set(source);
+  await clock.advance(60 * minute);
+  assert.deepEqual(count(), { capacity: 1, allocatable: 1 });
+  manager.away(source);
+  await clock.advance(4 * minute);
+  assert.deepEqual(count(), { capacity: 1, allocatable: 0 });
+});
+
+test('of two sources the later counts, whatever becomes of the other', async (context) => {
+  const { manager, give, count } = start(context);
+  const [first, second] = [new Source('a'), new Source('x', 'y')];
+  manager.set(first);
+  manager.set(second);
+  manager.away(first);
+  assert.deepEqual(count(), { capacity: 2, allocatable: 2 });
+  assert.deepEqual(await give('one'), ['x']);
+});
+
+test('those who ask at once get each their own, and one that fails keeps nobody waiting', async (context) => {
+  const { manager, give } = start(context);
+  const source = new Source('a', 'b', 'c');
+  manager.set(source);
+  assert.deepEqual(await Promise.all([give('one'), give('two'), give('three')]), [['a'], ['b'], ['c']]);
+  await assert.rejects(give('four'), /Requested: 1, Available: 0/);
+  source.fault = 'broken';
+  await assert.rejects(give('one'), /cannot have 1 of example.com\/gpu: broken/);
+  source.fault = undefined;
+  assert.deepEqual(await give('one'), ['a']);
+});
+
+test('a container has what it had last, after a restart and after a device was sick', async (context) => {
+  const { manager, give } = start(context);
+  const source = new Source('a', 'b', 'c');
+  manager.set(source);
+  assert.deepEqual(await give('one'), ['a']);
+  source.ids = ['sick a', 'b', 'c'];
+  assert.deepEqual(await give('one'), ['b']);
+  source.ids = ['a', 'b', 'c'];
+  assert.deepEqual(await give('two'), ['a']);
+  assert.deepEqual(await give('one'), ['b']);
+});
+
+test('what the engine has says who has what, after a restart of the agent', async (context) => {
+  const { manager, give, active, has } = start(context);
+  manager.set(new Source('a', 'b', 'c', 'd'));
+  has('one', 2, 'b');
+  has('one', 1, 'a');
+  has('one', 3, 'c');
+  has('ended', 1, 'a');
+  active.add('two');
+  has('two', 1, 'b');
+  // Of its own containers the newest counts, of other pods those that still are.
+  assert.deepEqual(await give('one'), ['c']);
+  assert.deepEqual(await give('three'), ['a']);
+  assert.deepEqual(await give('four'), ['d']);
+  // Given since then counts more than what an older container has.
+  active.delete('three');
+  has('four', 9, 'a');
+  assert.deepEqual(await give('four'), ['d']);
+});
+
+test('a pod that is not known as active yet has what its containers have', async (context) => {
+  const { manager, has } = start(context);
+  manager.set(new Source('a', 'b'));
+  has('one', 1, 'b');
+  const { ids } = await manager.giveTo(asking('one'), 'main');
+  assert.deepEqual(ids, { [resource]: ['b'] });
+});
+
+test('what there was is on disk, the newest, and is away after a restart; without it nothing is', async (context) => {
+  const first = start(context);
+  const source = new Source('a');
+  for (let i = 0; i < 20; i++) {
+    source.ids = Array.from({ length: i }, (_, index) => String(index));
+    first.manager.set(source);
+  }
+  await first.manager.close();
+  const file = join(first.dataDir, 'devices.json');
+  assert.deepEqual(JSON.parse(readFileSync(file, 'utf8')), { [resource]: 19 });
+  const second = start(context, first.dataDir);
+  await second.manager.load();
+  assert.deepEqual(second.count(), { capacity: 19, allocatable: 0 });
+  await second.clock.advance(5 * minute);
+  await second.manager.close();
+  assert.deepEqual(JSON.parse(readFileSync(file, 'utf8')), {});
+  for (const text of ['not JSON', '[]', `{"${resource}":"x"}`]) {
+    writeFileSync(file, text);
+    const third = start(context, first.dataDir);
+    await third.manager.load();
+    assert.equal(third.count(), undefined, text);
+    await third.manager.close();
+  }
+});
+
+/** A driver with cards, as its files say. */
+function driver(context: TestContext) {
+  const base = directoryOf(context);
+  const [directory, dev] = [join(base, 'gpus'), join(base, 'dev')];
+  mkdirSync(dev);
+  const uuid = (minor: number) => `GPU-0000000${minor}-0000-1111-2222-333344445555`;
+  const node = (name: string) => execFileSync('mknod', [join(dev, name), 'c', '1', '3']);
+  return {
+    ...{ directory, dev, uuid, node },
+    card(minor: number, file = true): string {
+      mkdirSync(join(directory, `0000:0${minor}:00.0`), { recursive: true });
+      const text = `GPU UUID: \t ${uuid(minor)}\nDevice Minor: \t ${minor}\n`;
+      writeFileSync(join(directory, `0000:0${minor}:00.0`, 'information'), text);
+      if (file) node(`nvidia${minor}`);
+      return uuid(minor);
+    },
+    lose: (minor: number) => rmSync(join(directory, `0000:0${minor}:00.0`), { recursive: true }),
+  };
+}
+const nvidia = 'nvidia.com/gpu';
+
+test("NVIDIA's cards are offered; one that the driver has no more stays as a sick one", async (context) => {
+  const { manager, active } = start(context);
+  const machine = driver(context);
+  const cards = new NvidiaCards({ ...machine, manager, clock: new FakeClock(), hasHook: () => false });
+  await cards.look();
+  assert.equal(manager.get(nvidia), undefined, 'without a driver nothing is offered');
+  const [one, two] = [machine.card(1), machine.card(2)];
+  machine.card(3, false);
+  machine.node('nvidiactl');
+  await cards.look();
+  assert.deepEqual(manager.counts.value.get(nvidia), { capacity: 3, allocatable: 2 });
+  active.add('pod');
+  const given = await manager.giveTo(asking('pod', 2, nvidia), 'main');
+  assert.deepEqual(given.ids, { [nvidia]: [one, two] });
+  assert.deepEqual(
+    given.nodes.map(({ source, permissions }) => [source.slice(machine.dev.length), permissions]),
+    ['/nvidia1', '/nvidia2', '/nvidiactl'].map((path) => [path, 'rwm']),
+  );
+  assert.deepEqual(given.env, { NVIDIA_VISIBLE_DEVICES: `${one},${two}` });
+  machine.lose(1);
+  await cards.look();
+  assert.deepEqual(manager.counts.value.get(nvidia), { capacity: 3, allocatable: 1 });
+  machine.card(4);
+  await cards.look();
+  assert.deepEqual(manager.counts.value.get(nvidia), { capacity: 4, allocatable: 2 });
+});
+
+test("where the engine can give NVIDIA's cards itself, it is told which", async (context) => {
+  const { manager, active } = start(context);
+  const machine = driver(context);
+  const one = machine.card(1);
+  const cards = new NvidiaCards({ ...machine, manager, clock: new FakeClock(), hasHook: () => true });
+  await cards.look();
+  active.add('pod');
+  const given = await manager.giveTo(asking('pod', 1, nvidia), 'main');
+  assert.deepEqual([given.nvidia, given.nodes, given.env], [[one], [], {}]);
+});
+
+test("cards that NVIDIA's own plugin offers are left to it, and not taken back", async (context) => {
+  const { manager } = start(context);
+  const machine = driver(context);
+  const clock = new FakeClock();
+  const cards = new NvidiaCards({ ...machine, manager, clock, hasHook: () => false });
+  machine.card(1);
+  await cards.look();
+  const plugin: DeviceSource = { resource: nvidia, devices: [], give: async () => ({}) };
+  manager.set(plugin);
+  machine.card(2);
+  await cards.look();
+  assert.equal(manager.get(nvidia), plugin);
+  manager.away(plugin);
+  const stop = new AbortController();
+  const running = cards.run(stop.signal);
+  await clock.advance(30_000);
+  while (manager.get(nvidia) === undefined) await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(manager.get(nvidia), cards, 'when it is away the driver says what there is');
+  stop.abort();
+  await running;
+});

@@ -1,0 +1,224 @@
+/** Secrets are planted in all places where the cluster and this machine may have some; none is anywhere in the bundle. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { supportBundleCommand } from '../../../src/roles/support-bundle.ts';
+import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
+import { runRoleCommand } from '../../fixtures/role-command.ts';
+
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+const key = `-----BEGIN PRIVATE KEY-----\n${'MIIplantedKeyLine'.repeat(4)}\n-----END PRIVATE KEY-----\n`;
+const jwt = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJwbGFudGVkIn0.plantedSignature';
+
+const planted = {
+  ofSecret: 'hunter2-Zebra',
+  quoted: 'quo"ted\\Secret1',
+  ofRegistry: 'registry-Pass-31',
+  annotated: 'annotated-Secret-9',
+  literal: 'literal-Env-77',
+  argument: 'argument-Secret-12',
+  assigned: 'assigned-Secret-13',
+  slurm: 'slurm-Pass-55',
+  slurmKey: 'MIIplantedKeyLine',
+  bootstrap: 'k7x9q2m4p8r1t5w3',
+  ofConfigMap: 'configmap-Pass-21',
+  inUrl: 'url-Pass-41',
+  ofToken: 'plantedSignature',
+  short: 'ab1!',
+} as const;
+
+const metadata = (name: string, more: object = {}) => ({ name, ...more });
+
+const objects: readonly (readonly [path: string, body: object])[] = [
+  [
+    'secrets',
+    {
+      metadata: metadata('db', {
+        annotations: {
+          'kubectl.kubernetes.io/last-applied-configuration': JSON.stringify({
+            kind: 'Secret',
+            stringData: { password: planted.annotated },
+            data: { password: base64(planted.annotated) },
+          }),
+        },
+      }),
+      stringData: { password: planted.ofSecret, odd: planted.quoted, pin: planted.short },
+    },
+  ],
+  [
+    'secrets',
+    {
+      metadata: metadata('registry'),
+      type: 'kubernetes.io/dockerconfigjson',
+      stringData: {
+        '.dockerconfigjson': JSON.stringify({
+          auths: { r: { username: 'u', password: planted.ofRegistry } },
+        }),
+      },
+    },
+  ],
+  [
+    'secrets',
+    { metadata: metadata('cluster-login'), stringData: { password: planted.slurm, privateKey: key } },
+  ],
+  ['configmaps', { metadata: metadata('settings'), data: { 'app.conf': `x=${planted.ofConfigMap}` } }],
+  [
+    'pods',
+    {
+      metadata: metadata('web', {
+        annotations: { note: `the password: ${planted.annotated}`, 'api-token': jwt },
+      }),
+      spec: {
+        containers: [
+          {
+            name: 'c',
+            image: 'x:1',
+            args: ['--db-password', planted.argument, `--token=${planted.assigned}`, 'serve'],
+            command: ['run', `postgres://app:${planted.inUrl}@db/x`, planted.slurm],
+            env: [
+              { name: 'GREETING', value: planted.literal },
+              { name: 'DB', valueFrom: { secretKeyRef: { name: 'db', key: 'password' } } },
+            ],
+          },
+        ],
+      },
+    },
+  ],
+  [
+    'events',
+    {
+      metadata: metadata('e'),
+      involvedObject: { kind: 'Pod', name: 'web', namespace: 'default' },
+      message: `cannot log in with ${planted.ofSecret} or ${encodeURIComponent(planted.quoted)}`,
+    },
+  ],
+];
+
+describe('a support bundle', { timeout: 120_000 }, () => {
+  let server: HttpsTestServer;
+  let directory = '';
+  let kubeconfig = '';
+  let ended: Awaited<ReturnType<typeof runRoleCommand>>;
+  let files: readonly string[] = [];
+
+  before(async () => {
+    server = await startHttpsTestServer();
+    kubeconfig = await server.kubeconfigFor('kubernetes-admin', ['system:masters']);
+    for (const [plural, body] of objects) {
+      const answer = await server.call('POST', `/api/v1/namespaces/default/${plural}`, body);
+      assert.equal(answer.status, 201, answer.text);
+    }
+    const token = {
+      metadata: { name: 'bootstrap-token-abcdef' },
+      type: 'bootstrap.kubernetes.io/token',
+      stringData: {
+        'token-id': 'abcdef',
+        'token-secret': planted.bootstrap,
+        'usage-bootstrap-authentication': 'true',
+      },
+    };
+    assert.equal((await server.call('POST', '/api/v1/namespaces/kube-system/secrets', token)).status, 201);
+    const job = {
+      metadata: { name: 'j' },
+      spec: { connection: { secretName: 'cluster-login' }, script: `#!/bin/sh\nlogin ${planted.slurm}\n` },
+    };
+    const made = await server.call('POST', '/apis/minik8s.io/v1/namespaces/default/slurmjobs', job);
+    assert.equal(made.status, 201, made.text);
+    await server.call('POST', '/api/v1/nodes', { metadata: { name: 'n1' } });
+
+    directory = join(server.directory, 'bundle');
+    const dataDir = join(server.directory, 'data');
+    for (const folder of [directory, dataDir]) mkdirSync(folder);
+    const log = [
+      `password=${planted.assigned} and ${planted.ofSecret}`,
+      `authorization: Bearer ${jwt}`,
+      `joined with abcdef.${planted.bootstrap}`,
+      key,
+      `base64 ${base64(planted.ofSecret)}`,
+      'the last line of the log',
+    ];
+    writeFileSync(join(dataDir, 'up.log'), `${log.join('\n')}\n`);
+    const file = join(directory, 'b.tar.gz');
+    const args = ['-o', file, '--data-dir', dataDir];
+    ended = await runRoleCommand('support-bundle', supportBundleCommand, kubeconfig, args);
+    assert.equal(ended.status, 0, ended.err);
+    assert.equal(ended.out, `${file}\n`);
+    assert.equal(statSync(file).mode & 0o777, 0o600);
+    execFileSync('tar', ['-xzf', file, '-C', directory, '--strip-components=1']);
+    files = readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter(
+      (name) => !name.endsWith('.tar.gz') && statSync(join(directory, name)).isFile(),
+    );
+  });
+  after(() => server.stop());
+
+  const read = (name: string) => readFileSync(join(directory, name), 'utf8');
+
+  for (const [where, secret] of Object.entries(planted)) {
+    it(`has nothing of ${where}`, () => {
+      const spellings = [
+        secret,
+        base64(secret),
+        encodeURIComponent(secret),
+        JSON.stringify(secret).slice(1, -1),
+      ];
+      for (const name of files)
+        for (const spelling of spellings)
+          assert.ok(!read(name).includes(spelling), `${name} has ${spelling}`);
+    });
+  }
+
+  it('has no credentials of the kubeconfig', () => {
+    const config = readFileSync(kubeconfig, 'utf8');
+    const data = /client-key-data"?: *"?([\w+/=]+)/.exec(config)?.[1] ?? '';
+    assert.ok(data.length > 100);
+    const lines = Buffer.from(data, 'base64')
+      .toString()
+      .split('\n')
+      .filter((line) => /^[\w+/=]{40,}$/.test(line));
+    assert.ok(lines.length > 0);
+    for (const name of files)
+      for (const line of [data, ...lines]) assert.ok(!read(name).includes(line), name);
+  });
+
+  it('has what helps', () => {
+    assert.match(read('about.txt'), /^minik8s \d/);
+    assert.match(read('minik8s/up.log'), /the last line of the log/);
+    assert.match(read('cluster/pods.yaml'), /name: GREETING\n +value: \(left out\)/);
+    assert.match(read('cluster/pods.yaml'), /- serve\n/);
+    assert.match(read('cluster/pods.yaml'), /secretKeyRef:\n +name: db\n +key: password\n/);
+    assert.match(read('cluster/secrets.yaml'), /password: \(left out\)/);
+    assert.match(read('cluster/slurmjobs.yaml'), /secretName: cluster-login/);
+    assert.match(read('cluster/events.yaml'), /cannot log in with \(left out\)/);
+    assert.match(read('cluster/nodes.yaml'), /name: n1/);
+    assert.match(read('machine/disk.txt'), /Filesystem/);
+    assert.match(read('machine/meminfo.txt'), /MemTotal/);
+    assert.match(read('docker/info.json'), /ServerVersion/);
+    assert.ok(JSON.parse(read('cluster/version.json')).gitVersion);
+  });
+
+  it('names what could not be had, with the reason', () => {
+    const missing = read('missing.txt');
+    assert.match(missing, /^minik8s\/command-line\.txt: minik8s does not run in /m);
+    assert.equal(ended.err, missing.replaceAll(/^(?=.)/gm, 'not in it: '));
+    assert.match(read('metrics/nodes.txt'), /n1: \/metrics\n# .*(has not reported|not connected)/);
+  });
+
+  it('tells nothing of a cluster whose Secrets cannot be read, and says so', async () => {
+    const file = join(directory, 'stranger.tar.gz');
+    const config = await server.kubeconfigFor('stranger', []);
+    const { status, err } = await runRoleCommand('support-bundle', supportBundleCommand, config, [
+      '-o',
+      file,
+    ]);
+    assert.equal(status, 0);
+    assert.match(
+      err,
+      /not in it: cluster: the cluster's Secrets cannot be read, so nothing of it is here: secrets is forbidden/,
+    );
+    const names = execFileSync('tar', ['-tzf', file], { encoding: 'utf8' });
+    assert.match(names, /machine\/disk\.txt/);
+    assert.doesNotMatch(names, /cluster\//);
+  });
+});

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
+import { setTraceNote, traceAnnotation, traceNoteOf } from '../../../../src/apimachinery/trace-note.ts';
+import { type NotedWrite, nextNote } from '../../../../src/apiserver/registry/trace-notes.ts';
+
+const noteOf = (digit: string, span = '1') => `00-${digit.repeat(32)}-${span.repeat(16)}-01`;
+const at = (digit: string, sampled = true) => ({
+  traceId: digit.repeat(32),
+  spanId: '2'.repeat(16),
+  sampled,
+});
+const here = noteOf('a', '2');
+
+const cases: [what: string, write: Partial<NotedWrite>, expected: string | undefined][] = [
+  ['a user in a trace', { context: at('a') }, here],
+  ['a user in a trace, over another', { context: at('a'), before: noteOf('b') }, here],
+  ['a user in a trace that is not recorded', { context: at('a', false), before: noteOf('b') }, undefined],
+  ['a user outside of any', { before: noteOf('b') }, undefined],
+  ['a user, of what a controller made', { context: at('a'), owner: { note: noteOf('c') } }, here],
+  ['a controller, of its own', { isOwn: true, context: at('a'), owner: { note: noteOf('c') } }, noteOf('c')],
+  [
+    'a controller, of its own without a cause',
+    { isOwn: true, context: at('a'), owner: { note: undefined }, before: here },
+    undefined,
+  ],
+  ['a controller, of its own with a broken one', { isOwn: true, owner: { note: 'x' } }, undefined],
+  [
+    'a part, in the same trace',
+    { isOwn: true, context: at('a'), before: noteOf('a', '9') },
+    noteOf('a', '9'),
+  ],
+  ['a part, in another trace', { isOwn: true, context: at('a'), before: noteOf('b') }, here],
+  ['a part, outside of any', { isOwn: true, before: noteOf('b') }, noteOf('b')],
+  ['a part, outside of any, that asks anew', { isOwn: true, before: noteOf('b'), asksAnew: true }, undefined],
+];
+for (const [what, write, expected] of cases) {
+  test(`${what}: ${expected?.slice(3, 8)}`, () => {
+    const usual = { isOwn: false, context: undefined, owner: undefined, before: undefined, asksAnew: false };
+    assert.equal(nextNote({ ...usual, ...write }), expected);
+  });
+}
+
+test('an object without annotations has none again once its note is taken away', () => {
+  const object = (annotations?: Record<string, string>): KubeObject => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: {
+      name: 'a',
+      uid: '',
+      resourceVersion: '',
+      creationTimestamp: '',
+      ...(annotations && { annotations }),
+    },
+  });
+  const bare = object();
+  setTraceNote(bare, here);
+  assert.equal(traceNoteOf(bare), here);
+  setTraceNote(bare, undefined);
+  assert.deepEqual(bare, object());
+  const shared = Object.freeze({ own: 'a', [traceAnnotation]: here });
+  const other = object(shared);
+  setTraceNote(other, undefined);
+  assert.deepEqual(other, object({ own: 'a' }));
+  assert.equal(shared[traceAnnotation], here);
+});

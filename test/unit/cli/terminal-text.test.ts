@@ -1,0 +1,24 @@
+/** What stands in objects was written by programs, hosts and strangers: it does not steer the terminal of who looks at them. */
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { describeObject } from '../../../src/cli/printers/description.ts';
+import { TableWriter } from '../../../src/cli/printers/table-writer.ts';
+
+const clears = '\u001b[2J\u001b]0;owned\u0007';
+
+it('a table shows an escape as kubectl does, in columns as wide as what is shown', () => {
+  const text = new TableWriter().format([[clears, 'b']], ['A', 'B']);
+  assert.equal(text, `A${' '.repeat(18)}B\n^[[2J^[]0;owned\u0007   b\n`);
+});
+it('a description has no escape, wherever it stood', () => {
+  const condition = { type: 'Built', status: 'False', reason: 'BuildFailed', message: clears };
+  const object = {
+    ...{ apiVersion: 'v1', kind: 'SlurmJob', metadata: { name: 'a', annotations: { note: clears } } },
+    spec: { run: [clears] },
+    status: { conditions: [condition], files: [{ path: `x\r${clears}`, size: 1 }] },
+  };
+  const event = { type: 'Warning', reason: 'Failed', message: clears, lastTimestamp: '2026-01-01T00:00:00Z' };
+  const text = describeObject(object, [event], 0);
+  assert.ok(!text.includes('\u001b') && !text.includes('\r'));
+  assert.equal(text.match(/\^\[\[2J/g)?.length, 5);
+});

@@ -1,0 +1,51 @@
+/** What the controller of functions does of what is there. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { podResource } from '../../../../src/api/core/v1/pod.ts';
+import { type Fn, functionResource } from '../../../../src/api/minik8s/v1/function.ts';
+import { functionVersionResource } from '../../../../src/api/minik8s/v1/function-version.ts';
+import { functionController } from '../../../../src/controllers/functions/function.ts';
+import { at, meta } from '../objects.ts';
+import { ScriptedWorld } from '../scripted-world.ts';
+
+const key = 'default/f';
+const fn = (over: Partial<Fn['metadata']> = {}, status: object = {}): Fn =>
+  ({
+    ...{ apiVersion: 'minik8s.io/v1', kind: 'Function' },
+    metadata: meta('f', over),
+    spec: {
+      ...{ runtime: 'python', handler: 'main.handler', files: { 'main.py': '' }, timeoutSeconds: 30 },
+      ...{ concurrency: 10, minScale: 1, maxScale: 10, idleSeconds: 60, windowSeconds: 30, target: 7 },
+    },
+    status,
+  }) as unknown as Fn;
+
+async function look(one: Fn) {
+  const server = new ScriptedWorld(functionController({ python: 'python:3', nodejs: 'node:22' }));
+  server.put(functionResource, one);
+  for (let round = 0; round < 2; round++) {
+    await server.reconcile(key);
+    server.sync(functionVersionResource);
+  }
+  return server;
+}
+
+describe('a function', () => {
+  it('gets its version, and an instance of that', async () => {
+    const server = await look(fn());
+    assert.deepEqual(
+      [server.names(functionVersionResource).length, server.names(podResource).length],
+      [1, 1],
+    );
+  });
+  it('that is being deleted gets neither', async () => {
+    const server = await look(fn({ deletionTimestamp: at(1), finalizers: ['x'] }));
+    assert.deepEqual([server.names(functionVersionResource), server.names(podResource)], [[], []]);
+  });
+  it('whose version has gone that was called says that none can be called', async () => {
+    const server = await look(fn({}, { activeVersion: 'f-gone', demand: {} }));
+    const status = server.stored(functionResource, key)?.status;
+    assert.ok(status?.latestVersion);
+    assert.equal(status.activeVersion ?? undefined, undefined);
+  });
+});

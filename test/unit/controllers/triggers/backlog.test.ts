@@ -1,0 +1,51 @@
+/** How many events of a trigger wait, and when a source that has filled the room goes on. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type TriggerEvent, triggerEventResource } from '../../../../src/api/minik8s/v1/trigger-event.ts';
+import { Backlog } from '../../../../src/controllers/triggers/backlog.ts';
+import { ScriptedInformers } from '../../../fixtures/scripted-informers.ts';
+import { meta } from '../objects.ts';
+
+const key = 'default/t';
+const event = (name: string) =>
+  ({ metadata: meta(name), spec: { trigger: 't', replays: 0 } }) as unknown as TriggerEvent;
+
+function world(count: number) {
+  const seen = new ScriptedInformers();
+  const backlog = new Backlog(seen.informerFor(triggerEventResource));
+  for (let i = 0; i < count; i++) seen.put(triggerEventResource, event(`e${i}`));
+  return { seen, backlog };
+}
+
+describe('a source that has filled the room', () => {
+  it('goes on when half of it is free, not with each event that goes', async () => {
+    const { seen, backlog } = world(1000);
+    let isOn = false;
+    const waiting = backlog.room(key, new AbortController().signal).then(() => {
+      isOn = true;
+    });
+    for (let i = 0; i < 499; i++) seen.remove(triggerEventResource, `default/e${i}`);
+    await Promise.resolve();
+    assert.ok(!isOn && backlog.waits(key));
+    seen.remove(triggerEventResource, 'default/e499');
+    await waiting;
+    assert.ok(isOn && !backlog.waits(key));
+  });
+  it('is full with the thousandth, stored ones that the cache does not show counted once', () => {
+    const { seen, backlog } = world(999);
+    assert.ok(!backlog.isFull(key));
+    backlog.stored(event('own'));
+    backlog.stored(event('own'));
+    assert.ok(backlog.isFull(key));
+    seen.put(triggerEventResource, event('own'));
+    assert.equal(backlog.pending(key), 1000);
+  });
+  it('waits no more when it ends', async () => {
+    const { backlog } = world(1000);
+    const end = new AbortController();
+    const waiting = backlog.room(key, end.signal);
+    end.abort(new Error('over'));
+    await assert.rejects(waiting, /over/);
+    assert.ok(!backlog.waits(key));
+  });
+});

@@ -1,0 +1,221 @@
+/** How a trigger follows objects: from where it goes on, when it waits, and what it holds open. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { configMapResource } from '../../../../src/api/core/v1/config-map.ts';
+import type { Trigger } from '../../../../src/api/minik8s/v1/trigger.ts';
+import type { Happening } from '../../../../src/api/minik8s/v1/trigger-event-draft.ts';
+import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
+import { newExpired, newForbidden } from '../../../../src/apimachinery/status-error.ts';
+import type {
+  Client,
+  ClientListOptions,
+  ClientWatchOptions,
+  WatchEvent,
+} from '../../../../src/client/client.ts';
+import { ObjectSource } from '../../../../src/controllers/triggers/object-source.ts';
+import { FakeClock } from '../../../fixtures/fake-clock.ts';
+import { SeededRandom } from '../../../fixtures/seeded-random.ts';
+import { at, meta } from '../objects.ts';
+
+type Event = WatchEvent<KubeObject>;
+
+const map = (name: string, resourceVersion: number, seconds = 0): KubeObject =>
+  ({
+    ...{ apiVersion: 'v1', kind: 'ConfigMap' },
+    metadata: meta(name, { resourceVersion: String(resourceVersion), creationTimestamp: at(seconds) }),
+  }) as KubeObject;
+
+/** A server whose watches a test speaks for. */
+class World {
+  readonly clock = new FakeClock();
+  /** Of each watch that is open: from where it goes on. */
+  readonly open = new Map<(event: Event | Error | undefined) => void, string | undefined>();
+  readonly begun: (string | undefined)[] = [];
+  refusal: Error | undefined;
+  /** What a list has, page by page. */
+  pages: readonly (readonly KubeObject[])[] = [[]];
+  listed = '1';
+  isFull = false;
+  #room = Promise.withResolvers<void>();
+  readonly told: string[] = [];
+  /** Whoever stores waits for it. */
+  storing: Promise<void> = Promise.resolve();
+  readonly stop = new AbortController();
+  readonly source: ObjectSource;
+
+  constructor(resourceVersion = '10') {
+    const resource = { watch: (options: ClientWatchOptions) => this.#watch(options), list: this.#list };
+    this.source = new ObjectSource(
+      {
+        trigger: {
+          metadata: meta('t'),
+          spec: {
+            target: { kind: 'Function', name: 'f' },
+            object: { apiVersion: 'v1', kind: 'ConfigMap', types: ['Created', 'Updated', 'Deleted'] },
+          },
+        } as unknown as Trigger,
+        definition: configMapResource,
+        ...{ resourceVersion, at: this.clock.now(), clock: this.clock, random: new SeededRandom(1) },
+        client: { resource: () => resource } as unknown as Client,
+        isFull: () => this.isFull,
+        room: () => this.#room.promise,
+        store: async ({ type, subject }: Happening) => {
+          await this.storing;
+          this.told.push(`${type.split('.').at(-1)} ${subject}`);
+        },
+        onChange: () => undefined,
+      },
+      this.stop.signal,
+    );
+  }
+
+  async *#watch({ resourceVersion, signal }: ClientWatchOptions): AsyncGenerator<Event> {
+    this.begun.push(resourceVersion);
+    if (this.refusal) throw this.refusal;
+    const queue: (Event | Error | undefined)[] = [];
+    let wake = () => {};
+    const say = (event: Event | Error | undefined) => {
+      queue.push(event);
+      wake();
+    };
+    this.open.set(say, resourceVersion);
+    signal.addEventListener('abort', () => {
+      this.open.delete(say);
+      say(undefined);
+    });
+    for (;;) {
+      while (queue.length === 0) await new Promise<void>((resolve) => (wake = resolve));
+      const next = queue.shift();
+      if (next === undefined) return;
+      if (next instanceof Error) throw next;
+      yield next;
+    }
+  }
+
+  readonly #list = async ({ continue: after }: ClientListOptions) => {
+    const page = Number(after ?? 0);
+    const more = page + 1 < this.pages.length ? { continue: String(page + 1) } : {};
+    return { items: this.pages[page] ?? [], metadata: { resourceVersion: this.listed, ...more } };
+  };
+
+  async say(...events: (Event | Error | undefined)[]): Promise<void> {
+    await this.clock.settle();
+    assert.equal(this.open.size, 1, 'one watch is open');
+    const [say] = this.open.keys();
+    for (const event of events) say?.(event);
+    await this.clock.settle();
+  }
+
+  async makeRoom(): Promise<void> {
+    this.isFull = false;
+    this.#room.resolve();
+    this.#room = Promise.withResolvers();
+    await this.clock.settle();
+  }
+}
+
+describe('a source of objects', () => {
+  it('goes on from what it has told, with one watch at a time', async () => {
+    const world = new World();
+    await world.say({ type: 'ADDED', object: map('a', 11) }, { type: 'BOOKMARK', object: map('', 15) });
+    assert.equal(world.source.resourceVersion, '15');
+    await world.say(undefined);
+    assert.deepEqual([world.begun, world.told], [['10', '15'], ['created a']]);
+    world.source.stop();
+    await world.clock.settle();
+    assert.equal(world.open.size, 0);
+  });
+  it('counts a change as told when its event is stored, and not before', async () => {
+    const world = new World();
+    const stored = Promise.withResolvers<void>();
+    world.storing = stored.promise;
+    await world.say({ type: 'MODIFIED', object: map('a', 11) }, { type: 'DELETED', object: map('b', 12) });
+    assert.deepEqual([world.source.resourceVersion, world.source.hasTold], ['10', false]);
+    stored.resolve();
+    await world.clock.settle();
+    assert.deepEqual([world.source.resourceVersion, world.source.hasTold], ['12', true]);
+    assert.deepEqual(world.told, ['updated a', 'deleted b']);
+  });
+  it('tells again what could not be stored', async () => {
+    const world = new World();
+    world.storing = Promise.reject(new Error('the store is away'));
+    world.storing.catch(() => undefined);
+    await world.say({ type: 'ADDED', object: map('a', 11) });
+    assert.equal(world.open.size, 0, 'the watch has ended');
+    assert.match(world.source.problem?.message ?? '', /the store is away/);
+    world.storing = Promise.resolve();
+    await world.clock.advance(10_000);
+    assert.deepEqual(world.begun, ['10', '10']);
+    await world.say({ type: 'ADDED', object: map('a', 11) });
+    assert.deepEqual(world.told, ['created a']);
+  });
+  it('never goes back, whatever version a later event has', async () => {
+    const world = new World('9');
+    await world.say({ type: 'BOOKMARK', object: map('', 20) }, { type: 'ADDED', object: map('a', 11) });
+    assert.equal(world.source.resourceVersion, '20');
+  });
+  it('keeps no watch while too many events wait, and goes on when there is room', async () => {
+    const world = new World();
+    await world.clock.settle();
+    world.isFull = true;
+    await world.say({ type: 'ADDED', object: map('a', 11) }, { type: 'ADDED', object: map('b', 12) });
+    assert.deepEqual([world.open.size, world.told], [0, ['created a']]);
+    await world.clock.advance(600_000);
+    assert.deepEqual(world.begun, ['10']);
+    await world.makeRoom();
+    assert.deepEqual([...world.open.values()], ['11']);
+  });
+  it('says that it may not watch, tries again, and says that no more when it may', async () => {
+    const world = new World();
+    world.refusal = newForbidden(configMapResource, '', 'no');
+    await world.clock.settle();
+    assert.equal(world.source.problem?.reason, 'NotAllowed');
+    await world.clock.advance(300_000);
+    assert.ok(world.begun.length > 3 && world.begun.length < 40, `${world.begun.length}`);
+    world.refusal = undefined;
+    await world.clock.advance(120_000);
+    assert.equal(world.source.problem, undefined);
+  });
+  it('tells all pages of what is left when the history is lost, and goes on behind them', async () => {
+    const world = new World();
+    world.pages = [[map('old', 5), map('new', 40, 60)], [map('changed', 30, -60)], [map('last', 50, 61)]];
+    world.listed = '60';
+    await world.say(newExpired('too old'));
+    assert.deepEqual(world.told, ['updated changed', 'created new', 'created last']);
+    assert.deepEqual([...world.open.values()], ['60']);
+    assert.match(world.source.missed ?? '', /objects deleted then are not told/);
+  });
+  it('tells nothing twice of what is left when it is interrupted there', async () => {
+    const world = new World();
+    world.pages = [[map('a', 20), map('b', 30)]];
+    world.listed = '60';
+    await world.clock.settle();
+    world.isFull = true;
+    await world.say(newExpired('too old'));
+    assert.deepEqual(world.told, []);
+    await world.makeRoom();
+    assert.deepEqual(world.told, ['created a', 'created b']);
+    const again = new World();
+    again.pages = [[map('a', 20), map('b', 30)]];
+    let stores = 0;
+    Object.defineProperty(again, 'storing', {
+      get: () => (++stores === 2 ? Promise.reject(new Error('the store is away')) : Promise.resolve()),
+    });
+    await again.say(newExpired('too old'));
+    assert.deepEqual([again.told, again.source.resourceVersion], [['created a'], '20']);
+    await again.clock.advance(10_000);
+    await again.say(newExpired('too old'));
+    await again.clock.advance(10_000);
+    assert.deepEqual(again.told, ['created a', 'created b']);
+  });
+  it('does not list without a pause where the history of what it has just listed is lost', async () => {
+    const world = new World();
+    world.refusal = newExpired('too old');
+    // A world that goes on at once for ever would never come to rest.
+    await world.clock.advance(600_000);
+    assert.ok(world.begun.length > 5 && world.begun.length < 60, `${world.begun.length}`);
+    world.refusal = undefined;
+    await world.clock.advance(60_000);
+    assert.equal(world.open.size, 1);
+  });
+});

@@ -1,0 +1,202 @@
+/** What the controller of triggers does of what is there: events, times, watches. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { serviceAccountResource } from '../../../../src/api/core/v1/service-account.ts';
+import type { ServiceAccount } from '../../../../src/api/core/v1/types.gen.ts';
+import { type FolderWatch, folderWatchResource } from '../../../../src/api/minik8s/v1/folder-watch.ts';
+import { type Fn, functionResource } from '../../../../src/api/minik8s/v1/function.ts';
+import { type Trigger, triggerResource } from '../../../../src/api/minik8s/v1/trigger.ts';
+import { type TriggerEvent, triggerEventResource } from '../../../../src/api/minik8s/v1/trigger-event.ts';
+import { newForbidden, newNotFound, newStatusError } from '../../../../src/apimachinery/status-error.ts';
+import type { Client } from '../../../../src/client/client.ts';
+import type { FunctionCall } from '../../../../src/controllers/triggers/targets.ts';
+import { triggerController } from '../../../../src/controllers/triggers/trigger.ts';
+import { at, meta } from '../objects.ts';
+import { ScriptedWorld } from '../scripted-world.ts';
+
+const key = 'default/t';
+const spec = {
+  ...{ target: { kind: 'Function', name: 'f' }, retry: { maxAttempts: 3, minSeconds: 1, maxSeconds: 2 } },
+  ...{ deadLetters: { limit: 2 }, serviceAccountName: 'default', suspend: false },
+};
+const trigger = (more: object, over: object = {}): Trigger =>
+  ({
+    ...{ apiVersion: 'minik8s.io/v1', kind: 'Trigger', metadata: meta('t', over) },
+    spec: { ...spec, ...more },
+  }) as unknown as Trigger;
+const event = (name: string, owner = 'uid-t'): TriggerEvent =>
+  ({
+    ...{ apiVersion: 'minik8s.io/v1', kind: 'TriggerEvent' },
+    metadata: meta(name, { ownerReferences: [{ uid: owner, controller: true } as never] }),
+    spec: { trigger: 't', id: name, depth: 0, replays: 0 },
+  }) as unknown as TriggerEvent;
+
+/** `watches`: who watches objects now, as ACCOUNT from VERSION. */
+function world() {
+  const calls: FunctionCall[] = [];
+  const watches = new Set<string>();
+  const clientOf = (_: string, account: string) => {
+    async function* watch({ resourceVersion, signal }: { resourceVersion: string; signal: AbortSignal }) {
+      const name = `${account} from ${resourceVersion}`;
+      watches.add(name);
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      watches.delete(name);
+      yield* [];
+    }
+    return { resource: () => ({ watch }) } as unknown as Client;
+  };
+  const answer = { status: 200, text: '' };
+  const server = new ScriptedWorld(
+    triggerController({
+      callFunction: async (call) => {
+        calls.push(call);
+        return answer;
+      },
+      clientOf,
+    }),
+  );
+  server.put(functionResource, { kind: 'Function', metadata: meta('f'), spec: {} } as unknown as Fn);
+  for (const name of ['default', 'other'])
+    server.put(serviceAccountResource, { kind: 'ServiceAccount', metadata: meta(name) } as ServiceAccount);
+  const look = async () => {
+    const result = await server.reconcile(key);
+    await server.clock.settle();
+    return result;
+  };
+  const put = async (one: Trigger) => {
+    server.put(triggerResource, one);
+    await look();
+    server.sync(triggerResource);
+    return server.stored(triggerResource, key) ?? assert.fail();
+  };
+  return { server, calls, watches, look, put, answer };
+}
+
+describe('events', () => {
+  it('of an earlier trigger of the name are not this one’s', async () => {
+    const { server, calls, put } = world();
+    server.put(triggerEventResource, event('old', 'uid-before'));
+    server.put(triggerEventResource, event('own'));
+    await put(trigger({ http: { path: '/x' } }));
+    assert.deepEqual(
+      calls.map(({ headers }) => headers['function-call-id']),
+      ['own'],
+    );
+    assert.deepEqual(server.names(triggerEventResource), ['old']);
+  });
+});
+
+describe('times', () => {
+  const cron = { cron: { schedule: '@every 1m' } };
+  it('wait while too many events do, and are told afterwards, the last of them', async () => {
+    const { server, put, look, answer } = world();
+    answer.status = 500;
+    for (let i = 0; i < 1000; i++) server.seen.put(triggerEventResource, event(`e${i}`));
+    const before = await put(trigger(cron));
+    await server.clock.advance(180_000);
+    await look();
+    assert.deepEqual(server.names(triggerEventResource), [], 'none of them is stored');
+    assert.equal(server.stored(triggerResource, key)?.status?.position?.lastScheduleTime, undefined);
+    assert.ok(before.status?.position);
+    for (let i = 0; i < 1000; i++) server.seen.remove(triggerEventResource, `default/e${i}`);
+    await server.clock.advance(5000);
+    server.sync(triggerResource);
+    await look();
+    assert.equal(server.all(triggerEventResource).length, 1);
+    assert.equal(server.stored(triggerResource, key)?.status?.position?.lastScheduleTime, at(180));
+  });
+  it('are not past before their event is stored', async () => {
+    const { server, put, look } = world();
+    await put(trigger(cron));
+    await server.clock.advance(60_000);
+    server.refuse = (verb) => (verb === 'create' ? newStatusError('InternalError', 'away') : undefined);
+    await assert.rejects(look(), /away/);
+    assert.equal(server.stored(triggerResource, key)?.status?.position?.lastScheduleTime, undefined);
+    server.refuse = () => undefined;
+    await look();
+    assert.equal(server.all(triggerEventResource).length, 1);
+  });
+  it('are past where the namespace takes nothing more', async () => {
+    for (const error of [
+      newNotFound(triggerEventResource, 'x'),
+      newForbidden(triggerEventResource, 'x', 'it is being terminated', [
+        { reason: 'NamespaceTerminating', message: '', field: '' } as never,
+      ]),
+    ]) {
+      const { server, put, look } = world();
+      await put(trigger(cron));
+      await server.clock.advance(60_000);
+      server.refuse = (verb) => (verb === 'create' ? error : undefined);
+      await look();
+      assert.equal(server.stored(triggerResource, key)?.status?.position?.lastScheduleTime, at(60));
+    }
+  });
+});
+
+describe('watches', () => {
+  const object = { object: { apiVersion: 'v1', kind: 'ConfigMap', types: ['Created'] } };
+  it('of objects end with the trigger, its suspension, and its account', async () => {
+    for (const [end, left] of [
+      [(one: ScriptedWorld) => one.seen.remove(triggerResource, key), []],
+      [
+        (one: ScriptedWorld) =>
+          one.put(triggerResource, trigger(object, { deletionTimestamp: at(0), finalizers: ['x'] })),
+        [],
+      ],
+      [(one: ScriptedWorld) => one.put(triggerResource, trigger({ ...object, suspend: true })), []],
+      [(one: ScriptedWorld) => one.seen.remove(serviceAccountResource, 'default/default'), []],
+      [(one: ScriptedWorld) => one.put(triggerResource, trigger({ http: { path: '/x' } })), []],
+    ] as const) {
+      const { server, watches, put, look } = world();
+      await put(trigger(object));
+      assert.deepEqual([...watches], ['default from 1']);
+      await look();
+      assert.equal(watches.size, 1, 'it goes on');
+      end(server);
+      await look();
+      assert.deepEqual([...watches], left);
+    }
+  });
+  it('of objects begin anew as another account, for other objects, and for another trigger of the name', async () => {
+    for (const [next, wanted] of [
+      [trigger({ ...object, serviceAccountName: 'other' }, { resourceVersion: '7' }), 'other from 7'],
+      [
+        trigger({ object: { ...object.object, labelSelector: 'a=b' } }, { resourceVersion: '7' }),
+        'default from 7',
+      ],
+      [trigger(object, { resourceVersion: '7', uid: 'another' }), 'default from 7'],
+    ] as const) {
+      const { server, watches, put, look } = world();
+      const { status } = await put(trigger(object));
+      const hasStatus = next.metadata.uid === 'uid-t';
+      server.put(triggerResource, { ...next, ...(hasStatus && { status }) } as Trigger);
+      await look();
+      assert.deepEqual([...watches], [wanted]);
+    }
+  });
+  it('of files that are not wanted any more go before others are made', async () => {
+    const { server, put, look } = world();
+    const file = { folder: '/srv', types: ['Created'], recursive: false, includeContent: false };
+    const reference = [{ uid: 'uid-t', controller: true } as never];
+    const watch = (name: string, over: object = {}) =>
+      server.put(folderWatchResource, {
+        ...{ kind: 'FolderWatch', metadata: meta(name, { ownerReferences: reference, ...over }) },
+        spec: { trigger: 't', nodeName: 'gone' },
+      } as unknown as FolderWatch);
+    watch('old');
+    await put(trigger({ file }));
+    assert.deepEqual(server.names(folderWatchResource), []);
+    watch('other');
+    server.put(triggerResource, trigger({ file, suspend: true }));
+    await look();
+    assert.deepEqual(server.names(folderWatchResource), []);
+    // One that the cache still shows is not another that has its name by now.
+    watch('same');
+    server.store(folderWatchResource, {
+      ...(server.stored(folderWatchResource, 'default/same') as FolderWatch),
+      metadata: meta('same', { uid: 'another' }),
+    });
+    await look();
+    assert.deepEqual(server.names(folderWatchResource), ['same']);
+  });
+});

@@ -1,0 +1,70 @@
+/** How a run is written, and what is forgotten then. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type WorkflowRun, workflowRunResource } from '../../../../src/api/minik8s/v1/workflow-run.ts';
+import type { ControllerContext } from '../../../../src/controller-runtime/definition.ts';
+import { FunctionTasks, type Task } from '../../../../src/controllers/workflows/function-tasks.ts';
+import { LiveRuns } from '../../../../src/controllers/workflows/live-runs.ts';
+import { RunWriter } from '../../../../src/controllers/workflows/run-writer.ts';
+import type { RunState } from '../../../../src/states-language/run/state.ts';
+import { meta, start } from '../objects.ts';
+import { ScriptedWorld } from '../scripted-world.ts';
+
+const key = 'default/r';
+const run = {
+  ...{ apiVersion: 'minik8s.io/v1', kind: 'WorkflowRun', metadata: meta('r') },
+  spec: { workflow: 'w' },
+} as unknown as WorkflowRun;
+const { uid } = run.metadata;
+/** One that waits for a task that is a Job, in the state that it has entered so many times. */
+const waitingIn = (visit: number) =>
+  ({
+    ...{ execution: {}, input: {}, started: start, events: 1, status: 'Running', stopping: [] },
+    root: {
+      ...{ state: 'A', input: {}, entered: start, visit, attempt: 0 },
+      wait: { for: 'task', resource: 'job:j' },
+    },
+  }) as unknown as RunState;
+const task = (id: string) =>
+  ({ type: 'startTask', id, resource: { type: 'job', name: 'j' } }) as unknown as Task;
+
+function world() {
+  const captured: { context?: ControllerContext } = {};
+  const server = new ScriptedWorld((context) => {
+    captured.context = context;
+    return { name: 'none', watches: [], reconcile: async () => undefined };
+  });
+  server.put(workflowRunResource, run);
+  const functions = new FunctionTasks({
+    calls: undefined,
+    clock: server.clock,
+    wake: () => undefined,
+    tell: () => undefined,
+  });
+  const live = new LiveRuns(server.seen.informerFor(workflowRunResource).lister);
+  return {
+    server,
+    functions,
+    live,
+    writer: new RunWriter(captured.context ?? assert.fail(), functions, live),
+  };
+}
+
+describe('a run that is stored', () => {
+  it('forgets what came of tasks that it does not wait for any more, and of no others', async () => {
+    const { functions, writer } = world();
+    for (const id of ['0-0', '1-0'])
+      functions.settle(uid, 'default', task(id), { type: 'TaskSucceeded', id, output: 1 });
+    await writer.store(key, run, { state: waitingIn(1), definition: 'w-1', history: [] });
+    assert.deepEqual(
+      [functions.eventOf(uid, '0-0'), functions.eventOf(uid, '1-0')?.type],
+      [undefined, 'TaskSucceeded'],
+    );
+  });
+  it('is known as it was written, before the cache shows it', async () => {
+    const { writer, live, server } = world();
+    const written = await writer.store(key, run, { state: waitingIn(0), definition: 'w-1', history: [] });
+    assert.equal(live.newest(key).run, written);
+    assert.equal(server.stored(workflowRunResource, key)?.status?.definition, 'w-1');
+  });
+});

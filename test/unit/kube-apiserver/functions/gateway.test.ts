@@ -1,0 +1,201 @@
+/** What a gateway asks for and whom it gives calls to, as the cache changes. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type Pod, podResource } from '../../../../src/api/core/v1/pod.ts';
+import { type Fn, functionResource } from '../../../../src/api/minik8s/v1/function.ts';
+import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
+import { storageKey } from '../../../../src/apimachinery/resource-definition.ts';
+import { newStatusError } from '../../../../src/apimachinery/status-error.ts';
+import { silentLogger } from '../../../../src/base/log.ts';
+import { Gateway } from '../../../../src/kube-apiserver/functions/gateway.ts';
+import { InstanceConnections } from '../../../../src/kube-apiserver/functions/instance-connections.ts';
+import type { Cache, CacheEvent, CacheWatch, IndexDeclaration } from '../../../../src/storage/cache.ts';
+import { FakeClock } from '../../../fixtures/fake-clock.ts';
+import { meta } from '../../controllers/objects.ts';
+
+/** A cache that a test fills, and whose watches it sees. */
+class FakeCache {
+  readonly #objects = new Map<string, KubeObject>();
+  readonly watches = new Map<CacheWatch, string>();
+  revision = 1;
+
+  get = (key: string) => this.#cached(key);
+  list = (prefix: string) => this.#under(prefix).map(([, object]) => ({ object }));
+  index = ({ prefix, keysOf }: IndexDeclaration) => ({
+    get: (wanted: string) =>
+      this.#under(prefix)
+        .filter(([, object]) => [...keysOf(object)].includes(wanted))
+        .map(([, object]) => ({ object })),
+  });
+  watch = (prefix: string, _: number, watch: CacheWatch) => {
+    this.watches.set(watch, prefix);
+    return () => void this.watches.delete(watch);
+  };
+
+  put(object: KubeObject, isSeen = true): void {
+    const ref = object.kind === 'Pod' ? podResource : functionResource;
+    const key = storageKey(ref, 'default', object.metadata.name);
+    const before = this.#objects.get(key);
+    this.#objects.set(key, object);
+    const event = { key, current: { object }, ...(before && { previous: { object: before } }) };
+    if (!isSeen) return;
+    for (const [watch, prefix] of [...this.watches])
+      if (key.startsWith(prefix)) watch.onEvents([event as unknown as CacheEvent], ++this.revision);
+  }
+
+  expire(): void {
+    for (const watch of [...this.watches.keys()]) {
+      this.watches.delete(watch);
+      watch.onExpired();
+    }
+  }
+
+  #cached(key: string) {
+    const object = this.#objects.get(key);
+    return object && { object };
+  }
+
+  #under = (prefix: string) => [...this.#objects].filter(([key]) => key.startsWith(prefix));
+}
+
+const fn = (status: object = { activeVersion: 'v1' }, over: object = {}): Fn =>
+  ({
+    ...{ apiVersion: 'minik8s.io/v1', kind: 'Function', metadata: meta('f', over) },
+    spec: {
+      concurrency: 1,
+      target: 1,
+      maxScale: 5,
+      windowSeconds: 30,
+      idleSeconds: 60,
+      metric: 'Concurrency',
+    },
+    status,
+  }) as unknown as Fn;
+const pod = (name: string, over: object = {}): Pod =>
+  ({
+    ...{ apiVersion: 'v1', kind: 'Pod' },
+    metadata: meta(name, {
+      labels: { 'minik8s.io/function': 'f', 'minik8s.io/function-version': 'v1' },
+      ownerReferences: [{ uid: 'uid-f', controller: true } as never],
+      ...over,
+    }),
+    spec: {},
+    status: { phase: 'Running', podIP: '10.0.0.1', containerStatuses: [{ state: { running: {} } }] },
+  }) as unknown as Pod;
+
+function world(first = fn()) {
+  const cache = new FakeCache();
+  const clock = new FakeClock();
+  const written: (number | null)[] = [];
+  const state = { fault: undefined as Error | undefined };
+  const gateway = new Gateway({
+    ...{ cache: cache as unknown as Cache, clock, log: silentLogger, master: 'here' },
+    writeDemand: async (_, __, instances) => {
+      if (state.fault) throw state.fault;
+      written.push(instances);
+    },
+  });
+  cache.put(first);
+  /** A call that is given to an instance, or waits; what came of it. */
+  const call = () => {
+    const one = gateway.callsOf('default', 'f').begin();
+    const result: { at?: string; error?: string } = {};
+    one.place().then(
+      ({ pod: { metadata } }) => {
+        result.at = metadata.name;
+      },
+      (error: Error) => {
+        result.error = error.message;
+      },
+    );
+    return { result, end: () => one.end() };
+  };
+  return { cache, clock, written, state, gateway, call };
+}
+
+describe('a gateway', () => {
+  it('gives calls to instances of this function and its version that come, and to none that goes', async () => {
+    const { cache, clock, call } = world();
+    cache.put(pod('stranger', { ownerReferences: [{ uid: 'another', controller: true } as never] }));
+    const one = call();
+    await clock.settle();
+    assert.deepEqual(one.result, {});
+    cache.put(pod('p'));
+    await clock.settle();
+    assert.deepEqual(one.result, { at: 'p' });
+    one.end();
+    // It has become another's.
+    cache.put(pod('p', { labels: { 'minik8s.io/function': 'g' } }));
+    const two = call();
+    await clock.settle();
+    assert.deepEqual(two.result, {});
+    two.end();
+  });
+  it('sees what has changed while its watch was too far behind', async () => {
+    const { cache, clock, call } = world();
+    const one = call();
+    cache.put(pod('p'), false);
+    await clock.settle();
+    assert.deepEqual(one.result, {});
+    cache.expire();
+    await clock.settle();
+    assert.deepEqual(one.result, { at: 'p' });
+    assert.equal(cache.watches.size, 2);
+  });
+  it('refuses calls that wait for a function that was made anew meanwhile', async () => {
+    const { cache, clock, call } = world();
+    const one = call();
+    cache.put(fn({ activeVersion: 'v1' }, { uid: 'another' }));
+    await clock.settle();
+    assert.match(one.result.error ?? '', /not found/);
+  });
+  it('asks for instances while there are calls, for none some time after, and watches nothing then', async () => {
+    const { cache, clock, call, written } = world();
+    const one = call();
+    await clock.settle();
+    assert.deepEqual([written, cache.watches.size], [[1], 2]);
+    one.end();
+    await clock.advance(61_000);
+    assert.deepEqual([written.at(-1), cache.watches.size, clock.pending], [null, 0, 0]);
+  });
+  it('asks again where it could not be written, and not after the function has gone', async () => {
+    const { clock, call, written, state } = world();
+    state.fault = newStatusError('InternalError', 'the store is away');
+    const one = call();
+    await clock.advance(5000);
+    assert.deepEqual(written, []);
+    state.fault = undefined;
+    await clock.advance(1000);
+    assert.deepEqual(written, [1]);
+    one.end();
+    state.fault = newStatusError('InternalError', 'the store is away');
+    await clock.advance(300_000);
+    assert.deepEqual(written, [1]);
+    state.fault = undefined;
+    await clock.advance(1000);
+    assert.equal(written.at(-1), null, 'also that none is needed any more');
+  });
+  it('asks for nothing any more that it asked for before it was started again', async () => {
+    const { gateway, clock, written, cache } = world(
+      fn({ activeVersion: 'v1', demand: { here: 3, other: 2 } }),
+    );
+    gateway.start();
+    await clock.advance(61_000);
+    assert.deepEqual([written.at(-1), cache.watches.size], [null, 0]);
+    const another = world(fn({ activeVersion: 'v1', demand: { other: 2 } }));
+    another.gateway.start();
+    await another.clock.advance(61_000);
+    assert.deepEqual(another.written, []);
+  });
+});
+
+it('an instance with another address than before has other connections', () => {
+  const connections = new InstanceConnections(async () => assert.fail('nothing is dialed'));
+  const instance = { pod: pod('p'), underWay: 0, notBefore: 0, refusals: 0 };
+  const first = connections.agentOf(instance);
+  assert.equal(connections.agentOf(instance), first);
+  const moved = Object.assign(instance, {
+    pod: { ...pod('p'), status: { ...pod('p').status, podIP: '10.0.0.2' } },
+  });
+  assert.notEqual(connections.agentOf(moved as never), first);
+});

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { gauge, gauges, type ObjectMetrics } from '../../../../src/kube-apiserver/object-metrics/family.ts';
+import { named } from '../../../../src/kube-apiserver/object-metrics/metadata-families.ts';
+import { EndsPool, KnownLines, linesOf } from '../../../../src/kube-apiserver/object-metrics/object-lines.ts';
+import type { CachedObject } from '../../../../src/storage/cache.ts';
+
+const cached = (name: string, size = 1): CachedObject => {
+  const object = {
+    apiVersion: 'v1',
+    kind: 'K',
+    metadata: { name, uid: 'u', resourceVersion: '1', creationTimestamp: '' },
+  };
+  const told = { ...object, size };
+  return { key: `/registry/k/${name}`, revision: 1, bytes: Buffer.from(''), object: told, unowned: told };
+};
+const metrics: ObjectMetrics = {
+  ref: { group: '', version: 'v1', kind: 'K', plural: 'ks', namespaced: false } as ObjectMetrics['ref'],
+  labelsOf: named('k'),
+  families: [
+    gauge('k_size', 'How large.', (object) => (object as { size?: number }).size),
+    gauge('k_none', 'Never told.', () => undefined),
+    gauges('k_states', 'In order.', () => [
+      { labels: { state: 'a"b\n\\' }, value: 1 },
+      { labels: { state: 'c' }, value: 0.5 },
+      { labels: { state: 'c' }, value: 0.5 },
+    ]),
+  ],
+};
+
+describe('lines of an object', () => {
+  test('are its labels and, for each family, what comes behind them; what is said twice is one line', () => {
+    const object = cached('a');
+    assert.deepEqual(linesOf(metrics, object, new EndsPool()), {
+      object,
+      labels: 'k="a"',
+      ends: ['} 1\n', undefined, [',state="a\\"b\\n\\\\"} 1\n', ',state="c"} 0.5\n']],
+    });
+  });
+
+  test('objects that say the same share it', () => {
+    const pool = new EndsPool();
+    const [a, b] = [linesOf(metrics, cached('a'), pool), linesOf(metrics, cached('b'), pool)];
+    assert.ok(Array.isArray(a.ends[2]));
+    assert.equal(a.ends[2], b.ends[2]);
+  });
+});
+
+describe('lines that are known', () => {
+  const pool = new EndsPool();
+  const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((name) => cached(name)) as [
+    CachedObject,
+    CachedObject,
+    CachedObject,
+    CachedObject,
+  ];
+  const changed = cached('b', 2);
+  const before = [a, b, d].map((object) => linesOf(metrics, object, pool));
+  const cases: [string, CachedObject[], (CachedObject | undefined)[]][] = [
+    ['all of them', [a, b, d], [a, b, d]],
+    ['not of what is new', [a, b, c, d], [a, b, undefined, d]],
+    ['not of another version', [a, changed, d], [a, undefined, d]],
+    ['of what is behind that which is gone', [d], [d]],
+    ['none', [c], [undefined]],
+  ];
+  for (const [title, objects, found] of cases) {
+    test(title, () => {
+      const known = new KnownLines(before);
+      assert.deepEqual(
+        objects.map((object) => known.next(object)?.object),
+        found,
+      );
+    });
+  }
+});

@@ -1,0 +1,45 @@
+/** What a kind tells of one object, as the page has it but for the labels that all its samples have. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { labelPairs, numberText } from '../../../../src/base/exposition.ts';
+import type { ObjectMetrics } from '../../../../src/kube-apiserver/object-metrics/family.ts';
+
+type Part = Readonly<Record<string, unknown>>;
+
+/** The object is `a` of the namespace `ns`, unless it says otherwise. */
+const objectOf = ({ metadata, ...rest }: Part): never =>
+  ({
+    metadata: {
+      name: 'a',
+      namespace: 'ns',
+      uid: 'u',
+      resourceVersion: '7',
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      ...(metadata as object),
+    },
+    ...rest,
+  }) as never;
+
+/** The samples of a family: `phase="Running" 1`. */
+export function toldBy(metrics: ObjectMetrics, name: string, object: Part): readonly string[] {
+  const family = metrics.families.find((one) => one.name === name);
+  if (!family) throw new Error(`there is no family ${name}`);
+  const samples = family.tell(objectOf(object));
+  return samples.map(({ labels, value }) => `${labelPairs(labels ?? {})} ${numberText(value)}`.trim());
+}
+
+export const labelsOf = (metrics: ObjectMetrics, object: Part = {}) =>
+  labelPairs(metrics.labelsOf(objectOf(object)));
+
+export type Row = readonly [family: string, object: Part, ...lines: string[]];
+
+/** `prefix` is what the names of all families of the table begin with. */
+export function tells(title: string, metrics: ObjectMetrics, prefix: string, rows: readonly Row[]): void {
+  describe(title, () => {
+    for (const [family, object, ...lines] of rows) {
+      test(`${family}: ${lines.join('; ') || 'nothing'}`, () => {
+        assert.deepEqual(toldBy(metrics, `${prefix}_${family}`, object), lines);
+      });
+    }
+  });
+}

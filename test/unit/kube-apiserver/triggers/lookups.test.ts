@@ -1,0 +1,83 @@
+/** Which triggers are meant by a path, and by the function whose results they tell; how a body is read. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Trigger } from '../../../../src/api/minik8s/v1/trigger.ts';
+import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
+import { maxDepth } from '../../../../src/apimachinery/value-limit.ts';
+import { bodyData } from '../../../../src/kube-apiserver/triggers/body-data.ts';
+import { Intake } from '../../../../src/kube-apiserver/triggers/intake.ts';
+import { triggerPaths } from '../../../../src/kube-apiserver/triggers/trigger-paths.ts';
+import type { Cache, IndexDeclaration } from '../../../../src/storage/cache.ts';
+import { at, meta } from '../../controllers/objects.ts';
+
+const cacheOf = (objects: readonly KubeObject[]) =>
+  ({
+    index: ({ keysOf }: IndexDeclaration) => ({
+      get: (key: string) =>
+        objects.filter((object) => [...keysOf(object)].includes(key)).map((object) => ({ object })),
+    }),
+  }) as unknown as Cache;
+const trigger = (name: string, spec: object, over: object = {}): Trigger =>
+  ({ metadata: meta(name, over), spec }) as unknown as Trigger;
+
+describe('a path below /trigger', () => {
+  const http = { http: { path: '/a/b' } };
+  const find = triggerPaths(
+    cacheOf([
+      trigger('other', http, { namespace: 'other' }),
+      trigger('younger', http, { creationTimestamp: at(5) }),
+      trigger('older', http),
+      trigger('leaving', { http: { path: '/c' } }, { deletionTimestamp: at(1) }),
+    ]),
+  );
+  const of = (namespace: string, name: string) =>
+    `/apis/minik8s.io/v1/namespaces/${namespace}/triggers/${name}/invoke`;
+  it('is that of the oldest trigger of its namespace that has it', () => {
+    assert.equal(find('/trigger/default/a/b'), of('default', 'older'));
+    assert.equal(find('/trigger/other/a/b'), of('other', 'other'));
+  });
+  for (const path of [
+    ...['/trigger/default/a/B', '/trigger/default/a/b/', '/trigger/default//a/b', '/trigger/default/a%2fb'],
+    ...[
+      '/trigger/third/a/b',
+      '/trigger/a/b',
+      '/trigger/default/c',
+      '/trigger//default/a/b',
+      '/triggers/default/a/b',
+    ],
+  ])
+    it(`is nobody’s: ${path}`, () => assert.equal(find(path), undefined));
+});
+
+it('results are told to triggers of the function’s namespace that are there and not suspended', () => {
+  const result = { result: { function: 'f', outcomes: ['Success'] } };
+  const cache = cacheOf([
+    trigger('one', result),
+    trigger('resting', { ...result, suspend: true }),
+    trigger('leaving', result, { deletionTimestamp: at(1) }),
+    trigger('other', result, { namespace: 'other' }),
+  ]);
+  const intake = new Intake({ cache, handler: () => assert.fail() });
+  assert.deepEqual(
+    intake.triggersOfResults('default', 'f').map(({ metadata }) => metadata.name),
+    ['one'],
+  );
+});
+
+describe('a body', () => {
+  const deep = (levels: number) => Buffer.from('['.repeat(levels) + ']'.repeat(levels));
+  it('is JSON as deep as an event can hold, and a text beyond', () => {
+    const most = maxDepth - 20;
+    assert.ok(Array.isArray(bodyData('application/json', deep(most)).body));
+    assert.equal(typeof bodyData('application/json', deep(most + 1)).body, 'string');
+  });
+  it('is base64 where it is no text, and a text where it says so', () => {
+    assert.deepEqual(bodyData('', Buffer.from([0xff])), { body: '/w==', isBase64: true });
+    assert.deepEqual(bodyData('text/plain', Buffer.from('[1]')), { body: '[1]' });
+    assert.deepEqual(bodyData('text/plain', Buffer.from('{"a":1}')), { body: { a: 1 } });
+    assert.deepEqual(bodyData('application/cloudevents+json; charset=utf-8', Buffer.from('[1]')), {
+      body: [1],
+    });
+    assert.deepEqual(bodyData('application/json', Buffer.alloc(0)), {});
+  });
+});

@@ -1,0 +1,69 @@
+/** Whose run a caller gets by the name that he wishes. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type WorkflowRun, workflowRunResource } from '../../../../src/api/minik8s/v1/workflow-run.ts';
+import { newAlreadyExists, StatusError } from '../../../../src/apimachinery/status-error.ts';
+import type { RequestScope } from '../../../../src/apiserver/request-scope.ts';
+import { invokeWorkflow, type RunClient } from '../../../../src/kube-apiserver/workflows/invoke.ts';
+import type { RunEnds } from '../../../../src/kube-apiserver/workflows/run-ends.ts';
+import { FakeClock } from '../../../fixtures/fake-clock.ts';
+import { SeededRandom } from '../../../fixtures/seeded-random.ts';
+import { at, meta } from '../../controllers/objects.ts';
+
+const there = (over: object = {}) =>
+  ({
+    metadata: meta('mine', { annotations: { 'minik8s.io/called-by': 'alice' } }),
+    spec: { workflow: 'w', input: { a: 1 }, ...over },
+    status: { phase: 'Succeeded', output: 'secret' },
+  }) as unknown as WorkflowRun;
+
+/** The status and the text of the answer to a call that wishes the name `mine`. */
+async function call(user: string, run = there(), workflow: object = {}) {
+  const runs: RunClient = {
+    create: async ({ metadata: { name = '' } }) => {
+      throw newAlreadyExists(workflowRunResource, name);
+    },
+    get: async () => run,
+  };
+  const headers = { 'workflow-run-name': 'mine', 'content-length': '7' };
+  const scope = {
+    info: { namespace: 'default', name: 'w' },
+    request: new Request('http://x/', { method: 'POST', headers, body: '{"a":1}' }),
+    query: new URLSearchParams(),
+    server: {
+      clock: new FakeClock(),
+      random: new SeededRandom(1),
+      cache: {
+        get: () => ({ object: { metadata: meta('w', workflow), spec: {} } }),
+        index: () => ({ get: () => [] }),
+      },
+    },
+    user: { name: user, groups: [] },
+    signal: new AbortController().signal,
+  } as unknown as RequestScope;
+  const ends = { of: () => assert.fail('it has ended') } as unknown as RunEnds;
+  try {
+    const answer = await invokeWorkflow(ends, runs)(scope);
+    return [answer.status, await new Response(answer.body).text()];
+  } catch (error) {
+    assert.ok(error instanceof StatusError, String(error));
+    return [error.status.code];
+  }
+}
+
+describe('a run of the wished name', () => {
+  it('is that of the same caller with the same input', async () => {
+    assert.deepEqual(await call('alice'), [200, '"secret"']);
+  });
+  it('is nobody else’s', async () => {
+    for (const user of ['mallory', 'system:anonymous', 'Alice'])
+      assert.deepEqual(await call(user), [409], user);
+  });
+  it('is none of another workflow, or with another input', async () => {
+    assert.deepEqual(await call('alice', there({ workflow: 'other' })), [409]);
+    assert.deepEqual(await call('alice', there({ input: { a: 2 } })), [409]);
+  });
+  it('is begun of no workflow that is being deleted', async () => {
+    assert.deepEqual(await call('alice', there(), { deletionTimestamp: at(1) }), [404]);
+  });
+});

@@ -1,0 +1,109 @@
+/** Waiting for the ends of runs, with one watch for all who wait, and none for nobody. */
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { type WorkflowRun, workflowRunResource } from '../../../../src/api/minik8s/v1/workflow-run.ts';
+import { storageKey } from '../../../../src/apimachinery/resource-definition.ts';
+import { RunEnds } from '../../../../src/kube-apiserver/workflows/run-ends.ts';
+import type { Cache, CacheEvent, CacheWatch } from '../../../../src/storage/cache.ts';
+import { FakeClock } from '../../../fixtures/fake-clock.ts';
+import { meta } from '../../controllers/objects.ts';
+
+const run = (name: string, phase?: string): WorkflowRun =>
+  ({
+    kind: 'WorkflowRun',
+    metadata: meta(name),
+    spec: {},
+    status: phase && { phase },
+  }) as unknown as WorkflowRun;
+
+function world() {
+  const objects = new Map<string, WorkflowRun>();
+  const watches = new Set<CacheWatch>();
+  /** The cache shows what was written last. */
+  const shown = Promise.withResolvers<void>();
+  const cache = {
+    revision: 1,
+    waitUntil: () => shown.promise,
+    get: (key: string) => objects.has(key) && { object: objects.get(key) },
+    watch: (_: string, __: number, watch: CacheWatch) => {
+      watches.add(watch);
+      return () => void watches.delete(watch);
+    },
+  };
+  const clock = new FakeClock();
+  const ends = new RunEnds(cache as unknown as Cache, clock);
+  const put = (one: WorkflowRun, isSeen = true) => {
+    const key = storageKey(workflowRunResource, 'default', one.metadata.name);
+    objects.set(key, one);
+    if (isSeen) for (const watch of [...watches]) watch.onEvents([{ key } as CacheEvent], 2);
+  };
+  const expire = () => {
+    for (const watch of [...watches]) {
+      watches.delete(watch);
+      watch.onExpired();
+    }
+  };
+  const of = (name: string, ms = 60_000, signal = new AbortController().signal) => {
+    const result: { phase?: string | undefined; over?: true } = {};
+    void ends
+      .of(run(name), ms, signal)
+      .then((ended) => Object.assign(result, { over: true, phase: ended?.status?.phase }));
+    return result;
+  };
+  return { clock, put, of, watches, expire, show: () => shown.resolve() };
+}
+
+it('all who wait learn of the end, by one watch, which ends with the last of them', async () => {
+  const { clock, put, of, watches, show } = world();
+  put(run('a'));
+  put(run('b'));
+  show();
+  const [one, two, other] = [of('a'), of('a'), of('b', 1000)];
+  await clock.settle();
+  assert.equal(watches.size, 1);
+  put(run('a', 'Succeeded'));
+  await clock.settle();
+  assert.deepEqual(
+    [one, two, other],
+    [{ over: true, phase: 'Succeeded' }, { over: true, phase: 'Succeeded' }, {}],
+  );
+  await clock.advance(1000);
+  assert.deepEqual(other, { over: true, phase: undefined });
+  assert.deepEqual([watches.size, clock.pending], [0, 0]);
+});
+it('whoever has left waits no more', async () => {
+  const { clock, put, of, watches, show } = world();
+  put(run('a'));
+  show();
+  const gone = new AbortController();
+  const one = of('a', 60_000, gone.signal);
+  await clock.settle();
+  gone.abort();
+  await clock.settle();
+  assert.deepEqual([one.over, watches.size, clock.pending], [true, 0, 0]);
+});
+it('a run that the cache does not show yet is no run that is gone', async () => {
+  const { clock, put, of, show } = world();
+  const one = of('a');
+  await clock.settle();
+  assert.deepEqual(one, {});
+  put(run('a'));
+  show();
+  await clock.settle();
+  assert.deepEqual(one, {});
+  put(run('a', 'Failed'));
+  await clock.settle();
+  assert.equal(one.phase, 'Failed');
+});
+it('what ended while the watch was too far behind is told all the same', async () => {
+  const { clock, put, of, show, expire, watches } = world();
+  put(run('a'));
+  show();
+  const one = of('a');
+  await clock.settle();
+  put(run('a', 'Succeeded'), false);
+  expire();
+  await clock.settle();
+  assert.equal(one.phase, 'Succeeded');
+  assert.equal(watches.size, 0);
+});

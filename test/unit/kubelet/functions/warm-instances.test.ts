@@ -1,0 +1,142 @@
+/** What becomes of containers that wait, whenever the agent ends and whatever fails. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Pod } from '../../../../src/api/core/v1/pod.ts';
+import type { FunctionVersion } from '../../../../src/api/minik8s/v1/function-version.ts';
+import { functionVersionResource } from '../../../../src/api/minik8s/v1/function-version.ts';
+import { warmVersion } from '../../../../src/api/minik8s/v1/warm-instance.ts';
+import { newNotFound } from '../../../../src/apimachinery/status-error.ts';
+import type { Client } from '../../../../src/client/client.ts';
+import { sha256 } from '../../../../src/controllers/functions/sha256.ts';
+import { givenArchive } from '../../../../src/kubelet/functions/plan/warm-use.ts';
+import { WarmInstances } from '../../../../src/kubelet/functions/warm-instances.ts';
+import type { ObservedPod } from '../../../../src/kubelet/runtime/observed-pod.ts';
+
+const versionOf = (files: Record<string, string>) =>
+  ({
+    metadata: { name: 'fn-1', namespace: 'default' },
+    spec: {
+      ...{ function: 'fn', runtime: 'python', baseImage: 'python:3', handler: 'main.handler', files },
+      ...{ image: 'minik8s.function/default/fn:1', timeoutSeconds: 30, concurrency: 1 },
+    },
+  }) as unknown as FunctionVersion;
+const first = versionOf({ 'main.py': 'first' });
+
+const { spec: waited, metadata: pool } = warmVersion('default', 'python', 'python:3', sha256);
+const podWith = (labels: object, more: object = {}) =>
+  ({
+    metadata: {
+      ...{ name: 'w', namespace: 'default', uid: 'u', ...more },
+      labels: { 'minik8s.io/warm': 'python', 'minik8s.io/function-version': pool.name, ...labels },
+    },
+    spec: { containers: [{ name: 'function', image: waited.image }] },
+  }) as unknown as Pod;
+const waiting = podWith({});
+const given = podWith({ 'minik8s.io/function': 'fn', 'minik8s.io/function-version': 'fn-1' });
+
+/** A machine with containers, a server with one version, and agents one after another. */
+class World {
+  version: FunctionVersion | undefined = first;
+  /** Fails the next signal. */
+  isDeaf = false;
+  readonly containers = new Map<string, { holds?: Uint8Array; told: number }>([['c1', { told: 0 }]]);
+  #agent = this.#begin();
+
+  get container() {
+    return this.containers.get('c1');
+  }
+
+  #begin(): WarmInstances {
+    const of = (id: string) => this.containers.get(id) ?? assert.fail(`there is no container ${id}`);
+    const get = async () => this.version ?? Promise.reject(newNotFound(functionVersionResource, 'fn-1'));
+    return new WarmInstances({
+      client: { resource: () => ({ get }) } as unknown as Client,
+      engine: {
+        hasFile: async (id, path) => path === '/minik8s/given.json' && of(id).holds !== undefined,
+        give: async (id, archive) => {
+          if (archive) of(id).holds = archive;
+          if (this.isDeaf) throw new Error('the engine is away');
+          of(id).told++;
+        },
+      },
+      events: { event: () => undefined },
+    });
+  }
+
+  restart(): void {
+    this.#agent = this.#begin();
+  }
+
+  see(pod: Pod, id = 'c1', state = 'running'): Promise<string | undefined> {
+    return this.#agent.see(pod, { containers: [{ id, state }] } as unknown as ObservedPod);
+  }
+}
+
+describe('a container that waits', () => {
+  it('gets the files when its pod is given, once', async () => {
+    const world = new World();
+    assert.equal(await world.see(waiting), undefined);
+    assert.deepEqual(world.container, { told: 0 });
+    for (let i = 0; i < 3; i++) assert.equal(await world.see(given), undefined);
+    assert.deepEqual(world.container, { told: 1, holds: givenArchive(first) });
+  });
+  it('gets nothing before it runs, nor when its pod is being deleted', async () => {
+    const world = new World();
+    assert.equal(await world.see(given, 'c1', 'created'), undefined);
+    const leaving = podWith(given.metadata.labels ?? {}, { deletionTimestamp: '2026-01-01T00:00:00Z' });
+    assert.equal(await world.see(leaving), undefined);
+    assert.deepEqual(world.container, { told: 0 });
+  });
+  it('keeps what it has over a restart of the agent, whatever became of the version, and is told again', async () => {
+    for (const now of [undefined, versionOf({ 'main.py': 'second' })]) {
+      const world = new World();
+      await world.see(waiting);
+      await world.see(given);
+      world.restart();
+      world.version = now;
+      for (let i = 0; i < 2; i++) assert.equal(await world.see(given), undefined);
+      assert.deepEqual(world.container, { told: 2, holds: givenArchive(first) });
+    }
+  });
+  it('gets what its pod was given while no agent ran', async () => {
+    const world = new World();
+    await world.see(waiting);
+    world.restart();
+    await world.see(given);
+    assert.deepEqual(world.container, { told: 1, holds: givenArchive(first) });
+  });
+  it('is told after all where the agent has ended, or the engine failed, between files and signal', async () => {
+    for (const ends of [true, false]) {
+      const world = new World();
+      await world.see(waiting);
+      world.isDeaf = true;
+      await assert.rejects(world.see(given), /the engine is away/);
+      world.isDeaf = false;
+      if (ends) world.restart();
+      assert.equal(await world.see(given), undefined);
+      assert.deepEqual(world.container, { told: 1, holds: givenArchive(first) });
+    }
+  });
+  it('gets the files anew where it is another container of the same pod', async () => {
+    const world = new World();
+    await world.see(waiting);
+    await world.see(given);
+    world.containers.set('c2', { told: 0 });
+    await world.see(given, 'c2');
+    assert.deepEqual(world.containers.get('c2'), { told: 1, holds: givenArchive(first) });
+  });
+  it('has to end where the version is gone, is of another function, or leads out of the container', async () => {
+    for (const [version, why] of [
+      [undefined, /not found/],
+      [{ ...first, spec: { ...first.spec, function: 'other' } }, /is of function other, not fn/],
+      [{ ...first, spec: { ...first.spec, baseImage: 'python:4' } }, /is made from .*, and the pod has/],
+      [versionOf({ '../etc/passwd': '' }), /the file "..\/etc\/passwd"/],
+    ] as const) {
+      const world = new World();
+      await world.see(waiting);
+      world.version = version as FunctionVersion | undefined;
+      assert.match((await world.see(given)) ?? '', why);
+      assert.deepEqual(world.container, { told: 0 });
+    }
+  });
+});

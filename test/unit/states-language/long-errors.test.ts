@@ -1,0 +1,35 @@
+/** What fails may say so at any length: neither its name nor its cause fills the run. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { mostCause, mostErrorName } from '../../../src/states-language/limits.ts';
+import { WorkflowRun } from '../../fixtures/workflow-run.ts';
+
+const long = 'x'.repeat(250_000);
+
+test('a task whose error has a name of any length is caught, and its history is short', async () => {
+  const Retry = [{ ErrorEquals: ['States.ALL'], MaxAttempts: 5 }];
+  const Catch = [{ ErrorEquals: ['States.ALL'], Next: 'Caught' }];
+  const run = await WorkflowRun.start({
+    StartAt: 'A',
+    States: {
+      A: { Type: 'Task', Resource: 'function:f', Retry, Catch, End: true },
+      Caught: { Type: 'Pass', End: true },
+    },
+  });
+  await run.finish(() => ({ error: long, cause: long }));
+  assert.equal(run.state.status, 'Succeeded');
+  assert.deepEqual(run.state.output, {
+    Error: long.slice(0, mostErrorName),
+    Cause: long.slice(0, mostCause),
+  });
+  assert.ok(JSON.stringify(run.history.map(({ detail }) => detail)).length < 30_000);
+});
+
+test('a run that fails by an error of any length tells its beginning', async () => {
+  const Fail = { Type: 'Fail', ErrorPath: '$.long', CausePath: '$.long' };
+  const run = await WorkflowRun.start({ StartAt: 'A', States: { A: Fail } }, { long });
+  assert.deepEqual(run.state.failure, {
+    error: long.slice(0, mostErrorName),
+    cause: long.slice(0, mostCause),
+  });
+});
