@@ -7,7 +7,12 @@ import { type FolderWatch, folderWatchResource } from '../../../../src/api/minik
 import { type Fn, functionResource } from '../../../../src/api/minik8s/v1/function.ts';
 import { type Trigger, triggerResource } from '../../../../src/api/minik8s/v1/trigger.ts';
 import { type TriggerEvent, triggerEventResource } from '../../../../src/api/minik8s/v1/trigger-event.ts';
-import { newForbidden, newNotFound, newStatusError } from '../../../../src/apimachinery/status-error.ts';
+import {
+  newAlreadyExists,
+  newForbidden,
+  newNotFound,
+  newStatusError,
+} from '../../../../src/apimachinery/status-error.ts';
 import type { Client } from '../../../../src/client/client.ts';
 import type { FunctionCall } from '../../../../src/controllers/triggers/targets.ts';
 import { triggerController } from '../../../../src/controllers/triggers/trigger.ts';
@@ -86,6 +91,43 @@ describe('events', () => {
   });
 });
 
+describe('the status', () => {
+  const http = { http: { path: '/x' } };
+  it('counts each delivery once, however often it is written', async () => {
+    const { server, put, look } = world();
+    const count = () => server.stored(triggerResource, key)?.status?.delivered;
+    await put(trigger(http));
+    for (const [name, sum] of [
+      ['one', 1],
+      ['two', 2],
+    ] as const) {
+      server.put(triggerEventResource, event(name));
+      await look();
+      server.sync(triggerEventResource);
+      await server.clock.advance(2000);
+      await look();
+      server.sync(triggerResource);
+      assert.equal(count(), sum);
+    }
+  });
+  it('is not written again while the cache is behind the last write', async () => {
+    const { server, look } = world();
+    server.put(triggerResource, trigger(http));
+    const writes = () => server.asked.filter((one) => one === 'updateStatus Trigger t').length;
+    await look();
+    assert.equal(writes(), 1);
+    server.put(triggerEventResource, event('one'));
+    await server.clock.advance(2000);
+    const asked = server.asked.length;
+    await look();
+    assert.equal(writes(), 1, 'the cache shows the trigger as it was before');
+    assert.ok(!server.asked.slice(asked).some((one) => one.startsWith('delete TriggerEvent')));
+    server.sync(triggerResource);
+    await look();
+    assert.deepEqual(server.names(triggerEventResource), [], 'it is delivered now');
+  });
+});
+
 describe('times', () => {
   const cron = { cron: { schedule: '@every 1m' } };
   it('wait while too many events do, and are told afterwards, the last of them', async () => {
@@ -115,6 +157,15 @@ describe('times', () => {
     server.refuse = () => undefined;
     await look();
     assert.equal(server.all(triggerEventResource).length, 1);
+  });
+  it('whose event is stored already are past', async () => {
+    const { server, put, look } = world();
+    await put(trigger(cron));
+    await server.clock.advance(60_000);
+    server.refuse = (verb) =>
+      verb === 'create' ? newAlreadyExists(triggerEventResource, 'made before a restart') : undefined;
+    await look();
+    assert.equal(server.stored(triggerResource, key)?.status?.position?.lastScheduleTime, at(60));
   });
   it('are past where the namespace takes nothing more', async () => {
     for (const error of [

@@ -5,7 +5,7 @@ import { type CronJob, cronJobResource } from '../../../../src/api/batch/v1/cron
 import { type Job, jobResource } from '../../../../src/api/batch/v1/job.ts';
 import { type Pod, podResource } from '../../../../src/api/core/v1/pod.ts';
 import { chainAnnotation } from '../../../../src/api/minik8s/v1/trigger-chain.ts';
-import type { WorkflowRun } from '../../../../src/api/minik8s/v1/workflow-run.ts';
+import { type WorkflowRun, workflowRunResource } from '../../../../src/api/minik8s/v1/workflow-run.ts';
 import type { ControllerContext } from '../../../../src/controller-runtime/definition.ts';
 import type { Task } from '../../../../src/controllers/workflows/function-tasks.ts';
 import { TaskObjects } from '../../../../src/controllers/workflows/task-objects.ts';
@@ -67,12 +67,7 @@ describe('the Job of a task', () => {
 
 describe('the output of a Job', () => {
   it('is that of its own pod, whoever else names the Job in a label', async () => {
-    const captured: { context?: ControllerContext } = {};
-    const server = new ScriptedWorld((context) => {
-      captured.context = context;
-      return { name: 'none', watches: [], reconcile: async () => undefined };
-    });
-    const tasks = new TaskObjects(captured.context ?? assert.fail());
+    const { server, tasks } = world();
     const run = runOf();
     const name = await nameOf(server, tasks, run);
     const uid = server.stored(jobResource, `default/${name}`)?.metadata.uid ?? assert.fail();
@@ -100,12 +95,7 @@ describe('the output of a Job', () => {
 
 describe('the objects of a run', () => {
   it('are let go of when nothing waits for their tasks, and not before', async () => {
-    const captured: { context?: ControllerContext } = {};
-    const server = new ScriptedWorld((context) => {
-      captured.context = context;
-      return { name: 'none', watches: [], reconcile: async () => undefined };
-    });
-    const tasks = new TaskObjects(captured.context ?? assert.fail());
+    const { server, tasks } = world();
     const run = runOf();
     const name = await nameOf(server, tasks, run);
     server.sync(jobResource);
@@ -114,6 +104,42 @@ describe('the objects of a run', () => {
     assert.equal(server.stored(jobResource, `default/${name}`)?.metadata.deletionTimestamp, undefined);
     await tasks.release(run.metadata.uid, new Set(['1-0']));
     assert.equal(server.stored(jobResource, `default/${name}`), undefined);
+  });
+  for (const [phase, status] of [
+    ['runs', {}],
+    ['has ended', { conditions: [{ type: 'Complete', status: 'True' }] }],
+  ] as const)
+    it(`are not mistaken for a Job made again under the name of one that ${phase}`, async () => {
+      const { server, tasks } = world();
+      const run = runOf();
+      const name = await nameOf(server, tasks, run);
+      const first = server.stored<Job>(jobResource, `default/${name}`) ?? assert.fail();
+      server.put(jobResource, { ...first, status } as Job);
+      // The cache shows the first Job; the write meets the second.
+      server.store(jobResource, { ...first, metadata: { ...first.metadata, uid: 'made-again' } });
+      await assert.rejects(tasks.release(run.metadata.uid, new Set()), { name: 'StatusError' });
+      const { uid, deletionTimestamp, finalizers } =
+        server.stored(jobResource, `default/${name}`)?.metadata ?? {};
+      assert.deepEqual([uid, deletionTimestamp, finalizers], ['made-again', undefined, [taskFinalizer]]);
+    });
+  it('that are runs go on while the run waits for their task, and are stopped afterwards', async () => {
+    const { server, tasks } = world();
+    const run = runOf();
+    const of = { run, task, name: 'c', namespace: 'default' };
+    const child = {
+      ...(childRunOf(of) as WorkflowRun),
+      metadata: { ...childRunOf(of)?.metadata, ...meta('c') },
+    };
+    server.put(workflowRunResource, {
+      ...child,
+      metadata: { ...child.metadata, finalizers: [taskFinalizer] },
+    });
+    const look = () => server.stored(workflowRunResource, 'default/c');
+    await tasks.release(run.metadata.uid, new Set(['0-0']));
+    assert.deepEqual([look()?.spec.stop, look()?.metadata.finalizers], [undefined, [taskFinalizer]]);
+    await tasks.release(run.metadata.uid, new Set());
+    assert.match(look()?.spec.stop?.cause ?? '', /has ended or was stopped/);
+    assert.deepEqual(look()?.metadata.finalizers, []);
   });
 });
 
@@ -136,6 +162,15 @@ describe('a run that is a task', () => {
     assert.ok(!isChildOf(made, { ...of, run: other }));
   });
 });
+
+function world() {
+  const captured: { context?: ControllerContext } = {};
+  const server = new ScriptedWorld((context) => {
+    captured.context = context;
+    return { name: 'none', watches: [], reconcile: async () => undefined };
+  });
+  return { server, tasks: new TaskObjects(captured.context ?? assert.fail()) };
+}
 
 async function nameOf(server: ScriptedWorld, tasks: TaskObjects, run: WorkflowRun): Promise<string> {
   server.put(cronJobResource, cronJobOf());

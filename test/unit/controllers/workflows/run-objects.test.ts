@@ -148,4 +148,35 @@ describe('a task that is an object', () => {
       ['system:serviceaccount:default:robot', 'other', 'system:serviceaccounts:default'],
     );
   });
+
+  /** What is asked of reviews for a task in the namespace `other`, as VERB RESOURCE; those in `allowed` are granted. */
+  async function reviewed(type: Task['resource']['type'], allowed: readonly string[]) {
+    const { context } = world();
+    const asked: string[] = [];
+    const reviews = {
+      create: async ({ spec }: { spec: { resourceAttributes: Record<string, string> } }) => {
+        const { verb, resource, subresource = '' } = spec.resourceAttributes;
+        const right = `${verb} ${resource}${subresource && `/${subresource}`}`;
+        asked.push(right);
+        return { spec, status: { allowed: allowed.includes(right) } };
+      },
+    };
+    const client = { resource: () => reviews } as unknown as ControllerContext['client'];
+    const one = { ...task('job', 'other'), resource: { type, name: 'c', namespace: 'other' } };
+    return { may: await new TaskObjects({ ...context, client }).mayUse(run, undefined, one), asked };
+  }
+  const rights = {
+    function: ['create functions/invoke'],
+    workflow: ['create workflowruns'],
+    job: ['get cronjobs', 'create jobs'],
+  } as const;
+  for (const [type, needed] of Object.entries(rights) as [keyof typeof rights, readonly string[]][]) {
+    it(`a ${type} of another namespace needs each of: ${needed.join(', ')}`, async () => {
+      assert.deepEqual(await reviewed(type, needed), { may: true, asked: needed });
+      for (const missing of needed) {
+        const others = needed.filter((right) => right !== missing);
+        assert.equal((await reviewed(type, others)).may, false, `without ${missing}`);
+      }
+    });
+  }
 });

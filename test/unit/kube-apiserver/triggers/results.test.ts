@@ -100,6 +100,40 @@ describe('what a call gave', () => {
   });
 });
 
+describe('an answer that breaks off', () => {
+  it('is told as a failure, and breaks off for the caller too', async () => {
+    let hungUp = 0;
+    const events: Happening[] = [];
+    const scope = {
+      info: { namespace: 'default', name: 'f' },
+      request: new Request('http://x/', { method: 'POST' }),
+      server: { clock: new FakeClock(), random: new SeededRandom(1) },
+      user: { name: 'me', groups: [] },
+      signal: new AbortController().signal,
+      hangUp: () => void hungUp++,
+    } as unknown as RequestScope;
+    const intake = {
+      triggersOfResults: () => [{ metadata: meta('t'), spec: { result: { outcomes: ['Failure'] } } }],
+      takeAnyway: async (_: Trigger, happening: Happening) => void events.push(happening),
+    } as unknown as Intake;
+    const answerOf = (breaksOff: boolean) =>
+      new Response(
+        new ReadableStream({
+          start(to) {
+            to.enqueue(new Uint8Array(3));
+            if (breaksOff) to.error(new Error('reset'));
+            else to.close();
+          },
+        }),
+      );
+    await tellResults(intake, async () => answerOf(false))(scope);
+    assert.deepEqual([hungUp, events.length], [0, 0]);
+    await tellResults(intake, async () => answerOf(true))(scope);
+    const { outcome, error } = (events[0]?.data ?? {}) as Record<string, unknown>;
+    assert.deepEqual([hungUp, outcome, error], [1, 'Failure', 'the answer broke off']);
+  });
+});
+
 describe('an answer that nobody gets', () => {
   /** One of 300 KiB and more, and whether it was let go of. */
   const large = () => {
@@ -175,6 +209,19 @@ describe('so many events wait at most', () => {
     }
     isAway = false;
     await intake.take(trigger, happening(99));
+  });
+  it('an event that is stored already is taken as the one it is', async () => {
+    const refused = (reason: string, code: number) =>
+      new Intake({
+        cache: cacheOf(() => 0),
+        handler: async () => new Response(JSON.stringify({ reason, code }), { status: code }),
+      }).take(trigger, happening(1));
+    const first = await new Intake({
+      cache: cacheOf(() => 0),
+      handler: async () => new Response('{}'),
+    }).take(trigger, happening(1));
+    assert.deepEqual(await refused('AlreadyExists', 409), first);
+    await assert.rejects(refused('Conflict', 409), { name: 'StatusError' });
   });
   it('the thousandth is taken, and the one after it not', async () => {
     const intake = (count: number) =>

@@ -6,6 +6,7 @@ import { newAlreadyExists, StatusError } from '../../../../src/apimachinery/stat
 import type { RequestScope } from '../../../../src/apiserver/request-scope.ts';
 import { invokeWorkflow, type RunClient } from '../../../../src/kube-apiserver/workflows/invoke.ts';
 import type { RunEnds } from '../../../../src/kube-apiserver/workflows/run-ends.ts';
+import { mostOfStrangers } from '../../../../src/kube-apiserver/workflows/strangers-runs.ts';
 import { FakeClock } from '../../../fixtures/fake-clock.ts';
 import { SeededRandom } from '../../../fixtures/seeded-random.ts';
 import { at, meta } from '../../controllers/objects.ts';
@@ -18,7 +19,7 @@ const there = (over: object = {}) =>
   }) as unknown as WorkflowRun;
 
 /** The status and the text of the answer to a call that wishes the name `mine`. */
-async function call(user: string, run = there(), workflow: object = {}) {
+async function call(user: string, run = there(), workflow: object = {}, underWay = 0) {
   const runs: RunClient = {
     create: async ({ metadata: { name = '' } }) => {
       throw newAlreadyExists(workflowRunResource, name);
@@ -35,7 +36,7 @@ async function call(user: string, run = there(), workflow: object = {}) {
       random: new SeededRandom(1),
       cache: {
         get: () => ({ object: { metadata: meta('w', workflow), spec: {} } }),
-        index: () => ({ get: () => [] }),
+        index: () => ({ get: () => Array(underWay).fill({}) }),
       },
     },
     user: { name: user, groups: [] },
@@ -65,5 +66,12 @@ describe('a run of the wished name', () => {
   });
   it('is begun of no workflow that is being deleted', async () => {
     assert.deepEqual(await call('alice', there(), { deletionTimestamp: at(1) }), [404]);
+  });
+  it('is begun by no stranger where strangers have too many under way, and by others all the same', async () => {
+    const anybodys = { ...there(), metadata: meta('mine', { annotations: { 'minik8s.io/called-by': 'x' } }) };
+    const of = (user: string, count: number) => call(user, anybodys as WorkflowRun, {}, count);
+    assert.deepEqual(await of('system:anonymous', mostOfStrangers), [429]);
+    assert.deepEqual(await of('system:anonymous', mostOfStrangers - 1), [409]);
+    assert.deepEqual(await call('alice', there(), {}, mostOfStrangers), [200, '"secret"']);
   });
 });
