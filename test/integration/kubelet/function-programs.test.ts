@@ -335,18 +335,22 @@ for (const runtime of ['python', 'nodejs'] as const) {
     it('does not make a call again whose answer it may have forgotten', async () => {
       const fresh = await startFunction(runtime, sources[runtime], env);
       const began = performance.now();
-      /** As long ago as the program is there at most, so that it knew every call of then. */
-      const once = (id: string) => ({
+      /** The age that a call of when the program began to serve has, less what it is under way. */
+      const once = (id: string, transitMs = 0) => ({
         ...ofCall(id),
-        'Function-Once': `${(performance.now() - began) / 1000}`,
+        'Function-Once': `${Math.max(0, performance.now() - began - transitMs) / 1000}`,
       });
       try {
         const size = 4_000_000;
         for (const id of ['f-1', 'f-2', 'f-3', 'f-4', 'f-5'])
           assert.equal((await fresh.call({ body: { do: 'big', size }, headers: once(id) })).status, 200);
+        const untilForgotten = performance.now() - began;
         const before = (await fresh.call({ body: { do: 'count' } })).json() as number;
-        const forgotten = await fresh.call({ body: { do: 'count' }, headers: once('f-1') });
-        assert.deepEqual([forgotten.status, forgotten.headers['function-not-called']], [404, 'unknown']);
+        // However long it is under way, as it may be from a busy master, it seems younger than it is.
+        for (const transitMs of [0, Math.min(1000, untilForgotten / 2)]) {
+          const forgotten = await fresh.call({ body: { do: 'count' }, headers: once('f-1', transitMs) });
+          assert.deepEqual([forgotten.status, forgotten.headers['function-not-called']], [404, 'unknown']);
+        }
         const known = await fresh.call({ body: { do: 'count' }, headers: once('f-5') });
         assert.equal(known.text.length, size + 2);
         assert.equal((await fresh.call({ body: { do: 'count' } })).json(), before + 1);

@@ -69,6 +69,11 @@ const mostTrace = 32 * 1024;
 /** Answers that are remembered for who asks again. */
 const rememberMs = 600_000;
 const rememberBytes = 16 * 1024 * 1024;
+/**
+ * Longest time that a call sent again is expected to be under way. Its age is measured when it is sent, so it seems so much
+ * younger here than it is.
+ */
+const transitMs = 5_000;
 const idleMs = 600_000;
 const readMs = 30_000;
 const drainMs = 2_000;
@@ -201,7 +206,7 @@ function watchLoop() {
 const remembered = new Map();
 const waiting = new Map();
 let rememberedBytes = 0;
-/** Every call that began later is known. */
+/** Calls that were first sent later are known, if they came here. */
 let forgottenUntil = performance.now();
 
 function remember(id, answer, began) {
@@ -211,7 +216,7 @@ function remember(id, answer, began) {
   for (const [oldest, one] of remembered) {
     if (rememberedBytes <= rememberBytes && performance.now() - one.ended <= rememberMs) break;
     forget(oldest);
-    forgottenUntil = Math.max(forgottenUntil, one.began);
+    forgottenUntil = Math.max(forgottenUntil, Math.min(performance.now(), one.began + transitMs));
   }
 }
 

@@ -69,6 +69,9 @@ MOST_TRACE = 32 * 1024
 # Answers that are remembered for who asks again: so many seconds, so many bytes.
 REMEMBER_SECONDS = 600
 REMEMBER_BYTES = 16 * 1024 * 1024
+# Longest time that a call sent again is expected to be under way. Its age is measured when it is sent, so it seems so much
+# younger here than it is.
+TRANSIT_SECONDS = 5
 # A connection may rest for so long; the rest of a request must come in this time.
 IDLE_SECONDS = 600
 READ_SECONDS = 30
@@ -359,7 +362,7 @@ class Memory:
         self.lock = threading.Lock()
         self.records = OrderedDict()
         self.size = 0
-        # Every call that began later is known.
+        # Calls that were first sent later are known, if they came here.
         self.forgotten = time.monotonic()
 
     def claim(self, call_id, seconds):
@@ -410,7 +413,7 @@ class Memory:
                     break
                 del self.records[oldest.call_id]
                 self.size -= oldest.size
-                self.forgotten = max(self.forgotten, oldest.began)
+                self.forgotten = max(self.forgotten, min(now, oldest.began + TRANSIT_SECONDS))
 
     def wait(self, record):
         with self.lock:
