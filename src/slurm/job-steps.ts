@@ -17,6 +17,7 @@ import type { JobFiles } from './job-files.ts';
 import {
   ended,
   finished,
+  lastExitCode,
   type NewCondition,
   observedStatus,
   type Step,
@@ -312,12 +313,9 @@ export class JobSteps {
             reason: 'Fetched',
             message: `${files.length} result files`,
           };
-    const { exited } = entry.looked;
-    const exitCode =
-      entry.status.exitCode ?? (entry.job.spec.array === undefined ? exited.get('-') : undefined);
     await this.write(entry, {
       ...this.#with(entry, condition),
-      exitCode,
+      exitCode: lastExitCode(entry.job.spec, entry.status, entry.looked),
       files,
       droppedFiles: dropped.length > 0 ? dropped : undefined,
     });
