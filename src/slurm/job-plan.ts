@@ -31,7 +31,9 @@ export type StopReason = (typeof stopReasons)[number];
 export function nextStep(job: SlurmJob, status: SlurmJobStatus, now: number): Step {
   if (job.deleting) return 'discard';
   if (isFinished(status)) return 'none';
-  if (status.phase === 'Fetching') return conditionOf(status, 'ResultsFetched') ? 'cleanUp' : 'fetch';
+  // Unknown: the fetch did not work and is tried again.
+  if (status.phase === 'Fetching')
+    return (conditionOf(status, 'ResultsFetched')?.status ?? 'Unknown') === 'Unknown' ? 'fetch' : 'cleanUp';
   // Canceled already: Slurm has the last word on how it ended.
   const stopping = conditionOf(status, 'Failed') !== undefined;
   if (!stopping && stopReason(job, status, now) !== undefined) return 'cancel';
