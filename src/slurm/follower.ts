@@ -5,6 +5,7 @@ import { arrayTasks } from './batch-script.ts';
 import { accountLines, type Looked, lookedAt, queueLines } from './host-answers.ts';
 import { accountScript, lookScript, queueScript } from './host-scripts.ts';
 import { type JobEntry, nothingLooked } from './job-entry.ts';
+import { lacksExitStatus } from './job-plan.ts';
 import type { LoginHost } from './login-host.ts';
 
 /** How often files are looked at; that costs Slurm nothing. */
@@ -105,6 +106,8 @@ export class Follower {
     const missing = followed.filter(isMissing);
     for (const entry of followed) if (!missing.includes(entry)) entry.unknownSince = undefined;
     if (missing.length > 0) await this.#account(missing);
+    const ended = followed.filter(({ job, tasks }) => lacksExitStatus(job.spec, tasks));
+    if (ended.length > 0) await this.#look(ended);
     for (const entry of followed) {
       entry.answered = true;
       onNews(entry);

@@ -69,6 +69,13 @@ const findInQueue = (uid: string): readonly string[] => [
   `id=$(printf '%s\\n' "$list" | awk -v comment=${quoted(commentOf(uid))} '$1 == comment { print $2; exit }')`,
 ];
 
+/**
+ * Reads what sbatch printed and prints the number of the job: the last line that is one, with --parsable before a semicolon
+ * and the cluster's name. Wrappers and plugins of sites print lines of their own beside it. Nothing where there is none.
+ */
+const numberFunction =
+  "number() { sed -n 's/^\\([0-9]\\{1,20\\}\\)\\(;.*\\)\\{0,1\\}$/\\1/p; s/^Submitted batch job \\([0-9]\\{1,20\\}\\).*/\\1/p' | tail -n 1; }";
+
 const lock = `exec 9>${controlFolder}/lock; flock -w 60 9 || { echo 'the work folder is locked by another client' >&2; exit ${tryAgain}; }`;
 
 /**
@@ -84,7 +91,8 @@ export function submitScript(job: SlurmJob, folder: string, settleSeconds: numbe
     lock,
     `cd ${controlFolder} || exit 1`,
     '[ ! -e canceled ] || { echo canceled; exit 0; }',
-    'if [ -s job-id ]; then echo "id $(cat job-id)"; exit 0; fi',
+    numberFunction,
+    'if [ -s job-id ]; then id=$(number <job-id); [ -z "$id" ] || { echo "id $id"; exit 0; }; fi',
     'keep() { echo "$1" >job-id.new && { sync job-id.new 2>/dev/null || sync; } && mv -f job-id.new job-id && echo "id $1"; exit; }',
     ...findInQueue(job.uid),
     '[ -z "$id" ] || keep "$id"',
@@ -102,8 +110,14 @@ export function submitScript(job: SlurmJob, folder: string, settleSeconds: numbe
     `answer=$(sbatch --parsable ${options} ${controlFolder}/job.slurm 2>${controlFolder}/refusal 9>&-)`,
     'status=$?',
     `cd ${controlFolder} || exit 1`,
-    // What follows a semicolon is the cluster's name.
-    '[ $status -ne 0 ] || keep "$(echo "$answer" | cut -d";" -f1)"',
+    'if [ $status -eq 0 ]; then',
+    `  id=$(printf '%s\\n' "$answer" | number)`,
+    '  [ -z "$id" ] || keep "$id"',
+    // Slurm has taken it. Its comment is in the queue, at the latest when it is looked up again.
+    ...findInQueue(job.uid).map((line) => `  ${line}`),
+    '  [ -z "$id" ] || keep "$id"',
+    '  echo unsettled; exit 0',
+    'fi',
     // Where the controller may have taken it without our knowing, the attempt stays.
     `case $(cat refusal) in *[Tt]imed\\ out*|*[Zz]ero\\ [Bb]ytes*|*[Cc]ommunication*|*[Rr]eset*) ;; *) [ ! -s refusal ] || rm -f attempt ;; esac`,
     'echo refused; tail -c 4000 refusal',
@@ -123,7 +137,8 @@ export const cancelScript = (job: SlurmJob, jobID: string | undefined): string =
     `if [ -s ${controlFolder}/build-pid ] && ! flock -n ${controlFolder}/build-lock true; then`,
     `  kill -s TERM -- "-$(cat ${controlFolder}/build-pid)" 2>/dev/null`,
     'fi',
-    `id=${jobID === undefined ? `$(cat ${controlFolder}/job-id 2>/dev/null)` : quoted(jobID)}`,
+    numberFunction,
+    `id=${jobID === undefined ? `$(cat ${controlFolder}/job-id 2>/dev/null | number)` : quoted(jobID)}`,
     `if [ -z "$id" ]; then`,
     ...findInQueue(job.uid),
     'fi',

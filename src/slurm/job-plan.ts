@@ -7,6 +7,7 @@ import {
   type SlurmJob,
   type SlurmJobCondition,
   type SlurmJobConditionType,
+  type SlurmJobSpec,
   type SlurmJobStatus,
 } from './slurm-job.ts';
 
@@ -30,7 +31,9 @@ export type StopReason = (typeof stopReasons)[number];
 export function nextStep(job: SlurmJob, status: SlurmJobStatus, now: number): Step {
   if (job.deleting) return 'discard';
   if (isFinished(status)) return 'none';
-  if (status.phase === 'Fetching') return conditionOf(status, 'ResultsFetched') ? 'cleanUp' : 'fetch';
+  // Unknown: the fetch did not work and is tried again.
+  if (status.phase === 'Fetching')
+    return (conditionOf(status, 'ResultsFetched')?.status ?? 'Unknown') === 'Unknown' ? 'fetch' : 'cleanUp';
   // Canceled already: Slurm has the last word on how it ended.
   const stopping = conditionOf(status, 'Failed') !== undefined;
   if (!stopping && stopReason(job, status, now) !== undefined) return 'cancel';
@@ -127,8 +130,9 @@ export function observedStatus(
   status: SlurmJobStatus,
   { tasks, looked, forgotten }: Observed,
 ): { readonly status: SlurmJobStatus; readonly verdict: Verdict | undefined } {
+  const byNumber = tasksByNumber(tasks);
   const numbers = arrayTasks(job.spec.array) ?? ['-' as const];
-  const states = numbers.map((number) => taskState(number, tasks, looked, forgotten));
+  const states = numbers.map((number) => taskState(number, byNumber, looked, forgotten));
   const counts: Record<string, number> = {};
   for (const { state } of states) counts[state] = (counts[state] ?? 0) + 1;
   const state = overall(Object.keys(counts)) ?? status.state;
@@ -163,19 +167,52 @@ export function observedStatus(
   return { status: next, verdict: over ? verdictOf(next, counts) : undefined };
 }
 
+/**
+ * Whether Slurm reports the end of every task and not every exit status: the queue has none. The exit statuses that the batch
+ * script left are then to be read after Slurm's answer, since those read before it may lack some.
+ */
+export function lacksExitStatus(spec: SlurmJobSpec, tasks: readonly SlurmTask[]): boolean {
+  const byNumber = tasksByNumber(tasks);
+  const all = (arrayTasks(spec.array) ?? ['-' as const]).map((number) => byNumber.get(number));
+  return (
+    all.every((task) => task !== undefined && isOver(task.state)) &&
+    all.some((task) => task?.exitCode === undefined)
+  );
+}
+
+/**
+ * The exit status of a job whose results are fetched: the one in its status, and where files of its folder say more, the
+ * highest of all tasks, as in observedStatus.
+ */
+export function lastExitCode(spec: SlurmJobSpec, status: SlurmJobStatus, looked: Looked): number | undefined {
+  if (spec.array === undefined) return status.exitCode ?? looked.exited.get('-');
+  const codes = [status.exitCode ?? [], ...looked.exited.values()].flat();
+  return codes.length > 0 ? Math.max(...codes) : undefined;
+}
+
 interface TaskState {
   readonly state: string;
   readonly exitCode: number | undefined;
 }
 
+/** By the number of the task, `-` for a job that is no array. Of several lines for a task, one that reports its end goes first. */
+function tasksByNumber(tasks: readonly SlurmTask[]): ReadonlyMap<number | '-', SlurmTask> {
+  const found = new Map<number | '-', SlurmTask>();
+  for (const task of tasks)
+    for (const number of [...(task.tasks ?? []), '-' as const]) {
+      const before = found.get(number);
+      if (!before || (isOver(task.state) && !isOver(before.state))) found.set(number, task);
+    }
+  return found;
+}
+
 function taskState(
   number: number | '-',
-  tasks: readonly SlurmTask[],
+  tasks: ReadonlyMap<number | '-', SlurmTask>,
   looked: Looked,
   forgotten: boolean,
 ): TaskState {
-  const mine = tasks.filter((task) => (number === '-' ? true : (task.tasks?.includes(number) ?? false)));
-  const task = mine.find(({ state }) => isOver(state)) ?? mine[0];
+  const task = tasks.get(number);
   const exitCode = task?.exitCode ?? looked.exited.get(String(number));
   if (task) return { state: task.state, exitCode };
   if (!forgotten) return { state: 'UNKNOWN', exitCode };

@@ -1,5 +1,6 @@
 /** The steps of the plan, done: each can be done again after it was cut short anywhere. */
 import type { Clock } from '../base/clock.ts';
+import { errorMessage } from '../base/log.ts';
 import { batchScript, buildScript, controlFolder, jobProgram, UnusableSpec } from './batch-script.ts';
 import { isForNow } from './host-answers.ts';
 import {
@@ -15,8 +16,10 @@ import {
 import type { JobEntry } from './job-entry.ts';
 import type { JobFiles } from './job-files.ts';
 import {
+  conditionOf,
   ended,
   finished,
+  lastExitCode,
   type NewCondition,
   observedStatus,
   type Step,
@@ -32,22 +35,11 @@ import {
   type SlurmJobPhase,
   type SlurmJobStatus,
 } from './slurm-job.ts';
-
-/** It did not work now; the message is for the job's condition. */
-export class NotNow extends Error {
-  override readonly name = 'NotNow';
-  readonly condition: SlurmJobConditionType;
-  readonly reason: string;
-  constructor(condition: SlurmJobConditionType, reason: string, message: string) {
-    super(message);
-    this.condition = condition;
-    this.reason = reason;
-  }
-}
+import { ConnectionError } from './ssh.ts';
+import { NotNow, NotWritten } from './step-problem.ts';
 
 /** PATH_MAX. */
 const longestPath = 4096;
-
 class FolderGone extends Error {
   override readonly name = 'FolderGone';
 }
@@ -118,7 +110,9 @@ export class JobSteps {
       .then(async () => {
         const { status } = entry;
         if (status === entry.written) return;
-        await this.#options.store.writeStatus(entry.job, status);
+        await this.#options.store.writeStatus(entry.job, status).catch((error: unknown) => {
+          throw new NotWritten(errorMessage(error), { cause: error });
+        });
         entry.written = status;
       });
     entry.writing = writing;
@@ -155,8 +149,17 @@ export class JobSteps {
       all.flatMap(({ path }) => (path.includes('/') ? [path.slice(0, path.lastIndexOf('/'))] : [])),
     );
     await this.#run('ask', foldersScript(folder, [...folders]), 'Uploaded');
-    for (const { path, data } of all)
-      await host.write(`${folder}/${path}`, data, isProgram(data) ? 0o700 : 0o600);
+    for (const { path, data } of all) {
+      const written = host.write(`${folder}/${path}`, data, isProgram(data) ? 0o700 : 0o600);
+      await written.catch((error: unknown) => {
+        if (error instanceof ConnectionError) throw error;
+        throw new NotNow(
+          'Uploaded',
+          'UploadFailed',
+          `cannot write ${folder}/${path}: ${errorMessage(error)}`,
+        );
+      });
+    }
     const message = `${files.length} files are in ${folder}`;
     const phase: SlurmJobPhase = (job.spec.build ?? []).length > 0 ? 'Building' : 'Uploading';
     await this.write(entry, {
@@ -217,7 +220,7 @@ export class JobSteps {
       'Submitted',
     );
     const [first = '', ...rest] = answer.split('\n');
-    const [, jobID] = /^id (\d{1,20})$/.exec(first) ?? [];
+    const jobID = /^id (\d{1,20})$/.exec(first)?.[1];
     if (jobID !== undefined) {
       const message = `Slurm has taken it as job ${jobID}`;
       const status = this.#with(entry, { type: 'Submitted', status: 'True', reason: 'Submitted', message });
@@ -256,17 +259,22 @@ export class JobSteps {
   }
 
   async #follow(entry: JobEntry): Promise<boolean> {
-    const { answered, tasks, looked, forgotten } = entry;
-    await this.#options.files.copyOutput(entry, false);
-    if (!answered) return false;
+    const { answered } = entry;
     entry.answered = false;
+    // Output that cannot be copied now keeps no job from its end; the fetch copies it, and says why it cannot.
+    const [copied] = await Promise.allSettled([this.#options.files.copyOutput(entry, false)]);
+    const over = answered && (await this.#observe(entry));
+    if (!over && copied.status === 'rejected') throw copied.reason;
+    return over;
+  }
+
+  /** Whether the job has ended. */
+  async #observe(entry: JobEntry): Promise<boolean> {
+    const { tasks, looked, forgotten } = entry;
     const { status, verdict } = observedStatus(entry.job, entry.status, { tasks, looked, forgotten });
-    if (verdict === undefined) {
-      if (JSON.stringify(status) !== JSON.stringify(entry.status)) await this.write(entry, status);
-      return false;
-    }
-    await this.write(entry, ended(status, verdict, this.#options.clock.now()));
-    return true;
+    if (verdict !== undefined) await this.write(entry, ended(status, verdict, this.#options.clock.now()));
+    else if (JSON.stringify(status) !== JSON.stringify(entry.status)) await this.write(entry, status);
+    return verdict !== undefined;
   }
 
   async #cancel(entry: JobEntry): Promise<boolean> {
@@ -283,7 +291,6 @@ export class JobSteps {
     else await this.write(entry, this.#with(entry, { type: 'Failed', status: 'Unknown', reason, message }));
     return true;
   }
-
   async #stop({ job, status }: JobEntry): Promise<void> {
     const answer = await this.#run('ask', cancelScript(job, status.jobID), 'Failed');
     if (answer.trim() !== 'ended')
@@ -312,12 +319,9 @@ export class JobSteps {
             reason: 'Fetched',
             message: `${files.length} result files`,
           };
-    const { exited } = entry.looked;
-    const exitCode =
-      entry.status.exitCode ?? (entry.job.spec.array === undefined ? exited.get('-') : undefined);
     await this.write(entry, {
       ...this.#with(entry, condition),
-      exitCode,
+      exitCode: lastExitCode(entry.job.spec, entry.status, entry.looked),
       files,
       droppedFiles: dropped.length > 0 ? dropped : undefined,
     });
@@ -328,8 +332,13 @@ export class JobSteps {
     const { job, status } = entry;
     const kept =
       job.spec.keepFiles === true || status.droppedFiles !== undefined || status.workDir === undefined;
-    if (!kept) await this.#run('ask', removeScript(job), 'ResultsFetched');
-    await this.write(entry, finished(status, this.#options.clock.now()));
+    const fault = kept ? undefined : await this.#remove(entry);
+    const fetched = conditionOf(status, 'ResultsFetched');
+    const told =
+      fault === undefined || fetched === undefined
+        ? status
+        : this.#with(entry, { ...fetched, message: `${fetched.message}; ${fault}` });
+    await this.write(entry, finished(told, this.#options.clock.now()));
     return false;
   }
 
@@ -338,10 +347,17 @@ export class JobSteps {
     // The folder is written down before anything is done in it.
     if (!isFinished(status) && status.workDir !== undefined) {
       await this.#stop(entry);
-      if (job.spec.keepFiles !== true) await this.#run('ask', removeScript(job), 'Connected');
+      if (job.spec.keepFiles !== true) await this.#remove(entry);
     }
     await this.#options.store.release(job);
     return false;
+  }
+
+  /** A folder that cannot be removed (open files on NFS, files of others) keeps no job from its end. Resolves with why it stays. */
+  async #remove({ job, status }: JobEntry): Promise<string | undefined> {
+    const { code, stderr } = await this.#options.host.run('ask', removeScript(job));
+    if (code === 0) return undefined;
+    return `${status.workDir} could not be removed from the host: ${stderr.trim().slice(0, 500)}`;
   }
 
   async #run(lane: LaneName, script: string, condition: SlurmJobConditionType): Promise<string> {

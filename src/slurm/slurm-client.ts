@@ -9,11 +9,12 @@ import { Follower } from './follower.ts';
 import { JobEntry } from './job-entry.ts';
 import { JobFiles } from './job-files.ts';
 import { nextStep, withCondition } from './job-plan.ts';
-import { JobSteps, NotNow } from './job-steps.ts';
+import { JobSteps } from './job-steps.ts';
 import type { JobStore } from './job-store.ts';
 import { type HostState, LoginHost } from './login-host.ts';
 import { isFinished } from './slurm-job.ts';
 import { ConnectionError } from './ssh.ts';
+import { problemOf } from './step-problem.ts';
 
 export interface SlurmClientOptions {
   readonly store: JobStore;
@@ -161,12 +162,10 @@ class SlurmClient {
       why: errorMessage(error),
       againInMs: Math.round(delay),
     });
-    if (error instanceof NotNow && error.condition !== 'Failed') {
-      const { condition: type, reason, message } = error;
-      const status = withCondition(entry.status, { type, status: 'False', reason, message }, clock.now());
-      // When the cluster cannot be reached either, the log has it.
-      if (type !== 'Connected') await this.#steps.write(entry, status).catch(() => undefined);
-    }
+    const told = problemOf(entry.step, error);
+    // When the cluster cannot be reached either, the log has it.
+    if (told)
+      await this.#steps.write(entry, withCondition(entry.status, told, clock.now())).catch(() => undefined);
     this.#again(entry, delay);
   }
 

@@ -8,6 +8,7 @@ import type { V1Node, V1Pod } from '@kubernetes/client-node';
 import { isAtLeast } from '../../src/docker/api-version.ts';
 import { dockerClient } from '../../src/docker/client.ts';
 import { RunningPlugin, unlessGo } from '../fixtures/device-plugin.ts';
+import { cardsHere, makeSmiImage } from '../fixtures/nvidia-card.ts';
 import { makeDirectory } from './harness/belongings.ts';
 import { Cluster } from './harness/cluster.ts';
 import { Host } from './harness/host.ts';
@@ -28,11 +29,17 @@ test('devices of a node', async (context) => {
   const cluster = await Cluster.start(context, { host, flags: ['--devices', `${gpu}=${dev}/gpu*`] });
   const { kubectl } = cluster;
 
-  const create = async (name: string, resource: string, count: number, command: string) => {
+  const create = async (
+    name: string,
+    resource: string,
+    count: number,
+    command: string | undefined,
+    image = 'minik8s/hello:1',
+  ) => {
     const container = {
       name: 'main',
-      image: 'minik8s/hello:1',
-      command: ['sh', '-c', command],
+      image,
+      ...(command !== undefined && { command: ['sh', '-c', command] }),
       resources: { limits: { [resource]: String(count) } },
     };
     const spec = { restartPolicy: 'Never', terminationGracePeriodSeconds: 0, containers: [container] };
@@ -71,6 +78,33 @@ test('devices of a node', async (context) => {
     await create('two', gpu, 1, `echo x > ${dev}/gpu1 && ls ${dev}`);
     await phase('two', 'Succeeded');
     assert.equal(await kubectl('logs', 'two'), 'gpu1\n');
+  });
+
+  const what =
+    cardsHere.length > 0 ? "a card of NVIDIA's" : 'a made device (there is no card of NVIDIA here)';
+  await context.test(`${what} is offered, and the one that a container has it can open`, async (inner) => {
+    const isCard = cardsHere.length > 0;
+    const [resource, files] = isCard ? ['nvidia.com/gpu', '/dev/nvidia[0-9]*'] : [gpu, `${dev}/gpu*`];
+    const count = String(isCard ? cardsHere.length : 2);
+    await offers(resource, count, count);
+    const opened = `for file in ${files}; do dd if=$file count=0 2>/dev/null && echo $file; done`;
+    await create('opens', resource, 1, opened);
+    await phase('opens', 'Succeeded');
+    const said = (await kubectl('logs', 'opens')).trim().split('\n');
+    const expected = isCard ? cardsHere.map(({ minor }) => `/dev/nvidia${minor}`) : [`${dev}/gpu1`];
+    assert.equal(said.length, 1, said.join(' '));
+    assert.ok(expected.includes(said[0] ?? ''), said.join(' '));
+    if (!isCard) return;
+    const image = 'minik8s-test/nvidia-smi:1';
+    if (!(await makeSmiImage(image, host.dockerSocket)))
+      return inner.diagnostic('this machine has no nvidia-smi, or no libnvidia-ml');
+    await create('smi', resource, 1, undefined, image);
+    await phase('smi', 'Succeeded');
+    const uuids = [...(await kubectl('logs', 'smi')).matchAll(/UUID: (GPU-[0-9a-f-]+)/g)].map(
+      ([, id = '']) => id,
+    );
+    assert.equal(uuids.length, 1, uuids.join(' '));
+    assert.ok(cardsHere.some(({ uuid }) => uuid === uuids[0]));
   });
 
   await context.test('one that asks for more than is left waits, and runs when it is free', async () => {

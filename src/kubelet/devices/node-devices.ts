@@ -37,7 +37,7 @@ export class NodeDevices {
     const manager = new DeviceManager(options);
     this.manager = manager;
     const files = (settings?.rules ?? []).map((rule) => new FileDevices({ rule, manager, clock, log }));
-    const cards = new NvidiaCards({ manager, clock, hasHook: () => hasRuntime('nvidia') });
+    const cards = new NvidiaCards({ manager, clock, log, hasHook: () => hasRuntime('nvidia') });
     this.#looking = settings ? [...files, cards] : [];
     const directory = settings?.pluginDirectory;
     this.#plugins =

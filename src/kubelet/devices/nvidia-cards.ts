@@ -2,30 +2,48 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock, sleep } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
 import type { DeviceManager } from './device-manager.ts';
 import type { DeviceSource } from './device-source.ts';
 import { numberOf, whole } from './file-devices.ts';
+import { followKernelLog } from './kernel-log.ts';
 import { type Device, DeviceError, type GivenDevices } from './plan/device.ts';
 import { nvidiaFile, nvidiaResource, nvidiaShared, readCard } from './plan/nvidia-files.ts';
+import { busAddress, type CardNews, readCardNews } from './plan/xid-errors.ts';
 
 export interface NvidiaCardsOptions {
   /** Where the driver says which cards it has; it tells no changes. */
   readonly directory?: string;
   /** Where the cards' own files are. */
   readonly dev?: string;
+  /** The log in which the driver reports errors. Default /dev/kmsg. */
+  readonly kernelLog?: string;
   readonly manager: Pick<DeviceManager, 'set' | 'get'>;
   readonly clock: Clock;
+  readonly log: Logger;
   /** Whether the engine itself can give cards to a container, with the driver's libraries. */
   readonly hasHook: () => boolean;
 }
 
 const lookMs = 30_000;
 
+interface FoundCard {
+  readonly uuid: string;
+  /** On its bus; undefined where the driver's directory is no such address. */
+  readonly address: string | undefined;
+  readonly file: string;
+}
+
 export class NvidiaCards implements DeviceSource {
   readonly resource = nvidiaResource;
   readonly #options: NvidiaCardsOptions;
   #devices: readonly Device[] = [];
-  #files: ReadonlyMap<string, string> = new Map();
+  #cards: readonly FoundCard[] = [];
+  /** The Xid for which a card is not given any more, by the card's address. */
+  readonly #failed = new Map<string, number>();
+  /** One look at a time. */
+  #looking: Promise<void> = Promise.resolve();
+  readonly #found = Promise.withResolvers<void>();
 
   constructor(options: NvidiaCardsOptions) {
     this.#options = options;
@@ -35,51 +53,92 @@ export class NvidiaCards implements DeviceSource {
     return this.#devices;
   }
 
-  /** A card that was there and that the driver has no longer is not healthy. */
-  async look(): Promise<void> {
-    const { directory = '/proc/driver/nvidia/gpus', dev = '/dev' } = this.#options;
-    const files = await filesOfCards(directory, dev);
+  /** A card that was there and that the driver has no longer is not healthy, nor is one with an error. */
+  look(): Promise<void> {
+    this.#looking = this.#looking.then(() => this.#look());
+    return this.#looking;
+  }
+
+  async #look(): Promise<void> {
+    const { directory = '/proc/driver/nvidia/gpus', dev = '/dev', manager } = this.#options;
+    const cards = await cardsIn(directory, dev);
+    // A card that the driver let go of is set up anew when it is there again.
+    for (const { address } of this.#cards)
+      if (address !== undefined && !cards.some((card) => card.address === address))
+        this.#failed.delete(address);
     const now: Device[] = [];
-    for (const [uuid, file] of files) now.push({ id: uuid, healthy: (await numberOf(file)) !== undefined });
-    const lost = this.#devices.filter(({ id }) => !files.has(id)).map(({ id }) => ({ id, healthy: false }));
+    for (const { uuid, address, file } of cards)
+      now.push({
+        id: uuid,
+        healthy: (await numberOf(file)) !== undefined && !this.#failed.has(address ?? ''),
+      });
+    const lost = this.#devices
+      .filter(({ id }) => !cards.some(({ uuid }) => uuid === id))
+      .map(({ id }) => ({ id, healthy: false }));
     const devices = [...now, ...lost].toSorted((one, other) => (one.id < other.id ? -1 : 1));
     const isSame = JSON.stringify(devices) === JSON.stringify(this.#devices);
-    this.#files = files;
+    this.#cards = cards;
     this.#devices = devices;
-    const { manager } = this.#options;
+    if (cards.length > 0) this.#found.resolve();
     const offered = manager.get(this.resource);
     if (devices.length > 0 && (offered === undefined || (offered === this && !isSame))) manager.set(this);
   }
 
   async run(signal: AbortSignal): Promise<void> {
+    await Promise.all([this.#lookAgain(signal), this.#watchErrors(signal)]);
+  }
+
+  async #lookAgain(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await sleep(this.#options.clock, lookMs, signal).catch(() => undefined);
       if (!signal.aborted) await this.look();
     }
+    this.#found.resolve();
+  }
+
+  /** A machine without cards has its log left alone. */
+  async #watchErrors(signal: AbortSignal): Promise<void> {
+    const { kernelLog, clock, log } = this.#options;
+    await this.#found.promise;
+    const onRecord = (line: string) => this.#take(readCardNews(line));
+    await followKernelLog({ path: kernelLog, clock, log, onRecord }, signal);
+  }
+
+  #take(news: CardNews | undefined): void {
+    if (news === undefined) return;
+    if (news.kind === 'loaded') this.#failed.clear();
+    else if (this.#failed.has(news.address)) return;
+    else {
+      this.#failed.set(news.address, news.xid);
+      this.#options.log.warn('a card has failed and is given to no more containers', {
+        card: news.address,
+        xid: news.xid,
+      });
+    }
+    void this.look();
   }
 
   async give(ids: readonly string[]): Promise<Partial<GivenDevices>> {
     if (this.#options.hasHook()) return { nvidia: ids };
-    const files = ids.map((id) => this.#files.get(id));
     const shared: string[] = [];
     for (const path of nvidiaShared(this.#options.dev ?? '/dev'))
       if ((await numberOf(path)) !== undefined) shared.push(path);
-    const nodes = files.map((file, index) => {
-      if (file === undefined) throw new DeviceError(`the driver has no card ${ids[index]} any more`);
-      return file;
+    const nodes = ids.map((id) => {
+      const card = this.#cards.find(({ uuid }) => uuid === id);
+      if (card === undefined) throw new DeviceError(`the driver has no card ${id} any more`);
+      return card.file;
     });
     return { nodes: [...nodes, ...shared].map(whole), env: { NVIDIA_VISIBLE_DEVICES: ids.join(',') } };
   }
 }
 
-/** The file of each card, by its UUID. */
-async function filesOfCards(directory: string, dev: string): Promise<ReadonlyMap<string, string>> {
+async function cardsIn(directory: string, dev: string): Promise<readonly FoundCard[]> {
   const names = await readdir(directory).catch(() => []);
-  const files = new Map<string, string>();
+  const cards: FoundCard[] = [];
   for (const name of names) {
     const information = await readFile(join(directory, name, 'information'), 'utf8').catch(() => '');
     const card = readCard(information);
-    if (card) files.set(card.uuid, nvidiaFile(card, dev));
+    if (card) cards.push({ uuid: card.uuid, address: busAddress(name), file: nvidiaFile(card, dev) });
   }
-  return files;
+  return cards;
 }

@@ -1,15 +1,16 @@
 /** Who gets which device, over restarts of containers, of sources and of the agent; and NVIDIA's cards by the files of their driver. */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { silentLogger } from '../../../src/base/log.ts';
 import { DeviceManager } from '../../../src/kubelet/devices/device-manager.ts';
 import type { DeviceSource } from '../../../src/kubelet/devices/device-source.ts';
 import { NvidiaCards } from '../../../src/kubelet/devices/nvidia-cards.ts';
 import type { ContainerState } from '../../../src/kubelet/runtime/runtime.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { nvidiaDriver } from '../../fixtures/nvidia-driver.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 import { makePod } from '../../unit/kubelet/builders.ts';
 
@@ -196,31 +197,18 @@ test('what there was is on disk, the newest, and is away after a restart; withou
   }
 });
 
-/** A driver with cards, as its files say. */
-function driver(context: TestContext) {
-  const base = directoryOf(context);
-  const [directory, dev] = [join(base, 'gpus'), join(base, 'dev')];
-  mkdirSync(dev);
-  const uuid = (minor: number) => `GPU-0000000${minor}-0000-1111-2222-333344445555`;
-  const node = (name: string) => execFileSync('mknod', [join(dev, name), 'c', '1', '3']);
-  return {
-    ...{ directory, dev, uuid, node },
-    card(minor: number, file = true): string {
-      mkdirSync(join(directory, `0000:0${minor}:00.0`), { recursive: true });
-      const text = `GPU UUID: \t ${uuid(minor)}\nDevice Minor: \t ${minor}\n`;
-      writeFileSync(join(directory, `0000:0${minor}:00.0`, 'information'), text);
-      if (file) node(`nvidia${minor}`);
-      return uuid(minor);
-    },
-    lose: (minor: number) => rmSync(join(directory, `0000:0${minor}:00.0`), { recursive: true }),
-  };
-}
 const nvidia = 'nvidia.com/gpu';
 
 test("NVIDIA's cards are offered; one that the driver has no more stays as a sick one", async (context) => {
   const { manager, active } = start(context);
-  const machine = driver(context);
-  const cards = new NvidiaCards({ ...machine, manager, clock: new FakeClock(), hasHook: () => false });
+  const machine = nvidiaDriver(directoryOf(context));
+  const cards = new NvidiaCards({
+    ...machine,
+    manager,
+    clock: new FakeClock(),
+    log: silentLogger,
+    hasHook: () => false,
+  });
   await cards.look();
   assert.equal(manager.get(nvidia), undefined, 'without a driver nothing is offered');
   const [one, two] = [machine.card(1), machine.card(2)];
@@ -246,9 +234,15 @@ test("NVIDIA's cards are offered; one that the driver has no more stays as a sic
 
 test("where the engine can give NVIDIA's cards itself, it is told which", async (context) => {
   const { manager, active } = start(context);
-  const machine = driver(context);
+  const machine = nvidiaDriver(directoryOf(context));
   const one = machine.card(1);
-  const cards = new NvidiaCards({ ...machine, manager, clock: new FakeClock(), hasHook: () => true });
+  const cards = new NvidiaCards({
+    ...machine,
+    manager,
+    clock: new FakeClock(),
+    log: silentLogger,
+    hasHook: () => true,
+  });
   await cards.look();
   active.add('pod');
   const given = await manager.giveTo(asking('pod', 1, nvidia), 'main');
@@ -257,9 +251,9 @@ test("where the engine can give NVIDIA's cards itself, it is told which", async 
 
 test("cards that NVIDIA's own plugin offers are left to it, and not taken back", async (context) => {
   const { manager } = start(context);
-  const machine = driver(context);
+  const machine = nvidiaDriver(directoryOf(context));
   const clock = new FakeClock();
-  const cards = new NvidiaCards({ ...machine, manager, clock, hasHook: () => false });
+  const cards = new NvidiaCards({ ...machine, manager, clock, log: silentLogger, hasHook: () => false });
   machine.card(1);
   await cards.look();
   const plugin: DeviceSource = { resource: nvidia, devices: [], give: async () => ({}) };

@@ -62,6 +62,19 @@ describe('a job', () => {
     assert.equal(await ends(uid), 'Succeeded');
     assert.equal(condition(store, uid, 'ResultsFetched')?.reason, 'WorkFolderGone');
   });
+  it('that is an array has the highest exit status of its tasks, which end while the queue is asked', async (context) => {
+    const { store, sees, ends, model, home } = await world(context);
+    const uid = store.add('tasks', { run: ['true'], array: '0-1' });
+    await sees('it is submitted', () => store.status(uid)?.jobID !== undefined);
+    model(
+      'asked',
+      `touch ${home}/.minik8s/default/tasks-${uid}/.minik8s/exited.0.0 ${home}/.minik8s/default/tasks-${uid}/.minik8s/exited.1.2
+printf '%s\\n' 'x 101_0 COMPLETED' 'x 101_1 FAILED' >"$MODEL/queue"\n`,
+    );
+    assert.equal(await ends(uid), 'Failed');
+    assert.equal(store.status(uid)?.exitCode, 2);
+    assert.match(condition(store, uid, 'Failed')?.message ?? '', /exit status 2/);
+  });
   it('that is deleted is canceled, and is let go of when Slurm has ended it, not before', async (context) => {
     const { store, sees, model, lines, clock, folders } = await world(context);
     const uid = store.add('deleted', { run: ['true'] });

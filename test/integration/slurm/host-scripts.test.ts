@@ -137,6 +137,39 @@ describe('a job', () => {
     );
     assert.equal(lines('submitted').length, 1);
   });
+  for (const [what, answer] of [
+    [
+      'lines of a plugin',
+      'echo "lua: welcome to 2 clusters"; echo "$id;cluster"; echo; echo "7 credits are left"',
+    ],
+    ['the words of a wrapper', 'echo "checking"; echo "Submitted batch job $id on cluster a"'],
+    ['no number at all', 'echo "thank you"'],
+    ['nothing', ':'],
+  ] as const)
+    it(`is known by its number where sbatch prints ${what}`, async (context) => {
+      const { submit, cancel, lines, model } = await host(context);
+      model('answer', answer);
+      for (let i = 0; i < 2; i++) assert.equal((await submit()).stdout, 'id 101\n');
+      assert.equal(lines('submitted').length, 1);
+      await cancel();
+      assert.deepEqual(lines('canceled'), ['101']);
+    });
+  it('is not submitted again where sbatch prints no number and the queue does not show it yet', async (context) => {
+    const { submit, lines, model } = await host(context);
+    model('mode', 'loses');
+    model('answer', 'echo "thank you"');
+    for (let i = 0; i < 2; i++) assert.equal((await submit()).stdout, 'unsettled\n');
+    model('queue', `minik8s:${uid} 101 RUNNING\n`);
+    assert.equal((await submit()).stdout, 'id 101\n');
+    assert.equal(lines('submitted').length, 1);
+  });
+  it('whose number an earlier client wrote down with other words is looked up in the queue', async (context) => {
+    const { submit, own, lines } = await host(context);
+    await submit();
+    writeFileSync(own('job-id'), 'welcome\n');
+    assert.equal((await submit()).stdout, 'id 101\n');
+    assert.equal(lines('submitted').length, 1);
+  });
   it('is found in the queue where sbatch had no answer, and not submitted again', async (context) => {
     const { submit, lines, model } = await host(context);
     model('mode', 'takes, silent');

@@ -3,7 +3,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
 import { secretResource } from '../../../src/api/core/v1/secret.ts';
+import { serviceAccountResource } from '../../../src/api/core/v1/service-account.ts';
+import { slurmSecretAnnotation } from '../../../src/api/minik8s/v1/slurm-client-pod.ts';
 import { type SlurmJob, slurmFinalizer, slurmJobResource } from '../../../src/api/minik8s/v1/slurm-job.ts';
+import { roleBindingResource } from '../../../src/api/rbac/v1/role-binding.ts';
+import type { KubeObject } from '../../../src/apimachinery/meta.ts';
+import type { ResourceRef } from '../../../src/apimachinery/resource-definition.ts';
 import { newStatusError } from '../../../src/apimachinery/status-error.ts';
 import { slurmController } from '../../../src/controllers/slurm/slurm-clients.ts';
 import { at, meta } from './objects.ts';
@@ -67,5 +72,71 @@ describe('the controller of SlurmJobs', () => {
     world.put(slurmJobResource, { ...job(), spec: { ...job().spec, connection: { secretName: 'other' } } });
     await world.reconcile('default/other');
     assert.equal(world.names(podResource).length, 3);
+  });
+  it('puts the account and the binding of its clients back, for each connection of the namespace', async () => {
+    const world = new ScriptedWorld(slurmController);
+    world.put(slurmJobResource, job());
+    world.put(slurmJobResource, {
+      ...job({ name: 'k', uid: 'uid-k' }),
+      spec: { ...job().spec, connection: { secretName: 'other' } },
+    });
+    await world.reconcile(key);
+    for (const kind of [serviceAccountResource, roleBindingResource]) {
+      world.sync<KubeObject>(kind as ResourceRef<KubeObject>);
+      const [object] = world.all<KubeObject>(kind as ResourceRef<KubeObject>);
+      assert.ok(object, kind.kind);
+      const keys = world.keysOf<KubeObject>(kind as ResourceRef<KubeObject>, object);
+      assert.deepEqual(keys.toSorted(), ['default/hpc', 'default/other'], kind.kind);
+      world.take(kind, `default/${object.metadata.name}`);
+      world.sync<KubeObject>(kind as ResourceRef<KubeObject>);
+      await world.reconcile(key);
+      assert.deepEqual(world.names(kind), [object.metadata.name], kind.kind);
+    }
+  });
+  it('takes its finalizer off the job that it has seen, not off one that has changed or was made anew', async () => {
+    for (const other of [
+      { resourceVersion: '2', finalizers: ['late.io/x', slurmFinalizer] },
+      { uid: 'uid-of-another', finalizers: ['late.io/x', slurmFinalizer] },
+    ]) {
+      const world = new ScriptedWorld(slurmController);
+      world.put(slurmJobResource, job(leaving, { phase: 'Failed' }));
+      world.store(slurmJobResource, job({ ...leaving, ...other }, { phase: 'Running', jobID: '9' }));
+      await assert.rejects(world.reconcile(key), /changed/);
+      const { finalizers } = world.stored(slurmJobResource, 'default/j')?.metadata ?? {};
+      assert.deepEqual(finalizers, other.finalizers);
+    }
+  });
+  it('removes the pod and the job that it has seen, not others of their names', async () => {
+    const world = new ScriptedWorld(slurmController);
+    const ended = { phase: 'Succeeded', endTime: at(-3600) };
+    const expired = {
+      ...job({ finalizers: [] }, ended),
+      spec: { ...job().spec, ttlSecondsAfterFinished: 0 },
+    };
+    world.put(slurmJobResource, expired);
+    world.store(slurmJobResource, { ...expired, metadata: { ...expired.metadata, uid: 'uid-of-another' } });
+    await assert.rejects(world.reconcile(key), /another/);
+    assert.ok(world.stored(slurmJobResource, 'default/j'));
+    const pod = { kind: 'Pod', metadata: meta('p', { annotations: { [slurmSecretAnnotation]: 'hpc' } }) };
+    world.seen.put(podResource, { ...pod, spec: {}, status: { phase: 'Running' } } as unknown as Pod);
+    world.store(podResource, {
+      ...pod,
+      metadata: { ...pod.metadata, uid: 'uid-of-another' },
+    } as unknown as Pod);
+    await assert.rejects(world.reconcile(key), /another/);
+    assert.ok(world.stored(podResource, 'default/p'));
+  });
+  it('goes on after a failure between any two of its requests, and has one client, account and binding then', async () => {
+    for (let failing = 0; failing < 3; failing++)
+      for (const fault of ['InternalError', 'Forbidden'] as const) {
+        const world = new ScriptedWorld(slurmController);
+        world.put(slurmJobResource, job());
+        let count = 0;
+        world.refuse = () => (count++ === failing ? newStatusError(fault, 'not now') : undefined);
+        await assert.rejects(world.reconcile(key), /not now/);
+        for (let again = 0; again < 2; again++) await world.reconcile(key);
+        for (const kind of [podResource, serviceAccountResource, roleBindingResource])
+          assert.equal(world.names(kind).length, 1, `${kind.kind}, ${fault} at ${failing}`);
+      }
   });
 });

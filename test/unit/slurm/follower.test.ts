@@ -28,6 +28,10 @@ class World {
   /** When accounting was asked, in seconds. */
   readonly accounted: number[] = [];
   queued = 0;
+  looks = 0;
+  /** Called while the queue is asked. */
+  onQueue = () => undefined as unknown;
+  /** The first one: with it a client ends the job. */
   verdict: Verdict | undefined;
   readonly entry: JobEntry;
   readonly follower: Follower;
@@ -51,7 +55,7 @@ class World {
       onNews: (entry) => {
         const { tasks, looked, forgotten, answered } = entry;
         if (answered)
-          this.verdict = observedStatus(entry.job, entry.status, { tasks, looked, forgotten }).verdict;
+          this.verdict ??= observedStatus(entry.job, entry.status, { tasks, looked, forgotten }).verdict;
       },
     });
     void this.follower.run();
@@ -60,9 +64,13 @@ class World {
   #answer(script: string): Ran {
     if (script.includes('squeue')) {
       this.queued++;
+      this.onQueue();
       return this.queue;
     }
-    if (!script.includes('sacct')) return this.look;
+    if (!script.includes('sacct')) {
+      this.looks++;
+      return this.look;
+    }
     this.accounted.push(this.clock.monotonic() / 1000);
     return this.account;
   }
@@ -132,6 +140,44 @@ describe('a job that Slurm does not know', () => {
     world.queue = says('');
     assert.equal(await world.seconds(120), 'JobLost');
     assert.match(world.verdict?.message ?? '', /does not know the job any more/);
+  });
+});
+
+describe('a job whose tasks end between two looks at its folder', () => {
+  const left = (...statuses: readonly string[]) =>
+    says(statuses.map((name) => `0|/w/.minik8s/exited.${name}\n`).join(''));
+  const line = (id: string, state: string) => `${id}|${state}|${at}|${at}|${at}|n1|None\n`;
+
+  it('fails with the highest exit status of its tasks, though the queue has none', async () => {
+    const world = new World({ run: ['true'], array: '0-2' });
+    world.queue = says(line('7_0', 'COMPLETED') + line('7_1', 'FAILED') + line('7_2', 'FAILED'));
+    world.look = left('0.0', '1.1');
+    world.onQueue = () => (world.look = left('0.0', '1.1', '2.2'));
+    assert.equal(await world.seconds(4), 'FAILED');
+    assert.match(world.verdict?.message ?? '', /exit status 2/);
+  });
+  it('is not told with the status of the run before, where Slurm has run it again', async () => {
+    const world = new World();
+    world.queue = says(line('7', 'FAILED'));
+    world.look = left('-.3');
+    world.onQueue = () => (world.look = left('-.5'));
+    assert.equal(await world.seconds(4), 'FAILED');
+    assert.match(world.verdict?.message ?? '', /exit status 5/);
+  });
+  it('is looked at once more only when all of it has ended and accounting has not told how', async () => {
+    const counted = async (world: World) => {
+      await world.seconds(1);
+      return world.looks;
+    };
+    const runs = new World({ run: ['true'], array: '0-1' });
+    runs.queue = says(line('7_0', 'FAILED') + line('7_1', 'RUNNING'));
+    assert.equal(await counted(runs), 1, 'one task runs');
+    const told = new World();
+    told.account = says(`7|FAILED|3:0|${at}|${at}|${at}|n1\n`);
+    assert.equal(await counted(told), 1, 'accounting has its status');
+    const ended = new World();
+    ended.queue = says(line('7', 'FAILED'));
+    assert.equal(await counted(ended), 2);
   });
 });
 

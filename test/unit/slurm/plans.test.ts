@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { chooseResults } from '../../../src/slurm/choose-results.ts';
 import { connectionSettings } from '../../../src/slurm/connection-settings.ts';
 import { isOver } from '../../../src/slurm/host-answers.ts';
-import { ended, finished, nextStep, withCondition } from '../../../src/slurm/job-plan.ts';
+import { ended, finished, lastExitCode, nextStep, withCondition } from '../../../src/slurm/job-plan.ts';
 import { hostKeys } from '../../../src/slurm/known-hosts.ts';
 import { nextPiece } from '../../../src/slurm/output-plan.ts';
 import type { SlurmJobCondition, SlurmJobSpec, SlurmJobStatus } from '../../../src/slurm/slurm-job.ts';
@@ -105,6 +105,23 @@ describe('the end of a job', () => {
       '2026-01-01T00:01:09Z',
     );
   });
+});
+
+it('has the exit status that its folder shows at last, the highest of an array', () => {
+  const status: SlurmJobStatus = { phase: 'Fetching', acceptedTime: at };
+  const left = (codes: Readonly<Record<string, number>>) => ({
+    sizes: new Map(),
+    exited: new Map(Object.entries(codes)),
+  });
+  const last = (spec: SlurmJobSpec, exitCode: number | undefined, codes: Readonly<Record<string, number>>) =>
+    lastExitCode(spec, { ...status, exitCode }, left(codes));
+  assert.equal(last({}, undefined, { '-': 3 }), 3);
+  assert.equal(last({}, 143, { '-': 3 }), 143, 'Slurm has told it');
+  assert.equal(last({}, undefined, {}), undefined);
+  assert.equal(last({ array: '0-1' }, undefined, { 0: 4, 1: 2 }), 4);
+  assert.equal(last({ array: '0-1' }, 1, { 1: 2 }), 2);
+  assert.equal(last({ array: '0-1' }, 0, {}), 0);
+  assert.equal(last({ array: '0-1' }, undefined, {}), undefined);
 });
 
 it('copies the beginning while a file grows, and its end when it has ended', () => {

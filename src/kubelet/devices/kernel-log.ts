@@ -1,0 +1,62 @@
+/** The kernel's log, from the oldest record that it still has, and then each new one as it is written. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { Backoff } from '../../base/backoff.ts';
+import { type Clock, sleep } from '../../base/clock.ts';
+import { errorMessage, type Logger } from '../../base/log.ts';
+
+export interface KernelLogOptions {
+  /** Default /dev/kmsg. */
+  readonly path?: string | undefined;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Called once for each record, in their order, with its first line: PRIORITY,SEQUENCE,MICROSECONDS,FLAGS;TEXT. */
+  readonly onRecord: (line: string) => void;
+}
+
+/**
+ * Reads until the signal aborts; never rejects. A read of /dev/kmsg waits in the kernel for the next record and cannot be taken
+ * back, so another program does it (cat), which ends when the log was overwritten under it.
+ */
+export async function followKernelLog(options: KernelLogOptions, signal: AbortSignal): Promise<void> {
+  const { clock, log } = options;
+  const backoff = new Backoff({ initialMs: 1000, maxMs: 600_000 });
+  let said: string | undefined;
+  let last = -1;
+  const take = (line: string) => {
+    const [, sequence] = /^\d+,(\d+),/.exec(line) ?? [];
+    // A reader that takes over from one that has ended begins with the oldest record again.
+    if (sequence === undefined || Number(sequence) <= last) return;
+    last = Number(sequence);
+    backoff.reset();
+    said = undefined;
+    options.onRecord(line);
+  };
+  while (!signal.aborted) {
+    const problem = await readOnce(options.path ?? '/dev/kmsg', take, signal);
+    if (signal.aborted) return;
+    if (problem !== said)
+      log.warn('cannot read the log of the kernel; errors of cards are not noticed until it can be', {
+        error: problem,
+      });
+    said = problem;
+    await sleep(clock, backoff.next(), signal).catch(() => undefined);
+  }
+}
+
+/** Resolves with how the reader ended. */
+async function readOnce(path: string, onLine: (line: string) => void, signal: AbortSignal): Promise<string> {
+  const child = spawn('cat', [path], { stdio: ['ignore', 'pipe', 'pipe'], signal, killSignal: 'SIGKILL' });
+  let fault = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    fault = (fault + chunk.toString()).slice(0, 500);
+  });
+  createInterface({ input: child.stdout }).on('line', onLine);
+  try {
+    const [code] = (await once(child, 'close')) as [number | null];
+    return fault.trim() || `the reader of ${path} has ended with status ${code}`;
+  } catch (error) {
+    return errorMessage(error);
+  }
+}
