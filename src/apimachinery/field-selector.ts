@@ -1,5 +1,5 @@
 /** The text of `?fieldSelector=`: `a=b`, `a==b`, `a!=b` joined by commas (k8s.io/apimachinery fields). */
-import { checkSelectorLength } from './selector-length.ts';
+import { checkSelectorLength, checkSelectorTerms } from './selector-length.ts';
 import { newBadRequest } from './status-error.ts';
 
 export interface FieldRequirement {
@@ -16,9 +16,9 @@ export type ReadField = (field: string) => string | undefined;
 /** Throws a BadRequest StatusError. `\,`, `\=` and `\\` stand for the character behind the backslash. */
 export function parseFieldSelector(text: string): FieldSelector {
   checkSelectorLength('field', text);
-  return splitTerms(text)
-    .filter((term) => term !== '')
-    .map((term) => parseTerm(term));
+  const terms = splitTerms(text).filter((term) => term !== '');
+  checkSelectorTerms('field', terms.length);
+  return terms.map((term) => parseTerm(term));
 }
 
 /** Refuses, with a BadRequest, a selector by a field that the kind does not offer. */
@@ -53,7 +53,8 @@ function splitTerms(text: string): string[] {
       term = '';
     } else term += char;
   }
-  return [...terms, term];
+  terms.push(term);
+  return terms;
 }
 
 function parseTerm(term: string): FieldRequirement {

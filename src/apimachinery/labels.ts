@@ -5,7 +5,7 @@
 import { parseInt64 } from './int64.ts';
 import { checkLabelValue, checkQualifiedName } from './names.ts';
 import type { LabelSelector } from './schema.ts';
-import { checkSelectorLength } from './selector-length.ts';
+import { checkSelectorLength, checkSelectorTerms } from './selector-length.ts';
 import { newBadRequest } from './status-error.ts';
 
 export type LabelOperator = '=' | '!=' | 'in' | 'notin' | 'exists' | '!' | 'gt' | 'lt';
@@ -33,6 +33,7 @@ export type Labels = Readonly<Record<string, string>>;
 export function parseLabelSelector(text: string): Selector {
   checkSelectorLength('label', text);
   const tokens = tokenize(text);
+  checkSelectorTerms('label', countOfTerms(tokens));
   const requirements: LabelRequirement[] = [];
   let at = 0;
   while (at < tokens.length) {
@@ -104,8 +105,8 @@ function satisfies({ key, operator, values }: LabelRequirement, labels: Labels):
       return value === undefined;
     case 'gt':
     case 'lt': {
-      const left = parseInt64(value);
-      const right = parseInt64(values[0]);
+      const left = numberOf(value);
+      const right = boundOf(values);
       if (left === undefined || right === undefined) return false;
       return operator === 'gt' ? left > right : left < right;
     }
@@ -122,6 +123,26 @@ function isAmong(values: readonly string[], value: string): boolean {
   const known = sets.get(values) ?? new Set(values);
   sets.set(values, known);
   return known.has(value);
+}
+
+const bounds = new WeakMap<readonly string[], bigint>();
+
+/** The number of a requirement, read once. */
+function boundOf(values: readonly string[]): bigint | undefined {
+  const known = bounds.get(values) ?? parseInt64(values[0]);
+  if (known !== undefined) bounds.set(values, known);
+  return known;
+}
+
+/** A selector may compare the same label with a thousand numbers. */
+let last: { readonly text: string | undefined; readonly number: bigint | undefined } = {
+  text: undefined,
+  number: undefined,
+};
+
+function numberOf(text: string | undefined): bigint | undefined {
+  if (last.text !== text) last = { text, number: parseInt64(text) };
+  return last.number;
 }
 
 function formatRequirement({ key, operator, values }: LabelRequirement): string {
@@ -146,6 +167,17 @@ function formatRequirement({ key, operator, values }: LabelRequirement): string 
 /** Symbols stand for themselves; everything else up to white space or a symbol is one word. */
 function tokenize(text: string): string[] {
   return text.match(/==|!=|[=!<>(),]|[^\s=!<>(),]+/g) ?? [];
+}
+
+/** One more than the commas outside of parentheses. */
+function countOfTerms(tokens: readonly string[]): number {
+  let [count, isInside] = [1, false];
+  for (const token of tokens) {
+    if (token === '(') isInside = true;
+    else if (token === ')') isInside = false;
+    else if (token === ',' && !isInside) count++;
+  }
+  return count;
 }
 
 /** The index of the comma that ends the requirement that starts at `start` (commas in parentheses do not). */

@@ -1,15 +1,25 @@
 /**
- * How long the text of a selector may be. Each object of a list is held against each of its terms; the head of a request
- * may be a megabyte long, with room for half a million.
+ * Limits of selectors. Each object of a list and each event of a watch is compared with every term; the head of a request
+ * may be a megabyte long, with room for half a million. Upstream limits nothing but that length.
  */
 import { newBadRequest } from './status-error.ts';
 
 const mostCharacters = 32 * 1024;
+/** Requirements, joined by commas. A set such as `in (a,b,c)` is one: its size costs nothing to compare with. */
+export const maxSelectorTerms = 1000;
 
 /** Throws a BadRequest. */
 export function checkSelectorLength(kind: 'label' | 'field', text: string): void {
   if (text.length <= mostCharacters) return;
   throw newBadRequest(
     `the ${kind} selector has ${text.length} characters; at most ${mostCharacters} are allowed: use fewer terms, in several requests`,
+  );
+}
+
+/** Throws a BadRequest. */
+export function checkSelectorTerms(kind: 'label' | 'field', count: number): void {
+  if (count <= maxSelectorTerms) return;
+  throw newBadRequest(
+    `the ${kind} selector has ${count} terms; at most ${maxSelectorTerms} are allowed: use sets such as "in (a,b)", or several requests`,
   );
 }

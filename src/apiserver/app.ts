@@ -36,6 +36,7 @@ import { LatestRevision } from './latest-revision.ts';
 import { defaultLimits, InFlight, inFlightLimits } from './load/in-flight.ts';
 import { type CountedRequest, withInFlightLimit } from './load/shed.ts';
 import { sortOf } from './load/sort-of.ts';
+import { WatchSelections } from './load/watch-selections.ts';
 import { createOpenApi } from './openapi.ts';
 import type { ApiServerOptions, RequestEnv } from './options.ts';
 import { parseRequestInfo, type RequestInfo, type ResourceRequest } from './request-info.ts';
@@ -100,6 +101,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     random: options.random,
     turns: new Turns(options.clock),
     writeTurns: new WriteTurns(options.clock),
+    watchSelections: new WatchSelections(),
     log: options.log.named('apiserver'),
     notesTraces: options.tracer !== undefined,
     authorize: (request) => authorize(request),
@@ -112,14 +114,12 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const server: ServerContext = { ...engine, behavior, admission: admissionChain(admission) };
   const authorize = unionAuthorizer([mastersAuthorizer, ...authorizers]);
   const app = new Hono<Env>();
-
   const refuse = (request: AskedRequest, error: unknown) => {
     const { status } = toStatusError(error, request, server);
     return statusInForm(request, status, commonHeaders(server, request), server.messages);
   };
   app.onError((error, c) => refuse(c.req.raw, error));
   app.notFound((c) => respondText(404, '404 page not found\n', commonHeaders(server, c.req.raw)));
-
   if (server.log.hasDebug) {
     app.use(async (c, next) => {
       const began = server.clock.monotonic();

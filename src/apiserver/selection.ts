@@ -2,10 +2,11 @@
 import {
   checkFieldSelector,
   type FieldSelector,
+  formatFieldSelector,
   matchesFields,
   requiredFieldValue,
 } from '../apimachinery/field-selector.ts';
-import { matches, type Selector } from '../apimachinery/labels.ts';
+import { formatSelector, matches, type Selector } from '../apimachinery/labels.ts';
 import type { KubeObject } from '../apimachinery/meta.ts';
 import {
   type ResourceDefinition,
@@ -30,6 +31,10 @@ export interface Selection {
   /** No selector at all: everything under the prefix. */
   readonly everything: boolean;
   matches(candidate: Keyed): boolean;
+  /** The same for two selections of a kind if they match the same objects; undefined without a selector. */
+  readonly text: string | undefined;
+  /** What it costs to keep: its requirements and the values of its sets. */
+  readonly terms: number;
 }
 
 export interface Selectors {
@@ -61,6 +66,11 @@ export function selectionOf(
     // The fields of another version may mean something else.
     indexed: definition.conversion ? undefined : indexedBy(stored, fieldSelector),
     everything,
+    get text() {
+      if (everything) return undefined;
+      return JSON.stringify([prefix, formatSelector(labelSelector), formatFieldSelector(fieldSelector)]);
+    },
+    terms: fieldSelector.length + termsOf(labelSelector),
     matches(candidate) {
       if (key !== undefined && candidate.key !== key) return false;
       if (decided) return true;
@@ -72,6 +82,9 @@ export function selectionOf(
     },
   };
 }
+
+const termsOf = ({ requirements }: Selector) =>
+  requirements.reduce((sum, { values }) => sum + Math.max(1, values.length), 0);
 
 const isEverything = (selector: Selector) => selector.requirements.length === 0 && !selector.nothing;
 

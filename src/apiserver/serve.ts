@@ -20,6 +20,7 @@ import { type AgentConnections, chooseProtocol, serveAgents } from './agent-conn
 import type { ApiServer } from './app.ts';
 import type { PeerCertificate } from './authentication/authenticator.ts';
 import { impersonationFields } from './authentication/impersonation.ts';
+import { answerClientError } from './client-errors.ts';
 import { Connections, connectionLimits, defaultConnections } from './load/connections.ts';
 import { Pipelining } from './load/pipelining.ts';
 import type { RequestEnv } from './options.ts';
@@ -113,9 +114,15 @@ export async function listenHttps(options: ListenOptions): Promise<Listener> {
     socket: TLSSocket,
     way: Pick<RequestEnv, 'hangUp' | 'push' | 'onClosed' | 'impersonation'>,
   ) => app.fetch(request, { shutdown: signal, ...clientOf(socket), ...way });
+  /** A verified certificate is enough for an answer that needs no user, such as the version. */
+  const isKnown = (socket: TLSSocket, status: number) => {
+    if (!connections.isStranger(socket)) return true;
+    const name = peerOf(socket)?.commonName;
+    return Boolean(name) && status !== 401 && connections.belongsTo(socket, name ?? '');
+  };
   const settle = (incoming: HttpBindings['incoming'], outgoing: HttpBindings['outgoing'], status: number) => {
     // An unauthenticated client needs a new connection for its next request, which is then the youngest.
-    const over = connections.isStranger(incoming.socket) || isUnwanted(incoming, status);
+    const over = !isKnown(incoming.socket as TLSSocket, status) || isUnwanted(incoming, status);
     if (over && outgoing instanceof ServerResponse) outgoing.shouldKeepAlive = false;
   };
   const directly = (incoming: IncomingMessage, outgoing: ServerResponse): boolean =>
@@ -183,19 +190,26 @@ export async function listenHttps(options: ListenOptions): Promise<Listener> {
     },
   );
   server.prependListener('connection', (socket: Socket) => connections.accept(socket));
-  server.prependListener('secureConnection', (socket: TLSSocket) => {
-    if (!socket.authorized) connections.isAnonymous(socket);
-  });
+  const mayWait = (socket: Socket) => socket.bytesRead === 0 && peerOf(socket as TLSSocket) !== undefined;
+  server.on('clientError', (error, socket) =>
+    answerClientError(error, socket as TLSSocket, mayWait(socket as TLSSocket)),
+  );
   // Node's own timer of a connection starts anew with whatever of a write gets away. A watch may well be silent.
   server.timeout = stalledMs;
   server.on('timeout', (socket: TLSSocket) => {
-    if (socket.writableLength > 0 || !pipelining.isAnswering(socket)) socket.destroy();
+    if (socket.writableLength === 0 && (pipelining.isAnswering(socket) || mayWait(socket))) return;
+    socket.destroy();
   });
   // The parser of a connection is made when it is handed over, with the limit that the server has then.
   server.prependListener('secureConnection', (socket: TLSSocket) => {
     Object.assign(server, { maxHeaderSize: peerOf(socket) ? maxHeaderBytes : maxUnknownHeaderBytes });
   });
   const agents = serveAgents(server, answer, options);
+  // After serveAgents, which takes the listeners that are there for HTTP/1.1 alone.
+  server.prependListener('secureConnection', (socket: TLSSocket) => {
+    if (peerOf(socket)) connections.isCertified(socket);
+    else connections.isAnonymous(socket);
+  });
   server.on('upgrade', (incoming: IncomingMessage, socket: TLSSocket, head: Buffer) => {
     // Its answer would be sent before those that are under way.
     if (pipelining.isOwing(socket)) {

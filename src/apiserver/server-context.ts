@@ -14,6 +14,7 @@ import type { Authorize } from './authorization/authorizer.ts';
 import type { Encoders } from './encoding/encoders.ts';
 import type { KindBehavior } from './kind-behavior.ts';
 import type { LatestRevision } from './latest-revision.ts';
+import type { WatchSelections } from './load/watch-selections.ts';
 import type { Turns } from './turns.ts';
 import type { WriteTurns } from './write-turns.ts';
 import type { ReadYaml, WriteYaml } from './yaml-thread.ts';
@@ -47,6 +48,7 @@ export interface EngineContext {
   readonly turns: Turns;
   /** Turns for watches with events to write. */
   readonly writeTurns: WriteTurns;
+  readonly watchSelections: WatchSelections;
   readonly log: Logger;
   /** Objects say in which trace they were written. */
   readonly notesTraces: boolean;

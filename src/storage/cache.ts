@@ -29,10 +29,20 @@ export interface CacheEvent {
 }
 
 export interface CacheWatch {
-  /** Called with events in order, at most once per turn of the flush timer (a few ms). */
+  /**
+   * Called with events in order, few at a time. All events up to `revision` have been handed over then. Other watches of the server
+   * wait meanwhile, so it must take no longer than a few milliseconds.
+   */
   readonly onEvents: (events: readonly CacheEvent[], revision: number) => void;
   /** Called once when the watch cannot go on (history was lost): the client must list again. */
   readonly onExpired: () => void;
+}
+
+/** Ends a watch. */
+export interface EndWatch {
+  (): void;
+  /** The revision up to which the watch has been handed every event. */
+  handedOver(): number;
 }
 
 /** What a part of the server finds objects by. */
@@ -66,5 +76,5 @@ export interface Cache {
    * Delivers every event under `prefix` (which ends in `/`) with a revision greater than `after`. Throws CompactedError
    * when the cache no longer remembers that far back. Returns the function that ends the watch.
    */
-  watch(prefix: string, after: number, watch: CacheWatch): () => void;
+  watch(prefix: string, after: number, watch: CacheWatch): EndWatch;
 }

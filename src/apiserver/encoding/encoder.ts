@@ -36,3 +36,9 @@ export interface Encoder {
 
 /** What events are to those who watch in one way, made once for all of them. */
 export type Frames = MadeOnce<CacheEvent>;
+
+/** Events to those whose selection an object enters or leaves with them. */
+export interface Crossings {
+  readonly entered: Frames;
+  readonly left: Frames;
+}

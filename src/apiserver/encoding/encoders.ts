@@ -58,13 +58,17 @@ type Objects = Exclude<ResponseForm, { type: 'table' }>;
 
 function create(served: ResourceDefinition, form: Objects, { table, ...budgets }: Parts): Encoder {
   const frames = new MadeOnce<CacheEvent>(budgets.frames);
+  const made = {
+    entered: new MadeOnce<CacheEvent>(budgets.frames),
+    left: new MadeOnce<CacheEvent>(budgets.frames),
+  };
   const shape = form.type === 'metadata' ? metadataShape(served, form.version) : wholeShape(served);
   if (form.encoding === 'protobuf') {
     const messages = new MadeOnce<Kept>(budgets.messages);
-    return protobufEncoder({ shape, type: typeInForm(served, form, table), table, messages, frames });
+    return protobufEncoder({ shape, type: typeInForm(served, form, table), table, messages, frames, made });
   }
-  if (served.conversion) return convertedJson(shape, frames);
-  return storedJson(shape, cutOf(form, shape, frames));
+  if (served.conversion) return convertedJson(shape, frames, made);
+  return storedJson(shape, cutOf(form, shape, frames), made);
 }
 
 function cutOf({ type, unowned }: Objects, shape: Shape, frames: Frames): Cut {

@@ -4,8 +4,8 @@ import type { CacheEvent } from '../../storage/cache.ts';
 import { join, metadataBytes, unownedBytes, withRevision } from '../../storage/codec.ts';
 import { jsonType } from '../respond.ts';
 import { respondCollection } from './collection-body.ts';
-import type { Encoder, Frames, Kept } from './encoder.ts';
-import { atRevision, bookmarkMeta, type Framing } from './framing.ts';
+import type { Crossings, Encoder, Frames, Kept } from './encoder.ts';
+import { atRevision, bookmarkMeta, crossings, type Framing } from './framing.ts';
 import { listHead, type Shape } from './shape.ts';
 
 const contentType = jsonType['content-type'];
@@ -66,7 +66,7 @@ const frameEnd = Buffer.from('}\n');
  * An event that changed nothing of what is shown but the resourceVersion is sent like any other, as upstream does: it is how a
  * client learns that the object changed at all.
  */
-export function storedJson(shape: Shape, cut: Cut): Encoder {
+export function storedJson(shape: Shape, cut: Cut, made: Crossings): Encoder {
   // Neither is read where the other will do: an object is decoded by being read.
   const render = (found: Kept) => {
     const { bytes } = found;
@@ -82,19 +82,21 @@ export function storedJson(shape: Shape, cut: Cut): Encoder {
     ...jsonFraming,
     ...bookmarksOf(shape),
     frame,
+    ...crossings(frame, made),
     unchanged: (event) => cut.unchanged(event, frame),
   };
   return jsonEncoder(shape, render, cut.readsMore, framing);
 }
 
 /** A version that is not stored: every object is decoded and converted. */
-export function convertedJson(shape: Shape, frames: Frames): Encoder {
+export function convertedJson(shape: Shape, frames: Frames, made: Crossings): Encoder {
   const frame: Framing['frame'] = (type, { object }, revision) =>
     line(type, shape.show(atRevision(object, revision)));
   const framing: Framing = {
     ...jsonFraming,
     ...bookmarksOf(shape),
     frame,
+    ...crossings(frame, made),
     unchanged: (event) => frameOnce(event, frames, frame),
   };
   return jsonEncoder(shape, ({ object }) => JSON.stringify(shape.show(object)), true, framing);

@@ -21,8 +21,8 @@ import type { ResponseForm } from '../negotiation/accept.ts';
 import { respond } from '../respond.ts';
 import { Turn } from '../turns.ts';
 import { connectionAfter, pieceBytes } from './collection-body.ts';
-import type { Encoder, Frames, Kept, Listing } from './encoder.ts';
-import { atRevision, bookmarkMeta, type Framing } from './framing.ts';
+import type { Crossings, Encoder, Frames, Kept, Listing } from './encoder.ts';
+import { atRevision, bookmarkMeta, crossings, type Framing } from './framing.ts';
 import type { MadeOnce } from './made.ts';
 import { listHead, type Shape } from './shape.ts';
 
@@ -33,6 +33,7 @@ export interface ProtobufParts {
   /** Of objects in the watch cache. */
   readonly messages: MadeOnce<Kept>;
   readonly frames: Frames;
+  readonly made: Crossings;
 }
 
 export function protobufEncoder(parts: ProtobufParts): Encoder {
@@ -200,16 +201,18 @@ function protobufFraming(parts: ProtobufParts, opening: Buffer): Framing {
     messages.keep(current, made.subarray(made.length - message.length));
     return made;
   };
+  const frameAt: Framing['frame'] = (event, shown, revision) =>
+    frame(
+      event,
+      opening,
+      shown.revision === revision
+        ? messageOf(shown, parts)
+        : written(shape.show(atRevision(shown.object, revision)), type),
+    );
   return {
     contentType: `${protobufType};stream=watch`,
-    frame: (event, shown, revision) =>
-      frame(
-        event,
-        opening,
-        shown.revision === revision
-          ? messageOf(shown, parts)
-          : written(shape.show(atRevision(shown.object, revision)), type),
-      ),
+    frame: frameAt,
+    ...crossings(frameAt, parts.made),
     unchanged: (event) => frames.get(event) ?? frames.keep(event, frameEvent(event)),
     bookmark: (revision, annotations) =>
       frame('BOOKMARK', opening, written({ metadata: bookmarkMeta(revision, annotations) }, type)),

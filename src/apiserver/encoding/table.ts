@@ -6,7 +6,7 @@ import { newBadRequest } from '../../apimachinery/status-error.ts';
 import type { MetaVersion } from '../negotiation/accept.ts';
 import { respondCollection } from './collection-body.ts';
 import type { Encoder } from './encoder.ts';
-import { atRevision, bookmarkMeta, type Framing } from './framing.ts';
+import { atRevision, bookmarkMeta, crossings, type Framing } from './framing.ts';
 import { jsonFraming, line, weightOf } from './json.ts';
 import { metadataShape, type Shape, wholeShape } from './shape.ts';
 
@@ -104,6 +104,7 @@ function tableFraming(form: TableForm, rows: Rows): Framing {
   return {
     ...jsonFraming,
     frame,
+    ...crossings(frame),
     unchanged: ({ type, current, revision }) => frame(type, current, revision),
     bookmark: (revision, annotations) => render('BOOKMARK', bookmarkMeta(revision, annotations), []),
   };

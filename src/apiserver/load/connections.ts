@@ -30,11 +30,18 @@ export const connectionLimits = (all: number): ConnectionLimits => ({
 
 /** An unauthenticated connection is closed after this, whatever it does. */
 const strangerMs = 30_000;
+/**
+ * The same with a certificate of the cluster: longer than the 90 s after which Go's client closes a connection that it dialled
+ * and did not need.
+ */
+const certifiedMs = 180_000;
 
 /** The part of a socket that is needed here. */
 export interface Connected {
   readonly remoteAddress?: string | undefined;
   readonly remotePort?: number | undefined;
+  readonly localAddress?: string | undefined;
+  readonly localPort?: number | undefined;
 }
 
 export interface RawConnection extends Connected {
@@ -44,21 +51,29 @@ export interface RawConnection extends Connected {
 
 interface Entry {
   readonly socket: RawConnection;
+  readonly key: string;
   /** Undefined when it was closed before it was accepted. */
   readonly address: string | undefined;
   user: string | undefined;
   timer: Timer | undefined;
+  isClosed: boolean;
 }
 
-/** The socket below TLS and the one above it have these in common. */
-const keyOf = ({ remoteAddress, remotePort }: Connected) =>
-  packKey(String(remoteAddress), String(remotePort));
+/**
+ * The socket below TLS and the one above it have these in common. All four: a client may connect from one port to two
+ * addresses of this machine.
+ */
+const keyOf = ({ remoteAddress, remotePort, localAddress, localPort }: Connected) =>
+  packKey(String(remoteAddress), String(remotePort), String(localAddress), String(localPort));
 
 export class Connections {
   readonly #limits: ConnectionLimits;
   readonly #clock: Clock;
   readonly #log: Logger;
-  readonly #entries = new Map<string, Entry>();
+  readonly #all = new Set<Entry>();
+  /** Those that are open, by their addresses, until they are asked for by the socket above TLS. */
+  readonly #byKey = new Map<string, Entry>();
+  readonly #bySocket = new WeakMap<Connected, Entry>();
   /** Oldest first. */
   readonly #strangers = new Set<Entry>();
   readonly #anonymous = new Map<string | undefined, Set<Entry>>();
@@ -73,7 +88,7 @@ export class Connections {
   /** A connection has been accepted; no byte has been read. */
   accept(socket: RawConnection): void {
     if (this.#strangers.size >= this.#limits.strangers) this.#endOldest(this.#strangers);
-    if (this.#entries.size >= this.#limits.all) {
+    if (this.#all.size >= this.#limits.all) {
       this.#log.debug('too many connections', { limit: this.#limits.all });
       if (this.#strangers.size === 0) {
         socket.destroy();
@@ -83,16 +98,17 @@ export class Connections {
     }
     const key = keyOf(socket);
     const address = socket.remoteAddress;
-    const entry: Entry = { socket, address, user: undefined, timer: undefined };
-    this.#entries.set(key, entry);
+    const entry: Entry = { socket, key, address, user: undefined, timer: undefined, isClosed: false };
+    this.#all.add(entry);
+    this.#byKey.set(key, entry);
     this.#strangers.add(entry);
-    entry.timer = this.#clock.after(strangerMs, () => socket.destroy());
-    socket.once('close', () => this.#forget(key, entry));
+    this.#endAfter(strangerMs, entry);
+    socket.once('close', () => this.#forget(entry));
   }
 
   /** TLS is agreed on, without a certificate of the cluster. */
   isAnonymous(connection: Connected): void {
-    const entry = this.#entries.get(keyOf(connection));
+    const entry = this.#entryOf(connection);
     if (!entry || entry.user !== undefined) return;
     const others = this.#anonymous.get(entry.address) ?? new Set();
     if (others.size >= this.#limits.anonymousOfAddress) this.#endOldest(others);
@@ -100,9 +116,15 @@ export class Connections {
     this.#anonymous.set(entry.address, others.add(entry));
   }
 
+  /** TLS is agreed on, with a certificate of the cluster. */
+  isCertified(connection: Connected): void {
+    const entry = this.#entryOf(connection);
+    if (entry && entry.user === undefined) this.#endAfter(certifiedMs, entry);
+  }
+
   /** Assigns the connection to the user unless it is assigned already; false when the user has too many. */
   belongsTo(connection: Connected, user: string): boolean {
-    const entry = this.#entries.get(keyOf(connection));
+    const entry = this.#entryOf(connection);
     if (!entry || entry.user !== undefined) return true;
     const own = this.#ofUser.get(user) ?? 0;
     if (own >= this.#limits.user) return false;
@@ -113,12 +135,12 @@ export class Connections {
   }
 
   isStranger(connection: Connected): boolean {
-    return this.#entries.get(keyOf(connection))?.user === undefined;
+    return this.#entryOf(connection)?.user === undefined;
   }
 
   #endOldest(entries: ReadonlySet<Entry>): void {
     for (const oldest of entries) {
-      this.#forget(keyOf(oldest.socket), oldest);
+      this.#forget(oldest);
       oldest.socket.destroy();
       return;
     }
@@ -132,9 +154,26 @@ export class Connections {
     if (others?.size === 0) this.#anonymous.delete(entry.address);
   }
 
-  #forget(key: string, entry: Entry): void {
-    if (this.#entries.get(key) !== entry) return;
-    this.#entries.delete(key);
+  #endAfter(ms: number, entry: Entry): void {
+    entry.timer?.cancel();
+    entry.timer = this.#clock.after(ms, () => entry.socket.destroy());
+  }
+
+  /** Undefined for a connection that has been closed. */
+  #entryOf(connection: Connected): Entry | undefined {
+    const known = this.#bySocket.get(connection);
+    if (known) return known.isClosed ? undefined : known;
+    const entry = this.#byKey.get(keyOf(connection));
+    if (entry) this.#bySocket.set(connection, entry);
+    return entry;
+  }
+
+  /** What is closed is forgotten, also when another connection has the same addresses by then. */
+  #forget(entry: Entry): void {
+    if (entry.isClosed) return;
+    entry.isClosed = true;
+    this.#all.delete(entry);
+    if (this.#byKey.get(entry.key) === entry) this.#byKey.delete(entry.key);
     this.#leaveStrangers(entry);
     if (entry.user === undefined) return;
     const left = (this.#ofUser.get(entry.user) ?? 0) - 1;

@@ -7,9 +7,10 @@ import { newExpired } from '../../apimachinery/status-error.ts';
 import { onAbort } from '../../base/abort.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
-import type { Cache, CachedObject } from '../../storage/cache.ts';
+import type { Cache, CachedObject, EndWatch } from '../../storage/cache.ts';
 import { CompactedError } from '../../storage/store.ts';
 import { type Framing, frameOf } from '../encoding/framing.ts';
+import type { WatchedSelection } from '../load/watch-selections.ts';
 import type { Sink, Source } from '../pushed-body.ts';
 import type { Selection } from '../selection.ts';
 import { Turn, type Turns } from '../turns.ts';
@@ -22,6 +23,8 @@ export interface WatchPlan {
   readonly turns: Turns;
   readonly writeTurns: WriteTurns;
   readonly selection: Selection;
+  /** Counts the selection while the watch is open. */
+  readonly enter: () => WatchedSelection;
   readonly framing: Framing;
   /** Events after this revision are sent. */
   readonly after: number;
@@ -38,8 +41,6 @@ export interface WatchPlan {
 const bookmarkMs = 60_000;
 /** The last bookmark comes this long before the end, so that the client can go on from it. */
 const lastBookmarkMs = 2000;
-/** Longer than the cache collects events before it hands them out. */
-const settleMs = 50;
 /**
  * Small frames go out together, larger ones as they are: those are one buffer for all watches, and TLS keeps for as long as
  * a connection lasts a buffer as large as the most that ever waited on it.
@@ -67,8 +68,9 @@ class WatchSource implements Source {
   /** Every event up to here has been sent or waits to be. */
   #delivered: number;
   #sink: Sink | undefined;
-  #unwatch = () => {};
+  #unwatch: EndWatch = notWatched;
   #unlink = () => {};
+  #leave = () => {};
   /** The next of the times at which something is due. */
   #timer: Timer | undefined;
   /** Runs while something waits to be read. */
@@ -134,7 +136,9 @@ class WatchSource implements Source {
   }
 
   #subscribe(): void {
-    const { cache, selection, after } = this.#plan;
+    const { cache, enter, after } = this.#plan;
+    const { selection, leave } = enter();
+    this.#leave = leave;
     try {
       this.#unwatch = cache.watch(selection.prefix, after, {
         onEvents: (events, revision) => {
@@ -245,14 +249,10 @@ class WatchSource implements Source {
 
   /** Events the cache has applied but not handed out yet come before the bookmark that covers them. */
   #bookmark(): void {
-    const { clock, cache, framing } = this.#plan;
-    const { revision } = cache;
-    this.#timer = clock.after(settleMs, () => {
-      this.#delivered = Math.max(this.#delivered, revision);
-      if (!this.#initial) this.#send([framing.bookmark(this.#delivered)]);
-      // It may have been cut off just now.
-      if (this.#sink) this.#wait();
-    });
+    this.#delivered = Math.max(this.#delivered, this.#unwatch.handedOver());
+    if (!this.#initial) this.#send([this.#plan.framing.bookmark(this.#delivered)]);
+    // It may have been cut off just now.
+    if (this.#sink) this.#wait();
   }
 
   #end(): void {
@@ -265,6 +265,8 @@ class WatchSource implements Source {
   #release(): void {
     this.#sink = undefined;
     this.#unwatch();
+    this.#leave();
+    this.#leave = () => {};
     this.#unlink();
     this.#timer?.cancel();
     this.#reading?.cancel();
@@ -274,6 +276,8 @@ class WatchSource implements Source {
     this.#initial = undefined;
   }
 }
+
+const notWatched: EndWatch = Object.assign(() => {}, { handedOver: () => 0 });
 
 const bytesOf = (frames: readonly Buffer[]) => frames.reduce((sum, { length }) => sum + length, 0);
 

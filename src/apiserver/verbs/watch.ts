@@ -18,8 +18,9 @@ const minTimeoutMs = 30 * 60_000;
 const nodeTimeoutMs = 10 * 60_000;
 
 export async function watchCollection(scope: RequestScope, query: ListQuery): Promise<Response> {
-  const { server, definition, served, info, shutdown, push } = scope;
+  const { server, definition, served, info, shutdown, push, user } = scope;
   const selection = selectionOf(served, info.namespace, query);
+  server.watchSelections.check(user.name, selection);
   const framing = scope.encoder.framing();
   const start = await prepareStart(scope, query);
   const { items: initial, revision: after } =
@@ -33,6 +34,7 @@ export async function watchCollection(scope: RequestScope, query: ListQuery): Pr
     turns: server.turns,
     writeTurns: server.writeTurns,
     selection,
+    enter: () => server.watchSelections.enter(user.name, served, selection),
     framing,
     after,
     marksInitialEnd: query.sendInitialEvents === true && query.allowWatchBookmarks,

@@ -2,12 +2,18 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
-import { get, type RequestOptions, request } from 'node:https';
-import { connect as connectTcp, type Socket } from 'node:net';
+import { Agent, get, type RequestOptions, request } from 'node:https';
+import {
+  type AddressInfo,
+  connect as connectTcp,
+  createServer as createTcpServer,
+  type Socket,
+} from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import type { Status } from '../../../src/apimachinery/status-error.ts';
-import { systemClock } from '../../../src/base/clock.ts';
+import { agentProtocol } from '../../../src/base/agent-protocol.ts';
+import { sleep, systemClock } from '../../../src/base/clock.ts';
 import { createHttp2Transport } from '../../../src/client/http2-transport.ts';
 import type { Store } from '../../../src/storage/store.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
@@ -266,6 +272,87 @@ describe('too many connections', () => {
     while (!answer) answer = await late.call('GET', maps).catch(() => undefined);
     assert.equal(answer.status, 200);
     for (const { hangUp } of watches) hangUp();
+  });
+
+  it('from one port to two addresses of the server count as all do', async (t) => {
+    const server = await start(t, {
+      listenClock: new FakeClock(),
+      listen: { ...listen, address: '0.0.0.0' },
+    });
+    const open = async (host: string, localPort = 0) => {
+      const socket = connectTcp({ port: server.port, host, localPort });
+      socket.on('error', () => {});
+      await once(socket, 'connect');
+      return socket;
+    };
+    for (let pair = 0; pair < 10; pair++) {
+      // Both are bound by the test: to a port that the system chose for one, no other can be bound.
+      const holder = createTcpServer().listen(0, '127.0.0.1');
+      await once(holder, 'listening');
+      const { port } = holder.address() as AddressInfo;
+      await once(holder.close(), 'close');
+      const first = await open('127.0.0.1', port);
+      const second = await open('127.0.0.2', port);
+      await Promise.all([first, second].map((socket) => once(socket.destroy(), 'close')));
+    }
+    const silent: Socket[] = [];
+    for (let i = 0; i < 20; i++) silent.push(await open('127.0.0.1'));
+    await until(() => silent.filter(isOpen).length <= 8);
+    for (const socket of silent) socket.destroy();
+  });
+
+  it('of unauthenticated clients over HTTP/2 are as few from one address', async (t) => {
+    // Nothing but the limit ends a connection.
+    const patient = { ...listen, patienceMs: 600_000 };
+    const server = await start(t, { listenClock: new FakeClock(), listen: patient });
+    const sockets: TLSSocket[] = [];
+    const tls = { host: '127.0.0.1', port: server.port, ca: server.authority.certificate };
+    for (let i = 0; i < 10; i++) {
+      const ALPNProtocols = i % 2 === 0 ? ['h2', agentProtocol] : ['http/1.1'];
+      const socket = connect({ ...tls, ALPNProtocols });
+      socket.on('error', () => {});
+      await once(socket, 'secureConnect');
+      socket.resume();
+      sockets.push(socket);
+    }
+    await until(() => sockets.filter(isOpen).length <= 2);
+    for (const socket of sockets) socket.destroy();
+  });
+
+  it('with a certificate may wait for their first request, others are cut off', async (t) => {
+    const server = await start(t, { listen: { patienceMs: 300, stalledMs: 500 } });
+    const { key, certificate } = await server.clientCertificate('user', masters);
+    const tls = { host: '127.0.0.1', port: server.port, ca: server.authority.certificate };
+    const certified = await established({ ...tls, key, cert: certificate });
+    const stranger = await established(tls);
+    const answers: string[] = [];
+    stranger.setEncoding('latin1').on('data', (text) => answers.push(text));
+    await new Promise((resolve) => stranger.once('close', resolve));
+    assert.match(answers.join(''), /^HTTP\/1\.1 408 /);
+    // Longer than each limit, and than the interval at which the server looks.
+    await sleep(systemClock, 1500);
+    const body = JSON.stringify({ metadata: { name: 'late' } });
+    const head = `POST ${maps} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`;
+    certified.write(`${head}Content-Length: ${body.length}\r\n\r\n${body}`);
+    const [answer] = (await once(certified.setEncoding('latin1'), 'data')) as [string];
+    assert.match(answer, /^HTTP\/1\.1 201 /);
+    // And the next head is not waited for without end.
+    certified.write('GET /api HTTP/1.1\r\n');
+    await new Promise((resolve) => certified.resume().once('close', resolve));
+  });
+
+  it('with a certificate are kept after an answer that asks for no user', async (t) => {
+    const server = await start(t);
+    const { key, certificate } = await server.clientCertificate('user', masters);
+    const agent = new Agent({ keepAlive: true });
+    t.after(() => agent.destroy());
+    const user = callWith(server, { key, cert: certificate, agent });
+    for (const path of ['/version', '/readyz', '/livez']) {
+      const { headers } = await user.call('GET', path);
+      assert.equal(headers.connection, 'keep-alive', path);
+    }
+    const stranger = await callWith(server, { agent }).call('GET', '/version');
+    assert.equal(stranger.headers.connection, 'close');
   });
 
   it('whose head of a request comes too slowly are cut off', async (t) => {

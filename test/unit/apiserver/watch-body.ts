@@ -18,6 +18,8 @@ export const framing: Framing = {
   contentType: 'text/plain',
   frame: (type, { key }, revision) => line(`${type} ${key}@${revision}`),
   unchanged: ({ frame }) => frame,
+  entered: ({ current, revision }) => line(`ADDED ${current.key}@${revision}`),
+  left: ({ revision }, { key }) => line(`DELETED ${key}@${revision}`),
   bookmark: (revision, annotations) =>
     line(`BOOKMARK@${revision}${annotations ? ` ${Object.entries(annotations)}` : ''}`),
   error: ({ message }) => line(`ERROR ${message}`),
@@ -94,16 +96,17 @@ const noQuery: ListQuery = parseListQuery(new URLSearchParams());
 export function open(initial: readonly CachedObject[], over: Partial<WatchPlan> = {}): Fixture {
   const clock = new FakeClock();
   const client = new Client();
-  const state = { revision: 10, watch: undefined as CacheWatch | undefined };
+  const state = { revision: 10, handedOver: 10, watch: undefined as CacheWatch | undefined };
   const cache = {
     get revision() {
       return state.revision;
     },
     watch(_prefix: string, _after: number, watch: CacheWatch) {
       state.watch = watch;
-      return () => {
+      const end = () => {
         state.watch = undefined;
       };
+      return Object.assign(end, { handedOver: () => state.handedOver });
     },
   } as unknown as Cache;
   const plan: WatchPlan = {
@@ -113,6 +116,7 @@ export function open(initial: readonly CachedObject[], over: Partial<WatchPlan> 
     turns: new Turns(clock),
     writeTurns: new WriteTurns(clock),
     selection: selectionOf(podResource, '', noQuery),
+    enter: () => ({ selection: selectionOf(podResource, '', noQuery), leave: () => undefined }),
     framing,
     after: 10,
     marksInitialEnd: false,
@@ -131,6 +135,7 @@ export function open(initial: readonly CachedObject[], over: Partial<WatchPlan> 
     },
     hand(...events) {
       state.revision = Math.max(state.revision, events.at(-1)?.revision ?? 0);
+      state.handedOver = state.revision;
       state.watch?.onEvents(events, state.revision);
     },
     expire: () => state.watch?.onExpired(),

@@ -50,7 +50,7 @@ describe('a watch', () => {
       client.read();
       if (client.lines.length > before) seen.push(ms + 10);
     }
-    assert.deepEqual(seen, [60_050, 120_100, 128_050]);
+    assert.deepEqual(seen, [60_000, 120_000, 128_000]);
     assert.deepEqual(client.lines, Array(3).fill('BOOKMARK@10'));
     assert.equal(client.state, 'ended');
   });

@@ -37,9 +37,8 @@ test('what a watch missed comes before what happens after it joined, each once',
   const { watchers, add, clock } = world();
   const { told } = add('/registry/', 0, [event(1), event(2)]);
   watchers.publish([event(3)], 3);
-  assert.deepEqual(told, [[1, 2, 3]]);
   await clock.advance(10);
-  assert.deepEqual(told, [[1, 2, 3]]);
+  assert.deepEqual(told, [[1, 2], [3]]);
 });
 
 test('what a watch missed comes without anything else happening', async () => {
@@ -119,4 +118,65 @@ test('a watch that fails is logged', () => {
     log.lines.map(({ level, fields }) => [level, fields]),
     [['error', { error: 'broken watcher' }]],
   );
+});
+
+test('watchers are served in turns, and each gets every event in order', async () => {
+  const { watchers, add, clock } = world();
+  // Each call takes three milliseconds.
+  const slow = { ms: 3 };
+  const all = Array.from({ length: 9 }, () => add('/registry/', 0, [], () => void clock.spend(slow.ms)));
+  watchers.publish([event(1)], 1);
+  const served = () => all.filter(({ told }) => told.length > 0).length;
+  assert.equal(served(), 3);
+  watchers.publish([event(2), event(3)], 3);
+  const late = add('/registry/', 1, [event(2), event(3)]);
+  assert.equal(served(), 3);
+  slow.ms = 0;
+  await clock.advance(10);
+  for (const { told } of all) assert.deepEqual(told.flat(), [1, 2, 3]);
+  assert.deepEqual(late.told, [[2, 3]]);
+});
+
+test('a watch with many events waiting is handed few at once', async () => {
+  const { add, clock } = world();
+  const { told } = add(
+    '/registry/',
+    0,
+    Array.from({ length: 150 }, (_, index) => event(index + 1)),
+  );
+  await clock.settle();
+  assert.deepEqual(
+    told.map((each) => each.length),
+    [64, 64, 22],
+  );
+  assert.deepEqual(
+    told.flat(),
+    Array.from({ length: 150 }, (_, index) => index + 1),
+  );
+});
+
+test('a watch is said to have been handed what it was, not what waits for its turn', async () => {
+  const { watchers, add, clock } = world();
+  const slow = { ms: 10 };
+  add('/registry/', 0, [], () => void clock.spend(slow.ms));
+  const second = add('/registry/');
+  const elsewhere = add('/registry/nodes/', 2);
+  watchers.publish([event(1)], 1);
+  watchers.publish([event(2), event(3)], 3);
+  assert.deepEqual([second.stop.handedOver(), elsewhere.stop.handedOver()], [0, 3]);
+  slow.ms = 0;
+  await clock.advance(10);
+  assert.equal(second.stop.handedOver(), 3);
+});
+
+test('a watch for which too many events wait must list again', async () => {
+  const { watchers, add, clock, log } = world();
+  const behind = add('/registry/', 0, [event(1)]);
+  watchers.publish(
+    Array.from({ length: 20_001 }, (_, index) => event(index + 2)),
+    20_002,
+  );
+  await clock.advance(10);
+  assert.deepEqual(behind.told.slice(0, 2), ['expired']);
+  assert.equal(log.lines[0]?.level, 'warn');
 });

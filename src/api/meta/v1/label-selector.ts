@@ -1,11 +1,15 @@
 /** Rules of label selectors, wherever they stand (upstream: apimachinery, meta/v1/validation). */
-import { forbiddenCause, requiredCause } from '../../../apimachinery/field-error.ts';
+import { forbiddenCause, requiredCause, tooManyCause } from '../../../apimachinery/field-error.ts';
 import { checkLabelValue, checkQualifiedName, nameCauses } from '../../../apimachinery/names.ts';
+import { maxSelectorTerms } from '../../../apimachinery/selector-length.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { validateLabels } from '../../../apimachinery/validate-meta.ts';
 import type { LabelSelector, LabelSelectorRequirement } from './types.gen.ts';
 
+/** Controllers compare the selector with every pod or node that changes, so it has a limit that upstream lacks. */
 export function validateLabelSelector(selector: LabelSelector, path: string): StatusCause[] {
+  const count = Object.keys(selector.matchLabels ?? {}).length + (selector.matchExpressions?.length ?? 0);
+  if (count > maxSelectorTerms) return [tooManyCause(path, count, maxSelectorTerms)];
   return [
     ...validateLabels(selector.matchLabels ?? {}, `${path}.matchLabels`),
     ...(selector.matchExpressions ?? []).flatMap((expression, index) =>

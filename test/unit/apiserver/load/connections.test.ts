@@ -14,12 +14,15 @@ import { FakeClock } from '../../../fixtures/fake-clock.ts';
 class Socket extends EventEmitter implements RawConnection {
   readonly remoteAddress: string;
   readonly remotePort: number;
+  readonly localAddress: string;
+  readonly localPort = 6443;
   destroyed = false;
 
-  constructor(remoteAddress: string, remotePort: number) {
+  constructor(remoteAddress: string, remotePort: number, localAddress = '192.0.2.99') {
     super();
     this.remoteAddress = remoteAddress;
     this.remotePort = remotePort;
+    this.localAddress = localAddress;
   }
 
   destroy(): void {
@@ -141,6 +144,61 @@ describe('connections', () => {
     await Promise.resolve();
     assert.equal(connections.isStranger(next), false);
     assert.equal(next.destroyed, false);
+  });
+
+  it('from one port to two addresses are two, and both are forgotten', async () => {
+    const { connections, accept, destroyed } = listening();
+    for (let pair = 0; pair < 20; pair++) {
+      const both = ['192.0.2.98', '192.0.2.99'].map((local) => new Socket('192.0.2.1', 2000, local));
+      for (const socket of both) connections.accept(socket);
+      assert.ok(both.every((socket) => connections.belongsTo(socket, 'a')));
+      for (const socket of both) socket.destroy();
+      await Promise.resolve();
+    }
+    const own = Array.from({ length: 3 }, () => accept());
+    assert.deepEqual(
+      own.map((socket) => connections.belongsTo(socket, 'a')),
+      [true, true, true],
+    );
+    const strangers = Array.from({ length: 4 }, () => accept());
+    assert.deepEqual(destroyed([...own, ...strangers]), [false, false, false, true, false, false, false]);
+  });
+
+  it('whose addresses are those of another that ends late are all forgotten', async () => {
+    const { connections, accept, destroyed } = listening();
+    for (let i = 0; i < 20; i++) {
+      const first = new Socket('192.0.2.1', 2000);
+      const second = new Socket('192.0.2.1', 2000);
+      for (const socket of [first, second]) connections.accept(socket);
+      first.destroy();
+      second.destroy();
+      await Promise.resolve();
+    }
+    const six = Array.from({ length: 6 }, () => accept());
+    assert.deepEqual(destroyed(six), [true, true, false, false, false, false]);
+  });
+
+  it('that are closed are nobody’s, and take no place of another’s', async () => {
+    const { connections, accept } = listening();
+    const gone = accept();
+    connections.isAnonymous(gone);
+    gone.destroy();
+    await Promise.resolve();
+    assert.equal(connections.isStranger(gone), true);
+    for (let i = 0; i < 9; i++) assert.equal(connections.belongsTo(gone, 'a'), true);
+    assert.equal(connections.belongsTo(accept(), 'a'), true);
+  });
+
+  it('with a certificate wait longer for their first request than Go’s client keeps them', async () => {
+    const { clock, connections, accept, destroyed } = listening();
+    const [certified, anonymous, late] = [accept(), accept(), accept()];
+    for (const socket of [certified, late]) connections.isCertified(socket);
+    connections.isAnonymous(anonymous);
+    await clock.advance(100_000);
+    assert.deepEqual(destroyed([certified, anonymous, late]), [false, true, false]);
+    assert.ok(connections.belongsTo(late, 'a'));
+    await clock.advance(80_000);
+    assert.deepEqual(destroyed([certified, late]), [true, false]);
   });
 
   it('of strangers end by themselves, those of users do not', async () => {

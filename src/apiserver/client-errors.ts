@@ -1,0 +1,25 @@
+/** What becomes of a connection on which no whole request came: it is answered once and closed, as Node does by itself. */
+import type { ServerResponse } from 'node:http';
+import type { TLSSocket } from 'node:tls';
+
+const statusOf: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: '413 Payload Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+};
+
+/**
+ * A server's `clientError`. A connection on which nothing has come stays open if `mayWait` allows it: Go's transport keeps a
+ * connection that it dialled and did not need, and does not repeat a POST that meets the end of it.
+ */
+export function answerClientError(
+  error: NodeJS.ErrnoException,
+  socket: TLSSocket & { readonly _httpMessage?: ServerResponse | null },
+  mayWait: boolean,
+): void {
+  const { code = '' } = error;
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0 && mayWait) return;
+  if (socket.writable && !socket._httpMessage?.headersSent)
+    socket.write(`HTTP/1.1 ${statusOf[code] ?? '400 Bad Request'}\r\nConnection: close\r\n\r\n`);
+  socket.destroySoon();
+}

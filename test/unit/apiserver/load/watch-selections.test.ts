@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { podResource } from '../../../../src/api/core/v1/pod.ts';
+import { parseListQuery } from '../../../../src/apimachinery/list-options.ts';
+import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
+import type { StatusError } from '../../../../src/apimachinery/status-error.ts';
+import { WatchSelections } from '../../../../src/apiserver/load/watch-selections.ts';
+import { type Keyed, selectionOf } from '../../../../src/apiserver/selection.ts';
+
+const selecting = (labelSelector: string, fieldSelector = '') =>
+  selectionOf(podResource, 'default', parseListQuery(new URLSearchParams({ labelSelector, fieldSelector })));
+
+/** An object that counts how often it is read. */
+function counted(labels: Record<string, string>): Keyed & { reads: number } {
+  return {
+    key: '/registry/pods/default/a',
+    reads: 0,
+    get object() {
+      this.reads++;
+      return { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a', labels } } as unknown as KubeObject;
+    },
+  };
+}
+
+test('equal selectors of watches are compared with an object once, in whatever order they are written', () => {
+  const watches = new WatchSelections();
+  const own = ['a=1,b!=2', 'b!=2,a=1', 'a=1,b!=2'].map((text) =>
+    watches.enter('alice', podResource, selecting(text)),
+  );
+  const object = counted({ a: '1' });
+  assert.deepEqual(
+    own.map(({ selection }) => selection.matches(object)),
+    [true, true, true],
+  );
+  assert.equal(object.reads, 1);
+});
+
+test('selectors that differ do not share an answer', () => {
+  const watches = new WatchSelections();
+  const object = counted({ a: '1' });
+  const texts = [['a=1'], ['a=2'], ['a=1', 'metadata.name!=a'], ['a=1']] as [string, string?][];
+  const own = texts.map((each) => watches.enter('alice', podResource, selecting(each[0], each[1])));
+  assert.deepEqual(
+    own.map(({ selection }) => selection.matches(object)),
+    [true, false, false, true],
+  );
+});
+
+test('another version of an object is compared anew, also after thousands', () => {
+  const watches = new WatchSelections();
+  const [one] = [1, 2].map(() => watches.enter('alice', podResource, selecting('a=1')));
+  for (let i = 0; i < 2000; i++)
+    assert.equal(one?.selection.matches(counted({ a: String(i % 2) })), i % 2 === 1);
+});
+
+test('the terms of one user have a limit, and come back when a watch ends', () => {
+  const watches = new WatchSelections(5);
+  const three = selecting('a=1,b in (1,2)');
+  watches.check('alice', three);
+  const first = watches.enter('alice', podResource, three);
+  assert.throws(
+    () => watches.check('alice', three),
+    (error: StatusError) => error.status.code === 429 && error.status.details?.retryAfterSeconds === 5,
+  );
+  watches.check('alice', selecting('a=1', 'metadata.name=b'));
+  watches.check('alice', selecting(''));
+  watches.check('bob', three);
+  first.leave();
+  assert.equal(watches.termsOf('alice'), 0);
+  watches.check('alice', three);
+});
