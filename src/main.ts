@@ -1,17 +1,38 @@
 /** The executable's root. It loads nothing but itself until it knows which command is meant. */
 import { colorModes, paletteFor } from './base/color.ts';
+import { flushed, isReaderGone } from './base/standard-output.ts';
 import { commands } from './command-table.ts';
 import { dispatch } from './dispatch.ts';
 
 const argv = process.argv.slice(2);
 const flags: Readonly<Record<string, string>> = { '--version': 'version', '-v': 'version' };
 const [first = ''] = argv;
+const { stdout, stderr } = process;
 
 /** For what goes wrong before a command runs. */
 const mode = colorModes.findLast((name) => argv.includes(`--color=${name}`)) ?? 'auto';
-const palette = paletteFor(mode, process.env, process.stderr.isTTY);
+const palette = paletteFor(mode, process.env, stderr.isTTY);
+
+stdout.on('error', (error) => {
+  if (isReaderGone(error)) return;
+  stderr.write(palette.message(`error: cannot write: ${error.message}\n`));
+  process.exitCode = 1;
+});
+// Nobody could read the message. A cluster goes on without its log.
+stderr.on('error', () => {});
+
+/** Ends the process when its output is read; at once on a signal, such as Ctrl-C beside a reader that stands still. */
+async function end(status: number): Promise<void> {
+  process.exitCode = status || process.exitCode;
+  process.on('SIGINT', () => process.exit(130));
+  process.on('SIGTERM', () => process.exit(143));
+  await Promise.all([flushed(stdout), flushed(stderr)]);
+  // A write that failed has set the status meanwhile. Sockets and timers may be left, so the process would not end by itself.
+  await new Promise(setImmediate);
+  process.exit();
+}
 
 void dispatch(commands, Object.hasOwn(flags, first) ? [flags[first] ?? '', ...argv.slice(1)] : argv, {
-  out: (text) => process.stdout.write(text),
-  err: (text) => process.stderr.write(palette.message(text)),
-}).then((status) => process.exit(status));
+  out: (text) => stdout.write(text),
+  err: (text) => stderr.write(palette.message(text)),
+}).then(end);

@@ -1,11 +1,13 @@
 /** `minik8s ctl`: the client. Everything it knows of kinds it learns from the server. */
 import { isUtf8 } from 'node:buffer';
+import { once } from 'node:events';
 import { homedir } from 'node:os';
 import { defineCommand } from 'citty';
 import { stopSignal } from '../base/abort.ts';
 import { systemClock } from '../base/clock.ts';
 import { terminalLines } from '../base/live-lines.ts';
 import { systemRandom } from '../base/random.ts';
+import { flushed, isReaderGone } from '../base/standard-output.ts';
 import { kubectlOnly, verbs } from './commands/index.ts';
 import { connectionFlags, toArgs } from './flags.ts';
 import type { Io, Stdio } from './io.ts';
@@ -29,13 +31,13 @@ export const processCommand = (): AnyCommand => ctlCommand(processIo());
 
 /** This process: its own streams, and Ctrl-C. Call it once. */
 export function processIo(): Io {
-  // `ctl get … | head` closes the pipe early; that is no failure.
+  // `ctl get -w | head` closes the pipe early: the command ends, and that is no failure. main reports other errors.
   process.stdout.on('error', (error) => {
-    const closed = 'code' in error && error.code === 'EPIPE';
-    if (!closed) process.stderr.write(`error: cannot write: ${error.message}\n`);
-    process.exit(closed ? 0 : 1);
+    if (isReaderGone(error)) process.exit();
+    void flushed(process.stderr).then(() => process.exit(1));
   });
   const live = terminalLines(systemClock);
+  const signal = stopSignal();
   const to = (stream: NodeJS.WriteStream) => (text: string) => {
     // Output that goes elsewhere stands on no line of the terminal.
     if (stream.isTTY) live?.before(text);
@@ -44,6 +46,9 @@ export function processIo(): Io {
   return {
     out: to(process.stdout),
     err: to(process.stderr),
+    room: async () => {
+      if (process.stdout.writableNeedDrain) await once(process.stdout, 'drain', { signal });
+    },
     ...(live && { progress: live }),
     readStdin,
     stdio: processStdio,
@@ -52,7 +57,7 @@ export function processIo(): Io {
     homeDirectory: homedir(),
     clock: systemClock,
     random: systemRandom,
-    signal: stopSignal(),
+    signal,
     exitWith: (status) => {
       process.exitCode = status;
     },

@@ -7,6 +7,11 @@ import type { Random } from '../base/random.ts';
 export interface Io {
   out(text: string): void;
   err(text: string): void;
+  /**
+   * Resolves when the reader of standard output has taken enough for more to be written; rejects when `signal` aborts. Without it,
+   * a log that never ends would collect in memory. Absent: there is always room.
+   */
+  room?(): Promise<void>;
   /** All of standard input. */
   readStdin(): Promise<string>;
   /** The streams themselves, for a command that passes bytes on. */

@@ -162,7 +162,10 @@ async function printLog(
     const { body } = await cluster.open({ method: 'GET', path, headers: { accept: '*/*' } });
     if (alone && !prefixed) return await printBody(io, body);
     const prefix = prefixed ? `[pod/${pod.name}/${container}] ` : '';
-    for await (const line of logLines(body)) io.out(`${prefix}${line}\n`);
+    for await (const line of logLines(body)) {
+      io.out(`${prefix}${line}\n`);
+      await io.room?.();
+    }
   } catch (error) {
     if (io.signal.aborted) throw error;
     report(error);
