@@ -8,8 +8,9 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import type { SeaOptions } from '@yao-pkg/pkg/lib-es5/sea.js';
-import { makeAssets, stripped, unlessNewer } from './config/build/assets.ts';
+import { makeAssets, unlessNewer } from './config/build/assets.ts';
 import { bundle } from './config/build/bundle.ts';
+import { makeNodeRuntime, nodeRuntimeSources } from './config/build/node-runtime.ts';
 
 const run = promisify(execFile);
 const require = createRequire(import.meta.url);
@@ -32,11 +33,13 @@ async function buildVersion(): Promise<string> {
   }
 }
 
-/** Node as one program without symbols: what the file starts as, and what makes its code cache. */
+/** Makes the Node program that the file consists of and that makes its code cache, and returns its path. */
 async function nodeRuntime(arch: string): Promise<string> {
   const node = require.resolve(`node-linux-${arch}/bin/node`);
   const target = join(dist, `cache/node-${arch}`);
-  await unlessNewer(target, [node], (path) => stripped(node, path));
+  await unlessNewer(target, nodeRuntimeSources(node), (path) =>
+    makeNodeRuntime({ node, arch, target: path }),
+  );
   return target;
 }
 

@@ -53,7 +53,11 @@ export async function dispatch(
   const entry = Object.hasOwn(table, name) ? table[name] : undefined;
   const like = entry?.like;
   try {
-    if (entry === undefined) throw new UsageError(unknownCommand('minik8s', name, Object.keys(table)));
+    if (entry === undefined) {
+      throw new UsageError(
+        unknownCommand('minik8s', name, Object.keys(table), await groupWith(table, name, rest)),
+      );
+    }
     return await run(
       { path: `minik8s ${name}`, command: await entry.load(), argv: rest, like, depth: 1 },
       output,
@@ -62,6 +66,20 @@ export async function dispatch(
     output.err(`error: ${errorMessage(error)}\n`);
     return isUsageError(error) && like === undefined ? 2 : 1;
   }
+}
+
+/** Returns where a word belongs that is a command of the client alone, such as `get`. */
+async function groupWith(
+  table: Readonly<Record<string, Entry>>,
+  name: string,
+  rest: readonly string[],
+): Promise<string | undefined> {
+  for (const [group, { like, load }] of Object.entries(table)) {
+    if (like !== 'kubectl') continue;
+    const subCommands = (await resolve((await load()).subCommands)) ?? {};
+    if (Object.hasOwn(subCommands, name)) return `did you mean minik8s ${[group, name, ...rest].join(' ')}?`;
+  }
+  return undefined;
 }
 
 interface Invocation {

@@ -77,16 +77,6 @@ function sha256(content: Uint8Array): string {
   return createHash('sha256').update(content).digest('hex');
 }
 
-/** A copy of a program without its symbols; as it is when there is no strip here. */
-export async function stripped(program: string, target: string): Promise<void> {
-  await copyFile(program, target);
-  try {
-    await run('strip', [target]);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-  }
-}
-
 /** Calls `make` with a path beside `target`, and moves what it leaves there over `target`, unless that is newer. */
 export async function unlessNewer(
   target: string,

@@ -111,7 +111,7 @@ function moduleDirectory(module: string): string {
     env: { ...process.env, ...goOffline },
   });
   const { Dir } = JSON.parse(text) as { readonly Dir?: string };
-  if (!Dir) throw new Error(`go has no directory for ${module}; run bin/setup`);
+  if (!Dir) throw new Error(`go has no directory for ${module}; run bin/setup --tests`);
   return Dir;
 }
 

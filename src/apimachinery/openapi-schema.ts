@@ -13,6 +13,7 @@ export interface SchemaObject {
   readonly additionalProperties?: SchemaObject;
   readonly items?: SchemaObject;
   readonly allOf?: readonly SchemaObject[];
+  readonly oneOf?: readonly SchemaObject[];
   readonly [extension: `x-kubernetes-${string}`]: unknown;
 }
 
@@ -46,8 +47,12 @@ export class SchemaCollector {
 
   /** What refers to the type's schema. */
   reference(type: ObjectType): SchemaObject {
+    return this.#referenceTo(schemaName(type));
+  }
+
+  #referenceTo(name: string): SchemaObject {
     const prefix = this.#version === 2 ? '#/definitions/' : '#/components/schemas/';
-    return { $ref: `${prefix}${schemaName(type)}` };
+    return { $ref: `${prefix}${name}` };
   }
 
   #add(type: ObjectType): string {
@@ -79,12 +84,23 @@ export class SchemaCollector {
     return schema.$ref && this.#version === 3 ? { ...extras, allOf: [schema] } : { ...schema, ...extras };
   }
 
+  /** Quantities and int-or-strings are definitions of their own, by whose names clients show their type. */
+  #scalar(scalar: Scalar): SchemaObject {
+    const definition = scalarDefinitions.get(scalar);
+    if (definition === undefined) return scalarSchemas[scalar];
+    const { name, description, oneOf } = definition;
+    const { type = 'string', ...format } = scalarSchemas[scalar];
+    // Version 2 of OpenAPI has no oneOf: there a text stands for both.
+    this.schemas[name] = { description, ...(this.#version === 2 ? { type } : { oneOf }), ...format };
+    return this.#referenceTo(name);
+  }
+
   #schemaOf(type: FieldType): SchemaObject {
     switch (type.kind) {
       case 'any':
         return this.#version === 2 ? { type: 'object' } : {};
       case 'scalar':
-        return scalarSchemas[type.scalar];
+        return this.#scalar(type.scalar);
       case 'object':
         this.#add(type.object);
         return this.reference(type.object);
@@ -121,6 +137,33 @@ const scalarSchemas: Readonly<Record<Scalar, SchemaObject>> = {
   intOrString: { type: 'string', format: 'int-or-string' },
   bytes: { type: 'string', format: 'byte' },
 };
+
+interface ScalarDefinition {
+  readonly name: string;
+  readonly description: string;
+  readonly oneOf: readonly SchemaObject[];
+}
+
+/** Scalars that Kubernetes' documents define by a name (k8s.io/apimachinery: OpenAPIV3OneOfTypes of both). */
+const scalarDefinitions: ReadonlyMap<Scalar, ScalarDefinition> = new Map([
+  [
+    'quantity',
+    {
+      name: 'io.k8s.apimachinery.pkg.api.resource.Quantity',
+      description:
+        'An amount: a number with a suffix, such as 500m (thousandths), 64Mi (powers of 1024) or 2G (powers of 1000).',
+      oneOf: [{ type: 'string' }, { type: 'number' }],
+    },
+  ],
+  [
+    'intOrString',
+    {
+      name: 'io.k8s.apimachinery.pkg.util.intstr.IntOrString',
+      description: 'A whole number, or a text such as the name of a port or a percentage.',
+      oneOf: [{ type: 'integer' }, { type: 'string' }],
+    },
+  ],
+]);
 
 const described = (text: string | undefined) => (text ? { description: text } : {});
 

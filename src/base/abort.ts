@@ -33,6 +33,27 @@ export function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError';
 }
 
+/** The part of `process` that surviveHangup needs. */
+export interface HangupSource {
+  on(event: 'SIGHUP', listener: () => void): unknown;
+  readonly stdout: { on(event: 'error', listener: (error: NodeJS.ErrnoException) => void): unknown };
+  readonly stderr: { on(event: 'error', listener: (error: NodeJS.ErrnoException) => void): unknown };
+}
+
+/**
+ * Keeps a daemon running after its terminal was closed: SIGHUP only calls `notify`, and output that has nowhere to go is
+ * dropped. Call it once a process, in a role that is a daemon: a client ends with its terminal.
+ */
+export function surviveHangup(notify: () => void, source: HangupSource = process): void {
+  const closed = new Set(['EIO', 'EPIPE']);
+  for (const stream of [source.stdout, source.stderr]) {
+    stream.on('error', (error) => {
+      if (!closed.has(error.code ?? '')) throw error;
+    });
+  }
+  source.on('SIGHUP', notify);
+}
+
 /** The part of `process` that stopSignal needs. */
 export interface SignalSource {
   on(event: 'SIGINT' | 'SIGTERM', listener: (name: 'SIGINT' | 'SIGTERM') => void): unknown;

@@ -8,6 +8,7 @@ import { tracedTransport } from '../client/traced-transport.ts';
 import type { ApiRequest, ApiResponse, Transport } from '../client/transport.ts';
 import { watchEvents } from '../client/watch-stream.ts';
 import { impersonation, requestTimeout, resolveConnection, withTimeout } from './connection.ts';
+import { credentialsProblem } from './credentials-problem.ts';
 import { type ApiResources, discover } from './discovery.ts';
 import type { Flags } from './flags.ts';
 import type { Io } from './io.ts';
@@ -35,6 +36,8 @@ export interface Cluster {
   watch(path: string, options?: WatchOptions): AsyncGenerator<WatchedEvent>;
   /** For a request that becomes a connection of its own. */
   dial(path: string): Dialing;
+  /** Says why the server may have rejected this command's credentials. */
+  credentialsProblem?(): string;
   close(): void;
 }
 
@@ -65,13 +68,14 @@ export function connect(io: Io, flags: Flags): Cluster {
     namespaceGiven: flags.given('namespace'),
     requestId,
     dial: (path) => dialing(options, path),
+    credentialsProblem: () => credentialsProblem(context, io.clock.now()),
   });
 }
 
 export function clusterOver(
   transport: Transport,
   io: Io,
-  own: Pick<Cluster, 'namespace' | 'namespaceGiven' | 'requestId' | 'dial'>,
+  own: Pick<Cluster, 'namespace' | 'namespaceGiven' | 'requestId' | 'dial' | 'credentialsProblem'>,
 ): Cluster {
   const requester = createRequester(transport, io);
   const object = async (request: ApiRequest): Promise<JsonObject> => {

@@ -4,13 +4,22 @@ import { UsageError } from '../base/usage-error.ts';
 import { type Kubeconfig, loadKubeconfig } from '../client/kubeconfig.ts';
 import type { Io } from './io.ts';
 
+function listedFiles({ env }: Pick<Io, 'env'>): string[] {
+  return (env.KUBECONFIG ?? '').split(':').filter((file) => file !== '');
+}
+
+function missing(files: readonly string[]): string {
+  const what = files.length === 1 ? `${files[0]} does not exist` : `none of ${files.join(', ')} exists`;
+  return `$KUBECONFIG: ${what}; correct it, or unset KUBECONFIG to use the default places`;
+}
+
 /** The files that are read, first to last; those that do not exist are passed over. */
 export function kubeconfigFiles(
   io: Pick<Io, 'env' | 'homeDirectory'>,
   given: string | undefined,
 ): string[][] {
   if (given !== undefined) return [[given]];
-  const listed = (io.env.KUBECONFIG ?? '').split(':').filter((file) => file !== '');
+  const listed = listedFiles(io);
   const dataDirectory = io.env.MINIK8S_DATA_DIR || '/var/lib/minik8s';
   return [
     ...(listed.length > 0 ? [listed] : []),
@@ -19,12 +28,17 @@ export function kubeconfigFiles(
   ];
 }
 
-/** The configuration of the first place that has one. Throws UsageError when none has. */
+/**
+ * Returns the configuration of the first place that has one. Throws UsageError if none has, and if no file of $KUBECONFIG
+ * exists: a command must not reach another cluster than the user named.
+ */
 export function findKubeconfig(io: Pick<Io, 'env' | 'homeDirectory'>, given: string | undefined): Kubeconfig {
   const places = kubeconfigFiles(io, given);
+  const named = given !== undefined || listedFiles(io).length > 0;
   for (const files of places) {
     const config = loadKubeconfig(files);
-    if (config && (Object.keys(config.contexts).length > 0 || given !== undefined)) return config;
+    if (config && (Object.keys(config.contexts).length > 0 || named)) return config;
+    if (named && given === undefined) throw new UsageError(missing(files));
   }
   throw new UsageError(
     given !== undefined

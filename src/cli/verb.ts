@@ -1,10 +1,11 @@
 /** One command of `ctl`, and how it becomes a command of the executable. */
 import { type CommandDef, defineCommand } from 'citty';
+import { StatusError } from '../apimachinery/status-error.ts';
 import { colorModes, type Palette, paletteFor } from '../base/color.ts';
 import { currentSpan, errorKind } from '../base/tracing/current-span.ts';
 import { UsageError } from '../base/usage-error.ts';
 import { type Cluster, connect } from './cluster.ts';
-import { ExitError, errorText, isOfServer, ReportedError } from './errors.ts';
+import { ExitError, errorText, inContext, isOfServer, ReportedError } from './errors.ts';
 import { connectionFlags, Flags, type FlagTable, toArgs } from './flags.ts';
 import type { Io } from './io.ts';
 import { tracedCommand } from './tracing.ts';
@@ -97,7 +98,7 @@ async function runVerb(verb: Verb, flags: Flags, outside: Io): Promise<void> {
   const verbosity = flags.whole('v') ?? 0;
   const report = (error: unknown) => {
     currentSpan()?.fail(errorKind(error));
-    io.err(`${errorText(error, columns.err)}\n`);
+    io.err(`${errorText(withCredentialsProblem(error, cluster), columns.err)}\n`);
     if (verbosity >= 1 && cluster && isOfServer(error)) io.err(`request id: ${cluster.requestId}\n`);
     io.exitWith(1);
   };
@@ -124,6 +125,12 @@ async function runVerb(verb: Verb, flags: Flags, outside: Io): Promise<void> {
   } finally {
     cluster?.close();
   }
+}
+
+/** The same error; of a 401 that says no more than Unauthorized, with what the client knows of its credentials. */
+function withCredentialsProblem(error: unknown, cluster: Cluster | undefined): unknown {
+  const why = error instanceof StatusError && error.status.code === 401 && cluster?.credentialsProblem?.();
+  return why ? inContext(error, why) : error;
 }
 
 /** 128 and the number of SIGINT. */

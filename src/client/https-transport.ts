@@ -268,6 +268,11 @@ const explained: Readonly<Record<string, readonly [TransportFailure, string]>> =
 export function translate(server: URL, error: unknown, unsent: boolean): TransportError {
   if (error instanceof TransportError) return error;
   const [failure, why] = explain(error);
+  if (server.protocol === 'http:' && failure === 'reset') {
+    // Trying again would not help: an API server answers plain HTTP by closing the connection.
+    const hint = `the connection was lost; if the server speaks TLS, as minik8s does, write https://${server.host}`;
+    return unreachable(server, hint, 'tls', { unsent });
+  }
   return unreachable(server, why, failure, failure === 'other' ? { unsent, cause: error } : { unsent });
 }
 

@@ -42,8 +42,6 @@ export interface ControlPlaneOptions
   readonly master: NamedMaster;
   /** Default the tenth address of the Services. */
   readonly dnsAddress?: string;
-  /** The node of this very process: nobody needs to approve it. */
-  readonly ownNode?: string;
   readonly scheduler?: SchedulerOptions;
   /** The pods that this machine has a route to; default none. */
   readonly reachesPod?: ReachesPod;

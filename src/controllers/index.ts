@@ -23,6 +23,7 @@ import { podGcController } from './garbage/pod-gc.ts';
 import { namespaceController } from './namespaces/namespace.ts';
 import { serviceAccountController } from './namespaces/service-account.ts';
 import { tokenSecrets } from './namespaces/token-secrets.ts';
+import { controlPlaneRole } from './nodes/control-plane-role.ts';
 import { nodeIpam } from './nodes/node-ipam.ts';
 import { nodeLifecycle } from './nodes/node-lifecycle.ts';
 import { taintEvictionController } from './nodes/taint-eviction.ts';
@@ -60,6 +61,8 @@ export interface ControllersOptions extends WorkflowOptions {
   readonly serviceCidr: string;
   /** Such as `cluster.local`. */
   readonly clusterDomain: string;
+  /** The node of this very process: nobody needs to approve it, and it is shown as the control plane. */
+  readonly ownNode?: string;
   /** Milliseconds of silence after which a node is lost; default 40 s. */
   readonly nodeGracePeriodMs?: number;
   /** Milliseconds for which an Event is kept after it has last happened; default an hour. */
@@ -138,6 +141,9 @@ export const controllers = (options: ControllersOptions): readonly AccountedCont
     controller: garbageCollector,
   },
   { account: 'node-controller', eventSource: 'cidrAllocator', controller: nodeIpam(options) },
+  ...(options.ownNode === undefined
+    ? []
+    : [{ account: 'node-controller', controller: controlPlaneRole(options.ownNode) }]),
   { account: 'node-controller', controller: nodeLifecycle({ gracePeriodMs: options.nodeGracePeriodMs }) },
   {
     account: 'node-controller',

@@ -1,4 +1,5 @@
 /** The real world, handed to every component: the only place beside the commands that builds it. */
+import { surviveHangup } from '../base/abort.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { createLogger } from '../base/consola-logger.ts';
 import type { Exec } from '../base/exec.ts';
@@ -31,15 +32,13 @@ export interface NodeContext extends ProcessContext {
 /** `write`: where lines of the log go; standard error unless told. */
 export function processContext(settings: LogSettings, write?: (line: string) => void): ProcessContext {
   keepMemorySmall();
-  return {
-    clock: systemClock,
-    random: systemRandom,
-    log: createLogger({
-      levels: settings['log-level'],
-      format: settings['log-format'],
-      ...(write && { write }),
-    }),
-  };
+  const log = createLogger({
+    levels: settings['log-level'],
+    format: settings['log-format'],
+    ...(write && { write }),
+  });
+  surviveHangup(() => log.warn('the terminal was closed (SIGHUP): going on; SIGTERM stops this process'));
+  return { clock: systemClock, random: systemRandom, log };
 }
 
 export function nodeContext(settings: LogSettings, write?: (line: string) => void): NodeContext {

@@ -16,7 +16,7 @@ export const earlierBinary = '/usr/bin/etcd';
 export const binaries = { binary: etcdBinary, earlierBinary };
 
 export function requireEarlierEtcd(): void {
-  if (!existsSync(earlierBinary)) throw new Error(`${earlierBinary} is missing: run bin/setup`);
+  if (!existsSync(earlierBinary)) throw new Error(`${earlierBinary} is missing: run bin/setup --tests`);
 }
 
 export interface TestEtcd {

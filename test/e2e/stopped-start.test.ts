@@ -7,6 +7,7 @@ import { holderOf } from '../../src/roles/data-directory.ts';
 import { Cluster } from './harness/cluster.ts';
 import { endOf } from './harness/end-of.ts';
 import { Host } from './harness/host.ts';
+import { waitFor } from './harness/wait-for.ts';
 
 /** Milliseconds after the start: before etcd runs, while it starts, while the API server does, and the node. */
 const delays = [60, 150, 300, 450, 600, 800, 1100, 1500];
@@ -71,7 +72,13 @@ test('Ctrl-C in the middle of a start', async (context) => {
 
   await context.test('after all that it starts, with everything in its place', async () => {
     await cluster.up();
-    assert.match(await cluster.kubectl('get', 'nodes'), /^e2e +Ready/m);
+    await waitFor('the node with its role', async () =>
+      /^e2e +Ready +control-plane /m.test(await cluster.kubectl('get', 'nodes')),
+    );
+    assert.equal(process.kill(cluster.pid, 'SIGHUP'), true);
+    await waitFor('a word on the terminal in the log', () =>
+      Promise.resolve(/the terminal was closed \(SIGHUP\): going on/.test(cluster.log)),
+    );
     const stray = await endOf(host.command('docker', ['-H', `unix://${host.dockerSocket}`, 'ps', '-aq']));
     assert.ok(stray.stdout.split('\n').length <= 6, 'no more than the ready sandboxes');
     assert.equal(await cluster.end('SIGTERM'), 0);

@@ -18,6 +18,8 @@ const scripts = [
   'make-prometheus',
 ] as const;
 
+const taken = (script: string) => (script === 'setup' ? 'no argument but --tests' : 'no arguments');
+
 for (const script of scripts) {
   test(`bin/${script} --help does nothing`, (context) => {
     // One that went on would find no program to do it with.
@@ -30,6 +32,23 @@ for (const script of scripts) {
       encoding: 'utf8',
     });
     const comment = /^#!.*\n((?:# .*\n)+)/.exec(readFileSync(file, 'utf8'))?.[1]?.replaceAll(/^# /gm, '');
-    assert.deepEqual([status, stdout, stderr], [2, '', `bin/${script} takes no arguments.\n${comment}`]);
+    assert.deepEqual([status, stdout, stderr], [2, '', `bin/${script} takes ${taken(script)}.\n${comment}`]);
   });
 }
+
+/** Packages of a list of bin/setup, such as to_run. */
+function packages(list: string): string[] {
+  const words = new RegExp(`^${list}=\\(([^)]*)\\)$`, 'm').exec(
+    readFileSync(join(bin, 'setup'), 'utf8'),
+  )?.[1];
+  return words?.split(/\s+/).filter((word) => word !== '') ?? [];
+}
+
+test('bin/setup installs no daemon of the tests unless it is asked for them', () => {
+  const [toRun, toTest] = [packages('to_run'), packages('to_test')];
+  assert.ok(toRun.length > 0 && toTest.length > 0);
+  for (const daemon of ['mariadb-server', 'slurmctld', 'openssh-server', 'docker-registry', 'nginx-light']) {
+    assert.ok(toTest.includes(daemon) && !toRun.includes(daemon), daemon);
+  }
+  assert.match(readFileSync(join(bin, 'test'), 'utf8'), /^stage setup bin\/setup --tests$/m);
+});

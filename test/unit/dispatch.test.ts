@@ -144,3 +144,9 @@ test('help is printed without running anything', async () => {
   assert.match(like.out, /^Usage: minik8s like COMMAND$/m);
   assert.deepEqual(ran, []);
 });
+
+test('a command of the client alone is named with the client, and the rest of the line', async () => {
+  const { status, err } = await program([])('create', 'pods', '-A');
+  assert.equal(status, 2);
+  assert.match(String(err), /minik8s: unknown command create: did you mean minik8s like create pods -A\?\n$/);
+});

@@ -9,12 +9,13 @@ export interface Target {
   readonly name: string;
 }
 
-/** Fills in the namespace and compares what the body says of itself with the URL. */
+/**
+ * Fills in the namespace, clears that of a cluster-scoped object, and throws 400 if namespace or name differ from the URL's
+ * (k8s.io/apiserver: EnsureObjectNamespaceMatchesRequestNamespace).
+ */
 export function matchTarget(object: KubeObject, definition: ResourceDefinition, target: Target): void {
   const meta = object.metadata;
   if (!definition.namespaced) {
-    if (meta.namespace)
-      throw newBadRequest(`${definition.plural} are cluster-scoped: remove metadata.namespace`);
     delete meta.namespace;
   } else if (meta.namespace && meta.namespace !== target.namespace) {
     throw newBadRequest(

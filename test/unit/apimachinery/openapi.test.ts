@@ -133,6 +133,22 @@ test('a kind of our own is described by its schema and takes no strategic patch'
   ]);
 });
 
+test('quantities and int-or-strings are definitions with Kubernetes’ names, in both versions', () => {
+  const quantity = 'io.k8s.apimachinery.pkg.api.resource.Quantity';
+  const intOrString = 'io.k8s.apimachinery.pkg.util.intstr.IntOrString';
+  const v2 = openApiV2Document(source).definitions;
+  assert.equal(v2[quantity]?.type, 'string');
+  assert.deepEqual([v2[intOrString]?.type, v2[intOrString]?.format], ['string', 'int-or-string']);
+  const limits = v2['io.k8s.api.core.v1.ResourceRequirements']?.properties?.limits;
+  assert.deepEqual(limits?.additionalProperties, { $ref: `#/definitions/${quantity}` });
+  const v3 = openApiV3Document(source, 'apis/apps/v1')?.components.schemas ?? {};
+  assert.deepEqual(v3[quantity]?.oneOf, [{ type: 'string' }, { type: 'number' }]);
+  assert.deepEqual(v3[intOrString]?.oneOf, [{ type: 'integer' }, { type: 'string' }]);
+  assert.equal(v3[intOrString]?.format, 'int-or-string');
+  const surge = v3['io.k8s.api.apps.v1.RollingUpdateDeployment']?.properties?.maxSurge;
+  assert.deepEqual(surge?.allOf, [{ $ref: `#/components/schemas/${intOrString}` }]);
+});
+
 test('operation names are unique', () => {
   const operations = Object.values(openApiV2Document(source).paths).flatMap((item) => Object.values(item));
   const names = operations.map((operation) => operation.operationId);

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
-import { aborted, isAbort, onAbort, stopSignal, unlessAborted } from '../../../src/base/abort.ts';
+import {
+  aborted,
+  isAbort,
+  onAbort,
+  stopSignal,
+  surviveHangup,
+  unlessAborted,
+} from '../../../src/base/abort.ts';
 
 test('the first signal stops, the second exits with its number', () => {
   const exits: number[] = [];
@@ -13,6 +20,20 @@ test('the first signal stops, the second exits with its number', () => {
   assert.deepEqual(exits, []);
   source.emit('SIGINT', 'SIGINT');
   assert.deepEqual(exits, [130]);
+});
+
+test('a closed terminal is reported and ends nothing: neither SIGHUP nor writing to it', () => {
+  const [stdout, stderr] = [new EventEmitter(), new EventEmitter()];
+  const source = Object.assign(new EventEmitter(), { stdout, stderr });
+  let notified = 0;
+  surviveHangup(() => notified++, source);
+  assert.ok(source.emit('SIGHUP', 'SIGHUP'));
+  assert.equal(notified, 1);
+  for (const stream of [stdout, stderr]) {
+    for (const code of ['EIO', 'EPIPE']) stream.emit('error', Object.assign(new Error(code), { code }));
+    const full = Object.assign(new Error('no space'), { code: 'ENOSPC' });
+    assert.throws(() => stream.emit('error', full), full);
+  }
 });
 
 test('onAbort runs once, at once when late, and never once undone', async () => {

@@ -16,6 +16,9 @@ const keysOfType: ReadonlyMap<string, readonly string[]> = new Map([
   ['kubernetes.io/tls', ['tls.crt', 'tls.key']],
 ]);
 
+/** Types whose one key holds JSON. */
+const jsonTypes: ReadonlySet<string> = new Set(['kubernetes.io/dockercfg', 'kubernetes.io/dockerconfigjson']);
+
 function mergeStringData(secret: Secret): void {
   if (!secret.stringData) return;
   const encoded = Object.entries(secret.stringData).map(([key, text]) => [key, toBase64(text)] as const);
@@ -36,9 +39,24 @@ function validateType({ type, data = {}, metadata }: Secret): StatusCause[] {
     return [requiredCause(`metadata.annotations[${accountNameAnnotation}]`)];
   if (type === 'kubernetes.io/basic-auth' && !('username' in data) && !('password' in data))
     return [requiredCause('data[username]'), requiredCause('data[password]')];
-  return (keysOfType.get(type) ?? [])
-    .filter((key) => !Object.hasOwn(data, key))
-    .map((key) => requiredCause(`data[${key}]`));
+  const keys = keysOfType.get(type) ?? [];
+  return [
+    ...keys.filter((key) => !Object.hasOwn(data, key)).map((key) => requiredCause(`data[${key}]`)),
+    ...(jsonTypes.has(type) ? keys.flatMap((key) => validateJson(key, data[key])) : []),
+  ];
+}
+
+/** Returns a cause unless the value is a JSON object or null. Never quotes the value: it holds passwords. */
+function validateJson(key: string, value: string | undefined): StatusCause[] {
+  if (value === undefined) return [];
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(Buffer.from(value, 'base64').toString());
+  } catch {
+    parsed = undefined;
+  }
+  const valid = typeof parsed === 'object' && !Array.isArray(parsed);
+  return valid ? [] : [invalidCause(`data[${key}]`, '<secret contents redacted>', 'must be a JSON object')];
 }
 
 export const secretResource: ResourceDefinition<Secret> = {

@@ -23,9 +23,7 @@ const webSocketCommands: readonly CommandProtocol[] = [
 
 /** Of exec and attach; undefined when none of the client's is known. */
 export function webSocketCommandProtocol(offered: string | undefined): CommandProtocol | undefined {
-  const names = namesOf(offered);
-  const wanted = names.length === 0 ? [''] : names;
-  return firstOf(wanted, webSocketCommands, ({ protocol }) => protocol);
+  return firstOf(namesOrNone(offered), webSocketCommands, ({ protocol }) => protocol);
 }
 
 export interface LogProtocol {
@@ -42,8 +40,7 @@ const webSocketLogs: readonly LogProtocol[] = [
 
 /** Of a log, which is one stream; undefined when none of the client's is known. */
 export function webSocketLogProtocol(offered: string | undefined): LogProtocol | undefined {
-  const names = namesOf(offered);
-  return firstOf(names.length === 0 ? [''] : names, webSocketLogs, ({ protocol }) => protocol);
+  return firstOf(namesOrNone(offered), webSocketLogs, ({ protocol }) => protocol);
 }
 
 const spdyCommands = ['v4.channel.k8s.io', 'v3.channel.k8s.io', 'v2.channel.k8s.io', 'channel.k8s.io'];
@@ -52,22 +49,30 @@ export function spdyCommandProtocol(offered: string | undefined): string | undef
   return firstOf(namesOf(offered), spdyCommands, (name) => name);
 }
 
+/** `protocol` is '' when the client named none (k8s.io/kubelet portforward/websocket.go: binary channels). */
 export type PortForwardProtocol =
   | { readonly protocol: string; readonly carries: 'spdy' }
   | { readonly protocol: string; readonly carries: 'channels'; readonly base64: boolean };
 
 const webSocketPortForwards: readonly PortForwardProtocol[] = [
   { protocol: 'SPDY/3.1+portforward.k8s.io', carries: 'spdy' },
+  { protocol: '', carries: 'channels', base64: false },
   { protocol: 'v4.channel.k8s.io', carries: 'channels', base64: false },
   { protocol: 'v4.base64.channel.k8s.io', carries: 'channels', base64: true },
 ];
 
 export function webSocketPortForwardProtocol(offered: string | undefined): PortForwardProtocol | undefined {
-  return firstOf(namesOf(offered), webSocketPortForwards, ({ protocol }) => protocol);
+  return firstOf(namesOrNone(offered), webSocketPortForwards, ({ protocol }) => protocol);
 }
 
 export function spdyPortForwardProtocol(offered: string | undefined): string | undefined {
   return firstOf(namesOf(offered), ['portforward.k8s.io'], (name) => name);
+}
+
+/** Protocols that a WebSocket offers; '' alone when it offers none. */
+function namesOrNone(offered: string | undefined): string[] {
+  const names = namesOf(offered);
+  return names.length === 0 ? [''] : names;
 }
 
 /**

@@ -88,7 +88,7 @@ async function serveCommand(
   pod: Pod,
   signal: AbortSignal,
 ): Promise<void> {
-  const id = runningContainer(observe(pod.metadata.uid), wanted.container);
+  const id = runningContainer(observe(pod.metadata.uid), wanted.container, pod);
   const session = await openCommand(upgrade, wanted, clock);
   const ended = AbortSignal.any([signal, session.gone]);
   const outcome = await outcomeOf(wanted.kind, async () => {

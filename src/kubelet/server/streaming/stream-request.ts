@@ -70,13 +70,30 @@ export function findPod(pods: readonly Pod[], { namespace, pod: name }: PodPath)
   throw new RequestError(404, `pod "${name}" not found in namespace "${namespace}"`);
 }
 
-/** The id of the container that runs under that name; throws RequestError (404) when none does. */
-export function runningContainer(observed: ObservedPod, name: string): string {
-  const found = observed.containers.find(
-    (container) => container.name === name && container.state === 'running',
+/**
+ * Returns the id of the container that runs under that name. Throws RequestError: 404 if the pod has no such container, 400 with
+ * the reason if it does not run.
+ */
+export function runningContainer(observed: ObservedPod, name: string, { spec }: Pick<Pod, 'spec'>): string {
+  const named = observed.containers.filter((container) => container.name === name);
+  const running = named.find(({ state }) => state === 'running');
+  if (running) return running.id;
+  const main = spec.containers.some((container) => container.name === name);
+  const others = [...(spec.initContainers ?? []), ...(spec.ephemeralContainers ?? [])];
+  if (!main && !others.some((container) => container.name === name)) {
+    throw new RequestError(404, `container not found ("${name}")`);
+  }
+  const [last] = named.toSorted((one, other) => other.attempt - one.attempt);
+  if (last?.state !== 'exited') {
+    throw new RequestError(400, `container "${name}" is not running: it has not started yet`);
+  }
+  const restarts =
+    main && (spec.restartPolicy === 'Always' || (spec.restartPolicy === 'OnFailure' && last.exitCode !== 0));
+  const then = restarts ? ' and waits to be restarted' : '';
+  throw new RequestError(
+    400,
+    `container "${name}" is not running: it has ended with exit code ${last.exitCode}${then}`,
   );
-  if (found) return found.id;
-  throw new RequestError(404, `container not found ("${name}")`);
 }
 
 /** The pod's sandbox; throws RequestError (404) when none runs. */

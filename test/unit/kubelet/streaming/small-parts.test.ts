@@ -26,6 +26,13 @@ test('the first protocol of the client that is known is spoken', () => {
     carries: 'channels',
     base64: false,
   });
+  for (const nothing of [undefined, '', ' ']) {
+    assert.deepEqual(webSocketPortForwardProtocol(nothing), {
+      protocol: '',
+      carries: 'channels',
+      base64: false,
+    });
+  }
   assert.equal(webSocketPortForwardProtocol('SPDY/3.1+portforward.k8s.io')?.carries, 'spdy');
 });
 

@@ -1,0 +1,58 @@
+/** Makes the Node program inside the one file: without symbols, and without the need for libatomic.so.1. */
+import { execFile } from 'node:child_process';
+import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { withoutLibatomic } from './without-libatomic.ts';
+
+const run = promisify(execFile);
+const compareExchange = join(import.meta.dirname, 'compare-exchange.c');
+
+interface NodeRuntime {
+  /** Node's binary as its npm package has it. */
+  readonly node: string;
+  /** Node's name of the architecture, such as x64. */
+  readonly arch: string;
+  readonly target: string;
+}
+
+/** Files of which the runtime is made. */
+export function nodeRuntimeSources(node: string): readonly string[] {
+  return [node, compareExchange, join(import.meta.dirname, 'without-libatomic.ts'), import.meta.filename];
+}
+
+/** Writes the runtime to `target`. On other architectures than x64 it keeps what libraries it needs. */
+export async function makeNodeRuntime({ node, arch, target }: NodeRuntime): Promise<void> {
+  await copyFile(node, target);
+  try {
+    await run('strip', [target]);
+  } catch (error) {
+    // Symbols only make the file larger.
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+  if (arch !== 'x64') return;
+  await writeFile(target, withoutLibatomic(await readFile(target), await compareExchangeCode()));
+}
+
+/** Returns the machine code of compare-exchange.c. Throws what gcc and objcopy say. */
+export async function compareExchangeCode(): Promise<Buffer> {
+  const folder = await mkdtemp(join(tmpdir(), 'minik8s-build-'));
+  try {
+    const [object, code] = [join(folder, 'code.o'), join(folder, 'code')];
+    const freestanding = [
+      '-ffreestanding',
+      '-fno-reorder-blocks-and-partition',
+      '-fno-stack-protector',
+      '-fno-asynchronous-unwind-tables',
+      '-fPIC',
+    ];
+    await run('gcc', ['-c', '-Os', '-Wall', '-Werror', ...freestanding, '-o', object, compareExchange]);
+    const { stdout } = await run('objdump', ['--reloc', '--section=.text', object]);
+    if (/\bR_[A-Z\d]+_/.test(stdout)) throw new Error(`${compareExchange} depends on its address`);
+    await run('objcopy', ['--output-target=binary', '--only-section=.text', object, code]);
+    return await readFile(code);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}

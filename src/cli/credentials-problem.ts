@@ -1,0 +1,43 @@
+/** Why a server may have rejected the client's credentials, as far as the client can know. Pure. */
+import { X509Certificate } from 'node:crypto';
+import type { ResolvedContext } from '../client/kubeconfig.ts';
+
+/**
+ * Returns what is wrong with the credentials that a server answered 401 to, or what may be: the server tells strangers nothing.
+ * `now` is in milliseconds since 1970. Never contains the credentials themselves.
+ */
+export function credentialsProblem(
+  { token, cert, context }: Pick<ResolvedContext, 'token' | 'cert' | 'context'>,
+  now: number,
+): string {
+  const of = context ? ` of context ${context}` : '';
+  if (token !== undefined) {
+    const expiry = expiryOf(token);
+    if (expiry !== undefined && expiry <= now) return `the token${of} expired at ${timeText(expiry)}`;
+    return `the server does not accept the token${of}: it is not this cluster's, or was revoked`;
+  }
+  if (cert === undefined) return `no credentials were sent: give a token or a client certificate`;
+  const { validFrom, validTo } = new X509Certificate(cert);
+  const [from, to] = [Date.parse(validFrom), Date.parse(validTo)];
+  if (to <= now) return `the client certificate${of} expired at ${timeText(to)}`;
+  if (from > now)
+    return `the client certificate${of} is not valid before ${timeText(from)}; check the clocks`;
+  return `the server does not accept the client certificate${of}: another authority signed it`;
+}
+
+/** Returns when a JSON Web Token expires, or undefined if the token is none or does not expire. */
+function expiryOf(token: string): number | undefined {
+  const [, claims = ''] = token.split('.');
+  try {
+    const { exp } = JSON.parse(Buffer.from(claims, 'base64url').toString()) as { readonly exp?: unknown };
+    return typeof exp === 'number' && Number.isSafeInteger(exp * 1000) ? exp * 1000 : undefined;
+  } catch {
+    // Not a JSON Web Token: nothing of it can be read.
+    return undefined;
+  }
+}
+
+function timeText(ms: number): string {
+  const date = new Date(ms);
+  return Number.isNaN(date.getTime()) ? 'an unknown time' : date.toISOString().replace(/\.\d+Z$/, 'Z');
+}

@@ -1,0 +1,47 @@
+/** The one file starts on a Debian that has nothing but apt, which is less than every installation has. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { copyFile, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const checkout = join(import.meta.dirname, '../..');
+const root = join(checkout, 'node_modules/.cache/bare-debian-12');
+
+/** Makes the system once; a draft is renamed, so that an interrupted run leaves nothing that looks whole. */
+async function makeRoot(): Promise<void> {
+  if (await stat(root).catch(() => undefined)) return;
+  await mkdir(join(root, '..'), { recursive: true });
+  const draft = await mkdtemp(join(tmpdir(), 'minik8s-bare-'));
+  try {
+    await run('mmdebstrap', ['--variant=apt', '--quiet', 'bookworm', join(draft, 'root')]);
+    await run('mv', [join(draft, 'root'), `${root}.new`]);
+    await rename(`${root}.new`, root);
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+}
+
+async function inside(...argv: string[]): Promise<string> {
+  const namespaces = ['--mount', '--pid', '--fork', `--mount-proc=${join(root, 'proc')}`];
+  const { stdout } = await run('unshare', [...namespaces, 'chroot', root, ...argv], {
+    env: { PATH: '/usr/sbin:/usr/bin' },
+  });
+  return stdout;
+}
+
+test('the one file starts on a bare Debian 12, which has no libatomic', async (context) => {
+  await makeRoot();
+  const libraries = await readdir(join(root, 'usr/lib/x86_64-linux-gnu'));
+  assert.deepEqual(
+    libraries.filter((name) => name.startsWith('libatomic')),
+    [],
+  );
+  await copyFile(join(checkout, 'dist/minik8s'), join(root, 'minik8s'));
+  context.after(() => rm(join(root, 'minik8s')));
+  assert.match(await inside('/minik8s', 'version'), /^\d+\.\d+\.\d+/);
+  assert.match(await inside('/minik8s', 'up', '--help'), /Run a whole cluster on this machine/);
+});

@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { translate } from '../../../src/client/https-transport.ts';
+
+const reset = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
+
+test('a server that closes a plain HTTP connection is not asked again, and https:// is named', () => {
+  const error = translate(new URL('http://192.0.2.1:6443'), reset, false);
+  assert.equal(error.failure, 'tls');
+  assert.match(
+    error.message,
+    /the connection was lost; if the server speaks TLS, .* write https:\/\/192\.0\.2\.1:6443$/,
+  );
+});
+
+test('a lost TLS connection stays one that may be tried again', () => {
+  const error = translate(new URL('https://192.0.2.1:6443'), reset, false);
+  assert.equal(error.failure, 'reset');
+  assert.match(error.message, /the connection was lost$/);
+});

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Pod } from '../../../../src/api/core/v1/pod.ts';
+import type { ObservedPod } from '../../../../src/kubelet/runtime/observed-pod.ts';
+import { runningContainer } from '../../../../src/kubelet/server/streaming/stream-request.ts';
+
+const pod = (restartPolicy: string) =>
+  ({
+    spec: { restartPolicy, containers: [{ name: 'web' }], initContainers: [{ name: 'first' }] },
+  }) as unknown as Pod;
+const container = (name: string, state: string, attempt: number, exitCode = 0) => ({
+  id: `${name}-${attempt}`,
+  name,
+  state,
+  attempt,
+  exitCode,
+});
+const observed = (...containers: object[]) => ({ sandboxes: [], containers }) as unknown as ObservedPod;
+
+test('the container that runs is found among its earlier starts', () => {
+  const seen = observed(container('web', 'exited', 0, 1), container('web', 'running', 1));
+  assert.equal(runningContainer(seen, 'web', pod('Always')), 'web-1');
+});
+
+for (const [title, seen, name, policy, code, message] of [
+  [
+    'that crashed names the code of its last start and waits to be restarted',
+    [container('web', 'exited', 1, 3), container('web', 'exited', 0, 1)],
+    'web',
+    'Always',
+    400,
+    'container "web" is not running: it has ended with exit code 3 and waits to be restarted',
+  ],
+  [
+    'that failed waits to be restarted on failure',
+    [container('web', 'exited', 0, 3)],
+    'web',
+    'OnFailure',
+    400,
+    'container "web" is not running: it has ended with exit code 3 and waits to be restarted',
+  ],
+  [
+    'that succeeded is not restarted on failure',
+    [container('web', 'exited', 0)],
+    'web',
+    'OnFailure',
+    400,
+    'container "web" is not running: it has ended with exit code 0',
+  ],
+  [
+    'of an init container is not restarted',
+    [container('first', 'exited', 0)],
+    'first',
+    'Always',
+    400,
+    'container "first" is not running: it has ended with exit code 0',
+  ],
+  [
+    'that was not made yet has not started',
+    [],
+    'web',
+    'Always',
+    400,
+    'container "web" is not running: it has not started yet',
+  ],
+  [
+    'that was made and not started has not started',
+    [container('web', 'created', 0)],
+    'web',
+    'Always',
+    400,
+    'container "web" is not running: it has not started yet',
+  ],
+  ['that the pod does not have is not found', [], 'nosuch', 'Always', 404, 'container not found ("nosuch")'],
+] as const) {
+  test(`a container ${title}`, () => {
+    assert.throws(() => runningContainer(observed(...seen), name, pod(policy)), { code, message });
+  });
+}
