@@ -27,9 +27,9 @@ export function encoderOf({ query, request, served, server }: Asked, forms: Offe
 export const negotiated =
   (handler: Handler): Handler =>
   async (scope) => {
-    const { encoder, server } = scope;
+    const { encoder, server, user } = scope;
     const answer = await handler(scope);
-    return encoder.inYaml ? inYaml(answer, server.writeYaml) : answer;
+    return encoder.inYaml ? inYaml(answer, (json) => server.writeYaml(json, user.name)) : answer;
   };
 
 type Answering = Pick<RequestScope, 'encoder' | 'headers'>;

@@ -2,13 +2,12 @@
 import { newStatusError } from '../../apimachinery/status-error.ts';
 import { yamlType } from '../negotiation/accept.ts';
 import { respond } from '../respond.ts';
-import type { WriteYaml } from '../yaml-thread.ts';
 
 /** Of JSON: to write that takes the thread about a second. */
 const mostBytes = 4 << 20;
 
 /** Throws 406 for an answer that is too long. */
-export async function inYaml(answer: Response, write: WriteYaml): Promise<Response> {
+export async function inYaml(answer: Response, write: (json: string) => Promise<string>): Promise<Response> {
   const { 'content-length': _, ...headers } = Object.fromEntries(answer.headers);
   const json = await textOf(answer);
   return respond(answer.status, await write(json), { ...headers, 'content-type': yamlType });

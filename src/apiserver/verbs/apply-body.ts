@@ -78,7 +78,7 @@ async function parseText(scope: RequestScope, text: string): Promise<ParsedText>
       if (machine || !(error instanceof TextError)) throw error;
     }
   }
-  return scope.server.readYaml(text);
+  return scope.server.readYaml(text, scope.user.name);
 }
 
 /** As Go writes a group, version and kind. */

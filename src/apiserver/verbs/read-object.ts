@@ -77,7 +77,9 @@ async function parse(
   try {
     if (type === protobufType && expected) return { value: decodeProtobuf(body, expected), duplicates: [] };
     const text = body.toString();
-    return type === yamlType ? await scope.server.readYaml(text) : parseObject(text, valueLimits(scope).body);
+    return type === yamlType
+      ? await scope.server.readYaml(text, scope.user.name)
+      : parseObject(text, valueLimits(scope).body);
   } catch (error) {
     const unreadable = (why: string) => newBadRequest(`the body of the request cannot be read: ${why}`);
     if (error instanceof ProtobufError) throw unreadable(`invalid protobuf: ${error.message}`);

@@ -4,6 +4,7 @@
  * that nobody's questions wait for all of another's.
  */
 import type { Worker } from 'node:worker_threads';
+import { AskerTurns } from '../../base/asker-turns.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { startThread } from '../../base/thread.ts';
 import type { Json } from '../json.ts';
@@ -41,9 +42,7 @@ const source = new URL('./worker.ts', import.meta.url);
 export function createExpressionThread(clock: Clock): ExpressionThread {
   let worker: Worker | undefined;
   let idle: Timer | undefined;
-  /** By who asks: what waits. The first has the next turn, and goes to the end then. */
-  const lines = new Map<string, (() => Promise<void>)[]>();
-  let isBusy = false;
+  const turns = new AskerTurns();
   let stops = 0;
 
   const end = async () => {
@@ -69,32 +68,12 @@ export function createExpressionThread(clock: Clock): ExpressionThread {
     return reply;
   };
 
-  const nextTurn = (): (() => Promise<void>) | undefined => {
-    const [first] = lines;
-    if (!first) return undefined;
-    const [asker, [turn, ...rest]] = first;
-    lines.delete(asker);
-    if (rest.length > 0) lines.set(asker, rest);
-    return turn;
-  };
-
-  const takeTurns = async () => {
-    if (isBusy) return;
-    isBusy = true;
-    for (let turn = nextTurn(); turn; turn = nextTurn()) await turn();
-    isBusy = false;
-  };
-
   const inTurn = (question: Question | Reading, asker: string): Promise<Answer> => {
     const asked = stops;
-    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-    const turn = async () => {
-      if (asked !== stops) reject(new Error('the evaluation was stopped'));
-      else await ask(question).then(resolve, reject);
-    };
-    lines.set(asker, [...(lines.get(asker) ?? []), turn]);
-    void takeTurns();
-    return promise;
+    return turns.inTurn(asker, async () => {
+      if (asked !== stops) throw new Error('the evaluation was stopped');
+      return ask(question);
+    });
   };
 
   return {

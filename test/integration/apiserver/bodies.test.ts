@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
+import { StatusError } from '../../../src/apimachinery/status-error.ts';
 import { maxNewValues, maxValues } from '../../../src/apimachinery/value-limit.ts';
 import { createYamlReader } from '../../../src/apiserver/yaml-thread.ts';
 import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';
@@ -16,6 +17,10 @@ import {
 const maps = '/api/v1/namespaces/default/configmaps';
 /** Of a client outside of the server's own process. */
 const remoteAddress = '192.0.2.7';
+/** Takes the parser for ever. */
+const endlessYaml = '{a: '.repeat(100_000);
+/** Longer than what is read beside long texts. */
+const longYaml = `a: ${'x'.repeat(70_000)}`;
 const yaml = { headers: { 'content-type': 'application/yaml' } };
 
 async function until(condition: () => boolean): Promise<void> {
@@ -104,16 +109,54 @@ describe('bodies', () => {
   it('in YAML that takes too long to read are refused, and the next one is read', async () => {
     const clock = new FakeClock();
     const readYaml = createYamlReader(clock);
-    const endless = assert.rejects(
-      readYaml('{a: '.repeat(100_000)),
-      /took longer than 10 s; send it as JSON/,
-    );
-    const next = readYaml('a: 1');
+    const endless = assert.rejects(readYaml(endlessYaml, 'alice'), /took longer than 10 s; send it as JSON/);
+    const next = readYaml(longYaml, 'alice');
     await until(() => clock.pending > 0);
     await clock.advance(10_000);
     await endless;
-    assert.deepEqual(await next, { value: { a: 1 }, duplicates: [] });
+    assert.deepEqual(Object.keys((await next).value as object), ['a']);
     assert.equal(clock.pending, 0);
+  });
+
+  it('in YAML that are short do not wait for long ones', async () => {
+    const clock = new FakeClock();
+    const readYaml = createYamlReader(clock);
+    const endless = assert.rejects(readYaml(endlessYaml, 'alice'));
+    // Time does not move, so the long text is still being read.
+    assert.deepEqual(await readYaml('a: 1', 'bob'), { value: { a: 1 }, duplicates: [] });
+    assert.deepEqual(await readYaml('a: 2', 'alice'), { value: { a: 2 }, duplicates: [] });
+    assert.equal(clock.pending, 1);
+    await clock.advance(10_000);
+    await endless;
+  });
+
+  it('in YAML are read in turns of their users', async () => {
+    const readYaml = createYamlReader(new FakeClock());
+    const order: string[] = [];
+    const read = (user: string) => readYaml(longYaml, user).then(() => order.push(user));
+    await Promise.all([read('alice'), read('alice'), read('alice'), read('bob')]);
+    assert.deepEqual(order, ['alice', 'alice', 'bob', 'alice']);
+  });
+
+  it('in YAML of one user that wait are bounded by number and by length, those of others are not', async () => {
+    const clock = new FakeClock();
+    const readYaml = createYamlReader(clock);
+    const refused = { reason: 'TooManyRequests', code: 429, details: { retryAfterSeconds: 2 } } as const;
+    const isRefused = (error: unknown) => {
+      assert.ok(error instanceof StatusError);
+      assert.partialDeepStrictEqual(error.status, refused);
+      return true;
+    };
+    const short = Array.from({ length: 16 }, () => readYaml('a: 1', 'alice'));
+    await assert.rejects(readYaml('a: 1', 'alice'), isRefused);
+    await readYaml('a: 1', 'bob');
+    await Promise.all(short);
+    const large = `a: ${'x'.repeat(2_800_000)}`;
+    const long = [1, 2, 3].map(() => readYaml(large, 'alice'));
+    await assert.rejects(readYaml(large, 'alice'), isRefused);
+    await readYaml(large, 'bob');
+    await Promise.all(long);
+    assert.deepEqual((await readYaml('a: 1', 'alice')).value, { a: 1 });
   });
 
   it('of machines may not be YAML', async () => {
