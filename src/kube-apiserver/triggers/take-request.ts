@@ -12,6 +12,7 @@ import { findObject } from '../../apiserver/stored-object.ts';
 import { anonymousUser } from '../../apiserver/user.ts';
 import { rfc3339 } from '../../base/time.ts';
 import { requestHeaders } from '../forwarding/headers.ts';
+import { isOwnHeader } from '../functions/own-headers.ts';
 import { checkRunsOfTrigger } from '../workflows/strangers-runs.ts';
 import { bodyData } from './body-data.ts';
 import type { Intake } from './intake.ts';
@@ -73,7 +74,11 @@ function dataOf(scope: RequestScope, body: Buffer): Pick<Happening, 'data' | 'le
   const told = bodyData(headers.get('content-type') ?? '', body);
   const about = { method: request.method, query: queryOf(search) };
   return {
-    data: { ...about, headers: Object.fromEntries(passed.filter(([name]) => !unsaid.has(name))), ...told },
+    data: {
+      ...about,
+      headers: Object.fromEntries(passed.filter(([name]) => !unsaid.has(name) && !isOwnHeader(name))),
+      ...told,
+    },
     // Headers are bounded by the server, and the body is above.
     lessData: { ...about, headers: {}, truncated: true, ...told },
   };

@@ -6,7 +6,7 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import { connect } from 'node:tls';
 import { systemClock } from '../../../src/base/clock.ts';
 import { eventually } from '../../fixtures/eventually.ts';
-import { type GatewayWorld, merge, startGatewayWorld } from './gateway-world.ts';
+import { functions, type GatewayWorld, merge, startGatewayWorld } from './gateway-world.ts';
 
 const workflows = '/apis/minik8s.io/v1/namespaces/default/workflows';
 
@@ -177,14 +177,34 @@ describe('a request', () => {
   it('says nothing to a program that is the cluster’s to say', async () => {
     const one = await world.fn();
     await world.instance(one, (incoming, outgoing) => outgoing.end(JSON.stringify(incoming.headers)));
-    const headers = { 'function-once': '0', 'function-name': 'other', 'function-namespace': 'other' };
-    for (const way of ['', '?through=%20the|app']) {
-      const { text } = await world.call(`/function/${one.metadata.name}${way}`, { headers });
-      const seen = JSON.parse(text);
+    const task = '0c7c8a4e-6f0b-4c52-8f0a-111111111111.1-0';
+    const headers = {
+      'function-once': '0',
+      'function-name': 'other',
+      'function-namespace': 'other',
+      'function-repeat': 'true',
+      'function-trigger-depth': '16',
+      'function-trigger-chain': 'default/t',
+      'Function-Trigger-Retried': 'true',
+      'function-of-tomorrow': 'x',
+      'function-call-id': task,
+    };
+    const ways = [
+      ...['', '?through=%20the|app'].map((way) => `/function/${one.metadata.name}${way}`),
+      `${functions}/${one.metadata.name}/invoke`,
+    ];
+    for (const way of ways) {
+      const { text } = way.startsWith('/function/')
+        ? await world.call(way, { headers })
+        : await world.server.call('POST', way, {}, { headers });
+      const { 'function-call-id': id, ...seen } = JSON.parse(text);
+      const own = Object.entries(seen).filter(([name]) => name.startsWith('function-'));
       assert.deepEqual(
-        [seen['function-once'], seen['function-name'], seen['function-namespace']],
-        [undefined, one.metadata.name, 'default'],
+        Object.fromEntries(own),
+        { 'function-name': one.metadata.name, 'function-namespace': 'default' },
+        way,
       );
+      assert.match(id, /^[0-9a-f-]{36}$/, 'an id of its own');
     }
   });
   it('that can be read in two ways is refused, and reaches no program', async () => {
