@@ -45,7 +45,7 @@ export interface ControlPlaneOptions
   /** The node of this very process: nobody needs to approve it. */
   readonly ownNode?: string;
   readonly scheduler?: SchedulerOptions;
-  /** The pods that this machine has a route to; default none. */
+  /** The pods that this server connects to by itself; default none. */
   readonly reachesPod?: ReachesPod;
   /** Others may share the store: then one of them leads at a time. */
   readonly sharesStore: boolean;
