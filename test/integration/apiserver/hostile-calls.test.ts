@@ -264,10 +264,27 @@ describe('a run of a public workflow', () => {
       (await world.server.call('POST', runs, { metadata: { name: 'order-2' }, spec })).status,
       201,
     );
-    for (const agent of [joe, stranger()])
-      for (const name of ['order-1', 'order-2'])
-        assert.equal((await ask('guessed', agent, name)).status, 409, name);
-    for (const name of ['order-1', 'order-2']) await world.server.call('DELETE', `${runs}/${name}`);
+    for (const name of ['order-1', 'order-2']) {
+      assert.equal((await ask('guessed', joe, name)).status, 409, name);
+      // Whether there is such a run or none.
+      for (const guess of [name, `${name}0`])
+        assert.equal((await ask('guessed', stranger(), guess)).status, 400, guess);
+    }
+    const secret = '0c7c8a4e-6f0b-4c52-8f0a-111111111111';
+    const [first, again, other] = await Promise.all(
+      [secret, secret, secret.replace('0c', '1c')].map(async (wished) => {
+        const answer = await ask('guessed', stranger(), wished);
+        return [answer.status, answer.headers['workflow-run']];
+      }),
+    );
+    assert.deepEqual(first, again);
+    assert.notDeepEqual(first, other);
+    assert.equal(JSON.stringify([first, other]).includes(secret), false);
+    // By the name that is shown nobody gets it.
+    const shown = String(first?.[1]);
+    assert.equal(shown.length >= 32, true);
+    assert.notEqual((await ask('guessed', stranger(), shown)).headers['workflow-run'], shown);
+    await world.server.call('DELETE', runs);
   });
   it('is begun by nobody unknown while a thousand of such are under way', async () => {
     await open('flooded');

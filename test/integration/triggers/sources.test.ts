@@ -115,6 +115,14 @@ describe('a trigger with a path', () => {
         ids.add(JSON.parse(answer.text).id);
       }
     assert.equal(ids.size, 4);
+    const other = await world.call(
+      'POST',
+      `${invoke('guessed')}?amount=9`,
+      { order: 1 },
+      { ...nobody, ...given },
+    );
+    ids.add(JSON.parse(other.text).id);
+    assert.equal(ids.size, 5, 'with another query it is another request');
   });
   it('lets nobody unknown begin more runs while a thousand have not ended', async () => {
     const definition = { StartAt: 'A', States: { A: { Type: 'Wait', Seconds: 9999, End: true } } };
