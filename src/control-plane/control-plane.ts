@@ -43,7 +43,7 @@ export interface ControlPlaneOptions
   /** Default the tenth address of the Services. */
   readonly dnsAddress?: string;
   readonly scheduler?: SchedulerOptions;
-  /** The pods that this machine has a route to; default none. */
+  /** The pods that this server connects to by itself; default none. */
   readonly reachesPod?: ReachesPod;
   /** Others may share the store: then one of them leads at a time. */
   readonly sharesStore: boolean;

@@ -20,6 +20,7 @@ import {
   defaultNames,
   linkName,
   type NetworkNames,
+  renderClosing,
   renderHostLink,
   renderPodLink,
   renderRemoval,
@@ -93,6 +94,10 @@ export class RoutedPodNetwork {
     // A pod that answers a connection to this machine's 127.0.0.1 is seen as coming from there.
     const sysctl = writeFile(`/proc/sys/net/ipv4/conf/${linkName(ip, this.#names)}/route_localnet`, '1');
     await Promise.all([inPod, sysctl]);
+  }
+
+  async close(ip: string): Promise<void> {
+    await this.#options.exec('ip', ['-batch', '-'], { input: renderClosing(ip, this.#names) });
   }
 
   async detach(ip: string): Promise<void> {

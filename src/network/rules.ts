@@ -26,6 +26,9 @@ export const defaultNames: NetworkNames = {
   routeProtocol: 107,
 };
 
+/** The group of the links of pods that only this machine itself connects to. */
+export const closedGroup = 8070;
+
 /** Pods reach the host under this address, which no link carries: the way out is a fixed neighbour. */
 export const gateway = '169.254.1.1';
 const gatewayMac = 'ee:ee:ee:ee:ee:ee';
@@ -48,7 +51,8 @@ export interface NetworkFacts {
  * have had their say, which have to wipe their mark. Ports are drawn at random, since two connections that look for a
  * free one at the same time would find the same (as kube-proxy and flannel do).
  *
- * A pod sends under its own address alone, and a pod's address comes in where the way to that pod leads.
+ * A pod sends under its own address alone, and a pod's address comes in where the way to that pod leads. To a closed
+ * pod nothing is forwarded but answers, and programs of this machine reach it by its own address, by no Service.
  */
 export function renderTable(
   { podCIDR, clusterCIDR }: NetworkFacts,
@@ -88,6 +92,15 @@ ${sorted
     type filter hook input priority filter; policy accept;
     iifname "${linkPrefix}*" ip daddr 127.0.0.0/8 ct state new drop
   }
+  chain closed {
+    type filter hook forward priority filter; policy accept;
+    oifname "${linkPrefix}*" oifgroup ${closedGroup} ct direction original drop
+    oifname "${linkPrefix}*" oifgroup ${closedGroup} ct state invalid,untracked drop
+  }
+  chain closed-to-services {
+    type filter hook postrouting priority filter; policy accept;
+    oifname "${linkPrefix}*" oifgroup ${closedGroup} ct status dnat ct direction original drop
+  }
 }
 `;
 }
@@ -112,6 +125,10 @@ link set dev ${name} up
 route replace ${ip}/32 dev ${name} scope link${nodeIP === undefined ? '' : ` src ${nodeIP}`}
 `;
 }
+
+/** For `ip -batch` on the host: nobody but this machine itself connects to the pod from now on. */
+export const renderClosing = (ip: string, names: NetworkNames = defaultNames): string =>
+  `link set dev ${linkName(ip, names)} group ${closedGroup}\n`;
 
 /** For `ip -batch` in the pod's namespace. */
 export function renderPodLink(ip: string): string {

@@ -65,6 +65,43 @@ test('functions', async (context) => {
     );
   });
 
+  await context.test('an instance is reached by no pod, nor by a Service, but by the gateway', async () => {
+    const keep = (minScale: number) =>
+      kubectl('patch', 'function', 'hello', '--type=merge', '-p', JSON.stringify({ spec: { minScale } }));
+    await keep(1);
+    const instance = await waitFor('an instance that stays', async () =>
+      (await podsOf('hello')).find(
+        ({ metadata, status }) => !metadata?.deletionTimestamp && status?.phase === 'Running',
+      ),
+    );
+    const { name = '' } = instance.metadata ?? {};
+    const address = instance.status?.podIP ?? assert.fail('it has an address');
+    await kubectl('expose', 'pod', name, '--name=open', '--port=8080');
+    const service = (await kubectl.json<{ spec: { clusterIP: string } }>('get', 'service', 'open')).spec;
+    const peeking = join(cluster.dataDir, 'peek-source');
+    await mkdir(peeking);
+    const program = [
+      'import http.client',
+      'def handler(event):',
+      '    connection = http.client.HTTPConnection(event["host"], event["port"], timeout=3)',
+      '    try:',
+      '        connection.request("POST", "/", "{}")',
+      '        return connection.getresponse().status',
+      '    except OSError as error:',
+      '        return type(error).__name__',
+    ];
+    await writeFile(join(peeking, 'main.py'), program.join('\n'));
+    await ctl('function', 'create', 'peek', '--from', peeking, '--wait');
+    const peek = async (host: string, port: number) =>
+      JSON.parse((await call('/function/peek', { host, port })).text) as unknown;
+    for (const host of [address, service.clusterIP])
+      assert.equal(await peek(host, 8080), 'TimeoutError', host);
+    assert.equal((await call('/function/hello', { n: 1 })).status, 200);
+    await kubectl('delete', 'service', 'open');
+    await keep(0);
+    await ctl('function', 'delete', 'peek');
+  });
+
   await context.test('one of Node too, with a library of its own folder', async () => {
     const other = join(cluster.dataDir, 'node-source');
     await mkdir(join(other, 'lib'), { recursive: true });

@@ -12,18 +12,15 @@ import type { Call, FunctionCalls } from './function-calls.ts';
 import { codeOf } from './function-metrics.ts';
 import type { Gateway } from './gateway.ts';
 import type { InstanceConnections } from './instance-connections.ts';
-
-/** The id of a call: a caller's own, to find it in the logs of the function, or a new one. */
-export const callIdHeader = 'function-call-id';
-
-/** Of a call that is made only once, by it an instance answers with what another call got: the cluster's alone (placed-calls.ts). */
-export const onceHeader = 'function-once';
+import { callIdHeader, idOfCall, isOwnHeader, onceHeader } from './own-headers.ts';
 
 export interface AskedCall extends Pick<ForwardedRequest, 'headers' | 'path' | 'host' | 'remoteAddress'> {
   readonly method: string;
   /** What the instance sees, with the query. */
   readonly target: string;
   readonly body: CallBody;
+  /** Whether it delivers an event, whose headers are the cluster's. */
+  readonly isDelivery: boolean;
   /** Aborts when the caller has left. */
   readonly signal: AbortSignal;
 }
@@ -126,24 +123,28 @@ async function made(
 }
 
 function headersOf({ random }: CallServer, calls: FunctionCalls, asked: AskedCall): readonly string[] {
-  const { headers, method, body } = asked;
+  const { headers, method, body, isDelivery } = asked;
   const { name, namespace = '' } = calls.function.metadata;
   const isWhole = body === undefined || Buffer.isBuffer(body);
   const span = currentSpan();
-  const given: Record<string, string> = {
-    ...requestHeaders({ ...asked, upgrade: false }),
-    connection: 'keep-alive',
-    [callIdHeader]: headers.get(callIdHeader)?.slice(0, 128) || random.uuid(),
+  const own: Record<string, string> = {
+    [callIdHeader]: idOfCall(headers, isDelivery) ?? random.uuid(),
     'function-name': name,
     'function-namespace': namespace,
     // A call that is recorded goes on in its own place of the trace, any other in its caller's.
     ...(span?.context.sampled && { [traceparentHeader]: formatTraceparent(span.context) }),
   };
+  const given: Record<string, string> = {
+    ...requestHeaders({ ...asked, upgrade: false }),
+    connection: 'keep-alive',
+    ...own,
+  };
   const fields: string[] = [];
   for (const field in given) {
     // How long a body is that is at hand is told below.
     const isOfBody = isWhole && (field === 'content-length' || field === 'transfer-encoding');
-    if (!isOfBody && field !== onceHeader) fields.push(field, given[field] ?? '');
+    const isForged = isOwnHeader(field) && !(field in own) && !(isDelivery && field !== onceHeader);
+    if (!isOfBody && !isForged) fields.push(field, given[field] ?? '');
   }
   if (Buffer.isBuffer(body)) fields.push('content-length', String(body.length));
   else if (body === undefined && !withoutRequestBody.includes(method)) fields.push('content-length', '0');

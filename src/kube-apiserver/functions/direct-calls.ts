@@ -82,6 +82,7 @@ async function serve(
         target: `${info.rest || '/'}${asked.search}`,
         host: incoming.headers.host ?? '',
         remoteAddress: env.remoteAddress,
+        isDelivery: false,
         body: await bodyOf(incoming, options.clock, asked.signal),
         signal: asked.signal,
       });

@@ -69,9 +69,10 @@ export class Gateway {
   /** What a master of this name asked for before it was started again is asked for no longer, unless there are calls. */
   start(): void {
     const { cache, master } = this.#options;
-    for (const { object } of cache.list(storagePrefix(functionResource))) {
-      const fn = object as Fn;
-      if (fn.status?.demand?.[master] !== undefined) this.#open(fn);
+    for (const found of cache.list(storagePrefix(functionResource))) {
+      // Most of them rest: the cache is not to keep them decoded.
+      const { status } = found.unowned as Fn;
+      if (status?.demand?.[master] !== undefined) this.#open(found.object as Fn);
     }
   }
 

@@ -8,11 +8,12 @@ import { beginningOf } from './call-body.ts';
 import { type CallBody, mostBodyBytes, tooLarge } from './exchange.ts';
 import type { Gateway } from './gateway.ts';
 import type { InstanceConnections } from './instance-connections.ts';
+import { isDeliverer } from './own-headers.ts';
 
 export const invokeFunction =
   (gateway: Gateway, connections: InstanceConnections): Handler =>
   async (scope) => {
-    const { info, server, request, remoteAddress, signal } = scope;
+    const { info, server, request, remoteAddress, signal, user } = scope;
     const calls = gateway.callsOf(info.namespace, info.name);
     const url = new URL(request.url);
     const answer = await callFunction({ ...server, gateway, connections }, calls, {
@@ -22,6 +23,7 @@ export const invokeFunction =
       target: `${info.rest || '/'}${url.search}`,
       host: url.host,
       remoteAddress,
+      isDelivery: isDeliverer(user),
       body: await bodyOf(scope),
       signal,
     });

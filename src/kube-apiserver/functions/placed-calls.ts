@@ -9,12 +9,12 @@ import { newStatusError, StatusError } from '../../apimachinery/status-error.ts'
 import type { Clock, Timer } from '../../base/clock.ts';
 import { errorMessage } from '../../base/log.ts';
 import type { CallOutcome, Place, PlacedCalls, SentCall } from '../../base/placed-calls.ts';
-import { callIdHeader, onceHeader } from './call.ts';
 import { exchange, notCalledHeader } from './exchange.ts';
 import type { Call, FunctionCalls } from './function-calls.ts';
 import type { Gateway } from './gateway.ts';
 import type { InstanceConnections } from './instance-connections.ts';
 import type { Instance } from './instances.ts';
+import { callIdHeader, onceHeader } from './own-headers.ts';
 
 /** Bytes of an answer: what is longer could not be given to a state. */
 const mostAnswer = 512 * 1024;

@@ -12,7 +12,8 @@ import { findObject } from '../../apiserver/stored-object.ts';
 import { anonymousUser } from '../../apiserver/user.ts';
 import { rfc3339 } from '../../base/time.ts';
 import { requestHeaders } from '../forwarding/headers.ts';
-import { checkRunsOfTrigger } from '../workflows/strangers-runs.ts';
+import { isOwnHeader } from '../functions/own-headers.ts';
+import { checkRequestsOfStrangers } from '../workflows/strangers-runs.ts';
 import { bodyData } from './body-data.ts';
 import type { Intake } from './intake.ts';
 
@@ -30,13 +31,12 @@ export const takeRequest =
     const { info, request, server, user } = scope;
     const trigger = await findObject(server, triggerResource, info.namespace, info.name);
     if (!trigger || isTerminating(trigger)) throw newNotFound(triggerResource, info.name);
-    const { http, suspend, target } = trigger.spec;
+    const { http, suspend } = trigger.spec;
     const methods: readonly string[] = http?.methods ?? ['POST'];
     if (!methods.includes(request.method)) throw methodNotAllowed();
     if (suspend) throw newStatusError('ServiceUnavailable', 'the trigger is suspended: it takes no events');
     const key = keyOf(scope);
-    if (user.name === anonymousUser && target.kind === 'Workflow')
-      checkRunsOfTrigger(server.cache, info.namespace, info.name);
+    if (user.name === anonymousUser) checkRequestsOfStrangers(server.cache, info.namespace, info.name);
     const body = await readBody(scope);
     if (body.length > mostBody)
       throw newStatusError(
@@ -45,7 +45,10 @@ export const takeRequest =
       );
     const { id, name } = await intake.take(trigger, {
       // The same request of the same sender: by a key that is guessed, nobody else's is kept out.
-      key: ['request', ...(key === undefined ? [server.random.uuid()] : [key, user.name, digestOf(body)])],
+      key: [
+        'request',
+        ...(key === undefined ? [server.random.uuid()] : [key, user.name, digestOf(scope, body)]),
+      ],
       type: http ? 'minik8s.io/http.request' : 'minik8s.io/test',
       source: `/namespaces/${info.namespace}/triggers/${info.name}`,
       time: rfc3339(server.clock.now()),
@@ -62,7 +65,12 @@ function keyOf({ request }: RequestScope): string | undefined {
   return key;
 }
 
-const digestOf = (body: Buffer) => createHash('sha256').update(body).digest('hex');
+/** Of all that the event says of the request, but for its headers. */
+const digestOf = ({ request, info }: RequestScope, body: Buffer) =>
+  createHash('sha256')
+    .update(JSON.stringify([request.method, info.rest, new URL(request.url).search]))
+    .update(body)
+    .digest('hex');
 
 function dataOf(scope: RequestScope, body: Buffer): Pick<Happening, 'data' | 'lessData'> {
   const { request, remoteAddress } = scope;
@@ -73,7 +81,11 @@ function dataOf(scope: RequestScope, body: Buffer): Pick<Happening, 'data' | 'le
   const told = bodyData(headers.get('content-type') ?? '', body);
   const about = { method: request.method, query: queryOf(search) };
   return {
-    data: { ...about, headers: Object.fromEntries(passed.filter(([name]) => !unsaid.has(name))), ...told },
+    data: {
+      ...about,
+      headers: Object.fromEntries(passed.filter(([name]) => !unsaid.has(name) && !isOwnHeader(name))),
+      ...told,
+    },
     // Headers are bounded by the server, and the body is above.
     lessData: { ...about, headers: {}, truncated: true, ...told },
   };

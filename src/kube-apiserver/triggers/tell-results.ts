@@ -5,16 +5,13 @@ import { depthHeader, mostEventData, retriedHeader } from '../../api/minik8s/v1/
 import type { CallOutcome } from '../../api/minik8s/v1/trigger-fields.ts';
 import { StatusError } from '../../apimachinery/status-error.ts';
 import type { Handler, RequestScope } from '../../apiserver/request-scope.ts';
-import { serviceAccountUserName } from '../../apiserver/user.ts';
 import { rfc3339 } from '../../base/time.ts';
+import { idOfCall, isDeliverer } from '../functions/own-headers.ts';
 import { bodyData } from './body-data.ts';
 import type { Intake } from './intake.ts';
 
 /** Bytes of an answer that an event holds. */
 const mostBody = mostEventData / 2;
-const callIdHeader = 'function-call-id';
-/** Who delivers events. What anybody else says of triggers before counts for nothing: by it a result would be hidden. */
-const deliverer = serviceAccountUserName('kube-system', 'trigger-controller');
 
 /** What a call gave: an answer, or none. */
 interface Result {
@@ -70,11 +67,11 @@ async function tell(
   { outcome, status, more }: Result,
 ): Promise<void> {
   // Each attempt would begin a chain of its own, and a circle of triggers would grow without end.
-  const isDelivery = user.name === deliverer;
+  const isDelivery = isDeliverer(user);
   if (outcome === 'Failure' && isDelivery && request.headers.has(retriedHeader)) return;
   const { namespace, name } = info;
   const time = rfc3339(server.clock.now());
-  const callId = request.headers.get(callIdHeader) ?? undefined;
+  const callId = idOfCall(request.headers, isDelivery);
   const about = { function: name, outcome, status, ...(callId !== undefined && { callId }) };
   const happening = {
     key: ['result', server.random.uuid()],

@@ -1,4 +1,5 @@
 /** workflows/NAME/invoke: makes a run, waits for its end, and answers with its output. */
+import { createHash } from 'node:crypto';
 import { type Workflow, workflowResource } from '../../api/minik8s/v1/workflow.ts';
 import {
   callerAnnotation,
@@ -37,6 +38,8 @@ export type RunDraft = Omit<WorkflowRun, 'metadata' | 'status'> & {
 /** The name of the run: of every answer, and as the caller wishes it. */
 const runHeader = 'workflow-run';
 const wishedHeader = 'workflow-run-name';
+/** Characters of a name that nobody guesses: those of a UUID without its dashes. */
+const leastOfStrangers = 32;
 const usualSeconds = 60;
 const mostSeconds = 3600;
 
@@ -86,15 +89,31 @@ async function inputOfRequest(scope: RequestScope): Promise<unknown> {
   }
 }
 
+/**
+ * The name that the caller wishes; undefined where he wishes none. All strangers are one caller, so theirs is a secret of the one who
+ * chose it: the run does not show it, and it says nothing of the runs that there are.
+ */
+function nameFor({ request, user }: RequestScope, { name, uid }: Workflow['metadata']): string | undefined {
+  const wished = request.headers.get(wishedHeader) ?? undefined;
+  if (wished === undefined || user.name !== anonymousUser) return wished;
+  if (wished.length < leastOfStrangers)
+    throw newBadRequest(
+      `without credentials, Workflow-Run-Name is what nobody else may guess: at least ${leastOfStrangers} characters, such as a UUID`,
+    );
+  const digest = createHash('sha256').update(`${uid} ${wished}`).digest('hex');
+  return `${name}-${digest.slice(0, 32)}`;
+}
+
 /** What a caller named is his own run, or none: by a name that is guessed, nobody gets what another's run has given. */
 async function begin(
-  { server, request, user }: RequestScope,
+  scope: RequestScope,
   runs: RunClient,
   { metadata }: Workflow,
   input: unknown,
 ): Promise<WorkflowRun> {
+  const { server, user } = scope;
   const { name: workflow, namespace = '', uid } = metadata;
-  const wished = request.headers.get(wishedHeader);
+  const wished = nameFor(scope, metadata);
   const name = wished ?? `${workflow}-${server.random.uuid().replaceAll('-', '').slice(0, 10)}`;
   const owner = {
     apiVersion: apiVersionOf(workflowResource),
@@ -111,7 +130,7 @@ async function begin(
       spec: { workflow, input },
     });
   } catch (error) {
-    if (wished === null || !isAlreadyExists(error)) throw error;
+    if (wished === undefined || !isAlreadyExists(error)) throw error;
     const there = await runs.get(namespace, name);
     const isSame = there.spec.workflow === workflow && deepEqual(inputOf(there), input);
     if (isSame && there.metadata.annotations?.[callerAnnotation] === user.name) return there;

@@ -1,8 +1,9 @@
 /**
- * Runs that nobody known has asked for: of a public workflow, or by a public trigger. Each is stored, and may wait for a year, so there
- * are no more than so many at a time.
+ * What nobody known has asked for and is still to be done: runs of public workflows, events of public triggers and runs that these led
+ * to. Each is stored, and may wait for a year, so of one workflow or trigger, and of a namespace, there is no more than so much.
  */
 
+import { eventPhase, type TriggerEvent, triggerEventResource } from '../../api/minik8s/v1/trigger-event.ts';
 import { triggerLabel } from '../../api/minik8s/v1/trigger-event-draft.ts';
 import {
   callerAnnotation,
@@ -15,52 +16,81 @@ import { newStatusError } from '../../apimachinery/status-error.ts';
 import { anonymousUser } from '../../apiserver/user.ts';
 import type { Cache, IndexDeclaration } from '../../storage/cache.ts';
 
-/** How many that have not ended one workflow may have of them, and one trigger may have led to. */
-export const mostOfStrangers = 1000;
+interface Room {
+  readonly count: number;
+  /** Of the stored objects. */
+  readonly mebibytes: number;
+}
+
+/** Of one workflow or trigger. */
+export const ownRoom: Room = { count: 1000, mebibytes: 16 };
+/** Of all of a namespace. */
+export const namespaceRoom: Room = { count: 4000, mebibytes: 32 };
+const mebibyte = 1024 * 1024;
 const retryAfterSeconds = 5;
 
 const prefix = storagePrefix(workflowRunResource);
 const isUnderWay = (object: object) => !hasEnded(object as WorkflowRun);
 
-/** By `NAMESPACE/NAME` of the workflow. */
+/** Under `NAMESPACE/NAME` of what it is of, and under the namespace. */
+const keysFor = (namespace: string | undefined, name: string) => [`${namespace}/${name}`, `${namespace}`];
+
 const runsOfStrangers: IndexDeclaration = {
   name: 'runs under way that strangers have begun, by workflow',
   prefix,
   keysOf: (object) => {
     const { metadata, spec } = object as WorkflowRun;
     const isTheirs = metadata.annotations?.[callerAnnotation] === anonymousUser;
-    return isTheirs && isUnderWay(object) ? [`${metadata.namespace}/${spec.workflow}`] : [];
+    return isTheirs && isUnderWay(object) ? keysFor(metadata.namespace, spec.workflow) : [];
   },
 };
 
-/** By `NAMESPACE/NAME` of the trigger. */
 const runsOfTriggers: IndexDeclaration = {
   name: 'runs under way by the trigger that has led to them',
   prefix,
   keysOf: (object) => {
     const { namespace, labels } = object.metadata;
     const name = labels?.[triggerLabel];
-    return name !== undefined && isUnderWay(object) ? [`${namespace}/${name}`] : [];
+    return name !== undefined && isUnderWay(object) ? keysFor(namespace, name) : [];
   },
 };
 
-const tooMany = (what: string) =>
-  newStatusError(
-    'TooManyRequests',
-    `${mostOfStrangers} runs ${what} have not ended: nobody unknown may begin more`,
-    {
-      retryAfterSeconds,
-    },
-  );
+/** Dead letters have a limit of their own. */
+const eventsOfRequests: IndexDeclaration = {
+  name: 'events of requests that wait to be delivered, by trigger',
+  prefix: storagePrefix(triggerEventResource),
+  keysOf: (object) => {
+    const event = object as TriggerEvent;
+    const isRequest = event.spec.type === 'minik8s.io/http.request';
+    return isRequest && eventPhase(event) === 'Pending'
+      ? keysFor(object.metadata.namespace, event.spec.trigger)
+      : [];
+  },
+};
 
-/** Throws 429 where a stranger may begin no run of the workflow now. */
-export function checkRunsOfStrangers(cache: Cache, namespace: string, workflow: string): void {
-  if (cache.index(runsOfStrangers).get(`${namespace}/${workflow}`).length >= mostOfStrangers)
-    throw tooMany(`of the workflow ${workflow} that strangers have begun`);
+function check(cache: Cache, index: IndexDeclaration, namespace: string, name: string, what: string): void {
+  const places: readonly (readonly [key: string, room: Room, of: string])[] = [
+    [`${namespace}/${name}`, ownRoom, name],
+    [namespace, namespaceRoom, `the namespace ${namespace}`],
+  ];
+  for (const [key, { count, mebibytes }, of] of places) {
+    const found = cache.index(index).get(key);
+    const bytes = () => found.reduce((sum, object) => sum + object.bytes.length, 0);
+    if (found.length < count && bytes() < mebibytes * mebibyte) continue;
+    throw newStatusError(
+      'TooManyRequests',
+      `${what} of ${of} are ${count} or ${mebibytes} MiB already: nobody unknown may add to them before some are over`,
+      { retryAfterSeconds },
+    );
+  }
 }
 
-/** Throws 429 where a stranger may send no request to the trigger now, as each becomes a run. */
-export function checkRunsOfTrigger(cache: Cache, namespace: string, trigger: string): void {
-  if (cache.index(runsOfTriggers).get(`${namespace}/${trigger}`).length >= mostOfStrangers)
-    throw tooMany(`that the trigger ${trigger} has led to`);
+/** Throws 429 where a stranger may begin no run of the workflow now. */
+export const checkRunsOfStrangers = (cache: Cache, namespace: string, workflow: string): void =>
+  check(cache, runsOfStrangers, namespace, workflow, 'runs under way that strangers have begun');
+
+/** Throws 429 where a stranger may send no request to the trigger now. */
+export function checkRequestsOfStrangers(cache: Cache, namespace: string, trigger: string): void {
+  check(cache, eventsOfRequests, namespace, trigger, 'requests that wait to be delivered by triggers');
+  check(cache, runsOfTriggers, namespace, trigger, 'runs under way to which triggers have led');
 }

@@ -11,6 +11,8 @@ export interface PodNetwork {
   release(ip: string): void;
   /** Gives the network namespace of process `pid` the address and its way out. */
   attach(ip: string, pid: number): Promise<void>;
+  /** From now on only this machine itself connects to the pod; others get no answer. For as long as the link is there. */
+  close(ip: string): Promise<void>;
   /** Removes the link; the address stays taken until `release`. Idempotent. */
   detach(ip: string): Promise<void>;
   /** The whole set; what is not in it is removed. */

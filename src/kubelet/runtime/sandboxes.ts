@@ -5,6 +5,7 @@
  */
 
 import type { Pod } from '../../api/core/v1/pod.ts';
+import { isFunctionPod } from '../../api/minik8s/v1/function-instance.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import { apart } from '../../base/tracing/current-span.ts';
 import { RuntimeError } from '../../docker/runtime-error.ts';
@@ -43,13 +44,14 @@ export class Sandboxes {
     const reference = { uid, name, namespace };
     if (!pod.spec.hostNetwork) {
       for (let ready = this.#ready.shift(); ready; ready = this.#ready.shift()) {
-        if (await this.#assignReady(ready, reference, attempt)) return ready;
+        if (await this.#assignReady(ready, pod, reference, attempt)) return ready;
       }
     }
     const made = pod.spec.hostNetwork
       ? await this.#options.runtime.runSandbox({ ip: undefined, hostname: undefined })
       : await this.#make(hostname);
     try {
+      await this.#close(made, pod);
       await this.#options.runtime.assignSandbox(made.id, reference, attempt);
       return made;
     } catch (error) {
@@ -108,15 +110,26 @@ export class Sandboxes {
   }
 
   /** False when somebody has removed it. */
-  async #assignReady(ready: SandboxState, pod: PodReference, attempt: number): Promise<boolean> {
+  async #assignReady(
+    ready: SandboxState,
+    pod: Pod,
+    reference: PodReference,
+    attempt: number,
+  ): Promise<boolean> {
     try {
-      await this.#options.runtime.assignSandbox(ready.id, pod, attempt);
+      await this.#close(ready, pod);
+      await this.#options.runtime.assignSandbox(ready.id, reference, attempt);
       return true;
     } catch (error) {
       await this.remove(ready);
       if (error instanceof RuntimeError && error.reason === 'NotFound') return false;
       throw error;
     }
+  }
+
+  /** Before it is the pod's: what an agent that ends here leaves belongs to none. */
+  async #close({ ip }: SandboxState, pod: Pod): Promise<void> {
+    if (ip !== undefined && isFunctionPod(pod)) await this.#options.network.close(ip);
   }
 
   async #make(hostname: string | undefined): Promise<SandboxState> {

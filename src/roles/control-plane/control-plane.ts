@@ -18,7 +18,7 @@ import { version } from '../../base/version.ts';
 import { createControlPlane } from '../../control-plane/control-plane.ts';
 import { bootstrapTokenAuthenticator } from '../../kube-apiserver/authentication/bootstrap-token.ts';
 import { gatewayApp } from '../../kube-apiserver/functions/gateway-app.ts';
-import { hasAddressOfItsNode } from '../../kube-apiserver/functions/reached-pods.ts';
+import { podsOfNode } from '../../kube-apiserver/functions/reached-pods.ts';
 import { defaultIssuer } from '../../kube-apiserver/service-accounts/issuer.ts';
 import { triggerPaths } from '../../kube-apiserver/triggers/trigger-paths.ts';
 import { type Credentials, openCredentials } from '../../pki/credentials.ts';
@@ -145,7 +145,7 @@ export async function startControlPlane(
       metricSource,
     },
     ...admission,
-    ...(options.ownNode && { ownNode: options.ownNode.node, reachesPod: hasAddressOfItsNode }),
+    ...(options.ownNode && { ownNode: options.ownNode.node, reachesPod: podsOfNode(options.ownNode.node) }),
     version: version(),
     processMetrics,
     ...(etcdSocket && { pages: { etcd: etcdPage(etcdSocket) } }),

@@ -6,7 +6,7 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import { connect } from 'node:tls';
 import { systemClock } from '../../../src/base/clock.ts';
 import { eventually } from '../../fixtures/eventually.ts';
-import { type GatewayWorld, merge, startGatewayWorld } from './gateway-world.ts';
+import { functions, type GatewayWorld, merge, startGatewayWorld } from './gateway-world.ts';
 
 const workflows = '/apis/minik8s.io/v1/namespaces/default/workflows';
 
@@ -177,14 +177,34 @@ describe('a request', () => {
   it('says nothing to a program that is the cluster’s to say', async () => {
     const one = await world.fn();
     await world.instance(one, (incoming, outgoing) => outgoing.end(JSON.stringify(incoming.headers)));
-    const headers = { 'function-once': '0', 'function-name': 'other', 'function-namespace': 'other' };
-    for (const way of ['', '?through=%20the|app']) {
-      const { text } = await world.call(`/function/${one.metadata.name}${way}`, { headers });
-      const seen = JSON.parse(text);
+    const task = '0c7c8a4e-6f0b-4c52-8f0a-111111111111.1-0';
+    const headers = {
+      'function-once': '0',
+      'function-name': 'other',
+      'function-namespace': 'other',
+      'function-repeat': 'true',
+      'function-trigger-depth': '16',
+      'function-trigger-chain': 'default/t',
+      'Function-Trigger-Retried': 'true',
+      'function-of-tomorrow': 'x',
+      'function-call-id': task,
+    };
+    const ways = [
+      ...['', '?through=%20the|app'].map((way) => `/function/${one.metadata.name}${way}`),
+      `${functions}/${one.metadata.name}/invoke`,
+    ];
+    for (const way of ways) {
+      const { text } = way.startsWith('/function/')
+        ? await world.call(way, { headers })
+        : await world.server.call('POST', way, {}, { headers });
+      const { 'function-call-id': id, ...seen } = JSON.parse(text);
+      const own = Object.entries(seen).filter(([name]) => name.startsWith('function-'));
       assert.deepEqual(
-        [seen['function-once'], seen['function-name'], seen['function-namespace']],
-        [undefined, one.metadata.name, 'default'],
+        Object.fromEntries(own),
+        { 'function-name': one.metadata.name, 'function-namespace': 'default' },
+        way,
       );
+      assert.match(id, /^[0-9a-f-]{36}$/, 'an id of its own');
     }
   });
   it('that can be read in two ways is refused, and reaches no program', async () => {
@@ -244,10 +264,27 @@ describe('a run of a public workflow', () => {
       (await world.server.call('POST', runs, { metadata: { name: 'order-2' }, spec })).status,
       201,
     );
-    for (const agent of [joe, stranger()])
-      for (const name of ['order-1', 'order-2'])
-        assert.equal((await ask('guessed', agent, name)).status, 409, name);
-    for (const name of ['order-1', 'order-2']) await world.server.call('DELETE', `${runs}/${name}`);
+    for (const name of ['order-1', 'order-2']) {
+      assert.equal((await ask('guessed', joe, name)).status, 409, name);
+      // Whether there is such a run or none.
+      for (const guess of [name, `${name}0`])
+        assert.equal((await ask('guessed', stranger(), guess)).status, 400, guess);
+    }
+    const secret = '0c7c8a4e-6f0b-4c52-8f0a-111111111111';
+    const [first, again, other] = await Promise.all(
+      [secret, secret, secret.replace('0c', '1c')].map(async (wished) => {
+        const answer = await ask('guessed', stranger(), wished);
+        return [answer.status, answer.headers['workflow-run']];
+      }),
+    );
+    assert.deepEqual(first, again);
+    assert.notDeepEqual(first, other);
+    assert.equal(JSON.stringify([first, other]).includes(secret), false);
+    // By the name that is shown nobody gets it.
+    const shown = String(first?.[1]);
+    assert.equal(shown.length >= 32, true);
+    assert.notEqual((await ask('guessed', stranger(), shown)).headers['workflow-run'], shown);
+    await world.server.call('DELETE', runs);
   });
   it('is begun by nobody unknown while a thousand of such are under way', async () => {
     await open('flooded');

@@ -56,6 +56,7 @@ export function paperNetwork(): PodNetwork {
     adopt: (ip) => pool.adopt(ip),
     release: (ip) => pool.release(ip),
     attach: done,
+    close: done,
     detach: done,
     setHostPorts: done,
   };

@@ -13,7 +13,12 @@ import { emptyPod, TestPod } from './overlay-node.ts';
 const source = (path: string) => JSON.stringify(new URL(`../../../src/${path}`, import.meta.url).href);
 
 /** What the agent of a node that is alone does for its pods, and for the addresses that no pod has. */
-const agentProgram = (nodeIP: string, pods: ReadonlyMap<string, number>, ports: readonly HostPort[]) => `
+const agentProgram = (
+  nodeIP: string,
+  pods: ReadonlyMap<string, number>,
+  ports: readonly HostPort[],
+  closed: readonly string[],
+) => `
   import { systemExec as exec } from ${source('base/exec.ts')};
   import { silentLogger as log } from ${source('base/log.ts')};
   import { applyOverlay } from ${source('network/overlay/kernel.ts')};
@@ -24,6 +29,7 @@ const agentProgram = (nodeIP: string, pods: ReadonlyMap<string, number>, ports: 
   const network = new RoutedPodNetwork({ exec, log, ...facts });
   await network.setUp(facts.podCIDR);
   for (const [ip, pid] of ${JSON.stringify([...pods])}) await network.attach(ip, pid);
+  for (const ip of ${JSON.stringify(closed)}) await network.close(ip);
   await network.setHostPorts(${JSON.stringify(ports)});
   const { state } = planOverlay(facts, [{ metadata: { name: 'node' } }], defaultNames);
   await applyOverlay(exec, noOverlay, state, defaultNames);
@@ -108,8 +114,9 @@ test('the pod network of a node', async (context) => {
     podIP: first.ip,
     containerPort: 9000,
   } as const;
-  const pods = new Map([first, second].map((pod) => [pod.ip, pod.pid]));
-  const program = agentProgram(node.address, pods, [hostPort]);
+  const third = new TestPod('10.244.3.4', await emptyPod(node));
+  const pods = new Map([first, second, third].map((pod) => [pod.ip, pod.pid]));
+  const program = agentProgram(node.address, pods, [hostPort], [third.ip]);
   await node.run(process.execPath, '--input-type=module', '-e', program);
   await withoutReversePathFilter(node);
   await stranger.run('ip', 'route', 'add', '10.244.3.0/24', 'via', node.address);
@@ -150,6 +157,32 @@ test('the pod network of a node', async (context) => {
     // What leaves the cluster does so under the node's address.
     const beyond = `${stranger.address} ${node.address} as itself`;
     assert.deepEqual(await atStranger.until(beyond), [beyond]);
+  });
+
+  await context.test('lets nobody reach a closed pod but the machine itself, and by no Service', async () => {
+    const atThird = await listen(node, third, [third.ip], 'closed-pod');
+    const service = '192.0.2.80';
+    const dnat = `ip daddr ${service} dnat to ${third.ip}`;
+    await node.run('nft', 'add', 'table', 'ip', 'service');
+    for (const [hook, priority] of Object.entries({ prerouting: 'dstnat', output: '-100' })) {
+      const chain = `{ type nat hook ${hook} priority ${priority}; }`;
+      await node.run('nft', `add chain ip service ${hook} ${chain}`);
+      await node.run('nft', `add rule ip service ${hook} ${dnat}`);
+    }
+    await stranger.run('ip', 'route', 'add', `${service}/32`, 'via', node.address);
+    for (const to of [third.ip, service]) {
+      await send(second.exec, second.ip, to, 'of a pod');
+      await send(outside.exec, stranger.address, to, 'of another machine');
+    }
+    await send(onHost(node).exec, node.address, service, 'of the machine to the Service');
+    // It asks others itself, and hears their answers.
+    assert.equal(
+      (await third.exec(process.execPath, ['-e', askProgram(first.ip, 9000)])).stdout.trim(),
+      `${first.ip} heard`,
+    );
+    await send(onHost(node).exec, node.address, third.ip, 'of the machine');
+    const own = `${third.ip} ${node.address} of the machine`;
+    assert.deepEqual(await atThird.until(own), [own]);
   });
 
   await context.test('lets no pod reach the loopback of its machine', async () => {

@@ -85,7 +85,8 @@ describe('a trigger with a path', () => {
   it('tells nobody what the sender is to the cluster', async () => {
     const seen = await world.noting('curious');
     await world.trigger('secrets', { target: { name: 'curious' }, http: { path: '/secrets' } });
-    const headers = { authorization: 'Bearer secret', cookie: 'a=secret', 'x-own': 'yes' };
+    const forged = { 'function-call-id': 'r.1', 'function-trigger-depth': '3' };
+    const headers = { authorization: 'Bearer secret', cookie: 'a=secret', 'x-own': 'yes', ...forged };
     assert.equal((await world.call('POST', invoke('secrets'), {}, { headers })).status, 202);
     const event = await world.eventually('it is told', () => seen[0]);
     assert.equal(JSON.stringify(event).includes('secret"'), false, JSON.stringify(event));
@@ -114,6 +115,14 @@ describe('a trigger with a path', () => {
         ids.add(JSON.parse(answer.text).id);
       }
     assert.equal(ids.size, 4);
+    const other = await world.call(
+      'POST',
+      `${invoke('guessed')}?amount=9`,
+      { order: 1 },
+      { ...nobody, ...given },
+    );
+    ids.add(JSON.parse(other.text).id);
+    assert.equal(ids.size, 5, 'with another query it is another request');
   });
   it('lets nobody unknown begin more runs while a thousand have not ended', async () => {
     const definition = { StartAt: 'A', States: { A: { Type: 'Wait', Seconds: 9999, End: true } } };

@@ -1,6 +1,11 @@
 /** What marks a pod as an instance of a function. */
+
+import { controllerOf } from '../../../apimachinery/meta.ts';
+import { apiVersionOf } from '../../../apimachinery/resource-definition.ts';
 import type { Pod } from '../../core/v1/pod.ts';
 import { podCondition } from '../../core/v1/pod-conditions.ts';
+import { functionResource } from './function.ts';
+import { isFunctionImage } from './function-image.ts';
 
 /** Label: name of the Function. */
 export const functionLabel = 'minik8s.io/function';
@@ -18,3 +23,11 @@ export const instancePort = 8080;
 export const isInstanceLost = (pod: Pod): boolean =>
   podCondition(pod, 'Ready')?.status === 'False' &&
   pod.status?.containerStatuses?.every(({ started, state }) => started === true && state?.running) === true;
+
+/** Whether it runs the program of a function, or is to be given one: gateways alone may call it. */
+export function isFunctionPod(pod: Pod): boolean {
+  const owner = controllerOf(pod);
+  const isOwned =
+    owner?.kind === functionResource.kind && owner.apiVersion === apiVersionOf(functionResource);
+  return isOwned || (pod.spec.containers ?? []).some(({ image }) => isFunctionImage(image ?? ''));
+}

@@ -20,7 +20,19 @@ class FakeCache {
   revision = 1;
 
   get = (key: string) => this.#cached(key);
-  list = (prefix: string) => this.#under(prefix).map(([, object]) => ({ object }));
+  /** Names of listed objects that the cache keeps decoded from now on. */
+  readonly kept: string[] = [];
+  list = (prefix: string) =>
+    this.#under(prefix).map(([, unowned]) => {
+      const keep = () => void this.kept.push(unowned.metadata.name);
+      return {
+        unowned,
+        get object() {
+          keep();
+          return unowned;
+        },
+      };
+    });
   index = ({ prefix, keysOf }: IndexDeclaration) => ({
     get: (wanted: string) =>
       this.#under(prefix)
@@ -186,6 +198,7 @@ describe('a gateway', () => {
     another.gateway.start();
     await another.clock.advance(61_000);
     assert.deepEqual(another.written, []);
+    assert.deepEqual([cache.kept, another.cache.kept], [['f'], []], 'one that rests is not kept decoded');
   });
 });
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Pod } from '../../../../src/api/core/v1/pod.ts';
-import { hasAddressOfItsNode } from '../../../../src/kube-apiserver/functions/reached-pods.ts';
+import { podsOfNode } from '../../../../src/kube-apiserver/functions/reached-pods.ts';
 import type { Cache } from '../../../../src/storage/cache.ts';
 
 const nodes: Readonly<Record<string, object>> = {
@@ -17,16 +17,22 @@ const cache = {
   },
 } as unknown as Cache;
 
-it('only those whose address is of the range of their node: a node may say any', () => {
-  const reaches = (nodeName: string, podIP?: string) =>
-    hasAddressOfItsNode({ spec: { nodeName }, status: { podIP } } as unknown as Pod, cache);
+it('only those of its own node whose address is of the range of that: a node may say any', () => {
+  const reaches = (nodeName: string, podIP?: string, hostNetwork = false) =>
+    podsOfNode(nodeName)({ spec: { nodeName, hostNetwork }, status: { podIP } } as unknown as Pod, cache);
   assert.deepEqual([reaches('n1', '10.244.1.7'), reaches('n2', '10.244.2.7')], [true, true]);
+  const other = { spec: { nodeName: 'n2' }, status: { podIP: '10.244.2.7' } } as unknown as Pod;
+  assert.equal(podsOfNode('n1')(other, cache), false, 'the agent of the other connects to it');
+  assert.equal(reaches('n1', '10.244.1.7', true), false, 'it has the network of the machine');
   for (const address of [
     '127.0.0.1',
     '10.244.2.7',
     '169.254.169.254',
     '::1',
     '::ffff:127.0.0.1',
+    '10.244.1.007',
+    '10.244.1.7/32',
+    '192.0.2.1',
     '',
     undefined,
   ])

@@ -18,15 +18,18 @@ const there = (over: object = {}) =>
     status: { phase: 'Succeeded', output: 'secret' },
   }) as unknown as WorkflowRun;
 
+const named: string[] = [];
+
 /** The status and the text of the answer to a call that wishes the name `mine`. */
-async function call(user: string, run = there(), workflow: object = {}, underWay = 0) {
+async function call(user: string, run = there(), workflow: object = {}, wished = 'mine', underWay = 0) {
   const runs: RunClient = {
     create: async ({ metadata: { name = '' } }) => {
+      named.push(name);
       throw newAlreadyExists(workflowRunResource, name);
     },
     get: async () => run,
   };
-  const headers = { 'workflow-run-name': 'mine', 'content-length': '7' };
+  const headers = { 'workflow-run-name': wished, 'content-length': '7' };
   const scope = {
     info: { namespace: 'default', name: 'w' },
     request: new Request('http://x/', { method: 'POST', headers, body: '{"a":1}' }),
@@ -57,8 +60,22 @@ describe('a run of the wished name', () => {
     assert.deepEqual(await call('alice'), [200, '"secret"']);
   });
   it('is nobody else’s', async () => {
-    for (const user of ['mallory', 'system:anonymous', 'Alice'])
-      assert.deepEqual(await call(user), [409], user);
+    for (const user of ['mallory', 'Alice']) assert.deepEqual(await call(user), [409], user);
+  });
+  it('is a secret of the stranger who chose it, and says nothing of the runs there are', async () => {
+    assert.deepEqual(await call('system:anonymous'), [400]);
+    const stranger = 'system:anonymous';
+    const theirs = there();
+    Object.assign(theirs.metadata, { annotations: { 'minik8s.io/called-by': stranger } });
+    const secret = '0c7c8a4e-6f0b-4c52-8f0a-111111111111';
+    named.length = 0;
+    for (const wished of [secret, secret, secret.replace('0', '1')])
+      assert.deepEqual(await call(stranger, theirs, {}, wished), [200, '"secret"']);
+    const [first = '', second, third] = named;
+    assert.deepEqual([first === second, first === third], [true, false]);
+    assert.match(first, /^w-[0-9a-f]{32}$/);
+    await call(stranger, theirs, { uid: 'another' }, secret);
+    assert.notEqual(named.at(-1), first, 'of another workflow it is another one');
   });
   it('is none of another workflow, or with another input', async () => {
     assert.deepEqual(await call('alice', there({ workflow: 'other' })), [409]);
@@ -68,10 +85,12 @@ describe('a run of the wished name', () => {
     assert.deepEqual(await call('alice', there(), { deletionTimestamp: at(1) }), [404]);
   });
   it('is begun by no stranger where strangers have too many under way, and by others all the same', async () => {
-    const anybodys = { ...there(), metadata: meta('mine', { annotations: { 'minik8s.io/called-by': 'x' } }) };
-    const of = (user: string, count: number) => call(user, anybodys as WorkflowRun, {}, count);
-    assert.deepEqual(await of('system:anonymous', mostOfStrangers), [429]);
-    assert.deepEqual(await of('system:anonymous', mostOfStrangers - 1), [409]);
-    assert.deepEqual(await call('alice', there(), {}, mostOfStrangers), [200, '"secret"']);
+    const secret = '0c7c8a4e-6f0b-4c52-8f0a-111111111111';
+    const stranger = 'system:anonymous';
+    const theirs = there();
+    Object.assign(theirs.metadata, { annotations: { 'minik8s.io/called-by': stranger } });
+    assert.deepEqual(await call(stranger, theirs, {}, secret, mostOfStrangers), [429]);
+    assert.deepEqual(await call(stranger, theirs, {}, secret, mostOfStrangers - 1), [200, '"secret"']);
+    assert.deepEqual(await call('alice', there(), {}, 'mine', mostOfStrangers), [200, '"secret"']);
   });
 });

@@ -4,18 +4,23 @@ import { describe, it } from 'node:test';
 import type { WorkflowRun } from '../../../../src/api/minik8s/v1/workflow-run.ts';
 import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
 import {
+  checkRequestsOfStrangers,
   checkRunsOfStrangers,
-  checkRunsOfTrigger,
-  mostOfStrangers,
+  namespaceRoom,
+  ownRoom,
 } from '../../../../src/kube-apiserver/workflows/strangers-runs.ts';
 import type { Cache, IndexDeclaration } from '../../../../src/storage/cache.ts';
 import { meta } from '../../controllers/objects.ts';
 
-const cacheOf = (objects: readonly KubeObject[]) =>
+const mostOfStrangers = ownRoom.count;
+/** Each object has so many bytes. */
+const cacheOf = (objects: readonly KubeObject[], size = 1) =>
   ({
     index: ({ keysOf }: IndexDeclaration) => ({
       get: (key: string) =>
-        objects.filter((object) => [...keysOf(object)].includes(key)).map((object) => ({ object })),
+        objects
+          .filter((object) => [...keysOf(object)].includes(key))
+          .map((object) => ({ object, bytes: { length: size } })),
     }),
   }) as unknown as Cache;
 
@@ -43,11 +48,51 @@ describe('runs of strangers', () => {
     assert.ok(!isFull(many(mostOfStrangers, 'Running', known)));
     assert.ok(!isFull(many(mostOfStrangers, 'Running', { namespace: 'other' })));
   });
+  it('of all workflows of a namespace count together', () => {
+    const runs = Array.from({ length: namespaceRoom.count }, (_, i) => ({
+      ...run(i, 'Running'),
+      spec: { workflow: `w${i % 5}` },
+    })) as WorkflowRun[];
+    assert.ok(isFull(runs, 'w0') && isFull(runs, 'another'));
+    assert.ok(!isFull(runs.slice(1), 'w0'));
+  });
+  it('are bounded by what they take in the store, for a workflow and for a namespace', () => {
+    const some = (count: number, workflow: string, size: number) => () =>
+      checkRunsOfStrangers(cacheOf(many(count), size), 'default', workflow);
+    const mebibyte = 1024 * 1024;
+    assert.throws(some(ownRoom.mebibytes, 'w', mebibyte), { message: /16 MiB/ });
+    some(ownRoom.mebibytes - 1, 'w', mebibyte)();
+    some(ownRoom.mebibytes, 'another', mebibyte)();
+    assert.throws(some(namespaceRoom.mebibytes, 'another', mebibyte), { message: /namespace default/ });
+  });
   it('of a trigger count while they go on, whoever began them', () => {
     const led = { labels: { 'minik8s.io/trigger': 't' }, annotations: {} };
-    const check = (runs: readonly WorkflowRun[]) => checkRunsOfTrigger(cacheOf(runs), 'default', 't');
-    assert.throws(() => check(many(mostOfStrangers, 'Running', led)), /1000 runs/);
+    const check = (runs: readonly WorkflowRun[]) => checkRequestsOfStrangers(cacheOf(runs), 'default', 't');
+    assert.throws(() => check(many(mostOfStrangers, 'Running', led)), /runs .* 1000/);
     check(many(mostOfStrangers, 'Failed', led));
     check(many(mostOfStrangers - 1, 'Running', led));
+  });
+});
+
+describe('requests of strangers to a trigger', () => {
+  const event = (phase: string, type = 'minik8s.io/http.request', trigger = 't') =>
+    ({
+      metadata: meta('e'),
+      spec: { trigger, type, replays: 0 },
+      status: { phase },
+    }) as unknown as KubeObject;
+  const check = (events: readonly KubeObject[], size: number) => () =>
+    checkRequestsOfStrangers(cacheOf(events, size), 'default', 't');
+  const many = (count: number, ...of: Parameters<typeof event>) =>
+    Array.from({ length: count }, () => event(...of));
+  const quarter = 256 * 1024;
+  it('are bounded by what waits to be delivered', () => {
+    assert.throws(check(many(64, 'Pending'), quarter), { message: /requests .* 16 MiB/ });
+    check(many(63, 'Pending'), quarter)();
+    assert.throws(check(many(128, 'Pending', undefined, 'other'), quarter), { message: /namespace/ });
+  });
+  it('are not kept out by dead letters, nor by events of other sources', () => {
+    check(many(128, 'Failed'), quarter)();
+    check(many(128, 'Pending', 'minik8s.io/cron'), quarter)();
   });
 });
