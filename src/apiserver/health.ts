@@ -29,11 +29,20 @@ export function createHealth(server: ServerContext, cacheSynced: (() => boolean)
     const synced = cacheSynced?.() ?? server.cache.revision > 0;
     if (!synced) throw newStatusError('ServiceUnavailable', 'the watch cache has not listed the store yet');
   };
+  const room: Check = () => {
+    const level = server.store.room?.level() ?? 'free';
+    if (level === 'free') return;
+    throw newStatusError(
+      'ServiceUnavailable',
+      `etcd is almost full (${level}): delete objects that are not needed`,
+    );
+  };
   const checks: Readonly<Record<string, ReadonlyMap<string, Check>>> = {
     livez: new Map([['ping', ping]]),
     readyz: new Map([
       ['ping', ping],
       ['etcd', etcd],
+      ['etcd-room', room],
       ['informer-sync', informers],
     ]),
     healthz: new Map([

@@ -3,7 +3,9 @@ import { WireReader } from '../apimachinery/protobuf/reader.ts';
 import type { WireWriter } from '../apimachinery/protobuf/writer.ts';
 import type {
   Compare,
+  FullMember,
   KeyValue,
+  MemberStatus,
   RangeRequest,
   RangeResponse,
   RequestOp,
@@ -152,16 +154,63 @@ function eventOf(reader: WireReader): WatchEvent {
   return event;
 }
 
-/** Of the answer to Status. */
-export function readVersion(message: Buffer): string {
+/** The answer to Status. */
+export function readStatus(message: Buffer): MemberStatus {
   const reader = readerOf(message);
-  let version = '';
+  const status: Mutable<MemberStatus> = {
+    version: '',
+    revision: 0,
+    size: 0,
+    inUse: 0,
+    quota: undefined,
+    isFull: false,
+  };
   while (!reader.done) {
     const { field, wire } = reader.tag();
-    if (field === 2) version = reader.string(wire);
+    if (field === 1) status.revision = headerOf(reader.within(wire)).revision;
+    else if (field === 2) status.version = reader.string(wire);
+    else if (field === 3) status.size = reader.int64(wire);
+    // Alarms, as text.
+    else if (field === 8) status.isFull = reader.string(wire).includes('NOSPACE') || status.isFull;
+    else if (field === 9) status.inUse = reader.int64(wire);
+    else if (field === 12) status.quota = reader.int64(wire) || undefined;
     else reader.skip(wire);
   }
-  return version;
+  return status;
+}
+
+const alarmDeactivate = 2;
+const alarmNoSpace = 1;
+
+/** All alarms are asked for without a member, one is disarmed with it. */
+export function writeAlarm(writer: WireWriter, disarmed?: FullMember): void {
+  if (disarmed === undefined) return;
+  writer.varint(1, alarmDeactivate);
+  writer.varint(2, disarmed);
+  writer.varint(3, alarmNoSpace);
+}
+
+/** The members that have raised NOSPACE. */
+export function readFullMembers(message: Buffer): FullMember[] {
+  const reader = readerOf(message);
+  const members: FullMember[] = [];
+  while (!reader.done) {
+    const { field, wire } = reader.tag();
+    if (field !== 2) {
+      reader.skip(wire);
+      continue;
+    }
+    const alarm = reader.within(wire);
+    let [member, type] = [0n, 0];
+    while (!alarm.done) {
+      const { field: inner, wire: innerWire } = alarm.tag();
+      if (inner === 1) member = alarm.uint64(innerWire);
+      else if (inner === 2) type = alarm.int32(innerWire);
+      else alarm.skip(innerWire);
+    }
+    if (type === alarmNoSpace) members.push(member);
+  }
+  return members;
 }
 
 /** What a message means that leaves it out. */

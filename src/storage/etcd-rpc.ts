@@ -120,13 +120,40 @@ export function isUnanswered(error: unknown): boolean {
   return error instanceof RpcError && error.failure === 'unanswered';
 }
 
+/** What a member says of itself; sizes in bytes. */
+export interface MemberStatus {
+  readonly version: string;
+  readonly revision: number;
+  readonly size: number;
+  readonly inUse: number;
+  /** From etcd 3.6 on. */
+  readonly quota: number | undefined;
+  /** Whether any member has raised the alarm NOSPACE. */
+  readonly isFull: boolean;
+}
+
+/** An alarm NOSPACE, by the id of the member that raised it. */
+export type FullMember = bigint;
+
+/** Calls that are about one member, not the cluster. */
+export interface MemberRpc {
+  status(timeoutMs: number): Promise<MemberStatus>;
+  /** The member answers nothing else meanwhile. */
+  defragment(timeoutMs: number): Promise<void>;
+}
+
 /** Every call rejects with RpcError, and none is retried. `timeoutMs` bounds a call. */
 export interface EtcdRpc {
   range(request: RangeRequest, timeoutMs: number): Promise<RangeResponse>;
   txn(request: TxnRequest, timeoutMs: number): Promise<TxnResponse>;
-  compact(revision: number, timeoutMs: number): Promise<void>;
+  /** `isPhysical`: resolves when the history has gone from the database, rather than when nobody can read it. */
+  compact(revision: number, timeoutMs: number, isPhysical?: boolean): Promise<void>;
   /** The server's version, such as `3.4.23`. */
   version(timeoutMs: number): Promise<string>;
+  /** One for each endpoint. */
+  readonly members: readonly MemberRpc[];
+  /** Disarms the alarm NOSPACE of all members; an alarm of damaged data stays. */
+  disarmFull(timeoutMs: number): Promise<void>;
   openWatch(): Promise<WatchStream>;
   close(): void;
 }

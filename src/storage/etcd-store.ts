@@ -3,6 +3,7 @@ import { type Clock, sleep } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
 import { listPages, toStoredValue } from './etcd-list.ts';
+import { EtcdRoom } from './etcd-room.ts';
 import {
   type EtcdRpc,
   isUnanswered,
@@ -79,6 +80,7 @@ export async function createEtcdStore(options: EtcdStoreOptions): Promise<Store>
   const trustProgress = progressIsOrdered(version);
   log.debug('connected to etcd', { version, revision: lastRevision });
   const writer = createWriter({ ...options, onAnswer, lastRevision: () => lastRevision });
+  const room = new EtcdRoom(options);
 
   const askProgress = (prefix: string, stream: WatchStream) => {
     if (trustProgress) return stream.send({ progress_request: {} });
@@ -104,9 +106,12 @@ export async function createEtcdStore(options: EtcdStoreOptions): Promise<Store>
       const hears = [...watches].some(({ stream }) => stream !== undefined);
       return options.isOnlyWriter && hears ? lastRevision : undefined;
     },
-    create: (key, value, claims) => writer.write({ key, value, expected: 0, claims: claims ?? {} }),
+    create: (key, value, claims) =>
+      room.during(value.length, () => writer.write({ key, value, expected: 0, claims: claims ?? {} })),
     update: (key, value, expected, claims) =>
-      writer.write({ key, value, expected: existing(expected), claims: claims ?? {} }),
+      room.during(value.length, () =>
+        writer.write({ key, value, expected: existing(expected), claims: claims ?? {} }),
+      ),
     delete: (key, expected, claims) =>
       writer.write({ key, value: undefined, expected: existing(expected), claims: claims ?? {} }),
     async *watch(prefix, after, signal) {
@@ -132,6 +137,7 @@ export async function createEtcdStore(options: EtcdStoreOptions): Promise<Store>
     requestProgress() {
       for (const { prefix, stream } of watches) if (stream) askProgress(prefix, stream);
     },
+    room,
     async compact(revision) {
       // Compacted to here or further already: what was asked for holds.
       await ask(`compacting to ${revision}`, (timeoutMs) => rpc.compact(revision, timeoutMs)).catch(

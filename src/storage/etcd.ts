@@ -12,11 +12,13 @@ import { framed } from '../grpc/frames.ts';
 import { GrpcError, type StatusName } from '../grpc/status.ts';
 import { EndpointChoice } from './endpoint-choice.ts';
 import {
+  readFullMembers,
   readRange,
+  readStatus,
   readTxn,
-  readVersion,
   readWatch,
   sizeOfTxn,
+  writeAlarm,
   writeRange,
   writeTxn,
   writeWatch,
@@ -138,10 +140,35 @@ function rpcOver(clients: readonly GrpcClient[], { random, log, endpoints }: Etc
       readRange(await call('KV/Range', ms, shortRequest, (writer) => writeRange(writer, request))),
     txn: async (request, ms) =>
       readTxn(await call('KV/Txn', ms, sizeOfTxn(request), (writer) => writeTxn(writer, request))),
-    compact: async (revision, ms) => {
-      await call('KV/Compact', ms, shortRequest, (writer) => writer.varint(1, revision));
+    compact: async (revision, ms, isPhysical) => {
+      await call('KV/Compact', ms, shortRequest, (writer) => {
+        writer.varint(1, revision);
+        if (isPhysical) writer.varint(2, 1);
+      });
     },
-    version: async (ms) => readVersion(await call('Maintenance/Status', ms, shortRequest, () => undefined)),
+    version: async (ms) =>
+      readStatus(await call('Maintenance/Status', ms, shortRequest, () => undefined)).version,
+    members: clients.map((client) => {
+      const ask = (method: string, ms: number) =>
+        client
+          .call(
+            `/etcdserverpb.Maintenance/${method}`,
+            framed(shortRequest, () => undefined),
+            ms,
+          )
+          .catch((cause) => {
+            throw toRpcError(cause);
+          });
+      return {
+        status: async (ms) => readStatus(await ask('Status', ms)),
+        defragment: async (ms) => void (await ask('Defragment', ms)),
+      };
+    }),
+    async disarmFull(ms) {
+      const alarms = await call('Maintenance/Alarm', ms, shortRequest, (writer) => writeAlarm(writer));
+      for (const member of readFullMembers(alarms))
+        await call('Maintenance/Alarm', ms, shortRequest, (writer) => writeAlarm(writer, member));
+    },
     async openWatch() {
       const index = choice.current;
       const open = watchesAt(index);

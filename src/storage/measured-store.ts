@@ -1,5 +1,6 @@
 /** How often the store is asked for what, how long that takes and how often it fails, under kube-apiserver's names for etcd. */
 import type { Clock } from '../base/clock.ts';
+import { gauge } from '../base/metric-family.ts';
 import { Counter, Histogram } from '../base/metrics/instruments.ts';
 import type { Registry } from '../base/metrics/registry.ts';
 import { ClaimTakenError, KeyExistsError, RevisionMismatchError, type Store } from './store.ts';
@@ -9,6 +10,8 @@ const labels = ['operation', 'type'] as const;
 const bounds = [
   ...[0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60],
 ];
+
+const roomValues = { free: 2, scarce: 1, critical: 0 };
 
 /** The same store, measured. */
 export function measuredStore(store: Store, registry: Registry, clock: Clock): Store {
@@ -23,6 +26,19 @@ export function measuredStore(store: Store, registry: Registry, clock: Clock): S
       bounds,
     }),
   );
+  const { room } = store;
+  if (room) {
+    registry.collect(() => [
+      gauge('apiserver_storage_size_bytes', 'Size of the database of etcd, of its largest member.', [
+        { value: room.size() },
+      ]),
+      gauge(
+        'minik8s_storage_room',
+        'Room in etcd: 2 free, 1 scarce (new and large objects are refused), 0 critical (only deletions and Leases are written).',
+        [{ value: roomValues[room.level()] }],
+      ),
+    ]);
+  }
   const measured = async <T>(operation: string, key: string, asked: Promise<T>): Promise<T> => {
     const begun = clock.monotonic();
     const type = typeOf(key);

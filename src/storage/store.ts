@@ -6,6 +6,8 @@
  *   if even that fails the promise rejects with StoreUnavailableError and the outcome is unknown to the caller.
  * - Each write has a revision of its own, so a watcher can resume after any event.
  */
+import type { RoomLevel } from './room-plan.ts';
+
 export interface StoredValue {
   readonly key: string;
   readonly value: Buffer;
@@ -59,6 +61,15 @@ export interface WatchBatch {
   readonly revision: number;
 }
 
+/** How full the store is. */
+export interface StoreRoom {
+  level(): RoomLevel;
+  /** Bytes. */
+  size(): number;
+  /** Looks and makes room until the signal aborts. */
+  keep(signal: AbortSignal): Promise<void>;
+}
+
 export interface Store {
   /** Linearizable read. */
   get(key: string): Promise<StoredValue | undefined>;
@@ -87,6 +98,8 @@ export interface Store {
   watch(prefix: string, after: number, signal: AbortSignal): AsyncIterable<WatchBatch>;
   /** Asks every open watch for a batch that says how far it has come. */
   requestProgress(): void;
+  /** Where what is stored is bounded. */
+  readonly room?: StoreRoom;
   /** Forgets history before `revision`. */
   compact(revision: number): Promise<void>;
   close(): Promise<void>;

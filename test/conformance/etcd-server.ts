@@ -30,11 +30,15 @@ export interface TestEtcd {
   stop(): Promise<void>;
 }
 
-export async function startTestEtcd(subdirectory = 'etcd'): Promise<TestEtcd> {
+export async function startTestEtcd(
+  subdirectory = 'etcd',
+  more: { readonly binary?: string; readonly quotaBytes?: number } = {},
+): Promise<TestEtcd> {
   // Goes with this process, and the etcd in it too, however that ends.
   const directory = makeDirectory('minik8s-store-');
   const etcd = await startEmbeddedEtcd({
     ...binaries,
+    ...more,
     dataDir: path.join(directory, subdirectory),
     log: silentLogger,
     clock: systemClock,

@@ -96,6 +96,12 @@ export class WireReader {
     return typeof value === 'number' ? value : Number(BigInt.asIntN(64, value));
   }
 
+  /** Exact, unlike `int64`: for ids, whose every bit counts. */
+  uint64(wire: number): bigint {
+    expectWire(wire, wireTypes.varint);
+    return BigInt(this.#varint());
+  }
+
   int32(wire: number): number {
     expectWire(wire, wireTypes.varint);
     const value = this.#varint();

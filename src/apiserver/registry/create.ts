@@ -25,6 +25,7 @@ import { withRoom } from './guaranteed-update.ts';
 import { isSurelyNotStored } from './not-stored.ts';
 import { initializeMeta, matchTarget } from './object-meta.ts';
 import { prepareForCreate, validateForCreate } from './preparation.ts';
+import { requireRoom } from './require-room.ts';
 import { keepNote, noteTrace } from './trace-notes.ts';
 
 export interface CreateRequest {
@@ -155,7 +156,10 @@ async function store(
         await requireUnclaimed(server, claims);
         return { object, kept: { object: owners ? decodeObject(encodeObject(object, owners)) : object } };
       }
-      const write = (value: Buffer) => server.store.create(key, value, claims);
+      const write = async (value: Buffer) => {
+        requireRoom(server.store, definition, object, 0, value.length);
+        return server.store.create(key, value, claims);
+      };
       const { value, revision } = await withRoom(object, owners, !request.isOwned, write);
       object.metadata.resourceVersion = String(revision);
       return { object, kept: storedObject({ key, value, revision }) };

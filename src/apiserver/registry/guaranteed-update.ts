@@ -19,6 +19,7 @@ import type { ServerContext } from '../server-context.ts';
 import { storedObject } from '../stored-object.ts';
 import { requireUnclaimed } from './claims.ts';
 import { isSurelyNotStored } from './not-stored.ts';
+import { requireRoom } from './require-room.ts';
 
 export type Decision =
   | {
@@ -87,7 +88,7 @@ export async function guaranteedUpdate(
     try {
       const kept = target.dryRun
         ? await tryClaims(server, decision)
-        : await applyOrTell(server, key, decision, snapshot.revision);
+        : await applyOrTell(server, { ...target, key }, decision, snapshot);
       return { type, object, kept };
     } catch (error) {
       if (error instanceof ClaimTakenError) taken.add(error.claim);
@@ -131,14 +132,16 @@ async function tryClaims(
   return { object };
 }
 
+type StoredTarget = UpdateTarget & { readonly key: string };
+
 async function applyOrTell(
   server: ServerContext,
-  key: string,
+  target: StoredTarget,
   decision: Exclude<Decision, { type: 'keep' }>,
-  revision: number,
+  snapshot: Snapshot,
 ): Promise<Kept> {
   try {
-    return await apply(server, key, decision, revision);
+    return await apply(server, target, decision, snapshot);
   } catch (error) {
     if (decision.type === 'write' && isSurelyNotStored(error)) decision.notStored?.();
     throw error;
@@ -147,9 +150,9 @@ async function applyOrTell(
 
 async function apply(
   server: ServerContext,
-  key: string,
+  { key, definition }: StoredTarget,
   decision: Exclude<Decision, { type: 'keep' }>,
-  revision: number,
+  { revision, bytes }: Snapshot,
 ): Promise<Kept> {
   const { object, claims } = decision;
   const { store } = server;
@@ -157,7 +160,10 @@ async function apply(
     object.metadata.resourceVersion = String(await store.delete(key, revision, claims));
     return { object };
   }
-  const update = (value: Buffer) => store.update(key, value, revision, claims);
+  const update = async (value: Buffer) => {
+    requireRoom(store, definition, object, bytes.length, value.length);
+    return store.update(key, value, revision, claims);
+  };
   const written = await withRoom(object, undefined, decision.mayForgetOwners ?? false, update);
   object.metadata.resourceVersion = String(written.revision);
   return storedObject({ key, ...written });

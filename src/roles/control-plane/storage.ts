@@ -31,6 +31,8 @@ export async function openStorage(
   const opened = await openStore(options, stack, signal);
   const { store } = opened;
   void inBackground(stack, (until) => runCompactor({ store, clock: options.clock, log: options.log }, until));
+  const { room } = store;
+  if (room) void inBackground(stack, (until) => room.keep(until));
   return opened;
 }
 

@@ -48,8 +48,14 @@ describe('a server that is well', () => {
     ['/healthz/etcd', '200 ok'],
     ['/livez?verbose', '200 [+]ping ok\nlivez check passed\n'],
     ['/livez?verbose&exclude=etcd', '200 [+]ping ok\nlivez check passed\n'],
-    ['/readyz?verbose', '200 [+]ping ok\n[+]etcd ok\n[+]informer-sync ok\nreadyz check passed\n'],
-    ['/readyz?verbose&exclude=etcd&exclude=ping', '200 [+]informer-sync ok\nreadyz check passed\n'],
+    [
+      '/readyz?verbose',
+      '200 [+]ping ok\n[+]etcd ok\n[+]etcd-room ok\n[+]informer-sync ok\nreadyz check passed\n',
+    ],
+    [
+      '/readyz?verbose&exclude=etcd&exclude=ping',
+      '200 [+]etcd-room ok\n[+]informer-sync ok\nreadyz check passed\n',
+    ],
     ['/readyz/etcd?verbose', '200 [+]etcd ok\nreadyz check passed\n'],
     ['/healthz?verbose', '200 [+]ping ok\n[+]etcd ok\nhealthz check passed\n'],
     ['/livez?exclude=ping', '200 ok'],
@@ -70,7 +76,8 @@ describe('a server whose store does not answer', () => {
 
   test('lives, and is not ready', async () => {
     assert.equal(await ask('/livez'), '200 ok');
-    const readyz = '500 [+]ping ok\n[-]etcd failed: gone\n[+]informer-sync ok\nreadyz check failed\n';
+    const readyz =
+      '500 [+]ping ok\n[-]etcd failed: gone\n[+]etcd-room ok\n[+]informer-sync ok\nreadyz check failed\n';
     assert.equal(await ask('/readyz'), readyz);
     assert.equal(await ask('/readyz/etcd'), '500 [-]etcd failed: gone\nreadyz check failed\n');
     assert.equal(await ask('/healthz'), '500 [+]ping ok\n[-]etcd failed: gone\nhealthz check failed\n');

@@ -5,8 +5,8 @@ import type { WireWriter } from '../../../src/apimachinery/protobuf/writer.ts';
 import { framed } from '../../../src/grpc/frames.ts';
 import {
   readRange,
+  readStatus,
   readTxn,
-  readVersion,
   readWatch,
   sizeOfTxn,
   writeRange,
@@ -210,7 +210,7 @@ describe('what is answered', () => {
 
   it('a version', () => {
     const message = { header, version: '3.6.1', dbSize: '123', errors: ['what'] };
-    assert.equal(readVersion(answered('Maintenance/Status', message)), '3.6.1');
+    assert.equal(readStatus(answered('Maintenance/Status', message)).version, '3.6.1');
   });
 
   it('clusters whose ids take 64 bits are told apart', () => {

@@ -63,6 +63,8 @@ export class ModelEtcd {
       this.#check('version', timeoutMs);
       return this.version;
     },
+    members: [],
+    disarmFull: async () => undefined,
     openWatch: async () => {
       this.#check('watch', 0);
       return this.#openWatch();

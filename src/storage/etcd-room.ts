@@ -1,0 +1,194 @@
+/**
+ * Keeps room in etcd. It asks each member how large its database is, since etcd has no notice of that, and counts what is sent in
+ * between. Before the quota is reached the API server refuses what can wait (room-plan.ts); history is forgotten early, members are
+ * defragmented one after the other, and the alarm NOSPACE is disarmed once there is room again.
+ */
+import { type Clock, sleep } from '../base/clock.ts';
+import { errorMessage, type Logger } from '../base/log.ts';
+import { type EtcdRpc, type MemberStatus, RpcError } from './etcd-rpc.ts';
+import {
+  historyToForget,
+  isToDefragment,
+  isToDisarm,
+  levelOf,
+  type MemberUsage,
+  type RoomLevel,
+  worstLevel,
+} from './room-plan.ts';
+
+export interface EtcdRoomOptions {
+  readonly rpc: EtcdRpc;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly attemptMs: number;
+}
+
+/** A member that answers nothing else meanwhile writes its whole database anew. */
+const defragmentMs = 120_000;
+const looksEveryMs = 10_000;
+/** Where little is left. */
+const looksOftenMs = 2000;
+/** History that is kept where it is forgotten early: clients whose watches break go on within it. */
+const shortHistoryMs = 30_000;
+/** Sizes that etcd reports lag behind by this at most: it commits to its file in batches. */
+const settlesMs = 2000;
+const bucketMs = 100;
+/** A member is not defragmented again before. */
+const restMs = 20_000;
+
+export class EtcdRoom {
+  readonly #options: EtcdRoomOptions;
+  readonly #log: Logger;
+  /** By member, as in `rpc.members`. */
+  #usage: MemberUsage[] = [];
+  /** The size at which members of unknown quota raised the alarm. */
+  #learned: number | undefined;
+  readonly #defragmented = new Map<number, number>();
+  #seen: readonly { readonly at: number; readonly revision: number }[] = [];
+  /** What was sent of late, by tenths of a second; the oldest first. */
+  #sent: { readonly at: number; bytes: number }[] = [];
+  #level: RoomLevel = 'free';
+  #wake: (() => void) | undefined;
+
+  constructor(options: EtcdRoomOptions) {
+    this.#options = options;
+    this.#log = options.log.named('etcd-room');
+  }
+
+  level(): RoomLevel {
+    return worstLevel(this.#usage.map((usage) => levelOf(usage, this.#written())));
+  }
+
+  /** Bytes that the largest member's database takes; 0 before it was asked. */
+  size(): number {
+    return Math.max(0, ...this.#usage.map(({ size }) => size));
+  }
+
+  /** Counts a value on its way to etcd. */
+  during<T>(bytes: number, write: () => Promise<T>): Promise<T> {
+    const at = this.#options.clock.monotonic();
+    const last = this.#sent.at(-1);
+    if (last && at - last.at < bucketMs) last.bytes += bytes;
+    else this.#sent.push({ at, bytes });
+    // What was measured is too old to go by.
+    if (this.level() !== this.#level) this.#wake?.();
+    return write();
+  }
+
+  #written(): number {
+    return this.#sent.reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  /** Looks and makes room until the signal aborts. */
+  async keep(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    let failed = false;
+    while (!signal.aborted) {
+      try {
+        await this.look();
+        failed = false;
+      } catch (error) {
+        if (!failed)
+          this.#log.warn('room in etcd cannot be kept, trying again', { error: errorMessage(error) });
+        failed = true;
+      }
+      const often =
+        this.level() !== 'free' || this.#usage.some((usage) => historyToForget(usage) !== 'nothing');
+      const woken = new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      const waited = new AbortController();
+      const until = AbortSignal.any([signal, waited.signal]);
+      const rest = sleep(clock, often ? looksOftenMs : looksEveryMs, until).catch(() => undefined);
+      await Promise.race([rest, woken]);
+      this.#wake = undefined;
+      waited.abort();
+    }
+  }
+
+  /** Measures each member, and makes room where there is little. */
+  async look(): Promise<void> {
+    await this.#measure();
+    await this.#forgetHistory();
+    for (const [index, usage] of this.#usage.entries())
+      if (isToDefragment(usage)) await this.#defragment(index);
+    if (this.#usage.some(({ isFull }) => isFull)) await this.#measure();
+    if (this.#usage.some(isToDisarm) && this.#usage.every((usage) => !usage.isFull || isToDisarm(usage))) {
+      const { rpc, attemptMs } = this.#options;
+      await rpc.disarmFull(attemptMs);
+      this.#log.info('etcd has room again, the alarm NOSPACE is disarmed');
+      await this.#measure();
+    }
+    this.#tell();
+  }
+
+  async #measure(): Promise<void> {
+    const { rpc, attemptMs, clock } = this.#options;
+    const since = clock.monotonic() - settlesMs;
+    // Of a member that does not answer the last measure stays.
+    const asked = await Promise.allSettled(rpc.members.map((member) => member.status(attemptMs)));
+    for (const answer of asked)
+      if (answer.status === 'fulfilled' && answer.value.isFull && answer.value.quota === undefined)
+        this.#learned = Math.max(answer.value.size, this.#learned ?? 0);
+    for (const [index, answer] of asked.entries()) {
+      if (answer.status === 'fulfilled') this.#usage[index] = this.#usageOf(answer.value);
+      else this.#usage[index] ??= { size: 0, inUse: 0, quota: undefined, isFull: false };
+    }
+    this.#sent = this.#sent.filter(({ at }) => at >= since);
+    const answers = asked.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+    const [first] = answers;
+    if (!first) throw (asked[0] as PromiseRejectedResult).reason;
+    this.#seen = [
+      ...this.#seen,
+      { at: clock.monotonic(), revision: Math.max(...answers.map((a) => a.revision)) },
+    ];
+  }
+
+  #usageOf({ size, inUse, quota, isFull }: MemberStatus): MemberUsage {
+    return { size, inUse, isFull, quota: quota ?? this.#learned };
+  }
+
+  async #forgetHistory(): Promise<void> {
+    const { rpc, attemptMs, clock } = this.#options;
+    const now = clock.monotonic();
+    const forget = this.#usage.map(historyToForget);
+    const old = this.#seen.findLast(({ at }) => now - at >= shortHistoryMs);
+    const target = forget.includes('all') ? this.#seen.at(-1) : forget.includes('old') ? old : undefined;
+    if (old) this.#seen = this.#seen.filter(({ at }) => at >= old.at);
+    if (!target || target.revision <= 0) return;
+    try {
+      await rpc.compact(target.revision, attemptMs, true);
+    } catch (error) {
+      if (!(error instanceof RpcError) || error.failure !== 'compacted') throw error;
+    }
+    await this.#measure();
+  }
+
+  async #defragment(index: number): Promise<void> {
+    const { rpc, clock } = this.#options;
+    const now = clock.monotonic();
+    const last = this.#defragmented.get(index);
+    if (last !== undefined && now - last < restMs) return;
+    this.#defragmented.set(index, now);
+    this.#log.info('defragmenting etcd, whose file is mostly free pages or near its quota', {
+      ...this.#usage[index],
+    });
+    await rpc.members[index]?.defragment(defragmentMs);
+    await this.#measure();
+  }
+
+  #tell(): void {
+    const level = this.level();
+    if (level === this.#level) return;
+    this.#level = level;
+    if (level === 'free') this.#log.info('etcd has room again: everything is written');
+    else
+      this.#log.error(
+        'etcd has little room left: objects are neither created nor made larger until some are deleted',
+        {
+          level,
+          members: this.#usage,
+        },
+      );
+  }
+}

@@ -1,0 +1,86 @@
+/** How much room etcd has left, what may still be written, and what has to be done about it. Pure. */
+
+/** What one member of etcd reports of its database, in bytes. */
+export interface MemberUsage {
+  /** Size of its file: etcd refuses writes when this reaches the quota. */
+  readonly size: number;
+  /** What of that is in use; the rest is free pages, which defragmentation gives back. */
+  readonly inUse: number;
+  /** etcd tells it from 3.6 on. */
+  readonly quota: number | undefined;
+  /** Whether the alarm NOSPACE is raised: etcd refuses every write, deletions and Leases too. */
+  readonly isFull: boolean;
+}
+
+/** `scarce`: objects are neither created nor made larger. `critical`: only deletions and Leases are written. */
+export type RoomLevel = 'free' | 'scarce' | 'critical';
+
+/** Parts of the quota from which on each holds. */
+const parts = { reclaim: 0.6, defragment: 0.75, disarm: 0.97 };
+/**
+ * What is kept free of the quota, as part of it and at least in bytes: a commit writes pages anew that hold a large value beside a
+ * small one, so some megabytes come and go whatever is written.
+ */
+const kept = { scarce: { part: 0.2, least: 16 << 20 }, critical: { part: 0.07, least: 8 << 20 } };
+/** Of a very small quota half may be used all the same. */
+const mostKeptPart = 0.5;
+/** Defragmenting stops the member for its time: free pages of a smaller part of the quota do not pay. */
+const leastFreePart = 0.05;
+
+/** `written`: bytes that were sent since the member was asked. Free pages take them first. */
+export function levelOf({ size, inUse, quota, isFull }: MemberUsage, written: number): RoomLevel {
+  if (isFull) return 'critical';
+  if (quota === undefined) return 'free';
+  const left = quota - Math.max(size, inUse + written);
+  if (left <= reserve(kept.critical, quota)) return 'critical';
+  return left <= reserve(kept.scarce, quota) ? 'scarce' : 'free';
+}
+
+const reserve = ({ part, least }: { readonly part: number; readonly least: number }, quota: number): number =>
+  Math.min(Math.max(quota * part, least), quota * mostKeptPart);
+
+/** History to forget: none, all but the last seconds, or all of it. */
+export type Forget = 'nothing' | 'old' | 'all';
+
+export function historyToForget(usage: MemberUsage): Forget {
+  const { size, inUse, quota, isFull } = usage;
+  if (isFull || levelOf(usage, 0) === 'critical') return 'all';
+  return quota !== undefined && Math.max(size, inUse) >= quota * parts.reclaim ? 'old' : 'nothing';
+}
+
+export function isToDefragment({ size, inUse, quota, isFull }: MemberUsage): boolean {
+  const free = size - inUse;
+  if (isFull) return free > 0;
+  return quota !== undefined && size >= quota * parts.defragment && free >= quota * leastFreePart;
+}
+
+/** Whether the alarm would not be raised again by the next small write. */
+export const isToDisarm = ({ size, quota, isFull }: MemberUsage): boolean =>
+  isFull && quota !== undefined && size < quota * parts.disarm;
+
+const order: readonly RoomLevel[] = ['free', 'scarce', 'critical'];
+
+export const worstLevel = (levels: readonly RoomLevel[]): RoomLevel =>
+  order[Math.max(0, ...levels.map((level) => order.indexOf(level)))] as RoomLevel;
+
+export interface PlannedWrite {
+  readonly isLease: boolean;
+  /** Whether the object is being deleted: its finalizers have to go. */
+  readonly isDeleting: boolean;
+  /** Bytes of the object now, 0 for a new one, and as it would be. */
+  readonly before: number;
+  readonly after: number;
+}
+
+/** An update may add so many bytes where room is scarce: a status, an owner of fields. */
+const mostGrowth = 4096;
+/** Larger objects are not updated where room is scarce: each version of theirs stays in the history. */
+const mostUpdated = 128 * 1024;
+
+/** Whether the write has to wait for room. */
+export function lacksRoom(level: RoomLevel, { isLease, isDeleting, before, after }: PlannedWrite): boolean {
+  if (level === 'free' || isLease) return false;
+  if (isDeleting && before > 0 && after <= before + mostGrowth) return false;
+  if (level === 'critical') return true;
+  return before === 0 || after > before + mostGrowth || after > mostUpdated;
+}

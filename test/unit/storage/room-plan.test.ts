@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  historyToForget,
+  isToDefragment,
+  isToDisarm,
+  lacksRoom,
+  levelOf,
+  type MemberUsage,
+  worstLevel,
+} from '../../../src/storage/room-plan.ts';
+
+const mega = 2 ** 20;
+/** Of an etcd whose quota is 1000 MiB; sizes in MiB. */
+const usage = (size: number, inUse = size, more: Partial<MemberUsage> = {}): MemberUsage => ({
+  ...{ size: size * mega, inUse: inUse * mega, quota: 1000 * mega, isFull: false },
+  ...more,
+});
+
+describe('room in etcd', () => {
+  it('is scarce from four fifths of the quota on, and critical before the rest is used up', () => {
+    const levels = [0, 799, 800, 929, 930, 1000].map((size) => levelOf(usage(size), 0));
+    assert.deepEqual(levels, ['free', 'free', 'scarce', 'scarce', 'critical', 'critical']);
+  });
+  it('counts what was written since, which takes free pages first', () => {
+    assert.equal(levelOf(usage(700), 99 * mega), 'free');
+    assert.equal(levelOf(usage(700), 100 * mega), 'scarce');
+    assert.equal(levelOf(usage(700, 500), 100 * mega), 'free');
+  });
+  it('is kept at least in megabytes of a small quota, at most half of it', () => {
+    const small = (size: number, quota: number) => levelOf(usage(size, size, { quota: quota * mega }), 0);
+    assert.deepEqual([small(47, 64), small(48, 64), small(56, 64)], ['free', 'scarce', 'critical']);
+    assert.deepEqual([small(3, 8), small(4, 8)], ['free', 'critical']);
+  });
+  it('is not known without a quota, but for the alarm', () => {
+    const unknown = { quota: undefined };
+    assert.equal(levelOf(usage(5000, 5000, unknown), 0), 'free');
+    assert.equal(levelOf(usage(1, 1, { ...unknown, isFull: true }), 0), 'critical');
+    assert.equal(worstLevel(['free', 'critical', 'scarce']), 'critical');
+    assert.equal(worstLevel([]), 'free');
+  });
+  it('is made by forgetting history early, and all of it at last', () => {
+    assert.deepEqual(
+      [599, 600, 930].map((size) => historyToForget(usage(size))),
+      ['nothing', 'old', 'all'],
+    );
+    assert.equal(historyToForget(usage(1, 1, { isFull: true })), 'all');
+  });
+  it('is made by defragmenting where that gives back much near the quota, or anything of a full etcd', () => {
+    assert.equal(isToDefragment(usage(749, 10)), false);
+    assert.equal(isToDefragment(usage(750, 701)), false);
+    assert.equal(isToDefragment(usage(750, 700)), true);
+    assert.equal(isToDefragment(usage(750, 749, { isFull: true })), true);
+    assert.equal(isToDefragment(usage(750, 750, { isFull: true })), false);
+  });
+  it('lets the alarm be disarmed only when it would not be raised at once again', () => {
+    assert.deepEqual(
+      [usage(969), usage(969, 969, { isFull: true }), usage(970, 970, { isFull: true })].map(isToDisarm),
+      [false, true, false],
+    );
+  });
+});
+
+describe('where room is', () => {
+  const write = { isLease: false, isDeleting: false, before: 1000, after: 1000 };
+  const lacking = (more: Partial<typeof write>) =>
+    (['free', 'scarce', 'critical'] as const).filter((level) => lacksRoom(level, { ...write, ...more }));
+  it('scarce, small updates are written that add little; new and large objects are not', () => {
+    assert.deepEqual(lacking({}), ['critical']);
+    assert.deepEqual(lacking({ after: 1000 + 4096 }), ['critical']);
+    assert.deepEqual(lacking({ after: 1000 + 4097 }), ['scarce', 'critical']);
+    assert.deepEqual(lacking({ before: 200_000, after: 150_000 }), ['scarce', 'critical']);
+    assert.deepEqual(lacking({ before: 0, after: 10 }), ['scarce', 'critical']);
+  });
+  it('critical, Leases and what is being deleted are still written', () => {
+    assert.deepEqual(lacking({ isLease: true, before: 0 }), []);
+    assert.deepEqual(lacking({ isDeleting: true, before: 900_000, after: 900_100 }), []);
+    assert.deepEqual(lacking({ isDeleting: true, before: 1000, after: 9000 }), ['scarce', 'critical']);
+    assert.deepEqual(lacking({ isDeleting: true, before: 0 }), ['scarce', 'critical']);
+  });
+});
