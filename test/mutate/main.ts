@@ -43,8 +43,12 @@ const further: Readonly<Record<string, readonly string[]>> = {
   'src/client/': ['test/integration/client/*.test.ts'],
   'src/controller-runtime/': ['test/integration/controller-runtime/*.test.ts'],
   'src/controllers/': ['test/integration/controllers/*.test.ts'],
+  'src/kubelet/devices/': ['test/integration/kubelet/{card-errors,device-manager}.test.ts'],
+  'src/kubelet/folders/': ['test/integration/kubelet/folder-watches.test.ts'],
   'src/proxy/': ['test/integration/proxy/kernel.test.ts', 'test/integration/proxy/through-node.test.ts'],
   'src/scheduler/': ['test/integration/scheduler/*.test.ts'],
+  // With an SSH server of this process; jobs.test.ts, on a real Slurm, takes the machine a minute.
+  'src/slurm/': ['test/integration/slurm/{client,connection,failed-steps,host-scripts,odd-results}.test.ts'],
   // With a program, or a server of this process, in the place of etcd, which takes seconds. The rest of the store is seen whole
   // by unit tests.
   'src/storage/embedded-etcd.ts': ['test/integration/storage/embedded-etcd.test.ts'],
