@@ -326,7 +326,7 @@ describe('too many connections', () => {
     const certified = await established({ ...tls, key, cert: certificate });
     const stranger = await established(tls);
     const answers: string[] = [];
-    stranger.setEncoding('latin1').on('data', (text) => answers.push(text));
+    stranger.setEncoding('latin1').on('data', (text) => void answers.push(String(text)));
     await new Promise((resolve) => stranger.once('close', resolve));
     assert.match(answers.join(''), /^HTTP\/1\.1 408 /);
     // Longer than each limit, and than the interval at which the server looks.

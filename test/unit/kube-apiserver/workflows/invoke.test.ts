@@ -6,7 +6,7 @@ import { newAlreadyExists, StatusError } from '../../../../src/apimachinery/stat
 import type { RequestScope } from '../../../../src/apiserver/request-scope.ts';
 import { invokeWorkflow, type RunClient } from '../../../../src/kube-apiserver/workflows/invoke.ts';
 import type { RunEnds } from '../../../../src/kube-apiserver/workflows/run-ends.ts';
-import { mostOfStrangers } from '../../../../src/kube-apiserver/workflows/strangers-runs.ts';
+import { ownRoom } from '../../../../src/kube-apiserver/workflows/strangers-runs.ts';
 import { FakeClock } from '../../../fixtures/fake-clock.ts';
 import { SeededRandom } from '../../../fixtures/seeded-random.ts';
 import { at, meta } from '../../controllers/objects.ts';
@@ -39,7 +39,7 @@ async function call(user: string, run = there(), workflow: object = {}, wished =
       random: new SeededRandom(1),
       cache: {
         get: () => ({ object: { metadata: meta('w', workflow), spec: {} } }),
-        index: () => ({ get: () => Array(underWay).fill({}) }),
+        index: () => ({ get: () => Array(underWay).fill({ bytes: '' }) }),
       },
     },
     user: { name: user, groups: [] },
@@ -89,8 +89,8 @@ describe('a run of the wished name', () => {
     const stranger = 'system:anonymous';
     const theirs = there();
     Object.assign(theirs.metadata, { annotations: { 'minik8s.io/called-by': stranger } });
-    assert.deepEqual(await call(stranger, theirs, {}, secret, mostOfStrangers), [429]);
-    assert.deepEqual(await call(stranger, theirs, {}, secret, mostOfStrangers - 1), [200, '"secret"']);
-    assert.deepEqual(await call('alice', there(), {}, 'mine', mostOfStrangers), [200, '"secret"']);
+    assert.deepEqual(await call(stranger, theirs, {}, secret, ownRoom.count), [429]);
+    assert.deepEqual(await call(stranger, theirs, {}, secret, ownRoom.count - 1), [200, '"secret"']);
+    assert.deepEqual(await call('alice', there(), {}, 'mine', ownRoom.count), [200, '"secret"']);
   });
 });
