@@ -78,7 +78,7 @@ function begin(): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () => process.exit(128 + constants.signals[signal]));
   // A runner that was killed tells nobody; it held the other end of this.
-  if (process.env.NODE_TEST_CONTEXT !== undefined) {
+  if (process.env.NODE_TEST_CONTEXT !== undefined || process.env.MINIK8S_TEST_RUNNER !== undefined) {
     process.stdin.on('end', () => process.exit(1)).resume();
     if ('unref' in process.stdin) process.stdin.unref();
   }

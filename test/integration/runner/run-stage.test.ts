@@ -1,0 +1,256 @@
+/** The runner of the tests itself, on small test files that fail as they are told to. */
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { describe, it, type TestContext } from 'node:test';
+import { runStage, type StageResult } from '../../runner/run-stage.ts';
+import type { Stage } from '../../runner/stages.ts';
+
+const stage: Stage = {
+  name: 'sample',
+  files: 'tests/*/*.test.mjs',
+  concurrency: 2,
+  testTimeoutMs: 60_000,
+  processTimeoutMs: 60_000,
+  filesInProcess: 1,
+  secondsPerKilobyte: 1,
+};
+
+const passes = `test('passes', () => {});`;
+const fails = `test('fails', () => assert.equal(1, 2));`;
+const skips = `test('skips', { skip: 'no kubectl' }, () => {});`;
+/** Statements that the first run of the file executes alone; `name` tells it from other files. */
+const once = (name: string, statements: string) =>
+  `test('fails once', () => {
+    if (existsSync('${name}.state')) return;
+    writeFileSync('${name}.state', '');
+    ${statements}
+  });`;
+
+interface More {
+  readonly stage?: Partial<Stage>;
+  readonly allowed?: string;
+  readonly times?: Readonly<Record<string, number>>;
+  readonly signal?: AbortSignal;
+}
+
+/** Runs a stage of those files, whose texts stand by name. */
+async function run(context: TestContext, texts: Readonly<Record<string, string>>, more: More = {}) {
+  const root = mkdtempSync(join(tmpdir(), 'minik8s-runner-'));
+  context.after(() => rmSync(root, { recursive: true }));
+  mkdirSync(join(root, 'tests/all'), { recursive: true });
+  const imports = `import assert from 'node:assert/strict';
+    import { appendFileSync, existsSync, writeFileSync } from 'node:fs';
+    import { after, describe, test } from 'node:test';`;
+  const files = Object.entries(texts).map(([name, content]) => {
+    const file = `tests/all/${name}.test.mjs`;
+    const order = `appendFileSync('order', '${name} ');`;
+    writeFileSync(join(root, file), `${imports}\n${order}\n${content}`);
+    return file;
+  });
+  const results = join(root, 'results');
+  const times = join(root, 'times.json');
+  const expected = Object.entries(more.times ?? {}).map(([name, seconds]) => [
+    `tests/all/${name}.test.mjs`,
+    seconds,
+  ]);
+  writeFileSync(times, JSON.stringify(Object.fromEntries(expected)));
+  const out = new PassThrough();
+  const printed = text(out);
+  const passed = await runStage(
+    { ...stage, ...more.stage },
+    {
+      root,
+      files,
+      results,
+      times,
+      allowed: more.allowed,
+      verbose: false,
+      totals: true,
+      signal: more.signal ?? new AbortController().signal,
+      out,
+    },
+  );
+  out.end();
+  const read = (name: string) =>
+    existsSync(join(root, name)) ? readFileSync(join(root, name), 'utf8') : undefined;
+  return {
+    passed,
+    printed: await printed,
+    flaky: read('results/flaky-sample.txt'),
+    log: read('results/sample.log') ?? '',
+    result: JSON.parse(read('results/sample.json') ?? '{}') as StageResult,
+    order: (read('order') ?? '').trim().split(' '),
+    times: JSON.parse(read('times.json') ?? '{}') as Record<string, number>,
+  };
+}
+
+describe('a stage of tests', () => {
+  it('passes when its files do', async (context) => {
+    const { passed, printed, flaky, log, order } = await run(context, { a: passes, b: passes });
+    assert.ok(passed, printed);
+    assert.match(printed, /\nskipped tests and suites: 0\n2 passed, 0 failed, 0 skipped\n$/);
+    assert.equal(flaky, undefined);
+    assert.match(log, /== tests\/all\/a\.test\.mjs\n✔ passes/);
+    assert.deepEqual(order.sort(), ['a', 'b']);
+  });
+
+  it('passes with a file that fails once, prints its first failure as FLAKY and keeps it', async (context) => {
+    const { passed, printed, flaky, result, order } = await run(context, {
+      a: `${once('a', 'assert.equal(1, 2);')}\n${passes}`,
+      b: passes,
+    });
+    assert.ok(passed, printed);
+    const text = /FLAKY tests\/all\/a\.test\.mjs\n {2}fails once\n {4}AssertionError(?:.|\n)* 1 !== 2\n/;
+    assert.match(printed, text);
+    assert.match(flaky ?? '', text);
+    const last =
+      '3 passed, 0 failed, 1 passed when run again: tests/all/a.test.mjs\n3 passed, 0 failed, 0 skipped\n';
+    assert.ok(printed.endsWith(last), printed);
+    assert.deepEqual(result.flaky, ['tests/all/a.test.mjs']);
+    assert.deepEqual(order.toSorted(), ['a', 'a', 'b']);
+  });
+
+  it('fails with a file that fails again', async (context) => {
+    const { passed, printed, flaky, order } = await run(context, { a: `${fails}\n${passes}` });
+    assert.equal(passed, false);
+    assert.equal(flaky, undefined);
+    assert.match(printed, /\nfailed files:\n {2}tests\/all\/a\.test\.mjs\n1 passed, 1 failed, 0 skipped\n$/);
+    assert.deepEqual(order, ['a', 'a']);
+  });
+
+  it('fails with four files that fail, and runs none of them again', async (context) => {
+    const texts = Object.fromEntries(
+      ['a', 'b', 'c', 'd'].map((name) => [name, once(name, 'assert.fail();')]),
+    );
+    const { passed, printed, order } = await run(context, texts);
+    assert.equal(passed, false);
+    assert.deepEqual(order.sort(), ['a', 'b', 'c', 'd']);
+    assert.match(printed, /\n0 passed, 4 failed, 0 skipped\n$/);
+  });
+
+  for (const [how, statement, reason] of [
+    ['exits with status 0', 'process.exit(0);', 'the process ended with exit status 0 without a report'],
+    [
+      'is killed',
+      `process.kill(process.pid, 'SIGKILL');`,
+      'the process was ended by SIGKILL without a report',
+    ],
+  ] as const) {
+    it(`fails with a file whose process ${how} before it reports`, async (context) => {
+      const { passed, printed } = await run(context, { a: `test('ends', () => { ${statement} });` });
+      assert.equal(passed, false);
+      assert.ok(printed.includes(`FAILED tests/all/a.test.mjs\n    ${reason}`), printed);
+      assert.match(printed, /\n\d+ passed, 1 failed, 0 skipped\n$/);
+    });
+
+    it(`passes with a file whose process ${how} once`, async (context) => {
+      const { passed, flaky } = await run(context, { a: once('a', statement) });
+      assert.ok(passed);
+      assert.ok(flaky?.includes(reason), flaky ?? 'no flaky file');
+    });
+  }
+
+  it('fails with a file that cannot be loaded, or fails in a hook', async (context) => {
+    const broken = await run(context, { a: `import 'no-such-package';` });
+    assert.equal(broken.passed, false);
+    assert.match(broken.printed, /Cannot find package 'no-such-package'/);
+    const hook = await run(context, { a: `after(() => assert.fail('hook'));\n${passes}` });
+    assert.equal(hook.passed, false);
+    assert.match(hook.printed, /hook/);
+  });
+
+  it('ends a process that takes too long', async (context) => {
+    const { passed, printed } = await run(
+      context,
+      { a: `test('hangs', () => new Promise(() => setInterval(() => {}, 1_000)));` },
+      { stage: { processTimeoutMs: 1_000 } },
+    );
+    assert.equal(passed, false);
+    assert.match(printed, /the process was ended after 1 s without a report/);
+  });
+
+  it('begins with the files that took longest in the last run, and keeps what they took', async (context) => {
+    const texts = { a: passes, b: passes, c: passes };
+    const { order, times } = await run(context, texts, {
+      stage: { concurrency: 1 },
+      times: { a: 20, b: 40, c: 30 },
+    });
+    assert.deepEqual(order, ['b', 'c', 'a']);
+    for (const name of order) assert.ok((times[`tests/all/${name}.test.mjs`] ?? 20) < 20, name);
+  });
+
+  it('does nothing more once it is interrupted', async (context) => {
+    const stopping = new AbortController();
+    stopping.abort();
+    const { passed, printed, flaky, result } = await run(context, { a: passes }, { signal: stopping.signal });
+    assert.equal(passed, false);
+    assert.match(printed, /sample: interrupted; 0 of 1 files had ended/);
+    assert.deepEqual([flaky, result.files], [undefined, undefined]);
+  });
+});
+
+describe('files that share a process', () => {
+  const shared = { stage: { filesInProcess: 4 } };
+
+  it('run again by themselves, those that failed', async (context) => {
+    const texts = { a: passes, b: once('b', 'assert.fail();'), c: passes };
+    const { passed, order, result } = await run(context, texts, shared);
+    assert.ok(passed);
+    assert.deepEqual(order, ['a', 'b', 'c', 'b']);
+    assert.deepEqual(result.flaky, ['tests/all/b.test.mjs']);
+    assert.deepEqual([result.passed, result.failed], [3, 0]);
+  });
+
+  it('run again, those that had not reported when their process ended', async (context) => {
+    const texts = { a: passes, b: once('b', 'process.exit(0);'), c: passes };
+    const { passed, order, result } = await run(context, texts, shared);
+    assert.ok(passed);
+    // What node:test had not written when the process ended may be the report of the file before.
+    assert.deepEqual(order.slice(0, 3), ['a', 'b', 'c']);
+    assert.deepEqual(
+      order.slice(3).filter((name) => name !== 'a'),
+      ['b', 'c'],
+    );
+    assert.deepEqual([result.passed, result.failed], [3, 0]);
+  });
+
+  it('fail alone when they cannot be loaded', async (context) => {
+    const texts = { a: passes, b: `import 'no-such-package';`, c: passes };
+    const { passed, order, printed } = await run(context, texts, shared);
+    assert.equal(passed, false);
+    assert.deepEqual(order, ['a', 'c']);
+    assert.match(printed, /\n2 passed, 1 failed, 0 skipped\n$/);
+  });
+});
+
+describe('a skip', () => {
+  for (const [what, content] of [
+    ['suite', `describe('a', { skip: 'no kubectl' }, () => { test('x', () => {}); });`],
+    ['suite in a suite', `describe('a', () => { describe('b', { skip: 'no kubectl' }, () => {}); });`],
+    ['test', skips],
+    ['test that finds out late', `test('x', (t) => t.skip('no kubectl'));`],
+  ] as const) {
+    it(`of a ${what} fails the stage, unless it is allowed`, async (context) => {
+      const refused = await run(context, { a: content });
+      assert.match(refused.printed, /skipped tests and suites: 1\n.* NOT ALLOWED: .*no kubectl/);
+      assert.equal(refused.passed, false);
+      const { passed, printed } = await run(context, { a: content }, { allowed: 'no kubectl' });
+      assert.match(printed, /skipped tests and suites: 1\n {2}allowed: /);
+      assert.ok(passed);
+    });
+  }
+
+  it('of the first run counts, also when the second leaves nothing out', async (context) => {
+    const content = `test('x', (t) => {
+      if (existsSync('a.state')) return;
+      t.skip('no kubectl');
+    });\n${once('a', 'assert.fail();')}`;
+    const { passed, printed } = await run(context, { a: content });
+    assert.equal(passed, false);
+    assert.match(printed, / NOT ALLOWED: tests\/all\/a\.test\.mjs: no kubectl \(x\)/);
+  });
+});

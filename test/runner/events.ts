@@ -1,0 +1,54 @@
+/**
+ * Reporter of node:test that a test process runs with: writes one JSON line for each test and suite that ended, and one when all
+ * have. test/runner/report.ts reads them.
+ */
+import type { TestEvent } from 'node:test/reporters';
+import { inspect } from 'node:util';
+
+export interface EndedTest {
+  /** Names of the suites around the test, outermost first, and its own. */
+  readonly path: readonly string[];
+  readonly suite: boolean;
+  readonly failed: boolean;
+  /** Reason of a skip; empty when the test gives none, undefined when it was run. */
+  readonly skipped?: string | undefined;
+  readonly ms: number;
+  /** Error with its stack; undefined when the test passed, or failed only because a test inside it did. */
+  readonly error?: string | undefined;
+}
+
+export type Line = EndedTest | { readonly end: true };
+
+export default async function* (events: AsyncIterable<TestEvent>): AsyncIterable<string> {
+  const names: string[] = [];
+  for await (const event of events) {
+    if (event.type === 'test:start') names[event.data.nesting] = event.data.name;
+    else if (event.type === 'test:pass' || event.type === 'test:fail') yield lineOf(endedTest(event, names));
+    else if (event.type === 'test:summary') yield lineOf({ end: true });
+  }
+}
+
+const lineOf = (line: Line) => `${JSON.stringify(line)}\n`;
+
+function endedTest(
+  { type, data }: Extract<TestEvent, { type: 'test:pass' | 'test:fail' }>,
+  names: readonly string[],
+): EndedTest {
+  const { skip, todo, details } = data;
+  // node:test does not count the failure of a test that is still to be done.
+  const failed = type === 'test:fail' && (todo === undefined || todo === false);
+  return {
+    path: [...names.slice(0, data.nesting), data.name],
+    suite: details.type === 'suite',
+    failed,
+    skipped: skip === undefined || skip === false ? undefined : skip === true ? '' : skip,
+    ms: details.duration_ms,
+    error: failed && 'error' in details ? textOf(details.error) : undefined,
+  };
+}
+
+function textOf(error: Error & { readonly failureType?: string }): string | undefined {
+  if (error.failureType === 'subtestsFailed') return undefined;
+  const cause = error.cause ?? error;
+  return typeof cause === 'string' ? cause : inspect(cause);
+}

@@ -1,0 +1,16 @@
+/** `npm run keep-times`: writes the long ones of the times that the last runs kept to usual-times.json, which is committed. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { readTimes, usualTimes, writeTimes } from './times.ts';
+
+const root = join(import.meta.dirname, '../..');
+const leastSeconds = 8;
+
+const times = { ...readTimes(usualTimes), ...readTimes(join(root, 'node_modules/.cache/test-times.json')) };
+const long = Object.entries(times)
+  .filter(
+    ([file, seconds]) => seconds >= leastSeconds && !file.startsWith('..') && existsSync(join(root, file)),
+  )
+  .map(([file, seconds]) => [file, Math.round(seconds)]);
+writeTimes(usualTimes, Object.fromEntries(long));
+process.stdout.write(`${usualTimes}: ${long.length} files\n`);

@@ -1,0 +1,113 @@
+/** Decides which test files share a process, and in which order the processes run. */
+import { folderOf, type Stage } from './stages.ts';
+
+export interface TestFile {
+  /** Path relative to the repository. */
+  readonly file: string;
+  /** Expected duration of its tests. */
+  readonly seconds: number;
+  /** Whether it has this machine's network and engine for itself (test/fixtures/machine-lock.ts). */
+  readonly locksMachine: boolean;
+  /** Whether it changes what a whole process has, such as its environment. */
+  readonly changesProcess: boolean;
+}
+
+export interface TestProcess {
+  readonly name: string;
+  readonly files: readonly string[];
+  readonly seconds: number;
+  readonly locksMachine: boolean;
+}
+
+/** Expected duration of starting a process and loading what it tests. */
+const loadSeconds = 1.5;
+/** A longer file gains nothing from a process that is shared, and delays its end. */
+const longSeconds = 20;
+
+/** Returns what the text of a test file says about how it must be run. */
+export function needsOf(source: string): Pick<TestFile, 'locksMachine' | 'changesProcess'> {
+  return {
+    locksMachine: /\blockMachine\(/.test(source),
+    changesProcess: /process\.env\.\w+ =|delete process\.env/.test(source),
+  };
+}
+
+/** Returns the processes that run `files`, in the order of `inOrder`. */
+export function processesOf(stage: Stage, files: readonly TestFile[]): TestProcess[] {
+  const shares = (test: TestFile) =>
+    stage.filesInProcess > 1 &&
+    folderOf(stage, test.file) !== '' &&
+    test.seconds < longSeconds &&
+    !test.locksMachine &&
+    !test.changesProcess;
+  const { alone = [], shared = [] } = Object.groupBy(files, (test) => (shares(test) ? 'shared' : 'alone'));
+  const groups = [...Map.groupBy(shared, ({ file }) => folderOf(stage, file))].flatMap(([folder, tests]) => {
+    const count = Math.max(Math.ceil(tests.length / stage.filesInProcess), 1);
+    return Array.from({ length: count }, (_, index) =>
+      processOf(
+        count === 1 ? folder : `${folder}-${index + 1}`,
+        tests.filter((_, at) => at % count === index),
+      ),
+    );
+  });
+  return inOrder([...groups, ...alone.map((test) => processOf(test.file, [test]))]);
+}
+
+function processOf(name: string, tests: readonly TestFile[]): TestProcess {
+  return {
+    name: tests.length === 1 ? (tests[0]?.file ?? name) : name,
+    files: tests.map(({ file }) => file),
+    seconds: loadSeconds + tests.reduce((sum, { seconds }) => sum + seconds, 0),
+    locksMachine: tests.some(({ locksMachine }) => locksMachine),
+  };
+}
+
+/** Returns them with the longest first; equally long ones keep their order. */
+const inOrder = (processes: readonly TestProcess[]) =>
+  [...processes].sort((one, other) => other.seconds - one.seconds);
+
+/**
+ * Returns the process to start next, of `waiting` with the longest first, or undefined while those that wait need the machine and it
+ * is taken. Processes that need the machine run one after the other, so together they count as one long process.
+ */
+export function nextProcess(
+  waiting: readonly TestProcess[],
+  machineIsTaken: boolean,
+): TestProcess | undefined {
+  const free = waiting.find(({ locksMachine }) => !locksMachine);
+  const locking = waiting.filter(({ locksMachine }) => locksMachine);
+  if (machineIsTaken || locking.length === 0) return free;
+  const together = locking.reduce((sum, { seconds }) => sum + seconds, 0);
+  return free !== undefined && free.seconds > together ? free : locking[0];
+}
+
+export interface RunningProcess {
+  readonly process: TestProcess;
+  /** Seconds since it started. */
+  readonly since: number;
+}
+
+/** Returns the seconds until everything is expected to be done. A process that takes longer than expected may end at any moment. */
+export function secondsLeft(
+  running: readonly RunningProcess[],
+  waiting: readonly TestProcess[],
+  concurrency: number,
+): number {
+  let now = 0;
+  const rest = [...waiting];
+  let active = running.map(({ process, since }) => ({ process, end: Math.max(process.seconds - since, 0) }));
+  for (;;) {
+    while (active.length < concurrency) {
+      const process = nextProcess(
+        rest,
+        active.some((one) => one.process.locksMachine),
+      );
+      if (process === undefined) break;
+      rest.splice(rest.indexOf(process), 1);
+      active.push({ process, end: now + process.seconds });
+    }
+    if (active.length === 0) return now;
+    now = Math.min(...active.map(({ end }) => end));
+    active = active.filter(({ end }) => end > now);
+  }
+}

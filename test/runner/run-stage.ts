@@ -1,0 +1,179 @@
+/** Runs the test files of a stage, those that failed once more, and keeps and prints what came of them. */
+import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import {
+  needsOf,
+  nextProcess,
+  processesOf,
+  type RunningProcess,
+  secondsLeft,
+  type TestProcess,
+} from './plan.ts';
+import { runProcess } from './process.ts';
+import { ProgressPrinter } from './progress.ts';
+import type { ProcessResult } from './report.ts';
+import { allowedSkips, judgeSkips } from './skips.ts';
+import { slowest } from './slowest.ts';
+import type { Stage } from './stages.ts';
+import { expectedSeconds, kilobytesOf, readTimes, usualTimes, writeTimes } from './times.ts';
+import { failureText, filesToRunAgain, totalLines, type Verdict, verdictOf } from './verdict.ts';
+
+export interface StageOptions {
+  readonly root: string;
+  /** Test files, relative to `root`. */
+  readonly files: readonly string[];
+  /** Folder for what came of the run: STAGE.json, STAGE.log, and flaky-STAGE.txt when a file passed only when run again. */
+  readonly results: string;
+  /** File with the duration of each test file. */
+  readonly times: string;
+  /** Parts of the reasons of skips that do not fail the run, with commas between. */
+  readonly allowed: string | undefined;
+  /** Prints all that the processes print. */
+  readonly verbose: boolean;
+  /** Ends with the counts alone in a line; otherwise the stage's name stands before them. */
+  readonly totals: boolean;
+  readonly signal: AbortSignal;
+  readonly out: NodeJS.WritableStream & { readonly isTTY?: boolean };
+}
+
+/** STAGE.json. */
+export interface StageResult {
+  readonly stage: string;
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+  readonly flaky: readonly string[];
+  readonly files: readonly { readonly file: string; readonly seconds: number }[];
+}
+
+/** Returns whether the stage passed; false when it was interrupted. */
+export async function runStage(stage: Stage, options: StageOptions): Promise<boolean> {
+  const { root, results, signal, out, times } = options;
+  for (const name of [`${stage.name}.json`, `${stage.name}.log`, `flaky-${stage.name}.txt`])
+    rmSync(join(results, name), { force: true });
+  mkdirSync(results, { recursive: true });
+  const known = [readTimes(times), readTimes(usualTimes)] as const;
+  const tests = options.files.map((file) => ({
+    file,
+    seconds: expectedSeconds(stage, file, kilobytesOf(file, root), known),
+    ...needsOf(readFileSync(resolve(root, file), 'utf8')),
+  }));
+  const first = await runAll(stage, processesOf(stage, tests), stage.concurrency, options);
+  const again = signal.aborted ? [] : filesToRunAgain(first);
+  if (again.length > 0) out.write(`\nrunning again, alone: ${again.join(', ')}\n`);
+  const alone = tests
+    .filter(({ file }) => again.includes(file))
+    .map((test) => ({ ...test, name: test.file, files: [test.file] }));
+  const second = await runAll(stage, alone, 1, options);
+  if (signal.aborted) {
+    const done = first.reduce((sum, { files }) => sum + files.length, 0);
+    out.write(`\n${stage.name}: interrupted; ${done} of ${tests.length} files had ended\n`);
+    return false;
+  }
+  return conclude(stage, verdictOf(first, second), options);
+}
+
+/** Returns the results of the processes that ended by themselves. */
+async function runAll(
+  stage: Stage,
+  processes: readonly TestProcess[],
+  concurrency: number,
+  options: StageOptions,
+): Promise<ProcessResult[]> {
+  const { root, signal, out, verbose } = options;
+  const waiting = [...processes];
+  const running = new Map<TestProcess, number>();
+  const results: ProcessResult[] = [];
+  const since = (at: number) => (performance.now() - at) / 1000;
+  const active = (): RunningProcess[] => [...running].map(([process, at]) => ({ process, since: since(at) }));
+  const filesIn = (some: readonly TestProcess[]) => some.reduce((sum, { files }) => sum + files.length, 0);
+  const progress = new ProgressPrinter(out, () => ({
+    stage: stage.name,
+    done: results.reduce((sum, { files }) => sum + files.length, 0),
+    all: filesIn(processes),
+    failed: results.flatMap(({ files }) => files).filter(({ failures }) => failures.length > 0).length,
+    secondsLeft: secondsLeft(active(), waiting, concurrency),
+    running: active().map(({ process }) => process.name),
+  }));
+  const live = verbose && processes.length === 1;
+
+  async function run(process: TestProcess): Promise<void> {
+    const { testTimeoutMs, processTimeoutMs } = stage;
+    const print = (text: string) => void (live && out.write(text));
+    const limits = { testTimeoutMs, processTimeoutMs };
+    const result = await runProcess({ files: process.files, root, ...limits, signal, print });
+    running.delete(process);
+    appendFileSync(join(options.results, `${stage.name}.log`), `== ${process.name}\n${result.output}`);
+    if (signal.aborted) return;
+    results.push(result);
+    progress.clear();
+    if (verbose && !live) out.write(`\n== ${process.name}\n${result.output}`);
+    // What the process printed has the failures of its tests already.
+    const told = verbose && !result.died;
+    for (const file of result.files)
+      if (file.failures.length > 0 && !told) out.write(failureText(file, 'FAILED'));
+    progress.moved();
+  }
+
+  async function work(): Promise<void> {
+    const turns = new Set<Promise<void>>();
+    while (!signal.aborted) {
+      const process =
+        running.size < concurrency
+          ? nextProcess(
+              waiting,
+              [...running.keys()].some(({ locksMachine }) => locksMachine),
+            )
+          : undefined;
+      if (process === undefined) {
+        if (turns.size === 0) break;
+        await Promise.race(turns);
+        continue;
+      }
+      waiting.splice(waiting.indexOf(process), 1);
+      running.set(process, performance.now());
+      const turn: Promise<void> = run(process).finally(() => turns.delete(turn));
+      turns.add(turn);
+    }
+    await Promise.all(turns);
+  }
+
+  try {
+    await work();
+  } finally {
+    progress.stop();
+  }
+  return results;
+}
+
+function conclude(stage: Stage, verdict: Verdict, options: StageOptions): boolean {
+  const { results, times, out } = options;
+  const { files, flaky, failed, skips } = verdict;
+  if (files.length !== options.files.length)
+    throw new Error(`${options.files.length} test files were to run, ${files.length} have a result`);
+  const durations = files.map(({ file, seconds }) => ({ file, seconds }));
+  const passed = files.filter(({ failures }) => failures.length === 0);
+  writeTimes(times, {
+    ...readTimes(times),
+    ...Object.fromEntries(passed.map(({ file, seconds }) => [file, Math.round(seconds * 100) / 100])),
+  });
+  const texts = flaky.map((file) => failureText(file, 'FLAKY'));
+  if (texts.length > 0) writeFileSync(join(options.results, `flaky-${stage.name}.txt`), texts.join('\n'));
+  const result: StageResult = {
+    stage: stage.name,
+    passed: verdict.passedTests,
+    failed: verdict.failedTests,
+    skipped: verdict.skippedTests,
+    flaky: flaky.map(({ file }) => file),
+    files: durations,
+  };
+  writeFileSync(join(results, `${stage.name}.json`), `${JSON.stringify(result, undefined, 2)}\n`);
+  const { text, refused } = judgeSkips(skips, allowedSkips(options.allowed));
+  out.write(slowest(durations));
+  out.write(text);
+  for (const flake of texts) out.write(`\n${flake}`);
+  if (failed.length > 0) out.write(`\nfailed files:\n${failed.map(({ file }) => `  ${file}\n`).join('')}`);
+  const lines = totalLines(result);
+  out.write(options.totals ? lines : lines.replaceAll(/^/gm, `${stage.name}: `).replace(/^\w+: $/m, ''));
+  return failed.length === 0 && !refused;
+}

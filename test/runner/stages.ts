@@ -1,0 +1,90 @@
+/** Stages of the tests: where their files are, how many processes run at a time, and which files share a process. */
+import { globSync } from 'node:fs';
+import { relative, resolve, sep } from 'node:path';
+
+export interface Stage {
+  readonly name: string;
+  /** Test files, relative to the repository. */
+  readonly files: string;
+  readonly concurrency: number;
+  /** Maximum duration of one test. */
+  readonly testTimeoutMs: number;
+  /** Maximum duration of a process. */
+  readonly processTimeoutMs: number;
+  /** Maximum number of files of one folder in a process; 1 for a process of its own for each. */
+  readonly filesInProcess: number;
+  /** Seconds that a file without a kept time is assumed to take for each kilobyte. */
+  readonly secondsPerKilobyte: number;
+}
+
+export const stages: readonly Stage[] = [
+  {
+    name: 'unit',
+    files: 'test/unit/**/*.test.ts',
+    concurrency: 2,
+    testTimeoutMs: 60_000,
+    processTimeoutMs: 300_000,
+    filesInProcess: Number.POSITIVE_INFINITY,
+    secondsPerKilobyte: 0.03,
+  },
+  {
+    name: 'conformance',
+    files: 'test/conformance/**/*.test.ts',
+    concurrency: 3,
+    testTimeoutMs: 300_000,
+    processTimeoutMs: 300_000,
+    filesInProcess: 1,
+    secondsPerKilobyte: 1.5,
+  },
+  {
+    name: 'integration',
+    files: 'test/integration/*/*.test.ts',
+    concurrency: 3,
+    testTimeoutMs: 300_000,
+    processTimeoutMs: 900_000,
+    // Enough to share the loading, and few enough for several processes at a time to the end.
+    filesInProcess: 4,
+    secondsPerKilobyte: 0.8,
+  },
+  {
+    name: 'e2e',
+    files: 'test/e2e/*.test.ts',
+    // Most of their time they wait, for a lease that ends or an engine that starts.
+    concurrency: 3,
+    testTimeoutMs: 480_000,
+    processTimeoutMs: 900_000,
+    filesInProcess: 1,
+    secondsPerKilobyte: 6,
+  },
+];
+
+export class UnknownTests extends Error {}
+
+/** Returns the part of a stage's folder that tests can be chosen by: `apiserver` of test/unit/apiserver/rest/x.test.ts. */
+export function folderOf(stage: Stage, file: string): string {
+  const base = stage.files.slice(0, stage.files.indexOf('*'));
+  const parts = file.slice(base.length).split('/');
+  return parts.length > 1 ? (parts[0] ?? '') : '';
+}
+
+/**
+ * Returns the files of a stage, relative to `root` and sorted, or those that `names` choose: folders of the stage, or paths of test
+ * files, which may be anywhere. Throws UnknownTests when a name is neither.
+ */
+export function filesOf(stage: Stage, names: readonly string[], root: string, cwd: string): string[] {
+  const all = globSync(stage.files, { cwd: root })
+    .map((file) => file.split(sep).join('/'))
+    .sort();
+  if (names.length === 0) return all;
+  const chosen = names.map((name) => {
+    const inFolder = all.filter((file) => folderOf(stage, file) === name);
+    return inFolder.length > 0 ? inFolder : globSync(resolve(cwd, name)).map((path) => relative(root, path));
+  });
+  const unknown = names.filter((_, index) => !chosen[index]?.some((file) => /\.test\.m?[jt]s$/.test(file)));
+  if (unknown.length > 0) {
+    const folders = [...new Set(all.map((file) => folderOf(stage, file)))].filter(Boolean);
+    const places = folders.length > 0 ? `; its folders are: ${folders.join(' ')}` : '';
+    throw new UnknownTests(`no test file or folder of ${stage.name} tests: ${unknown.join(', ')}${places}`);
+  }
+  return [...new Set(chosen.flat())];
+}

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { describe, it, test } from 'node:test';
+import {
+  needsOf,
+  nextProcess,
+  processesOf,
+  secondsLeft,
+  type TestFile,
+  type TestProcess,
+} from '../../runner/plan.ts';
+import { type Stage, stages } from '../../runner/stages.ts';
+import { expectedSeconds } from '../../runner/times.ts';
+
+const stage: Stage = {
+  ...(stages.find(({ name }) => name === 'integration') as Stage),
+  filesInProcess: 2,
+};
+const fileAt = (path: string, seconds = 1, needs: Partial<TestFile> = {}): TestFile => ({
+  file: `test/integration/${path}.test.ts`,
+  seconds,
+  locksMachine: false,
+  changesProcess: false,
+  ...needs,
+});
+const processAt = (name: string, seconds: number, locksMachine = false): TestProcess => ({
+  name,
+  files: [name],
+  seconds,
+  locksMachine,
+});
+const shortNames = (processes: readonly TestProcess[]) =>
+  processes.map(({ files }) => files.map((file) => file.slice('test/integration/'.length, -8)).join('+'));
+
+describe('processes of a stage', () => {
+  it('begin with the longest', () => {
+    const files = [fileAt('a/x', 30), fileAt('b/x', 50), fileAt('c/x', 40)];
+    assert.deepEqual(shortNames(processesOf(stage, files)), ['b/x', 'c/x', 'a/x']);
+  });
+
+  it('have files of one folder, as many as the stage allows', () => {
+    const files = [fileAt('a/1'), fileAt('a/2'), fileAt('a/3'), fileAt('b/1')];
+    assert.deepEqual(shortNames(processesOf(stage, files)), ['a/1+a/3', 'a/2', 'b/1']);
+  });
+
+  it('have one file that is long, needs the machine or changes the process', () => {
+    const files = [
+      fileAt('a/1', 5),
+      fileAt('a/lock', 4, { locksMachine: true }),
+      fileAt('a/environment', 3, { changesProcess: true }),
+      fileAt('a/long', 20),
+      fileAt('a/2', 5),
+    ];
+    assert.deepEqual(shortNames(processesOf(stage, files)), ['a/long', 'a/1+a/2', 'a/lock', 'a/environment']);
+  });
+
+  it('have all files of a folder where the stage has no limit', () => {
+    const all = { ...stage, filesInProcess: Number.POSITIVE_INFINITY };
+    assert.deepEqual(shortNames(processesOf(all, [fileAt('a/1'), fileAt('a/2'), fileAt('a/3')])), [
+      'a/1+a/2+a/3',
+    ]);
+  });
+
+  it('have one file each where the stage says so', () => {
+    const alone = { ...stage, filesInProcess: 1 };
+    assert.deepEqual(shortNames(processesOf(alone, [fileAt('a/1'), fileAt('a/2')])), ['a/1', 'a/2']);
+  });
+});
+
+test('the text of a file says what it needs', () => {
+  assert.deepEqual(needsOf('await lockMachine();'), { locksMachine: true, changesProcess: false });
+  assert.deepEqual(needsOf("process.env.HOME = '/';"), { locksMachine: false, changesProcess: true });
+  assert.deepEqual(needsOf('delete process.env.HOME;'), { locksMachine: false, changesProcess: true });
+  assert.deepEqual(needsOf('assert.ok(process.env.HOME);'), { locksMachine: false, changesProcess: false });
+});
+
+describe('the next process', () => {
+  const long = processAt('long', 50);
+  const locking = [processAt('lock-1', 40, true), processAt('lock-2', 30, true)];
+
+  it('is one that needs the machine, when those together take longest', () => {
+    assert.equal(nextProcess([long, ...locking], false)?.name, 'lock-1');
+  });
+
+  it('is another while the machine is taken', () => {
+    assert.equal(nextProcess([long, ...locking], true)?.name, 'long');
+    assert.equal(nextProcess(locking, true), undefined);
+  });
+
+  it('is the longest when it takes longer than all that need the machine', () => {
+    assert.equal(nextProcess([processAt('long', 80), ...locking], false)?.name, 'long');
+  });
+
+  it('is none when none is left', () => {
+    assert.equal(nextProcess([], false), undefined);
+  });
+});
+
+describe('the time left', () => {
+  it('is that of the processes side by side', () => {
+    assert.equal(secondsLeft([], [processAt('a', 30), processAt('b', 20), processAt('c', 10)], 2), 30);
+  });
+
+  it('has those that need the machine one after the other', () => {
+    assert.equal(secondsLeft([], [processAt('a', 30, true), processAt('b', 20, true)], 2), 50);
+  });
+
+  it('counts what runs already, at least as about to end', () => {
+    assert.equal(secondsLeft([{ process: processAt('a', 30), since: 10 }], [], 2), 20);
+    assert.equal(secondsLeft([{ process: processAt('a', 30), since: 40 }], [processAt('b', 5)], 1), 5);
+    assert.equal(secondsLeft([], [], 2), 0);
+  });
+});
+
+test('a file is expected to take what it took last, what it usually takes, or what its size suggests', () => {
+  const times = [{ a: 1 }, { a: 2, b: 3 }] as const;
+  const sized = { ...stage, secondsPerKilobyte: 2 };
+  assert.deepEqual(
+    ['a', 'b', 'c'].map((file) => expectedSeconds(sized, file, 10, times)),
+    [1, 3, 20],
+  );
+});
