@@ -33,6 +33,7 @@ export interface ControlPlaneOptions
       | 'podRangeProblem'
       | 'advertiseAddress'
       | 'serviceCIDR'
+      | 'clusterCIDR'
       | 'functionCalls'
       | 'workflowCalls'
       | 'metrics'
@@ -76,6 +77,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     pages: { ...options.pages, controllers: metrics.controllers, scheduler: metrics.scheduler },
     objects,
     serviceCIDR: serviceCidr,
+    clusterCIDR: clusterCidr,
     readCertificateRequest: options.certificates.read,
     mayRegister: (node) => nodeApproval === 'auto' || node === ownNode,
     podRangeProblem: podRangeClaims(clusterCidr),

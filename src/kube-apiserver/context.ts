@@ -20,6 +20,9 @@ export type PodRangeProblem = (node: Node, others: readonly Node[]) => string | 
 
 export interface KubeContext extends EngineContext {
   readonly serviceCIDR: string;
+  readonly clusterCIDR: string;
+  /** The ranges that external IPs of Services may be in. */
+  readonly externalIPRanges: readonly string[];
   /** First and last node port. */
   readonly nodePorts: readonly [number, number];
   readonly defaultTolerations: DefaultTolerations;

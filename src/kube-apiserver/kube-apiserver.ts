@@ -77,6 +77,8 @@ export function createKubeApiServer(options: KubeApiServerOptions): KubeApiServe
     issuer,
     accountKeys,
     serviceCIDR: options.serviceCIDR ?? '10.96.0.0/16',
+    clusterCIDR: options.clusterCIDR ?? '10.244.0.0/16',
+    externalIPRanges: options.externalIPRanges ?? [],
     nodePorts: options.nodePorts ?? ([30000, 32767] as const),
     defaultTolerations: options.defaultTolerations ?? defaultTolerations,
     limitedResources: options.limitedResources ?? [],

@@ -36,6 +36,10 @@ export interface KubeApiServerOptions
   readonly podRangeProblem?: PodRangeProblem;
   /** Default 10.96.0.0/16. */
   readonly serviceCIDR?: string;
+  /** The range of all pods; default 10.244.0.0/16. */
+  readonly clusterCIDR?: string;
+  /** The ranges that external IPs of Services may be in; default none. */
+  readonly externalIPRanges?: readonly string[];
   /** First and last; default 30000 to 32767. */
   readonly nodePorts?: readonly [number, number];
   /** How long pods stay on nodes in trouble unless they say so themselves; default 300 s each. */

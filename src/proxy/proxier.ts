@@ -3,6 +3,7 @@
  * as changed; a round reads what each is now, and applies all differences in one transaction while new marks
  * gather for the next. The kernel is never listed: after a failed transaction the whole table is written again.
  */
+import { reservedReader } from '../api/core/v1/reserved-addresses.ts';
 import { type Service, serviceResource } from '../api/core/v1/service.ts';
 import {
   type EndpointSlice,
@@ -32,6 +33,8 @@ export interface ProxierOptions {
   readonly nodeName: string;
   /** Traffic to an address in it that belongs to no service is refused at once. */
   readonly serviceCIDR: string;
+  /** The range of all pods. */
+  readonly clusterCIDR: string;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -94,6 +97,13 @@ export function createProxier(options: ProxierOptions): Proxier {
     onDelete: (slice) => slicesChanged(slice),
   });
 
+  const reserved = reservedReader({
+    ranges: [
+      { range: options.serviceCIDR, what: 'the range of Services' },
+      { range: options.clusterCIDR, what: 'the range of pods' },
+    ],
+    machines: [],
+  });
   /** The chains in the kernel; undefined when the table must be written whole. */
   let chains: ReadonlySet<string> | undefined;
 
@@ -101,7 +111,7 @@ export function createProxier(options: ProxierOptions): Proxier {
     for (const key of changed) {
       const service = services.lister.get(key);
       const rules = service
-        ? serviceRules(service, slices.lister.byIndex(bySlice, key), options.nodeName)
+        ? serviceRules(service, slices.lister.byIndex(bySlice, key), options.nodeName, reserved)
         : [];
       elements.replace(key, elementsOf(rules));
     }

@@ -41,11 +41,13 @@ export function serviceRules(
   service: Service,
   slices: readonly EndpointSlice[],
   nodeName: string,
+  /** Whose an address is that no Service may have; undefined for others. */
+  reserved: (address: string) => string | undefined = () => undefined,
 ): readonly ServicePortRules[] {
   const { spec } = service;
   if (!spec.clusterIP || spec.clusterIP === 'None' || spec.type === 'ExternalName') return [];
   const { clusterIP } = spec;
-  const external = externalAddresses(service);
+  const external = externalAddresses(service).filter((address) => reserved(address) === undefined);
   return (spec.ports ?? []).flatMap((port) => {
     const all = endpointsOf(port, slices, nodeName);
     const every = {

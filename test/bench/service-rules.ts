@@ -108,6 +108,7 @@ async function measure(signal: AbortSignal): Promise<readonly Row[]> {
     exec,
     nodeName: 'bench',
     serviceCIDR: '10.96.0.0/16',
+    clusterCIDR: '10.244.0.0/16',
     clock: systemClock,
     log: silentLogger,
   });

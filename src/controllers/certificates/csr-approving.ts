@@ -15,6 +15,7 @@ import {
   kubeletServingSigner,
 } from '../../api/certificates/v1/conditions.ts';
 import { type Lease, leaseResource } from '../../api/coordination/v1/lease.ts';
+import { type MasterPlace, placesOf } from '../../api/coordination/v1/master-lease.ts';
 import { type Node, nodeResource } from '../../api/core/v1/node.ts';
 import { serviceResource } from '../../api/core/v1/service.ts';
 import { deepCopy } from '../../apimachinery/equality.ts';
@@ -38,7 +39,6 @@ import {
   watched,
 } from '../../controller-runtime/definition.ts';
 import { ifPresent } from '../../controller-runtime/if-present.ts';
-import { type MasterPlace, placesOf } from '../masters/masters-plan.ts';
 import {
   type Decision,
   decideRequest,

@@ -4,6 +4,8 @@
  * are its own words. And a client takes a certificate for every spelling of a name or an address, so all are compared
  * by what they stand for.
  */
+
+import type { MasterPlace } from '../../api/coordination/v1/master-lease.ts';
 import type { Node } from '../../api/core/v1/node.ts';
 import {
   addressKind,
@@ -14,7 +16,6 @@ import {
   sameAddress,
 } from '../../base/addresses.ts';
 import type { CertificateRequestContent } from '../../base/certificate-request.ts';
-import type { MasterPlace } from '../masters/masters-plan.ts';
 
 /** Ranges and names that are reserved for the cluster. */
 export interface ClusterPlaces {

@@ -1,5 +1,6 @@
 /** Keeps the versions and the instances of each Function: as many as the gateways ask for, of the version that is called. */
 import { leaseResource } from '../../api/coordination/v1/lease.ts';
+import { masterLabel } from '../../api/coordination/v1/master-lease.ts';
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { type Fn, functionResource } from '../../api/minik8s/v1/function.ts';
 import { functionLabel } from '../../api/minik8s/v1/function-instance.ts';
@@ -19,7 +20,7 @@ import {
 } from '../../controller-runtime/definition.ts';
 import { ifPresent } from '../../controller-runtime/if-present.ts';
 import { verifyAfter } from '../../controller-runtime/observed-writes.ts';
-import { identitiesOf, masterLabel } from '../masters/masters-plan.ts';
+import { identitiesOf } from '../masters/masters-plan.ts';
 import { OwnedObjects } from '../workloads/owned-objects.ts';
 import { OwnedPods } from '../workloads/pods/owned-pods.ts';
 import { planFunction } from './function-plan.ts';

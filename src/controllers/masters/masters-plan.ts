@@ -1,23 +1,14 @@
 /** Which EndpointSlices and Endpoints the Service of the API needs, from the Leases of the masters that are alive. Pure. */
 import type { Lease } from '../../api/coordination/v1/lease.ts';
+import { addressIn, type MasterAddress, masterLabel } from '../../api/coordination/v1/master-lease.ts';
 import { type Endpoints, skipMirrorLabel } from '../../api/core/v1/endpoints.ts';
 import type { EndpointSlice } from '../../api/discovery/v1/endpoint-slice.ts';
 import { deepEqual } from '../../apimachinery/equality.ts';
 import type { Draft } from '../../apimachinery/meta.ts';
-import { addressKind, isIPv4 } from '../../base/addresses.ts';
+import { addressKind } from '../../base/addresses.ts';
 import { podSlices } from '../services/endpointslice-plan.ts';
 import type { SlicePlan } from '../services/managed-slices.ts';
 
-/** Where a master is reached. */
-export interface MasterAddress {
-  readonly address: string;
-  readonly port: number;
-}
-
-/** Upstream labels its API servers' Leases so (kube-apiserver's identity leases). */
-export const masterLabel = 'apiserver.kubernetes.io/identity';
-/** On the Lease: the host name that is in the master's certificate. */
-export const hostnameAnnotation = 'minik8s.io/hostname';
 export const masterLabels = { [masterLabel]: 'minik8s' };
 export const serviceName = 'kubernetes';
 export const sliceLabels = { 'kubernetes.io/service-name': serviceName };
@@ -28,26 +19,6 @@ export const identityOf = ({ address, port }: MasterAddress) => `${address}:${po
 /** What each of the masters calls itself. */
 export const identitiesOf = (leases: readonly Lease[]): ReadonlySet<string> =>
   new Set(leases.flatMap(({ spec }) => spec.holderIdentity ?? []));
-
-/** Names and addresses that no other machine may claim. */
-export interface MasterPlace {
-  readonly address: string;
-  /** Undefined when its Lease does not say. */
-  readonly hostname: string | undefined;
-}
-
-/** The addresses and host names of the masters that have a Lease. */
-export const placesOf = (leases: readonly Lease[]): MasterPlace[] =>
-  leases.flatMap(({ metadata, spec }) => {
-    const address = addressIn(spec.holderIdentity)?.address;
-    if (address === undefined || metadata.labels?.[masterLabel] === undefined) return [];
-    return [{ address, hostname: metadata.annotations?.[hostnameAnnotation] }];
-  });
-
-function addressIn(identity: string | undefined): MasterAddress | undefined {
-  const [, address, port] = identity?.match(/^([\d.]+):(\d+)$/) ?? [];
-  return address !== undefined && isIPv4(address) ? { address, port: Number(port) } : undefined;
-}
 
 /**
  * In order, each once. A master on loopback is no endpoint: no other machine reaches it there. A Lease that names no

@@ -8,6 +8,11 @@
  * Lease again. Invariant: who was itself away (frozen, or without a store) for long judges nobody by that time.
  */
 import { type Lease, leaseResource } from '../../api/coordination/v1/lease.ts';
+import {
+  hostnameAnnotation,
+  type MasterAddress,
+  masterLabel,
+} from '../../api/coordination/v1/master-lease.ts';
 import { endpointsResource } from '../../api/core/v1/endpoints.ts';
 import { serviceResource } from '../../api/core/v1/service.ts';
 import { type EndpointSlice, endpointSliceResource } from '../../api/discovery/v1/endpoint-slice.ts';
@@ -23,11 +28,8 @@ import {
 } from '../../controller-runtime/definition.ts';
 import { tolerate } from '../../controller-runtime/tolerate.ts';
 import {
-  hostnameAnnotation,
   identityOf,
   leaseNameOf,
-  type MasterAddress,
-  masterLabel,
   masterLabels,
   mastersOf,
   planEndpoints,

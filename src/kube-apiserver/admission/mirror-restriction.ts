@@ -49,7 +49,8 @@ function needsOfTheApi(pod: Pod, name: string): string | undefined {
   const volumes = pod.spec.volumes ?? [];
   const sources = volumes.flatMap(({ projected }) => projected?.sources ?? []);
   if (sources.some(({ clusterTrustBundle }) => clusterTrustBundle)) return cannot('clustertrustbundles');
-  if (volumes.some(({ persistentVolumeClaim }) => persistentVolumeClaim))
+  // The claim of an ephemeral volume is found by its name: it may be the claim of another pod.
+  if (volumes.some((volume) => volume.persistentVolumeClaim || volume.ephemeral))
     return cannot('persistentvolumeclaims');
   return undefined;
 }

@@ -14,6 +14,7 @@ import { resourceQuotas } from './resource-quota.ts';
 import { runParents } from './run-parents.ts';
 import { runtimeClasses } from './runtime-class.ts';
 import { serviceAccounts } from './service-account.ts';
+import { serviceAddresses } from './service-addresses.ts';
 import { storageClasses } from './storage-class.ts';
 import { storageProtection } from './storage-protection.ts';
 import { triggerChains } from './trigger-chain.ts';
@@ -23,6 +24,7 @@ export const admissionPlugins = (server: KubeContext): readonly AdmissionPlugin[
   namespaceLifecycle(server),
   limitRanger(server),
   nodeRestriction(server),
+  serviceAddresses(server),
   podSecurity(server),
   priority(server),
   defaultTolerationSeconds(server.defaultTolerations),

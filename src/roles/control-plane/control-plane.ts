@@ -58,6 +58,7 @@ export const controlPlaneSettings = [
   'service-account-extend-token-expiration',
   'admission-control-config-file',
   'service-cidr',
+  'service-external-ip-ranges',
   'cluster-cidr',
   'cluster-dns',
   'cluster-domain',
@@ -200,6 +201,7 @@ const admissionSettings = (file: string | undefined): ReturnType<typeof readAdmi
 const planeSettings = (settings: ControlPlaneOptions['settings']) => ({
   serviceCidr: settings['service-cidr'],
   clusterCidr: settings['cluster-cidr'],
+  externalIPRanges: settings['service-external-ip-ranges'] ?? [],
   clusterDomain: settings['cluster-domain'],
   ...(settings['cluster-dns'] !== undefined && { dnsAddress: settings['cluster-dns'] }),
   runtimeImages: { python: settings['python-image'], nodejs: settings['nodejs-image'] },

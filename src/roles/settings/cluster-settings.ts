@@ -1,6 +1,7 @@
 /** The settings of masters. */
 import { defaultConnections } from '../../apiserver/load/connections.ts';
 import { defaultLimits } from '../../apiserver/load/in-flight.ts';
+import { parseRange } from '../../base/addresses.ts';
 import { share } from '../../base/share.ts';
 import { parseScoringStrategy, type ScoringStrategy } from '../../scheduler/scoring-strategy.ts';
 import { domain, nameServers } from './dns-values.ts';
@@ -54,6 +55,13 @@ function issuers(value: string): readonly string[] {
   const all = value.split(',').filter((part) => part !== '');
   if (all.length === 0) throw new Error('expected a URL such as https://cluster.example.com');
   return all.map(httpsUrl);
+}
+
+function ranges(value: string): readonly string[] {
+  const all = value.split(',').filter((part) => part !== '');
+  if (all.length === 0 || !all.every(parseRange))
+    throw new Error('expected IPv4 ranges by their first addresses, such as 203.0.113.0/24,198.51.100.7/32');
+  return all;
 }
 
 export const clusterSettings = define({
@@ -140,6 +148,12 @@ export const clusterSettings = define({
     read: text,
   },
   'service-cidr': { about: 'address range of Services', hint: 'RANGE', default: '10.96.0.0/16', read: cidr },
+  'service-external-ip-ranges': {
+    about: 'address ranges that externalIPs of Services may be in, comma-separated',
+    hint: 'RANGE,…',
+    usual: 'none: externalIPs are refused',
+    read: ranges,
+  },
   'cluster-cidr': {
     about: 'address range of pods; each node gets a /24 of it',
     hint: 'RANGE',

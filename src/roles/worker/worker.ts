@@ -175,6 +175,7 @@ export async function runWorker(options: WorkerOptions, signal: AbortSignal): Pr
     exec,
     nodeName,
     serviceCIDR: settings['service-cidr'],
+    clusterCIDR: settings['cluster-cidr'],
     clock,
     log: log.named('proxy'),
   });

@@ -97,6 +97,25 @@ const cases: readonly [what: string, why: RegExp, () => [object?, object?]][] = 
     /reference persistentvolumeclaims/,
     () => [{}, { volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'c' } }] }],
   ],
+  [
+    'with an ephemeral volume, whose claim may be that of another pod',
+    /reference persistentvolumeclaims/,
+    () => [
+      {},
+      {
+        volumes: [
+          {
+            name: 'v',
+            ephemeral: {
+              volumeClaimTemplate: {
+                spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+              },
+            },
+          },
+        ],
+      },
+    ],
+  ],
   ['with finalizers', /finalizers/, () => [{ finalizers: ['a.b/c'] }]],
 ];
 for (const [what, why, more] of cases) {

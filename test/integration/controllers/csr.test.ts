@@ -6,6 +6,7 @@ import {
   certificateSigningRequestResource as requests,
 } from '../../../src/api/certificates/v1/certificate-signing-request.ts';
 import { leaseResource } from '../../../src/api/coordination/v1/lease.ts';
+import { hostnameAnnotation } from '../../../src/api/coordination/v1/master-lease.ts';
 import { type Node, nodeResource } from '../../../src/api/core/v1/node.ts';
 import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
 import type { Draft } from '../../../src/apimachinery/meta.ts';
@@ -15,7 +16,7 @@ import type { Client } from '../../../src/client/client.ts';
 import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
 import { createClient } from '../../../src/client/rest-client.ts';
 import type { NodeApproval } from '../../../src/controllers/certificates/csr-approving-plan.ts';
-import { hostnameAnnotation, masterLabels } from '../../../src/controllers/masters/masters-plan.ts';
+import { masterLabels } from '../../../src/controllers/masters/masters-plan.ts';
 import { makeKey, makeRequest, type RequestedSubject } from '../../../src/pki/new-request.ts';
 import type { KeyAndCertificate } from '../../../src/pki/x509.ts';
 import { startTestServer } from '../../fixtures/api-server.ts';

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { leaseResource } from '../../../src/api/coordination/v1/lease.ts';
+import { hostnameAnnotation } from '../../../src/api/coordination/v1/master-lease.ts';
 import { endpointsResource } from '../../../src/api/core/v1/endpoints.ts';
 import { type Service, serviceResource } from '../../../src/api/core/v1/service.ts';
 import { endpointSliceResource } from '../../../src/api/discovery/v1/endpoint-slice.ts';
@@ -11,7 +12,7 @@ import { inProcessTransport } from '../../../src/client/in-process-transport.ts'
 import { createClient } from '../../../src/client/rest-client.ts';
 import { announceMaster } from '../../../src/control-plane/announce-master.ts';
 import { leaseMs } from '../../../src/controllers/masters/masters.ts';
-import { hostnameAnnotation, planSlices } from '../../../src/controllers/masters/masters-plan.ts';
+import { planSlices } from '../../../src/controllers/masters/masters-plan.ts';
 import { createMemoryStore } from '../../../src/storage/memory.ts';
 import { beginTerm, duringTerm } from '../../../src/storage/term.ts';
 import { admin, objectsAt } from '../../fixtures/api-server.ts';

@@ -106,6 +106,7 @@ for (const [from, address, port] of [
       exec: inside,
       nodeName: 'here',
       serviceCIDR: '10.96.0.0/16',
+      clusterCIDR: '10.244.0.0/16',
       clock: systemClock,
       log: new RecordingLogger(),
     });

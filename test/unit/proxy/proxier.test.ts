@@ -34,7 +34,15 @@ afterEach(async () => {
 
 async function start(): Promise<void> {
   const { exec } = kernel;
-  proxier = createProxier({ informers, exec, nodeName: 'n', serviceCIDR: '10.96.0.0/16', clock, log });
+  proxier = createProxier({
+    informers,
+    exec,
+    nodeName: 'n',
+    serviceCIDR: '10.96.0.0/16',
+    clusterCIDR: '10.244.0.0/16',
+    clock,
+    log,
+  });
   running = proxier.run(stop.signal);
   await clock.settle();
 }

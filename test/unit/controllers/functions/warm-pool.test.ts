@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Lease, leaseResource } from '../../../../src/api/coordination/v1/lease.ts';
+import { masterLabel } from '../../../../src/api/coordination/v1/master-lease.ts';
 import { type Node, nodeResource } from '../../../../src/api/core/v1/node.ts';
 import { type Pod, podResource } from '../../../../src/api/core/v1/pod.ts';
 import { type Fn, functionResource } from '../../../../src/api/minik8s/v1/function.ts';
@@ -12,7 +13,6 @@ import { functionController } from '../../../../src/controllers/functions/functi
 import { sha256 } from '../../../../src/controllers/functions/sha256.ts';
 import { versionOf } from '../../../../src/controllers/functions/version-plan.ts';
 import { warmPoolController } from '../../../../src/controllers/functions/warm-pool.ts';
-import { masterLabel } from '../../../../src/controllers/masters/masters-plan.ts';
 import { at, meta } from '../objects.ts';
 import { ScriptedWorld } from '../scripted-world.ts';
 

@@ -1,0 +1,96 @@
+/**
+ * Which external addresses a Service may have: every node sends what goes to one to the pods of the Service, whoever has
+ * the address otherwise (CVE-2020-8554). The external IPs of spec have to be in a range that the administrator allows
+ * (upstream: the plugin DenyServiceExternalIPs allows none); no address may be one of the cluster or of its machines.
+ * An address that the Service has already is left alone: nodes ignore it where it is reserved.
+ */
+import { type Lease, leaseResource } from '../../api/coordination/v1/lease.ts';
+import { placesOf } from '../../api/coordination/v1/master-lease.ts';
+import { type Node, nodeResource } from '../../api/core/v1/node.ts';
+import { reservedReader } from '../../api/core/v1/reserved-addresses.ts';
+import { type Service, serviceResource } from '../../api/core/v1/service.ts';
+import { invalidCause } from '../../apimachinery/field-error.ts';
+import { storagePrefix } from '../../apimachinery/resource-definition.ts';
+import { newForbidden, newInvalid, type StatusCause } from '../../apimachinery/status-error.ts';
+import type { AdmissionPlugin } from '../../apiserver/admission/plugin.ts';
+import { canonicalAddress, hasAddress, rangeAround } from '../../base/addresses.ts';
+import type { KubeContext } from '../context.ts';
+
+type Parts = Pick<KubeContext, 'cache' | 'clusterCIDR' | 'externalIPRanges' | 'serviceCIDR'>;
+
+interface Named {
+  readonly path: string;
+  readonly address: string;
+}
+
+export const serviceAddresses = (server: Parts): AdmissionPlugin => ({
+  name: 'ServiceExternalAddresses',
+  validate({ definition, name, object, old }) {
+    if (definition.group !== serviceResource.group || definition.plural !== serviceResource.plural) return;
+    if (!object) return;
+    const [service, before] = [object as Service, old as Service | undefined];
+    const external = newOnes(externalIPsOf(service), before && externalIPsOf(before));
+    const taken = newOnes(takenIngressOf(service), before && takenIngressOf(before));
+    if (external.length === 0 && taken.length === 0) return;
+    const allowed = server.externalIPRanges.flatMap((text) => rangeAround(text) ?? []);
+    const outside = external.find(({ address }) => !allowed.some((range) => hasAddress(range, address)));
+    if (outside) throw newForbidden(definition, name, notAllowed(outside, server.externalIPRanges));
+    const problemOf = reservedReader({
+      ranges: [
+        { range: server.serviceCIDR, what: 'the range of Services' },
+        { range: server.clusterCIDR, what: 'the range of pods' },
+        ...podRanges(server),
+      ],
+      machines: machines(server),
+    });
+    const causes = [...external, ...taken].flatMap(({ path, address }): StatusCause[] => {
+      const whose = problemOf(address);
+      return whose === undefined
+        ? []
+        : [invalidCause(path, address, `is ${whose}: no Service may take it from there`)];
+    });
+    if (causes.length > 0) throw newInvalid(definition, name, causes);
+  },
+});
+
+const notAllowed = ({ path, address }: Named, ranges: readonly string[]) =>
+  `${path}: ${address} is not in a range that this cluster allows; ${
+    ranges.length > 0 ? `allowed are ${ranges.join(', ')}` : 'none is allowed'
+  } (an administrator names ranges by the master's --service-external-ip-ranges)`;
+
+const externalIPsOf = ({ spec }: Service): Named[] =>
+  (spec.externalIPs ?? []).map((address, index) => ({ path: `spec.externalIPs[${index}]`, address }));
+
+/** The addresses of a load balancer that nodes deliver to pods as they come (KEP-1860). */
+const takenIngressOf = ({ status }: Service): Named[] =>
+  (status?.loadBalancer.ingress ?? []).flatMap(({ ip, ipMode }, index) =>
+    ip && ipMode !== 'Proxy' ? [{ path: `status.loadBalancer.ingress[${index}].ip`, address: ip }] : [],
+  );
+
+/** Addresses are the same in any spelling. */
+function newOnes(now: readonly Named[], before: readonly Named[] = []): readonly Named[] {
+  const known = new Set(before.map(({ address }) => canonicalAddress(address)));
+  return now.filter(({ address }) => !known.has(canonicalAddress(address)));
+}
+
+const nodesOf = ({ cache }: Parts) =>
+  cache.list(storagePrefix(nodeResource)).map(({ object }) => object as Node);
+
+/** A node may have a range outside of that of the cluster's pods. */
+const podRanges = (server: Parts) =>
+  nodesOf(server).flatMap(({ metadata, spec: { podCIDR, podCIDRs } }) =>
+    (podCIDRs ?? (podCIDR ? [podCIDR] : [])).map((range) => ({
+      range,
+      what: `the range of the pods of node ${metadata.name}`,
+    })),
+  );
+
+function* machines(server: Parts): Generator<{ address: string; what: string }> {
+  for (const { metadata, status } of nodesOf(server))
+    for (const { type, address } of status?.addresses ?? [])
+      if (type.endsWith('IP')) yield { address, what: `node ${metadata.name}` };
+  const leases = server.cache
+    .list(storagePrefix(leaseResource, 'kube-system'))
+    .map(({ object }) => object as Lease);
+  for (const { address } of placesOf(leases)) yield { address, what: 'a master' };
+}

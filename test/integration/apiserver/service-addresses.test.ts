@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';
+
+const services = '/api/v1/namespaces/default/services';
+let server: TestServer;
+before(async () => {
+  server = await startTestServer({ externalIPRanges: ['203.0.113.0/24', '10.0.0.0/8', '192.0.2.0/24'] });
+  const node = { metadata: { name: 'n1' }, spec: {} };
+  assert.equal((await server.call('POST', '/api/v1/nodes', node)).status, 201);
+  const status = { addresses: [{ type: 'InternalIP', address: '192.0.2.9' }] };
+  const written = await server.call('PATCH', '/api/v1/nodes/n1/status', { status }, merge);
+  assert.equal(written.status, 200, written.text);
+});
+after(() => server.stop());
+
+const merge = { headers: { 'content-type': 'application/merge-patch+json' } };
+const create = (name: string, ...externalIPs: string[]) =>
+  server.call('POST', services, { metadata: { name }, spec: { externalIPs, ports: [{ port: 80 }] } });
+
+test('external IPs are refused with the name of the flag where no range is allowed', async () => {
+  const closed = await startTestServer();
+  try {
+    const spec = { externalIPs: ['203.0.113.8'], ports: [{ port: 80 }] };
+    const answer = await closed.call('POST', services, { metadata: { name: 'a' }, spec });
+    assert.equal(answer.status, 403, answer.text);
+    assert.match(answer.text, /spec\.externalIPs\[0\].*--service-external-ip-ranges/);
+  } finally {
+    await closed.stop();
+  }
+});
+
+test('an external IP in an allowed range is accepted, and one outside of it is refused', async () => {
+  assert.equal((await create('inside', '203.0.113.8')).status, 201);
+  assert.equal((await create('outside', '203.0.113.8', '198.51.100.1')).status, 403);
+});
+
+for (const [what, address] of [
+  ['cluster IP of the API', '10.96.0.1'],
+  ['pod address', '10.244.1.2'],
+  ['node address', '192.0.2.9'],
+] as const)
+  test(`a ${what} is refused as an external IP though its range is allowed`, async () => {
+    const answer = await create('thief', address);
+    assert.equal(answer.status, 422, answer.text);
+    assert.match(answer.text, /spec\.externalIPs\[0\]/);
+  });
+
+test('a load balancer cannot give a Service the address of a node', async () => {
+  const spec = { type: 'LoadBalancer', ports: [{ port: 80 }] };
+  assert.equal((await server.call('POST', services, { metadata: { name: 'lb' }, spec })).status, 201);
+  const of = (ip: string) => ({ status: { loadBalancer: { ingress: [{ ip }] } } });
+  assert.equal((await server.call('PATCH', `${services}/lb/status`, of('192.0.2.9'), merge)).status, 422);
+  assert.equal((await server.call('PATCH', `${services}/lb/status`, of('203.0.113.9'), merge)).status, 200);
+});
