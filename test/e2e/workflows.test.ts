@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { V1PodList } from '@kubernetes/client-node';
 import { freePort } from '../fixtures/free-port.ts';
+import { lockMachine } from '../fixtures/machine-lock.ts';
 import { makeRuntimeImage } from '../fixtures/runtime-images.ts';
 import { Cluster } from './harness/cluster.ts';
 import { gatewayCaller, removeFunctionImages } from './harness/gateway-calls.ts';
@@ -109,6 +110,8 @@ interface Run {
     readonly cause?: string;
   };
 }
+
+await lockMachine();
 
 test('workflows', async (context) => {
   await makeRuntimeImage('nodejs', nodejs);

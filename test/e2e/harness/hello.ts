@@ -1,6 +1,6 @@
 /** samples/hello on a cluster: what several tests start from. */
 import { join } from 'node:path';
-import type { V1Deployment, V1Pod, V1PodList, V1Service } from '@kubernetes/client-node';
+import type { V1Pod, V1PodList, V1Service } from '@kubernetes/client-node';
 import { systemExec } from '../../../src/base/exec.ts';
 import type { Cluster } from './cluster.ts';
 import { waitFor } from './wait-for.ts';
@@ -43,10 +43,6 @@ export function nameOf({ metadata }: V1Pod): string {
 
 export function restartsOf({ status }: V1Pod): number {
   return (status?.containerStatuses ?? []).reduce((sum, { restartCount }) => sum + restartCount, 0);
-}
-
-export function deployment({ kubectl }: Cluster): Promise<V1Deployment> {
-  return kubectl.json<V1Deployment>('get', 'deployment', 'hello');
 }
 
 export function service({ kubectl }: Cluster): Promise<V1Service> {
