@@ -71,25 +71,6 @@ export const storage: readonly Equivalent[] = [
   })),
   ...[
     [
-      'if (backlog.length > 0) queueMicrotask(() => this.#deliver(group, watcher, []));',
-      'backlog.length > 0 → true',
-    ],
-    [
-      'if (backlog.length > 0) queueMicrotask(() => this.#deliver(group, watcher, []));',
-      'backlog.length > 0 → backlog.length >= 0',
-    ],
-    ['if (group.pending.length === 0) return;', 'group.pending.length === 0 → false'],
-    ['if (watcher.backlog.length > 0) {', 'watcher.backlog.length > 0 → true'],
-    ['if (watcher.backlog.length > 0) {', 'watcher.backlog.length > 0 → watcher.backlog.length >= 0'],
-    ['if (first && first.revision <= watcher.after)', 'first && first.revision <= watcher.after → (first)'],
-  ].map(([line = '', change = '']) => ({
-    file: 'src/storage/watchers.ts',
-    line,
-    change,
-    because: 'without events nobody is called: it only saves time',
-  })),
-  ...[
-    [
       'if (group.watchers.size > 0 || this.#groups.get(prefix) !== group) return;',
       'group.watchers.size > 0 → group.watchers.size >= 0',
     ],
