@@ -34,6 +34,7 @@ export interface ControlPlaneOptions
       | 'advertiseAddress'
       | 'serviceCIDR'
       | 'clusterCIDR'
+      | 'clusterDomain'
       | 'functionCalls'
       | 'workflowCalls'
       | 'metrics'

@@ -23,6 +23,10 @@ export interface KubeContext extends EngineContext {
   readonly clusterCIDR: string;
   /** The ranges that external IPs of Services may be in. */
   readonly externalIPRanges: readonly string[];
+  /** The domains that hosts of Dns objects may be below. */
+  readonly dnsDomains: readonly string[];
+  /** Domain of the cluster's own names. */
+  readonly clusterDomain: string;
   /** First and last node port. */
   readonly nodePorts: readonly [number, number];
   readonly defaultTolerations: DefaultTolerations;

@@ -6,6 +6,7 @@ import { certificateSigningRequestResource } from '../api/certificates/v1/certif
 import { remoteAddressKey } from '../api/certificates/v1/conditions.ts';
 import type { Pod } from '../api/core/v1/pod.ts';
 import { kubernetesMessages } from '../api/message-table.ts';
+import { defaultDnsDomains } from '../api/minik8s/v1/dns-host-problem.ts';
 import { instancePort } from '../api/minik8s/v1/function-instance.ts';
 import { kindFields } from '../api/registry.ts';
 import { type ApiServer, createApiServer } from '../apiserver/app.ts';
@@ -79,6 +80,8 @@ export function createKubeApiServer(options: KubeApiServerOptions): KubeApiServe
     serviceCIDR: options.serviceCIDR ?? '10.96.0.0/16',
     clusterCIDR: options.clusterCIDR ?? '10.244.0.0/16',
     externalIPRanges: options.externalIPRanges ?? [],
+    dnsDomains: options.dnsDomains ?? defaultDnsDomains,
+    clusterDomain: options.clusterDomain ?? 'cluster.local',
     nodePorts: options.nodePorts ?? ([30000, 32767] as const),
     defaultTolerations: options.defaultTolerations ?? defaultTolerations,
     limitedResources: options.limitedResources ?? [],

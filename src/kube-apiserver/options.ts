@@ -40,6 +40,10 @@ export interface KubeApiServerOptions
   readonly clusterCIDR?: string;
   /** The ranges that external IPs of Services may be in; default none. */
   readonly externalIPRanges?: readonly string[];
+  /** The domains that hosts of Dns objects may be below; default `example` and `test`, which nobody has (RFC 2606). */
+  readonly dnsDomains?: readonly string[];
+  /** Domain of the cluster's own names; default cluster.local. */
+  readonly clusterDomain?: string;
   /** First and last; default 30000 to 32767. */
   readonly nodePorts?: readonly [number, number];
   /** How long pods stay on nodes in trouble unless they say so themselves; default 300 s each. */

@@ -5,6 +5,7 @@ import type { KubeContext } from '../context.ts';
 import { escalation } from '../rbac/escalation.ts';
 import { certificateSigningRequests } from './certificate-signing-request.ts';
 import { defaultTolerationSeconds } from './default-toleration-seconds.ts';
+import { dnsHosts } from './dns-hosts.ts';
 import { limitRanger } from './limit-ranger.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
 import { nodeRestriction } from './node-restriction.ts';
@@ -25,6 +26,7 @@ export const admissionPlugins = (server: KubeContext): readonly AdmissionPlugin[
   limitRanger(server),
   nodeRestriction(server),
   serviceAddresses(server),
+  dnsHosts(server),
   podSecurity(server),
   priority(server),
   defaultTolerationSeconds(server.defaultTolerations),

@@ -5,6 +5,7 @@
 
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { defaultDnsDomains } from '../../api/minik8s/v1/dns-host-problem.ts';
 import { registry } from '../../api/registry.ts';
 import { KindSet } from '../../apimachinery/kind-set.ts';
 import { type Authenticator, unionAuthenticator } from '../../apiserver/authentication/authenticator.ts';
@@ -59,6 +60,7 @@ export const controlPlaneSettings = [
   'admission-control-config-file',
   'service-cidr',
   'service-external-ip-ranges',
+  'dns-domains',
   'cluster-cidr',
   'cluster-dns',
   'cluster-domain',
@@ -202,6 +204,7 @@ const planeSettings = (settings: ControlPlaneOptions['settings']) => ({
   serviceCidr: settings['service-cidr'],
   clusterCidr: settings['cluster-cidr'],
   externalIPRanges: settings['service-external-ip-ranges'] ?? [],
+  dnsDomains: settings['dns-domains'] ?? defaultDnsDomains,
   clusterDomain: settings['cluster-domain'],
   ...(settings['cluster-dns'] !== undefined && { dnsAddress: settings['cluster-dns'] }),
   runtimeImages: { python: settings['python-image'], nodejs: settings['nodejs-image'] },

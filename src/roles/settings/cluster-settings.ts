@@ -1,10 +1,11 @@
 /** The settings of masters. */
+import { defaultDnsDomains } from '../../api/minik8s/v1/dns-host-problem.ts';
 import { defaultConnections } from '../../apiserver/load/connections.ts';
 import { defaultLimits } from '../../apiserver/load/in-flight.ts';
 import { parseRange } from '../../base/addresses.ts';
 import { share } from '../../base/share.ts';
 import { parseScoringStrategy, type ScoringStrategy } from '../../scheduler/scoring-strategy.ts';
-import { domain, nameServers } from './dns-values.ts';
+import { domain, domains, nameServers } from './dns-values.ts';
 import { duration } from './duration.ts';
 import { address, cidr, define, oneOf, text, wholeNumber } from './setting-values.ts';
 
@@ -153,6 +154,12 @@ export const clusterSettings = define({
     hint: 'RANGE,…',
     usual: 'none: externalIPs are refused',
     read: ranges,
+  },
+  'dns-domains': {
+    about: 'domains that hosts of Dns objects may be below, comma-separated',
+    hint: 'DOMAIN,…',
+    usual: defaultDnsDomains.join(','),
+    read: domains,
   },
   'cluster-cidr': {
     about: 'address range of pods; each node gets a /24 of it',

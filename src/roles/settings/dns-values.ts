@@ -13,6 +13,13 @@ export function domain(value: string): string {
   return name;
 }
 
+/** `apps.example.com,test`, in lower case. */
+export function domains(value: string): readonly string[] {
+  const all = value.split(',').filter((part) => part.trim() !== '');
+  if (all.length === 0) throw new Error('expected domains such as apps.example.com,test');
+  return all.map((part) => domain(part.trim()));
+}
+
 /** `192.0.2.53,192.0.2.54:5353`. */
 export function nameServers(value: string): readonly Server[] {
   return value.split(',').map((one) => {

@@ -1,0 +1,41 @@
+/**
+ * Which host names a Dns object may have. All pods and nodes resolve a host to the web server of their own node, so whoever may
+ * write a Dns would otherwise take any name of the world for the whole cluster. A host that the object has already is left alone.
+ */
+import { type Lease, leaseResource } from '../../api/coordination/v1/lease.ts';
+import { placesOf } from '../../api/coordination/v1/master-lease.ts';
+import { type Node, nodeResource } from '../../api/core/v1/node.ts';
+import { type Dns, dnsResource } from '../../api/minik8s/v1/dns.ts';
+import { dnsHostProblem } from '../../api/minik8s/v1/dns-host-problem.ts';
+import { invalidCause } from '../../apimachinery/field-error.ts';
+import { storagePrefix } from '../../apimachinery/resource-definition.ts';
+import { newInvalid } from '../../apimachinery/status-error.ts';
+import type { AdmissionPlugin } from '../../apiserver/admission/plugin.ts';
+import type { KubeContext } from '../context.ts';
+
+type Parts = Pick<KubeContext, 'cache' | 'clusterDomain' | 'dnsDomains'>;
+
+export const dnsHosts = (server: Parts): AdmissionPlugin => ({
+  name: 'DnsHosts',
+  validate({ definition, name, object, old }) {
+    if (definition.group !== dnsResource.group || definition.plural !== dnsResource.plural || !object) return;
+    const { host } = (object as Dns).spec;
+    if (host === (old as Dns | undefined)?.spec.host) return;
+    const { dnsDomains: domains, clusterDomain } = server;
+    const problem = dnsHostProblem(host, { domains, clusterDomain, machines: machinesOf(server) });
+    if (problem !== undefined) throw newInvalid(definition, name, [invalidCause('spec.host', host, problem)]);
+  },
+});
+
+/** Names of nodes and masters, as their objects have them. */
+function machinesOf({ cache }: Parts): string[] {
+  const nodes = cache.list(storagePrefix(nodeResource)).map(({ object }) => object as Node);
+  const leases = cache.list(storagePrefix(leaseResource, 'kube-system')).map(({ object }) => object as Lease);
+  return [
+    ...nodes.map(({ metadata: { name } }) => name),
+    ...nodes.flatMap(({ status }) =>
+      (status?.addresses ?? []).flatMap(({ type, address }) => (type.endsWith('IP') ? [] : [address])),
+    ),
+    ...placesOf(leases).flatMap(({ hostname }) => hostname ?? []),
+  ];
+}

@@ -1,0 +1,71 @@
+/** Which host names whoever may write a Dns object takes for the whole cluster. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';
+
+const dnses = '/apis/minik8s.io/v1/namespaces/default/dnses';
+const merge = { headers: { 'content-type': 'application/merge-patch+json' } };
+let server: TestServer;
+before(async () => {
+  server = await startTestServer({ dnsDomains: ['example', 'corp.com'] });
+  for (const name of ['vm1.example', 'n2'])
+    assert.equal((await server.call('POST', '/api/v1/nodes', { metadata: { name }, spec: {} })).status, 201);
+  const status = { addresses: [{ type: 'Hostname', address: 'two.corp.com' }] };
+  assert.equal((await server.call('PATCH', '/api/v1/nodes/n2/status', { status }, merge)).status, 200);
+});
+after(() => server.stop());
+
+const paths = [{ path: '/', serviceName: 'web', servicePort: 80 }];
+const create = (name: string, host: string, on = server) =>
+  on.call('POST', dnses, { metadata: { name }, spec: { host, paths } });
+
+test('a host below a domain that is open is accepted', async () => {
+  assert.equal((await create('shop', 'shop.corp.com')).status, 201);
+});
+
+for (const [what, host] of [
+  ['name of the world', 'deb.debian.org'],
+  ['single label', 'kubernetes'],
+  ['domain itself', 'corp.com'],
+  ['name of a node', 'vm1.example'],
+  ['host name that the addresses of a node have', 'two.corp.com'],
+  ['name of the cluster', 'web.default.svc.cluster.local'],
+] as const)
+  test(`a ${what} is refused`, async () => {
+    const answer = await create('thief', host);
+    assert.equal(answer.status, 422, answer.text);
+    assert.match(answer.text, /spec\.host/);
+  });
+
+test('a host is refused when an update brings it, by patch and by apply, and other changes of the object are not', async () => {
+  assert.equal((await create('own', 'own.example')).status, 201);
+  const patch = (body: object) => server.call('PATCH', `${dnses}/own`, body, merge);
+  assert.equal((await patch({ spec: { host: 'deb.debian.org' } })).status, 422);
+  const applied = {
+    apiVersion: 'minik8s.io/v1',
+    kind: 'Dns',
+    metadata: { name: 'own' },
+    spec: { host: 'kubernetes', paths },
+  };
+  const apply = await server.call('PATCH', `${dnses}/own?fieldManager=x&force=true`, applied, {
+    headers: { 'content-type': 'application/apply-patch+yaml' },
+  });
+  assert.equal(apply.status, 422, apply.text);
+  assert.equal((await patch({ metadata: { labels: { a: 'b' } } })).status, 200);
+  assert.equal(
+    (await server.call('GET', `${dnses}/own`)).json<{ spec: { host: string } }>().spec.host,
+    'own.example',
+  );
+});
+
+test('unless an administrator names others only domains that nobody has are open', async () => {
+  const usual = await startTestServer();
+  try {
+    assert.equal((await create('a', 'shop.example', usual)).status, 201);
+    const refused = await create('b', 'shop.corp.com', usual);
+    assert.equal(refused.status, 422);
+    assert.match(refused.text, /\*\.example, \*\.test.*--dns-domains/);
+  } finally {
+    await usual.stop();
+  }
+});
