@@ -36,21 +36,13 @@ export function isAbort(error: unknown): boolean {
 /** The part of `process` that surviveHangup needs. */
 export interface HangupSource {
   on(event: 'SIGHUP', listener: () => void): unknown;
-  readonly stdout: { on(event: 'error', listener: (error: NodeJS.ErrnoException) => void): unknown };
-  readonly stderr: { on(event: 'error', listener: (error: NodeJS.ErrnoException) => void): unknown };
 }
 
 /**
- * Keeps a daemon running after its terminal was closed: SIGHUP only calls `notify`, and output that has nowhere to go is
- * dropped. Call it once a process, in a role that is a daemon: a client ends with its terminal.
+ * Keeps a daemon running after its terminal was closed: SIGHUP only calls `notify`. Call it once a process, in a role that is a
+ * daemon: a client ends with its terminal. Output that has nowhere to go is dropped by main.ts.
  */
 export function surviveHangup(notify: () => void, source: HangupSource = process): void {
-  const closed = new Set(['EIO', 'EPIPE']);
-  for (const stream of [source.stdout, source.stderr]) {
-    stream.on('error', (error) => {
-      if (!closed.has(error.code ?? '')) throw error;
-    });
-  }
   source.on('SIGHUP', notify);
 }
 

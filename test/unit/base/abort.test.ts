@@ -22,18 +22,12 @@ test('the first signal stops, the second exits with its number', () => {
   assert.deepEqual(exits, [130]);
 });
 
-test('a closed terminal is reported and ends nothing: neither SIGHUP nor writing to it', () => {
-  const [stdout, stderr] = [new EventEmitter(), new EventEmitter()];
-  const source = Object.assign(new EventEmitter(), { stdout, stderr });
+test('a closed terminal is told of, and ends nothing', () => {
   let notified = 0;
+  const source = new EventEmitter();
   surviveHangup(() => notified++, source);
   assert.ok(source.emit('SIGHUP', 'SIGHUP'));
   assert.equal(notified, 1);
-  for (const stream of [stdout, stderr]) {
-    for (const code of ['EIO', 'EPIPE']) stream.emit('error', Object.assign(new Error(code), { code }));
-    const full = Object.assign(new Error('no space'), { code: 'ENOSPC' });
-    assert.throws(() => stream.emit('error', full), full);
-  }
 });
 
 test('onAbort runs once, at once when late, and never once undone', async () => {
