@@ -12,7 +12,7 @@ import { waitFor } from '../e2e/harness/wait-for.ts';
 import { type ReadFamily, readExposition } from '../fixtures/exposition-reader.ts';
 import { freePort } from '../fixtures/free-port.ts';
 import { startHttpsTestServer } from '../fixtures/https-api-server.ts';
-import { makeToldObjects } from '../fixtures/told-objects/make.ts';
+import { makeToldObjects, toldServer } from '../fixtures/told-objects/make.ts';
 
 const program = process.env.MINIK8S_KUBE_STATE_METRICS;
 const skip = !program && 'MINIK8S_KUBE_STATE_METRICS does not say where kube-state-metrics is';
@@ -28,7 +28,7 @@ function missingKinds(families: Map<string, ReadFamily>): string[] {
 }
 
 test('our page has every line of theirs', { skip, timeout: 180_000 }, async () => {
-  const server = await startHttpsTestServer();
+  const server = await startHttpsTestServer(toldServer);
   await makeToldObjects(server);
   const kubeconfig = await server.kubeconfigFor('admin', ['system:masters']);
   const [port, own] = [await freePort(), await freePort()];

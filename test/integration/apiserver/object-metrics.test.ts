@@ -10,7 +10,7 @@ import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';
 import { readAsPrometheus, unlessGo } from '../../fixtures/expfmt.ts';
 import { type ReadFamily, readExposition } from '../../fixtures/exposition-reader.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
-import { makeToldObjects } from '../../fixtures/told-objects/make.ts';
+import { makeToldObjects, toldServer } from '../../fixtures/told-objects/make.ts';
 
 const merge = { headers: { 'content-type': 'application/merge-patch+json' } };
 const pods = '/api/v1/namespaces/told/pods';
@@ -19,7 +19,7 @@ describe('/metrics/objects', () => {
   let server: TestServer;
   const log = new RecordingLogger();
   before(async () => {
-    server = await startTestServer({ log });
+    server = await startTestServer({ log, ...toldServer });
     await makeToldObjects(server);
   });
   after(() => server.stop());
