@@ -1,6 +1,6 @@
 /**
- * Which host names a Dns object may have. All pods and nodes resolve a host to the web server of their own node, so whoever may
- * write a Dns would otherwise take any name of the world for the whole cluster. A host that the object has already is left alone.
+ * Rejects Dns objects whose host is not open for them. All pods and nodes resolve a host to the web server of their own node, so
+ * an editor of one namespace could otherwise take any name for the whole cluster. An unchanged host is not checked again.
  */
 import { type Lease, leaseResource } from '../../api/coordination/v1/lease.ts';
 import { placesOf } from '../../api/coordination/v1/master-lease.ts';

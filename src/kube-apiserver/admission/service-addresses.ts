@@ -1,5 +1,5 @@
 /**
- * Which external addresses a Service may have: every node sends what goes to one to the pods of the Service, whoever has
+ * Checks the external addresses of Services: every node sends what goes to one to the pods of the Service, whoever has
  * the address otherwise (CVE-2020-8554). The external IPs of spec have to be in a range that the administrator allows
  * (upstream: the plugin DenyServiceExternalIPs allows none); no address may be one of the cluster or of its machines.
  * An address that the Service has already is left alone: nodes ignore it where it is reserved.

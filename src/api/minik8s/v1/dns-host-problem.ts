@@ -1,4 +1,4 @@
-/** Which host names a Dns object may have: all pods and nodes of the cluster resolve them. Pure. */
+/** Checks the host name of a Dns object, which all pods and nodes of the cluster resolve. Pure. */
 
 /** Open unless an administrator names others: top-level domains that nobody has (RFC 2606). */
 export const defaultDnsDomains: readonly string[] = ['example', 'test'];
