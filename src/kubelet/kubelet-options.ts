@@ -95,7 +95,7 @@ export interface KubeletOptions {
   /** Pages of metrics of other parts of this node, by their name: /metrics/NAME of the agent's server. */
   readonly pages?: Readonly<Record<string, () => readonly Family[]>>;
   /** Absent: no server for logs. */
-  readonly server?: { readonly host: string; readonly port: number; readonly tls: KubeletTls };
+  readonly server?: { readonly hosts: readonly string[]; readonly port: number; readonly tls: KubeletTls };
   /** Rejects, in one line, when something on this machine listens on the port. Absent: not looked for. */
   readonly requireFreePort?: (port: WantedPort) => Promise<void>;
   /** What other parts of this node say of it: conditions of its Node. */

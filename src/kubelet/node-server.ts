@@ -98,8 +98,8 @@ export class NodeServer {
     return certificateMetrics(ends, this.#parts.clock.now());
   }
 
-  #configuration({ host: address, port }: NonNullable<KubeletOptions['server']>): object {
-    const { maxPods, heartbeatMs, evictionHard, clusterDNS, knownPodCIDR } = this.#parts;
+  #configuration({ port }: NonNullable<KubeletOptions['server']>): object {
+    const { nodeIP: address, maxPods, heartbeatMs, evictionHard, clusterDNS, knownPodCIDR } = this.#parts;
     const {
       systemReserved = {},
       clusterDomain = 'cluster.local',

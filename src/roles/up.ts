@@ -15,6 +15,7 @@ import {
   requireFreePort,
   requireFreeRanges,
   requireKernelNetwork,
+  requireOwnAddress,
   requireRoot,
 } from './preflight.ts';
 import { nodeContext } from './process-context.ts';
@@ -53,8 +54,11 @@ async function up(settings: UpSettings, signal: AbortSignal): Promise<void> {
   try {
     release = await claimNode();
     await requireFreePort(settings['bind-address'], settings.port, 'port');
-    await requireFreePort(loopback, settings['kubelet-port'], 'kubelet-port');
-    await runAll(settings, signal);
+    const nodeIP = settings['node-ip'] ?? (await hostAddress());
+    requireOwnAddress(nodeIP);
+    for (const address of agentAddresses(nodeIP))
+      await requireFreePort(address, settings['kubelet-port'], 'kubelet-port');
+    await runAll(settings, nodeIP, signal);
   } catch (error) {
     // Asked to stop before it was ready, it has stopped: that is no failure.
     if (!signal.aborted || !isAbort(error)) throw error;
@@ -64,10 +68,13 @@ async function up(settings: UpSettings, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** In one process the API server reaches the agent by loopback, and no port of it is open to others. */
+/** The API server reaches the agent of its own process there, whatever becomes of this machine's other addresses. */
 const loopback = '127.0.0.1';
 
-async function runAll(settings: UpSettings, signal: AbortSignal): Promise<void> {
+/** The agent's own server is asked for metrics at the address that the Node says, by pods and by other machines. */
+const agentAddresses = (nodeIP: string): string[] => [...new Set([loopback, nodeIP])];
+
+async function runAll(settings: UpSettings, nodeIP: string, signal: AbortSignal): Promise<void> {
   await using tracing = new AsyncDisposableStack();
   const live = terminalLines(systemClock);
   const base = nodeContext(settings, (line) => {
@@ -80,7 +87,6 @@ async function runAll(settings: UpSettings, signal: AbortSignal): Promise<void> 
   const stop = new AbortController();
   const ended = AbortSignal.any([signal, stop.signal]);
   const nodeName = settings['node-name'] ?? hostname().toLowerCase();
-  const nodeIP = settings['node-ip'] ?? (await hostAddress());
   const any = settings['bind-address'] === '0.0.0.0';
   const advertiseAddress = any ? nodeIP : settings['bind-address'];
   const server = `https://${any ? loopback : advertiseAddress}:${settings.port}`;
@@ -115,7 +121,7 @@ async function runAll(settings: UpSettings, signal: AbortSignal): Promise<void> 
       serving: identity,
       nodeName,
       nodeIP,
-      listenAddress: loopback,
+      listenAddresses: agentAddresses(nodeIP),
       onReady: ready.resolve,
     },
     ended,

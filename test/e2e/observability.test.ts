@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { V1Pod } from '@kubernetes/client-node';
+import type { V1NodeList, V1Pod } from '@kubernetes/client-node';
 import { systemExec } from '../../src/base/exec.ts';
 import { Cluster, executable } from './harness/cluster.ts';
 import { Host } from './harness/host.ts';
@@ -110,6 +110,36 @@ test('what operators look at', async (context) => {
     ] as const)
       assert.ok((await kubectl('get', '--raw', `/metrics${page}`)).includes(name), page);
   });
+
+  await context.test(
+    'programs on other machines and in pods find the pages at the Node’s own address',
+    async () => {
+      const [node] = (await kubectl.json<V1NodeList>('get', 'nodes')).items;
+      const { addresses = [], daemonEndpoints } = node?.status ?? {};
+      const address = addresses.find(({ type }) => type === 'InternalIP')?.address;
+      const page = `https://${address}:${daemonEndpoints?.kubeletEndpoint?.Port}/metrics/resource`;
+      await kubectl('create', 'serviceaccount', 'scraper');
+      const token = (await kubectl('create', 'token', 'scraper')).trim();
+      const certificate = join(cluster.dataDir, 'pki/ca.crt');
+      const get = async (...more: string[]) => {
+        const options = ['-sS', '--cacert', certificate, '-w', '%{http_code}', ...more, page];
+        return (await systemExec('curl', options, { timeoutMs: 20_000 })).stdout;
+      };
+      assert.match(await get(), /401$/);
+      assert.match(await get('-H', `authorization: Bearer ${token}`), /403$/);
+      await kubectl('create', 'clusterrole', 'scraper', '--verb=get', '--resource=nodes/metrics');
+      await kubectl(
+        'create',
+        'clusterrolebinding',
+        'scraper',
+        '--clusterrole=scraper',
+        '--serviceaccount=default:scraper',
+      );
+      await waitFor('the page', async () =>
+        /node_cpu_usage_seconds_total[\s\S]*200$/.test(await get('-H', `authorization: Bearer ${token}`)),
+      );
+    },
+  );
 
   await context.test('the bundle has the cluster, and no secret of it', async () => {
     await kubectl('create', 'secret', 'generic', 'planted', `--from-literal=key=${secret}`);

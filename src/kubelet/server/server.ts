@@ -5,7 +5,7 @@
 
 import { once } from 'node:events';
 import { type IncomingMessage, ServerResponse } from 'node:http';
-import { createServer } from 'node:https';
+import { createServer, type Server } from 'node:https';
 import type { Socket } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
 import type { Pod } from '../../api/core/v1/pod.ts';
@@ -36,7 +36,9 @@ export interface KubeletTls {
 }
 
 export interface KubeletServerOptions {
-  readonly host: string;
+  /** Addresses of this machine, each once. */
+  readonly hosts: readonly string[];
+  /** The same at each address; 0 for one that is free at the first. */
   readonly port: number;
   readonly tls: KubeletTls;
   /** Throws RequestError for a request that may not be answered. */
@@ -49,7 +51,7 @@ export interface KubeletServerOptions {
   readonly pods: () => readonly Pod[];
   readonly observe: (uid: string) => ObservedPod;
   readonly nodeIP: string;
-  /** Called with the port once it listens: of use when `port` is 0. */
+  /** Called with the port once it listens at each address: of use when `port` is 0. */
   readonly onListening?: (port: number) => void;
 }
 
@@ -58,8 +60,37 @@ const keepAliveMs = 15_000;
 
 /** Listens until the signal aborts; open streams end with it. */
 export async function serveKubelet(options: KubeletServerOptions, signal: AbortSignal): Promise<void> {
-  const { host, port, tls, log } = options;
+  const { hosts, tls } = options;
   if (!(await hasIdentity(tls, signal))) return;
+  const servers = hosts.map((host) => ({ host, server: agentServer(options, signal) }));
+  const forget = tls.identity.onChange(() => {
+    for (const { server } of servers) server.setSecureContext(secureContext(tls));
+  });
+  try {
+    let port = options.port;
+    for (const { host, server } of servers) {
+      server.listen(port, host);
+      await once(server, 'listening', { signal });
+      const address = server.address();
+      if (address !== null && typeof address === 'object') port = address.port;
+    }
+    options.onListening?.(port);
+    await aborted(signal);
+  } finally {
+    forget();
+    await Promise.all(servers.map(({ server }) => close(server)));
+  }
+}
+
+async function close(server: Server): Promise<void> {
+  server.closeAllConnections();
+  if (!server.listening) return;
+  server.close();
+  await once(server, 'close');
+}
+
+function agentServer(options: KubeletServerOptions, signal: AbortSignal): Server {
+  const { tls, log } = options;
   const server = createServer(
     {
       ...secureContext(tls),
@@ -78,7 +109,6 @@ export async function serveKubelet(options: KubeletServerOptions, signal: AbortS
       answer(options, request, response, signal).catch((error) => fail(request, response, error, log));
     },
   );
-  const forget = tls.identity.onChange(() => server.setSecureContext(secureContext(tls)));
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     socket.on('error', () => undefined);
     socket.setKeepAlive(true, keepAliveMs);
@@ -86,15 +116,7 @@ export async function serveKubelet(options: KubeletServerOptions, signal: AbortS
     log.debug('asked for a stream', nameOf(request));
     upgrade(options, { request, socket, head }, signal).catch((error) => refuse(request, socket, error, log));
   });
-  server.listen(port, host);
-  await once(server, 'listening', { signal });
-  const address = server.address();
-  if (address !== null && typeof address === 'object') options.onListening?.(address.port);
-  await aborted(signal);
-  forget();
-  server.closeAllConnections();
-  server.close();
-  await once(server, 'close');
+  return server;
 }
 
 /** A request is counted before anything is known of who asks; the end is to be called when the connection is done with it. */

@@ -188,7 +188,7 @@ class Member {
           authority: this.#authority,
           identity: this.#identity,
           serving: this.#serving,
-          listenAddress: this.#options.nodeIP,
+          listenAddresses: [this.#options.nodeIP],
           onReady,
           onRemoved: () => {
             confirming ??= confirm().finally(() => {

@@ -66,8 +66,8 @@ export interface WorkerOptions extends NodeContext {
   readonly serving: Current<KeyAndCertificate | undefined>;
   readonly nodeName: string;
   readonly nodeIP: string;
-  /** Where the agent's own server listens. */
-  readonly listenAddress: string;
+  /** Addresses of this machine at which the agent's own server listens. */
+  readonly listenAddresses: readonly string[];
   /** Called when the Node's status says that pods can run here; perhaps more than once. */
   readonly onReady?: () => void;
   /** Called when this node's Node was deleted; absent: it registers again. */
@@ -165,7 +165,7 @@ export async function runWorker(options: WorkerOptions, signal: AbortSignal): Pr
       dns: () => dns.families(),
     },
     server: {
-      host: options.listenAddress,
+      hosts: options.listenAddresses,
       port: settings['kubelet-port'],
       tls: { identity: serving, clientCA: authority },
     },

@@ -76,7 +76,7 @@ describe('what pods use', { timeout: 300_000 }, () => {
       heartbeatMs: 1000,
       pauseImage: node.images.pause,
       server: {
-        host: '127.0.0.1',
+        hosts: ['127.0.0.1'],
         port,
         tls: { identity: replaceable(await leaf('server', [])), clientCA: credentials.authority.certificate },
       },

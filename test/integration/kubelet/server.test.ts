@@ -55,7 +55,7 @@ describe('node agent server', () => {
         file: 's',
         commonName,
         organizations: [],
-        hosts: ['127.0.0.1'],
+        hosts: ['127.0.0.1', '127.0.0.2'],
         usages: ['server'],
       });
     const identity = replaceable<KeyAndCertificate | undefined>(undefined);
@@ -83,7 +83,7 @@ describe('node agent server', () => {
     const { promise: listening, resolve } = Promise.withResolvers<number>();
     running = serveKubelet(
       {
-        host: '127.0.0.1',
+        hosts: ['127.0.0.1', '127.0.0.2'],
         port: 0,
         tls: { identity, clientCA: credentials.authority.certificate },
         access: new Access({ client: api.client, clock: systemClock, log: silentLogger, nodeName: 'node-1' }),
@@ -129,6 +129,13 @@ describe('node agent server', () => {
   const unauthorized = { status: 401, text: 'Unauthorized' };
   const nameless = () => ({ ca: own.ca });
   const holding = (token: string) => ({ ...nameless(), headers: { authorization: `Bearer ${token}` } });
+
+  it('answers at each of its addresses, to nobody without a certificate there either', async () => {
+    for (const host of ['127.0.0.1', '127.0.0.2']) {
+      assert.equal((await get('/healthz', { ...own, host })).status, 200, host);
+      assert.deepEqual(await get('/healthz', { ...nameless(), host }), unauthorized, host);
+    }
+  });
 
   it('answers nobody without a certificate of the cluster or a token', async () => {
     for (const path of ['/healthz', '/pods', '/none', '/containerLogs/shop/web/main', '/metrics/resource']) {

@@ -100,7 +100,7 @@ export async function startStreamCluster(
   const stopping = new AbortController();
   const agent = serveKubelet(
     {
-      host: '127.0.0.1',
+      hosts: ['127.0.0.1'],
       port: 0,
       tls: {
         identity: replaceable(certificate),
