@@ -8,10 +8,12 @@
  * which others may have come to rely), and with them the way to other nodes (overlay/overlay.ts).
  */
 import { writeFile } from 'node:fs/promises';
+import { deleteFlows } from '../base/conntrack.ts';
 import { type Exec, ExecError } from '../base/exec.ts';
 import type { HostPort } from '../base/host-port.ts';
 import { deleteLink } from '../base/link.ts';
 import type { Logger } from '../base/log.ts';
+import { staleHostPortFlows } from './host-port-flows.ts';
 import { AddressPool } from './ipam.ts';
 import { applyOverlay, readOverlay, readUnderlay } from './overlay/kernel.ts';
 import { noOverlay, type OverlayMode, podMtu } from './overlay/plan.ts';
@@ -47,6 +49,8 @@ export class RoutedPodNetwork {
   #mtu: number | undefined;
   #pool: AddressPool | undefined;
   #ports: readonly HostPort[] = [];
+  /** Those that the table in the kernel has, with no flow left of others. */
+  #portsInForce: readonly HostPort[] = [];
   /** One writer of the table at a time, always with the newest set. */
   #writing: Promise<void> = Promise.resolve();
 
@@ -122,10 +126,13 @@ export class RoutedPodNetwork {
   }
 
   #write(): Promise<void> {
-    const { exec, clusterCIDR } = this.#options;
+    const { exec, clusterCIDR, log } = this.#options;
     const writing = this.#writing.then(async () => {
       const facts = { podCIDR: this.#podCIDR, clusterCIDR };
-      await exec('nft', ['-f', '-'], { input: renderTable(facts, this.#ports, this.#names) });
+      const ports = this.#ports;
+      await exec('nft', ['-f', '-'], { input: renderTable(facts, ports, this.#names) });
+      await deleteFlows(exec, log, 'a host port', staleHostPortFlows(this.#portsInForce, ports));
+      this.#portsInForce = ports;
     });
     // The caller gets the error; it must not fail the next write.
     this.#writing = writing.catch(() => {});

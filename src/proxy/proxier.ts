@@ -15,7 +15,8 @@ import { type ObjectKey, objectKey } from '../apimachinery/meta.ts';
 import { aborted } from '../base/abort.ts';
 import { Backoff } from '../base/backoff.ts';
 import { type Clock, sleep } from '../base/clock.ts';
-import { type Exec, ExecError } from '../base/exec.ts';
+import { deleteFlows } from '../base/conntrack.ts';
+import type { Exec } from '../base/exec.ts';
 import type { Family } from '../base/exposition.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { InformerFactory } from '../client/informer.ts';
@@ -125,19 +126,7 @@ export function createProxier(options: ProxierOptions): Proxier {
     if (script) await exec('nft', ['-f', '-'], { input: script });
     chains = new Set([...(chains ?? []), ...chainsOf(added)]);
     elements.commit();
-    for (const args of staleFlows(difference)) await forgetFlows(args);
-  }
-
-  /** conntrack ends with status 1 when there was no such flow. */
-  async function forgetFlows(args: readonly string[]): Promise<void> {
-    try {
-      await exec('conntrack', args);
-    } catch (error) {
-      if (error instanceof ExecError && error.failure.code === 1) return;
-      log.warn('UDP connections to a removed endpoint could not be deleted from conntrack', {
-        error: errorMessage(error),
-      });
-    }
+    await deleteFlows(exec, log, 'a removed endpoint', staleFlows(difference));
   }
 
   return {

@@ -1,4 +1,5 @@
 /** UDP through the proxier in a real kernel: a client that keeps its socket follows when its endpoint goes away. */
+import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { after, before, test } from 'node:test';
 import type { Service } from '../../../src/api/core/v1/service.ts';
@@ -6,6 +7,7 @@ import { serviceResource } from '../../../src/api/core/v1/service.ts';
 import { type EndpointSlice, endpointSliceResource } from '../../../src/api/discovery/v1/endpoint-slice.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { type Exec, systemExec } from '../../../src/base/exec.ts';
+import { RoutedPodNetwork } from '../../../src/network/pod-network.ts';
 import { createProxier } from '../../../src/proxy/proxier.ts';
 import { letGo } from '../../e2e/harness/belongings.ts';
 import { claimNamespace } from '../../e2e/harness/namespace.ts';
@@ -95,6 +97,26 @@ after(async () => {
   letGo({ kind: 'namespace', name: namespace });
 });
 
+/** What a client that keeps its socket is answered by. */
+function client(from: number, address: string, port: number) {
+  let last = '';
+  start(clientProgram(from, address, port), (text) => {
+    last = text.trim().split('\n').at(-1) ?? '';
+  });
+  return {
+    reached: (ip: string) => {
+      last = '';
+      return waitFor(`an answer of ${ip}`, () => last === ip, { timeoutMs: 30_000, intervalMs: 20 });
+    },
+    silence: () =>
+      waitFor('silence', async () => {
+        last = '';
+        await inside('sleep', ['0.2']);
+        return last === '';
+      }),
+  };
+}
+
 for (const [from, address, port] of [
   [40000, serviceIP, 53],
   [40001, '192.0.2.1', 30053],
@@ -112,31 +134,58 @@ for (const [from, address, port] of [
     });
     const stop = new AbortController();
     const running = proxier.run(stop.signal);
-    let last = '';
-    const reached = (ip: string) => {
-      last = '';
-      return waitFor(`an answer of ${ip}`, () => last === ip, { timeoutMs: 30_000, intervalMs: 20 });
-    };
     try {
-      start(clientProgram(from, address, port), (text) => {
-        last = text.trim().split('\n').at(-1) ?? '';
-      });
+      const { reached, silence } = client(from, address, port);
       informers.put(serviceResource, service);
       for (const ip of [endpoints[0], endpoints[1], endpoints[0]] as string[]) {
         informers.put(endpointSliceResource, slice([ip]));
         await reached(ip);
       }
       informers.put(endpointSliceResource, slice([]));
-      await waitFor('silence', async () => {
-        last = '';
-        await inside('sleep', ['0.2']);
-        return last === '';
-      });
+      await silence();
       informers.put(endpointSliceResource, slice(endpoints.slice(1)));
       await reached(endpoints[1] as string);
     } finally {
       stop.abort();
       await running;
     }
+  });
+}
+
+for (const [from, address, hostIP] of [
+  [40002, '192.0.2.1', ''],
+  [40003, '192.0.2.1', '192.0.2.1'],
+  [40004, '127.0.0.1', ''],
+] as const) {
+  const where = hostIP === '' ? 'any address' : hostIP;
+  test(`a flow to ${address} and a host port of ${where} goes to the pod that has it now`, async () => {
+    const log = new RecordingLogger();
+    const node = { exec: inside, nodeIP: '192.0.2.1', clusterCIDR: '10.244.0.0/16' };
+    const network = new RoutedPodNetwork({ ...node, log });
+    await network.setUp('10.244.0.0/24');
+    const [one, two] = endpoints.map((podIP) => [
+      { protocol: 'UDP', hostIP, hostPort: 29999, podIP, containerPort: 5353 } as const,
+    ]);
+    // The endpoints are on loopback here, where the kernel otherwise drops what was sent to 127.0.0.1.
+    await inside('sysctl', ['-qw', 'net.ipv4.conf.all.route_localnet=1']);
+    const { reached, silence } = client(from, address, 29999);
+    for (const ports of [one, two, one]) {
+      await network.setHostPorts(ports ?? []);
+      await reached(ports?.[0]?.podIP ?? '');
+    }
+    await network.setHostPorts([]);
+    await silence();
+    await network.setHostPorts(two ?? []);
+    await reached(endpoints[1] as string);
+    // An agent that ended between the two: the next one knows of no port from before.
+    const next = new RoutedPodNetwork({ ...node, log });
+    await next.setUp('10.244.0.0/24');
+    await next.setHostPorts(one ?? []);
+    await reached(endpoints[0] as string);
+    await next.setHostPorts([]);
+    assert.deepEqual(
+      log.lines.filter(({ level }) => level !== 'info'),
+      [],
+    );
   });
 }
