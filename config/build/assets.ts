@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { dockerArchive } from './docker-archive.ts';
 import { buildEtcd, etcdLicenses, etcdSources } from './etcd.ts';
 import { fieldDocs } from './field-docs.ts';
-import { modelsPackage } from './kubernetes-models.ts';
+import { modelsPackages } from './kubernetes-models.ts';
 import { licenses } from './licenses.ts';
 
 const run = promisify(execFile);
@@ -51,8 +51,8 @@ export async function makeAssets(sources: AssetSources): Promise<Readonly<Record
       await writeFile(made['pause.reference'], reference);
       await writeFile(target, dockerArchive({ reference, architecture, name: 'pause', program: content }));
     }),
-    unlessNewer(made['field-docs.json'], [modelsPackage, import.meta.filename], async (target) =>
-      writeFile(target, JSON.stringify(await fieldDocs())),
+    unlessNewer(made['field-docs.json'], [...modelsPackages, import.meta.filename], async (target) =>
+      writeFile(target, JSON.stringify(fieldDocs())),
     ),
     unlessNewer(
       made['licenses.txt'],

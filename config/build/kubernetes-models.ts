@@ -1,123 +1,57 @@
 /**
- * What Kubernetes says of the types of its stable kinds, read from the generated models of @kubernetes/client-node (Apache-2.0).
- * Its sentences go only into the one file (field-docs.ts), with that package's licence.
+ * What Kubernetes says of its types and their fields, read from the declarations of kubernetes-models, which is generated from
+ * Kubernetes' OpenAPI document. Its sentences go only into the one file (field-docs.ts), with its licence and Kubernetes'.
  */
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
-export interface Attribute {
-  readonly name: string;
-  readonly baseName: string;
-  readonly type: string;
+const models = dirname(fileURLToPath(import.meta.resolve('kubernetes-models')));
+const apimachinery = dirname(fileURLToPath(import.meta.resolve('@kubernetes-models/apimachinery')));
+
+/** The files that change with the packages' versions. */
+export const modelsPackages = [models, apimachinery].map((folder) => join(folder, 'package.json'));
+
+/** Where the declarations of a group are: it has its full name there, and the core group none. */
+const domains = ['', '.k8s.io', '.authorization.k8s.io', '.apiserver.k8s.io'];
+
+/**
+ * Returns what is said of a type such as `core.v1.Pod` by field, and of the type itself under the empty name; undefined for a type
+ * that Kubernetes does not have.
+ */
+export function readTexts(type: string): Record<string, string> | undefined {
+  const path = declarationOf(type);
+  if (path === undefined) return undefined;
+  const text = readFileSync(path, 'utf8');
+  const [, about = '', body = ''] = interfaceForm.exec(text) ?? [];
+  const fields = [...body.matchAll(fieldForm)].map(([, comment = '', name = '']) => [
+    name,
+    plain(comment) || textOfEveryKind(name, type),
+  ]);
+  return { '': plain(about), ...Object.fromEntries(fields) };
 }
 
-export interface KubernetesField extends Attribute {
-  /** Empty where Kubernetes says nothing. */
-  readonly description: string;
+/** Declarations of kinds leave out what is said of these, which all have from one type; this kind has it whole. */
+function textOfEveryKind(field: string, type: string): string {
+  const whole = 'meta.v1.Status';
+  return ['apiVersion', 'kind'].includes(field) && type !== whole ? (readTexts(whole)?.[field] ?? '') : '';
 }
 
-export interface KubernetesModel {
-  /** Such as `V1Pod`. */
-  readonly name: string;
-  readonly description: string;
-  readonly fields: readonly KubernetesField[];
+const interfaceForm = /(?:\/\*\*\n((?: \*.*\n)*?) \*\/\n)?export interface \w+[^\n]*\{\n([\s\S]*?\n)\}/;
+const fieldForm = /^(?: {4}\/\*\*\n((?: {4} \*.*\n)*?) {4} \*\/\n)? {4}"([^"\n]+)"\??: /gm;
+
+function declarationOf(type: string): string | undefined {
+  const [group = '', version = '', name = ''] = type.split('.');
+  // Types that the core group has from the meta group are declared there.
+  const folders = ['core', 'meta'].includes(group)
+    ? [join(models, version), join(apimachinery, 'apis/meta', version)]
+    : domains.map((domain) => join(models, `${group}${domain}`, version));
+  return folders.map((folder) => join(folder, `${name}.d.ts`)).find((path) => existsSync(path));
 }
 
-interface Model {
-  getAttributeTypeMap(): readonly Attribute[];
-}
-
-/** The file that changes with the package's version. */
-export const modelsPackage = join(packageRoot(), 'package.json');
-const models = join(packageRoot(), 'dist/gen/models');
-
-function packageRoot(): string {
-  const entry = createRequire(import.meta.url).resolve('@kubernetes/client-node');
-  return entry.slice(0, entry.lastIndexOf('/dist/'));
-}
-
-/** Types that are no kind of their own and yet travel alone. */
-const extraRoots = ['V1DeleteOptions', 'V1ListMeta'];
-/** Kinds of the device allocation API, which a node without device drivers has no use for. */
-const leftOut = /^(?:ResourceV1|V1DeviceClass$|V1ResourceSlice$|V1ResourceClaimTemplate$)/;
-
-/** In the order of their names. */
-export async function kubernetesModels(): Promise<KubernetesModel[]> {
-  const modules = (await import(pathToFileURL(join(models, 'all.js')).href)) as Record<string, unknown>;
-  return reachable(modules, rootTypes(modules)).map((name) => {
-    const { type, fields } = readDeclarations(name);
-    return {
-      name,
-      description: type,
-      fields: attributes(modules, name).map((attribute) => ({
-        ...attribute,
-        description: fields.get(attribute.name) ?? '',
-      })),
-    };
-  });
-}
-
-function isModel(value: unknown): value is Model {
-  return typeof value === 'function' && 'getAttributeTypeMap' in value;
-}
-
-function attributes(modules: Record<string, unknown>, name: string): readonly Attribute[] {
-  const model = modules[name];
-  if (!isModel(model)) throw new Error(`client-node has no model ${name}`);
-  return model.getAttributeTypeMap();
-}
-
-function rootTypes(modules: Record<string, unknown>): string[] {
-  const kinds = Object.keys(modules).filter((name) => {
-    if (!isModel(modules[name]) || /alpha|beta/.test(name) || name.endsWith('List') || leftOut.test(name))
-      return false;
-    const fields = attributes(modules, name).map((attribute) => attribute.baseName);
-    return ['apiVersion', 'kind', 'metadata'].every((field) => fields.includes(field));
-  });
-  return [...kinds, ...extraRoots];
-}
-
-function reachable(modules: Record<string, unknown>, roots: readonly string[]): string[] {
-  const seen = new Set<string>();
-  const pending = [...roots];
-  for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
-    if (seen.has(name)) continue;
-    seen.add(name);
-    for (const { type } of attributes(modules, name)) {
-      const inner = innermost(type);
-      if (isModel(modules[inner])) pending.push(inner);
-    }
-  }
-  return [...seen].sort();
-}
-
-function innermost(type: string): string {
-  const list = /^(?:Array|Set)<(.*)>$/.exec(type)?.[1];
-  const map = /^\{ \[key: string\]: (.*); \}$/.exec(type)?.[1];
-  return list || map ? innermost(list ?? map ?? '') : type;
-}
-
-interface Declarations {
-  readonly type: string;
-  /** By the model's property name. */
-  readonly fields: ReadonlyMap<string, string>;
-}
-
-/** Descriptions stand only in the declaration file. */
-function readDeclarations(name: string): Declarations {
-  const text = readFileSync(join(models, `${name}.d.ts`), 'utf8');
-  const fields = new Map<string, string>();
-  const type = /\/\*\*\n\* ([^\n]*)\n\*\/\nexport declare class/.exec(text)?.[1] ?? '';
-  const body = text.slice(text.indexOf('export declare class'));
-  for (const [, comment, field] of body.matchAll(
-    /(?: {4}\/\*\*\n {4}\* ([^\n]*)\n {4}\*\/\n)? {4}'([^'\n]+)'\??: /g,
-  )) {
-    if (field === undefined) continue;
-    fields.set(field, plain(comment ?? ''));
-  }
-  return { type: plain(type), fields };
-}
-
-const plain = (comment: string) => comment.replace(/\\(["'`\\])/g, '$1').trim();
+/** Without the asterisks of the comment, and what was written so as not to end it. */
+const plain = (comment: string) =>
+  comment
+    .replace(/^ *\* ?/gm, '')
+    .replace(/\\([*/])/g, '$1')
+    .trim();

@@ -10,8 +10,8 @@ interface PackageFile {
   readonly dependencies?: Readonly<Record<string, string>>;
 }
 
-/** Whose words are in the one file although none of its code is. */
-const quoted = ['@kubernetes/client-node'];
+/** Whose words are in the one file although none of its code is; Kubernetes' own licence is that of its client. */
+const quoted = ['@kubernetes/client-node', 'kubernetes-models'];
 
 /** One text: minik8s' own licence, then one section for each package that the file may hold parts of, and each of `others`. */
 export function licenses(root: string, others: readonly Licensed[]): string {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, it, test } from 'node:test';
 import * as v from 'valibot';
 import { fieldDocs } from '../../../config/build/field-docs.ts';
 import { kubernetesFields } from '../../../src/api/field-table.ts';
@@ -13,6 +13,7 @@ import {
   openApiV3Index,
 } from '../../../src/apimachinery/openapi.ts';
 import { encodeOpenApiV2 } from '../../../src/apimachinery/openapi-proto.ts';
+import type { SchemaObject } from '../../../src/apimachinery/openapi-schema.ts';
 import type { ResourceDefinition } from '../../../src/apimachinery/resource-definition.ts';
 import { objectMetaSchema, struct } from '../../../src/apimachinery/schema.ts';
 
@@ -38,7 +39,7 @@ const thing: ResourceDefinition = {
 const source: OpenApiSource = {
   definitions: [...registry, thing],
   fields: kubernetesFields,
-  docs: await fieldDocs(),
+  docs: fieldDocs(),
   version: 'v1.32.0',
 };
 
@@ -49,6 +50,43 @@ function references(value: unknown): string[] {
     key === '$ref' && typeof inner === 'string' ? [inner] : references(inner),
   );
 }
+
+describe('descriptions', () => {
+  /** Kubernetes says nothing of them, nor of the fields of JSON Schema. */
+  const silent = new Set([
+    'networking.v1.IngressRule.http',
+    'certificates.v1.CertificateSigningRequest.metadata',
+  ]);
+  const isSilent = (field: string) =>
+    silent.has(field) || /\.(JSONSchemaProps|ExternalDocumentation)\./.test(field);
+  const schemasOf = (path: string) => openApiV3Document(source, path)?.components.schemas ?? {};
+  const documents: readonly [string, Readonly<Record<string, SchemaObject>>][] = [
+    ['version 2', openApiV2Document(source).definitions],
+    ...openApiPaths(registry).map((path): [string, Record<string, SchemaObject>] => [path, schemasOf(path)]),
+  ];
+  for (const [name, schemas] of documents) {
+    it(`are in ${name} for each field of which Kubernetes says something`, () => {
+      // Types are from a newer Kubernetes than the texts, which do not have its newest fields.
+      const fields = Object.entries(schemas).flatMap(([schema, { properties = {} }]) => {
+        const type = schema.split('.').slice(-3).join('.');
+        const known = Object.keys(source.docs[type] ?? {});
+        return known.map((field) => [`${type}.${field}`, properties[field]] as const);
+      });
+      assert.deepEqual(
+        fields.filter(([field, property]) => property && !property.description && !isSilent(field)),
+        [],
+      );
+    });
+  }
+
+  it('of a field are its own, whatever its type says of itself', () => {
+    const described = (type: string, field: string) =>
+      openApiV2Document(source).definitions[`io.k8s.api.${type}`]?.properties?.[field]?.description ?? '';
+    assert.match(described('core.v1.Container', 'resources'), /^Compute Resources required by/);
+    assert.match(described('apps.v1.RollingUpdateDeployment', 'maxSurge'), /^The maximum number of pods/);
+    assert.match(described('core.v1.Pod', 'spec'), /^Specification of the desired behavior/);
+  });
+});
 
 test('the index names a document for each group-version', () => {
   const paths = openApiPaths(source.definitions);

@@ -25,9 +25,10 @@ describe('the description of the API', () => {
     const tables = {
       clock,
       fields: kindFields,
-      fieldDocs: () => {
+      fieldDocs: async () => {
         read++;
-        return broken ? Promise.reject(new Error('no such file')) : fieldDocs();
+        if (broken) throw new Error('no such file');
+        return fieldDocs();
       },
     };
     openapi = createOpenApi(new KindSet(definitions), tables, new Turns(systemClock));
@@ -48,7 +49,7 @@ describe('the description of the API', () => {
   });
 
   test('is made while others are heard: each document in a turn of its own', async () => {
-    const docs = await fieldDocs();
+    const docs = fieldDocs();
     const tables = { clock, fields: kindFields, fieldDocs: async () => docs };
     const definitions = [configMapResource, deploymentResource] as unknown as ResourceDefinition[];
     const fresh = createOpenApi(new KindSet(definitions), tables, new Turns(systemClock));
