@@ -19,6 +19,7 @@ export { cronJobResource } from './batch/v1/cron-job.ts';
 export { jobResource } from './batch/v1/job.ts';
 export { certificateSigningRequestResource } from './certificates/v1/certificate-signing-request.ts';
 export { leaseResource } from './coordination/v1/lease.ts';
+export { componentStatusResource } from './core/v1/component-status.ts';
 export { configMapResource } from './core/v1/config-map.ts';
 export { endpointsResource } from './core/v1/endpoints.ts';
 export { eventResource } from './core/v1/event.ts';

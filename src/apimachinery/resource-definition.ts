@@ -143,6 +143,8 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> extends R
   readonly isReview?: true;
   /** Made when somebody asks, of what is measured then, and never stored: GET is all that is served. */
   readonly isMeasured?: true;
+  /** A warning to whoever reads a measured kind that is not to be used any more. */
+  readonly deprecation?: string;
   readonly columns: readonly Column<T>[];
   /** meta.k8s.io/v1 TableRowCondition; undefined for none. */
   rowConditions?(object: T): readonly RowCondition[] | undefined;

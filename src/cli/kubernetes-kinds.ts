@@ -2,7 +2,6 @@
 
 /** By group: the plural, the kind and the short names. */
 const kinds: Readonly<Record<string, readonly string[]>> = {
-  '': ['componentstatuses ComponentStatus cs'],
   'admissionregistration.k8s.io': [
     'mutatingwebhookconfigurations MutatingWebhookConfiguration',
     'validatingadmissionpolicies ValidatingAdmissionPolicy',

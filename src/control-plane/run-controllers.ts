@@ -1,4 +1,5 @@
 /** The controllers and the scheduler of one process; of several masters on one store, those of one at a time. */
+import { controllersLease } from '../api/coordination/v1/lease.ts';
 import { componentUser, serviceAccountUser, type UserInfo } from '../apiserver/user.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
@@ -34,7 +35,7 @@ export interface RunControllersOptions {
 /** What they need of the API server of this process. */
 type OwnApi = Pick<Api, 'store' | 'kinds' | 'clientOf'>;
 
-const leaseName = 'minik8s-controllers';
+const leaseName = controllersLease.name;
 
 /** Whose the fields are that controllers set. */
 const manager = 'kube-controller-manager';
@@ -57,8 +58,7 @@ export async function runControllers(
       random,
       log,
       config: {
-        namespace: 'kube-system',
-        name: leaseName,
+        ...controllersLease,
         identity: `${hostname}_${random.uuid()}`,
       },
       async lead(leading, { term, giveUp }) {

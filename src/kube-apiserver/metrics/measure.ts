@@ -2,6 +2,7 @@
  * NodeMetrics and PodMetrics, made of what the agents tell at the moment (upstream: metrics-server). A node or pod of which nothing is known
  * yet is left out of a list and is not found by name.
  */
+import { componentStatusResource } from '../../api/core/v1/component-status.ts';
 import { type Node, nodeResource } from '../../api/core/v1/node.ts';
 import { type Pod, podResource } from '../../api/core/v1/pod.ts';
 import { type NodeMetrics, nodeMetricsResource } from '../../api/metrics/v1beta1/node-metrics.ts';
@@ -13,10 +14,11 @@ import type { MeasureQuery } from '../../apiserver/kind-behavior.ts';
 import { selectionOf } from '../../apiserver/selection.ts';
 import { rfc3339 } from '../../base/clock.ts';
 import type { KubeContext } from '../context.ts';
+import { componentStatuses } from './component-statuses.ts';
 import type { NodeSamples } from './node-samples.ts';
 import type { NodeSample, Use } from './sample.ts';
 
-type Reader = Pick<KubeContext, 'cache' | 'clock'>;
+type Reader = Pick<KubeContext, 'cache' | 'clock' | 'store'>;
 
 /** The agents' readings lie this far apart (kubelet/usage/usage-reader.ts). */
 const window = '10s';
@@ -27,6 +29,7 @@ export async function measure(
   { kind }: ResourceDefinition,
   query: MeasureQuery,
 ): Promise<readonly KubeObject[]> {
+  if (kind === componentStatusResource.kind) return await componentStatuses(server, query);
   return kind === nodeMetricsResource.kind
     ? await measureNodes(server, samples, query)
     : await measurePods(server, samples, query);

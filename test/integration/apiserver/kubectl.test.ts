@@ -126,9 +126,9 @@ for (const { version, path: binary } of kubectlsOf(['1.32', '1.27'])) {
     it('says that there is no such kind, and applies the others of the file', async () => {
       const path = join(server.directory, 'unknown.yaml');
       const manifests = `
-apiVersion: v1
-kind: ComponentStatus
-metadata: {name: scheduler}
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingWebhookConfiguration
+metadata: {name: changes}
 ---
 apiVersion: v1
 kind: ConfigMap
@@ -142,7 +142,7 @@ spec: {group: example.com, scope: Namespaced, names: {plural: things, kind: Thin
       await writeFile(path, manifests);
       for (const verb of ['apply', 'create']) {
         await assert.rejects(kubectl(verb, '-f', path), ({ stderr }) => {
-          assert.match(stderr, /no matches for kind "ComponentStatus" in version "v1"/);
+          assert.match(stderr, /no matches for kind "MutatingWebhookConfiguration"/);
           assert.match(stderr, /no matches for kind "CustomResourceDefinition"/);
           assert.doesNotMatch(stderr, /failed to list CRDs/);
           return true;
@@ -150,6 +150,17 @@ spec: {group: example.com, scope: Namespaced, names: {plural: things, kind: Thin
         assert.match(await kubectl('get', 'configmaps'), /^beside-unknown/m);
         await kubectl('delete', 'configmap', 'beside-unknown');
       }
+    });
+
+    it('says whether the scheduler, the controllers and etcd are well, and that nobody should ask', async () => {
+      const printed = await kubectl('get', 'componentstatuses');
+      assert.match(printed, /^NAME +STATUS +MESSAGE +ERROR *$/m);
+      for (const name of ['scheduler', 'controller-manager', 'etcd-0'])
+        assert.match(printed, new RegExp(`^${name} +Healthy +ok`, 'm'));
+      assert.equal(await kubectl('get', 'cs', 'etcd-0', '-o', 'name'), 'componentstatus/etcd-0\n');
+      await assert.rejects(kubectl('get', 'cs', 'other'), /componentstatuses "other" not found/);
+      const { stderr } = await promisify(execFile)(binary, ['get', 'cs'], { env, timeout: 20_000 });
+      assert.match(stderr, /^Warning: v1 ComponentStatus is deprecated/m);
     });
 
     it('prints tables', async () => {

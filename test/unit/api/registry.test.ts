@@ -86,7 +86,8 @@ test('what minik8s acts on has rules: without them nothing in a type is checked'
 /** Its document says that a namespace answers a Status, but the object is what comes. */
 const otherwise: Readonly<Record<string, object>> = { Namespace: { deleteAnswers: 'object' } };
 
-for (const kind of registry.filter(({ schema }) => schema === undefined))
+// The client has no operation by which upstream's kinds that are only read could be known.
+for (const kind of registry.filter(({ schema, isMeasured }) => schema === undefined && !isMeasured))
   test(`${kind.plural}.${kind.group}/${kind.version} is as Kubernetes has it`, () => {
     const { namespaced, hasStatus, deleteAnswers } = kind;
     const facts = upstreamFacts(kind) ?? assert.fail('the client of Kubernetes does not know it');

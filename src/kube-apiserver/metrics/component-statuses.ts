@@ -1,0 +1,81 @@
+/** The ComponentStatuses of the moment: of the scheduler and the controllers, of which the master that leads tells, and of etcd. */
+import { controllersLease, type Lease, leaseResource } from '../../api/coordination/v1/lease.ts';
+import { componentStatusResource } from '../../api/core/v1/component-status.ts';
+import type { ComponentStatus } from '../../api/core/v1/types.gen.ts';
+import { type ResourceDefinition, storageKey } from '../../apimachinery/resource-definition.ts';
+import type { MeasureQuery } from '../../apiserver/kind-behavior.ts';
+import { selectionOf } from '../../apiserver/selection.ts';
+import { errorMessage } from '../../base/log.ts';
+import type { KubeContext } from '../context.ts';
+
+type Reader = Pick<KubeContext, 'cache' | 'clock' | 'store'>;
+
+/** Upstream's names of them. */
+const components = ['scheduler', 'controller-manager', 'etcd-0'] as const;
+
+/** What is wrong with it, and whether it was found out at all. */
+interface Fault {
+  readonly status: 'False' | 'Unknown';
+  readonly message: string;
+}
+
+const etcdPatienceMs = 2000;
+
+export async function componentStatuses(
+  server: Reader,
+  { name, ...selectors }: MeasureQuery,
+): Promise<ComponentStatus[]> {
+  const definition = componentStatusResource as ResourceDefinition;
+  const { matches } = selectionOf(definition, '', selectors);
+  const wanted = components.filter(
+    (component) =>
+      (name === undefined || name === component) &&
+      matches({ key: storageKey(definition, '', component), object: headOf(component) }),
+  );
+  const controllers = controllersFault(server);
+  return await Promise.all(
+    wanted.map(async (component) =>
+      statusOf(component, component === 'etcd-0' ? await etcdFault(server) : controllers),
+    ),
+  );
+}
+
+/** One master alone has no Lease: its scheduler and controllers run in the process that answers, or it ends. */
+function controllersFault({ cache, clock }: Reader): Fault | undefined {
+  const { namespace, name } = controllersLease;
+  const found = cache.get(storageKey(leaseResource as ResourceDefinition, namespace, name));
+  if (!found) return undefined;
+  const { spec } = found.object as Lease;
+  const late = clock.now() - Date.parse(spec.renewTime ?? '') - (spec.leaseDurationSeconds ?? 0) * 1000;
+  if (late <= 0) return undefined;
+  const held = spec.holderIdentity
+    ? `${spec.holderIdentity}, which last renewed it at ${spec.renewTime}`
+    : 'nobody';
+  return { status: 'False', message: `no master leads: Lease ${namespace}/${name} is held by ${held}` };
+}
+
+async function etcdFault({ store, clock }: Reader): Promise<Fault | undefined> {
+  const { promise: late, resolve } = Promise.withResolvers<Fault>();
+  const timer = clock.after(etcdPatienceMs, () =>
+    resolve({ status: 'False', message: `etcd does not answer within ${etcdPatienceMs / 1000} s` }),
+  );
+  const asked = store.currentRevision().then(
+    () => undefined,
+    (error): Fault => ({ status: 'Unknown', message: errorMessage(error) }),
+  );
+  const fault = await Promise.race([asked, late]);
+  timer.cancel();
+  return fault;
+}
+
+const headOf = (name: string) =>
+  ({ apiVersion: 'v1', kind: 'ComponentStatus', metadata: { name } }) as ComponentStatus;
+
+/** What is known to be wrong is a message, why it is not known an error. */
+function statusOf(name: string, fault: Fault | undefined): ComponentStatus {
+  const said = fault?.status === 'Unknown' ? { error: fault.message } : { message: fault?.message ?? 'ok' };
+  return {
+    ...headOf(name),
+    conditions: [{ type: 'Healthy', status: fault?.status ?? 'True', ...said }],
+  };
+}
