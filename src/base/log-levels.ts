@@ -28,6 +28,7 @@ export function parseLogLevels(text: string): LogLevels {
       others = name;
       continue;
     }
+    if (level === undefined && part !== '') throw new Error(`"${part}" is no level; ${shape}`);
     if (level === undefined || more.length > 0) throw new Error(part === '' ? shape : `"${part}": ${shape}`);
     if (!componentPath.test(name))
       throw new Error(`"${name}" is no component; write it as the log shows it, such as kubelet/probes`);
