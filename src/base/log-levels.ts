@@ -28,7 +28,7 @@ export function parseLogLevels(text: string): LogLevels {
       others = name;
       continue;
     }
-    if (level === undefined || more.length > 0) throw new Error(part === '' ? shape : `"${part}": ${shape}`);
+    if (level === undefined || more.length > 0) throw new Error(shapeProblem(part));
     if (!componentPath.test(name))
       throw new Error(`"${name}" is no component; write it as the log shows it, such as kubelet/probes`);
     if (!isLevel(level))
@@ -37,6 +37,12 @@ export function parseLogLevels(text: string): LogLevels {
     components.set(name, level);
   }
   return { others: others ?? 'info', components };
+}
+
+/** Returns why a part is refused that is neither a level nor a component with one. */
+function shapeProblem(part: string): string {
+  if (part === '') return shape;
+  return part.includes('=') ? `"${part}": ${shape}` : `"${part}" is no level; ${shape}`;
 }
 
 /** The level of the longest given path that leads to the component. */

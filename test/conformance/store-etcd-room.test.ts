@@ -5,6 +5,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { startTestServer, type TestServer } from '../fixtures/api-server.ts';
 import { etcdBinary } from '../fixtures/etcd-binary.ts';
+import { troubleText } from '../fixtures/troubleshooting.ts';
 import { earlierBinary, startTestEtcd } from './etcd-server.ts';
 
 const limit = { timeout: 240_000 };
@@ -72,7 +73,8 @@ test(
         assert.ok(made < 90, 'nothing was refused');
       }
       made--;
-      assert.match(refusal.text, /the store of the cluster is almost full.*delete what is not needed/);
+      assert.match(refusal.text, troubleText('is almost full'));
+      assert.match(refusal.text, /delete what is not needed/);
       assert.equal((await server.call('PUT', `${maps}/m0`, large('m0', 'y'))).status, 429);
       assert.notEqual(store.room?.level(), 'free');
       const ready = await server.call('GET', '/readyz?verbose');

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { V1CertificateSigningRequestList, V1Node, V1Pod, V1Taint } from '@kubernetes/client-node';
+import { troubleText } from '../fixtures/troubleshooting.ts';
 import { executable } from './harness/cluster.ts';
 import { type End, endOf } from './harness/end-of.ts';
 import type { Host } from './harness/host.ts';
@@ -227,11 +228,13 @@ test('a machine that cannot join says why in one line, and leaves nothing behind
       'another authority',
       { 'ca-cert-hash': `sha256:${'0'.repeat(64)}` },
       /presents an authority with the hash sha256:/,
+      troubleText('it belongs to another cluster'),
     ],
     [
       'no master there',
       { server: [`https://${host.address}:6443`, 'https://127.0.0.1:1'] },
       /no API server answers: https:\/\/198\.19\.\d+\.11:6443 \(connection refused\), https:\/\/127\.0\.0\.1:1/,
+      troubleText('no API server answers'),
     ],
     [
       'the name of a living node',

@@ -5,15 +5,20 @@ import { test } from 'node:test';
 import type { V1Pod } from '@kubernetes/client-node';
 import { type ExecError, systemExec } from '../../src/base/exec.ts';
 import { anyKubectl } from '../fixtures/kubectls.ts';
+import { pushImage } from '../fixtures/pushed-image.ts';
+import { startRegistry } from '../fixtures/registry.ts';
+import { startRegistryGate } from '../fixtures/registry-gate.ts';
 import { Terminal } from '../fixtures/terminal.ts';
+import { TerminalScreen } from '../fixtures/terminal-screen.ts';
 import { makeDirectory } from './harness/belongings.ts';
 import { Cluster, executable } from './harness/cluster.ts';
+import { endOf } from './harness/end-of.ts';
 import { isReady } from './harness/hello.ts';
 import { Host } from './harness/host.ts';
 import { waitFor } from './harness/wait-for.ts';
 
 test('a terminal of ctl, as one of kubectl', async (context) => {
-  const host = await Host.start(context);
+  const host = await Host.start(context, { dockerFlags: ['--insecure-registry=198.18.0.0/15'] });
   const cluster = await Cluster.start(context, { host });
   const directory = makeDirectory('minik8s-e2e-terminal-', host.directory);
   const container = { image: 'minik8s/hello:1', imagePullPolicy: 'IfNotPresent' };
@@ -125,4 +130,52 @@ test('a terminal of ctl, as one of kubectl', async (context) => {
       assert.notEqual(copied.code, 0);
     },
   );
+
+  await context.test('a pull is shown at a terminal until it is over, and not in a pipe', async (test) => {
+    const registry = await startRegistry({ ip: host.gateway, isOpen: true });
+    test.after(() => registry.stop());
+    const gate = await startRegistryGate(host.gateway, registry.address);
+    test.after(() => gate.stop());
+    await pushImage(`${registry.address}/slow:1`, 1_000_000);
+    const image = `${gate.address}/slow:1`;
+    await cluster.kubectl('create', 'deployment', 'slow', `--image=${image}`);
+    await cluster.kubectl('run', 'slow', `--image=${image}`);
+
+    const command = (args: readonly string[]) => [executable, 'ctl', ...args];
+    const env = { KUBECONFIG: cluster.kubeconfig, TERM: 'xterm', NO_COLOR: '1' };
+    const rollout = ['rollout', 'status', 'deployment/slow'];
+    const program = ['--image', image, '-i', '--rm', '--restart=Never', '--command', '--'];
+    const shown = [
+      ['deployment.apps/slow', rollout],
+      ['pods/slow', ['wait', '--for=condition=Ready', '--timeout=120s', 'pod/slow']],
+      ['pod/once', ['run', 'once', ...program, '/bin/busybox', 'sh', '-c', 'read line; echo got $line']],
+    ] as const;
+    const inPipe = endOf(['env', [...Object.entries(env).map(([k, v]) => `${k}=${v}`), ...command(rollout)]]);
+    const terminals = await Promise.all(
+      shown.map(async ([object, args], index) => {
+        const place = makeDirectory(`minik8s-e2e-terminal-${index}-`, host.directory);
+        const terminal = new Terminal(place, command(args), env);
+        // What stands behind it has no room.
+        await terminal.prints(new RegExp(`${object}: pulling 0/1 layers, [0-9.]+/[0-9.]+ MB: `));
+        return terminal;
+      }),
+    );
+    gate.open();
+    await terminals.at(-1)?.prints(/try pressing enter/);
+    terminals.at(-1)?.type('words\n');
+    const [ofRollout = '', ofWait = '', ofRun = ''] = await Promise.all(
+      terminals.map(async (terminal) => {
+        const screen = new TerminalScreen();
+        const text = await terminal.end();
+        screen.write(text.slice(0, text.indexOf('speed ')));
+        return screen.text;
+      }),
+    );
+    const { stdout, stderr } = await inPipe;
+    assert.deepEqual([ofRollout, stderr], [`${stdout}status 0\n`, '']);
+    assert.match(stdout, /^Waiting for .*\ndeployment "slow" successfully rolled out\n$/);
+    assert.equal(ofWait, 'pod/slow condition met\nstatus 0\n');
+    assert.match(ofRun, /^got words\n/m);
+    assert.doesNotMatch(ofRun, /pulling/);
+  });
 });

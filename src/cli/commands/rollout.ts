@@ -22,7 +22,7 @@ import { valueAt } from '../objects.ts';
 import { sections } from '../printers/description.ts';
 import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
 import { TableWriter } from '../printers/table-writer.ts';
-import { tellOfPods } from '../progress/pod-progress.ts';
+import { showPods } from '../progress/pod-progress.ts';
 import {
   chooseRevision,
   findRevision,
@@ -71,21 +71,15 @@ async function waitForRollout(context: VerbContext, target: ObjectTarget, revisi
   // A workload that does not exist is an error at once.
   await cluster.get(targetPath(target));
   using work = beginWork(io.progress, `${kindName(target.resource)}/${target.name}`);
-  const over = new AbortController();
-  const showing = tellOfPods(context, target, work, over.signal);
+  await using _showing = showPods(context, target, work);
   let said = '';
-  try {
-    for await (const object of follow(cluster, target, { clock: io.clock, timeoutMs })) {
-      if (!object) throw new Error('object has been deleted');
-      const state = rolloutState({ ...object, kind: target.resource.kind }, revision);
-      if (state.outcome === 'failed') throw new Error(state.message);
-      if (state.message !== said) io.out(`${state.message}\n`);
-      said = state.message;
-      if (state.outcome === 'done' || !flags.on('watch')) return;
-    }
-  } finally {
-    over.abort();
-    await showing;
+  for await (const object of follow(cluster, target, { clock: io.clock, timeoutMs })) {
+    if (!object) throw new Error('object has been deleted');
+    const state = rolloutState({ ...object, kind: target.resource.kind }, revision);
+    if (state.outcome === 'failed') throw new Error(state.message);
+    if (state.message !== said) io.out(`${state.message}\n`);
+    said = state.message;
+    if (state.outcome === 'done' || !flags.on('watch')) return;
   }
   throw new Error('timed out waiting for the condition');
 }

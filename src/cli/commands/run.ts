@@ -1,6 +1,7 @@
 /** `ctl run`: a pod of one image, and with -i its program as if it ran here. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { isNotFound } from '../../apimachinery/status-error.ts';
+import { beginWork } from '../../base/live-lines.ts';
 import { errorMessage } from '../../base/log.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { collectionPath } from '../../client/resource-path.ts';
@@ -12,6 +13,7 @@ import { hasEnded } from '../objects.ts';
 import { joinFlags, podTimeoutOf } from '../pods.ts';
 import { printBody } from '../print-body.ts';
 import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
+import { showPods } from '../progress/pod-progress.ts';
 import { failureOf, isRunning, podOf, type RestartPolicy } from '../run-plan.ts';
 import { attachTo } from '../streaming/attach.ts';
 import { type ObjectTarget, targetPath } from '../targets.ts';
@@ -110,7 +112,7 @@ const restartPolicyOf = (flags: Flags): RestartPolicy =>
 /** Attaches to the program, and passes on its exit code unless the pod restarts it. */
 async function join(context: VerbContext, target: ObjectTarget): Promise<void> {
   const { flags, io } = context;
-  const object = await until(context, target, (pod) => isRunning(pod) || hasEnded(pod));
+  const object = await untilStarted(context, target);
   if (hasEnded(object)) await printLog(context, target);
   else {
     try {
@@ -126,6 +128,13 @@ async function join(context: VerbContext, target: ObjectTarget): Promise<void> {
   const ended = await until(context, target, hasEnded);
   const failure = failureOf(ended);
   if (failure) throw new ExitError(failure.message, failure.code);
+}
+
+/** Returns the pod once its program runs or has ended, and shows until then what the pod waits for. */
+async function untilStarted(context: VerbContext, target: ObjectTarget): Promise<JsonObject> {
+  using work = beginWork(context.io.progress, `pod/${target.name}`);
+  await using _showing = showPods(context, target, work);
+  return await until(context, target, (pod) => isRunning(pod) || hasEnded(pod));
 }
 
 /** Rejects when the pod does not get there in time, or is deleted. */

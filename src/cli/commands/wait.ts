@@ -1,10 +1,12 @@
 /** `ctl wait`: waits, with a watch, until objects have a condition. */
-import { beginWork } from '../../base/live-lines.ts';
+import type { JsonObject } from '../../apimachinery/equality.ts';
+import { type Activity, beginWork } from '../../base/live-lines.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { kindName } from '../discovery.ts';
 import { type Flags, type FlagTable, fileFlags, outputFlag, selectorFlag } from '../flags.ts';
 import { follow } from '../follow.ts';
 import { stateText } from '../progress/object-progress.ts';
+import { isPod, showPods } from '../progress/pod-progress.ts';
 import { type ObjectTarget, requireSelection, resolveObjects, targetPath } from '../targets.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 import { parseCondition, type WaitCondition } from '../wait-condition.ts';
@@ -77,16 +79,30 @@ async function waitFor(
   const cluster = context.cluster();
   const what = `${target.resource.plural}/${target.name}`;
   using work = beginWork(context.io.progress, what);
+  await using shown = showing(context, target, work);
   let looks = 0;
   for await (const object of follow(cluster, target, { clock: context.io.clock, timeoutMs })) {
     looks++;
     if (!object && absent === 'met') return looks > 1;
     if (object && isMet(object)) return true;
-    work.say(object ? stateText(object) : 'not there');
+    shown.say(object);
     // The server says best what is missing.
     if (!object && absent === 'error') await cluster.get(targetPath(target));
     if (timeoutMs === 0 && absent !== 'not yet') throw new Error(`condition not met for ${what}`);
     if (timeoutMs === 0) break;
   }
   throw new Error(`timed out waiting for the condition${absent === 'not yet' ? '' : ` on ${what}`}`);
+}
+
+interface Showing extends AsyncDisposable {
+  say(object: JsonObject | undefined): void;
+}
+
+/** Shows what the object waits for; of a pod that includes the images that its node pulls. */
+function showing(context: VerbContext, target: ObjectTarget, work: Activity): Showing {
+  if (isPod(target)) return { ...showPods(context, target, work), say() {} };
+  return {
+    say: (object) => work.say(object ? stateText(object) : 'not there'),
+    async [Symbol.asyncDispose]() {},
+  };
 }

@@ -31,7 +31,10 @@ export function stateText(object: JsonObject): string {
   return textAt(unmet, 'reason') || textAt(object, 'status', 'phase');
 }
 
-/** Of the pods of a workload: how many are ready, and what the others wait for. */
+/**
+ * Returns how many pods of a workload are ready and what the others wait for. Pulls stand first, with their
+ * amounts before the name of the image: a terminal of 80 columns has no room for all of it.
+ */
 export function podsText(pods: readonly JsonObject[], pulls: readonly Pull[]): string {
   if (pods.length === 0) return '';
   const isReady = (pod: JsonObject) =>
@@ -39,9 +42,22 @@ export function podsText(pods: readonly JsonObject[], pulls: readonly Pull[]): s
       (one) => textAt(one, 'type') === 'Ready' && textAt(one, 'status') === 'True',
     );
   const reasons = new Set(pods.filter((pod) => !isReady(pod)).flatMap(waitingReasons));
+  const pulled = pullTexts(pods, pulls);
+  if (pulled.length > 0) for (const reason of duringPulls) reasons.delete(reason);
+  return [...pulled, `${pods.filter(isReady).length} of ${pods.length} pods ready`, ...reasons].join(', ');
+}
+
+/** Returns the pulls of images of one pod, and the state of the pod while there are none. */
+export const podText = (pod: JsonObject, pulls: readonly Pull[]): string =>
+  pullTexts([pod], pulls).join(', ') || stateText(pod);
+
+/** What a container waits for while its image, or that of one before it, is pulled. */
+const duringPulls = ['ContainerCreating', 'PodInitializing'];
+
+function pullTexts(pods: readonly JsonObject[], pulls: readonly Pull[]): readonly string[] {
   const images = new Set(pods.flatMap(imagesOf));
-  const pulled = pulls.filter(({ image }) => images.has(image)).map(pullText);
-  return [`${pods.filter(isReady).length} of ${pods.length} pods ready`, ...reasons, ...pulled].join(', ');
+  // Each pod has a pull of its own, and a node pulls an image once.
+  return [...new Set(pulls.filter(({ image }) => images.has(image)).map(pullText))];
 }
 
 /** The nodes on which containers of the pods wait for something, such as an image. */
@@ -62,9 +78,8 @@ export const pullsIn = (answer: JsonObject): readonly Pull[] =>
   }));
 
 function pullText({ image, totalBytes, doneBytes, layers, doneLayers }: Pull): string {
-  const bytes =
-    totalBytes > 0 ? `, ${megabytes(doneBytes)} of ${megabytes(totalBytes)} MB of those begun` : '';
-  return layers === 0 ? `pulling ${image}` : `pulling ${image}: ${doneLayers} of ${layers} layers${bytes}`;
+  const bytes = totalBytes > 0 ? `, ${megabytes(doneBytes)}/${megabytes(totalBytes)} MB` : '';
+  return layers === 0 ? `pulling ${image}` : `pulling ${doneLayers}/${layers} layers${bytes}: ${image}`;
 }
 
 const megabytes = (bytes: number) => (bytes / 1e6).toFixed(1);

@@ -1,6 +1,7 @@
 /**
- * What the pods of a workload wait for, told to a person who looks: by a watch of the pods, and, of images that are pulled, by what their
- * nodes say each second. Where nobody looks, nothing is asked; who may not ask the nodes is told less.
+ * Progress of a pod, or of the pods of a workload, at a terminal: from a watch of the pods, and, while images are
+ * pulled, from what the nodes report each second. Without a terminal no request is sent; a user who may not read
+ * `nodes/proxy` is shown no pulls.
  */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { onAbort } from '../../base/abort.ts';
@@ -11,14 +12,25 @@ import { followAll } from '../follow.ts';
 import { podSelectorOf } from '../objects.ts';
 import { type ObjectTarget, targetPath } from '../targets.ts';
 import type { VerbContext } from '../verb.ts';
-import { type Pull, podsText, pullsIn, waitingNodes } from './object-progress.ts';
+import { type Pull, podsText, podText, pullsIn, waitingNodes } from './object-progress.ts';
 
 const everyMs = 1000;
 /** More are not asked: a line has no room for them. */
 const mostNodes = 3;
 
-/** Until the signal aborts. Never rejects: whoever waits for the workload does not do so for this. */
-export async function tellOfPods(
+/** Shows the progress until it is disposed of. Never rejects: an error here must not end the command. */
+export function showPods(context: VerbContext, target: ObjectTarget, work: Activity): AsyncDisposable {
+  const over = new AbortController();
+  const showing = tellOfPods(context, target, work, over.signal);
+  return {
+    async [Symbol.asyncDispose]() {
+      over.abort();
+      await showing;
+    },
+  };
+}
+
+async function tellOfPods(
   context: VerbContext,
   target: ObjectTarget,
   work: Activity,
@@ -28,13 +40,20 @@ export async function tellOfPods(
   const over = new AbortController();
   const unlink = [signal, context.io.signal].map((one) => onAbort(one, () => over.abort()));
   const seen: Seen = { pods: [], pulls: [] };
-  const say = () => work.say(podsText(seen.pods, seen.pulls));
+  const say = () => {
+    const [pod] = seen.pods;
+    if (!isPod(target)) work.say(podsText(seen.pods, seen.pulls));
+    else work.say(pod ? podText(pod, seen.pulls) : 'not there');
+  };
   await Promise.allSettled([
     followPods(context, target, seen, say, over.signal).finally(() => over.abort()),
     askNodes(context, seen, say, over.signal),
   ]);
   for (const forget of unlink) forget();
 }
+
+export const isPod = ({ resource }: ObjectTarget): boolean =>
+  resource.group === '' && resource.plural === 'pods';
 
 interface Seen {
   pods: readonly JsonObject[];
@@ -48,10 +67,12 @@ async function followPods(
   say: () => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const labelSelector = podSelectorOf(await cluster().get(targetPath(target)));
   const resource = findResource(await cluster().resources(), 'pods');
   const { namespace } = target;
-  const collection = { resource, namespace, labelSelector, fieldSelector: undefined };
+  const selectors = isPod(target)
+    ? { labelSelector: undefined, fieldSelector: `metadata.name=${target.name}` }
+    : { labelSelector: podSelectorOf(await cluster().get(targetPath(target))), fieldSelector: undefined };
+  const collection = { resource, namespace, ...selectors };
   const options = { clock: io.clock, timeoutMs: undefined, signal };
   for await (const pods of followAll(cluster(), collection, options)) {
     seen.pods = [...pods.values()];

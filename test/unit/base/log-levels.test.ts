@@ -29,7 +29,7 @@ test('without a level for all it is info', () => {
 
 for (const [text, message] of [
   ['', /^expected one of debug, info, warn, error, or levels of components such as info,apiserver=debug/],
-  ['loud', /^"loud": expected one of debug, info, warn, error, or/],
+  ['loud', /^"loud" is no level; expected one of debug, info, warn, error, or levels of components/],
   ['info,', /^expected one of/],
   ['info,dns=loud', /^"loud" is no level for dns; expected one of debug, info, warn, error$/],
   ['info,dns=', /^"" is no level for dns/],

@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import {
   deletionText,
   podsText,
+  podText,
   pullsIn,
   stateText,
   waitingNodes,
@@ -38,11 +39,16 @@ describe('what is told of objects that somebody waits for', () => {
     const pods = [pod('a', '', true), pod('b', 'ContainerCreating'), pod('c', 'ContainerCreating')];
     const pull = { totalBytes: 30e6, doneBytes: 12.34e6, layers: 5, doneLayers: 2 };
     const pulls = pullsIn({ pulls: [{ image: 'nginx:1', ...pull }, { image: 'other:1' }, 7] });
+    assert.equal(podsText(pods, pulls), 'pulling 2/5 layers, 12.3/30.0 MB: nginx:1, 1 of 3 pods ready');
     assert.equal(
-      podsText(pods, pulls),
-      '1 of 3 pods ready, ContainerCreating, pulling nginx:1: 2 of 5 layers, 12.3 of 30.0 MB of those begun',
+      podsText([...pods, pod('d', 'CreateContainerConfigError')], pulls),
+      'pulling 2/5 layers, 12.3/30.0 MB: nginx:1, 1 of 4 pods ready, CreateContainerConfigError',
     );
+    assert.equal(podsText(pods, [...pulls, ...pulls]), podsText(pods, pulls));
+    assert.equal(podsText(pods, []), '1 of 3 pods ready, ContainerCreating');
     assert.equal(podsText([], pulls), '');
+    assert.equal(podText(pod('b', 'ContainerCreating'), pulls), 'pulling 2/5 layers, 12.3/30.0 MB: nginx:1');
+    assert.equal(podText(pod('b', 'ContainerCreating'), []), 'ContainerCreating');
     assert.deepEqual(waitingNodes(pods), ['node-of-b', 'node-of-c']);
   });
 });
