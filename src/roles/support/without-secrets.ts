@@ -44,6 +44,9 @@ function withoutKeyEnds(text: string): string {
   return kept.reverse().join('\n');
 }
 
+/** Fields with what users give a WorkflowRun and get of it; its `state` is a text that holds the same. */
+const data: readonly string[] = ['input', 'output'];
+
 /** Fields with variables and headers: lists of names and values, and maps (`environment` of a SlurmJob). */
 const variables: readonly string[] = ['env', 'environment', 'httpHeaders'];
 
@@ -82,6 +85,7 @@ export class SecretFilter {
     const isContent = of.kind === 'Secret' || of.kind === 'ConfigMap';
     if (isContent && ['data', 'stringData', 'binaryData'].includes(name)) return emptied(value);
     if (name === 'managedFields') return undefined;
+    if (data.includes(name) || (name === 'state' && typeof value === 'string')) return leftOut;
     // The name of a variable or a header is enough: its value may be anything.
     if (variables.includes(name) && isRecord(value)) return emptied(value);
     if (variables.includes(name) && Array.isArray(value))
