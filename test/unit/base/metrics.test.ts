@@ -54,8 +54,9 @@ took_count{verb="GET"} 4
       ['x/y', 'z'],
       ['x', 'y/z'],
     ] as const) {
-      calls.add(...values);
-      open.with(...values).set(1);
+      const [a, b] = values;
+      calls.add(a, b);
+      open.with(a, b).set(1);
     }
     open.drop('x', 'yz');
     const lines = pageOf(page).split('\n');
