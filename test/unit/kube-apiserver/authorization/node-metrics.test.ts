@@ -45,7 +45,7 @@ test('and nothing else of a node', () => {
 
 test('a name with a scheme or a port is refused to those who may read the metrics of all nodes', () => {
   const ofAll = nodeMetricsAuthorizer(() => true);
-  assert.equal(ofAll(asked), true);
+  assert.equal(ofAll(asked as AccessRequest), true);
   for (const name of ['n1:9100', 'https:n1:', 'http:n1:10250'])
-    assert.equal(ofAll({ ...asked, name }), false, name);
+    assert.equal(ofAll({ ...asked, name } as AccessRequest), false, name);
 });
