@@ -36,8 +36,11 @@ export function jsonLine({ at, level, component, message, fields = {} }: LogEven
 
 const ownNames: ReadonlySet<string> = new Set(['ts', 'level', 'component', 'msg']);
 
-/** Control characters could move a terminal's cursor, and what Unicode calls the end of a line ends it for some readers. */
-const unsafe = /[\p{Cc}\p{Zl}\p{Zp}]/gu;
+/**
+ * Control characters could move a cursor, what Unicode calls the end of a line ends it for some readers, and controls of bidirectional text
+ * show a line in another order than it has.
+ */
+const unsafe = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
 
 const escapeOne = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 

@@ -51,7 +51,7 @@ const supportBundle: Verb = {
     let ofCluster: (filter: SecretFilter) => BundlePart[];
     try {
       secrets = await secretsOf(cluster());
-      ofCluster = (filter) => clusterParts(cluster(), filter);
+      ofCluster = (filter) => clusterParts(cluster(), filter, io.clock);
     } catch (error) {
       // Whose Secrets cannot be read, of that nothing is told: they could not be looked for.
       const reason = `the cluster's Secrets cannot be read, so nothing of it is here: ${errorMessage(error)}`;

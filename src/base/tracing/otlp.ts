@@ -49,8 +49,13 @@ export function otlpRefused(text: string): { readonly count: number; readonly wh
   try {
     const { rejectedSpans = 0, errorMessage = '' } = JSON.parse(text || '{}').partialSuccess ?? {};
     const count = Number(rejectedSpans);
-    return { count: Math.max(count, 0) || 0, why: `the collector refused them: ${errorMessage}` };
+    return { count: Math.max(count, 0) || 0, why: `the collector refused them: ${shown(errorMessage)}` };
   } catch {
     return { count: 0, why: '' };
   }
 }
+
+/** It is printed by `ctl` as it is. */
+const longestMessage = 256;
+
+const shown = (message: unknown) => String(message).replace(/\p{C}/gu, ' ').slice(0, longestMessage);

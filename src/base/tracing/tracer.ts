@@ -73,7 +73,7 @@ class RecordedSpan implements Span {
   constructor(means: Means, name: string, place: Place, options: SpanOptions) {
     this.context = { traceId: place.traceId, spanId: newSpanId(means.random), sampled: place.sampled };
     this.#means = means;
-    this.#name = name;
+    this.#name = short(name);
     this.#place = place;
     this.#options = options;
     this.#since = options.since ?? means.clock.monotonic();
@@ -90,7 +90,7 @@ class RecordedSpan implements Span {
   }
 
   fail(why: string): void {
-    this.#error ??= why.slice(0, longest);
+    this.#error ??= short(why);
   }
 
   keep(): void {
@@ -123,10 +123,10 @@ class RecordedSpan implements Span {
   }
 }
 
+/** Without halves of a character: a collector may refuse all spans of a request with one (they are not UTF-8). */
+const short = (text: string) => text.slice(0, longest).toWellFormed();
+
 const shortened = (attributes: Attributes): Attributes =>
   Object.fromEntries(
-    Object.entries(attributes).map(([key, value]) => [
-      key,
-      typeof value === 'string' ? value.slice(0, longest) : value,
-    ]),
+    Object.entries(attributes).map(([key, value]) => [key, typeof value === 'string' ? short(value) : value]),
   );

@@ -4,6 +4,7 @@ import { ageSince } from '../../apimachinery/age.ts';
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { isRecord } from '../../apimachinery/equality.ts';
 import { numberAt, textAt } from '../objects.ts';
+import { shown } from './table-writer.ts';
 
 export const eventHeaders = ['LAST SEEN', 'TYPE', 'REASON', 'OBJECT', 'MESSAGE'];
 
@@ -24,11 +25,8 @@ export const eventRow = (event: JsonObject, now: number): string[] => [
     textAt(event, 'reason'),
     `${textAt(event, 'involvedObject', 'kind')}/${textAt(event, 'involvedObject', 'name')}`,
     textAt(event, 'message').trim(),
-  ].map(harmless),
+  ].map(shown),
 ];
-
-/** Whoever writes an event must not move the reader's cursor. */
-const harmless = (text: string) => text.replaceAll('\u001b', '^[').replaceAll('\r', '\\r');
 
 /** By which they are sorted: the last time it was seen. */
 export const eventTime = (event: JsonObject): number => {

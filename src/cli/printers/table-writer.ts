@@ -37,8 +37,18 @@ export class TableWriter {
 
 const width = (text: string) => [...text].length;
 
-/** Programs, hosts and strangers write what stands in objects: none of it may steer the terminal. As kubectl shows it. */
-export const shown = (text: string): string => text.replaceAll('\u001b', '^[').replaceAll('\r', '\\r');
+/** Control characters but for the tab and the end of a line, and the controls of bidirectional text. */
+const steering = /[[\p{Cc}\p{Bidi_Control}]--[\t\n]]/gv;
+
+/**
+ * A text of an object, which may be written by anybody, so that it does not steer the terminal: ESC is `^[` and a carriage return `\r`, as
+ * in kubectl, and other controls are `\u009b` and the like.
+ */
+export const shown = (text: string): string =>
+  text.replace(steering, (control) => {
+    if (control === '\u001b') return '^[';
+    return control === '\r' ? '\\r' : `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
 
 /** One line of a cell: what follows a line's end is cut off, as kubectl does. */
 export function cellText(value: unknown): string {

@@ -25,7 +25,7 @@ export interface Bundle {
 /** For one part. */
 const patienceMs = 30_000;
 /** Characters of a part: of a longer one the end is kept, which is the latest of a log. */
-const mostOfPart = 8 * 2 ** 20;
+export const mostOfPart = 8 * 2 ** 20;
 
 /** One part after the other, so that it weighs little on a machine that is in trouble. Never rejects for a part. */
 export async function makeBundle(
@@ -52,8 +52,8 @@ export async function makeBundle(
     try {
       const text = await withinPatience(clock, read);
       if (text.length > mostOfPart) missing.push(`${name}: only its last ${mostOfPart} characters are here`);
-      const end = text.slice(-mostOfPart);
-      add(name, isClean ? filter.withoutKnown(end) : filter.text(end));
+      // Cleaned before it is cut: of half a secret nobody could say that it is one.
+      add(name, (isClean ? filter.withoutKnown(text) : filter.text(text)).slice(-mostOfPart));
     } catch (error) {
       missing.push(`${name}: ${filter.text(errorMessage(error))}`);
     }

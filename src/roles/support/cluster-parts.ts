@@ -2,11 +2,13 @@
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
 import { formatYaml } from '../../apimachinery/yaml.ts';
+import { unlessAborted } from '../../base/abort.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { Cluster } from '../../cli/cluster.ts';
 import { findResource } from '../../cli/discovery.ts';
 import { metadataOf, recordsAt, textAt } from '../../cli/objects.ts';
 import { pages } from '../../cli/pages.ts';
-import type { BundlePart } from './bundle.ts';
+import { type BundlePart, mostOfPart } from './bundle.ts';
 import { type SecretFilter, valuesOf } from './without-secrets.ts';
 
 /** Whose objects are there, of all namespaces. Of Secrets and ConfigMaps the values are left out. */
@@ -48,12 +50,10 @@ export async function secretsOf(cluster: Cluster): Promise<string[]> {
   return values;
 }
 
-export function clusterParts(cluster: Cluster, filter: SecretFilter): BundlePart[] {
+export function clusterParts(cluster: Cluster, filter: SecretFilter, clock: Clock): BundlePart[] {
   const text = async (path: string, signal: AbortSignal) => {
     const { body } = await cluster.open({ method: 'GET', path, signal, headers: { accept: '*/*' } });
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of body) chunks.push(chunk);
-    return Buffer.concat(chunks).toString();
+    return beginningOf(body, mostOfPart);
   };
   const page = (name: string, path: string): BundlePart => ({ name, read: (signal) => text(path, signal) });
   return [
@@ -70,7 +70,7 @@ export function clusterParts(cluster: Cluster, filter: SecretFilter): BundlePart
     ...['', '/controllers', '/scheduler', '/objects'].map((path) =>
       page(`metrics/master${path.replace('/', '-')}.txt`, `/metrics${path}`),
     ),
-    { name: 'metrics/nodes.txt', read: (signal) => nodeMetrics(cluster, text, signal) },
+    { name: 'metrics/nodes.txt', read: (signal) => nodeMetrics(cluster, clock, signal) },
   ];
 }
 
@@ -87,10 +87,20 @@ async function* objectsOf(cluster: Cluster, kind: string, most = mostObjects): A
 
 async function yamlOf(cluster: Cluster, kind: string, filter: SecretFilter): Promise<string> {
   const documents: string[] = [];
-  for await (const object of objectsOf(cluster, kind))
-    documents.push(formatYaml(filter.object(object) as JsonObject));
-  if (documents.length === mostObjects) documents.push(`# no more than ${mostObjects} are here\n`);
-  return documents.join('---\n');
+  let [count, length, left] = [0, 0, 0];
+  for await (const object of objectsOf(cluster, kind)) {
+    const document = formatYaml(filter.object(object) as JsonObject);
+    documents.push(document);
+    count++;
+    length += document.length;
+    // Only the end of a part is kept, and objects may be large.
+    for (; length > 2 * mostOfPart && left < documents.length - 1; left++) {
+      length -= documents[left]?.length ?? 0;
+      documents[left] = '';
+    }
+  }
+  if (count === mostObjects) documents.push(`# no more than ${mostObjects} are here\n`);
+  return documents.slice(left).join('---\n');
 }
 
 /** One line for each condition, so that a reader sees at a glance which ones report trouble. */
@@ -111,18 +121,56 @@ async function conditionsOf(cluster: Cluster): Promise<string> {
 
 const agentPages = ['metrics', 'metrics/cadvisor', 'metrics/resource', 'metrics/probes'];
 
-async function nodeMetrics(
+/** For one page of an agent, so that some that hang take nothing from the pages of the others. */
+const pageMs = 5_000;
+/** Agents that are asked at a time. */
+const agentsAtOnce = 8;
+/** Bytes of one page. An agent may send without end. */
+const mostOfPage = 2 * 2 ** 20;
+
+async function nodeMetrics(cluster: Cluster, clock: Clock, signal: AbortSignal): Promise<string> {
+  const names: string[] = [];
+  for await (const node of objectsOf(cluster, 'nodes')) names.push(metadataOf(node).name);
+  const found: string[] = [];
+  const left = names.entries();
+  const askSome = async () => {
+    for (const [index, name] of left) found[index] = await agentMetrics(cluster, name, clock, signal);
+  };
+  await Promise.all(Array.from({ length: agentsAtOnce }, askSome));
+  return found.join('\n');
+}
+
+/** All pages of one agent; after one that does not come in time no other is asked for. */
+async function agentMetrics(
   cluster: Cluster,
-  text: (path: string, signal: AbortSignal) => Promise<string>,
+  node: string,
+  clock: Clock,
   signal: AbortSignal,
 ): Promise<string> {
   const found: string[] = [];
-  for await (const node of objectsOf(cluster, 'nodes')) {
-    const { name } = metadataOf(node);
-    for (const path of agentPages) {
-      const body = await text(`/api/v1/nodes/${name}/proxy/${path}`, signal).catch((error) => `# ${error}\n`);
-      found.push(`# ${name}: /${path}\n${body}`);
-    }
+  for (const path of agentPages) {
+    const late = new AbortController();
+    const timer = clock.after(pageMs, () => late.abort(new Error(`not there within ${pageMs / 1000} s`)));
+    const either = AbortSignal.any([signal, late.signal]);
+    const url = `/api/v1/nodes/${node}/proxy/${path}`;
+    const request = { method: 'GET', path: url, signal: either, headers: { accept: '*/*' } } as const;
+    const page = cluster.open(request).then(({ body }) => beginningOf(body, mostOfPage));
+    const body = await unlessAborted(either, page).catch((error) => `# ${error}\n`);
+    timer.cancel();
+    found.push(`# ${node}: /${path}\n${body}`);
+    if (either.aborted) break;
   }
   return found.join('\n');
+}
+
+/** With a line that says so where there is more. */
+async function beginningOf(body: AsyncIterable<Uint8Array>, mostBytes: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let left = mostBytes;
+  for await (const chunk of body) {
+    chunks.push(chunk.subarray(0, left));
+    left -= chunk.length;
+    if (left < 0) return `${Buffer.concat(chunks)}\n# only the first ${mostBytes} bytes are here\n`;
+  }
+  return Buffer.concat(chunks).toString();
 }

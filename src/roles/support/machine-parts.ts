@@ -94,7 +94,9 @@ async function endOf(file: string): Promise<string> {
     const { size } = await handle.stat();
     const bytes = Buffer.alloc(Math.min(size, endOfLog));
     const { bytesRead } = await handle.read(bytes, 0, bytes.length, size - bytes.length);
-    return bytes.subarray(0, bytesRead).toString();
+    const text = bytes.subarray(0, bytesRead).toString();
+    // The rest of a line may be the rest of a secret.
+    return size > endOfLog ? text.slice(text.indexOf('\n') + 1) : text;
   } finally {
     await handle.close();
   }

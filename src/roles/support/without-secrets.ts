@@ -3,23 +3,52 @@ import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 
 export const leftOut = '(left out)';
 
-const secretName = /passw|pwd$|token|secret|credential|private.?key|api.?key|authorization|bearer/i;
+const secretName =
+  /passw|pass$|pass.?(?:phrase|code)|pwd$|token|secret|credential|(?:private|api|access|account|encryption|signing|auth).?key|authorization|bearer/i;
 /** Such fields say which Secret, or how long a token lasts. */
 const harmlessName = /(name|namespace|ref|seconds|path|optional|type|kind)s?$/i;
 const isSecretName = (name: string) => secretName.test(name) && !harmlessName.test(name);
 
-/** What can be told by its form, in any text. */
+/**
+ * Secrets that are recognized by their form, in any text. Texts are written by anybody, so each expression takes a time in proportion to the
+ * text: no quantifier without a bound begins where another one may have passed.
+ */
 const forms: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g, leftOut],
-  [/\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]+/g, leftOut],
+  [/(?<![\w-])(?=[\w-]*eyJ[\w-]{8})[\w-]+\.eyJ[\w-]{8,}\.[\w-]+/g, leftOut],
   [/\b[a-z0-9]{6}\.[a-z0-9]{16}\b/g, leftOut],
   [/\b(bearer|basic)\s+[\w.~+/=-]{6,}/gi, `$1 ${leftOut}`],
   [/(\b\w+:\/\/[^\s/@:]*:)[^\s/@]+@/g, `$1${leftOut}@`],
+  // A text in quotation marks that does not end within 1000 characters is left out up to the end of its line.
   [
-    /((?:passw\w*|pwd|secret|token|api[-_]?key|private[-_]?key|credentials?|(?:client-)?key-data)[\w-]*\\?["']?[^\S\n]*[=:][^\S\n]*)(?!\(left out\))(?:\\?"(?:[^"\\]|\\.)*"|'[^']*'|[^\s,;&"'}]+)/gi,
+    /((?:passw|pass(?:[-_]?(?:phrase|code))?(?![a-z])|pwd|secret|token|(?:api|private|access|account|encryption|signing|auth)[-_]?key|credential|(?:client-)?key-data)[\w-]{0,256}\\?["']?[^\S\n]*[=:][^\S\n]*)(?!\(left out\))(?:\\?"(?:(?:[^"\\]|\\.){0,1000}"|[^\n]*)|'(?:[^']{0,1000}'|[^\n]*)|[^\s,;&"'}]+)/gi,
     `$1${leftOut}`,
   ],
 ];
+
+const keyEnd = /-----END [A-Z ]*PRIVATE KEY-----/;
+/** Lines of the largest private key that is in use (RSA of 16384 bits has 200). */
+const mostKeyLines = 256;
+
+/** Without private keys whose first line is missing, as where a log was cut. Linear. */
+function withoutKeyEnds(text: string): string {
+  if (!keyEnd.test(text)) return text;
+  const kept: string[] = [];
+  let left = 0;
+  for (const line of text.split('\n').reverse()) {
+    if (keyEnd.test(line)) {
+      if (left <= 0) kept.push(leftOut);
+      left = mostKeyLines;
+    } else if (left-- <= 0) kept.push(line);
+  }
+  return kept.reverse().join('\n');
+}
+
+/** Fields with what users give a WorkflowRun and get of it; its `state` is a text that holds the same. */
+const data: readonly string[] = ['input', 'output'];
+
+/** Fields with variables and headers: lists of names and values, and maps (`environment` of a SlurmJob). */
+const variables: readonly string[] = ['env', 'environment', 'httpHeaders'];
 
 /** Of so many characters a value is looked for everywhere; a shorter one is in too many words. */
 const leastLength = 6;
@@ -40,7 +69,7 @@ export class SecretFilter {
   text(text: string): string {
     let clean = this.withoutKnown(text);
     for (const [form, instead] of forms) clean = clean.replace(form, instead);
-    return clean;
+    return withoutKeyEnds(clean);
   }
 
   /** An object of the API, or what is in it. */
@@ -56,8 +85,10 @@ export class SecretFilter {
     const isContent = of.kind === 'Secret' || of.kind === 'ConfigMap';
     if (isContent && ['data', 'stringData', 'binaryData'].includes(name)) return emptied(value);
     if (name === 'managedFields') return undefined;
-    // Of a variable its name is enough: what it is set to may be anything.
-    if (name === 'env' && Array.isArray(value))
+    if (data.includes(name) || (name === 'state' && typeof value === 'string')) return leftOut;
+    // The name of a variable or a header is enough: its value may be anything.
+    if (variables.includes(name) && isRecord(value)) return emptied(value);
+    if (variables.includes(name) && Array.isArray(value))
       return value.map((entry) =>
         isRecord(entry) && 'value' in entry ? { ...entry, value: leftOut } : this.object(entry),
       );

@@ -97,6 +97,30 @@ describe('/metrics/objects', () => {
     );
   });
 
+  it('leaves out Endpoints whose lines would be a hundred times their size, and tells of the others', async () => {
+    const addresses = Array.from({ length: 500 }, (_, index) => ({
+      ip: `10.9.${index >> 8}.${index & 255}`,
+    }));
+    const ports = Array.from({ length: 500 }, (_, index) => ({ name: `p${index}`, port: index + 1 }));
+    for (const [name, subset] of [
+      ['wide', { addresses, ports }],
+      ['usual', { addresses, ports: ports.slice(0, 2) }],
+    ] as const) {
+      const body = { metadata: { name }, subsets: [subset] };
+      const made = await server.call('POST', '/api/v1/namespaces/told/endpoints', body);
+      assert.equal(made.status, 201, made.text);
+    }
+    const { text } = await server.call('GET', objectMetricsPath);
+    const linesOf = (name: string) =>
+      text
+        .split('\n')
+        .filter((line) => line.startsWith(`kube_endpoint_address{namespace="told",endpoint="${name}"`));
+    assert.deepEqual([linesOf('wide').length, linesOf('usual').length], [0, 1000]);
+    const said = log.of('error').filter(({ fields }) => String(fields.key).endsWith('/told/wide'));
+    assert.match(String(said[0]?.fields.error), /^it has 250000 pairs of an address and a port/);
+    assert.equal(said.length, 1);
+  });
+
   it('answers HEAD without a body, and is among the paths that the server tells of', async () => {
     const head = await server.call('HEAD', objectMetricsPath);
     assert.deepEqual([head.status, head.text], [200, '']);

@@ -27,6 +27,10 @@ const planted = {
   inUrl: 'url-Pass-41',
   ofToken: 'plantedSignature',
   short: 'ab1!',
+  ofJob: 'job-Variable-15',
+  ofHeader: 'header-Value-16',
+  ofInput: 'input-Value-17',
+  cut: 'a-Secret-of-which-only-this-end-is-there',
 } as const;
 
 const metadata = (name: string, more: object = {}) => ({ name, ...more });
@@ -75,6 +79,9 @@ const objects: readonly (readonly [path: string, body: object])[] = [
           {
             name: 'c',
             image: 'x:1',
+            readinessProbe: {
+              httpGet: { port: 80, httpHeaders: [{ name: 'X-Access', value: planted.ofHeader }] },
+            },
             args: ['--db-password', planted.argument, `--token=${planted.assigned}`, 'serve'],
             command: ['run', `postgres://app:${planted.inUrl}@db/x`, planted.slurm],
             env: [
@@ -122,10 +129,17 @@ describe('a support bundle', { timeout: 120_000 }, () => {
     assert.equal((await server.call('POST', '/api/v1/namespaces/kube-system/secrets', token)).status, 201);
     const job = {
       metadata: { name: 'j' },
-      spec: { connection: { secretName: 'cluster-login' }, script: `#!/bin/sh\nlogin ${planted.slurm}\n` },
+      spec: {
+        connection: { secretName: 'cluster-login' },
+        script: `#!/bin/sh\nlogin ${planted.slurm}\n`,
+        environment: { GREETING: planted.ofJob },
+      },
     };
     const made = await server.call('POST', '/apis/minik8s.io/v1/namespaces/default/slurmjobs', job);
     assert.equal(made.status, 201, made.text);
+    const run = { metadata: { name: 'r' }, spec: { workflow: 'w', input: { customer: planted.ofInput } } };
+    const begun = await server.call('POST', '/apis/minik8s.io/v1/namespaces/default/workflowruns', run);
+    assert.equal(begun.status, 201, begun.text);
     await server.call('POST', '/api/v1/nodes', { metadata: { name: 'n1' } });
 
     directory = join(server.directory, 'bundle');
@@ -139,7 +153,11 @@ describe('a support bundle', { timeout: 120_000 }, () => {
       `base64 ${base64(planted.ofSecret)}`,
       'the last line of the log',
     ];
-    writeFileSync(join(dataDir, 'up.log'), `${log.join('\n')}\n`);
+    // The last 2 MiB of the log are taken: they begin within a secret that stands behind its name.
+    const kept = `${log.join('\n')}\n`;
+    const cut = `password=begins-${planted.cut}\n`;
+    const filling = 'x'.repeat(2 * 2 ** 20 - kept.length - planted.cut.length - 2);
+    writeFileSync(join(dataDir, 'up.log'), `${cut}${filling}\n${kept}`);
     const file = join(directory, 'b.tar.gz');
     const args = ['-o', file, '--data-dir', dataDir];
     ended = await runRoleCommand('support-bundle', supportBundleCommand, kubeconfig, args);

@@ -116,6 +116,17 @@ test('a request is told by its route and how it was answered, without its query 
   assert.equal(spans.at(-1)?.error, '503');
 });
 
+test('a request fails by what the server is to blame for, from 500 on, and by nothing else', async () => {
+  const { spans, tracer } = world();
+  const request = asked('/api/v1/namespaces/default/pods/web');
+  for (const status of [200, 404, 409, 499, 500, 504])
+    await traceRequest(tracer, request, async () => ({ status }));
+  assert.deepEqual(
+    spans.filter(({ name }) => name.startsWith('GET ')).map(({ error }) => error),
+    [undefined, undefined, undefined, undefined, '500', '504'],
+  );
+});
+
 test('a refusal is an answer, and its words are not told', async () => {
   const { spans, tracer } = world();
   const refused = newForbidden({ group: '', plural: 'pods' }, 'web', 'because of hunter2');

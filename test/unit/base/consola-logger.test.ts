@@ -17,7 +17,7 @@ circular.self = circular;
 /** What a field may hold by mistake or by malice. */
 const awkward: Fields = {
   newline: 'a\nb\r\nc',
-  escape: '\u001b[2Jgone\u009b\u2028next',
+  escape: '\u001b[2Jgone\u009b\u2028next\u202eback\u2066',
   big: 12n,
   circular,
   thrower: {
@@ -91,13 +91,13 @@ test('in JSON an event is an object with the fields as members', () => {
 });
 
 for (const format of ['text', 'json'] as const) {
-  test(`an event is one line of ${format} without control characters, whatever it holds`, () => {
+  test(`an event is one line of ${format} without control characters, also of bidirectional text, whatever it holds`, () => {
     const { log, lines } = loggerOf('info', format);
     log.info('mes\nsage\u001b[2J\u2029', awkward);
     assert.equal(lines.length, 1);
     const [line = ''] = lines;
     assert.ok(line.endsWith('\n'));
-    assert.doesNotMatch(line.slice(0, -1), /[\p{Cc}\p{Zl}\p{Zp}]/u);
+    assert.doesNotMatch(line.slice(0, -1), /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u);
     assert.match(line, /not readable: Converting circular/);
     assert.match(line, /not readable: no/);
     assert.match(line, /two lines/);

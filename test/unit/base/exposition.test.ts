@@ -1,7 +1,7 @@
 /** The text that Prometheus reads; that it can is tried with its own reader in test/integration/kubelet/metrics.test.ts. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { exposition, Histogram } from '../../../src/base/exposition.ts';
+import { exposition, Histogram, labelPairs } from '../../../src/base/exposition.ts';
 
 describe('exposition', () => {
   it('writes labels, times and numbers', () => {
@@ -35,6 +35,17 @@ b 1e+21
     );
     assert.equal(exposition([]), '');
   });
+
+  for (const [value, written] of [
+    ['a"b', 'a\\"b'],
+    ['a\\b', 'a\\\\b'],
+    ['a\nb', 'a\\nb'],
+    ['a\\', 'a\\\\'],
+    ['ä{}=,b', 'ä{}=,b'],
+  ] as const)
+    it(`writes the value ${JSON.stringify(value)} of a label so that it ends where it ends`, () => {
+      assert.equal(labelPairs({ x: value }), `x="${written}"`);
+    });
 
   it('counts in each bucket what is below its bound', () => {
     const histogram = new Histogram([1, 2.5]);

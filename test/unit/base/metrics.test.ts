@@ -44,6 +44,28 @@ took_count{verb="GET"} 4
 `,
     );
   });
+  it('keeps apart values of labels that are the same text when they are joined, and drops only those named', () => {
+    const page = new Registry();
+    const calls = page.add(new Counter({ name: 'calls_total', help: 'C.', labels: ['a', 'b'] as const }));
+    const open = page.add(new Gauge({ name: 'open', help: 'O.', labels: ['a', 'b'] as const }));
+    for (const values of [
+      ['x', 'yz'],
+      ['xy', 'z'],
+      ['x/y', 'z'],
+      ['x', 'y/z'],
+    ] as const) {
+      const [a, b] = values;
+      calls.add(a, b);
+      open.with(a, b).set(1);
+    }
+    open.drop('x', 'yz');
+    const lines = pageOf(page).split('\n');
+    assert.equal(lines.filter((line) => line.startsWith('calls_total{') && line.endsWith(' 1')).length, 4);
+    assert.deepEqual(
+      lines.filter((line) => line.startsWith('open{')),
+      ['open{a="xy",b="z"} 1', 'open{a="x/y",b="z"} 1', 'open{a="x",b="y/z"} 1'],
+    );
+  });
   it('tells what has no labels from the beginning, and of the rest nothing before it happens', () => {
     const page = new Registry();
     page.add(new Counter({ name: 'a_total', help: 'A.' })).add();

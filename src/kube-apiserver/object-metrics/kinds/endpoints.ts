@@ -51,25 +51,43 @@ export const endpointSlices = objectMetrics<EndpointSlice>({
   ],
 });
 
+/** Pairs of an address and a port of one object; their lines are made in one turn of the event loop. */
+const maxPairs = 16_000;
+/** Pairs that every object may have, and those for each of its addresses and ports. */
+const [freePairs, pairsPerEntry] = [256, 16];
+
+/**
+ * Throws where the pairs of addresses and ports are far more than the object is large: whoever may write Endpoints could make a page of gigabytes of
+ * a few kilobytes.
+ */
+function boundedSubsets({ subsets = [] }: Endpoints): NonNullable<Endpoints['subsets']> {
+  let [pairs, entries] = [0, 0];
+  for (const { ports = [], addresses = [], notReadyAddresses = [] } of subsets) {
+    const count = addresses.length + notReadyAddresses.length;
+    pairs += ports.length * count;
+    entries += ports.length + count;
+  }
+  const most = Math.min(maxPairs, freePairs + pairsPerEntry * entries);
+  if (pairs > most) throw new Error(`it has ${pairs} pairs of an address and a port, and may have ${most}`);
+  return subsets;
+}
+
 export const endpoints = objectMetrics<Endpoints>({
   ref: endpointsResource,
   labelsOf: namespaced('endpoint'),
   families: [
     info('kube_endpoint_info', 'The Endpoints that there are.', () => ({})),
     created('kube_endpoint'),
-    gauges(
-      'kube_endpoint_address',
-      'The addresses, with each port, and whether they are ready.',
-      ({ subsets }) =>
-        (subsets ?? []).flatMap(({ ports = [], addresses = [], notReadyAddresses = [] }) =>
-          ports.flatMap(({ protocol, port, name }) => {
-            const reached = { port_protocol: protocol, port_number: String(port), port_name: name ?? '' };
-            return [
-              ...addresses.map(({ ip }) => fact({ ...reached, ip, ready: 'true' })),
-              ...notReadyAddresses.map(({ ip }) => fact({ ...reached, ip, ready: 'false' })),
-            ];
-          }),
-        ),
+    gauges('kube_endpoint_address', 'The addresses, with each port, and whether they are ready.', (object) =>
+      boundedSubsets(object).flatMap(({ ports = [], addresses = [], notReadyAddresses = [] }) =>
+        ports.flatMap(({ protocol, port, name }) => {
+          const reached = { port_protocol: protocol, port_number: String(port), port_name: name ?? '' };
+          return [
+            ...addresses.map(({ ip }) => fact({ ...reached, ip, ready: 'true' })),
+            ...notReadyAddresses.map(({ ip }) => fact({ ...reached, ip, ready: 'false' })),
+          ];
+        }),
+      ),
     ),
     gauges('kube_endpoint_ports', 'The ports.', ({ subsets }) =>
       (subsets ?? []).flatMap(({ ports = [] }) =>

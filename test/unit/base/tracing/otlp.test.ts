@@ -80,6 +80,13 @@ test('what a collector says that it refused', () => {
     assert.equal(otlpRefused(text).count, 0, text);
 });
 
+test('the message of a collector is short and moves no cursor', () => {
+  const partialSuccess = { rejectedSpans: 1, errorMessage: `\u001b[2Jgone\n\u202e${'x'.repeat(1000)}` };
+  const { why } = otlpRefused(JSON.stringify({ partialSuccess }));
+  assert.match(why, /^the collector refused them: {2}\[2Jgone {2}x+$/);
+  assert.ok(why.length < 300, `${why.length}`);
+});
+
 const urls: [given: string, expected: string | undefined][] = [
   ['http://127.0.0.1:4318', 'http://127.0.0.1:4318/v1/traces'],
   ['http://127.0.0.1:4318/', 'http://127.0.0.1:4318/v1/traces'],

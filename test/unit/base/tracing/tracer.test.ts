@@ -48,6 +48,17 @@ test('a span tells when it began and ended, within what, and why it failed; its 
   assert.deepEqual(second?.attributes, { x: 1, y: 'z'.repeat(256) });
 });
 
+test('a text of a span is short and has no half of a character, which collectors refuse with all spans beside it', () => {
+  const { spans, tracer } = world();
+  const text = `${'x'.repeat(255)}😀 and more`;
+  const span = tracer.start('a', text, undefined, { attributes: { path: text, odd: 'a\ud83db' } });
+  span.fail(text);
+  span.end();
+  const short = `${'x'.repeat(255)}\ufffd`;
+  assert.deepEqual([spans[0]?.name, spans[0]?.error], [short, short]);
+  assert.deepEqual(spans[0]?.attributes, { path: short, odd: 'a\ufffdb' });
+});
+
 test('where a trace begins its rate decides; a parent has decided for all below', () => {
   const { spans, tracer, names } = world(0);
   tracer.start('a', 'root', undefined).child('below').end();

@@ -42,3 +42,10 @@ test('and nothing else of a node', () => {
     assert.equal(may(change), false, JSON.stringify(change));
   assert.equal(mayReadMetrics({ type: 'path', user, verb: 'get', path: '/metrics' }), false);
 });
+
+test('a name with a scheme or a port is refused to those who may read the metrics of all nodes', () => {
+  const ofAll = nodeMetricsAuthorizer(() => true);
+  assert.equal(ofAll(asked as AccessRequest), true);
+  for (const name of ['n1:9100', 'https:n1:', 'http:n1:10250'])
+    assert.equal(ofAll({ ...asked, name } as AccessRequest), false, name);
+});

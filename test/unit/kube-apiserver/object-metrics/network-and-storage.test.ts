@@ -1,3 +1,5 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
 import { endpointSlices, endpoints } from '../../../../src/kube-apiserver/object-metrics/kinds/endpoints.ts';
 import {
   ingresses,
@@ -12,7 +14,7 @@ import {
   persistentVolumeClaims,
   persistentVolumes,
 } from '../../../../src/kube-apiserver/object-metrics/kinds/volumes.ts';
-import { tells } from './told.ts';
+import { tells, toldBy } from './told.ts';
 
 tells('Services', services, 'kube_service', [
   [
@@ -95,6 +97,33 @@ tells('Endpoints', endpoints, 'kube_endpoint', [
   ],
   ['ports', { subsets: [subset] }, 'port_name="app",port_protocol="TCP",port_number="8080" 1'],
 ]);
+
+/** `addresses` of which some are not ready, and `ports`. */
+const subsetOf = (addresses: number, ports: number) => {
+  const ips = Array.from({ length: addresses }, (_, index) => ({ ip: `10.0.${index >> 8}.${index & 255}` }));
+  const [addressesOf, notReadyAddresses] = [ips.slice(1), ips.slice(0, 1)];
+  const named = Array.from({ length: ports }, (_, index) => ({ port: index + 1, protocol: 'TCP' }));
+  return { addresses: addressesOf, notReadyAddresses, ports: named };
+};
+
+const pairsOf = (...subsets: readonly object[]) =>
+  toldBy(endpoints, 'kube_endpoint_address', { subsets }).length;
+
+test('Endpoints of the sizes that a controller writes are told, with each address and port', () => {
+  assert.equal(pairsOf(subsetOf(1000, 16)), 16_000);
+  assert.equal(pairsOf(subsetOf(16, 16)), 256);
+  assert.equal(pairsOf(subsetOf(24, 24), subsetOf(16, 16)), 832);
+});
+
+test('Endpoints with far more pairs of address and port than they are large are refused with both numbers', () => {
+  assert.throws(
+    () => pairsOf(subsetOf(100, 100)),
+    /has 10000 pairs of an address and a port, and may have 3456$/,
+  );
+  assert.throws(() => pairsOf(subsetOf(1001, 16)), /has 16016 .* may have 16000$/);
+  const many = Array.from({ length: 4 }, () => subsetOf(50, 50));
+  assert.throws(() => pairsOf(...many), /has 10000 .* may have 6656$/);
+});
 
 const path = (backend: object) => ({ path: '/', pathType: 'Prefix', backend });
 tells('Ingresses', ingresses, 'kube_ingress', [
