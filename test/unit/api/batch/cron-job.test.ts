@@ -49,6 +49,11 @@ testCreate(cronJobResource, cronJob, [
   zone('US/Pacific'),
   zone('UTC'),
   zone('America/Argentina/Rio_Gallegos'),
+  [
+    'time zone of 2 MB',
+    spec({ timeZone: 'a/'.repeat(2 ** 20) }),
+    `spec.timeZone: Invalid value: "${'a/'.repeat(32)}…": unknown time zone: a name has at most 64 characters, this one has 2097152`,
+  ],
   zone('', 'spec.timeZone: Invalid value: "": timeZone must be nil or non-empty string'),
   zone(
     'Local',
