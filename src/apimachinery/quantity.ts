@@ -25,8 +25,11 @@ export function quantityFault(text: QuantityText): string {
   return meant.length === 0 ? quantityError : `${quantityError}; did you mean ${meant.join(' or ')}?`;
 }
 
-/** Sizes as other programs write them: 128mb, 1 GB, 64KiB, 10B. */
+/** Sizes and processors as other programs write them: 128mb, 1 GB, 64KiB, 10B; 2 cores, 1.5 vCPUs, 500 millicores. */
 function meantQuantities(text: string): string[] {
+  const [, count, milli] =
+    /^\s*(\d{1,18}(?:\.\d{1,9})?)\s*(?:(m|milli)[ -]?)?(?:v?cpus?|v?cores?)\s*$/i.exec(text) ?? [];
+  if (count !== undefined) return [milli ? `${count}m` : count];
   const [, amount, letter, binary] =
     /^\s*([+-]?\d{1,18}(?:\.\d{1,9})?)\s*([kmgtpe]?)(i?)b?\s*$/i.exec(text) ?? [];
   if (amount === undefined || letter === undefined) return [];

@@ -23,6 +23,11 @@ import { isBooleanWord, mergeRule, type ScalarRule, scalarRules } from './yaml-s
 export interface ParsedYaml extends ParsedText {
   /** Words that were read as booleans and may have been meant as text, such as `app: y`. */
   readonly booleanWords: readonly BooleanWord[];
+  /**
+   * Where in the text the field or the item at a path of keys and indexes begins, in characters; of a path that the text does
+   * not spell out, such as one below an alias, where its nearest ancestor begins.
+   */
+  offsetOf(path: readonly (string | number)[]): number;
 }
 
 export interface BooleanWord {
@@ -99,11 +104,37 @@ function readDocument(document: Document.Parsed, text: string): ParsedYaml {
   walk(document.contents, '', 0, found);
   try {
     const value: unknown = document.toJS({ maxAliasCount: 1000 });
-    return { value, duplicates: [...found.duplicates], booleanWords: found.booleanWords };
+    return {
+      value,
+      duplicates: [...found.duplicates],
+      booleanWords: found.booleanWords,
+      offsetOf: (path) => offsetOf(document.contents, path),
+    };
   } catch (cause) {
     throw new TextError(`invalid YAML: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   }
 }
+
+function offsetOf(contents: unknown, path: readonly (string | number)[]): number {
+  let [node, offset] = [contents, startOf(contents) ?? 0];
+  for (const step of path) {
+    let at: unknown;
+    if (isMap(node)) {
+      const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(step));
+      [at, node] = [pair?.key, pair?.value];
+    } else if (isSeq(node)) {
+      node = node.items[Number(step)];
+      at = node;
+    }
+    const start = startOf(at);
+    if (start === undefined) break;
+    offset = start;
+  }
+  return offset;
+}
+
+const startOf = (node: unknown): number | undefined =>
+  isMap(node) || isSeq(node) || isScalar(node) || isAlias(node) ? node.range?.[0] : undefined;
 
 /** `!!int x`: the package warns and reads text. Tags it does not know at all are passed over. */
 const isWrongValue = ({ code, message }: YAMLWarning) =>

@@ -23,7 +23,11 @@ export interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;
   readonly object: JsonObject;
+  /** The line of a field or an item of the object, by a path of keys and indexes; if it is not there, of its parent. */
+  lineOf(path: Path): number;
 }
+
+export type Path = readonly (string | number)[];
 
 export type ManifestEntry = Manifest | { readonly error: Error };
 
@@ -111,11 +115,14 @@ export function parseManifests(
     try {
       // Blank lines in front, so that the parser counts lines as the file does.
       const source = '\n'.repeat(line - 1) + body;
-      for (const { value, duplicates, booleanWords } of parseYamlStream(source)) {
+      for (const { value, duplicates, booleanWords, offsetOf } of parseYamlStream(source)) {
         for (const word of booleanWords) warn(booleanWarning(word, file, source));
         if (duplicates[0] !== undefined)
           entries.push(failure(`${file}:${line}: the key ${duplicates[0]} is given twice; keep one`));
-        else entries.push(...fromValue(value, file, firstLine(body, line), kindless));
+        else {
+          const lineOf = (path: Path) => lineAt(source, offsetOf(path));
+          entries.push(...fromValue(value, { file, line: firstLine(body, line), lineOf }, kindless));
+        }
       }
     } catch (error) {
       if (!(error instanceof TextError)) throw error;
@@ -136,10 +143,12 @@ const binary = (file: string) => `error parsing ${file}: it is binary or not UTF
 
 /** kubectl reads the same without a warning, and the server's error message does not show the cause. */
 function booleanWarning({ path, word, offset, isKey }: BooleanWord, file: string, source: string): string {
-  const line = source.slice(0, offset).split('\n').length;
+  const line = lineAt(source, offset);
   const what = isKey ? `the key ${path}` : path;
   return `${file}:${line}: ${what}: YAML reads ${word} as ${/^[yo](?!f)/i.test(word)}; write "${word}" for the word`;
 }
+
+const lineAt = (text: string, offset: number) => text.slice(0, offset).split('\n').length;
 
 interface DocumentText {
   readonly body: string;
@@ -171,18 +180,23 @@ function firstLine(body: string, line: number): number {
   return line + Math.max(skipped, 0);
 }
 
-function fromValue(value: unknown, file: string, line: number, kindless: boolean): ManifestEntry[] {
-  const where = `${file}:${line}`;
+type Position = Pick<Manifest, 'file' | 'line' | 'lineOf'>;
+
+function fromValue(value: unknown, position: Position, kindless: boolean): ManifestEntry[] {
+  const where = `${position.file}:${position.line}`;
   if (!isRecord(value)) return [failure(`${where}: expected an object with apiVersion, kind and metadata`)];
   const { apiVersion, kind = kindless ? '' : undefined } = value;
-  if (kindless && kind === '') return [{ file, line, apiVersion: '', kind, object: value }];
+  if (kindless && kind === '') return [{ ...position, apiVersion: '', kind, object: value }];
   if (typeof kind !== 'string' || kind === '')
     return [failure(`${where}: kind is missing: say what it is, such as Deployment`)];
   if (apiVersion !== undefined && apiVersion !== null && typeof apiVersion !== 'string')
     return [failure(`${where}: apiVersion: expected text such as v1 or apps/v1`)];
   if (kind.endsWith('List') && Array.isArray(value.items))
-    return value.items.flatMap((item) => fromValue(item, file, line, kindless));
-  return [{ file, line, apiVersion: apiVersion ?? '', kind, object: value }];
+    return value.items.flatMap((item, index) => {
+      const lineOf = (path: Path) => position.lineOf(['items', index, ...path]);
+      return fromValue(item, { ...position, lineOf }, kindless);
+    });
+  return [{ ...position, apiVersion: apiVersion ?? '', kind, object: value }];
 }
 
 const failure = (message: string): ManifestEntry => ({ error: new Error(message) });

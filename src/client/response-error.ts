@@ -19,6 +19,9 @@ const reasonByCode: Readonly<Record<number, StatusReason>> = {
   504: 'Timeout',
 };
 
+/** Characters of a body that is no Status which its cause keeps. */
+const kept = 8192;
+
 /** How much of a body that is no Status is worth repeating. */
 const quoted = 200;
 
@@ -64,6 +67,14 @@ function plainStatus(what: string, code: number, body: string): Status {
     status: 'Failure',
     message: `${what} answered ${code}${shown && `: ${shown}`}`,
     ...(reason && { reason }),
+    ...(text && { details: { causes: [{ reason: unexpectedResponse, message: text.slice(0, kept) }] } }),
     code,
   };
 }
+
+/** The reason of the cause that has the body itself, as client-go names it (api/errors NewGenericServerResponse). */
+const unexpectedResponse = 'UnexpectedServerResponse';
+
+/** The body of an answer that was no Status, on one line; undefined if the server answered with a Status, or with nothing. */
+export const unexpectedBody = ({ status }: StatusError): string | undefined =>
+  status.details?.causes?.find(({ reason }) => reason === unexpectedResponse)?.message;

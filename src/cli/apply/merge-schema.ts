@@ -73,7 +73,7 @@ class OpenApiSchema implements MergeSchema {
     this.retainsKeys = strategies.includes('retainKeys');
     if (mergeKey) this.mergeKey = mergeKey;
     this.#schemas = schemas;
-    this.#schema = resolve(schemas, schema);
+    this.#schema = resolveReference(schemas, schema);
   }
 
   field(name: string): MergeSchema {
@@ -89,7 +89,7 @@ class OpenApiSchema implements MergeSchema {
 }
 
 /** What a reference, alone or within allOf, refers to. */
-function resolve(schemas: JsonObject, schema: JsonObject): JsonObject {
+export function resolveReference(schemas: JsonObject, schema: JsonObject): JsonObject {
   const reference =
     textAt(schema, '$ref') || recordsAt(schema, 'allOf').map((part) => textAt(part, '$ref'))[0];
   if (!reference) return schema;

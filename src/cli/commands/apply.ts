@@ -12,6 +12,7 @@ import { threeWayPatch } from '../apply/three-way.ts';
 import type { Cluster } from '../cluster.ts';
 import { kindName } from '../discovery.ts';
 import { inContext } from '../errors.ts';
+import { reportInFile } from '../faults-in-file.ts';
 import { type DryRun, dryRunOf, dryRunSuffix } from '../flags.ts';
 import { metadataOf } from '../objects.ts';
 import { type ObjectFormat, objectFormat, withoutManagedFields } from '../printers/object-format.ts';
@@ -42,8 +43,7 @@ export const apply: Verb = {
       try {
         io.out(await applier.apply(target));
       } catch (error) {
-        if (io.signal.aborted) throw error;
-        context.report(error);
+        await reportInFile(context, target, error);
       }
     }
   },

@@ -2,7 +2,7 @@
 import { UsageError } from '../../base/usage-error.ts';
 import { collectionPath } from '../../client/resource-path.ts';
 import { kindName } from '../discovery.ts';
-import { inContext } from '../errors.ts';
+import { reportInFile } from '../faults-in-file.ts';
 import { dryRunOf, dryRunSuffix } from '../flags.ts';
 import { metadataOf } from '../objects.ts';
 import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
@@ -29,7 +29,8 @@ export const create: Verb = {
     const format = objectFormat(flags.text('output'));
     const parameters = writeQuery(dryRun, fieldValidationOf(flags));
     const targets = await manifestTargets(context, cluster, 'create');
-    for (const { resource, namespace, object, manifest } of targets) {
+    for (const target of targets) {
+      const { resource, namespace, object } = target;
       try {
         const path = collectionPath(resource, namespace) + parameters;
         const result = dryRun === 'client' ? object : await cluster.send('POST', path, object);
@@ -40,8 +41,7 @@ export const create: Verb = {
             : `${kindName(resource)}/${name} created${dryRunSuffix[dryRun]}\n`,
         );
       } catch (error) {
-        if (io.signal.aborted) throw error;
-        context.report(inContext(error, `error when creating "${manifest.file}:${manifest.line}"`));
+        await reportInFile(context, target, error, 'error when creating');
       }
     }
   },

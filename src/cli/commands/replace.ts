@@ -5,7 +5,7 @@ import { UsageError } from '../../base/usage-error.ts';
 import { collectionPath } from '../../client/resource-path.ts';
 import type { Cluster } from '../cluster.ts';
 import { kindName } from '../discovery.ts';
-import { inContext } from '../errors.ts';
+import { reportInFile } from '../faults-in-file.ts';
 import { type DryRun, dryRunOf, dryRunSuffix, type FlagTable } from '../flags.ts';
 import { follow } from '../follow.ts';
 import { metadataOf, recordAt } from '../objects.ts';
@@ -38,7 +38,7 @@ export const replace: Verb = {
     const cluster = context.cluster();
     const query = writeQuery(dryRun, fieldValidationOf(flags));
     for (const target of await manifestTargets(context, cluster, 'create')) {
-      const { resource, name, manifest } = target;
+      const { resource, name } = target;
       try {
         if (!name) throw new Error('metadata.name is missing');
         if (force) await removed(context, cluster, target);
@@ -49,8 +49,7 @@ export const replace: Verb = {
         const line = `${kindName(resource)}/${name} replaced${dryRunSuffix[dryRun]}\n`;
         io.out(format?.(withoutManagedFields(after)) ?? line);
       } catch (error) {
-        if (io.signal.aborted) throw error;
-        context.report(inContext(error, `error when replacing "${manifest.file}:${manifest.line}"`));
+        await reportInFile(context, target, error, 'error when replacing');
       }
     }
   },

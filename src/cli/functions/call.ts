@@ -1,7 +1,10 @@
 /** A call of a function, and its answer. */
 import { readFile } from 'node:fs/promises';
+import { StatusError } from '../../apimachinery/status-error.ts';
 import { UsageError } from '../../base/usage-error.ts';
+import { unexpectedBody } from '../../client/response-error.ts';
 import { findResource } from '../discovery.ts';
+import { textAt } from '../objects.ts';
 import { printBody } from '../print-body.ts';
 import { type ObjectTarget, targetPath } from '../targets.ts';
 import type { VerbContext } from '../verb.ts';
@@ -34,6 +37,28 @@ export async function callBody({ io }: VerbContext, word: string | undefined): P
   return text;
 }
 
+/** The error of a call: the function's own words, if it is the function that answered. */
+function callFailure(name: string, error: unknown): unknown {
+  const text = error instanceof StatusError ? unexpectedBody(error) : undefined;
+  if (!(error instanceof StatusError) || text === undefined) return error;
+  const cause = causeIn(text);
+  return new Error(
+    cause === undefined
+      ? `function ${name} answered ${error.status.code}: ${text}`
+      : `function ${name} failed: ${cause}`,
+  );
+}
+
+/** The message of `{"error": "KeyError: 'name'"}`, which the runtimes answer with for a handler that throws. */
+function causeIn(text: string): string | undefined {
+  try {
+    return textAt(JSON.parse(text), 'error') || undefined;
+  } catch {
+    // An image that answers HTTP may answer with anything.
+    return undefined;
+  }
+}
+
 /** Prints what the function answered; rejects with its failure. */
 export async function printCall(
   { io, cluster }: VerbContext,
@@ -42,7 +67,11 @@ export async function printCall(
 ): Promise<void> {
   const path = targetPath(target, 'invoke');
   const headers = { 'content-type': 'application/json', accept: '*/*' };
-  const answer = await cluster().open({ method: 'POST', path, headers, body });
+  const answer = await cluster()
+    .open({ method: 'POST', path, headers, body })
+    .catch((error: unknown) => {
+      throw callFailure(target.name, error);
+    });
   let last = '';
   const out = (text: string) => {
     last = text || last;

@@ -68,6 +68,8 @@ export async function specOf(flags: Flags): Promise<JsonObject> {
     throw new UsageError('ctl function: only one of --from and --image is allowed');
   const source = from === undefined ? undefined : await readSource(from);
   const runtime = flags.oneOf('runtime', ['python', 'nodejs'] as const) ?? (source && runtimeOf(source));
+  if (source && runtime === undefined)
+    throw new Error(`--from: there is no program in ${from}: no main.py (Python) and no main.js (Node.js)`);
   const handler = flags.text('handler');
   const env = flags.texts('env').map(variable);
   const spec: JsonObject = {

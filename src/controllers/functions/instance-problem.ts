@@ -11,7 +11,7 @@ export interface InstanceProblem {
 const waiting =
   /^(?:CrashLoopBackOff|FunctionBuildFailed|InvalidImageName|CreateContainer.*|RunContainerError|.*Image.*)$/;
 
-/** Bytes of a message; what failed is at its end. */
+/** Characters of a message; what failed is at the end of a log. */
 const longest = 2000;
 
 /** Undefined for a pod that is on its way. */
@@ -24,6 +24,8 @@ export function problemOf(pod: Pod): InstanceProblem | undefined {
     const ended = state?.terminated ?? lastState?.terminated;
     if (ended && ended.exitCode !== 0) {
       const said = (ended.message ?? '').trim() || `it ended with code ${ended.exitCode}`;
+      // The runtimes write file, line and cause first (src/kubelet/functions/programs); an image writes anything.
+      if (/^[^\s:]+:\d+: /.test(said)) return { reason: 'StartFailed', message: said.slice(0, longest) };
       return { reason: 'StartFailed', message: `the program cannot be started: ${said.slice(-longest)}` };
     }
     const { reason = '', message = '' } = state?.waiting ?? {};

@@ -136,7 +136,7 @@ export class FunctionImages {
     ended.throwIfAborted();
     const { events, clock, record, runtime, builder } = this.#options;
     if (!builder) throw new ImageError('FunctionBuildFailed', 'this node builds no functions');
-    const { image, baseImage = '' } = version.spec;
+    const { image, baseImage } = version.spec;
     const late = new AbortController();
     const timer = clock.after(timeLimitMs, () => late.abort());
     const signal = AbortSignal.any([ended, late.signal]);
@@ -145,7 +145,7 @@ export class FunctionImages {
     events.event(pod, 'Normal', 'Building', `Building image ${JSON.stringify(image)}`);
     try {
       log.say(`building ${image} from ${baseImage}`);
-      const base = await this.#base(pod, baseImage, signal);
+      const base = await this.#base(pod, version, signal);
       await record.pulling(image);
       await builder.build(version, base.id, log, signal);
       const built = await runtime.findImage(image);
@@ -172,12 +172,16 @@ export class FunctionImages {
   }
 
   /** The image that it is built on. A failure names it: whoever reads of it knows the function, and perhaps not its base. */
-  async #base(pod: Pod, image: string, signal: AbortSignal): Promise<RuntimeImage> {
+  async #base(pod: Pod, { spec }: FunctionVersion, signal: AbortSignal): Promise<RuntimeImage> {
+    const { runtime, baseImage: image = '' } = spec;
     try {
       return await this.#options.images.ensure(pod, { image, imagePullPolicy: 'IfNotPresent' }, signal);
     } catch (error) {
       if (!(error instanceof ImageError)) throw error;
-      throw new ImageError(error.reason, `base image ${image}: ${error.message}`, { cause: error });
+      const advice = `load the image into Docker on this node, or start minik8s up with another --${runtime}-image`;
+      throw new ImageError(error.reason, `base image ${image}: ${error.message}; ${advice}`, {
+        cause: error,
+      });
     }
   }
 

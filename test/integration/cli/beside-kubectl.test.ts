@@ -136,7 +136,11 @@ describe('beside kubectl', { timeout: 300_000, skip: unlessKubectl('1.32') }, ()
     ]);
     assert.deepEqual([ours.status, theirs.status], [1, 1]);
     assert.match(ours.err, /^Warning: STDIN:3: metadata\.labels\.app: YAML reads y as true; write "y"/);
-    for (const { err } of [ours, theirs]) assert.match(err, /cannot unmarshal bool/);
+    assert.match(
+      ours.err,
+      /STDIN:3: metadata\.labels\.app: expected a string, got the boolean true; put it in quotes/,
+    );
+    assert.match(theirs.err, /cannot unmarshal bool/);
     const { status } = await server.call('POST', '/api/v1/namespaces/default/configmaps', stdin, {
       headers: { 'content-type': 'application/yaml' },
     });

@@ -90,8 +90,7 @@ describe('ctl', { timeout: 300_000 }, () => {
       'error: F:10: the server has no kind Deployment in apps/v1beta1; Deployment is served as apps/v1',
       'error: F:19: metadata.name is missing: the ConfigMap needs a name',
       'error: F:22: metadata.name: expected text, got 5: quote it',
-      'Error from server (BadRequest): error when creating "F:14": ConfigMap in version "v1" cannot be ' +
-        'handled as a ConfigMap: strict decoding error: unknown field "misspelt"',
+      'error: F:17: unknown field "misspelt"',
     ]);
   });
 

@@ -118,6 +118,11 @@ describe('ctl function create', () => {
   });
   for (const [what, args, message] of [
     ['no name', [], /say which function: NAME/],
+    [
+      'an empty folder',
+      ['x', '--from', 'EMPTY'],
+      /there is no program in \S+empty\w+: no main\.py \(Python\) and no main\.js/,
+    ],
     ['a folder that is not there', ['x', '--from', 'NOWHERE'], /there is no file or folder \/.*\/nowhere/],
     ['an image and a folder', ['x', '--from', '.', '--image', 'a'], /only one of --from and --image/],
     ['a variable without a value', ['x', '--image', 'a', '-e', 'A'], /--env takes NAME=VALUE/],
@@ -130,7 +135,12 @@ describe('ctl function create', () => {
     ],
   ] as const)
     it(`not with ${what}`, async () => {
-      const places: Readonly<Record<string, string>> = { FOLDER: folder, NOWHERE: join(folder, 'nowhere') };
+      const empty = await mkdtemp(join(directory, 'empty'));
+      const places: Readonly<Record<string, string>> = {
+        FOLDER: folder,
+        NOWHERE: join(folder, 'nowhere'),
+        EMPTY: empty,
+      };
       const given = args.map((word) => places[word] ?? word);
       const { status, out, err } = await ctl(['function', 'create', ...given]);
       assert.deepEqual([status, out], [1, '']);
@@ -279,7 +289,7 @@ describe('a call', () => {
   it("fails with the function's failure", async () => {
     const { status, out, err } = await ctl(['execute', 'answering', '"wrong"']);
     assert.deepEqual([status, out], [1, '']);
-    assert.match(err, /ValueError: wrong/);
+    assert.equal(err, 'error: function answering failed: ValueError: wrong\n');
   });
   it('is not made with what is no JSON', async () => {
     const { status, err } = await ctl(['execute', 'answering', '{n:1}']);

@@ -150,6 +150,23 @@ describe('functions on a node', () => {
     assert.match(log, /no options/);
   });
 
+  for (const [name, runtime, baseImage, files, expected] of [
+    ['broken-py', 'python', python, { 'main.py': '\ndef handler()\n' }, /^main\.py:2: SyntaxError: /],
+    ['broken-js', 'nodejs', nodejs, { 'main.js': '\nconst b = ;\n' }, /^main\.js:2: SyntaxError: /],
+  ] as const)
+    it(`the status of a ${runtime} container begins with file, line and cause of a syntax error`, async () => {
+      await createVersion(name, { runtime, baseImage, files });
+      await createPod(name, `${name}-1`, image(name));
+      const ended = ({ status }: Pod) => {
+        const { state, lastState } = status?.containerStatuses?.[0] ?? {};
+        return state?.terminated ?? lastState?.terminated;
+      };
+      const pod = await node.waitFor(name, (one) => ended(one) !== undefined, 60_000);
+      assert.match(ended(pod)?.message ?? '', expected);
+      await world.deletePod(name);
+      await docker('rmi', '-f', image(name));
+    });
+
   it('a link in the base image is replaced, not followed', async () => {
     const linked = `minik8s-test/linked:${process.pid}`;
     const id = (

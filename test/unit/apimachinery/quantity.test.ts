@@ -108,7 +108,7 @@ test('a text longer than any number needs is refused, however it is written', ()
   assert.equal(canonicalQuantity('1e-999'), '1e-9');
 });
 
-test("sizes as other programs write them: the message suggests the quantity, after upstream's words", () => {
+test("sizes and processors as other programs write them: the message suggests the quantity, after upstream's words", () => {
   const told = (text: string) => / did you mean (.*)\?$/.exec(quantityFault(text))?.[1];
   for (const [text, meant] of [
     ['128mb', '128Mi or 128M'],
@@ -119,6 +119,13 @@ test("sizes as other programs write them: the message suggests the quantity, aft
     ['1K', '1Ki or 1k'],
     ['1gi', '1Gi'],
     ['10B', '10'],
+    ['2 cores', '2'],
+    ['1 core', '1'],
+    ['1.5vCPU', '1.5'],
+    ['4 CPUs', '4'],
+    ['500 millicores', '500m'],
+    ['250mcpu', '250m'],
+    ['2 cares', undefined],
     ['lots', undefined],
     ['1mm', undefined],
     ['', undefined],

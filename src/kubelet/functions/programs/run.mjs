@@ -1,7 +1,8 @@
 /**
  * Answers the calls of a function: HTTP/1.1 on PORT, by the contract of docs/decisions/0059-functions.md. Node 18 or newer, no packages.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -66,6 +67,11 @@ const {
 
 const mostError = 4096;
 const mostTrace = 32 * 1024;
+const terminationLog = env.FUNCTION_TERMINATION_LOG || '/dev/termination-log';
+/** Characters; a condition has as many. */
+const mostTermination = 2000;
+/** Files that are looked through for a syntax error. */
+const mostChecked = 50;
 /** Answers that are remembered for who asks again. */
 const rememberMs = 600_000;
 const rememberBytes = 16 * 1024 * 1024;
@@ -116,6 +122,47 @@ for (const { _handle: handle } of [process.stdout, process.stderr]) handle?.setB
 
 const candidates = (module) => ['.js', '.mjs', '.cjs'].map((ending) => resolve(`${module}${ending}`));
 
+/**
+ * Ends with why the program cannot be loaded: `main.js:3: SyntaxError: Unexpected token ';'`, then the program's own lines of the
+ * trace. Kubernetes shows the termination log in the status of the container; all that is printed goes into the container's log.
+ */
+function cannotLoad(error) {
+  const folder = `${process.cwd()}/`;
+  const own = (text) => text.replaceAll('file://', '').replaceAll(folder, '');
+  const all = String(error?.stack ?? error).split('\n');
+  const frames = all.filter(
+    (line) => /^ +at /.test(line) && line.includes(folder) && !line.includes('/node_modules/'),
+  );
+  let place = /([^\s()]+:\d+):\d+\)?$/.exec(own(frames[0] ?? ''))?.[1];
+  // The stack of a syntax error names no file of the program.
+  if (error instanceof SyntaxError) place = syntaxFault() ?? place;
+  const message = all.filter((line) => !/^ +at /.test(line)).map(own);
+  const said = error instanceof Error ? `${error.name}: ${own(error.message)}` : message.join(' ');
+  const text = [`${place ? `${place}: ` : ''}${said}`, ...frames.map(own)].join('\n');
+  // Only where the kubelet has put one.
+  if (existsSync(terminationLog)) {
+    try {
+      writeFileSync(terminationLog, text.slice(0, mostTermination));
+    } catch {
+      // The log of the container has it.
+    }
+  }
+  return fail(text.slice(0, mostTrace));
+}
+
+/** `main.js:3`, of the first of the program's files that Node cannot parse; nothing of the program is run. */
+function syntaxFault() {
+  const files = readdirSync('.', { recursive: true }).filter(
+    (file) => /\.[cm]?js$/.test(file) && !file.split('/').includes('node_modules'),
+  );
+  for (const file of files.sort().slice(0, mostChecked)) {
+    const { status, stderr } = spawnSync(process.execPath, ['--check', file], { encoding: 'utf8' });
+    const line = /^\S*?:(\d+)$/m.exec(stderr ?? '')?.[1];
+    if (status !== 0 && line !== undefined) return `${file}:${line}`;
+  }
+  return undefined;
+}
+
 async function loadHandler(name) {
   const at = name.lastIndexOf('.');
   if (at <= 0)
@@ -125,7 +172,7 @@ async function loadHandler(name) {
   const [module, wanted] = [name.slice(0, at), name.slice(at + 1)];
   const path = candidates(module).find((file) => existsSync(file));
   if (path === undefined) return fail(`there is no ${module}.js, ${module}.mjs or ${module}.cjs`);
-  const found = await import(pathToFileURL(path).href);
+  const found = await import(pathToFileURL(path).href).catch(cannotLoad);
   const handler = found[wanted] ?? found.default?.[wanted] ?? found.default;
   if (typeof handler !== 'function') return fail(`${path} exports no function ${wanted}`);
   return handler;

@@ -66,6 +66,9 @@ MOST_HEAD = 64 * 1024
 MOST_CONNECTIONS = 512 + 2 * CONCURRENCY
 MOST_ERROR = 4096
 MOST_TRACE = 32 * 1024
+TERMINATION_LOG = os.environ.get("FUNCTION_TERMINATION_LOG", "/dev/termination-log")
+# Characters; a condition has as many.
+MOST_TERMINATION = 2000
 # Answers that are remembered for who asks again: so many seconds, so many bytes.
 REMEMBER_SECONDS = 600
 REMEMBER_BYTES = 16 * 1024 * 1024
@@ -523,6 +526,31 @@ class Loop:
             raise RuntimeError("the handler was cancelled") from None
 
 
+def cannot_load(error):
+    """Ends with why the program cannot be loaded: `main.py:3: SyntaxError: expected ':'`, then the program's own lines of the trace.
+
+    Kubernetes shows the termination log in the status of the container; all that is printed goes into the container's log.
+    """
+    import traceback
+    folder = os.path.join(os.getcwd(), "")
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.startswith(folder)]
+    path, line = (frames[-1].filename, frames[-1].lineno) if frames else ("", 0)
+    message = str(error)
+    if isinstance(error, SyntaxError) and error.filename:
+        path, line, message = error.filename, error.lineno or 0, error.msg
+    place = f"{path[len(folder):] if path.startswith(folder) else path}:{line}: " if path else ""
+    lines = [f"{place}{type(error).__name__}: {message}\n", *traceback.format_list(frames),
+             *traceback.format_exception_only(type(error), error)]
+    text = "".join(lines)
+    try:
+        # Only where the kubelet has put one.
+        with open(TERMINATION_LOG, "r+", encoding="utf-8", errors="replace") as file:
+            file.write(text[:MOST_TERMINATION])
+    except OSError:
+        pass
+    sys.exit(text.rstrip()[:MOST_TRACE])
+
+
 class Program:
     """The handler."""
 
@@ -530,7 +558,11 @@ class Program:
         module, _, function = name.replace("/", ".").rpartition(".")
         if not module:
             sys.exit(f"FUNCTION_HANDLER must be MODULE.FUNCTION, such as main.handler, not {name!r}")
-        self.function = getattr(importlib.import_module(module), function, None)
+        try:
+            loaded = importlib.import_module(module)
+        except Exception as error:
+            cannot_load(error)
+        self.function = getattr(loaded, function, None)
         if not callable(self.function):
             sys.exit(f"the module {module} has no function {function}")
         self.takes = parameters(self.function)

@@ -190,6 +190,16 @@ describe('what keeps a version from being called', () => {
       /cannot be started: SyntaxError\n\(no version/,
     );
   });
+  it('begins with file, line and cause where the runtime wrote them first, however long the rest is', () => {
+    const crashed = waiting('CrashLoopBackOff', 'back-off');
+    const [container] = crashed.status?.containerStatuses ?? [];
+    const message = `main.py:3: SyntaxError: expected ':'\n${'x'.repeat(4000)}`;
+    Object.assign(container ?? {}, { lastState: { terminated: { exitCode: 1, message } } });
+    assert.match(
+      plan(fn(), { pods: [crashed] }).ready?.message ?? '',
+      /^main\.py:3: SyntaxError: expected ':'\nx/,
+    );
+  });
   it('is no problem while a container is made', () =>
     assert.equal(plan(fn(), { pods: [waiting('ContainerCreating', '')] }).problem, undefined));
   it('is a node that there is none', () => {

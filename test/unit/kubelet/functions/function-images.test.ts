@@ -127,16 +127,16 @@ describe('a build', () => {
   });
 });
 
+const noBase =
+  'base image python:3: no such host; load the image into Docker on this node, or start minik8s up with another --python-image';
+
 describe('a base image that cannot be had', () => {
   it('is named, for who reads of it knows the function alone', async () => {
     const world = new World();
     world.baseFails = new ImageError('ErrImagePull', 'no such host');
-    assert.equal(await world.ensure(), 'base image python:3: no such host');
+    assert.equal(await world.ensure(), noBase);
     const [condition] = world.stored.status?.conditions ?? [];
-    assert.deepEqual(
-      [condition?.reason, condition?.message],
-      ['BaseImageMissing', 'base image python:3: no such host'],
-    );
+    assert.deepEqual([condition?.reason, condition?.message], ['BaseImageMissing', noBase]);
   });
 });
 

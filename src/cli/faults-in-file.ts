@@ -1,0 +1,65 @@
+/** Explains why the server cannot read an object, with the lines of the manifest that the object is from. */
+import type { JsonObject } from '../apimachinery/equality.ts';
+import { StatusError } from '../apimachinery/status-error.ts';
+import { openApiPath, schemaOfKind } from './apply/merge-schema.ts';
+import type { Cluster } from './cluster.ts';
+import { inContext } from './errors.ts';
+import { manifestFaults, pathOf } from './manifest-faults-plan.ts';
+import { recordAt } from './objects.ts';
+import type { ManifestTarget } from './targets.ts';
+import type { VerbContext } from './verb.ts';
+
+/** One field, in the server's message: `Pod in version "v1" cannot be handled as a Pod: spec.x: why`. */
+const oneField = /cannot be handled as an? \w+: ([a-z][\w.[\]-]*): (.*)$/s;
+
+/**
+ * Reports why a command failed for an object of a manifest: its faults, or else the error itself, after what was being done.
+ * Rejects with the error when the command is to end.
+ */
+export async function reportInFile(
+  { io, report, cluster }: Pick<VerbContext, 'io' | 'report' | 'cluster'>,
+  target: Pick<ManifestTarget, 'resource' | 'manifest'>,
+  error: unknown,
+  doing?: string,
+): Promise<void> {
+  if (io.signal.aborted) throw error;
+  const { file, line } = target.manifest;
+  const whole = doing === undefined ? error : inContext(error, `${doing} "${file}:${line}"`);
+  for (const one of (await faultsInFile(cluster(), target, error)) ?? [whole]) report(one);
+}
+
+/**
+ * An error for each fault, such as `web.yaml:5: spec.replicas: expected a whole number, got "two"`. Undefined if the error is
+ * no BadRequest of the server, or nothing is found in the manifest: then the server's message is all that is known.
+ */
+async function faultsInFile(
+  cluster: Pick<Cluster, 'get'>,
+  { resource, manifest }: Pick<ManifestTarget, 'resource' | 'manifest'>,
+  error: unknown,
+): Promise<readonly Error[] | undefined> {
+  if (!(error instanceof StatusError) || error.status.reason !== 'BadRequest') return undefined;
+  const document = await documentOf(cluster, resource);
+  const schema = document && schemaOfKind(document, resource);
+  const { file, object } = manifest;
+  const found = schema ? manifestFaults(recordAt(document, 'components', 'schemas'), schema, object) : [];
+  const [, path, why] = oneField.exec(error.message) ?? [];
+  if (found.length === 0 && path !== undefined)
+    found.push({ path: pathOf(path), message: `${path}: ${why}` });
+  if (found.length === 0) return undefined;
+  return found.map(
+    (fault) => new Error(`${file}:${manifest.lineOf(fault.path)}: ${fault.message}`, { cause: error.cause }),
+  );
+}
+
+/** Undefined if the server has no such document, or gives it to other users only. */
+async function documentOf(
+  cluster: Pick<Cluster, 'get'>,
+  resource: ManifestTarget['resource'],
+): Promise<JsonObject | undefined> {
+  try {
+    return await cluster.get(openApiPath(resource));
+  } catch (error) {
+    if (error instanceof StatusError) return undefined;
+    throw error;
+  }
+}

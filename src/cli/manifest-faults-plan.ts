@@ -1,0 +1,143 @@
+/** Compares an object with the types that the server's OpenAPI document gives its fields. Pure. */
+import { isRecord, type JsonObject } from '../apimachinery/equality.ts';
+import { nearest } from '../base/nearest.ts';
+import { resolveReference } from './apply/merge-schema.ts';
+import type { Path } from './manifests.ts';
+import { recordAt, recordsAt, textAt } from './objects.ts';
+
+export interface Fault {
+  readonly path: Path;
+  /** What is wrong and what to write, such as `spec.replicas: expected a whole number, got "two"`. */
+  readonly message: string;
+}
+
+/** At most so many faults of one object are listed. */
+const mostFaults = 100;
+
+/** Values of the wrong type and unknown fields, in the order of the object. `schemas`: what references may refer to. */
+export function manifestFaults(schemas: JsonObject, schema: JsonObject, object: JsonObject): Fault[] {
+  const checker = new Checker(schemas);
+  checker.check(object, schema, []);
+  return checker.faults;
+}
+
+/** `spec.containers[0].command`. */
+const pathText = (path: Path) =>
+  path
+    .map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`))
+    .join('')
+    .replace(/^\./, '');
+
+/** The keys and indexes of a path that is written like `spec.containers[0].command`. */
+export const pathOf = (text: string): Path =>
+  [...text.matchAll(/\[(\d+)\]|[^.[\]]+/g)].map(([word, index]) =>
+    index === undefined ? word : Number(index),
+  );
+
+class Checker {
+  readonly faults: Fault[] = [];
+  readonly #schemas: JsonObject;
+
+  constructor(schemas: JsonObject) {
+    this.#schemas = schemas;
+  }
+
+  check(value: unknown, given: JsonObject, path: Path): void {
+    if (value === null || value === undefined || this.faults.length >= mostFaults) return;
+    const schema = resolveReference(this.#schemas, given);
+    const types = [schema, ...recordsAt(schema, 'oneOf')].map((one) => textAt(one, 'type')).filter(Boolean);
+    if (types.length === 0) return;
+    if (!types.some((type) => isOfType(value, type, textAt(schema, 'format'))))
+      this.#add(path, `${pathText(path)}: ${typeFault(value, types, schema, path)}`);
+    else if (Array.isArray(value))
+      for (const [index, item] of value.entries())
+        this.check(item, recordAt(schema, 'items'), [...path, index]);
+    else if (isRecord(value)) this.#checkFields(value, schema, path);
+  }
+
+  #checkFields(value: JsonObject, schema: JsonObject, path: Path): void {
+    const { properties, additionalProperties } = schema;
+    for (const [key, inner] of Object.entries(value)) {
+      const below = [...path, key];
+      if (isRecord(properties) && Object.hasOwn(properties, key))
+        this.check(inner, recordAt(properties, key), below);
+      else if (isRecord(additionalProperties)) this.check(inner, additionalProperties, below);
+      else if (isRecord(properties) && schema['x-kubernetes-preserve-unknown-fields'] !== true) {
+        const meant = nearest(key, Object.keys(properties));
+        const hint = meant.length > 0 ? `; did you mean ${meant.join(' or ')}?` : '';
+        this.#add(below, `unknown field ${JSON.stringify(pathText(below))}${hint}`);
+      }
+    }
+  }
+
+  #add(path: Path, message: string): void {
+    if (this.faults.length < mostFaults) this.faults.push({ path, message });
+  }
+}
+
+function isOfType(value: unknown, type: string, format: string): boolean {
+  switch (type) {
+    case 'string':
+      // In version 2 of OpenAPI, and in older documents, a text stands for both.
+      return typeof value === 'string' || (format === 'int-or-string' && Number.isInteger(value));
+    case 'integer':
+      return Number.isSafeInteger(value) && (format !== 'int32' || (Number(value) | 0) === value);
+    case 'array':
+      return Array.isArray(value);
+    case 'object':
+      return isRecord(value);
+    default:
+      // Number and boolean have JavaScript's names.
+      return typeof value === type;
+  }
+}
+
+const names: Readonly<Record<string, string>> = {
+  string: 'a string',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a mapping of fields',
+};
+
+function typeFault(value: unknown, types: readonly string[], schema: JsonObject, path: Path): string {
+  const wanted = [...new Set(types.map((type) => names[type] ?? type))].join(' or ');
+  return `expected ${wanted}, got ${shown(value, types)}${advice(value, types, schema, path)}`;
+}
+
+/** Characters of a value that are repeated. */
+const longest = 60;
+
+function shown(value: unknown, types: readonly string[]): string {
+  if (Array.isArray(value)) return 'a list';
+  if (isRecord(value)) return 'a mapping';
+  if (typeof value === 'string') {
+    const isScalar = !types.includes('array') && !types.includes('object');
+    return isScalar
+      ? JSON.stringify(value.length > longest ? `${value.slice(0, longest)}…` : value)
+      : 'a string';
+  }
+  return `the ${typeof value} ${value}`;
+}
+
+/** What to write instead, with the separator in front; '' where that is not known. */
+function advice(value: unknown, types: readonly string[], schema: JsonObject, path: Path): string {
+  const isPlain = typeof value === 'number' || typeof value === 'boolean';
+  if (types.includes('string')) return isPlain ? '; put it in quotes' : '';
+  if (types.includes('integer')) {
+    if (typeof value === 'string' && /^[+-]?\d+$/.test(value)) return '; leave the quotes out';
+    return Number.isInteger(value) ? '; it is out of range' : '';
+  }
+  if (types.includes('boolean')) return value === 'true' || value === 'false' ? '; leave the quotes out' : '';
+  if (!types.includes('array')) return '';
+  if (isRecord(value)) return '; begin each item with "- "';
+  const key = path.findLast((step) => typeof step === 'string');
+  const items = textAt(schema, 'items', 'type');
+  if (typeof value !== 'string' || value.length > longest || items !== 'string' || !value.trim()) return '';
+  return `; write ${key}: [${value
+    .trim()
+    .split(/\s+/)
+    .map((word) => JSON.stringify(word))
+    .join(', ')}]`;
+}

@@ -1,0 +1,126 @@
+/** What ctl prints of a manifest that the server cannot read. */
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { type Ctl, ctlFor } from '../../fixtures/ctl.ts';
+import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
+
+let server: HttpsTestServer;
+let ctl: Ctl;
+let directory: string;
+before(async () => {
+  server = await startHttpsTestServer();
+  ctl = ctlFor(await server.kubeconfigFor('admin', ['system:masters']));
+  directory = await mkdtemp(join(tmpdir(), 'minik8s-faults-'));
+});
+after(async () => {
+  await server.stop();
+  await rm(directory, { recursive: true });
+});
+
+const deployment = `apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web
+  labels: {app: web}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers:
+      - name: web
+        image: nginx
+        command: ["ls"]
+`;
+
+/** Names of the lines, in the order they are printed. */
+async function errorsOf(text: string, ...args: string[]): Promise<string[]> {
+  const file = join(directory, 'web.yaml');
+  await writeFile(file, text);
+  const { status, err } = await ctl([...args, '-f', file]);
+  assert.equal(status, 1);
+  return err.trimEnd().replaceAll(`${directory}/`, '').split('\n');
+}
+
+const wrong = deployment
+  .replace('replicas: 2', 'replicas: "two"')
+  .replace('{app: web}}\n    spec', '{app: 7}}\n    spec')
+  .replace('["ls"]', 'ls -l');
+const wrongLines = [
+  'error: web.yaml:7: spec.replicas: expected a whole number, got "two"',
+  'error: web.yaml:10: spec.template.metadata.labels.app: expected a string, got the number 7; put it in quotes',
+  'error: web.yaml:15: spec.template.spec.containers[0].command: expected a list, got a string; write command: ["ls", "-l"]',
+];
+
+describe('a manifest with values of the wrong type', () => {
+  for (const verb of ['apply', 'create'])
+    it(`${verb} names file, line, field, what is expected and what to write, for each fault`, async () =>
+      assert.deepEqual(await errorsOf(wrong, verb), wrongLines));
+  it('apply and replace of an object that is there do so too', async () => {
+    await writeFile(join(directory, 'right.yaml'), deployment);
+    assert.equal((await ctl(['apply', '-f', join(directory, 'right.yaml')])).err, '');
+    assert.deepEqual(await errorsOf(wrong, 'replace'), wrongLines);
+    assert.deepEqual(await errorsOf(wrong, 'apply'), wrongLines);
+    assert.deepEqual(await errorsOf(wrong, 'apply', '--server-side'), wrongLines);
+  });
+  for (const [what, text, line] of [
+    [
+      'a mapping for a list',
+      'apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  containers: {name: c}\n',
+      'web.yaml:5: spec.containers: expected a list, got a mapping; begin each item with "- "',
+    ],
+    [
+      'a number in data',
+      'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata:\n  name: x\n  level: 7\n',
+      'web.yaml:6: data.level: expected a string, got the number 7; put it in quotes',
+    ],
+    [
+      'a fault in the second document',
+      `# first\n---\n${deployment.replace('replicas: 2', 'replicas: 1.5')}`,
+      'web.yaml:9: spec.replicas: expected a whole number, got the number 1.5',
+    ],
+    [
+      'a fault in an item of a List',
+      'apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: c}\n  data:\n    a: true\n',
+      'web.yaml:8: data.a: expected a string, got the boolean true; put it in quotes',
+    ],
+    [
+      'a number in quotes',
+      deployment.replace('replicas: 2', 'replicas: "2"'),
+      'web.yaml:7: spec.replicas: expected a whole number, got "2"; leave the quotes out',
+    ],
+    [
+      'a misspelt field',
+      deployment.replace('replicas: 2', 'replics: 2'),
+      'web.yaml:7: unknown field "spec.replics"; did you mean replicas?',
+    ],
+  ] as const)
+    it(`${what}: the line is that of the field`, async () =>
+      assert.deepEqual(await errorsOf(text, 'create', '--dry-run=server'), [`error: ${line}`]));
+  it('a quantity in the words of another program has a line and a suggestion', async () => {
+    const text = deployment.replace(
+      'command: ["ls"]',
+      'resources:\n          limits:\n            cpu: 2 cores',
+    );
+    const [line = ''] = await errorsOf(text, 'create', '--dry-run=server');
+    assert.match(
+      line,
+      /^error: web\.yaml:17: spec\.template\.\S+\.limits\.cpu: quantities .*; did you mean 2\?$/,
+    );
+  });
+});
+
+it("other clients still get Kubernetes' words", async () => {
+  const answer = await server.call('POST', '/apis/apps/v1/namespaces/default/deployments', {
+    metadata: { name: 'x' },
+    spec: { replicas: 'two' },
+  });
+  assert.match(
+    answer.text,
+    /cannot unmarshal string into Go struct field DeploymentSpec\.spec\.replicas of type int32/,
+  );
+});
