@@ -9,8 +9,13 @@ export interface Answer {
   readonly text: string;
 }
 
-/** Calls as the administrator. Rejects when the connection is refused or cut. */
-export function gatewayCaller(context: TestContext, cluster: Cluster, port: number) {
+/** Calls as the administrator the gateway at `host`. Rejects when the connection is refused or cut. */
+export function gatewayCaller(
+  context: TestContext,
+  cluster: Pick<Cluster, 'kubeConfig'>,
+  port: number,
+  host = '127.0.0.1',
+) {
   const config = cluster.kubeConfig();
   const [user, server] = [config.getCurrentUser(), config.getCurrentCluster()];
   const decoded = (text: string | undefined) => Buffer.from(text ?? '', 'base64');
@@ -23,7 +28,7 @@ export function gatewayCaller(context: TestContext, cluster: Cluster, port: numb
   return (path: string, body: unknown): Promise<Answer> =>
     new Promise((resolve, reject) => {
       const headers = { 'content-type': 'application/json' };
-      const sent = request({ host: '127.0.0.1', port, path, method: 'POST', agent, headers }, (answer) => {
+      const sent = request({ host, port, path, method: 'POST', agent, headers }, (answer) => {
         let text = '';
         answer.setEncoding('utf8');
         answer.on('data', (chunk: string) => {
