@@ -118,26 +118,22 @@ test('what operators look at', async (context) => {
       const { addresses = [], daemonEndpoints } = node?.status ?? {};
       const address = addresses.find(({ type }) => type === 'InternalIP')?.address;
       const page = `https://${address}:${daemonEndpoints?.kubeletEndpoint?.Port}/metrics/resource`;
-      await kubectl('create', 'serviceaccount', 'scraper');
-      const token = (await kubectl('create', 'token', 'scraper')).trim();
       const certificate = join(cluster.dataDir, 'pki/ca.crt');
       const get = async (...more: string[]) => {
         const options = ['-sS', '--cacert', certificate, '-w', '%{http_code}', ...more, page];
         return (await systemExec('curl', options, { timeoutMs: 20_000 })).stdout;
       };
-      assert.match(await get(), /401$/);
-      assert.match(await get('-H', `authorization: Bearer ${token}`), /403$/);
+      const getAs = async (account: string) => {
+        const token = (await kubectl('create', 'token', account)).trim();
+        return get('-H', `authorization: Bearer ${token}`);
+      };
+      const role = ['--clusterrole=scraper', '--serviceaccount=default:scraper'];
       await kubectl('create', 'clusterrole', 'scraper', '--verb=get', '--resource=nodes/metrics');
-      await kubectl(
-        'create',
-        'clusterrolebinding',
-        'scraper',
-        '--clusterrole=scraper',
-        '--serviceaccount=default:scraper',
-      );
-      await waitFor('the page', async () =>
-        /node_cpu_usage_seconds_total[\s\S]*200$/.test(await get('-H', `authorization: Bearer ${token}`)),
-      );
+      await kubectl('create', 'clusterrolebinding', 'scraper', ...role);
+      for (const account of ['scraper', 'other']) await kubectl('create', 'serviceaccount', account);
+      assert.match(await get(), /401$/);
+      assert.match(await getAs('other'), /403$/);
+      assert.match(await getAs('scraper'), /node_cpu_usage_seconds_total[\s\S]*200$/);
     },
   );
 

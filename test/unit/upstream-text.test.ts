@@ -15,8 +15,10 @@ function* runsOf(text: string): Iterable<string> {
   for (let start = 0; start + run <= words.length; start++) yield words.slice(start, start + run).join(' ');
 }
 
-test('no description of a type or field of Kubernetes is copied into the repository', async () => {
-  const descriptions = Object.values(await fieldDocs()).flatMap((texts) => Object.values(texts));
+test('no description of a type or field of Kubernetes is copied into the repository', () => {
+  const texts = Object.values(fieldDocs()).flatMap((type) => Object.values(type));
+  // Values that a field may have are names, which a list in a description repeats.
+  const descriptions = texts.map((text) => text.replace(/^ *- `"[^`]*"`/gm, ''));
   const theirs = new Set(descriptions.flatMap((text) => [...runsOf(text)]));
   assert.ok(theirs.size > 20_000, `only ${theirs.size} runs of words: the descriptions were not found`);
   const files = execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' }).split('\0');
