@@ -1,6 +1,7 @@
 /**
- * What Kubernetes says of its types and their fields, read from the declarations of kubernetes-models, which is generated from
- * Kubernetes' OpenAPI document. Its sentences go only into the one file (field-docs.ts), with its licence and Kubernetes'.
+ * Reads what Kubernetes says of its types and their fields from the declarations of kubernetes-models, which
+ * is generated from Kubernetes' OpenAPI document. The sentences go only into the one file (field-docs.ts),
+ * with both licences.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -16,8 +17,8 @@ export const modelsPackages = [models, apimachinery].map((folder) => join(folder
 const domains = ['', '.k8s.io', '.authorization.k8s.io', '.apiserver.k8s.io'];
 
 /**
- * Returns what is said of a type such as `core.v1.Pod` by field, and of the type itself under the empty name; undefined for a type
- * that Kubernetes does not have.
+ * Returns what is said of a type such as `core.v1.Pod` by field, and of the type itself under the empty
+ * name; undefined for a type that Kubernetes does not have.
  */
 export function readTexts(type: string): Record<string, string> | undefined {
   const path = declarationOf(type);
@@ -31,7 +32,10 @@ export function readTexts(type: string): Record<string, string> | undefined {
   return { '': plain(about), ...Object.fromEntries(fields) };
 }
 
-/** Declarations of kinds leave out what is said of these, which all have from one type; this kind has it whole. */
+/**
+ * Returns what is said of `apiVersion` and `kind`, which declarations of kinds leave out; that of Status has
+ * both.
+ */
 function textOfEveryKind(field: string, type: string): string {
   const whole = 'meta.v1.Status';
   return ['apiVersion', 'kind'].includes(field) && type !== whole ? (readTexts(whole)?.[field] ?? '') : '';

@@ -10,10 +10,16 @@ interface PackageFile {
   readonly dependencies?: Readonly<Record<string, string>>;
 }
 
-/** Whose words are in the one file although none of its code is; Kubernetes' own licence is that of its client. */
+/**
+ * Packages whose words are in the one file although their code is not. Kubernetes' own licence is that of
+ * its client.
+ */
 const quoted = ['@kubernetes/client-node', 'kubernetes-models'];
 
-/** One text: minik8s' own licence, then one section for each package that the file may hold parts of, and each of `others`. */
+/**
+ * One text: minik8s' own licence, then one section for each package that the file may hold parts of, and
+ * each of `others`.
+ */
 export function licenses(root: string, others: readonly Licensed[]): string {
   const own = readFileSync(join(root, 'LICENSE'), 'utf8');
   const packages = [...installed(root)].map(([, place]) => packageSection(place));

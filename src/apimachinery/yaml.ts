@@ -1,6 +1,6 @@
 /**
- * YAML as Kubernetes reads it; the only module that imports the YAML package. Structure is YAML 1.2's, and `<<` merges;
- * what a plain word means is in yaml-scalars.ts.
+ * YAML as Kubernetes reads it; the only module that imports the YAML package. Structure is YAML 1.2's, and
+ * `<<` merges; what a plain word means is in yaml-scalars.ts.
  */
 import {
   type Document,
@@ -24,8 +24,8 @@ export interface ParsedYaml extends ParsedText {
   /** Words that were read as booleans and may have been meant as text, such as `app: y`. */
   readonly booleanWords: readonly BooleanWord[];
   /**
-   * Where in the text the field or the item at a path of keys and indexes begins, in characters; of a path that the text does
-   * not spell out, such as one below an alias, where its nearest ancestor begins.
+   * Returns where in the text the field or the item at a path of keys and indexes begins, in characters; of
+   * a path that the text does not spell out, such as one below an alias, where its nearest ancestor begins.
    */
   offsetOf(path: readonly (string | number)[]): number;
 }

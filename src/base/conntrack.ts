@@ -2,7 +2,9 @@
 import { type Exec, ExecError } from './exec.ts';
 import { errorMessage, type Logger } from './log.ts';
 
-/** Deletes the flows that each list of arguments names. What fails is logged with `what`; it never rejects. */
+/**
+ * Deletes the flows that each list of arguments names. What fails is logged with `what`; it never rejects.
+ */
 export async function deleteFlows(
   exec: Exec,
   log: Logger,

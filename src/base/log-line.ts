@@ -24,7 +24,10 @@ export function textLine({ at, level, component, message, fields = {} }: LogEven
   return `${head}${inLine(message)}${shown.join('')}`;
 }
 
-/** An object with `ts`, `level`, `component` and `msg`, and the fields beside them. A field of such a name has a `_` before it. */
+/**
+ * An object with `ts`, `level`, `component` and `msg`, and the fields beside them. A field of such a name
+ * has a `_` before it.
+ */
 export function jsonLine({ at, level, component, message, fields = {} }: LogEvent): string {
   const own = { ts: at.toISOString(), level, ...(component !== '' && { component }), msg: message };
   const members = Object.entries(fields)
@@ -37,8 +40,8 @@ export function jsonLine({ at, level, component, message, fields = {} }: LogEven
 const ownNames: ReadonlySet<string> = new Set(['ts', 'level', 'component', 'msg']);
 
 /**
- * Control characters could move a cursor, what Unicode calls the end of a line ends it for some readers, and controls of bidirectional text
- * show a line in another order than it has.
+ * Control characters could move a cursor, what Unicode calls the end of a line ends it for some readers, and
+ * controls of bidirectional text show a line in another order than it has.
  */
 const unsafe = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
 

@@ -1,12 +1,14 @@
 /**
- * UDP flows that outlive a rule for a port of this machine: the kernel keeps sending a client's datagrams where its first one
- * went, so those flows are deleted (as the portmap plugin of CNI does; TCP ends by itself). Pure.
+ * UDP flows that outlive a rule for a port of this machine: the kernel keeps sending a client's datagrams
+ * where its first one went, so those flows are deleted (as the portmap plugin of CNI does; TCP ends by
+ * itself). Pure.
  */
 import type { HostPort } from '../base/host-port.ts';
 
 /**
- * Returns arguments of conntrack(8) for each set of flows to delete, once `after` is in force in place of `before`. A client
- * that sent while nothing had the port has a flow without a translation, so a port that is new loses all its flows.
+ * Returns arguments of conntrack(8) for each set of flows to delete, once `after` is in force in place of
+ * `before`. A client that sent while nothing had the port has a flow without a translation, so a port that
+ * is new loses all its flows.
  */
 export function staleHostPortFlows(
   before: readonly HostPort[],

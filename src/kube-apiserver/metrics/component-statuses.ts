@@ -1,4 +1,7 @@
-/** The ComponentStatuses of the moment: of the scheduler and the controllers, of which the master that leads tells, and of etcd. */
+/**
+ * The ComponentStatuses of the moment: of the scheduler and the controllers, of which the master that leads
+ * tells, and of etcd.
+ */
 import { controllersLease, type Lease, leaseResource } from '../../api/coordination/v1/lease.ts';
 import { componentStatusResource } from '../../api/core/v1/component-status.ts';
 import type { ComponentStatus } from '../../api/core/v1/types.gen.ts';
@@ -13,7 +16,7 @@ type Reader = Pick<KubeContext, 'cache' | 'clock' | 'store'>;
 /** Upstream's names of them. */
 const components = ['scheduler', 'controller-manager', 'etcd-0'] as const;
 
-/** What is wrong with it, and whether it was found out at all. */
+/** A fault of a component; Unknown where it could not be asked. */
 interface Fault {
   readonly status: 'False' | 'Unknown';
   readonly message: string;
@@ -40,7 +43,9 @@ export async function componentStatuses(
   );
 }
 
-/** One master alone has no Lease: its scheduler and controllers run in the process that answers, or it ends. */
+/**
+ * One master alone has no Lease: its scheduler and controllers run in the process that answers, or it ends.
+ */
 function controllersFault({ cache, clock }: Reader): Fault | undefined {
   const { namespace, name } = controllersLease;
   const found = cache.get(storageKey(leaseResource as ResourceDefinition, namespace, name));
@@ -71,7 +76,7 @@ async function etcdFault({ store, clock }: Reader): Promise<Fault | undefined> {
 const headOf = (name: string) =>
   ({ apiVersion: 'v1', kind: 'ComponentStatus', metadata: { name } }) as ComponentStatus;
 
-/** What is known to be wrong is a message, why it is not known an error. */
+/** Returns the object: a fault is its message; why nothing is known is its error. */
 function statusOf(name: string, fault: Fault | undefined): ComponentStatus {
   const said = fault?.status === 'Unknown' ? { error: fault.message } : { message: fault?.message ?? 'ok' };
   return {

@@ -5,8 +5,9 @@ import type { StatusCause } from '../../../apimachinery/status-error.ts';
 const part = /^[A-Za-z._0-9+][-A-Za-z._0-9+]{0,13}$/;
 
 /**
- * Characters of the longest name that is looked up. The longest of IANA's table has 32; a name is split, matched and
- * looked up in one turn of the event loop, which 2 MB of text would hold for a tenth of a second.
+ * Length of the longest name that is looked up, in characters. The longest of IANA's table has 32; a name is
+ * split, matched and looked up in one turn of the event loop, which 2 MB of text would hold for a tenth of a
+ * second.
  */
 const maxLength = 64;
 
@@ -23,7 +24,10 @@ export function validateTimeZone(zone: string, path: string): StatusCause[] {
   return isTimeZone(zone) ? [] : [invalidCause(path, zone, `unknown time zone ${zone}`)];
 }
 
-/** An offset such as `+01` is no zone, though Intl takes it for one; and a name is written as the table has it. */
+/**
+ * An offset such as `+01` is no zone, though Intl takes it for one; and a name is written as the table has
+ * it.
+ */
 export function isTimeZone(zone: string): boolean {
   if (zone.length > maxLength) return false;
   const parts = zone.split('/');

@@ -9,7 +9,7 @@ export type { Lease } from './types.gen.ts';
 /** Where node agents renew their leases, each under the name of its Node. */
 export const nodeLeaseNamespace = 'kube-node-lease';
 
-/** What the master holds whose controllers and scheduler work, where several masters share a store. */
+/** The Lease of the master whose controllers and scheduler work, where several masters share a store. */
 export const controllersLease = { namespace: 'kube-system', name: 'minik8s-controllers' } as const;
 
 function validateSpec({ leaseDurationSeconds = 1, leaseTransitions = 0 }: Lease['spec']): StatusCause[] {

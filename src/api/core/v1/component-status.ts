@@ -1,9 +1,12 @@
-/** ComponentStatus: whether the scheduler, the controllers and etcd are well. Old clients ask for it; upstream it is deprecated. */
+/**
+ * ComponentStatus says whether the scheduler, the controllers and etcd are well. Upstream has deprecated it;
+ * old clients ask.
+ */
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { nameColumn } from '../../columns.ts';
 import type { ComponentStatus } from './types.gen.ts';
 
-/** What one condition says, as upstream's printer has it (printComponentStatus). */
+/** Returns the cell with what the condition Healthy says (upstream: printComponentStatus). */
 const conditionText = (field: 'message' | 'error') => (component: ComponentStatus) =>
   component.conditions?.find(({ type }) => type === 'Healthy')?.[field] ?? '';
 
