@@ -1,5 +1,5 @@
 /**
- * Makes the one file, dist/minik8s: Node itself, a small main, the application with its code cache, etcd and the
+ * Makes the one file, dist/minik8s: Node itself, a small main, the applications with their code caches, etcd and the
  * pause image. Needs no network. `node build.ts --assets` stops after dist/assets, which development reads.
  */
 import { execFile } from 'node:child_process';
@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import type { SeaOptions } from '@yao-pkg/pkg/lib-es5/sea.js';
 import { makeAssets, unlessNewer } from './config/build/assets.ts';
-import { bundle } from './config/build/bundle.ts';
+import { type Bundles, bundle } from './config/build/bundle.ts';
 import { makeNodeRuntime, nodeRuntimeSources } from './config/build/node-runtime.ts';
 
 const run = promisify(execFile);
@@ -43,10 +43,18 @@ async function nodeRuntime(arch: string): Promise<string> {
   return target;
 }
 
-async function codeCache(node: string, app: string): Promise<string> {
-  const cache = app.replace(/\.cjs$/, '.cache');
-  await run(node, [join(root, 'config/build/warm.ts'), app, cache]);
-  return cache;
+/** Makes the code cache of each application, and returns the assets that both are, by name. */
+async function withCodeCaches(
+  node: string,
+  applications: Bundles['applications'],
+): Promise<Record<string, string>> {
+  const assets: Record<string, string> = {};
+  for (const [name, source] of Object.entries(applications)) {
+    const cache = source.replace(/\.cjs$/, '.cache');
+    await run(node, [join(root, 'config/build/warm.ts'), source, cache]);
+    Object.assign(assets, { [`${name}.cjs`]: source, [`${name}.cache`]: cache });
+  }
+  return assets;
 }
 
 async function packageFile(node: string, main: string, assets: Record<string, string>): Promise<void> {
@@ -83,8 +91,8 @@ async function main(): Promise<void> {
   const version = await buildVersion();
   const node = await timed('runtime', nodeRuntime(arch));
   const bundles = await timed('bundle', bundle({ root, outdir: join(dist, 'bundle'), version }));
-  const cache = await timed('code cache', codeCache(node, bundles.app));
-  const all = { ...assets, ...bundles.threads, 'app.cjs': bundles.app, 'app.cache': cache };
+  const applications = await timed('code caches', withCodeCaches(node, bundles.applications));
+  const all = { ...assets, ...bundles.threads, ...applications };
   await timed('package', packageFile(node, bundles.main, all));
   const { size } = await stat(join(dist, 'minik8s'));
   process.stdout.write(`dist/minik8s ${version}, ${Math.round(size / 1e6)} MB\n`);

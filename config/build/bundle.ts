@@ -1,15 +1,16 @@
 /**
- * The JavaScript of the one file: a main that answers `version` by itself, an application holding every command, which
- * main compiles from V8's code cache when a command is asked for, and what threads run.
+ * The JavaScript of the one file: a main that answers `version` by itself, two applications holding the commands, of which
+ * main compiles one from V8's code cache when a command is asked for, and what threads run. The client is an application of
+ * its own, since it starts for every command that somebody types, and the servers are five times as large.
  */
 import { createRequire } from 'node:module';
 import { join, relative } from 'node:path';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
-import type { ThreadName } from '../../src/base/assets.ts';
+import type { ApplicationName, ThreadName } from '../../src/base/assets.ts';
 
 export interface Bundles {
   readonly main: string;
-  readonly app: string;
+  readonly applications: Readonly<Record<ApplicationName, string>>;
   /** By the names of their assets (src/base/assets.ts). */
   readonly threads: Readonly<Record<string, string>>;
 }
@@ -26,10 +27,12 @@ const threadSources: Readonly<Record<ThreadName, string>> = {
   'jsonata-worker': 'src/states-language/jsonata/worker.ts',
 };
 
-/** Writes main.cjs, app.cjs and the threads' files to `outdir`. Throws what esbuild says, with the file and line. */
+/** The application that has a command, by the command's file. */
+const applicationOf = (file: string): ApplicationName => (file.startsWith('src/cli/') ? 'client' : 'server');
+
+/** Writes main.cjs, the applications and the threads' files to `outdir`. Throws what esbuild says, with the file and line. */
 export async function bundle({ root, outdir, version }: BundleOptions): Promise<Bundles> {
   const main = join(outdir, 'main.cjs');
-  const app = join(outdir, 'app.cjs');
   const common: BuildOptions = {
     absWorkingDir: root,
     bundle: true,
@@ -42,7 +45,7 @@ export async function bundle({ root, outdir, version }: BundleOptions): Promise<
     supported: { 'dynamic-import': false },
     define: {
       MINIK8S_VERSION: JSON.stringify(version),
-      'import.meta.url': JSON.stringify('file:///minik8s/bundle/app.cjs'),
+      'import.meta.url': JSON.stringify('file:///minik8s/bundle/application.cjs'),
       // ssh2 asks where it lies as it is loaded; nothing is read there.
       __dirname: JSON.stringify('/minik8s/bundle'),
     },
@@ -53,42 +56,51 @@ export async function bundle({ root, outdir, version }: BundleOptions): Promise<
     ...common,
     entryPoints: ['src/main.ts'],
     outfile: main,
-    plugins: [commandsFromApp(root, commands)],
+    plugins: [commandsFromApplications(root, commands)],
   });
-  const entries = [...commands].map((path) => `${JSON.stringify(path)}: () => require('./${path}'),`);
-  await build({
-    ...common,
-    stdin: { contents: `module.exports = {\n${entries.join('\n')}\n};`, resolveDir: root },
-    outfile: app,
-    banner: { js: '(function (exports, require, module) {' },
-    footer: { js: '})' },
-    plugins: [leaveOut],
-  });
+  const application = async (name: ApplicationName): Promise<string> => {
+    const files = [...commands].filter((file) => applicationOf(file) === name);
+    const entries = files.map((path) => `${JSON.stringify(path)}: () => require('./${path}'),`);
+    const outfile = join(outdir, `${name}.cjs`);
+    await build({
+      ...common,
+      stdin: { contents: `module.exports = {\n${entries.join('\n')}\n};`, resolveDir: root },
+      outfile,
+      banner: { js: '(function (exports, require, module) {' },
+      footer: { js: '})' },
+      plugins: [leaveOut],
+    });
+    return outfile;
+  };
+  const applications = { client: await application('client'), server: await application('server') };
   const threads: Record<string, string> = {};
   for (const [name, source] of Object.entries(threadSources)) {
     const outfile = join(outdir, `${name}.cjs`);
     await build({ ...common, entryPoints: [source], outfile });
     threads[`${name}.cjs`] = outfile;
   }
-  return { main, app, threads };
+  return { main, applications, threads };
 }
 
-/** In main, `import('./roles/up.ts')` asks the application for that module; which were asked for is collected. */
-function commandsFromApp(root: string, commands: Set<string>): Plugin {
+/** In main, `import('./roles/up.ts')` asks its application for that module; which were asked for is collected. */
+function commandsFromApplications(root: string, commands: Set<string>): Plugin {
   return {
-    name: 'commands-from-app',
+    name: 'commands-from-applications',
     setup(context) {
       context.onResolve({ filter: /^\.\// }, ({ kind, path, resolveDir }) => {
         if (kind !== 'dynamic-import') return undefined;
         const file = relative(root, join(resolveDir, path));
         commands.add(file);
-        return { path: file, namespace: 'app' };
+        return { path: file, namespace: 'application' };
       });
-      context.onLoad({ filter: /.*/, namespace: 'app' }, ({ path }) => ({
-        contents: `module.exports = require('./config/build/load-app.ts').loadApp(${JSON.stringify(path)});`,
-        loader: 'js',
-        resolveDir: root,
-      }));
+      context.onLoad({ filter: /.*/, namespace: 'application' }, ({ path }) => {
+        const module = [applicationOf(path), path].map((text) => JSON.stringify(text)).join(', ');
+        return {
+          contents: `module.exports = require('./config/build/load-application.ts').loadModule(${module});`,
+          loader: 'js',
+          resolveDir: root,
+        };
+      });
     },
   };
 }

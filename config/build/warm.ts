@@ -1,11 +1,34 @@
-/** Usage: warm.ts APP.cjs APP.cache. Runs every command's modules once and keeps what V8 compiled on the way. */
+/**
+ * Usage: warm.ts APPLICATION.cjs APPLICATION.cache. Runs every command's modules once, with those of the commands within it,
+ * and keeps what V8 compiled on the way.
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { Script } from 'node:vm';
+import type { CommandDef } from 'citty';
+
+interface CommandModule {
+  readonly command?: CommandDef;
+  processCommand?(): CommandDef;
+}
 
 const [source = '', cache = ''] = process.argv.slice(2);
 const script = new Script(readFileSync(source, 'latin1'), { filename: 'minik8s' });
-const module: { exports: Record<string, () => unknown> } = { exports: {} };
+const module: { exports: Record<string, () => CommandModule> } = { exports: {} };
 script.runInThisContext()(module.exports, createRequire(process.execPath), module);
-for (const load of Object.values(module.exports)) load();
+
+const called = async <T>(value: T | (() => T)): Promise<Awaited<T>> =>
+  await (typeof value === 'function' ? (value as () => T)() : value);
+
+async function load(command: CommandDef | undefined): Promise<void> {
+  const inner = await called(command?.subCommands);
+  for (const one of Object.values(inner ?? {})) await load(await called(one));
+}
+
+for (const open of Object.values(module.exports)) {
+  const { command, processCommand } = open();
+  await load(processCommand?.() ?? command);
+}
 writeFileSync(cache, script.createCachedData());
+// A command of the client listens for signals from when it is made.
+process.exit();

@@ -29,8 +29,9 @@ export type AssetName =
   | 'run.mjs'
   | `${ThreadName}.cjs`;
 
-/** What the packaged file's commands are loaded from (config/build/load-app.ts). */
-export type ApplicationName = 'app.cjs' | 'app.cache';
+/** What the packaged file's commands are loaded from (config/build/load-application.ts): source, and its compiled form. */
+export type ApplicationName = 'client' | 'server';
+type ApplicationPart = `${ApplicationName}.${'cjs' | 'cache'}`;
 
 /** The asset's bytes. In the packaged file they are mapped, not copied: writing to them ends the process. */
 export function readAsset(name: AssetName): Buffer {
@@ -55,7 +56,7 @@ export async function extractAsset(name: AssetName, path: string, mode: number):
 }
 
 /** An asset that was read stays in memory, in the packaged file; after this no longer, until it is read again. */
-export function forgetAsset(name: AssetName | ApplicationName): void {
+export function forgetAsset(name: AssetName | ApplicationPart): void {
   if (isSea()) giveBackMapped(new Uint8Array(getRawAsset(name)));
 }
 

@@ -18,8 +18,8 @@ const settleMs = 5000;
 /** To be called when everything is loaded: V8 refuses compiled code that was kept under other flags. */
 export function keepMemorySmall(settle = settleMs): void {
   setFlagsFromString(`--heap-growing-percent=${growth}`);
-  forgetAsset('app.cjs');
-  forgetAsset('app.cache');
+  forgetAsset('server.cjs');
+  forgetAsset('server.cache');
   giveBackWhatIsFreed(settle);
 }
 

@@ -1,0 +1,26 @@
+/** Runs inside the packaged file only: gets a command's module out of its application (see bundle.ts). */
+import { createRequire } from 'node:module';
+import { getRawAsset } from 'node:sea';
+import { Script } from 'node:vm';
+import type { ApplicationName } from '../../src/base/assets.ts';
+
+type Modules = Readonly<Record<string, () => unknown>>;
+
+const loaded = new Map<ApplicationName, Modules>();
+
+/** The module at a path such as `src/roles/up.ts`; what it imports is initialised now, the rest is not. */
+export function loadModule(application: ApplicationName, path: string): unknown {
+  const modules = loaded.get(application) ?? compile(application);
+  loaded.set(application, modules);
+  return modules[path]?.();
+}
+
+function compile(application: ApplicationName): Modules {
+  // esbuild escapes what is not ASCII, so every byte is one character.
+  const source = Buffer.from(getRawAsset(`${application}.cjs`)).toString('latin1');
+  const cachedData = Buffer.from(getRawAsset(`${application}.cache`));
+  const script = new Script(source, { filename: 'minik8s', cachedData });
+  const module = { exports: {} };
+  script.runInThisContext()(module.exports, createRequire(process.execPath), module);
+  return module.exports;
+}
