@@ -1,6 +1,7 @@
 /** The real kubectl, as people run it. */
 import { ExecError, type ExecOptions, systemExec } from '../../../src/base/exec.ts';
 import { anyKubectl } from '../../fixtures/kubectls.ts';
+import { objectReader } from './objects.ts';
 
 export interface KubectlResult {
   readonly code: number;
@@ -11,7 +12,7 @@ export interface KubectlResult {
 export interface Kubectl {
   /** Standard output; throws when kubectl fails. */
   (...args: string[]): Promise<string>;
-  /** The objects of `get … -o json`. */
+  /** The object or list of `get TYPE [NAME]`, read without a kubectl (objects.ts). Throws where one would fail. */
   json<T>(...args: string[]): Promise<T>;
   /** Never throws for a failure of kubectl. */
   attempt(args: readonly string[], options?: ExecOptions): Promise<KubectlResult>;
@@ -21,9 +22,10 @@ export function kubectlFor(kubeconfig: string): Kubectl {
   const file = anyKubectl();
   const start = (args: readonly string[], options: ExecOptions = {}) =>
     systemExec(file, ['--kubeconfig', kubeconfig, ...args], { timeoutMs: 60_000, ...options });
+  const read = objectReader(kubeconfig);
   const kubectl = async (...args: string[]) => (await start(args)).stdout;
   return Object.assign(kubectl, {
-    json: async <T>(...args: string[]) => JSON.parse(await kubectl(...args, '-o', 'json')) as T,
+    json: async <T>(...args: string[]) => (await read(args)) as T,
     attempt: async (args: readonly string[], options?: ExecOptions) => {
       try {
         return { code: 0, ...(await start(args, options)) };

@@ -121,12 +121,10 @@ export class MultiCluster {
     return `${await this.hosts.at(0).run(executable, ...args)}\n`;
   }
 
-  /** The status of a node's condition Ready; undefined when there is no such node. */
+  /** The status of a node's condition Ready; undefined when there is no such node, or nobody to ask. */
   async readiness(name: string): Promise<string | undefined> {
-    const { code, stdout } = await this.kubectl.attempt(['get', 'node', name, '-o', 'json']);
-    if (code !== 0) return undefined;
-    const { status } = JSON.parse(stdout) as V1Node;
-    return status?.conditions?.find(({ type }) => type === 'Ready')?.status;
+    const node = await this.kubectl.json<V1Node>('get', 'node', name).catch(() => undefined);
+    return node?.status?.conditions?.find(({ type }) => type === 'Ready')?.status;
   }
 
   async untilReady({ name, role }: ClusterNode, timeoutMs = 60_000): Promise<void> {
