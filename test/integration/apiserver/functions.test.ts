@@ -4,7 +4,6 @@ import type { RequestListener } from 'node:http';
 import { Agent } from 'node:https';
 import { after, afterEach, before, describe, it } from 'node:test';
 import type { Fn } from '../../../src/api/minik8s/v1/function.ts';
-import { functionVersionLabel } from '../../../src/api/minik8s/v1/function-instance.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { eventually } from '../../fixtures/eventually.ts';
 import type { HttpsTestServer } from '../../fixtures/https-api-server.ts';
@@ -226,21 +225,14 @@ describe('instances', () => {
   });
   it('of a version that is not called get nothing', async () => {
     const one = await fn();
-    const other = await instance(one, (_, outgoing) => outgoing.end('new'));
-    await server.call(
-      'PATCH',
-      `${pods}/${other.name}`,
-      { metadata: { labels: { [functionVersionLabel]: 'v2' } } },
-      merge,
-    );
+    await world.instance(one, (_, outgoing) => outgoing.end('new'), { version: 'v2' });
     await instance(one, (_, outgoing) => outgoing.end('old'));
     const answers = await Promise.all([1, 2, 3, 4].map(() => call(`/function/${one.metadata.name}`)));
     assert.deepEqual(new Set(answers.map(({ text }) => text)), new Set(['old']));
   });
   it('that are others’ pods with the same label get nothing', async () => {
     const one = await fn();
-    const stolen = await instance(one, (_, outgoing) => outgoing.end('stolen'));
-    await server.call('PATCH', `${pods}/${stolen.name}`, { metadata: { ownerReferences: null } }, merge);
+    await world.instance(one, (_, outgoing) => outgoing.end('stolen'), { owned: false });
     await instance(one, (_, outgoing) => outgoing.end('own'));
     assert.equal((await call(`/function/${one.metadata.name}`)).text, 'own');
   });

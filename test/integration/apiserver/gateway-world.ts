@@ -46,6 +46,13 @@ export interface GatewayWorldOptions extends Pick<HttpsTestServerOptions, 'trace
   readonly firstAddress?: number;
 }
 
+export interface InstanceOptions {
+  /** Default v1, which is called. */
+  readonly version?: string;
+  /** Whether the Function owns the pod; default true. */
+  readonly owned?: boolean;
+}
+
 type CleanUp = () => Promise<unknown> | undefined;
 
 export class GatewayWorld {
@@ -131,7 +138,11 @@ export class GatewayWorld {
   }
 
   /** A pod of the function whose program listens, unless it is to be only a pod. */
-  async instance({ metadata }: Fn, answer?: RequestListener): Promise<{ name: string; ip: string }> {
+  async instance(
+    { metadata }: Fn,
+    answer?: RequestListener,
+    { version = 'v1', owned = true }: InstanceOptions = {},
+  ): Promise<{ name: string; ip: string }> {
     const ip = `127.0.0.${this.#addresses++}`;
     if (answer) await this.listening(ip, answer);
     const name = `p${this.#made++}`;
@@ -145,8 +156,8 @@ export class GatewayWorld {
     const created = await this.server.call('POST', pods, {
       metadata: {
         name,
-        labels: { [functionLabel]: metadata.name, [functionVersionLabel]: 'v1' },
-        ownerReferences: [owner],
+        labels: { [functionLabel]: metadata.name, [functionVersionLabel]: version },
+        ownerReferences: owned ? [owner] : [],
       },
       spec: { nodeName: 'n1', containers: [{ name: 'function', image: 'app:1' }] },
     });
