@@ -106,4 +106,39 @@ describe('the log of a container that prints more than is kept', { timeout: 300_
     assert.equal(text.length, expected.length);
     assert.ok(text === expected);
   });
+
+  for (const [title, more, end] of [
+    ['', {}, '\n'],
+    [' with a terminal', { Tty: true }, '\r\n'],
+  ] as const)
+    it(`${title} has one time a line, at its beginning, also where the engine cuts it`, async () => {
+      const fill = (command: string) => `head -c 40000 /dev/zero | ${command}; echo`;
+      const id = await start(
+        `echo first; ${fill("tr '\\0' L")}; ${fill("tr '\\0' '\\377'")}; echo after`,
+        more,
+      );
+      await docker.getContainer(id).wait();
+      const expected = ['first', 'L'.repeat(40_000), '\uFFFD'.repeat(40_000), 'after'];
+      for (const follow of [false, true]) {
+        const lines = (await read(id, { timestamps: true, follow })).split(end);
+        const bare = lines.map((line) => line.replace(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z /, ''));
+        assert.deepEqual(
+          lines.map((line, index) => line.length - (bare[index] ?? '').length),
+          [31, 31, 31, 31, 0],
+        );
+        assert.ok(bare.join(end) === expected.join(end) + end, `follow=${follow}`);
+      }
+    });
+
+  it('has the times of both outputs at the beginnings of their own lines', async () => {
+    const say = (letter: string) => `head -c 40000 /dev/zero | tr '\\0' ${letter}; echo`;
+    const id = await start(`(${say('o')}; ${say('o')}) & (${say('e')}; ${say('e')}) >&2; wait`);
+    await docker.getContainer(id).wait();
+    for (const follow of [false, true]) {
+      const text = await read(id, { timestamps: true, follow });
+      assert.equal(text.match(/\d{9}Z /g)?.length, 4, `follow=${follow}`);
+      assert.equal(text.replace(/[^o]/g, '').length, 80_000);
+      assert.equal(text.replace(/[^e]/g, '').length, 80_000);
+    }
+  });
 });
