@@ -38,7 +38,7 @@ import {
   sandboxName,
   sandboxOptions,
 } from './docker-config.ts';
-import { readLog } from './docker-logs.ts';
+import { openLog } from './docker-logs.ts';
 import { attachTo, execIn } from './docker-streams.ts';
 import { readFirstUser } from './first-user.ts';
 import { HostNames } from './host-names.ts';
@@ -280,8 +280,8 @@ export class DockerRuntime implements ContainerRuntime {
     }));
   }
 
-  logs(id: string, options: LogOptions, signal: AbortSignal): AsyncIterable<Uint8Array> {
-    return readLog(this.#docker, id, options, signal);
+  logs(id: string, options: LogOptions, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
+    return openLog(this.#docker, id, options, this.#options.clock, signal);
   }
 
   exec(id: string, config: ExecConfig, streams: ProcessStreams, signal: AbortSignal): Promise<number> {

@@ -54,7 +54,8 @@ describe('the log of a container that prints more than is kept', { timeout: 300_
   const read = async (id: string, more: object = {}): Promise<string> => {
     const options = { follow: false, timestamps: false, tailLines: undefined, since: undefined, ...more };
     const chunks: Uint8Array[] = [];
-    for await (const chunk of runtime.logs(id, options, AbortSignal.timeout(120_000))) chunks.push(chunk);
+    for await (const chunk of await runtime.logs(id, options, AbortSignal.timeout(120_000)))
+      chunks.push(chunk);
     return Buffer.concat(chunks).toString();
   };
   const linesFrom = (first: number, end = '\n') =>
@@ -70,6 +71,31 @@ describe('the log of a container that prints more than is kept', { timeout: 300_
       assert.equal(await read(id, { follow: true }), linesFrom(0, end));
     });
   }
+
+  for (const slow of [false, true])
+    it(`that never rests is followed over every rotation, each line once${slow ? ', by a reader that is behind' : ''}`, async () => {
+      const lines = 60_000;
+      const pad = 'p'.repeat(80);
+      const program = `BEGIN { for (i = 0; i < ${lines}; i++) print i " ${pad}" }`;
+      // All files are kept: whatever is missing was lost by the reader.
+      const HostConfig = { LogConfig: engineLogConfig({ maxBytes: 64 * 1024, maxFiles: 400 }) };
+      const id = await start(`sleep 0.5; awk '${program}'`, { HostConfig });
+      const options = { follow: true, timestamps: false, tailLines: undefined, since: undefined };
+      const chunks: Uint8Array[] = [];
+      const { LogPath } = await docker.getContainer(id).inspect();
+      for await (const chunk of await runtime.logs(id, options, AbortSignal.timeout(120_000))) {
+        chunks.push(chunk);
+        if (slow && chunks.length % 40 === 0) await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+      const rotated = (await readdir(dirname(LogPath))).filter((name) =>
+        /-json\.log\.\d+$/.test(name),
+      ).length;
+      assert.ok(rotated > 100 && rotated < 399, `${rotated} rotations`);
+      const text = Buffer.concat(chunks).toString();
+      const expected = Array.from({ length: lines }, (_, index) => `${index} ${pad}\n`).join('');
+      const at = [...text].findIndex((char, index) => char !== expected[index]);
+      assert.ok(text === expected, `${text.length} bytes of ${expected.length}, other from ${at} on`);
+    });
 
   it('has times where they are asked for', async () => {
     const id = await start(talk);
