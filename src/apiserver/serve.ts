@@ -15,7 +15,7 @@ import { holderOf } from '../base/certificate-names.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Current } from '../base/current.ts';
 import { maxHeaderBytes, maxUnknownHeaderBytes } from '../base/header-limits.ts';
-import type { Logger } from '../base/log.ts';
+import { errorMessage, type Logger } from '../base/log.ts';
 import { type AgentConnections, chooseProtocol, serveAgents } from './agent-connections.ts';
 import type { ApiServer } from './app.ts';
 import type { PeerCertificate } from './authentication/authenticator.ts';
@@ -24,6 +24,7 @@ import { answerClientError } from './client-errors.ts';
 import { Connections, connectionLimits, defaultConnections } from './load/connections.ts';
 import { Pipelining } from './load/pipelining.ts';
 import type { RequestEnv } from './options.ts';
+import { pourAnswer } from './pour-answer.ts';
 import { refusesHead, refusesHeadOfUpgrade } from './refused-head.ts';
 import { pipeAnswer, StreamedAnswer } from './streamed-answer.ts';
 import { serveUpgrade, wantsUpgrade } from './upgrade/serve-upgrade.ts';
@@ -148,11 +149,16 @@ export async function listenHttps(options: ListenOptions): Promise<Listener> {
         pipeAnswer(response.status, response.fields, response.source, outgoing);
         return RESPONSE_ALREADY_SENT;
       }
-      if (!(response instanceof WholeAnswer)) {
+      if (response instanceof WholeAnswer) send(outgoing, response);
+      else {
         response.headers.delete(alreadySent);
-        return response;
+        await pourAnswer(response, outgoing as ServerResponse, (error) =>
+          options.log.debug('an answer broke off', {
+            path: incoming.url?.split('?', 1)[0],
+            error: errorMessage(error),
+          }),
+        );
       }
-      send(outgoing, response);
       return RESPONSE_ALREADY_SENT;
     },
     { overrideGlobalObjects: false },

@@ -10,6 +10,7 @@ import { agentProtocol } from '../base/agent-protocol.ts';
 import type { Clock } from '../base/clock.ts';
 import { Http2Liveness } from '../base/http2-liveness.ts';
 import {
+  brokenOff,
   type HttpsTransportOptions,
   headersOf,
   parseServer,
@@ -222,10 +223,19 @@ class Exchange {
         yield chunk;
       }
     } catch (error) {
-      throw this.#failure(error);
+      throw this.#cut(error);
     }
     // A truncated stream ends like a complete one; only this error code differs.
-    if (this.#stream.rstCode !== NGHTTP2_NO_ERROR || this.#stream.aborted) throw this.#failure(undefined);
+    if (this.#stream.rstCode !== NGHTTP2_NO_ERROR || this.#stream.aborted) throw this.#cut(undefined);
+  }
+
+  /** The error of an answer that has begun: that of the connection, if that was lost. */
+  #cut(error: unknown): unknown {
+    const { signal } = this.#request;
+    const lostConnection = this.#connection.failure !== undefined || this.#connection.session.destroyed;
+    if (signal?.aborted || this.#late || lostConnection) return this.#failure(error);
+    const lost = Object.assign(new Error('the stream was reset'), { code: 'ECONNRESET' });
+    return brokenOff(this.#server, lost);
   }
 
   /** The connection has a better error than its streams. */

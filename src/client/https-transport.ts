@@ -14,6 +14,7 @@ import { onAbort } from '../base/abort.ts';
 import { hasPlainHost, isAddress } from '../base/addresses.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Current } from '../base/current.ts';
+import { everyChunk } from '../base/every-chunk.ts';
 import type { ApiRequest, ApiResponse, Transport } from './transport.ts';
 import { TransportError, type TransportFailure } from './transport-error.ts';
 
@@ -195,6 +196,7 @@ function exchange(
     unlink();
   };
   const failed = (error: unknown) => (signal?.aborted ? signal.reason : translate(server, error, unsent));
+  const cut = (error: unknown) => (signal?.aborted ? signal.reason : brokenOff(server, error));
 
   // Until the server's certificate has been checked, nothing of the request leaves this machine.
   outgoing.once('socket', (socket: Socket) => {
@@ -219,7 +221,7 @@ function exchange(
         const value = incoming.headers[name.toLowerCase()];
         return Array.isArray(value) ? value.join(', ') : value;
       },
-      body: bodyOf(incoming, failed),
+      body: bodyOf(incoming, cut),
     });
   });
   outgoing.end(body);
@@ -230,7 +232,7 @@ async function* bodyOf(
   failed: (error: unknown) => unknown,
 ): AsyncGenerator<Uint8Array> {
   try {
-    for await (const chunk of incoming) yield chunk;
+    yield* everyChunk(incoming);
   } catch (error) {
     throw failed(error);
   }
@@ -242,6 +244,14 @@ export const unreachable = (
   failure: TransportFailure,
   more: ErrorOptions & { readonly unsent: boolean },
 ) => new TransportError(`cannot reach the API server at ${server.origin}: ${why}`, failure, more);
+
+/** The error of an answer that has begun: the server was reached, so nothing about how to reach it would help. */
+export function brokenOff(server: URL, error: unknown): TransportError {
+  if (error instanceof TransportError) return error;
+  const [failure, why] = explain(error);
+  const text = `the API server at ${server.origin} broke off its answer: ${why}`;
+  return new TransportError(text, failure, failure === 'other' ? { cause: error } : {});
+}
 
 const explained: Readonly<Record<string, readonly [TransportFailure, string]>> = {
   ECONNREFUSED: ['refused', 'connection refused; is it running?'],

@@ -1,6 +1,7 @@
 /** `ctl logs`: what containers print, of a pod, of the pods that something stands for, or of those with a label; and what a SlurmJob has printed. */
 import { UsageError } from '../../base/usage-error.ts';
 import { query } from '../../client/resource-path.ts';
+import { isTransportError } from '../../client/transport-error.ts';
 import type { Cluster } from '../cluster.ts';
 import { kindName } from '../discovery.ts';
 import { type Flags, type FlagTable, selectorFlag } from '../flags.ts';
@@ -160,15 +161,25 @@ async function printLog(
   try {
     const path = targetPath(pod, 'log') + query({ container, ...options });
     const { body } = await cluster.open({ method: 'GET', path, headers: { accept: '*/*' } });
-    if (alone && !prefixed) return await printBody(io, body);
+    const whole = untilCut(body, `the log of container "${container}" in pod "${pod.name}" is not complete`);
+    if (alone && !prefixed) return await printBody(io, whole);
     const prefix = prefixed ? `[pod/${pod.name}/${container}] ` : '';
-    for await (const line of logLines(body)) {
+    for await (const line of logLines(whole)) {
       io.out(`${prefix}${line}\n`);
       await io.room?.();
     }
   } catch (error) {
     if (io.signal.aborted) throw error;
     report(error);
+  }
+}
+
+/** What broke may be the connection to the API server, or one behind it: to the node's agent, or from there to the engine. */
+async function* untilCut(body: AsyncIterable<Uint8Array>, what: string): AsyncIterable<Uint8Array> {
+  try {
+    yield* body;
+  } catch (error) {
+    throw isTransportError(error) ? new Error(what, { cause: error }) : error;
   }
 }
 

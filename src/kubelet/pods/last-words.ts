@@ -19,6 +19,6 @@ export async function lastWords(
   if (message !== '' || policy !== 'FallbackToLogsOnError' || exitCode === 0) return message;
   const options = { follow: false, timestamps: false, tailLines: most.lines, since: undefined };
   const chunks: Uint8Array[] = [];
-  for await (const chunk of runtime.logs(id, options, signal)) chunks.push(chunk);
+  for await (const chunk of await runtime.logs(id, options, signal)) chunks.push(chunk);
   return Buffer.concat(chunks).subarray(-most.bytes).toString('utf8');
 }

@@ -24,7 +24,7 @@ import {
   usedImages,
 } from '../../docker/images.ts';
 import { RuntimeError } from '../../docker/runtime-error.ts';
-import { demultiplex, firstFileOfTar, jsonLines } from '../../docker/streams.ts';
+import { firstFileOfTar, jsonLines } from '../../docker/streams.ts';
 import {
   asksForConfinement,
   containerOptions,
@@ -38,9 +38,9 @@ import {
   sandboxName,
   sandboxOptions,
 } from './docker-config.ts';
+import { openLog } from './docker-logs.ts';
 import { attachTo, execIn } from './docker-streams.ts';
 import { readFirstUser } from './first-user.ts';
-import { eachOnce } from './followed-log.ts';
 import { HostNames } from './host-names.ts';
 import { imageMountApi, missingPart } from './image-mounts.ts';
 import type { LogRotation } from './log-rotation.ts';
@@ -280,14 +280,8 @@ export class DockerRuntime implements ContainerRuntime {
     }));
   }
 
-  async *logs(id: string, options: LogOptions, signal: AbortSignal): AsyncIterable<Uint8Array> {
-    const container = this.#docker.getContainer(id);
-    const info = await call('inspect', () => container.inspect());
-    const stream = await call('read logs', () => this.#logStream(id, options, signal));
-    const output = untilAborted(stream, signal);
-    const { Tty: tty } = info.Config;
-    if (options.follow) yield* eachOnce(output, { tty, timestamps: options.timestamps });
-    else yield* tty ? output : demultiplex(output);
+  logs(id: string, options: LogOptions, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
+    return openLog(this.#docker, id, options, this.#options.clock, signal);
   }
 
   exec(id: string, config: ExecConfig, streams: ProcessStreams, signal: AbortSignal): Promise<number> {
@@ -323,33 +317,6 @@ export class DockerRuntime implements ContainerRuntime {
     const user = await readFirstUser(id, pid);
     if (user) this.#users.set(id, user);
     return user;
-  }
-
-  /** The modem's own call: dockerode's `logs` reads everything into memory unless it follows. */
-  #logStream(id: string, options: LogOptions, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
-    const { follow, timestamps, tailLines, since } = options;
-    return new Promise((resolve, reject) => {
-      this.#docker.modem.dial(
-        {
-          path: `/containers/${id}/logs?`,
-          method: 'GET',
-          isStream: true,
-          abortSignal: signal,
-          statusCodes: { 200: true, 404: 'no such container', 500: 'server error' },
-          options: {
-            follow,
-            // By its time an entry is known that comes again.
-            timestamps: timestamps || follow,
-            stdout: true,
-            stderr: true,
-            ...(tailLines !== undefined && { tail: tailLines }),
-            ...(since !== undefined && { since: since / 1000 }),
-          },
-        },
-        (error: unknown, stream: unknown) =>
-          error ? reject(error) : resolve(stream as AsyncIterable<Uint8Array>),
-      );
-    });
   }
 
   async #requireConfinement(config: ContainerConfig): Promise<void> {

@@ -3,63 +3,19 @@
  * somebody follows, so that hundreds of lines come twice. Each entry has the time at which the engine got it, to the nanosecond: what comes
  * again is the times that were there before, in the same order.
  */
-import { type OutputPiece, outputPieces } from '../../docker/streams.ts';
+import { endsLine, type LogEntry } from './log-entries.ts';
 
-/** The engine's time and a space, such as `2026-01-02T03:04:05.123456789Z `. */
-const headBytes = 31;
-const head = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.(\d{9})Z $/;
-
-/** What the engine takes of a line at a time: the rest of a longer one is another entry with the same time. */
-const longestPiece = 16 * 1024;
-
-const lineEnd = 0x0a;
-
-/** `chunks` is what the engine sends of a log with times; `timestamps` says whether to leave them there. */
-export async function* eachOnce(
-  chunks: AsyncIterable<Uint8Array>,
-  { tty, timestamps }: { readonly tty: boolean; readonly timestamps: boolean },
-): AsyncIterable<Uint8Array> {
-  const seen = new SeenEntries();
+/** Leaves out the entries that come again. Each output is judged by itself: pieces of two long lines come with two times in turn. */
+export async function* eachOnce(entries: AsyncIterable<LogEntry>): AsyncIterable<LogEntry> {
+  const seen = new Map<string, SeenEntries>();
   const times = new EntryTimes();
-  for await (const entry of tty ? terminalEntries(chunks) : frames(outputPieces(chunks))) {
+  for await (const entry of entries) {
     const time = times.of(entry);
+    const ofOutput = seen.get(entry.output) ?? new SeenEntries();
+    seen.set(entry.output, ofOutput);
     // What has no time cannot be told from others.
-    if (time === undefined) yield entry;
-    else if (!seen.repeats(time, entry)) yield timestamps ? entry : entry.subarray(headBytes);
+    if (time === undefined || !ofOutput.repeats(time, entry)) yield entry;
   }
-}
-
-/** Without a terminal an entry is a frame. */
-async function* frames(pieces: AsyncIterable<OutputPiece>): AsyncIterable<Buffer> {
-  let parts: Uint8Array[] = [];
-  for await (const { data, ends } of pieces) {
-    parts.push(data);
-    if (!ends) continue;
-    yield Buffer.concat(parts);
-    parts = [];
-  }
-}
-
-/** With one there are no frames: an entry ends with its line, or where it is as long as it can be. */
-async function* terminalEntries(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Buffer> {
-  let rest: Buffer = Buffer.alloc(0);
-  for await (const chunk of chunks) {
-    rest = rest.length > 0 ? Buffer.concat([rest, chunk]) : Buffer.from(chunk);
-    for (let end = entryEnd(rest); end !== undefined; end = entryEnd(rest)) {
-      yield rest.subarray(0, end);
-      rest = rest.subarray(end);
-    }
-  }
-  if (rest.length > 0) yield rest;
-}
-
-const endsLine = (entry: Buffer) => entry.at(-1) === lineEnd;
-
-function entryEnd(bytes: Buffer): number | undefined {
-  const longest = headBytes + longestPiece;
-  const at = bytes.subarray(0, longest).indexOf(lineEnd);
-  if (at >= 0) return at + 1;
-  return bytes.length >= longest ? longest : undefined;
 }
 
 /** Reads the times of entries, as nanoseconds since the second of the first one. */
@@ -69,15 +25,15 @@ class EntryTimes {
   #second = '';
   #secondMs = 0;
 
-  of(entry: Buffer): number | undefined {
-    const [, second = '', nanoseconds] = head.exec(entry.toString('latin1', 0, headBytes)) ?? [];
-    if (nanoseconds === undefined) return undefined;
+  of({ head }: LogEntry): number | undefined {
+    if (head === undefined) return undefined;
+    const [second = '', fraction = ''] = head.split('.');
     if (second !== this.#second) {
       this.#second = second;
       this.#secondMs = Date.parse(`${second}Z`);
     }
     this.#first ??= this.#secondMs;
-    return (this.#secondMs - this.#first) * 1e6 + Number(nanoseconds);
+    return (this.#secondMs - this.#first) * 1e6 + Number.parseInt(fraction, 10);
   }
 }
 
@@ -88,12 +44,12 @@ const disorder = 1e8;
 
 class SeenEntries {
   readonly #times: number[] = [];
-  #last: Buffer = Buffer.alloc(0);
+  #last: LogEntry | undefined;
   /** Of `#times`, what comes next where entries come again. */
   #again: number | undefined;
 
   /** Whether it was there before. */
-  repeats(time: number, entry: Buffer): boolean {
+  repeats(time: number, entry: LogEntry): boolean {
     this.#again = this.#goOn(time) ?? this.#beginAgain(time, entry);
     if (this.#again !== undefined) return true;
     this.#times.push(time);
@@ -110,12 +66,11 @@ class SeenEntries {
     return this.#times[at] === time ? at + 1 : undefined;
   }
 
-  #beginAgain(time: number, entry: Buffer): number | undefined {
+  #beginAgain(time: number, entry: LogEntry): number | undefined {
     const last = this.#times.at(-1);
     if (last === undefined || time > last) return undefined;
     // Of a long line all pieces have one time; once it has ended, they can only come again.
-    if (time === last && !(endsLine(this.#last) && (!endsLine(entry) || this.#last.equals(entry))))
-      return undefined;
+    if (time === last && !(this.#last && mayRepeat(this.#last, entry))) return undefined;
     let found: number | undefined;
     for (let at = this.#times.length - 1; (this.#times[at] ?? -Infinity) >= time - disorder; at--) {
       if (this.#times[at] === time) found = at;
@@ -124,3 +79,6 @@ class SeenEntries {
     return found === undefined ? undefined : found + 1;
   }
 }
+
+const mayRepeat = (last: LogEntry, entry: LogEntry) =>
+  endsLine(last) && (!endsLine(entry) || last.text.equals(entry.text));

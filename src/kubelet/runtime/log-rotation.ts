@@ -9,6 +9,23 @@ export interface LogRotation {
 /** Kubernetes' own (kubelet's containerLogMaxSize and containerLogMaxFiles). */
 export const defaultLogRotation: LogRotation = { maxBytes: 10 * 2 ** 20, maxFiles: 5 };
 
+/**
+ * Size in bytes from which on the engine rotates a file of a container's log, by the container's own configuration; Infinity when
+ * it never does. Undefined when the files cannot be followed: another driver writes them, they are compressed, or a single one is
+ * emptied when it is full.
+ */
+export function followableSize({ Type, Config }: EngineLogConfig): number | undefined {
+  if (Type !== 'json-file') return undefined;
+  const { 'max-size': size, 'max-file': files = '1', compress } = Config ?? {};
+  if (size === undefined) return Number.POSITIVE_INFINITY;
+  return /^\d+$/.test(size) && Number(files) > 1 && compress !== 'true' ? Number(size) : undefined;
+}
+
+export interface EngineLogConfig {
+  readonly Type: string;
+  readonly Config?: Readonly<Record<string, string>> | null;
+}
+
 /** For the engine, which rotates by itself. Its "10m" would be ten million bytes. */
 export const engineLogConfig = ({ maxBytes, maxFiles }: LogRotation) => ({
   Type: 'json-file',

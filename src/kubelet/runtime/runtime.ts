@@ -340,8 +340,12 @@ export interface ContainerRuntime {
   /** Without the parts that only `findImage` tells. */
   listImages(): Promise<readonly Pick<RuntimeImage, 'id' | 'names' | 'sizeBytes'>[]>;
 
-  /** Chunks of the container's output; ends when it has all been read and, with `follow`, the container ended. */
-  logs(id: string, options: LogOptions, signal: AbortSignal): AsyncIterable<Uint8Array>;
+  /**
+   * Opens the container's log. Rejects with RuntimeError when it cannot be read. What it resolves with yields chunks of output, ends when
+   * all has been read and, with `follow`, the container has ended, and throws RuntimeError when there would be more that cannot be
+   * read. Released when it ends, is left, or the signal aborts.
+   */
+  logs(id: string, options: LogOptions, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
   /**
    * Runs a program in a running container; resolves with its exit status once it has ended and its output has been
    * written. An abort ends the streams, and the program where `config` says so, and rejects once that is done.

@@ -239,9 +239,18 @@ export class SimulatedRuntime implements ContainerRuntime {
     return [...this.#present].map((name) => ({ id: `sha256:${name}`, names: [name], sizeBytes: 1 }));
   }
 
-  async *logs(id: string, options: LogOptions, signal: AbortSignal): AsyncIterable<Uint8Array> {
+  async logs(id: string, options: LogOptions, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
     const lines = this.#logs.get(id);
     if (!lines) throw new RuntimeError('NotFound', `no container ${id}`);
+    return this.#read(id, lines, options, signal);
+  }
+
+  async *#read(
+    id: string,
+    lines: readonly LogLine[],
+    options: LogOptions,
+    signal: AbortSignal,
+  ): AsyncIterable<Uint8Array> {
     const wanted = lines.filter(({ at }) => options.since === undefined || at >= options.since);
     let next = options.tailLines === undefined ? 0 : Math.max(0, wanted.length - options.tailLines);
     for (;;) {
@@ -274,7 +283,7 @@ export class SimulatedRuntime implements ContainerRuntime {
     const typing = this.#type(id, streams, both);
     try {
       const options = { follow: true, timestamps: false, tailLines: 0, since: undefined };
-      for await (const line of this.logs(id, options, both)) await writeTo(streams.stdout, line);
+      for await (const line of await this.logs(id, options, both)) await writeTo(streams.stdout, line);
       signal.throwIfAborted();
     } finally {
       leave.abort();

@@ -1,8 +1,9 @@
 /** The log of a container as the agent's server sends it: as a body, or as messages of a WebSocket. */
+import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { pipeline } from 'node:stream/promises';
 import type { Pod } from '../../api/core/v1/pod.ts';
 import type { Clock } from '../../base/clock.ts';
+import { RuntimeError } from '../../docker/runtime-error.ts';
 import type { ObservedPod } from '../runtime/observed-pod.ts';
 import type { ContainerRuntime } from '../runtime/runtime.ts';
 import { logTarget, parseLogQuery, RequestError } from './plan/log-request.ts';
@@ -16,8 +17,11 @@ export interface LogSource {
   readonly observe: (uid: string) => ObservedPod;
 }
 
-/** Ends when the container's log does, or the signal aborts. */
-export type ContainerLog = (signal: AbortSignal) => AsyncIterable<Uint8Array>;
+/**
+ * Resolves once the log can be read; rejects with RequestError, whose code is the answer's status, when it cannot. What is read
+ * ends when the container's log does, or the signal aborts; it throws when there would be more that cannot be read.
+ */
+export type ContainerLog = (signal: AbortSignal) => Promise<AsyncIterable<Uint8Array>>;
 
 /**
  * The log that `/containerLogs/NAMESPACE/POD/CONTAINER` names; undefined for any other path. Throws RequestError when
@@ -33,9 +37,24 @@ export function openLog(
   const pod = pods().find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
   if (!pod) throw new RequestError(404, `pod "${name}" not found in namespace "${namespace}"`);
   const { id } = logTarget(pod, observe(pod.metadata.uid), container, query.previous);
-  return (signal) => limited(runtime.logs(id, query, signal), query.limitBytes);
+  return async (signal) => {
+    try {
+      return limited(await runtime.logs(id, query, signal), query.limitBytes);
+    } catch (error) {
+      if (signal.aborted || !(error instanceof RuntimeError)) throw error;
+      const code = error.reason === 'NotFound' ? 404 : 500;
+      throw new RequestError(
+        code,
+        `cannot read the log of container "${container}" in pod "${name}": ${error.message}`,
+      );
+    }
+  };
 }
 
+/**
+ * Rejects with RequestError when nothing has been sent, and with another error when the log could not be read to its end: the
+ * caller must then close the connection without the end of the answer, so that no client takes it for whole.
+ */
 export async function sendLog(
   log: ContainerLog,
   response: ServerResponse,
@@ -44,17 +63,26 @@ export async function sendLog(
   const gone = new AbortController();
   response.on('close', () => gone.abort());
   const both = AbortSignal.any([signal, gone.signal]);
-  response.setHeader('content-type', 'text/plain');
-  // The client of a quiet container must learn that its request was accepted.
-  response.flushHeaders();
   try {
-    await pipeline(log(both), response);
+    const chunks = await log(both);
+    response.setHeader('content-type', 'text/plain');
+    // The client of a quiet container must learn that its request was accepted.
+    response.flushHeaders();
+    for await (const chunk of chunks)
+      if (!response.write(chunk)) await once(response, 'drain', { signal: both });
+    response.end();
   } catch (error) {
-    if (!both.aborted) throw error;
+    if (both.aborted) return void response.destroy();
+    throw error;
+  } finally {
+    gone.abort();
   }
 }
 
-/** As upstream: an empty message first, then the log in messages that mean nothing by themselves. */
+/**
+ * As upstream: an empty message first, then the log in messages that mean nothing by themselves. A log that cannot be opened is refused
+ * before the connection leaves HTTP; one that breaks off ends the connection without a close frame.
+ */
 export async function sendLogMessages(
   log: ContainerLog,
   upgrade: Upgrade,
@@ -66,24 +94,32 @@ export async function sendLogMessages(
   if (!chosen) {
     throw new RequestError(400, `none of the client's protocols is supported: ${offered || headers.upgrade}`);
   }
-  const stop = () => upgrade.socket.destroy();
+  const { socket } = upgrade;
+  const over = new AbortController();
+  const leave = () => over.abort();
+  const stop = () => socket.destroy();
+  socket.once('close', leave);
   signal.addEventListener('abort', stop, { once: true });
+  const both = AbortSignal.any([signal, over.signal]);
   try {
-    const { send, gone, close } = await acceptSender(upgrade, chosen.protocol);
+    const chunks = await log(both);
+    const { send, close } = await acceptSender(upgrade, chosen.protocol);
     const message = (bytes: Uint8Array) => {
       const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
       return chosen.base64 ? buffer.toString('base64') : buffer;
     };
-    const both = AbortSignal.any([signal, gone]);
     try {
       await send(message(new Uint8Array()));
-      for await (const chunk of log(both)) await send(message(chunk));
+      for await (const chunk of chunks) await send(message(chunk));
     } catch (error) {
       if (!both.aborted) throw error;
     }
     await close();
   } finally {
     signal.removeEventListener('abort', stop);
+    socket.off('close', leave);
+    // A log that was opened and is not read any more is closed.
+    over.abort();
   }
 }
 

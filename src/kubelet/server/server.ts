@@ -13,6 +13,7 @@ import { aborted } from '../../base/abort.ts';
 import { auditIdHeader, readAuditId } from '../../base/audit-id.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Current } from '../../base/current.ts';
+import { cutAnswer } from '../../base/cut-answer.ts';
 import {
   hasTooManyParameters,
   maxPassedOnHeaderBytes,
@@ -213,7 +214,7 @@ function refuse(request: IncomingMessage, socket: Socket, error: unknown, log: L
 function fail(request: IncomingMessage, response: ServerResponse, error: unknown, log: Logger): void {
   if (!(error instanceof RequestError))
     log.warn('a request failed', { ...nameOf(request), error: errorMessage(error) });
-  if (response.headersSent) return void response.destroy();
+  if (response.headersSent) return void cutAnswer(response);
   response.statusCode = error instanceof RequestError ? error.code : 500;
   // A stranger keeps no connection.
   if (response.statusCode === 401) response.shouldKeepAlive = false;

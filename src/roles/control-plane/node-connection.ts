@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
-import { Readable } from 'node:stream';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import { type Node, nodeResource } from '../../api/core/v1/node.ts';
 import { storageKey } from '../../apimachinery/resource-definition.ts';
@@ -12,6 +11,7 @@ import type { UpgradedConnection } from '../../apiserver/server-context.ts';
 import { upgradedOf } from '../../apiserver/upgrade/upgraded.ts';
 import { canonicalAddress } from '../../base/addresses.ts';
 import type { Current } from '../../base/current.ts';
+import { everyChunk } from '../../base/every-chunk.ts';
 import { errorMessage } from '../../base/log.ts';
 import type { NodeConnection } from '../../kube-apiserver/node-connection.ts';
 import type { KeyAndCertificate } from '../../pki/x509.ts';
@@ -116,8 +116,9 @@ const silent = (node: string, { host, port }: Endpoint, error: unknown) =>
 
 function answerOf(answer: IncomingMessage): Response {
   const headers = { 'content-type': answer.headers['content-type'] ?? 'text/plain' };
-  const body = Readable.toWeb(answer) as ReadableStream<Uint8Array>;
-  return new Response(body, { status: answer.statusCode ?? 502, headers });
+  // Read in a way that loses nothing of an answer that breaks off.
+  const body = ReadableStream.from(everyChunk(answer));
+  return new Response(body as ReadableStream<Uint8Array>, { status: answer.statusCode ?? 502, headers });
 }
 
 function endpointOf(name: string, { cache, own }: NodeConnectionOptions): Endpoint {

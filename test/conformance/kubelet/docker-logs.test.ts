@@ -54,7 +54,8 @@ describe('the log of a container that prints more than is kept', { timeout: 300_
   const read = async (id: string, more: object = {}): Promise<string> => {
     const options = { follow: false, timestamps: false, tailLines: undefined, since: undefined, ...more };
     const chunks: Uint8Array[] = [];
-    for await (const chunk of runtime.logs(id, options, AbortSignal.timeout(120_000))) chunks.push(chunk);
+    for await (const chunk of await runtime.logs(id, options, AbortSignal.timeout(120_000)))
+      chunks.push(chunk);
     return Buffer.concat(chunks).toString();
   };
   const linesFrom = (first: number, end = '\n') =>
@@ -70,6 +71,31 @@ describe('the log of a container that prints more than is kept', { timeout: 300_
       assert.equal(await read(id, { follow: true }), linesFrom(0, end));
     });
   }
+
+  for (const slow of [false, true])
+    it(`that never rests is followed over every rotation, each line once${slow ? ', by a reader that is behind' : ''}`, async () => {
+      const lines = 60_000;
+      const pad = 'p'.repeat(80);
+      const program = `BEGIN { for (i = 0; i < ${lines}; i++) print i " ${pad}" }`;
+      // All files are kept: whatever is missing was lost by the reader.
+      const HostConfig = { LogConfig: engineLogConfig({ maxBytes: 64 * 1024, maxFiles: 400 }) };
+      const id = await start(`sleep 0.5; awk '${program}'`, { HostConfig });
+      const options = { follow: true, timestamps: false, tailLines: undefined, since: undefined };
+      const chunks: Uint8Array[] = [];
+      const { LogPath } = await docker.getContainer(id).inspect();
+      for await (const chunk of await runtime.logs(id, options, AbortSignal.timeout(120_000))) {
+        chunks.push(chunk);
+        if (slow && chunks.length % 40 === 0) await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+      const rotated = (await readdir(dirname(LogPath))).filter((name) =>
+        /-json\.log\.\d+$/.test(name),
+      ).length;
+      assert.ok(rotated > 100 && rotated < 399, `${rotated} rotations`);
+      const text = Buffer.concat(chunks).toString();
+      const expected = Array.from({ length: lines }, (_, index) => `${index} ${pad}\n`).join('');
+      const at = [...text].findIndex((char, index) => char !== expected[index]);
+      assert.ok(text === expected, `${text.length} bytes of ${expected.length}, other from ${at} on`);
+    });
 
   it('has times where they are asked for', async () => {
     const id = await start(talk);
@@ -105,5 +131,40 @@ describe('the log of a container that prints more than is kept', { timeout: 300_
     const expected = Array.from({ length: 40 }, (_, index) => `${'x'.repeat(40_000)} ${index}\n`).join('');
     assert.equal(text.length, expected.length);
     assert.ok(text === expected);
+  });
+
+  for (const [title, more, end] of [
+    ['', {}, '\n'],
+    [' with a terminal', { Tty: true }, '\r\n'],
+  ] as const)
+    it(`${title} has one time a line, at its beginning, also where the engine cuts it`, async () => {
+      const fill = (command: string) => `head -c 40000 /dev/zero | ${command}; echo`;
+      const id = await start(
+        `echo first; ${fill("tr '\\0' L")}; ${fill("tr '\\0' '\\377'")}; echo after`,
+        more,
+      );
+      await docker.getContainer(id).wait();
+      const expected = ['first', 'L'.repeat(40_000), '\uFFFD'.repeat(40_000), 'after'];
+      for (const follow of [false, true]) {
+        const lines = (await read(id, { timestamps: true, follow })).split(end);
+        const bare = lines.map((line) => line.replace(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z /, ''));
+        assert.deepEqual(
+          lines.map((line, index) => line.length - (bare[index] ?? '').length),
+          [31, 31, 31, 31, 0],
+        );
+        assert.ok(bare.join(end) === expected.join(end) + end, `follow=${follow}`);
+      }
+    });
+
+  it('has the times of both outputs at the beginnings of their own lines', async () => {
+    const say = (letter: string) => `head -c 40000 /dev/zero | tr '\\0' ${letter}; echo`;
+    const id = await start(`(${say('o')}; ${say('o')}) & (${say('e')}; ${say('e')}) >&2; wait`);
+    await docker.getContainer(id).wait();
+    for (const follow of [false, true]) {
+      const text = await read(id, { timestamps: true, follow });
+      assert.equal(text.match(/\d{9}Z /g)?.length, 4, `follow=${follow}`);
+      assert.equal(text.replace(/[^o]/g, '').length, 80_000);
+      assert.equal(text.replace(/[^e]/g, '').length, 80_000);
+    }
   });
 });

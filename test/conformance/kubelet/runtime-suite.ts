@@ -220,7 +220,7 @@ export function runtimeConformance(name: string, start: () => Promise<RuntimeFix
     const output = async (id: string, more: object = {}) => {
       const options = { follow: false, timestamps: false, tailLines: undefined, since: undefined, ...more };
       let text = '';
-      for await (const chunk of runtime.logs(id, options, AbortSignal.timeout(30_000))) {
+      for await (const chunk of await runtime.logs(id, options, AbortSignal.timeout(30_000))) {
         text += Buffer.from(chunk).toString();
       }
       return text;

@@ -27,7 +27,7 @@ export const inside = async (pod: Pod, ...command: string[]) =>
 export async function outputOf({ runtime }: NodeHarness, id: string): Promise<string> {
   const options = { follow: false, timestamps: false, tailLines: undefined, since: undefined };
   let text = '';
-  for await (const chunk of runtime.logs(id, options, AbortSignal.timeout(30_000))) {
+  for await (const chunk of await runtime.logs(id, options, AbortSignal.timeout(30_000))) {
     text += Buffer.from(chunk).toString();
   }
   return text;

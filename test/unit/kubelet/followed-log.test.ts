@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { eachOnce } from '../../../src/kubelet/runtime/followed-log.ts';
+import { logEntries, printEntries } from '../../../src/kubelet/runtime/log-entries.ts';
 
 type Entry = readonly [nanoseconds: number, text: string];
 
@@ -25,7 +26,8 @@ async function* pieces(bytes: Buffer, size = 37) {
 
 async function read(bytes: Buffer, options = { tty: false, timestamps: false }): Promise<string> {
   const parts: Uint8Array[] = [];
-  for await (const part of eachOnce(pieces(bytes), options)) parts.push(part);
+  for await (const part of printEntries(eachOnce(logEntries(pieces(bytes), options)), options))
+    parts.push(part);
   return Buffer.concat(parts).toString();
 }
 
@@ -83,5 +85,12 @@ describe('of a log that is followed', () => {
 
   test('what a terminal has not ended comes at the end', async () => {
     assert.equal(await read(plain([a, [200, 'prompt> ']]), { tty: true, timestamps: false }), 'a\nprompt> ');
+  });
+
+  test('pieces of long lines that both outputs write at a time are not left out', async () => {
+    const piece = (at: number, text: string, stream: number) => frame(`${headOf(at)}${text}`, stream);
+    const bytes = [piece(100, long, 1), piece(200, long, 2), piece(100, 'out\n', 1), piece(200, 'err\n', 2)];
+    assert.ok((await read(Buffer.concat(bytes))) === `${long}${long}out\nerr\n`);
+    assert.ok((await read(Buffer.concat([...bytes, ...bytes]))) === `${long}${long}out\nerr\n`);
   });
 });

@@ -48,8 +48,6 @@ export async function acceptByteStream(upgrade: Upgrade, protocol: string): Prom
 export interface MessageSender {
   /** Resolves when the message has left. Rejects when the client has gone. */
   send(message: Buffer | string): Promise<void>;
-  /** Aborts when the client goes away. */
-  readonly gone: AbortSignal;
   /** Sends the close frame, and resolves when the connection is closed. */
   close(): Promise<void>;
 }
@@ -57,20 +55,13 @@ export interface MessageSender {
 /** For what is only sent; what the client sends is read and dropped. */
 export async function acceptSender(upgrade: Upgrade, protocol: string): Promise<MessageSender> {
   const socket = await accept(upgrade, protocol);
-  const gone = new AbortController();
-  const closed = new Promise<void>((resolve) => {
-    socket.once('close', () => {
-      gone.abort();
-      resolve();
-    });
-  });
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
   socket.resume();
   return {
     send: (message) =>
       new Promise((resolve, reject) => {
         socket.send(message, (error) => (error ? reject(error) : resolve()));
       }),
-    gone: gone.signal,
     close() {
       socket.close();
       return closed;

@@ -1,0 +1,278 @@
+/** A log followed in files that are rotated as Docker does. The real engine: test/conformance/kubelet/docker-logs.test.ts. */
+import assert from 'node:assert/strict';
+import { appendFileSync, existsSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdtemp, readdir, readlink, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { followFiles } from '../../../src/kubelet/runtime/followed-files.ts';
+
+/** Bytes of a file that may be rotated; the content of one that is not is shorter. */
+const maxBytes = 1000;
+
+class Engine {
+  readonly path: string;
+  readonly #maxFiles: number;
+  readonly #end = Promise.withResolvers<void>();
+
+  constructor(folder: string, maxFiles = 3) {
+    this.path = join(folder, 'x-json.log');
+    this.#maxFiles = maxFiles;
+    writeFileSync(this.path, '');
+  }
+
+  get ended(): Promise<void> {
+    return this.#end.promise;
+  }
+
+  write(text: string, { stream = 'stdout', time = '2026-01-02T03:04:05.1234Z' } = {}): void {
+    appendFileSync(this.path, `${JSON.stringify({ log: text, stream, time })}\n`);
+  }
+
+  lines(from: number, to: number): void {
+    for (let number = from; number < to; number++) this.write(`${number}\n`);
+  }
+
+  /** In the engine's order (moby, daemon/logger/loggerutils/logfile.go). */
+  rotate(): void {
+    this.beginRotation();
+    writeFileSync(this.path, '');
+  }
+
+  beginRotation(): void {
+    const last = this.#maxFiles - 1;
+    rmSync(`${this.path}.${last}`, { force: true });
+    for (let number = last; number > 1; number--)
+      if (existsSync(`${this.path}.${number - 1}`))
+        renameSync(`${this.path}.${number - 1}`, `${this.path}.${number}`);
+    renameSync(this.path, `${this.path}.1`);
+  }
+
+  end(): void {
+    this.#end.resolve();
+  }
+
+  goAway(): void {
+    this.#end.reject(new Error('the engine is gone'));
+  }
+}
+
+const numbers = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, index) => `${from + index}\n`).join('');
+
+describe('a log that is followed in its files', { timeout: 120_000 }, () => {
+  let folder = '';
+  let stop: AbortController;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'minik8s-followed-'));
+    stop = new AbortController();
+  });
+  afterEach(async () => {
+    stop.abort();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  /** Files of the folder that this process has open. */
+  async function openFiles(): Promise<number> {
+    const links = (await readdir('/proc/self/fd')).map((fd) =>
+      readlink(`/proc/self/fd/${fd}`).catch(() => ''),
+    );
+    return (await Promise.all(links)).filter((target) => target.startsWith(folder)).length;
+  }
+
+  async function settled(count: number): Promise<void> {
+    while ((await openFiles()) !== count) await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+
+  async function follow(engine: Engine, options: object = {}) {
+    const usual = { timestamps: false, since: undefined, tailLines: undefined };
+    const log = await followFiles(
+      { path: engine.path, maxBytes },
+      { ...usual, ...options },
+      engine.ended,
+      stop.signal,
+    );
+    assert.ok(log);
+    const chunks = log[Symbol.asyncIterator]();
+    let text = '';
+    return {
+      chunks,
+      get text() {
+        return text;
+      },
+      async until(expected: string) {
+        while (text.length < expected.length) {
+          const next = await chunks.next();
+          if (next.done) break;
+          text += Buffer.from(next.value).toString();
+        }
+        assert.equal(text, expected);
+      },
+      async rest() {
+        for (let next = await chunks.next(); !next.done; next = await chunks.next())
+          text += Buffer.from(next.value).toString();
+        return text;
+      },
+    };
+  }
+
+  it('begins with all that is kept and goes on over rotations', async () => {
+    const engine = new Engine(folder);
+    engine.lines(0, 10);
+    engine.rotate();
+    engine.lines(10, 20);
+    const log = await follow(engine);
+    await log.until(numbers(0, 20));
+    for (let turn = 2; turn < 30; turn++) {
+      engine.rotate();
+      engine.lines(turn * 10, turn * 10 + 10);
+      await log.until(numbers(0, turn * 10 + 10));
+    }
+    engine.end();
+    assert.equal(await log.rest(), numbers(0, 300));
+    await settled(0);
+  });
+
+  it('has every line when its reader is behind all kept files but one, also where inodes are used again', async () => {
+    const engine = new Engine(folder, 3);
+    const log = await follow(engine);
+    let printed = 0;
+    for (let turn = 0; turn < 20; turn++) {
+      engine.lines(printed, printed + 5);
+      await log.until(numbers(0, printed + 5));
+      // The file that is being read becomes the oldest, and is removed by the third rotation.
+      for (let rotation = 1; rotation <= 3; rotation++) {
+        engine.lines(printed + 5 * rotation, printed + 5 * rotation + 5);
+        engine.rotate();
+      }
+      printed += 20;
+    }
+    engine.end();
+    assert.equal(await log.rest(), numbers(0, printed));
+  });
+
+  it('waits while a rotation has renamed files and not begun the next', async () => {
+    const engine = new Engine(folder, 4);
+    engine.lines(0, 5);
+    const log = await follow(engine);
+    await log.until(numbers(0, 5));
+    const reading = log.rest();
+    engine.beginRotation();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    engine.lines(5, 10);
+    engine.rotate();
+    engine.lines(10, 15);
+    engine.end();
+    assert.equal(await reading, numbers(0, 15));
+  });
+
+  it('begins with the last entries, wherever they are', async () => {
+    const engine = new Engine(folder, 5);
+    for (let turn = 0; turn < 4; turn++) {
+      if (turn > 0) engine.rotate();
+      engine.lines(turn * 10, turn * 10 + 10);
+    }
+    engine.end();
+    for (const tailLines of [0, 1, 9, 10, 11, 20, 25, 39, 40, 41, 1000])
+      assert.equal(
+        await (await follow(engine, { tailLines })).rest(),
+        numbers(Math.max(0, 40 - tailLines), 40),
+        `tail ${tailLines}`,
+      );
+  });
+
+  it('has the time of a line once, and leaves out what is older than asked for', async () => {
+    const engine = new Engine(folder);
+    engine.write('old\n', { time: '2026-01-02T03:04:04.999999999Z' });
+    engine.write('x'.repeat(16_384));
+    engine.write('error\n', { stream: 'stderr', time: '2026-01-02T03:04:06Z' });
+    engine.write('end\n');
+    engine.end();
+    const since = Date.parse('2026-01-02T03:04:05.123Z');
+    const log = await follow(engine, { timestamps: true, since });
+    const long = `2026-01-02T03:04:05.123400000Z ${'x'.repeat(16_384)}`;
+    assert.equal(await log.rest(), `${long}2026-01-02T03:04:06.000000000Z error\nend\n`);
+  });
+
+  it('has lines that are written in pieces', async () => {
+    const engine = new Engine(folder);
+    const log = await follow(engine);
+    const line = Buffer.from('{"log":"€ one\\n","stream":"stdout","time":"2026-01-02T03:04:05Z"}\n');
+    const reading = log.rest();
+    for (const byte of line) {
+      appendFileSync(engine.path, Buffer.from([byte]));
+      await new Promise(setImmediate);
+    }
+    engine.end();
+    assert.equal(await reading, '€ one\n');
+  });
+
+  it('begins again where a file is emptied', async () => {
+    const engine = new Engine(folder);
+    engine.lines(0, 5);
+    const log = await follow(engine);
+    await log.until(numbers(0, 5));
+    truncateSync(engine.path);
+    engine.lines(5, 6);
+    await log.until(numbers(0, 6));
+    engine.end();
+    await log.rest();
+  });
+
+  it('ends with the container when that is removed at once', async () => {
+    const engine = new Engine(folder);
+    engine.lines(0, 5);
+    const log = await follow(engine);
+    await log.until(numbers(0, 5));
+    engine.lines(5, 10);
+    rmSync(folder, { recursive: true });
+    engine.end();
+    assert.equal(await log.rest(), numbers(0, 10));
+  });
+
+  it('is an error when files were removed that may have been followed by others', async () => {
+    const engine = new Engine(folder);
+    engine.lines(0, 50);
+    const log = await follow(engine);
+    await log.until(numbers(0, 50));
+    engine.rotate();
+    engine.lines(50, 60);
+    rmSync(folder, { recursive: true });
+    engine.end();
+    await assert.rejects(log.rest(), /the container was removed before its log was read to the end/);
+  });
+
+  it('is an error when the engine goes away, after what is there', async () => {
+    const engine = new Engine(folder);
+    const log = await follow(engine);
+    engine.lines(0, 5);
+    engine.goAway();
+    await assert.rejects(log.rest(), /the engine is gone/);
+    assert.equal(log.text, numbers(0, 5));
+    await settled(0);
+  });
+
+  it('closes its files when its reader leaves, also within a rotation or before reading', async () => {
+    const engine = new Engine(folder);
+    engine.lines(0, 5);
+    await follow(engine);
+    await settled(1);
+    stop.abort();
+    await settled(0);
+    stop = new AbortController();
+    const log = await follow(engine);
+    engine.rotate();
+    engine.lines(5, 10);
+    await log.chunks.next();
+    await log.chunks.return?.();
+    await settled(0);
+  });
+
+  it('cannot be followed in files that are not there', async () => {
+    const options = { timestamps: false, since: undefined, tailLines: undefined };
+    for (const path of ['/proc/no-such/x-json.log', join(folder, 'x-json.log')])
+      assert.equal(await followFiles({ path, maxBytes }, options, Promise.resolve(), stop.signal), undefined);
+    await settled(0);
+  });
+});
