@@ -60,6 +60,9 @@ const versions: Readonly<Record<string, string>> = {
   SlurmJob: 'minik8s.io/v1',
 };
 
+/** The version in which objects of a kind are printed. */
+export const versionOf = (kind: string): string => versions[kind] ?? 'v1';
+
 /** Workflows and functions of some systems have no kind. */
 function wordOf({ kind, Kind, States, functionFile, command }: JsonObject): string {
   const word = kind ?? Kind;
@@ -69,7 +72,7 @@ function wordOf({ kind, Kind, States, functionFile, command }: JsonObject): stri
 }
 
 /** The kind that an input becomes; undefined for one that is not converted. */
-function kindOf({ object }: Pick<Input, 'object'>): string | undefined {
+export function kindOf({ object }: Pick<Input, 'object'>): string | undefined {
   const word = wordOf(object);
   return word === 'job' && isSlurmJob(object) ? 'SlurmJob' : kinds[word];
 }
@@ -95,7 +98,7 @@ export function convert(inputs: readonly Input[], fields: FieldTable): Conversio
   for (const input of inputs) {
     const say = (note: string) => notes.push(`${input.where}: ${note}`);
     try {
-      objects.push(...convertInput(input, surroundings, fields, say));
+      for (const made of convertInput(input, surroundings, say)) objects.push(fit(made, fields, say));
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       errors.push(new Error(`${input.where}: ${why}`, { cause: error }));
@@ -107,11 +110,14 @@ export function convert(inputs: readonly Input[], fields: FieldTable): Conversio
   return { objects: objects.filter((one) => !isScaled(one)), notes, errors };
 }
 
-function convertInput(input: Input, around: Surroundings, fields: FieldTable, say: Say): JsonObject[] {
+/** What becomes of one input alone, before it has no other fields than Kubernetes has. Throws for what cannot be converted. */
+export const convertAlone = (input: Input, say: Say): JsonObject[] =>
+  convertInput(input, surroundingsOf([input]), say);
+
+function convertInput(input: Input, around: Surroundings, say: Say): JsonObject[] {
   const kind = kindOf(input);
   if (kind === undefined) throw new Error(notConverted(input.object));
-  const read = (path: string) => readFrom(input, path);
-  return convertOne(kind, input.object, around, read, say).map((object) => fit(object, fields, say));
+  return convertOne(kind, input.object, around, (path) => readFrom(input, path), say);
 }
 
 function notConverted({ kind, Labels, type, params }: JsonObject): string {
@@ -170,11 +176,11 @@ function convertOne(
   fields.take('apiVersion', 'kind');
   fields.take('kind');
   fields.take('Kind');
-  fields.drop('status', 'the cluster writes it');
+  fields.drop('status', 'the cluster writes it', 'usual');
   const metadata = metadataOf(fields);
   const { name, namespace } = metadata;
   const made = (spec: JsonObject, more: JsonObject = {}): JsonObject => ({
-    apiVersion: versions[kind] ?? 'v1',
+    apiVersion: versionOf(kind),
     kind,
     metadata: { ...metadata, ...more },
     spec,

@@ -2,10 +2,10 @@
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 
 /**
- * Takes a note of what is left out, added or read in another way. `unknown` marks a field of which nothing is known: it may be a
- * mistyped one of Kubernetes' own.
+ * Takes a note of what is left out, added or read in another way. Two kinds of notes tell nothing of the system that a manifest is
+ * for: of a field of which nothing is known, such as a mistyped one, and of what manifests of Kubernetes have too.
  */
-export type Say = (note: string, about?: 'unknown') => void;
+export type Say = (note: string, about?: 'unknown' | 'usual') => void;
 
 export class Fields {
   readonly #record: JsonObject;
@@ -79,13 +79,13 @@ export class Fields {
     return Object.fromEntries(rest);
   }
 
-  say(name: string, note: string, about?: 'unknown'): void {
+  say(name: string, note: string, about?: 'unknown' | 'usual'): void {
     this.#say(`${this.#path}${name}: ${note}`, about);
   }
 
   /** Takes a field for which there is nothing here, and says why. */
-  drop(name: string, why: string): void {
-    if (this.take(name) !== undefined) this.say(name, `left out: ${why}`);
+  drop(name: string, why: string, about?: 'usual'): void {
+    if (this.take(name) !== undefined) this.say(name, `left out: ${why}`, about);
   }
 
   /** Tells of every field that nobody took. */

@@ -22,6 +22,7 @@ function typeName({ apiVersion, kind }: JsonObject): string {
 function fields(object: JsonObject, type: ObjectType, path: string, say: Say): JsonObject {
   const entries = Object.entries(object).flatMap(([name, value]) => {
     const field = fieldOf(name, object, type);
+    if (field && field.name !== name) say(`${path}${name} becomes ${field.name}`);
     if (field) return [[field.name, fitted(value, field.type, `${path}${field.name}`, say, field)] as const];
     if (value !== null) say(`${path}${name}: left out: Kubernetes has no such field`, 'unknown');
     return [];
@@ -70,8 +71,8 @@ function scalar(
   say: Say,
   choices: readonly string[] = [],
 ): unknown {
-  const changed = (to: string) => {
-    say(`${path}: ${JSON.stringify(value)} becomes ${JSON.stringify(to)}`);
+  const changed = (to: string, about?: 'usual') => {
+    say(`${path}: ${JSON.stringify(value)} becomes ${JSON.stringify(to)}`, about);
     return to;
   };
   if (type === 'quantity' && (typeof value === 'string' || typeof value === 'number')) {
@@ -79,7 +80,7 @@ function scalar(
     return quantity === undefined ? value : changed(quantity);
   }
   if (type === 'string') {
-    if (typeof value === 'number' || typeof value === 'boolean') return changed(String(value));
+    if (typeof value === 'number' || typeof value === 'boolean') return changed(String(value), 'usual');
     return choices.find((one) => one.toLowerCase() === String(value).toLowerCase()) ?? value;
   }
   if ((type === 'int32' || type === 'int64') && typeof value === 'string' && /^-?\d{1,15}$/.test(value))

@@ -88,9 +88,9 @@ export function podTemplate(value: unknown, path: string, labelsOf: LabelsOfPods
   const metadata = template.part('metadata');
   const [labels, annotations] = [metadata.take('labels'), metadata.take('annotations')];
   const label = metadata.text('label');
-  metadata.drop('name', 'each pod gets a name');
-  metadata.drop('namespace', 'its pods are where it is');
-  template.drop('status', 'the cluster writes it');
+  metadata.drop('name', 'each pod gets a name', 'usual');
+  metadata.drop('namespace', 'its pods are where it is', 'usual');
+  template.drop('status', 'the cluster writes it', 'usual');
   const spec = template.take('spec');
   template.end();
   return {

@@ -27,6 +27,7 @@ export function persistentVolumeClaim(spec: Fields, hasVolumes: boolean): JsonOb
       hasVolumes
         ? "added: '', which binds the claim to a volume that exists"
         : 'none, so the default class provisions a volume',
+      'usual',
     );
   const storageClassName = own ?? (hasVolumes ? '' : undefined);
   return {
