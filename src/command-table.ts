@@ -1,6 +1,7 @@
 /** The commands of the executable, each loaded when it is called: one line each. */
 import { version } from './base/version.ts';
 import type { Entry } from './dispatch.ts';
+import { kubernetesFields } from './roles/kubernetes-fields.ts';
 
 export const commands: Readonly<Record<string, Entry>> = {
   up: {
@@ -31,7 +32,7 @@ export const commands: Readonly<Record<string, Entry>> = {
   ctl: {
     about: 'the client: get, apply, delete, logs, …',
     like: 'kubectl',
-    load: async () => (await import('./cli/ctl.ts')).processCommand(),
+    load: async () => (await import('./cli/ctl.ts')).processCommand({ kubernetesFields }),
   },
   'slurm-client': {
     about: 'what the pods of SlurmJobs run',

@@ -26,11 +26,13 @@ export function ctlCommand(io: Io): AnyCommand {
   return withKubectlHints(command, kubectlOnly);
 }
 
+type Ports = Pick<Io, 'kubernetesFields'>;
+
 /** The client of this process. Call it once. */
-export const processCommand = (): AnyCommand => ctlCommand(processIo());
+export const processCommand = (ports: Ports): AnyCommand => ctlCommand(processIo(ports));
 
 /** This process: its own streams, and Ctrl-C. Call it once. */
-export function processIo(): Io {
+export function processIo(ports: Ports): Io {
   // `ctl get -w | head` closes the pipe early: the command ends, and that is no failure. main reports other errors.
   process.stdout.on('error', (error) => {
     if (isReaderGone(error)) process.exit();
@@ -57,6 +59,7 @@ export function processIo(): Io {
     homeDirectory: homedir(),
     clock: systemClock,
     random: systemRandom,
+    ...ports,
     signal,
     exitWith: (status) => {
       process.exitCode = status;

@@ -3,6 +3,7 @@ import type { JsonObject } from '../apimachinery/equality.ts';
 import { StatusError } from '../apimachinery/status-error.ts';
 import { openApiPath, schemaOfKind } from './apply/merge-schema.ts';
 import type { Cluster } from './cluster.ts';
+import { adviseToConvert } from './convert-advice.ts';
 import { inContext } from './errors.ts';
 import { manifestFaults, pathOf } from './manifest-faults-plan.ts';
 import { recordAt } from './objects.ts';
@@ -26,7 +27,12 @@ export async function reportInFile(
   const { file, line } = target.manifest;
   const whole = doing === undefined ? error : inContext(error, `${doing} "${file}:${line}"`);
   for (const one of (await faultsInFile(cluster(), target, error)) ?? [whole]) report(one);
+  if (isRefused(error)) await adviseToConvert({ io }, target.manifest);
 }
+
+/** Whether the server refuses what the object says, not who sends it or when. */
+const isRefused = (error: unknown) =>
+  error instanceof StatusError && (error.status.reason === 'Invalid' || error.status.reason === 'BadRequest');
 
 /**
  * An error for each fault, such as `web.yaml:5: spec.replicas: expected a whole number, got "two"`. Undefined if the error is

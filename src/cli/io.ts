@@ -1,5 +1,6 @@
 /** Everything outside that a command may use: streams, environment, clock and randomness. Tests pass in their own. */
 import type { Readable, Writable } from 'node:stream';
+import type { FieldTable } from '../apimachinery/field-types.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Progress } from '../base/live-lines.ts';
 import type { Random } from '../base/random.ts';
@@ -24,6 +25,8 @@ export interface Io {
   readonly homeDirectory: string;
   readonly clock: Clock;
   readonly random: Random;
+  /** The fields of Kubernetes' own kinds, for commands that ask no server. Loaded when it is called. */
+  kubernetesFields(): Promise<FieldTable>;
   /** Aborts when the user interrupts; the command then ends with status 130 and says nothing. */
   readonly signal: AbortSignal;
   /** The exit status, when it is not 0 and no error is thrown. */

@@ -187,8 +187,7 @@ function fromValue(value: unknown, position: Position, kindless: boolean): Manif
   if (!isRecord(value)) return [failure(`${where}: expected an object with apiVersion, kind and metadata`)];
   const { apiVersion, kind = kindless ? '' : undefined } = value;
   if (kindless && kind === '') return [{ ...position, apiVersion: '', kind, object: value }];
-  if (typeof kind !== 'string' || kind === '')
-    return [failure(`${where}: kind is missing: say what it is, such as Deployment`)];
+  if (typeof kind !== 'string' || kind === '') return [failure(kindMissing(where))];
   if (apiVersion !== undefined && apiVersion !== null && typeof apiVersion !== 'string')
     return [failure(`${where}: apiVersion: expected text such as v1 or apps/v1`)];
   if (kind.endsWith('List') && Array.isArray(value.items))
@@ -198,5 +197,9 @@ function fromValue(value: unknown, position: Position, kindless: boolean): Manif
     });
   return [{ ...position, apiVersion: apiVersion ?? '', kind, object: value }];
 }
+
+/** The message for an object without a kind at `where`. */
+export const kindMissing = (where: string): string =>
+  `${where}: kind is missing: say what it is, such as Deployment`;
 
 const failure = (message: string): ManifestEntry => ({ error: new Error(message) });

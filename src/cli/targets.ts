@@ -5,6 +5,7 @@ import { nearest } from '../base/nearest.ts';
 import { UsageError } from '../base/usage-error.ts';
 import { collectionPath, objectPath, query } from '../client/resource-path.ts';
 import type { Cluster } from './cluster.ts';
+import { adviseToConvert } from './convert-advice.ts';
 import {
   type ApiResource,
   type ApiResources,
@@ -14,7 +15,7 @@ import {
 } from './discovery.ts';
 import type { Flags } from './flags.ts';
 import { notServedKind } from './kubernetes-kinds.ts';
-import { type Manifest, readManifests } from './manifests.ts';
+import { kindMissing, type Manifest, readManifests } from './manifests.ts';
 import { metadataOf, recordsAt } from './objects.ts';
 import type { VerbContext } from './verb.ts';
 
@@ -145,7 +146,7 @@ export async function manifestTargets(
   cluster: Cluster,
   verb?: 'apply' | 'create',
 ): Promise<ManifestTarget[]> {
-  const entries = await readManifests(context.io, context.flags);
+  const entries = await readManifests(context.io, context.flags, { kindless: verb !== undefined });
   if (verb && entries.length === 0) throw new Error(`no objects passed to ${verb}`);
   const all = await cluster.resources();
   const targets: ManifestTarget[] = [];
@@ -155,6 +156,7 @@ export async function manifestTargets(
       targets.push(manifestTarget(entry, cluster, all));
     } catch (error) {
       context.report(error);
+      if (verb && !('error' in entry)) await adviseToConvert(context, entry);
     }
   }
   return targets;
@@ -171,6 +173,7 @@ export interface ManifestTarget extends ObjectTarget {
 function manifestTarget(manifest: Manifest, cluster: Cluster, all: ApiResources): ManifestTarget {
   const { apiVersion, kind, file, line } = manifest;
   const where = `${file}:${line}`;
+  if (kind === '') throw new Error(kindMissing(where));
   const resource = resourceOfKind(all, apiVersion, kind);
   if (!resource) throw new Error(`${where}: ${unknownKind(all, apiVersion, kind)}`);
   const metadata = isRecord(manifest.object.metadata) ? manifest.object.metadata : {};

@@ -8,6 +8,7 @@ import { processIo } from '../cli/ctl.ts';
 import type { FlagTable } from '../cli/flags.ts';
 import type { Io } from '../cli/io.ts';
 import { type AnyCommand, toCommand, type Verb } from '../cli/verb.ts';
+import { kubernetesFields } from './kubernetes-fields.ts';
 import { nodeConfigFile } from './settings/node-config.ts';
 import { settingTable } from './settings/setting-table.ts';
 import { type BundlePart, makeBundle } from './support/bundle.ts';
@@ -78,4 +79,4 @@ const supportBundle: Verb = {
 export const supportBundleCommand = (io: Io): AnyCommand => toCommand(supportBundle, io, 'support-bundle');
 
 /** For this process. Call it once. */
-export const processCommand = (): AnyCommand => supportBundleCommand(processIo());
+export const processCommand = (): AnyCommand => supportBundleCommand(processIo({ kubernetesFields }));

@@ -18,6 +18,7 @@ import { metadataOf, numberAt, recordsAt, textAt } from '../cli/objects.ts';
 import { TableWriter } from '../cli/printers/table-writer.ts';
 import { type AnyCommand, toCommand, type Verb, type VerbContext } from '../cli/verb.ts';
 import { authorityHash } from '../pki/credentials.ts';
+import { kubernetesFields } from './kubernetes-fields.ts';
 
 const secrets = '/api/v1/namespaces/kube-system/secrets';
 const apiEndpoints =
@@ -98,7 +99,7 @@ export const tokenCommand = (io: Io): AnyCommand =>
   );
 
 /** The command of this process. Call it once. */
-export const processCommand = (): AnyCommand => tokenCommand(processIo());
+export const processCommand = (): AnyCommand => tokenCommand(processIo({ kubernetesFields }));
 
 /** Either half's owner may name it: the id alone, or the token as it was printed. */
 function idOf(word: string): string {

@@ -17,6 +17,7 @@ import type { Io } from '../cli/io.ts';
 import { TableWriter } from '../cli/printers/table-writer.ts';
 import { type AnyCommand, toCommand, type Verb, type VerbContext } from '../cli/verb.ts';
 import { formatKubeconfig, singleKubeconfig } from '../client/kubeconfig.ts';
+import { kubernetesFields } from './kubernetes-fields.ts';
 import { bindings, grant } from './users/bindings.ts';
 import { orderCertificate, type UserSubject } from './users/certificate.ts';
 
@@ -177,4 +178,4 @@ export const userCommand = (io: Io): AnyCommand =>
   );
 
 /** The command of this process. Call it once. */
-export const processCommand = (): AnyCommand => userCommand(processIo());
+export const processCommand = (): AnyCommand => userCommand(processIo({ kubernetesFields }));

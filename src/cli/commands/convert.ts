@@ -30,7 +30,9 @@ export const convert: Verb = {
     const format = objectFormat(flags.oneOf('output', ['yaml', 'json'] as const) ?? 'yaml');
     const lines = flags.text('workflow-lines');
     const { objects, notes, errors } =
-      lines === undefined ? convertAll(await inputsOf(context)) : await ofLines(context, lines);
+      lines === undefined
+        ? convertAll(await inputsOf(context), await io.kubernetesFields())
+        : await ofLines(context, lines);
     for (const note of notes) io.err(`Note: ${note}\n`);
     for (const error of errors) report(error);
     io.out(objects.map((object) => format?.(object) ?? '').join('---\n'));

@@ -3,6 +3,7 @@ import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { parseDuration } from '../../base/time.ts';
 import { recordAt } from '../objects.ts';
 import type { Fields } from './fields.ts';
+import { asName } from './workflows.ts';
 
 /** Pods of the same input, which autoscalers may name: such a pod becomes what is scaled. */
 export type Pods = ReadonlyMap<string, JsonObject>;
@@ -23,11 +24,11 @@ export function autoscaler(name: string, spec: Fields, pods: Pods): Converted {
   spec.drop('selector', 'what is scaled has one of its own');
   const metrics = metricsOf(spec);
   if (metrics.length === 0) throw new Error('spec.metrics: nothing says by what it scales');
-  const behavior = spec.take('behavior');
+  const [behavior, minReplicas] = [spec.take('behavior'), spec.take('minReplicas')];
   return {
     spec: {
       scaleTargetRef: target.ref,
-      minReplicas: spec.take('minReplicas') ?? 1,
+      ...(minReplicas !== undefined && { minReplicas }),
       maxReplicas: spec.take('maxReplicas'),
       metrics,
       ...(behavior !== undefined && { behavior }),
@@ -38,7 +39,7 @@ export function autoscaler(name: string, spec: Fields, pods: Pods): Converted {
 }
 
 function targetOf(own: string, spec: Fields, pods: Pods) {
-  const refer = (kind: string, name: string) => ({ apiVersion: 'apps/v1', kind, name });
+  const refer = (kind: string, name: string, apiVersion = 'apps/v1') => ({ apiVersion, kind, name });
   const template = spec.take('template');
   if (isRecord(template)) {
     spec.say('template', `becomes a Deployment named ${own}`);
@@ -47,11 +48,15 @@ function targetOf(own: string, spec: Fields, pods: Pods) {
   const target = spec.part('scaleTargetRef', 'workload');
   const metadata = target.part('metadata');
   const kind = target.text('kind') ?? 'Deployment';
-  const name = target.text('name') ?? metadata.text('name');
-  target.take('apiVersion');
+  const given = target.text('name') ?? metadata.text('name');
+  const apiVersion = target.text('apiVersion');
   metadata.drop('namespace', 'what is scaled is in the namespace of the autoscaler');
-  if (name === undefined) throw new Error('spec.scaleTargetRef: nothing says what is scaled');
-  if (kind.toLowerCase() !== 'pod') return { ref: refer(canonicalKind(kind), name) };
+  if (given === undefined) throw new Error('spec.scaleTargetRef: nothing says what is scaled');
+  const name = asName(given);
+  if (kind.toLowerCase() !== 'pod') {
+    const known = knownKind(kind);
+    return { ref: known ? refer(known, name) : refer(kind, name, apiVersion) };
+  }
   const pod = pods.get(name);
   if (!pod)
     throw new Error(
@@ -65,8 +70,9 @@ function targetOf(own: string, spec: Fields, pods: Pods) {
   };
 }
 
-const canonicalKind = (kind: string) =>
-  ['Deployment', 'ReplicaSet', 'StatefulSet'].find((one) => one.toLowerCase() === kind.toLowerCase()) ?? kind;
+/** The kinds of apps/v1 that are scaled. */
+const knownKind = (kind: string) =>
+  ['Deployment', 'ReplicaSet', 'StatefulSet'].find((one) => one.toLowerCase() === kind.toLowerCase());
 
 /** `15`, `15s`: whole seconds, between those that are possible. */
 function secondsOf(value: unknown): number | undefined {
@@ -79,7 +85,9 @@ function secondsOf(value: unknown): number | undefined {
 /** A list is Kubernetes' own form. */
 function metricsOf(spec: Fields): unknown[] {
   const list = spec.has('metrics') && spec.take('metrics');
-  if (Array.isArray(list)) return list;
+  if (Array.isArray(list)) return list.map((one, index) => withAmount(one, index, spec));
+  const cpu = spec.take('targetCPUUtilizationPercentage');
+  if (cpu !== undefined) return [resource('cpu', { type: 'Utilization', averageUtilization: cpu })];
   const metrics = spec.part('metrics');
   const shares = [
     ['cpu', metrics.take('cpuPercent')],
@@ -93,6 +101,19 @@ function metricsOf(spec: Fields): unknown[] {
     ...shares.flatMap(([name, value]) => (value === undefined ? [] : [byShare(metrics, name, value)])),
     ...bounds.flatMap(([name, field]) => (metrics.has(field) ? byAmount(metrics, name, field) : [])),
   ];
+}
+
+/** A share of `2M` is an amount. */
+function withAmount(metric: unknown, index: number, spec: Fields): unknown {
+  const { averageUtilization, ...target } = recordAt(metric, 'resource', 'target');
+  if (!isRecord(metric) || typeof averageUtilization !== 'string' || /^\d+$/.test(averageUtilization))
+    return metric;
+  spec.say(
+    `metrics[${index}].resource.target.averageUtilization`,
+    'becomes averageValue: it is no percentage',
+  );
+  const changed = { ...target, type: 'AverageValue', averageValue: averageUtilization };
+  return { ...metric, resource: { ...recordAt(metric, 'resource'), target: changed } };
 }
 
 const resource = (name: string, target: JsonObject) => ({ type: 'Resource', resource: { name, target } });

@@ -3,10 +3,14 @@
  * Pure (docs/decisions/0057-other-dialects.md says which dialects).
  */
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
+import type { FieldTable } from '../../apimachinery/field-types.ts';
+import type { LabelsOfPods } from './affinity.ts';
 import { autoscaler } from './autoscaler.ts';
-import { Fields } from './fields.ts';
+import { Fields, type Say } from './fields.ts';
+import { fit } from './fit.ts';
 import { fn, pathFields, type Read, type Source } from './functions.ts';
 import { podSpec, podTemplate } from './pods.ts';
+import { dns, service } from './services.ts';
 import { isSlurmJob, slurmJob, slurmPathFields } from './slurm-jobs.ts';
 import { persistentVolume, persistentVolumeClaim } from './volumes.ts';
 import { asName, workflow } from './workflows.ts';
@@ -56,6 +60,9 @@ const versions: Readonly<Record<string, string>> = {
   SlurmJob: 'minik8s.io/v1',
 };
 
+/** The version in which objects of a kind are printed. */
+export const versionOf = (kind: string): string => versions[kind] ?? 'v1';
+
 /** Workflows and functions of some systems have no kind. */
 function wordOf({ kind, Kind, States, functionFile, command }: JsonObject): string {
   const word = kind ?? Kind;
@@ -64,7 +71,8 @@ function wordOf({ kind, Kind, States, functionFile, command }: JsonObject): stri
   return functionFile === undefined && command === undefined ? '' : 'function';
 }
 
-function kindOf({ object }: Input): string | undefined {
+/** The kind that an input becomes; undefined for one that is not converted. */
+export function kindOf({ object }: Pick<Input, 'object'>): string | undefined {
   const word = wordOf(object);
   return word === 'job' && isSlurmJob(object) ? 'SlurmJob' : kinds[word];
 }
@@ -81,25 +89,16 @@ export function pathsOf(input: Input): string[] {
   });
 }
 
-export function convert(inputs: readonly Input[]): Conversion {
+/** `fields` are those of Kubernetes' own kinds: what an object has beside them is left out. */
+export function convert(inputs: readonly Input[], fields: FieldTable): Conversion {
   const objects: JsonObject[] = [];
   const notes: string[] = [];
   const errors: Error[] = [];
-  const surroundings = {
-    pods: new Map(
-      inputs
-        .filter((input) => kindOf(input) === 'Pod')
-        .map(({ object }) => [nameOf(object), withPlainPod(object)] as const),
-    ),
-    hasVolumes: inputs.some((input) => kindOf(input) === 'PersistentVolume'),
-  };
+  const surroundings = surroundingsOf(inputs);
   for (const input of inputs) {
     const say = (note: string) => notes.push(`${input.where}: ${note}`);
     try {
-      const kind = kindOf(input);
-      if (kind === undefined) throw new Error(notConverted(input.object));
-      const read = (path: string) => readFrom(input, path);
-      objects.push(...convertOne(kind, input.object, { ...surroundings, read }, say));
+      for (const made of convertInput(input, surroundings, say)) objects.push(fit(made, fields, say));
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       errors.push(new Error(`${input.where}: ${why}`, { cause: error }));
@@ -111,7 +110,21 @@ export function convert(inputs: readonly Input[]): Conversion {
   return { objects: objects.filter((one) => !isScaled(one)), notes, errors };
 }
 
-function notConverted({ kind }: JsonObject): string {
+/** What becomes of one input alone, before it has no other fields than Kubernetes has. Throws for what cannot be converted. */
+export const convertAlone = (input: Input, say: Say): JsonObject[] =>
+  convertInput(input, surroundingsOf([input]), say);
+
+function convertInput(input: Input, around: Surroundings, say: Say): JsonObject[] {
+  const kind = kindOf(input);
+  if (kind === undefined) throw new Error(notConverted(input.object));
+  return convertOne(kind, input.object, around, (path) => readFrom(input, path), say);
+}
+
+function notConverted({ kind, Labels, type, params }: JsonObject): string {
+  if (kind === 'Node' || (kind === undefined && isRecord(Labels)))
+    return 'a machine becomes a node with `minik8s node`, and its labels are those of --labels; `minik8s token create` says with which flags';
+  if (kind === undefined && type !== undefined && params !== undefined)
+    return 'an event that starts a function is not converted; see `ctl trigger create --help`, and for times a CronJob';
   if (kind === undefined || kind === '') return 'kind is missing: say what it is, such as Hpa';
   return `kind ${String(kind)} is not converted`;
 }
@@ -124,29 +137,50 @@ function readFrom({ sources }: Input, path: string): Source {
 }
 
 interface Surroundings {
-  readonly read: Read;
   readonly pods: ReadonlyMap<string, JsonObject>;
+  readonly labelsOf: LabelsOfPods;
   readonly hasVolumes: boolean;
 }
 
-type Say = (note: string) => void;
+function surroundingsOf(inputs: readonly Input[]): Surroundings {
+  const pods = inputs.filter((input) => kindOf(input) === 'Pod').map(({ object }) => object);
+  const labels = new Map(pods.map((pod) => [nameOf(pod), labelsIn(pod)] as const));
+  const labelsOf = (name: string) => labels.get(name);
+  const hasVolumes = inputs.some((input) => kindOf(input) === 'PersistentVolume');
+  const around = { pods: new Map<string, JsonObject>(), labelsOf, hasVolumes };
+  const unread: Read = (path) => {
+    throw new Error(`${path}: no pod names a path`);
+  };
+  const converted = pods.map(
+    (pod) => [nameOf(pod), convertOne('Pod', pod, around, unread, () => undefined)[0] ?? {}] as const,
+  );
+  return { ...around, pods: new Map(converted) };
+}
+
+function labelsIn({ metadata }: JsonObject): JsonObject {
+  const { labels, label } = isRecord(metadata) ? metadata : {};
+  if (isRecord(labels)) return labels;
+  return typeof label === 'string' ? { name: label } : {};
+}
 
 const nameOf = (object: JsonObject) => asName(String(isRecord(object.metadata) ? object.metadata.name : ''));
 
-const withPlainPod = (pod: JsonObject): JsonObject => ({
-  ...pod,
-  spec: podSpec(isRecord(pod.spec) ? pod.spec : {}, '', () => undefined),
-});
-
-function convertOne(kind: string, object: JsonObject, around: Surroundings, say: Say): JsonObject[] {
+function convertOne(
+  kind: string,
+  object: JsonObject,
+  around: Surroundings,
+  read: Read,
+  say: Say,
+): JsonObject[] {
   const fields = new Fields(object, '', say);
   fields.take('apiVersion', 'kind');
   fields.take('kind');
   fields.take('Kind');
+  fields.drop('status', 'the cluster writes it', 'usual');
   const metadata = metadataOf(fields);
   const { name, namespace } = metadata;
   const made = (spec: JsonObject, more: JsonObject = {}): JsonObject => ({
-    apiVersion: versions[kind] ?? 'v1',
+    apiVersion: versionOf(kind),
     kind,
     metadata: { ...metadata, ...more },
     spec,
@@ -160,12 +194,12 @@ function convertOne(kind: string, object: JsonObject, around: Surroundings, say:
         const { spec: own, annotations, deployment } = autoscaler(String(name), spec, around.pods);
         const scaler = made(own, Object.keys(annotations).length > 0 ? { annotations } : {});
         if (!deployment) return [scaler];
-        const template = podTemplate(deployment.template, 'spec.template.', say);
+        const template = podTemplate(deployment.template, 'spec.template.', around.labelsOf, say);
         return [deploymentOf(deployment.name, metadata, template), scaler];
       }
       case 'ReplicaSet':
       case 'Deployment':
-        return [made(workload(spec, say))];
+        return [made(workload(spec, around.labelsOf, say))];
       case 'PersistentVolume':
         return [made(persistentVolume(spec))];
       case 'PersistentVolumeClaim':
@@ -173,15 +207,18 @@ function convertOne(kind: string, object: JsonObject, around: Surroundings, say:
       case 'Dns':
         return [made(dns(spec))];
       case 'Function':
-        return [made(fn(wordOf(object), given(fields), spec, around.read))];
+        return [made(fn(wordOf(object), given(fields), spec, read))];
       case 'Workflow': {
         const { definition, input } = workflow(spec, typeof namespace === 'string' ? namespace : undefined);
         return [made({ definition }), ...(input === undefined ? [] : [runOf(metadata, input)])];
       }
       case 'SlurmJob':
-        return [made(slurmJob(String(name), spec, around.read))];
-      case 'Pod':
-        return [made(podSpec(spec.others(), 'spec.', say))];
+        return [made(slurmJob(String(name), spec, read))];
+      case 'Pod': {
+        const beside = ['nodeName', 'nodeSelector'].filter((field) => fields.has(field));
+        const placed = Object.fromEntries(beside.map((field) => [field, fields.take(field)]));
+        return [made(podSpec({ ...placed, ...spec.others() }, 'spec.', around.labelsOf, say))];
+      }
       default:
         return [made(service(spec))];
     }
@@ -208,7 +245,7 @@ function metadataOf(fields: Fields): JsonObject {
   const name = asName(before);
   if (name !== before) (own === undefined ? fields : metadata).say('name', `${before} becomes ${name}`);
   const kept = Object.fromEntries(
-    ['namespace', 'labels', 'annotations'].flatMap((field) => {
+    ['generateName', 'namespace', 'labels', 'annotations'].flatMap((field) => {
       const value = metadata.take(field);
       return value === undefined ? [] : [[field, value]];
     }),
@@ -228,29 +265,17 @@ function deploymentOf(name: string, { namespace }: JsonObject, template: JsonObj
   };
 }
 
-/** A selector may be the labels themselves. */
-function workload(spec: Fields, say: Say): JsonObject {
+/** A selector may be the labels themselves, or missing: then the labels of the template are meant. */
+function workload(spec: Fields, labelsOf: LabelsOfPods, say: Say): JsonObject {
   const selector = spec.take('selector');
   const isOwn =
     isRecord(selector) && (isRecord(selector.matchLabels) || Array.isArray(selector.matchExpressions));
-  const template = podTemplate(spec.take('template'), 'spec.template.', say);
-  return { ...spec.others(), selector: isOwn ? selector : { matchLabels: selector ?? {} }, template };
-}
-
-function dns(spec: Fields): JsonObject {
-  const paths = spec.take('paths');
+  const template = podTemplate(spec.take('template'), 'spec.template.', labelsOf, say);
+  spec.drop('update', 'which pods go first is not chosen');
+  const { labels } = isRecord(template.metadata) ? template.metadata : {};
   return {
-    host: spec.text('host', 'hostname'),
-    paths: (Array.isArray(paths) ? paths : []).map((one: JsonObject) => ({
-      path: one.path ?? one.urlPath ?? one.subPath ?? '/',
-      serviceName: one.serviceName ?? one.svcName ?? one.service,
-      servicePort: Number(one.servicePort ?? one.svcPort ?? one.port),
-    })),
+    ...spec.others(),
+    selector: isOwn ? selector : { matchLabels: selector ?? labels ?? {} },
+    template,
   };
-}
-
-function service(spec: Fields): JsonObject {
-  if (spec.has('clusterIP') && spec.text('clusterIP') !== 'None')
-    spec.say('clusterIP', 'left out: the cluster gives an address of its own');
-  return spec.text('clusterIP') === 'None' ? { clusterIP: 'None', ...spec.others() } : spec.others();
 }

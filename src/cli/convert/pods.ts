@@ -1,45 +1,103 @@
 /** Pods, and templates of pods. Pure. */
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
-import { Fields } from './fields.ts';
+import { type LabelsOfPods, placement } from './affinity.ts';
+import { containerPorts } from './container-ports.ts';
+import { Fields, type Say } from './fields.ts';
+import { asName } from './workflows.ts';
 
-type Say = (note: string) => void;
-
-/** A path alone is a volume; a container may name the machine's directory itself. */
-export function podSpec(record: JsonObject, path: string, say: Say): JsonObject {
+/** The spec of a pod. A path alone is a volume; a container may name the machine's directory, or volumes, itself. */
+export function podSpec(record: JsonObject, path: string, labelsOf: LabelsOfPods, say: Say): JsonObject {
   const spec = new Fields(record, path, say);
   spec.drop('resources', 'resources are those of containers');
-  const volumes = listOf(spec.take('volumes')).map((volume) =>
-    typeof volume.hostPath === 'string' ? { ...volume, hostPath: { path: volume.hostPath } } : volume,
-  );
-  const containers = listOf(spec.take('containers')).map((container, index) => {
-    const { mounts, ...rest } = container;
-    const own = listOf(mounts).map((mount, at) => {
-      const name = `mount-${index}-${at}`;
-      const fields = new Fields(mount, `${path}containers[${index}].mounts[${at}].`, say);
-      volumes.push({ name, hostPath: { path: fields.text('hostPath') ?? '' } });
-      const readOnly = fields.take('readOnly') === true;
-      const mountPath = fields.text('containerPath') ?? '';
-      fields.end();
-      return { name, mountPath, ...(readOnly && { readOnly }) };
-    });
-    return own.length === 0 ? rest : { ...rest, volumeMounts: [...listOf(rest.volumeMounts), ...own] };
-  });
-  return { ...spec.others(), containers, ...(volumes.length > 0 && { volumes }) };
-}
-
-/** Of a template only labels and annotations go to pods. */
-export function podTemplate(value: unknown, path: string, say: Say): JsonObject {
-  const template = new Fields(isRecord(value) ? value : {}, path, say);
-  const metadata = template.part('metadata');
-  const [labels, annotations] = [metadata.take('labels'), metadata.take('annotations')];
-  metadata.drop('name', 'each pod gets a name');
-  metadata.drop('namespace', 'its pods are where it is');
-  const spec = template.take('spec');
-  template.end();
+  spec.drop('status', 'the cluster writes it');
+  const probe = spec.take('livenessProbe');
+  if (probe !== undefined) spec.say('livenessProbe', 'becomes the probe of each container without one');
+  const volumes = spec.items('volumes').map(volumeOf);
+  const containers = spec
+    .items('containers')
+    .map((container, index) => containerOf(container, index, probe, volumes));
+  const initContainers = spec
+    .items('initContainers')
+    .map((container, index) => containerOf(container, index, undefined, volumes));
+  const placed = placement(spec, labelsOf);
+  const others = spec.others();
+  spec.end();
   return {
-    metadata: { labels: labels ?? {}, ...(annotations !== undefined && { annotations }) },
-    spec: podSpec(isRecord(spec) ? spec : {}, `${path}spec.`, say),
+    ...others,
+    ...placed,
+    ...(initContainers.length > 0 && { initContainers }),
+    containers,
+    ...(volumes.length > 0 && { volumes }),
   };
 }
 
-const listOf = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isRecord) : []);
+function volumeOf(volume: Fields): JsonObject {
+  const [name, hostPath, claim] = [
+    nameIn(volume),
+    volume.take('hostPath'),
+    volume.take('persistentVolumeClaim'),
+  ];
+  return {
+    ...name,
+    ...(hostPath !== undefined && { hostPath: typeof hostPath === 'string' ? { path: hostPath } : hostPath }),
+    ...(claim !== undefined && { persistentVolumeClaim: claimOf(claim) }),
+    ...volume.others(),
+  };
+}
+
+const claimOf = (claim: unknown) =>
+  isRecord(claim) && typeof claim.claimName === 'string'
+    ? { ...claim, claimName: asName(claim.claimName) }
+    : claim;
+
+/** The name of a container or volume, which is a label in Kubernetes. */
+function nameIn(fields: Fields): JsonObject {
+  const before = fields.text('name');
+  if (before === undefined) return {};
+  const name = asName(before);
+  if (name !== before) fields.say('name', `${before} becomes ${name}`);
+  return { name };
+}
+
+/** Adds the volumes that the container has of its own to those of the pod. */
+function containerOf(fields: Fields, index: number, probe: unknown, volumes: JsonObject[]): JsonObject {
+  const name = nameIn(fields);
+  const ports = containerPorts(fields);
+  volumes.push(...fields.items('volumes').map(volumeOf));
+  const mounted = fields.items('volumeMounts').map((mount) => ({ ...nameIn(mount), ...mount.others() }));
+  const own = fields.items('mounts').map((mount, at) => {
+    const volume = `mount-${index}-${at}`;
+    volumes.push({ name: volume, hostPath: { path: mount.text('hostPath') ?? '' } });
+    const readOnly = mount.take('readOnly') === true;
+    return { name: volume, mountPath: mount.text('containerPath') ?? '', ...(readOnly && { readOnly }) };
+  });
+  const volumeMounts = [...mounted, ...own];
+  const withProbe = probe !== undefined && !fields.has('livenessProbe');
+  return {
+    ...name,
+    ...fields.others(),
+    ...(withProbe && { livenessProbe: probe }),
+    ...(ports.length > 0 && { ports }),
+    ...(volumeMounts.length > 0 && { volumeMounts }),
+  };
+}
+
+/** Of a template only labels and annotations go to pods. */
+export function podTemplate(value: unknown, path: string, labelsOf: LabelsOfPods, say: Say): JsonObject {
+  const template = new Fields(isRecord(value) ? value : {}, path, say);
+  const metadata = template.part('metadata');
+  const [labels, annotations] = [metadata.take('labels'), metadata.take('annotations')];
+  const label = metadata.text('label');
+  metadata.drop('name', 'each pod gets a name', 'usual');
+  metadata.drop('namespace', 'its pods are where it is', 'usual');
+  template.drop('status', 'the cluster writes it', 'usual');
+  const spec = template.take('spec');
+  template.end();
+  return {
+    metadata: {
+      labels: labels ?? (label === undefined ? {} : { name: label }),
+      ...(annotations !== undefined && { annotations }),
+    },
+    spec: podSpec(isRecord(spec) ? spec : {}, `${path}spec.`, labelsOf, say),
+  };
+}

@@ -76,7 +76,10 @@ function ofMakefile(name: string, fields: Fields, read: Read): JsonObject {
   );
   const slurm = fields.part('slurm');
   slurm.drop('jobName', 'the job has the name of the object');
-  const target = slurm.text('targetExecutableFileName') ?? name;
+  const given = slurm.text('targetExecutableFileName');
+  const target = given ?? name;
+  if (given === undefined)
+    slurm.say('targetExecutableFileName', `missing: the job runs ./${name}, which the Makefile has to make`);
   const time = slurm.text('time');
   return {
     files,

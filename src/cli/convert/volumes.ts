@@ -11,7 +11,7 @@ export function persistentVolume(spec: Fields): JsonObject {
   return {
     capacity: isRecord(capacity) ? capacity : { storage: String(capacity) },
     accessModes: spec.take('accessModes'),
-    persistentVolumeReclaimPolicy: policy ?? 'Retain',
+    ...(policy !== undefined && { persistentVolumeReclaimPolicy: policy }),
     ...(remote && { nfs: { server, path: remote.text('path') ?? '/' } }),
     ...spec.others(),
   };
@@ -25,8 +25,9 @@ export function persistentVolumeClaim(spec: Fields, hasVolumes: boolean): JsonOb
     spec.say(
       'storageClassName',
       hasVolumes
-        ? "'' so that it gets a volume that is there"
-        : 'none, so that the default class makes a volume',
+        ? "added: '', which binds the claim to a volume that exists"
+        : 'none, so the default class provisions a volume',
+      'usual',
     );
   const storageClassName = own ?? (hasVolumes ? '' : undefined);
   return {

@@ -46,41 +46,46 @@ export function checked(definition: JsonObject, say: Pick<Fields, 'say'>): JsonO
 
 /** A list of nodes, in which a choice without a match ends the workflow. */
 function ofNodes(fields: Fields): Workflow {
-  const nodes = recordsOf(fields.take('WorkflowNodes', 'workflowNodes', 'nodes'));
+  const nodes = fields.items('WorkflowNodes', 'workflowNodes', 'nodes').map((node) => ({
+    node,
+    name: node.text('Name', 'name') ?? '',
+    type: node.text('Type', 'type') ?? '',
+    next: node.text('Next', 'next') ?? '',
+  }));
   if (nodes.length === 0) throw new Error('WorkflowNodes: there are none');
-  const states = new StateTable(nodes.map((node) => textOf(node, 'Name', 'name')));
-  for (const node of nodes) {
-    const [name, type] = [textOf(node, 'Name', 'name'), textOf(node, 'Type', 'type')];
-    const next = textOf(node, 'Next', 'next');
+  const states = new StateTable(nodes.map(({ name }) => name));
+  for (const { node, name, type, next } of nodes) {
+    // A node that leads nowhere is an end anyway.
+    node.take('End', 'end');
     if (type.toLowerCase() === 'task') states.add(name, task(name, next));
     else if (type.toLowerCase() === 'choice')
       states.add(name, {
         Type: 'Choice',
-        Choices: recordsOf(node.Choices ?? node.choices).map((choice) => ({
+        Choices: node.items('Choices', 'choices').map((choice) => ({
           ...comparison(
-            variable(textOf(choice, 'Variable', 'variable')),
-            textOf(choice, 'Condition', 'condition'),
-            choice.Number ?? choice.number ?? choice.String ?? choice.string ?? choice.Value ?? choice.value,
+            variable(choice.text('Variable', 'variable') ?? ''),
+            choice.text('Condition', 'condition') ?? '',
+            choice.take('Number', 'number', 'String', 'string', 'Value', 'value'),
           ),
-          Next: states.nameOr(textOf(choice, 'Next', 'next')),
+          Next: states.nameOr(choice.text('Next', 'next') ?? ''),
         })),
         Default: states.nameOr(next),
       });
     else throw new Error(`node ${name}: its type ${JSON.stringify(type)} is neither Task nor Choice`);
   }
   const start = fields.text('StartAt', 'startAt');
-  return { definition: states.definition(start ?? textOf(nodes[0] ?? {}, 'Name', 'name')) };
+  return { definition: states.definition(start ?? nodes[0]?.name ?? '') };
 }
 
 /** A list of nodes with `funcData` or `choiceData`, which runs once with `entryParams`. */
 function ofEntryNode(fields: Fields, namespace: string | undefined): Workflow {
-  const nodes = recordsOf(fields.take('workflowNodes'));
-  const states = new StateTable(nodes.map((node) => textOf(node, 'name')));
-  for (const node of nodes) {
-    const name = textOf(node, 'name');
-    const type = textOf(node, 'type').toLowerCase();
-    if (type === 'func') states.add(name, ofFunc(name, node, fields, namespace));
-    else if (type === 'choice') states.add(name, ofChoice(node, states));
+  const nodes = fields
+    .items('workflowNodes')
+    .map((node) => ({ node, name: node.text('name') ?? '', type: node.text('type') ?? '' }));
+  const states = new StateTable(nodes.map(({ name }) => name));
+  for (const { node, name, type } of nodes) {
+    if (type.toLowerCase() === 'func') states.add(name, ofFunc(name, node, fields, namespace));
+    else if (type.toLowerCase() === 'choice') states.add(name, ofChoice(node, states));
     else throw new Error(`node ${name}: its type ${JSON.stringify(type)} is neither func nor choice`);
   }
   const input = fields.text('entryParams');
@@ -90,24 +95,23 @@ function ofEntryNode(fields: Fields, namespace: string | undefined): Workflow {
   };
 }
 
-function ofFunc(name: string, node: JsonObject, fields: Fields, namespace: string | undefined): JsonObject {
-  const called = isRecord(node.funcData) ? node.funcData : {};
-  const fn = asName(textOf(called, 'funcName') || name);
-  const place = textOf(called, 'funcNamespace');
-  const next = textOf(called, 'nextNodeName');
+function ofFunc(name: string, node: Fields, fields: Fields, namespace: string | undefined): JsonObject {
+  const called = node.part('funcData');
+  const fn = asName(called.text('funcName') || name);
+  const [place = '', next = ''] = [called.text('funcNamespace'), called.text('nextNodeName')];
   if (place === '' || place === (namespace ?? place)) return task(fn, next);
   fields.say(name, `the workflow's service account must be allowed to call functions of ${place}`);
   return task(`${place}/${fn}`, next);
 }
 
-function ofChoice(node: JsonObject, states: StateTable): JsonObject {
-  const choice = isRecord(node.choiceData) ? node.choiceData : {};
-  const of = variable(textOf(choice, 'checkVarName'));
-  const rule = comparison(of, textOf(choice, 'checkType'), choice.compareValue);
+function ofChoice(node: Fields, states: StateTable): JsonObject {
+  const choice = node.part('choiceData');
+  const of = variable(choice.text('checkVarName') ?? '');
+  const rule = comparison(of, choice.text('checkType') ?? '', choice.take('compareValue'));
   return {
     Type: 'Choice',
-    Choices: [{ ...rule, Next: states.nameOr(textOf(choice, 'trueNextNodeName')) }],
-    Default: states.nameOr(textOf(choice, 'falseNextNodeName')),
+    Choices: [{ ...rule, Next: states.nameOr(choice.text('trueNextNodeName') ?? '') }],
+    Default: states.nameOr(choice.text('falseNextNodeName') ?? ''),
   };
 }
 
@@ -209,10 +213,3 @@ export function comparison(of: string, word: string, value: unknown): JsonObject
 
 /** As names of objects have to be. */
 export const asName = (name: string): string => name.toLowerCase().replaceAll('_', '-');
-
-const recordsOf = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isRecord) : []);
-
-function textOf(record: JsonObject, ...names: readonly string[]): string {
-  const value = names.map((name) => record[name]).find((one) => one !== undefined && one !== null);
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
-}

@@ -1,6 +1,7 @@
 /** Kinds by their words, and what becomes of the fields of each. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { kubernetesFields } from '../../../src/api/field-table.ts';
 import type { JsonObject } from '../../../src/apimachinery/equality.ts';
 import { convert, pathsOf } from '../../../src/cli/convert/convert-plan.ts';
 import { converted, convertedOne } from './converted.ts';
@@ -52,7 +53,7 @@ describe('metadata', () => {
   });
 
   it('has the name that stands beside it, as one that can be', () => {
-    const { made, notes } = convertedOne({ kind: 'Dns', Name: 'My_Site', host: 'a', paths: 'none' });
+    const { made, notes } = convertedOne({ kind: 'Dns', Name: 'My_Site', host: 'a' });
     assert.deepEqual(made, {
       apiVersion: 'minik8s.io/v1',
       kind: 'Dns',
@@ -76,8 +77,8 @@ describe('a workload', () => {
     ['labels alone', { a: 'b' }, { matchLabels: { a: 'b' } }],
     ['Kubernetes’ own', { matchLabels: { a: 'b' } }, { matchLabels: { a: 'b' } }],
     ['expressions', { matchExpressions: [] }, { matchExpressions: [] }],
-    ['none', undefined, { matchLabels: {} }],
-    ['nothing', null, { matchLabels: {} }],
+    ['none', undefined, { matchLabels: { a: 'b' } }],
+    ['nothing', null, { matchLabels: { a: 'b' } }],
   ] as const)
     it(`has a selector: ${what}`, () => {
       assert.deepEqual(convertedOne(deployment({ selector })).made.spec.selector, expected);
@@ -109,9 +110,10 @@ describe('a workload', () => {
     assert.deepEqual(notes, [
       'f: spec.template.metadata.name: left out: each pod gets a name',
       'f: spec.template.metadata.namespace: left out: its pods are where it is',
-      'f: spec.template.status: left out: its meaning is not known',
+      'f: spec.template.status: left out: the cluster writes it',
       'f: spec.template.metadata.uid: left out: its meaning is not known',
       'f: spec.template.spec.resources: left out: resources are those of containers',
+      'f: spec.template.spec.containers[1]: left out: expected a mapping of fields',
       'f: spec.template.spec.containers[0].mounts[0].odd: left out: its meaning is not known',
     ]);
   });
@@ -189,7 +191,6 @@ describe('volumes', () => {
       {
         capacity: { storage: '1Gi' },
         accessModes: undefined,
-        persistentVolumeReclaimPolicy: 'Retain',
         nfs: { server: 'a.b', path: '/' },
       },
     ],
@@ -217,11 +218,13 @@ describe('claims', () => {
   it('get one that is there, or one that the default class makes, and that is told', () => {
     const beside = converted(claim(own), volume({}));
     assert.deepEqual(beside.made[0]?.spec, { storageClassName: '', ...own });
-    assert.deepEqual(beside.notes, ["f: spec.storageClassName: '' so that it gets a volume that is there"]);
+    assert.deepEqual(beside.notes, [
+      "f: spec.storageClassName: added: '', which binds the claim to a volume that exists",
+    ]);
     const alone = convertedOne(claim(own));
     assert.deepEqual(alone.made.spec, own);
     assert.deepEqual(alone.notes, [
-      'f: spec.storageClassName: none, so that the default class makes a volume',
+      'f: spec.storageClassName: none, so the default class provisions a volume',
     ]);
   });
 });
@@ -283,7 +286,7 @@ describe('programs of functions', () => {
   const source = { files: { 'a.py': 'def go_now(event, context):\n    return event\n' }, binaryFiles: {} };
   const read = (object: JsonObject, found: typeof source | Error | undefined) => {
     const sources = new Map(found && [['a.py', found]]);
-    const { objects, errors } = convert([{ where: 'f', object, sources }]);
+    const { objects, errors } = convert([{ where: 'f', object, sources }], kubernetesFields);
     return { objects, errors: errors.map(({ message }) => message) };
   };
 

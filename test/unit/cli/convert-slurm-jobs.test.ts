@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import * as v from 'valibot';
+import { kubernetesFields } from '../../../src/api/field-table.ts';
 import { slurmJobResource } from '../../../src/api/minik8s/v1/slurm-job.ts';
 import { validateSlurmJob } from '../../../src/api/minik8s/v1/slurm-validation.ts';
 import type { JsonObject } from '../../../src/apimachinery/equality.ts';
@@ -26,7 +27,7 @@ const secretNote =
 
 /** The one job that becomes of it, which the API server would take. */
 function convertedJob(object: JsonObject) {
-  const { objects, notes, errors } = convert([{ where: 'f', object, sources }]);
+  const { objects, notes, errors } = convert([{ where: 'f', object, sources }], kubernetesFields);
   assert.deepEqual(errors, []);
   assert.equal(objects.length, 1);
   assert.ok(slurmJobResource.schema);
@@ -36,7 +37,7 @@ function convertedJob(object: JsonObject) {
 }
 
 const errorsOf = (object: JsonObject) =>
-  convert([{ where: 'f', object, sources }]).errors.map(({ message }) => message);
+  convert([{ where: 'f', object, sources }], kubernetesFields).errors.map(({ message }) => message);
 
 describe('a program with a batch script', () => {
   for (const isFlat of [true, false])

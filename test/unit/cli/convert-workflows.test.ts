@@ -1,13 +1,14 @@
 /** Workflows of other small systems: what they become does what they did. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { kubernetesFields } from '../../../src/api/field-table.ts';
 import type { JsonObject } from '../../../src/apimachinery/equality.ts';
 import { convert } from '../../../src/cli/convert/convert-plan.ts';
 import { workflowOfLines } from '../../../src/cli/convert/workflow-lines.ts';
 import type { Json } from '../../../src/states-language/json.ts';
 import { WorkflowRun } from '../../fixtures/workflow-run.ts';
 
-const converted = (object: JsonObject) => convert([{ where: 'f:1', object }]);
+const converted = (object: JsonObject) => convert([{ where: 'f:1', object }], kubernetesFields);
 
 function one(object: JsonObject): { readonly object: JsonObject; readonly definition: JsonObject } {
   const { objects, errors } = converted(object);

@@ -1,10 +1,15 @@
 /** Manifests of other small systems: what they become, and what is told of what they lose. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { kubernetesFields } from '../../../src/api/field-table.ts';
 import type { JsonObject } from '../../../src/apimachinery/equality.ts';
 import { convert } from '../../../src/cli/convert/convert-plan.ts';
 
-const converted = (...objects: JsonObject[]) => convert(objects.map((object) => ({ where: 'f:1', object })));
+const converted = (...objects: JsonObject[]) =>
+  convert(
+    objects.map((object) => ({ where: 'f:1', object })),
+    kubernetesFields,
+  );
 const one = (object: JsonObject) => {
   const { objects, notes, errors } = converted(object);
   assert.deepEqual(errors, []);

@@ -1,5 +1,6 @@
 /** One manifest of another system, and what becomes of it. */
 import assert from 'node:assert/strict';
+import { kubernetesFields } from '../../../src/api/field-table.ts';
 import type { JsonObject } from '../../../src/apimachinery/equality.ts';
 import { convert } from '../../../src/cli/convert/convert-plan.ts';
 
@@ -7,7 +8,14 @@ type Made = JsonObject & { readonly metadata: JsonObject; readonly spec: JsonObj
 
 /** Of inputs that stand at `f`. */
 export function converted(...objects: readonly JsonObject[]) {
-  const { objects: made, notes, errors } = convert(objects.map((object) => ({ where: 'f', object })));
+  const {
+    objects: made,
+    notes,
+    errors,
+  } = convert(
+    objects.map((object) => ({ where: 'f', object })),
+    kubernetesFields,
+  );
   return { made: made as Made[], notes, errors: errors.map(({ message }) => message) };
 }
 

@@ -27,9 +27,28 @@ describe('fields', () => {
     ]);
   });
 
-  it('are texts as texts or numbers alone', () => {
-    const { fields } = read({ a: ['x'], b: true, c: 1.5 });
-    assert.deepEqual([fields.text('a'), fields.text('b'), fields.text('c')], [undefined, undefined, '1.5']);
+  it('are texts as texts or numbers, and refused as anything else', () => {
+    const { fields } = read({ a: ['x'], b: true, c: 1.5, d: 'y' });
+    assert.deepEqual([fields.text('c'), fields.text('none', 'd')], ['1.5', 'y']);
+    assert.throws(() => fields.text('a'), { message: 'spec.a: expected text, got a list or a mapping' });
+    assert.throws(() => fields.text('b'), {
+      message: 'spec.b: expected text, got true; put the word in quotes',
+    });
+  });
+
+  it('of the items of a list are told with its index, and what is no mapping too', () => {
+    const { fields, notes } = read({ list: [{ a: 1, b: 2 }, 'odd'], text: 'x' });
+    assert.deepEqual(
+      fields.items('none', 'list').map((item) => item.take('a')),
+      [1],
+    );
+    assert.deepEqual(fields.items('none'), []);
+    assert.throws(() => fields.items('text'), { message: 'spec.text: expected a list' });
+    fields.end();
+    assert.deepEqual(notes, [
+      'spec.list[1]: left out: expected a mapping of fields',
+      'spec.list[0].b: left out: its meaning is not known',
+    ]);
   });
 
   it('of a part are told with its path, under the name that it has', () => {

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { kubernetesFields } from '../../../src/api/field-table.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { systemRandom } from '../../../src/base/random.ts';
 import { Flags, fileFlags } from '../../../src/cli/flags.ts';
@@ -71,6 +72,7 @@ const io: Io = {
   homeDirectory: '/nonexistent',
   clock: systemClock,
   random: systemRandom,
+  kubernetesFields: async () => kubernetesFields,
   signal: new AbortController().signal,
   exitWith() {},
 };

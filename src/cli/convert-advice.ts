@@ -1,0 +1,21 @@
+/** Names `ctl convert` for a manifest that the server refuses and the converter reads. */
+import type { Manifest } from './manifests.ts';
+import type { VerbContext } from './verb.ts';
+
+/** Prints the advice after the error of a manifest; nothing for a manifest in Kubernetes' own form. */
+export async function adviseToConvert(
+  { io }: Pick<VerbContext, 'io'>,
+  { file, line, object }: Pick<Manifest, 'file' | 'line' | 'object'>,
+): Promise<void> {
+  // Most commands never need the converter.
+  const { isOtherDialect } = await import('./convert/dialect.ts');
+  if (!isOtherDialect(object, await io.kubernetesFields())) return;
+  const input = file === 'STDIN' ? '-' : shellWord(file);
+  io.err(
+    `Note: ${file}:${line} looks like a manifest of another Mini-K8s system; convert it: ` +
+      `ctl convert -f ${input} | ctl apply -f -\n`,
+  );
+}
+
+const shellWord = (word: string) =>
+  /^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;

@@ -1,0 +1,56 @@
+/** Pods that are to run beside another pod, or never beside it: `nodeSelector` with the other pod's name in `with` or `notWith`. Pure. */
+import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
+import { recordAt, recordsAt } from '../objects.ts';
+import type { Fields } from './fields.ts';
+import { asName } from './workflows.ts';
+
+/** The labels of a pod in the same input by its name; undefined for another pod. */
+export type LabelsOfPods = (name: string) => JsonObject | undefined;
+
+/** What Kubernetes has in place of it; without an affinity for a pod that no labels tell apart, which is told. */
+export function placement(spec: Fields, labelsOf: LabelsOfPods): JsonObject {
+  const given = spec.take('affinity');
+  const affinity = isRecord(given) ? given : {};
+  const selector = spec.take('nodeSelector');
+  if (!isRecord(selector))
+    return {
+      ...(given !== undefined && { affinity: given }),
+      ...(selector !== undefined && { nodeSelector: selector }),
+    };
+  const { with: beside, notWith, notwith, ...labels } = selector;
+  const rules = {
+    podAffinity: ruleFor('with', beside, 'an affinity'),
+    podAntiAffinity: ruleFor('notWith', notWith ?? notwith, 'an anti-affinity'),
+  };
+  const added = Object.entries(rules).flatMap(([kind, rule]) =>
+    rule ? [[kind, withRule(recordAt(affinity, kind), rule)] as const] : [],
+  );
+  return {
+    ...(Object.keys(labels).length > 0 && { nodeSelector: labels }),
+    ...((given !== undefined || added.length > 0) && {
+      affinity: { ...affinity, ...Object.fromEntries(added) },
+    }),
+  };
+
+  function ruleFor(word: string, pod: unknown, what: string): JsonObject | undefined {
+    if (typeof pod !== 'string' || pod === '') return undefined;
+    const found = labelsOf(asName(pod));
+    const field = `nodeSelector.${word}`;
+    if (!found || Object.keys(found).length === 0) {
+      const why = found ? `pod ${pod} has no labels` : `the labels of pod ${pod} are not known`;
+      const advice = found ? 'give it some' : 'give its manifest too (-f)';
+      spec.say(field, `left out: ${why}; ${advice}, and it becomes ${what}`);
+      return undefined;
+    }
+    const words = Object.entries(found).map(([key, value]) => `${key}=${value}`);
+    spec.say(field, `becomes ${what} to pods with the labels of pod ${pod}: ${words.join(',')}`);
+    return { labelSelector: { matchLabels: found }, topologyKey: 'kubernetes.io/hostname' };
+  }
+}
+
+const required = 'requiredDuringSchedulingIgnoredDuringExecution';
+
+const withRule = (before: JsonObject, rule: JsonObject): JsonObject => ({
+  ...before,
+  [required]: [...recordsAt(before, required), rule],
+});

@@ -1,0 +1,50 @@
+/** Tells which manifests the converter makes other objects of, so that commands can name it. Pure. */
+import { deepEqual, isRecord, type JsonObject } from '../../apimachinery/equality.ts';
+import type { FieldTable } from '../../apimachinery/field-types.ts';
+import { convertAlone, kindOf, pathsOf, versionOf } from './convert-plan.ts';
+import { fit } from './fit.ts';
+
+/**
+ * Whether an object is in the form of another small system: its conversion has other values, or leaves out fields that such a system
+ * has. A field of which nothing is known, and a value of another type, are mistakes as Kubernetes' own manifests have them.
+ */
+export function isOtherDialect(object: JsonObject, fields: FieldTable): boolean {
+  const input = { where: '', object };
+  const kind = kindOf(input);
+  if (kind === undefined) return false;
+  let isKnownForm = false;
+  const say = (_: string, about?: string) => {
+    isKnownForm ||= about === undefined;
+  };
+  try {
+    const made = convertAlone(input, say);
+    for (const one of made) fit(one, fields, say);
+    return isKnownForm || made.length !== 1 || adds(made[0], inVersionOf(kind, object));
+  } catch {
+    // What the converter reads beside the manifest is not given here.
+    const hasOwnKind = object.kind === kind && (object.apiVersion ?? '') === versionOf(kind);
+    return !hasOwnKind || pathsOf(input).length > 0;
+  }
+}
+
+/** The object in the version in which its kind is printed, if it is in another version of the same group. */
+function inVersionOf(kind: string, object: JsonObject): JsonObject {
+  const [apiVersion, given] = [versionOf(kind), object.apiVersion];
+  const [group = '', version] = apiVersion.split('/');
+  const isSameGroup = version !== undefined && typeof given === 'string' && given.startsWith(`${group}/`);
+  return isSameGroup ? { ...object, apiVersion } : object;
+}
+
+/** Whether a value has something that the other one does not have; empty ones are as good as none. */
+function adds(value: unknown, before: unknown): boolean {
+  if (value === undefined || value === null || value === '') return false;
+  if (Array.isArray(value)) {
+    const items = Array.isArray(before) ? before : [];
+    return value.some((item, index) => index >= items.length || adds(item, items[index]));
+  }
+  if (isRecord(value)) {
+    const fields = isRecord(before) ? before : {};
+    return Object.entries(value).some(([name, one]) => adds(one, fields[name]));
+  }
+  return !deepEqual(value, before);
+}

@@ -1,0 +1,90 @@
+/**
+ * Objects with the fields that Kubernetes has, and values of their types. Systems that read a manifest into structures of their own
+ * ignore a field that they do not have, its letters' case, and quotes around a value. Pure.
+ */
+import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
+import type { Field, FieldTable, FieldType, ObjectType, Scalar } from '../../apimachinery/field-types.ts';
+import { quantityOf } from './amounts.ts';
+import type { Say } from './fields.ts';
+
+/** The object; unchanged for a kind that is not in the table. What is left out or becomes another value is told. */
+export function fit(object: JsonObject, table: FieldTable, say: Say): JsonObject {
+  const type = table.typeOf(typeName(object));
+  return type ? fields(object, type, '', say) : object;
+}
+
+/** `apps.v1.Deployment`, `core.v1.Pod`. */
+function typeName({ apiVersion, kind }: JsonObject): string {
+  const [version = '', group = 'core'] = String(apiVersion).split('/').reverse();
+  return `${group.split('.')[0]}.${version}.${kind}`;
+}
+
+function fields(object: JsonObject, type: ObjectType, path: string, say: Say): JsonObject {
+  const entries = Object.entries(object).flatMap(([name, value]) => {
+    const field = fieldOf(name, object, type);
+    if (field && field.name !== name) say(`${path}${name} becomes ${field.name}`);
+    if (field) return [[field.name, fitted(value, field.type, `${path}${field.name}`, say, field)] as const];
+    if (value !== null) say(`${path}${name}: left out: Kubernetes has no such field`, 'unknown');
+    return [];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** The field of this name; for `HttpHeaders`, httpHeaders, unless the object has that too. */
+function fieldOf(name: string, object: JsonObject, { fields }: ObjectType): Field | undefined {
+  const own = fields.get(name);
+  if (own) return own;
+  const word = name.toLowerCase();
+  for (const [other, field] of fields)
+    if (other.toLowerCase() === word && !Object.hasOwn(object, other)) return field;
+  return undefined;
+}
+
+/** The value as one of its type; what cannot be one stays, and the server refuses it. */
+function fitted(value: unknown, type: FieldType, path: string, say: Say, field?: Field): unknown {
+  switch (type.kind) {
+    case 'object':
+      return isRecord(value) ? fields(value, type.object, `${path}.`, say) : value;
+    case 'map':
+      if (!isRecord(value)) return value;
+      return Object.fromEntries(
+        Object.entries(value).map(([key, one]) => [key, fitted(one, type.values, `${path}.${key}`, say)]),
+      );
+    case 'list':
+      if (Array.isArray(value))
+        return value.map((one, index) => fitted(one, type.items, `${path}[${index}]`, say));
+      return isWord(value) && type.items.kind === 'scalar' ? [value] : value;
+    case 'scalar':
+      return scalar(value, type.scalar, path, say, field?.choices);
+    default:
+      return value;
+  }
+}
+
+/** A single word in place of a list: the command of a program without arguments. */
+const isWord = (value: unknown) => typeof value === 'string' && /^\S+$/.test(value);
+
+function scalar(
+  value: unknown,
+  type: Scalar,
+  path: string,
+  say: Say,
+  choices: readonly string[] = [],
+): unknown {
+  const changed = (to: string, about?: 'usual') => {
+    say(`${path}: ${JSON.stringify(value)} becomes ${JSON.stringify(to)}`, about);
+    return to;
+  };
+  if (type === 'quantity' && (typeof value === 'string' || typeof value === 'number')) {
+    const quantity = quantityOf(path.slice(path.lastIndexOf('.') + 1), value);
+    return quantity === undefined ? value : changed(quantity);
+  }
+  if (type === 'string') {
+    if (typeof value === 'number' || typeof value === 'boolean') return changed(String(value), 'usual');
+    return choices.find((one) => one.toLowerCase() === String(value).toLowerCase()) ?? value;
+  }
+  if ((type === 'int32' || type === 'int64') && typeof value === 'string' && /^-?\d{1,15}$/.test(value))
+    return Number(value);
+  if (type === 'bool' && (value === 'true' || value === 'false')) return value === 'true';
+  return value;
+}

@@ -1,0 +1,96 @@
+/** Services, and hosts whose paths lead to them. Pure. */
+import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
+import type { Fields } from './fields.ts';
+import { asName } from './workflows.ts';
+
+/** The ports that the API server gives Services of the type NodePort, unless it is started with others. */
+const nodePorts = { first: 30_000, last: 32_767 };
+
+/** The spec of a Service. Its type follows from the ports where it is missing, and each of several ports gets a name. */
+export function service(spec: Fields): JsonObject {
+  const address = spec.text('clusterIP') || undefined;
+  if (address !== undefined && address !== 'None')
+    spec.say('clusterIP', 'left out: the cluster gives an address of its own');
+  const [ports, type, selector] = [portsOf(spec), spec.text('type'), spec.take('selector')];
+  const isNodePort = type === undefined && ports?.some(({ nodePort }) => nodePort !== undefined);
+  if (isNodePort) spec.say('type', 'added: NodePort, because a port has a nodePort');
+  const isInside = type?.toLowerCase() === 'clusterip';
+  return {
+    ...(address === 'None' && { clusterIP: 'None' }),
+    ...(type !== undefined && { type }),
+    ...(isNodePort && { type: 'NodePort' }),
+    ...(selector !== undefined && { selector: labelsOf(selector) }),
+    ...spec.others(),
+    ...(ports && {
+      ports: ports.map(({ port, nodePort }) => ({ ...port, ...nodePortOf(nodePort, isInside) })),
+    }),
+  };
+}
+
+const labelsOf = (selector: unknown) =>
+  isRecord(selector) && isRecord(selector.matchLabels) ? selector.matchLabels : selector;
+
+interface Port {
+  readonly port: JsonObject;
+  readonly nodePort: NodePort | undefined;
+}
+
+interface NodePort {
+  readonly value: unknown;
+  leaveOut(why: string): JsonObject;
+}
+
+function portsOf(spec: Fields): Port[] | undefined {
+  if (!spec.has('ports')) return undefined;
+  const ports = spec.items('ports');
+  return ports.map((fields) => {
+    const [given, number, protocol] = [fields.text('name'), fields.take('port'), fields.take('protocol')];
+    const value = fields.take('nodePort');
+    const made = `${String(protocol ?? 'tcp').toLowerCase()}-${number}`;
+    const name = given === undefined ? made : asName(given);
+    if (given === undefined && ports.length > 1)
+      fields.say('name', `added: ${made}, because each of several ports needs one`);
+    if (given !== undefined && given !== name) fields.say('name', `${given} becomes ${name}`);
+    const leaveOut = (why: string) => {
+      fields.say('nodePort', `left out: ${why}`);
+      return {};
+    };
+    return {
+      port: {
+        ...((given !== undefined || ports.length > 1) && { name }),
+        ...(protocol !== undefined && { protocol }),
+        ...(number !== undefined && { port: number }),
+        ...fields.others(),
+      },
+      nodePort: value === undefined || Number(value) === 0 ? undefined : { value, leaveOut },
+    };
+  });
+}
+
+function nodePortOf(nodePort: NodePort | undefined, isInside: boolean): JsonObject {
+  if (!nodePort) return {};
+  const { value, leaveOut } = nodePort;
+  if (isInside) return leaveOut('a Service of the type ClusterIP has no ports of nodes');
+  const number = Number(value);
+  if (Number.isInteger(number) && (number < nodePorts.first || number > nodePorts.last))
+    return leaveOut(
+      `${number} is not one of ${nodePorts.first}-${nodePorts.last}, of which the cluster chooses one`,
+    );
+  return { nodePort: value };
+}
+
+/** The spec of a Dns object: three words each for the path, the Service and its port. */
+export function dns(spec: Fields): JsonObject {
+  return {
+    host: spec.text('host', 'hostname'),
+    paths: spec.items('paths').map((path) => {
+      const name = path.text('serviceName', 'svcName', 'service');
+      const port = path.take('servicePort', 'svcPort', 'port');
+      return {
+        path: path.text('path', 'urlPath', 'subPath') ?? '/',
+        ...(name !== undefined && { serviceName: asName(name) }),
+        ...(port !== undefined && { servicePort: Number.isNaN(Number(port)) ? port : Number(port) }),
+      };
+    }),
+  };
+}
