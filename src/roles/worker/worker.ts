@@ -159,7 +159,7 @@ export async function runWorker(options: WorkerOptions, signal: AbortSignal): Pr
     ...(options.taints && { taints: [...options.taints] }),
     ...(options.podCIDR && { podCIDR: options.podCIDR }),
     ...(options.identity && { identity: options.identity }),
-    counted: () => requests.agent.families(),
+    counted: () => [...requests.agent.families(), ...options.loopMeter.families()],
     pages: {
       proxy: () => [...proxier.families(), ...requests.proxy.families()],
       dns: () => dns.families(),
