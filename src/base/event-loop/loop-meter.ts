@@ -1,6 +1,7 @@
 /**
  * Reports what held the event loop: while one turn lasts, no other request, lease or watch is served. Work that is marked
- * is measured to the end of the turn in which it runs. A timer notices holds by work that nobody marked.
+ * is measured to the end of the turn in which it runs. A timer notices holds by work that nobody marked; it runs only while
+ * marked work comes or is under way, so that a process at rest is not woken.
  */
 import { onAbort } from '../abort.ts';
 import type { Clock, Timer } from '../clock.ts';
@@ -32,6 +33,12 @@ export class LoopMeter {
   #minuteBegan: number;
   #lines = 0;
   #unlogged = 0;
+  /** Whether holds by unmarked work are looked for. */
+  #isWatching = false;
+  /** Runs while work comes or is under way. */
+  #timer: Timer | undefined;
+  /** Work was marked since the last look of the timer. */
+  #isBusy = false;
 
   constructor({ clock, log }: { readonly clock: Clock; readonly log: Logger }) {
     this.#clock = clock;
@@ -43,12 +50,14 @@ export class LoopMeter {
   /** Notes that the event loop does this work from now on, until other work is marked or the turn ends. */
   mark(work: Work): void {
     const now = this.#clock.monotonic();
+    this.#isBusy = true;
     if (this.#turn) {
       this.#turn.mark(work, now);
       return;
     }
     this.#turn = new TurnSegments(work, now);
     this.#clock.soon(() => this.#endTurn());
+    if (this.#isWatching && !this.#timer) this.#arm(now);
   }
 
   /** Marks work that goes on in later turns, until the returned function is called. */
@@ -58,19 +67,15 @@ export class LoopMeter {
     return () => void this.#underWay.delete(work);
   }
 
-  /** Looks for holds by unmarked work until the signal aborts. */
+  /** Looks for holds by unmarked work, beside marked work, until the signal aborts. */
   watch(signal: AbortSignal): void {
-    let timer: Timer;
-    const arm = () => {
-      const due = this.#clock.monotonic() + lookMs;
-      timer = this.#clock.after(lookMs, () => {
-        this.#look(due);
-        arm();
-      });
-    };
     if (signal.aborted) return;
-    arm();
-    onAbort(signal, () => timer.cancel());
+    this.#isWatching = true;
+    onAbort(signal, () => {
+      this.#isWatching = false;
+      this.#timer?.cancel();
+      this.#timer = undefined;
+    });
   }
 
   /** Holds in seconds, by kind of work. */
@@ -94,6 +99,17 @@ export class LoopMeter {
     if (ms <= heldMs) return;
     const longest = turn.end(now);
     this.#report(ms, longest.work.kind, { workMs: Math.round(longest.ms), ...longest.work.describe() });
+  }
+
+  #arm(now: number): void {
+    const due = now + lookMs;
+    this.#timer = this.#clock.after(lookMs, () => {
+      this.#timer = undefined;
+      this.#look(due);
+      const goesOn = this.#isBusy || this.#underWay.size > 0;
+      this.#isBusy = false;
+      if (goesOn) this.#arm(this.#seen);
+    });
   }
 
   /** Leaves to the end of the turn what was marked in it. */

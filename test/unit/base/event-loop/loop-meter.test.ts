@@ -133,13 +133,45 @@ test('ten lines a minute are logged, and the line after says how many holds had 
   );
 });
 
+test('the timer runs only while work is marked or under way', () => {
+  const { meter, log, timers, hold, turn } = world();
+  meter.watch(new AbortController().signal);
+  assert.equal(timers.size, 0, 'a process at rest is woken');
+  const end = meter.begin(work('long'));
+  for (let looks = 0; looks < 5; looks++) {
+    assert.equal(timers.size, 1);
+    hold(50);
+    turn();
+  }
+  end();
+  hold(50);
+  turn();
+  assert.equal(timers.size, 0);
+  meter.mark(work('short', 'controller'));
+  assert.equal(timers.size, 1);
+  // Work that nobody marked, right after.
+  turn();
+  hold(200);
+  turn();
+  assert.deepEqual(
+    log.lines.map(({ fields }) => fields),
+    [{ ms: 150, kind: 'other' }],
+  );
+  hold(50);
+  turn();
+  assert.equal(timers.size, 0);
+});
+
 test('the timer ends with the signal', () => {
   const { meter, timers } = world();
   const stop = new AbortController();
   meter.watch(stop.signal);
+  meter.mark(work('one'));
   assert.equal(timers.size, 1);
   stop.abort();
   assert.equal(timers.size, 0);
+  meter.mark(work('two'));
   meter.watch(stop.signal);
+  meter.mark(work('three'));
   assert.equal(timers.size, 0);
 });
