@@ -1,7 +1,7 @@
-/** Refuses a write while the store keeps what room is left for deletions, Leases and small updates. */
+/** Refuses a write while the store keeps what room is left for deletions, Leases, statuses and small updates. */
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import { type GroupResource, newStatusError } from '../../apimachinery/status-error.ts';
-import { lacksRoom } from '../../storage/room-plan.ts';
+import { lacksRoom, type PlannedWrite } from '../../storage/room-plan.ts';
 import type { Store } from '../../storage/store.ts';
 
 /**
@@ -12,15 +12,14 @@ export function requireRoom(
   { room }: Pick<Store, 'room'>,
   { group, plural }: GroupResource,
   object: KubeObject,
-  before: number,
-  after: number,
+  { before, after, isStatus }: Pick<PlannedWrite, 'before' | 'after' | 'isStatus'>,
 ): void {
   const level = room?.level() ?? 'free';
   const isLease = group === 'coordination.k8s.io' && plural === 'leases';
   const isDeleting = object.metadata.deletionTimestamp !== undefined;
-  if (!lacksRoom(level, { isLease, isDeleting, before, after })) return;
+  if (!lacksRoom(level, { isLease, isDeleting, isStatus, before, after })) return;
   throw newStatusError(
     'TooManyRequests',
-    'the store of the cluster is almost full, and what is left is kept for deletions and Leases: delete what is not needed, or give etcd a larger quota',
+    'the store of the cluster is almost full, and what is left is kept for deletions, Leases and small changes of statuses: delete what is not needed, or give etcd a larger quota',
   );
 }

@@ -4,6 +4,7 @@ import type { RoomLevel } from '../../../src/storage/room-plan.ts';
 import { startTestServer } from '../../fixtures/api-server.ts';
 
 const maps = '/api/v1/namespaces/default/configmaps';
+const namespace = '/api/v1/namespaces/default';
 const merge = { headers: { 'content-type': 'application/merge-patch+json' } };
 
 describe('an API server whose store is almost full', () => {
@@ -31,6 +32,17 @@ describe('an API server whose store is almost full', () => {
       );
       level = 'critical';
       assert.equal((await server.call('PATCH', `${maps}/a`, { data: { a: 'y' } }, merge)).status, 429);
+      const phase = (phase: string) =>
+        server.call('PATCH', `${namespace}/status`, { status: { phase } }, merge);
+      const status = (message: string) => {
+        const conditions = [{ type: 'A', status: 'True', reason: 'A', message, lastTransitionTime: null }];
+        return server.call('PATCH', `${namespace}/status`, { status: { conditions } }, merge);
+      };
+      assert.equal((await phase('Active')).status, 200);
+      assert.equal((await status('x'.repeat(200))).status, 200);
+      assert.equal((await status('x'.repeat(3000))).status, 429);
+      level = 'exhausted';
+      assert.equal((await status('y')).status, 429);
       assert.equal((await server.call('DELETE', `${maps}/a`)).status, 200);
       assert.equal((await server.call('GET', '/livez')).status, 200);
       level = 'free';
