@@ -64,6 +64,12 @@ export class EtcdRoom {
     return Math.max(0, ...this.#usage.map(({ size }) => size));
   }
 
+  /** Of the member that has the smallest. */
+  quota(): number | undefined {
+    const quotas = this.#usage.flatMap(({ quota }) => quota ?? []);
+    return quotas.length > 0 ? Math.min(...quotas) : undefined;
+  }
+
   /** Counts a value on its way to etcd. */
   during<T>(bytes: number, write: () => Promise<T>): Promise<T> {
     this.#sent.add(bytes, this.#options.clock.monotonic());

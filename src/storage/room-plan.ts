@@ -92,6 +92,23 @@ const mostStatusUpdated = 32 * 1024;
 /** Bytes that such a status may add: a condition, and who owns its fields. */
 const mostStatusGrowth = 2048;
 
+/** Of the quota: what the objects of one namespace may take. */
+const namespacePart = 0.5;
+
+/**
+ * Whether the objects of one namespace, which take `bytes`, would take more of the store than one namespace may have. A write that adds
+ * little is never refused for that, nor one of what is being deleted.
+ */
+export function isBeyondShare(
+  quota: number | undefined,
+  bytes: number,
+  { isLease, isDeleting, before, after }: Omit<PlannedWrite, 'isStatus'>,
+): boolean {
+  if (quota === undefined || isLease || isDeleting) return false;
+  const isSmall = before > 0 && after <= before + mostGrowth;
+  return !isSmall && bytes - before + after > quota * namespacePart;
+}
+
 /** Whether the write has to wait for room. */
 export function lacksRoom(level: RoomLevel, write: PlannedWrite): boolean {
   const { isLease, isDeleting, isStatus, before, after } = write;

@@ -197,6 +197,7 @@ export function createWatchCache(options: WatchCacheOptions): WatchCache {
     },
     get: (key) => index.get(key),
     list: (listed) => index.list(listed),
+    namespaceBytes: (namespace) => index.namespaceBytes(namespace),
     index: (declaration) => index.secondary(declaration),
     watch(watched, after, watch) {
       if (after < history.start) {

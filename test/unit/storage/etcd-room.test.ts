@@ -160,11 +160,13 @@ test('a quota that etcd does not tell is learned from the first alarm', async ()
   Object.assign(first.status, { quota: undefined, size: 990 * mega, inUse: 990 * mega });
   await room.look();
   assert.equal(room.level(), 'free');
+  assert.equal(room.quota(), undefined);
   Object.assign(first.status, { size: quota, inUse: quota, isFull: true });
   await room.look();
   Object.assign(first.status, { size: 850 * mega, inUse: 850 * mega, isFull: false });
   await room.look();
   assert.equal(room.level(), 'scarce');
+  assert.equal(room.quota(), quota);
 });
 
 test('of a member that does not answer the last size stays, and of none that answers the failure is logged once', async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
   historyToForget,
+  isBeyondShare,
   isToDefragment,
   isToDisarm,
   lacksRoom,
@@ -61,6 +62,25 @@ describe('room in etcd', () => {
       [usage(969), usage(969, 969, { isFull: true }), usage(970, 970, { isFull: true })].map(isToDisarm),
       [false, true, false],
     );
+  });
+});
+
+describe('the share of a namespace', () => {
+  const write = { isLease: false, isDeleting: false, before: 0, after: 1000 };
+  const quota = 100_000;
+  it('is half of the quota, for what is created and for what grows much', () => {
+    assert.equal(isBeyondShare(quota, 49_000, write), false);
+    assert.equal(isBeyondShare(quota, 49_001, write), true);
+    assert.equal(isBeyondShare(quota, 49_000, { ...write, before: 1000, after: 6000 }), true);
+    assert.equal(isBeyondShare(quota, 45_000, { ...write, before: 1000, after: 6000 }), false);
+  });
+  it('keeps no small update, Lease or end of an object from being written, and is none without a quota', () => {
+    const full = 90_000;
+    assert.equal(isBeyondShare(quota, full, { ...write, before: 1000, after: 1000 + 4096 }), false);
+    assert.equal(isBeyondShare(quota, full, { ...write, before: 1000, after: 1000 + 4097 }), true);
+    assert.equal(isBeyondShare(quota, full, { ...write, isLease: true }), false);
+    assert.equal(isBeyondShare(quota, full, { ...write, isDeleting: true }), false);
+    assert.equal(isBeyondShare(undefined, full, write), false);
   });
 });
 
