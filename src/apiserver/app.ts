@@ -16,7 +16,7 @@ import { inChildSpan } from '../base/tracing/current-span.ts';
 import type { Store } from '../storage/store.ts';
 import { admissionChain } from './admission/admission.ts';
 import type { AskedRequest } from './asked-request.ts';
-import { auditHeaders, auditIdOf } from './audit-id.ts';
+import { auditHeaders } from './audit-id.ts';
 import { fieldsOf, identify, whoAsks } from './authentication/identify.ts';
 import {
   type AccessRequest,
@@ -39,11 +39,12 @@ import { sortOf } from './load/sort-of.ts';
 import { WatchSelections } from './load/watch-selections.ts';
 import { createOpenApi } from './openapi.ts';
 import type { ApiServerOptions, RequestEnv } from './options.ts';
-import { parseRequestInfo, type RequestInfo, type ResourceRequest } from './request-info.ts';
+import { parseRequestInfo, type RequestInfo, type ResourceRequest, readUrl } from './request-info.ts';
 import { logRequest } from './request-log.ts';
+import { goesOn, underItsName } from './request-meter.ts';
 import { RequestMetrics } from './request-metrics.ts';
 import type { RequestScope } from './request-scope.ts';
-import { answerWithin, requestTimeout } from './request-timeout.ts';
+import { answerWithin, isLongRunning, requestTimeout } from './request-timeout.ts';
 import { type Identified, traceRequest } from './request-tracing.ts';
 import { RequestWork } from './request-work.ts';
 import { type Headers, respondJson, respondText, warningHeader } from './respond.ts';
@@ -103,6 +104,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     writeTurns: new WriteTurns(options.clock),
     watchSelections: new WatchSelections(),
     log: options.log.named('apiserver'),
+    loopMeter: options.loopMeter,
     notesTraces: options.tracer !== undefined,
     authorize: (request) => authorize(request),
     authenticate: options.authenticate,
@@ -120,21 +122,25 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   };
   app.onError((error, c) => refuse(c.req.raw, error));
   app.notFound((c) => respondText(404, '404 page not found\n', commonHeaders(server, c.req.raw)));
+  const pathOf = (c: Context<Env>) => c.env?.address ?? URL.parse(c.req.raw.url)?.pathname ?? '';
+  const userOf = (c: Context<Env>) => (c.get('user') as UserInfo | undefined)?.name;
   if (server.log.hasDebug) {
     app.use(async (c, next) => {
       const began = server.clock.monotonic();
       await next();
-      const { method, url } = c.req.raw;
-      const user: UserInfo | undefined = c.get('user');
       logRequest(server, {
-        method,
-        path: c.env?.address ?? URL.parse(url)?.pathname ?? '',
-        user: user?.name,
+        request: c.req.raw,
+        path: pathOf(c),
+        user: userOf(c),
         status: c.res.status,
-        id: auditIdOf(c.req.raw, server.random),
         began,
       });
     });
+  }
+  if (server.loopMeter) {
+    app.use((c, next) =>
+      underItsName(server, { request: c.req.raw, path: () => pathOf(c), user: () => userOf(c) }, next),
+    );
   }
   app.use(async (c, next) => {
     checkHead(c.req.raw);
@@ -197,7 +203,10 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
       async (request) => document?.(request) ?? discovery(request) ?? (await openapi(request)),
     );
   };
-  const measured = new RequestMetrics(options.metrics ?? new Registry(), server.clock);
+  const metrics = options.metrics ?? new Registry();
+  const measured = new RequestMetrics(metrics, server.clock);
+  const { loopMeter } = server;
+  if (loopMeter) metrics.collect(() => loopMeter.families());
   const limits = inFlightLimits(options.limits ?? defaultLimits);
   const inFlight = new InFlight(limits, (sort) => measured.rejected(sort));
   const isServed = (info: RequestInfo) => {
@@ -258,13 +267,6 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
 /** Kubernetes' headers for every answer. */
 function commonHeaders({ random }: ServerContext, request: AskedRequest): Headers {
   return { ...auditHeaders(request, random), 'cache-control': 'no-cache, private' };
-}
-
-/** Its path is as it came: percent-encoding tells a slash in a name from one between names. */
-function readUrl(text: string): URL {
-  const url = URL.parse(text);
-  if (!url) throw newStatusError('BadRequest', 'the URL of the request cannot be read');
-  return url;
 }
 
 function loadOf(
@@ -342,6 +344,7 @@ async function serveResource(
   const access = accessOf(c.req.method, info, query, user);
   const { verb, group } = access;
   await permit(access);
+  goesOn(server, request);
   const served = server.kinds.find(group, info.version, info.plural);
   if (!served) {
     const headers = commonHeaders(server, request);
@@ -359,12 +362,6 @@ async function serveResource(
   if (c.req.method === 'HEAD') await response.body?.cancel();
   return response;
 }
-
-const longRunning: readonly string[] = ['attach', 'exec', 'invoke', 'log', 'portforward', 'proxy'];
-
-/** Requests to which `timeout` does not apply: long-running ones, and those where the parameter is for a backend. */
-const isLongRunning = (verb: string, { subresource }: ResourceRequest) =>
-  verb === 'watch' || longRunning.includes(subresource);
 
 /** An invalid selector counts as none here, and is refused when the request is served. */
 function selectorOf(query: URLSearchParams): FieldSelector {
@@ -391,7 +388,7 @@ function createScope(
       return encoder;
     },
     warnings,
-    work: new RequestWork(base.server),
+    work: new RequestWork(base.server, () => goesOn(base.server, base.request)),
     get headers() {
       return { ...common, ...warningHeader(warnings) };
     },

@@ -1,5 +1,6 @@
 /** Request bodies, bounded: what is larger is refused and not kept. */
 import { newBadRequest, newStatusError } from '../apimachinery/status-error.ts';
+import { goesOn } from './request-meter.ts';
 import type { RequestScope } from './request-scope.ts';
 
 /** k8s.io/apiserver's MaxRequestBodyBytes. */
@@ -25,7 +26,9 @@ export async function readBody({
     reject(newStatusError('Timeout', `the request body did not arrive within ${patienceMs / 1000} s`)),
   );
   try {
-    return await Promise.race([late, readAll(request)]);
+    const body = await Promise.race([late, readAll(request)]);
+    goesOn(server, request);
+    return body;
   } finally {
     timer.cancel();
   }

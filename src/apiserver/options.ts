@@ -5,6 +5,7 @@ import type { Kinds } from '../apimachinery/kind-set.ts';
 import type { FieldDocs } from '../apimachinery/openapi-schema.ts';
 import type { MessageTable } from '../apimachinery/protobuf/message-types.ts';
 import type { Clock } from '../base/clock.ts';
+import type { LoopMeter } from '../base/event-loop/loop-meter.ts';
 import type { Logger } from '../base/log.ts';
 import type { Registry } from '../base/metrics/registry.ts';
 import type { Random } from '../base/random.ts';
@@ -67,6 +68,8 @@ export interface ApiServerOptions {
   readonly writeYaml?: WriteYaml;
   /** How much is answered at once; callers in this process are not counted. */
   readonly limits?: MainLimits;
+  /** Measures what holds the event loop; default nothing does. */
+  readonly loopMeter?: LoopMeter;
   /** Where requests are counted; default a page of its own that nobody reads. */
   readonly metrics?: Registry;
 }

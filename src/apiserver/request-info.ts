@@ -2,7 +2,7 @@
  * What a URL addresses, read without knowing any kind: `/api/v1/namespaces/default/pods/web/log` is group '',
  * version v1, namespace default, pods, web, subresource log (k8s.io/apiserver endpoints/request).
  */
-import { newBadRequest } from '../apimachinery/status-error.ts';
+import { newBadRequest, newStatusError } from '../apimachinery/status-error.ts';
 
 export interface ResourceRequest {
   readonly type: 'resource';
@@ -76,4 +76,11 @@ export function parseRequestInfo(path: string): RequestInfo {
   if (plural === '') return { type: 'path', path };
   const [name, subresource] = [at(decoded, first + 1), at(decoded, first + 2)];
   return { type: 'resource', group, version, namespace, plural, name, subresource, rest };
+}
+
+/** Its path is as it came: percent-encoding tells a slash in a name from one between names. */
+export function readUrl(text: string): URL {
+  const url = URL.parse(text);
+  if (!url) throw newStatusError('BadRequest', 'the URL of the request cannot be read');
+  return url;
 }

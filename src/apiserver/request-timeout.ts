@@ -2,6 +2,7 @@
 import { newBadRequest, newStatusError } from '../apimachinery/status-error.ts';
 import type { Clock } from '../base/clock.ts';
 import { parseDuration } from '../base/time.ts';
+import type { ResourceRequest } from './request-info.ts';
 
 /** What a client may ask for at most (kube-apiserver's --request-timeout). */
 const maxTimeoutMs = 60_000;
@@ -46,3 +47,9 @@ export async function answerWithin(
     timer.cancel();
   }
 }
+
+const longRunning: readonly string[] = ['attach', 'exec', 'invoke', 'log', 'portforward', 'proxy'];
+
+/** Requests to which `timeout` does not apply: long-running ones, and those where the parameter is for a backend. */
+export const isLongRunning = (verb: string, { subresource }: ResourceRequest) =>
+  verb === 'watch' || longRunning.includes(subresource);

@@ -4,6 +4,7 @@ import type { FieldTable } from '../apimachinery/field-types.ts';
 import type { Kinds } from '../apimachinery/kind-set.ts';
 import type { MessageTable } from '../apimachinery/protobuf/message-types.ts';
 import type { Clock } from '../base/clock.ts';
+import type { LoopMeter } from '../base/event-loop/loop-meter.ts';
 import type { Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
 import type { Cache } from '../storage/cache.ts';
@@ -50,6 +51,8 @@ export interface EngineContext {
   readonly writeTurns: WriteTurns;
   readonly watchSelections: WatchSelections;
   readonly log: Logger;
+  /** Measures what holds the event loop; absent where nothing does. */
+  readonly loopMeter?: LoopMeter | undefined;
   /** Objects say in which trace they were written. */
   readonly notesTraces: boolean;
   /** Authorizes what a request needs besides its own verb. */

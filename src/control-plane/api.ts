@@ -51,13 +51,14 @@ export interface Api {
 }
 
 export function createApi({ authenticate, nodeConnection, objects, history, ...options }: ApiOptions): Api {
-  const { store, kinds, clock, random, log, tracer } = options;
+  const { store, kinds, clock, random, log, loopMeter, tracer } = options;
   const watchCache = createWatchCache({
     store,
     prefix: '/registry/',
     clock,
     log,
     ...(history && { history }),
+    ...(loopMeter && { loopMeter }),
   });
   const { cache } = watchCache;
   const server = createKubeApiServer({

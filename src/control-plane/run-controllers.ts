@@ -2,6 +2,7 @@
 import { controllersLease } from '../api/coordination/v1/lease.ts';
 import { componentUser, serviceAccountUser, type UserInfo } from '../apiserver/user.ts';
 import type { Clock } from '../base/clock.ts';
+import type { LoopMeter } from '../base/event-loop/loop-meter.ts';
 import type { Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
 import type { Tracer } from '../base/tracing/span.ts';
@@ -29,6 +30,8 @@ export interface RunControllersOptions {
   readonly scheduler: ControllerFactory;
   /** Where they are measured; default nowhere. */
   readonly queues?: QueueMetrics;
+  /** Measures what holds the event loop; default nothing does. */
+  readonly loopMeter?: LoopMeter;
   readonly leader?: LeaderMetrics;
 }
 
@@ -81,7 +84,7 @@ export async function runControllers(
  * the controller manager; what a controller asks and writes besides, it does as its own account, the scheduler as itself.
  */
 async function runTerm(
-  { clock, random, log, tracer, controllers, scheduler, queues }: RunControllersOptions,
+  { clock, random, log, tracer, controllers, scheduler, queues, loopMeter }: RunControllersOptions,
   { kinds }: OwnApi,
   clientOf: (user: UserInfo, agent: string) => Client,
   signal: AbortSignal,
@@ -95,7 +98,7 @@ async function runTerm(
     );
   const events = recorderOf('controller-manager', client);
   const informers = createInformerFactory({ client, clock, random, log, newest: true });
-  const watchers = { ...(queues && { queues }), ...(tracer && { tracer }) };
+  const watchers = { ...(queues && { queues }), ...(tracer && { tracer }), ...(loopMeter && { loopMeter }) };
   const running = createManager({ client, informers, kinds, events, clock, random, log, ...watchers });
   for (const { account, eventSource, controller } of controllers) {
     const own = clientOf(serviceAccountUser('kube-system', account), manager);

@@ -165,6 +165,8 @@ export class Controller {
   }
 
   #reconciled(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult | undefined> {
+    const { loopMeter } = this.#context;
+    loopMeter?.mark({ kind: 'controller', describe: () => ({ controller: this.name, key }) });
     const work = () => this.#definition.reconcile(key, signal);
     if (!this.#traces) return work();
     // What a key stands for is watched first.

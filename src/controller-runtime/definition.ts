@@ -8,6 +8,7 @@ import type { Kinds } from '../apimachinery/kind-set.ts';
 import type { KubeObject, ObjectKey } from '../apimachinery/meta.ts';
 import type { ResourceDefinition, ResourceRef } from '../apimachinery/resource-definition.ts';
 import type { Clock } from '../base/clock.ts';
+import type { LoopMeter } from '../base/event-loop/loop-meter.ts';
 import type { Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
 import type { Tracer } from '../base/tracing/span.ts';
@@ -56,6 +57,8 @@ export interface ControllerContext {
   readonly log: Logger;
   /** Where queues are measured; default nowhere. */
   readonly queues?: QueueMetrics;
+  /** Measures what holds the event loop; default nothing does. */
+  readonly loopMeter?: LoopMeter;
   /** Absent where nothing is traced. */
   readonly tracer?: Tracer;
 }

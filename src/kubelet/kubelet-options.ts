@@ -3,6 +3,7 @@ import type { Node } from '../api/core/v1/node.ts';
 import type { Service } from '../api/core/v1/service.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Current } from '../base/current.ts';
+import type { LoopMeter } from '../base/event-loop/loop-meter.ts';
 import type { Exec } from '../base/exec.ts';
 import type { Family } from '../base/exposition.ts';
 import type { Logger } from '../base/log.ts';
@@ -40,6 +41,8 @@ export interface KubeletOptions {
   readonly log: Logger;
   /** Absent where nothing is traced. */
   readonly tracer?: Tracer;
+  /** Measures what holds the event loop; default nothing does. */
+  readonly loopMeter?: LoopMeter;
   readonly nodeName: string;
   readonly nodeIP: string;
   readonly dataDir: string;

@@ -229,15 +229,12 @@ class KubeletRun {
     });
     const counted = { counts: new PodCounts(), probeCounts: new ProbeCounts() };
     this.#workers = new PodWorkers({
-      runtime,
-      client,
-      events,
-      clock,
+      ...{ runtime, client, events, clock, log },
       random: options.random,
       probesSince: clock.now(),
       ...counted,
-      log,
       ...(options.tracer && { tracer: options.tracer }),
+      ...(options.loopMeter && { loopMeter: options.loopMeter }),
       nodeIP,
       allocatable,
       services: this.#services,

@@ -31,6 +31,7 @@ async function master(settings: MasterSettings, signal: AbortSignal): Promise<vo
     await requireFreePort(settings['bind-address'], settings.port, 'port');
     await using tracing = new AsyncDisposableStack();
     const base = processContext(settings);
+    base.loopMeter.watch(signal);
     const context = { ...base, ...(await openTracing(settings, base, tracing)) };
     const any = settings['bind-address'] === '0.0.0.0';
     const advertiseAddress = any ? (settings['node-ip'] ?? (await hostAddress())) : settings['bind-address'];

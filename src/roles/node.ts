@@ -70,6 +70,7 @@ async function node(
     await requireFreePort(nodeIP, settings['kubelet-port'], 'kubelet-port');
     await using tracing = new AsyncDisposableStack();
     const base = nodeContext(settings);
+    base.loopMeter.watch(signal);
     const context = { ...base, ...(await openTracing(settings, base, tracing)) };
     const options = { ...context, settings, servers: settings.server, nodeName, nodeIP, warn };
     await runMember(options, signal);

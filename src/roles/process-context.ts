@@ -2,6 +2,7 @@
 import { surviveHangup } from '../base/abort.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { createLogger } from '../base/consola-logger.ts';
+import { LoopMeter } from '../base/event-loop/loop-meter.ts';
 import type { Exec } from '../base/exec.ts';
 import type { Logger } from '../base/log.ts';
 import { type Random, systemRandom } from '../base/random.ts';
@@ -19,6 +20,8 @@ export interface ProcessContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+  /** Measures what holds the event loop of this process, until the process ends. */
+  readonly loopMeter: LoopMeter;
   /** Absent where nothing is traced. */
   readonly tracer?: Tracer;
 }
@@ -38,7 +41,8 @@ export function processContext(settings: LogSettings, write?: (line: string) => 
     ...(write && { write }),
   });
   surviveHangup(() => log.warn('the terminal was closed (SIGHUP): going on; SIGTERM stops this process'));
-  return { clock: systemClock, random: systemRandom, log };
+  const loopMeter = new LoopMeter({ clock: systemClock, log });
+  return { clock: systemClock, random: systemRandom, log, loopMeter };
 }
 
 export function nodeContext(settings: LogSettings, write?: (line: string) => void): NodeContext {

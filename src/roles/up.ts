@@ -81,6 +81,7 @@ async function runAll(settings: UpSettings, nodeIP: string, signal: AbortSignal)
     live?.before(line);
     process.stderr.write(line);
   });
+  base.loopMeter.watch(signal);
   const context = { ...base, ...(await openTracing(settings, base, tracing)) };
   using work = beginWork(live, 'minik8s up');
   work.say('starting etcd and the API server');

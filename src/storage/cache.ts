@@ -70,6 +70,8 @@ export interface Cache {
   get(key: string): CachedObject | undefined;
   /** In key order. */
   list(prefix: string): readonly CachedObject[];
+  /** Bytes that the objects of a namespace take. */
+  namespaceBytes(namespace: string): number;
   /** Made when it is asked for first, and kept with every change from then on. */
   index(declaration: IndexDeclaration): CacheIndex;
   /**

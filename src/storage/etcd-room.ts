@@ -6,6 +6,7 @@
 import { type Clock, sleep } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import { type EtcdRpc, type MemberStatus, RpcError } from './etcd-rpc.ts';
+import { RevisionAges } from './revision-ages.ts';
 import {
   historyToForget,
   isToDefragment,
@@ -15,6 +16,7 @@ import {
   type RoomLevel,
   worstLevel,
 } from './room-plan.ts';
+import { SentBytes } from './sent-bytes.ts';
 
 export interface EtcdRoomOptions {
   readonly rpc: EtcdRpc;
@@ -32,7 +34,6 @@ const looksOftenMs = 2000;
 const shortHistoryMs = 30_000;
 /** Sizes that etcd reports lag behind by this at most: it commits to its file in batches. */
 const settlesMs = 2000;
-const bucketMs = 100;
 /** A member is not defragmented again before. */
 const restMs = 20_000;
 
@@ -44,9 +45,8 @@ export class EtcdRoom {
   /** The size at which members of unknown quota raised the alarm. */
   #learned: number | undefined;
   readonly #defragmented = new Map<number, number>();
-  #seen: readonly { readonly at: number; readonly revision: number }[] = [];
-  /** What was sent of late, by tenths of a second; the oldest first. */
-  #sent: { readonly at: number; bytes: number }[] = [];
+  readonly #revisions = new RevisionAges(shortHistoryMs);
+  readonly #sent = new SentBytes();
   #level: RoomLevel = 'free';
   #wake: (() => void) | undefined;
 
@@ -56,7 +56,7 @@ export class EtcdRoom {
   }
 
   level(): RoomLevel {
-    return worstLevel(this.#usage.map((usage) => levelOf(usage, this.#written())));
+    return worstLevel(this.#usage.map((usage) => levelOf(usage, this.#sent.sum)));
   }
 
   /** Bytes that the largest member's database takes; 0 before it was asked. */
@@ -64,19 +64,18 @@ export class EtcdRoom {
     return Math.max(0, ...this.#usage.map(({ size }) => size));
   }
 
+  /** Of the member that has the smallest. */
+  quota(): number | undefined {
+    const quotas = this.#usage.flatMap(({ quota }) => quota ?? []);
+    return quotas.length > 0 ? Math.min(...quotas) : undefined;
+  }
+
   /** Counts a value on its way to etcd. */
   during<T>(bytes: number, write: () => Promise<T>): Promise<T> {
-    const at = this.#options.clock.monotonic();
-    const last = this.#sent.at(-1);
-    if (last && at - last.at < bucketMs) last.bytes += bytes;
-    else this.#sent.push({ at, bytes });
+    this.#sent.add(bytes, this.#options.clock.monotonic());
     // What was measured is too old to go by.
     if (this.level() !== this.#level) this.#wake?.();
     return write();
-  }
-
-  #written(): number {
-    return this.#sent.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
   /** Looks and makes room until the signal aborts. */
@@ -134,14 +133,14 @@ export class EtcdRoom {
       if (answer.status === 'fulfilled') this.#usage[index] = this.#usageOf(answer.value);
       else this.#usage[index] ??= { size: 0, inUse: 0, quota: undefined, isFull: false };
     }
-    this.#sent = this.#sent.filter(({ at }) => at >= since);
+    this.#sent.forgetBefore(since);
     const answers = asked.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
     const [first] = answers;
     if (!first) throw (asked[0] as PromiseRejectedResult).reason;
-    this.#seen = [
-      ...this.#seen,
-      { at: clock.monotonic(), revision: Math.max(...answers.map((a) => a.revision)) },
-    ];
+    this.#revisions.add({
+      at: clock.monotonic(),
+      revision: Math.max(...answers.map(({ revision }) => revision)),
+    });
   }
 
   #usageOf({ size, inUse, quota, isFull }: MemberStatus): MemberUsage {
@@ -150,14 +149,12 @@ export class EtcdRoom {
 
   async #forgetHistory(): Promise<void> {
     const { rpc, attemptMs, clock } = this.#options;
-    const now = clock.monotonic();
     const forget = this.#usage.map(historyToForget);
-    const old = this.#seen.findLast(({ at }) => now - at >= shortHistoryMs);
-    const target = forget.includes('all') ? this.#seen.at(-1) : forget.includes('old') ? old : undefined;
-    if (old) this.#seen = this.#seen.filter(({ at }) => at >= old.at);
-    if (!target || target.revision <= 0) return;
+    const old = this.#revisions.old(clock.monotonic());
+    const target = forget.includes('all') ? this.#revisions.newest : forget.includes('old') ? old : undefined;
+    if (!target) return;
     try {
-      await rpc.compact(target.revision, attemptMs, true);
+      await rpc.compact(target, attemptMs, true);
     } catch (error) {
       if (!(error instanceof RpcError) || error.failure !== 'compacted') throw error;
     }

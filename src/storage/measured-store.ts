@@ -11,7 +11,7 @@ const bounds = [
   ...[0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60],
 ];
 
-const roomValues = { free: 2, scarce: 1, critical: 0 };
+const roomValues = { free: 2, scarce: 1, critical: 0, exhausted: 0 };
 
 /** The same store, measured. */
 export function measuredStore(store: Store, registry: Registry, clock: Clock): Store {
@@ -34,7 +34,7 @@ export function measuredStore(store: Store, registry: Registry, clock: Clock): S
       ]),
       gauge(
         'minik8s_storage_room',
-        'Room in etcd: 2 free, 1 scarce (new and large objects are refused), 0 critical (only deletions and Leases are written).',
+        'Room in etcd: 2 free, 1 scarce (new and large objects are refused), 0 critical (only deletions, Leases and at first small changes of statuses are written).',
         [{ value: roomValues[room.level()] }],
       ),
     ]);

@@ -3,6 +3,7 @@
  * that listing one namespace of one resource looks at nothing else, and a list is one copy of a sorted array.
  */
 import type { CachedObject, CacheIndex, IndexDeclaration } from './cache.ts';
+import { NamespaceBytes } from './namespace-bytes.ts';
 import { SecondaryIndex } from './secondary-index.ts';
 import { insertionPoint } from './sorted.ts';
 
@@ -18,6 +19,7 @@ export class ObjectIndex {
   /** The names of `#directories`, sorted. */
   readonly #names: string[] = [];
   readonly #secondary = new Map<string, SecondaryIndex>();
+  readonly #namespaces = new NamespaceBytes();
   readonly #unreadable: (key: string, error: unknown) => void;
 
   /** `unreadable` is told of objects that an index cannot read. */
@@ -33,13 +35,20 @@ export class ObjectIndex {
     return this.#byKey.get(key);
   }
 
+  /** See Cache. */
+  namespaceBytes(namespace: string): number {
+    return this.#namespaces.of(namespace);
+  }
+
   keys(): Iterable<string> {
     return this.#byKey.keys();
   }
 
   set(object: CachedObject): void {
     const { key } = object;
-    const isNew = !this.#byKey.has(key);
+    const before = this.#byKey.get(key);
+    const isNew = before === undefined;
+    this.#namespaces.change(key, before?.bytes.length ?? 0, object.bytes.length);
     this.#byKey.set(key, object);
     for (const index of this.#secondary.values()) index.set(object);
     const { keys, objects } = this.#directory(directoryOf(key));
@@ -53,7 +62,10 @@ export class ObjectIndex {
   }
 
   delete(key: string): void {
-    if (!this.#byKey.delete(key)) return;
+    const object = this.#byKey.get(key);
+    if (!object) return;
+    this.#byKey.delete(key);
+    this.#namespaces.change(key, object.bytes.length, 0);
     for (const index of this.#secondary.values()) index.delete(key);
     const name = directoryOf(key);
     const { keys, objects } = this.#directory(name);

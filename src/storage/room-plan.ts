@@ -12,8 +12,11 @@ export interface MemberUsage {
   readonly isFull: boolean;
 }
 
-/** `scarce`: objects are neither created nor made larger. `critical`: only deletions and Leases are written. */
-export type RoomLevel = 'free' | 'scarce' | 'critical';
+/**
+ * `scarce`: objects are neither created nor made larger. `critical`: only deletions, Leases and statuses of small objects that hardly grow
+ * are written. `exhausted`: only deletions and Leases.
+ */
+export type RoomLevel = 'free' | 'scarce' | 'critical' | 'exhausted';
 
 /** Parts of the quota from which on each holds. */
 const parts = { reclaim: 0.6, defragment: 0.75, disarm: 0.97 };
@@ -22,6 +25,8 @@ const parts = { reclaim: 0.6, defragment: 0.75, disarm: 0.97 };
  * small one, so some megabytes come and go whatever is written.
  */
 const kept = { scarce: { part: 0.2, least: 16 << 20 }, critical: { part: 0.07, least: 8 << 20 } };
+/** Of what is kept free for deletions, Leases and statuses: what statuses may not take. */
+const withoutStatusPart = 0.5;
 /** Of a very small quota half may be used all the same. */
 const mostKeptPart = 0.5;
 /** Defragmenting stops the member for its time: free pages of a smaller part of the quota do not pay. */
@@ -29,10 +34,12 @@ const leastFreePart = 0.05;
 
 /** `written`: bytes that were sent since the member was asked. Free pages take them first. */
 export function levelOf({ size, inUse, quota, isFull }: MemberUsage, written: number): RoomLevel {
-  if (isFull) return 'critical';
+  if (isFull) return 'exhausted';
   if (quota === undefined) return 'free';
   const left = quota - Math.max(size, inUse + written);
-  if (left <= reserve(kept.critical, quota)) return 'critical';
+  const last = reserve(kept.critical, quota);
+  if (left <= last * withoutStatusPart) return 'exhausted';
+  if (left <= last) return 'critical';
   return left <= reserve(kept.scarce, quota) ? 'scarce' : 'free';
 }
 
@@ -44,7 +51,7 @@ export type Forget = 'nothing' | 'old' | 'all';
 
 export function historyToForget(usage: MemberUsage): Forget {
   const { size, inUse, quota, isFull } = usage;
-  if (isFull || levelOf(usage, 0) === 'critical') return 'all';
+  if (isFull || isAtLeast(levelOf(usage, 0), 'critical')) return 'all';
   return quota !== undefined && Math.max(size, inUse) >= quota * parts.reclaim ? 'old' : 'nothing';
 }
 
@@ -58,13 +65,17 @@ export function isToDefragment({ size, inUse, quota, isFull }: MemberUsage): boo
 export const isToDisarm = ({ size, quota, isFull }: MemberUsage): boolean =>
   isFull && quota !== undefined && size < quota * parts.disarm;
 
-const order: readonly RoomLevel[] = ['free', 'scarce', 'critical'];
+const order: readonly RoomLevel[] = ['free', 'scarce', 'critical', 'exhausted'];
+
+const isAtLeast = (level: RoomLevel, least: RoomLevel) => order.indexOf(level) >= order.indexOf(least);
 
 export const worstLevel = (levels: readonly RoomLevel[]): RoomLevel =>
   order[Math.max(0, ...levels.map((level) => order.indexOf(level)))] as RoomLevel;
 
 export interface PlannedWrite {
   readonly isLease: boolean;
+  /** Whether only the status can change. */
+  readonly isStatus: boolean;
   /** Whether the object is being deleted: its finalizers have to go. */
   readonly isDeleting: boolean;
   /** Bytes of the object now, 0 for a new one, and as it would be. */
@@ -76,11 +87,35 @@ export interface PlannedWrite {
 const mostGrowth = 4096;
 /** Larger objects are not updated where room is scarce: each version of theirs stays in the history. */
 const mostUpdated = 128 * 1024;
+/** Where room is critical, the status of an object up to this size may change: that of most pods, claims and workloads. */
+const mostStatusUpdated = 32 * 1024;
+/** Bytes that such a status may add: a condition, and who owns its fields. */
+const mostStatusGrowth = 2048;
+
+/** Of the quota: what the objects of one namespace may take. */
+const namespacePart = 0.5;
+
+/**
+ * Whether the objects of one namespace, which take `bytes`, would take more of the store than one namespace may have. A write that adds
+ * little is never refused for that, nor one of what is being deleted.
+ */
+export function isBeyondShare(
+  quota: number | undefined,
+  bytes: number,
+  { isLease, isDeleting, before, after }: Omit<PlannedWrite, 'isStatus'>,
+): boolean {
+  if (quota === undefined || isLease || isDeleting) return false;
+  const isSmall = before > 0 && after <= before + mostGrowth;
+  return !isSmall && bytes - before + after > quota * namespacePart;
+}
 
 /** Whether the write has to wait for room. */
-export function lacksRoom(level: RoomLevel, { isLease, isDeleting, before, after }: PlannedWrite): boolean {
+export function lacksRoom(level: RoomLevel, write: PlannedWrite): boolean {
+  const { isLease, isDeleting, isStatus, before, after } = write;
   if (level === 'free' || isLease) return false;
   if (isDeleting && before > 0 && after <= before + mostGrowth) return false;
-  if (level === 'critical') return true;
+  if (level === 'exhausted') return true;
+  if (level === 'critical')
+    return !isStatus || before === 0 || after > before + mostStatusGrowth || after > mostStatusUpdated;
   return before === 0 || after > before + mostGrowth || after > mostUpdated;
 }

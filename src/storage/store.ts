@@ -66,6 +66,8 @@ export interface StoreRoom {
   level(): RoomLevel;
   /** Bytes. */
   size(): number;
+  /** Bytes that the database may take; undefined where that is not known. */
+  quota(): number | undefined;
   /** Looks and makes room until the signal aborts. */
   keep(signal: AbortSignal): Promise<void>;
 }

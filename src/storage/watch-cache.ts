@@ -7,6 +7,7 @@
  */
 import { Backoff } from '../base/backoff.ts';
 import { type Clock, sleep, type Timer } from '../base/clock.ts';
+import type { LoopMeter } from '../base/event-loop/loop-meter.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { Cache, CachedObject, CacheEvent } from './cache.ts';
 import { firstPage } from './cache-start.ts';
@@ -31,6 +32,8 @@ export interface WatchCacheOptions {
   readonly history?: HistoryLimits;
   /** Bytes of JSON whose decoded form may be kept; 8 MiB by default. */
   readonly decodedBytes?: number;
+  /** Measures what holds the event loop; default nothing does. */
+  readonly loopMeter?: LoopMeter;
 }
 
 export interface WatchCache {
@@ -66,7 +69,7 @@ export function createWatchCache(options: WatchCacheOptions): WatchCache {
     });
   });
   const history = new EventHistory(options.history ?? defaultHistoryLimits);
-  const watchers = new Watchers(clock, log);
+  const watchers = new Watchers(clock, log, options.loopMeter);
   const waiters = new Set<Waiter>();
   const synced = Promise.withResolvers<void>();
   // An unhandled rejection would end the process.
@@ -194,6 +197,7 @@ export function createWatchCache(options: WatchCacheOptions): WatchCache {
     },
     get: (key) => index.get(key),
     list: (listed) => index.list(listed),
+    namespaceBytes: (namespace) => index.namespaceBytes(namespace),
     index: (declaration) => index.secondary(declaration),
     watch(watched, after, watch) {
       if (after < history.start) {

@@ -5,6 +5,7 @@
  * turns, whatever is watched, and each watcher gets its events in order all the same.
  */
 import type { Clock } from '../base/clock.ts';
+import type { LoopMeter } from '../base/event-loop/loop-meter.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { CacheEvent, CacheWatch, EndWatch } from './cache.ts';
 
@@ -47,6 +48,7 @@ interface Group {
 export class Watchers {
   readonly #clock: Clock;
   readonly #log: Logger;
+  readonly #loopMeter: LoopMeter | undefined;
   readonly #groups = new Map<string, Group>();
   readonly #dirty = new Set<Group>();
   /** Watchers with events to be handed over, in the order of their turns. */
@@ -57,9 +59,10 @@ export class Watchers {
   #isOver = false;
   #isScheduled = false;
 
-  constructor(clock: Clock, log: Logger) {
+  constructor(clock: Clock, log: Logger, loopMeter?: LoopMeter) {
     this.#clock = clock;
     this.#log = log;
+    this.#loopMeter = loopMeter;
   }
 
   /**
@@ -243,6 +246,10 @@ export class Watchers {
     watcher.waiting -= part.length;
     const last = part.at(-1)?.revision ?? watcher.delivered;
     watcher.delivered = isAll ? (batch.revision ?? last) : Math.max(watcher.delivered, last - 1);
+    this.#loopMeter?.mark({
+      kind: 'watch',
+      describe: () => ({ prefix: watcher.prefix, key: part.at(-1)?.key, eventCount: part.length }),
+    });
     this.#guard(() => watcher.watch.onEvents(part, watcher.delivered));
   }
 

@@ -126,6 +126,17 @@ export const seeds: Record<string, object> = {
   'authorization.k8s.io/SelfSubjectRulesReview': { spec: { namespace: 'default' } },
   'authentication.k8s.io/TokenReview': { spec: { token: 'abc' } },
   'authentication.k8s.io/SelfSubjectReview': {},
+  'minik8s.io/Function': { spec: { image: 'app:1' } },
+  'minik8s.io/FunctionVersion': { spec: { function: 'f', image: 'app:1' } },
+  'minik8s.io/Workflow': {
+    spec: {
+      definition: { StartAt: 'A', States: { A: { Type: 'Pass', Next: 'B' }, B: { Type: 'Succeed' } } },
+    },
+  },
+  'minik8s.io/WorkflowRun': { spec: { workflow: 'web', input: { a: [1] } } },
+  'minik8s.io/WorkflowHistory': {
+    spec: { run: 'r', entries: [{ id: 1, type: 'ExecutionStarted', time: '2026-01-01T00:00:00Z' }] },
+  },
   'minik8s.io/Trigger': { spec: { target: { name: 'f' }, http: { path: '/a' } } },
   'minik8s.io/TriggerEvent': {
     spec: { trigger: 't', id: '1', type: 't', source: '/s', time: '2026-01-01T00:00:00Z', data: { a: [1] } },

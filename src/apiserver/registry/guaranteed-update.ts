@@ -19,6 +19,7 @@ import type { ServerContext } from '../server-context.ts';
 import { storedObject } from '../stored-object.ts';
 import { requireUnclaimed } from './claims.ts';
 import { isSurelyNotStored } from './not-stored.ts';
+import type { Part } from './preparation.ts';
 import { requireRoom } from './require-room.ts';
 
 export type Decision =
@@ -62,6 +63,8 @@ export interface UpdateTarget {
   readonly namespace: string;
   readonly name: string;
   readonly dryRun?: boolean;
+  /** What of the object can change; default anything. */
+  readonly part?: Part;
 }
 
 /** Other writers may win this often in a row before the caller is told of a conflict. */
@@ -150,7 +153,7 @@ async function applyOrTell(
 
 async function apply(
   server: ServerContext,
-  { key, definition }: StoredTarget,
+  { key, definition, part }: StoredTarget,
   decision: Exclude<Decision, { type: 'keep' }>,
   { revision, bytes }: Snapshot,
 ): Promise<Kept> {
@@ -160,8 +163,9 @@ async function apply(
     object.metadata.resourceVersion = String(await store.delete(key, revision, claims));
     return { object };
   }
+  const isStatus = part === 'status';
   const update = async (value: Buffer) => {
-    requireRoom(store, definition, object, bytes.length, value.length);
+    requireRoom(server, definition, object, { before: bytes.length, after: value.length, isStatus });
     return store.update(key, value, revision, claims);
   };
   const written = await withRoom(object, undefined, decision.mayForgetOwners ?? false, update);

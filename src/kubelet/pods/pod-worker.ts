@@ -9,6 +9,7 @@ import { isTerminalPhase } from '../../api/core/v1/pod-conditions.ts';
 import type { PodStatus } from '../../api/core/v1/types.gen.ts';
 import { Backoff } from '../../base/backoff.ts';
 import type { Timer } from '../../base/clock.ts';
+import type { LoopMeter } from '../../base/event-loop/loop-meter.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import type { Tracer } from '../../base/tracing/span.ts';
 import type { WarmInstances } from '../functions/warm-instances.ts';
@@ -34,6 +35,8 @@ export interface PodWorkerContext extends ExecuteContext, HookContext, ProbeCont
   readonly log: Logger;
   /** Absent where nothing is traced. */
   readonly tracer?: Tracer;
+  /** Measures what holds the event loop; default nothing does. */
+  readonly loopMeter?: LoopMeter;
   /** Called whenever a pod's status was computed. */
   onStatus(pod: Pod, status: PodStatus): void;
   /** What keeps this node from giving the pod what it asks for now; undefined when it is given. */
@@ -298,7 +301,9 @@ export class PodWorker {
   }
 
   #planFor(pod: Pod, observed: ObservedPod): PodPlan {
-    const { clock, events, nodeIP, statuses } = this.#context;
+    const { clock, events, nodeIP, statuses, loopMeter } = this.#context;
+    const { namespace, name } = pod.metadata;
+    loopMeter?.mark({ kind: 'pod', describe: () => ({ pod: `${namespace}/${name}` }) });
     const now = clock.now();
     const memory = this.#memory;
     if (!memory.end && !this.#hasEnded && (deadlineIn(pod, now) ?? 1) <= 0) void this.end(deadlineExceeded);

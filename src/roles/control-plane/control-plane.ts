@@ -114,7 +114,7 @@ export async function startControlPlane(
   options: ControlPlaneOptions,
   signal: AbortSignal,
 ): Promise<ControlPlane> {
-  const { settings, clock, random, log, tracer } = options;
+  const { settings, clock, random, log, loopMeter, tracer } = options;
   await using started = new AsyncDisposableStack();
   const tokenFile = settings['token-auth-file'];
   const tokens = tokenFile === undefined ? [] : await readTokenFile(tokenFile);
@@ -138,6 +138,7 @@ export async function startControlPlane(
     clock,
     random,
     log,
+    loopMeter,
     ...(tracer && { tracer }),
     master: { address: options.advertiseAddress, port: settings.port, hostname: hostname() },
     sharesStore: Boolean(settings['etcd-endpoints']),

@@ -12,7 +12,7 @@ import { type Store, StoreUnavailableError } from '../../storage/store.ts';
 import type { ProcessContext } from '../process-context.ts';
 import type { Settings } from '../settings/settings.ts';
 
-export interface StorageOptions extends ProcessContext {
+export interface StorageOptions extends Omit<ProcessContext, 'loopMeter'> {
   readonly settings: Settings<'data-dir' | 'etcd-endpoints' | 'etcd-ca' | 'etcd-cert' | 'etcd-key'>;
 }
 

@@ -97,7 +97,8 @@ export function workerRuntime(
 
 /** Works until the signal aborts; rejects when the node cannot work here. */
 export async function runWorker(options: WorkerOptions, signal: AbortSignal): Promise<void> {
-  const { settings, clock, random, log, tracer, exec, nodeName, nodeIP, serving, authority } = options;
+  const { settings, clock, random, log, loopMeter, tracer, exec, nodeName, nodeIP, serving, authority } =
+    options;
   const transport = tracer ? tracedTransport(options.transport, 'writes') : options.transport;
   const periods = shutdownPeriods(settings);
   const dataDir = join(settings['data-dir'], 'kubelet');
@@ -131,6 +132,7 @@ export async function runWorker(options: WorkerOptions, signal: AbortSignal): Pr
     clock,
     random,
     log: log.named('kubelet'),
+    loopMeter,
     ...(tracer && { tracer }),
     nodeName,
     nodeIP,
@@ -159,7 +161,7 @@ export async function runWorker(options: WorkerOptions, signal: AbortSignal): Pr
     ...(options.taints && { taints: [...options.taints] }),
     ...(options.podCIDR && { podCIDR: options.podCIDR }),
     ...(options.identity && { identity: options.identity }),
-    counted: () => requests.agent.families(),
+    counted: () => [...requests.agent.families(), ...loopMeter.families()],
     pages: {
       proxy: () => [...proxier.families(), ...requests.proxy.families()],
       dns: () => dns.families(),

@@ -4,12 +4,13 @@ import type { RoomLevel } from '../../../src/storage/room-plan.ts';
 import { startTestServer } from '../../fixtures/api-server.ts';
 
 const maps = '/api/v1/namespaces/default/configmaps';
+const namespace = '/api/v1/namespaces/default';
 const merge = { headers: { 'content-type': 'application/merge-patch+json' } };
 
 describe('an API server whose store is almost full', () => {
   it('refuses new objects and says so, in readyz too, and writes them when there is room', async () => {
     let level: RoomLevel = 'free';
-    const room = { level: () => level, size: () => 123, keep: async () => undefined };
+    const room = { level: () => level, size: () => 123, quota: () => undefined, keep: async () => undefined };
     const server = await startTestServer({ wrapStore: (store) => ({ ...store, room }) });
     try {
       assert.equal((await server.call('POST', maps, { metadata: { name: 'a' } })).status, 201);
@@ -31,11 +32,58 @@ describe('an API server whose store is almost full', () => {
       );
       level = 'critical';
       assert.equal((await server.call('PATCH', `${maps}/a`, { data: { a: 'y' } }, merge)).status, 429);
+      const phase = (phase: string) =>
+        server.call('PATCH', `${namespace}/status`, { status: { phase } }, merge);
+      const status = (message: string) => {
+        const conditions = [{ type: 'A', status: 'True', reason: 'A', message, lastTransitionTime: null }];
+        return server.call('PATCH', `${namespace}/status`, { status: { conditions } }, merge);
+      };
+      assert.equal((await phase('Active')).status, 200);
+      assert.equal((await status('x'.repeat(200))).status, 200);
+      assert.equal((await status('x'.repeat(3000))).status, 429);
+      level = 'exhausted';
+      assert.equal((await status('y')).status, 429);
       assert.equal((await server.call('DELETE', `${maps}/a`)).status, 200);
       assert.equal((await server.call('GET', '/livez')).status, 200);
       level = 'free';
       assert.equal((await server.call('POST', maps, { metadata: { name: 'b' } })).status, 201);
       assert.equal((await server.call('GET', '/readyz')).status, 200);
+    } finally {
+      await server.stop();
+    }
+  });
+  it('refuses what would give a namespace more than half of it, and nothing of others, nor what is removed', async () => {
+    const room = {
+      level: (): RoomLevel => 'free',
+      size: () => 1,
+      quota: () => 200_000,
+      keep: async () => undefined,
+    };
+    const server = await startTestServer({ wrapStore: (store) => ({ ...store, room }) });
+    const create = (at: string, name: string, text: string) =>
+      server.call('POST', at, { metadata: { name }, data: { text } });
+    const others = '/api/v1/namespaces/other/configmaps';
+    try {
+      const made = await server.call('POST', '/api/v1/namespaces', { metadata: { name: 'other' } });
+      assert.equal(made.status, 201);
+      for (const name of ['a', 'b', 'c'])
+        assert.equal((await create(maps, name, 'x'.repeat(30_000))).status, 201);
+      await server.clock.advance(10);
+      const refused = await create(maps, 'd', 'x'.repeat(30_000));
+      assert.equal(refused.status, 429);
+      assert.match(refused.text, /the objects of the namespace default take half of the store/);
+      const growing = { data: { text: 'x'.repeat(50_000) } };
+      assert.equal((await server.call('PATCH', `${maps}/a`, growing, merge)).status, 429);
+      const label = { metadata: { labels: { a: 'b' } } };
+      assert.equal((await server.call('PATCH', `${maps}/a`, label, merge)).status, 200);
+      assert.equal((await create(others, 'd', 'x'.repeat(30_000))).status, 201);
+      assert.equal(
+        (await create('/api/v1/namespaces/kube-system/configmaps', 'd', 'x'.repeat(150_000))).status,
+        201,
+      );
+      assert.equal((await server.call('DELETE', `${maps}/b`)).status, 200);
+      await server.clock.advance(10);
+      assert.equal((await create(maps, 'd', 'x'.repeat(30_000))).status, 201);
     } finally {
       await server.stop();
     }

@@ -37,6 +37,7 @@ const requests = (code: string) =>
   `apiserver_request_total{job="apiserver", verb="GET", resource="pods", code="${code}"}`;
 const slow = (le: string) =>
   `apiserver_request_sli_duration_seconds_bucket{job="apiserver", verb="GET", resource="pods", le="${le}"}`;
+const held = 'minik8s_event_loop_held_seconds_count{job="apiserver", instance="a", kind="request"}';
 const deployment = `${objects}, namespace="shop", deployment="web"`;
 
 const alerts: Readonly<Record<string, AlertCase>> = {
@@ -57,6 +58,11 @@ const alerts: Readonly<Record<string, AlertCase>> = {
     bad: { [slow('1')]: counted(10), [slow('5')]: counted(60), [slow('+Inf')]: counted(60) },
     labels: { quantile: '0.99', resource: 'pods', verb: 'read' },
     good: { [slow('1')]: counted(60), [slow('5')]: counted(60), [slow('+Inf')]: counted(60) },
+  },
+  EventLoopHeld: {
+    bad: { [held]: counted(1) },
+    labels: { job: 'apiserver', instance: 'a', kind: 'request' },
+    good: { [held]: always(100) },
   },
   WorkqueueStuck: {
     bad: { 'workqueue_unfinished_work_seconds{job="kube-controller-manager", name="job"}': counted(60) },

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
   historyToForget,
+  isBeyondShare,
   isToDefragment,
   isToDisarm,
   lacksRoom,
@@ -19,8 +20,9 @@ const usage = (size: number, inUse = size, more: Partial<MemberUsage> = {}): Mem
 
 describe('room in etcd', () => {
   it('is scarce from four fifths of the quota on, and critical before the rest is used up', () => {
-    const levels = [0, 799, 800, 929, 930, 1000].map((size) => levelOf(usage(size), 0));
-    assert.deepEqual(levels, ['free', 'free', 'scarce', 'scarce', 'critical', 'critical']);
+    const levels = [0, 799, 800, 929, 930, 964, 965, 1000].map((size) => levelOf(usage(size), 0));
+    const full = ['exhausted', 'exhausted'];
+    assert.deepEqual(levels, ['free', 'free', 'scarce', 'scarce', 'critical', 'critical', ...full]);
   });
   it('counts what was written since, which takes free pages first', () => {
     assert.equal(levelOf(usage(700), 99 * mega), 'free');
@@ -29,20 +31,22 @@ describe('room in etcd', () => {
   });
   it('is kept at least in megabytes of a small quota, at most half of it', () => {
     const small = (size: number, quota: number) => levelOf(usage(size, size, { quota: quota * mega }), 0);
-    assert.deepEqual([small(47, 64), small(48, 64), small(56, 64)], ['free', 'scarce', 'critical']);
-    assert.deepEqual([small(3, 8), small(4, 8)], ['free', 'critical']);
+    const of64 = [47, 48, 56, 60].map((size) => small(size, 64));
+    assert.deepEqual(of64, ['free', 'scarce', 'critical', 'exhausted']);
+    assert.deepEqual([small(3, 8), small(4, 8), small(6, 8)], ['free', 'critical', 'exhausted']);
   });
   it('is not known without a quota, but for the alarm', () => {
     const unknown = { quota: undefined };
     assert.equal(levelOf(usage(5000, 5000, unknown), 0), 'free');
-    assert.equal(levelOf(usage(1, 1, { ...unknown, isFull: true }), 0), 'critical');
+    assert.equal(levelOf(usage(1, 1, { ...unknown, isFull: true }), 0), 'exhausted');
     assert.equal(worstLevel(['free', 'critical', 'scarce']), 'critical');
+    assert.equal(worstLevel(['critical', 'exhausted', 'free']), 'exhausted');
     assert.equal(worstLevel([]), 'free');
   });
   it('is made by forgetting history early, and all of it at last', () => {
     assert.deepEqual(
-      [599, 600, 930].map((size) => historyToForget(usage(size))),
-      ['nothing', 'old', 'all'],
+      [599, 600, 930, 1000].map((size) => historyToForget(usage(size))),
+      ['nothing', 'old', 'all', 'all'],
     );
     assert.equal(historyToForget(usage(1, 1, { isFull: true })), 'all');
   });
@@ -61,21 +65,54 @@ describe('room in etcd', () => {
   });
 });
 
+describe('the share of a namespace', () => {
+  const write = { isLease: false, isDeleting: false, before: 0, after: 1000 };
+  const quota = 100_000;
+  it('is half of the quota, for what is created and for what grows much', () => {
+    assert.equal(isBeyondShare(quota, 49_000, write), false);
+    assert.equal(isBeyondShare(quota, 49_001, write), true);
+    assert.equal(isBeyondShare(quota, 49_000, { ...write, before: 1000, after: 6000 }), true);
+    assert.equal(isBeyondShare(quota, 45_000, { ...write, before: 1000, after: 6000 }), false);
+  });
+  it('keeps no small update, Lease or end of an object from being written, and is none without a quota', () => {
+    const full = 90_000;
+    assert.equal(isBeyondShare(quota, full, { ...write, before: 1000, after: 1000 + 4096 }), false);
+    assert.equal(isBeyondShare(quota, full, { ...write, before: 1000, after: 1000 + 4097 }), true);
+    assert.equal(isBeyondShare(quota, full, { ...write, isLease: true }), false);
+    assert.equal(isBeyondShare(quota, full, { ...write, isDeleting: true }), false);
+    assert.equal(isBeyondShare(undefined, full, write), false);
+  });
+});
+
 describe('where room is', () => {
-  const write = { isLease: false, isDeleting: false, before: 1000, after: 1000 };
+  const write = { isLease: false, isDeleting: false, isStatus: false, before: 1000, after: 1000 };
+  const levels = ['free', 'scarce', 'critical', 'exhausted'] as const;
   const lacking = (more: Partial<typeof write>) =>
-    (['free', 'scarce', 'critical'] as const).filter((level) => lacksRoom(level, { ...write, ...more }));
+    levels.filter((level) => lacksRoom(level, { ...write, ...more }));
   it('scarce, small updates are written that add little; new and large objects are not', () => {
-    assert.deepEqual(lacking({}), ['critical']);
-    assert.deepEqual(lacking({ after: 1000 + 4096 }), ['critical']);
-    assert.deepEqual(lacking({ after: 1000 + 4097 }), ['scarce', 'critical']);
-    assert.deepEqual(lacking({ before: 200_000, after: 150_000 }), ['scarce', 'critical']);
-    assert.deepEqual(lacking({ before: 0, after: 10 }), ['scarce', 'critical']);
+    assert.deepEqual(lacking({}), ['critical', 'exhausted']);
+    assert.deepEqual(lacking({ after: 1000 + 4096 }), ['critical', 'exhausted']);
+    assert.deepEqual(lacking({ after: 1000 + 4097 }), ['scarce', 'critical', 'exhausted']);
+    assert.deepEqual(lacking({ before: 200_000, after: 150_000 }), ['scarce', 'critical', 'exhausted']);
+    assert.deepEqual(lacking({ before: 0, after: 10 }), ['scarce', 'critical', 'exhausted']);
+  });
+  it('critical, statuses of small objects are written that hardly grow, until it is exhausted', () => {
+    const status = { isStatus: true };
+    assert.deepEqual(lacking(status), ['exhausted']);
+    assert.deepEqual(lacking({ ...status, after: 1000 + 2048 }), ['exhausted']);
+    assert.deepEqual(lacking({ ...status, after: 1000 + 2049 }), ['critical', 'exhausted']);
+    assert.deepEqual(lacking({ ...status, before: 32_000, after: 32 * 1024 }), ['exhausted']);
+    assert.deepEqual(lacking({ ...status, before: 32_000, after: 32 * 1024 + 1 }), ['critical', 'exhausted']);
+    assert.deepEqual(lacking({ ...status, before: 0, after: 10 }), ['scarce', 'critical', 'exhausted']);
   });
   it('critical, Leases and what is being deleted are still written', () => {
     assert.deepEqual(lacking({ isLease: true, before: 0 }), []);
     assert.deepEqual(lacking({ isDeleting: true, before: 900_000, after: 900_100 }), []);
-    assert.deepEqual(lacking({ isDeleting: true, before: 1000, after: 9000 }), ['scarce', 'critical']);
-    assert.deepEqual(lacking({ isDeleting: true, before: 0 }), ['scarce', 'critical']);
+    assert.deepEqual(lacking({ isDeleting: true, before: 1000, after: 9000 }), [
+      'scarce',
+      'critical',
+      'exhausted',
+    ]);
+    assert.deepEqual(lacking({ isDeleting: true, before: 0 }), ['scarce', 'critical', 'exhausted']);
   });
 });

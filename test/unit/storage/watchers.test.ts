@@ -1,6 +1,7 @@
 /** Who is handed which events, in which order, and when. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { LoopMeter } from '../../../src/base/event-loop/loop-meter.ts';
 import type { CacheEvent } from '../../../src/storage/cache.ts';
 import { Watchers } from '../../../src/storage/watchers.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
@@ -18,7 +19,7 @@ type Told = (readonly number[] | 'expired')[];
 function world() {
   const clock = new FakeClock();
   const log = new RecordingLogger();
-  const watchers = new Watchers(clock, log);
+  const watchers = new Watchers(clock, log, new LoopMeter({ clock, log }));
   const add = (prefix: string, after = 0, backlog: readonly CacheEvent[] = [], onEvents = () => {}) => {
     const told: Told = [];
     const stop = watchers.add(prefix, after, backlog, {
@@ -179,4 +180,21 @@ test('a watch for which too many events wait must list again', async () => {
   await clock.advance(10);
   assert.deepEqual(behind.told.slice(0, 2), ['expired']);
   assert.equal(log.lines[0]?.level, 'warn');
+});
+
+test('a watch that holds the event loop with its events is logged by its prefix', async () => {
+  const { watchers, add, clock, log } = world();
+  add('/registry/pods/');
+  add('/registry/', 0, [], () => void clock.spend(150));
+  watchers.publish([event(1, '/registry/pods/a/b'), event(2, '/registry/pods/a/c')], 2);
+  await clock.settle();
+  assert.deepEqual(
+    log.lines.map(({ fields }) => fields),
+    [
+      {
+        ...{ ms: 150, kind: 'watch', workMs: 150 },
+        ...{ prefix: '/registry/', key: '/registry/pods/a/c', eventCount: 2 },
+      },
+    ],
+  );
 });

@@ -1,0 +1,48 @@
+/** Names requests to the meter of the event loop, so that a hold is reported with the request that caused it. */
+import type { Work } from '../base/event-loop/work.ts';
+import { auditIdOf } from './audit-id.ts';
+import { shownPath } from './request-log.ts';
+import type { ServerContext } from './server-context.ts';
+
+type MeteredServer = Pick<ServerContext, 'loopMeter' | 'random'>;
+
+export interface MeteredRequest {
+  readonly request: Request;
+  /** Percent-encoded, without the query. */
+  readonly path: () => string;
+  /** Name of the user; undefined until it is known. */
+  readonly user: () => string | undefined;
+}
+
+const works = new WeakMap<Request, Work>();
+
+/** Serves a request under its name. A watch or a stream counts as under way until its answer begins. */
+export async function underItsName(
+  { loopMeter, random }: MeteredServer,
+  { request, path, user }: MeteredRequest,
+  serve: () => Promise<void>,
+): Promise<void> {
+  if (!loopMeter) return serve();
+  const work: Work = {
+    kind: 'request',
+    describe: () => ({
+      method: request.method,
+      path: shownPath(path()),
+      user: user(),
+      id: auditIdOf(request, random),
+    }),
+  };
+  works.set(request, work);
+  const end = loopMeter.begin(work);
+  try {
+    await serve();
+  } finally {
+    end();
+  }
+}
+
+/** To be called when a request goes on after it waited: the turn of the event loop may have had other work before. */
+export function goesOn({ loopMeter }: Pick<MeteredServer, 'loopMeter'>, request: Request): void {
+  const work = loopMeter && works.get(request);
+  if (work) loopMeter.mark(work);
+}

@@ -1,0 +1,146 @@
+/**
+ * Reports what held the event loop: while one turn lasts, no other request, lease or watch is served. Work that is marked
+ * is measured to the end of the turn in which it runs. A timer notices holds by work that nobody marked; it runs only while
+ * marked work comes or is under way, so that a process at rest is not woken.
+ */
+import { onAbort } from '../abort.ts';
+import type { Clock, Timer } from '../clock.ts';
+import { type Family, Histograms } from '../exposition.ts';
+import type { Fields, Logger } from '../log.ts';
+import { histogram } from '../metric-family.ts';
+import { TurnSegments, type Work } from './work.ts';
+
+/** Milliseconds of a turn from which it is reported. */
+const heldMs = 100;
+/** Milliseconds between two looks of the timer: a hold by unmarked work is seen this much too short at most. */
+const lookMs = 50;
+/** Lines of the log a minute; further holds are counted, and the next line that is written has their number. */
+const maxLinesPerMinute = 10;
+const minuteMs = 60_000;
+/** Requests under way that a report of unmarked work names. */
+const maxNamed = 3;
+/** Seconds. */
+const bounds = [0.1, 0.15, 0.25, 0.5, 1, 2.5, 5, 10];
+
+export class LoopMeter {
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #held = new Histograms(bounds);
+  readonly #underWay = new Set<Work>();
+  #turn: TurnSegments | undefined;
+  /** When the event loop was last seen to turn. */
+  #seen: number;
+  #minuteBegan: number;
+  #lines = 0;
+  #unlogged = 0;
+  /** Whether holds by unmarked work are looked for. */
+  #isWatching = false;
+  /** Runs while work comes or is under way. */
+  #timer: Timer | undefined;
+  /** Work was marked since the last look of the timer. */
+  #isBusy = false;
+
+  constructor({ clock, log }: { readonly clock: Clock; readonly log: Logger }) {
+    this.#clock = clock;
+    this.#log = log.named('event-loop');
+    this.#seen = clock.monotonic();
+    this.#minuteBegan = this.#seen;
+  }
+
+  /** Notes that the event loop does this work from now on, until other work is marked or the turn ends. */
+  mark(work: Work): void {
+    const now = this.#clock.monotonic();
+    this.#isBusy = true;
+    if (this.#turn) {
+      this.#turn.mark(work, now);
+      return;
+    }
+    this.#turn = new TurnSegments(work, now);
+    this.#clock.soon(() => this.#endTurn());
+    if (this.#isWatching && !this.#timer) this.#arm(now);
+  }
+
+  /** Marks work that goes on in later turns, until the returned function is called. */
+  begin(work: Work): () => void {
+    this.#underWay.add(work);
+    this.mark(work);
+    return () => void this.#underWay.delete(work);
+  }
+
+  /** Looks for holds by unmarked work, beside marked work, until the signal aborts. */
+  watch(signal: AbortSignal): void {
+    if (signal.aborted) return;
+    this.#isWatching = true;
+    onAbort(signal, () => {
+      this.#isWatching = false;
+      this.#timer?.cancel();
+      this.#timer = undefined;
+    });
+  }
+
+  /** Holds in seconds, by kind of work. */
+  families(): readonly Family[] {
+    return [
+      histogram(
+        'minik8s_event_loop_held_seconds',
+        'Seconds of turns of the event loop that took longer than 0.1 s, by the kind of work that took most of it.',
+        this.#held.samples(),
+      ),
+    ];
+  }
+
+  #endTurn(): void {
+    const turn = this.#turn;
+    if (!turn) return;
+    this.#turn = undefined;
+    const now = this.#clock.monotonic();
+    this.#seen = now;
+    const ms = now - turn.began;
+    if (ms <= heldMs) return;
+    const longest = turn.end(now);
+    this.#report(ms, longest.work.kind, { workMs: Math.round(longest.ms), ...longest.work.describe() });
+  }
+
+  #arm(now: number): void {
+    const due = now + lookMs;
+    this.#timer = this.#clock.after(lookMs, () => {
+      this.#timer = undefined;
+      this.#look(due);
+      const goesOn = this.#isBusy || this.#underWay.size > 0;
+      this.#isBusy = false;
+      if (goesOn) this.#arm(this.#seen);
+    });
+  }
+
+  /** Leaves to the end of the turn what was marked in it. */
+  #look(due: number): void {
+    const now = this.#clock.monotonic();
+    const ms = (this.#turn?.began ?? now) - Math.max(due, this.#seen);
+    this.#seen = now;
+    if (ms <= heldMs) return;
+    const underWay = [...this.#underWay].slice(-maxNamed).map((work) => work.describe());
+    const count = this.#underWay.size;
+    this.#report(
+      ms,
+      'other',
+      count === 0 ? {} : { underWayCount: count, underWay: JSON.stringify(underWay) },
+    );
+  }
+
+  #report(ms: number, kind: string, fields: Fields): void {
+    this.#held.observe({ kind }, ms / 1000);
+    const now = this.#clock.monotonic();
+    if (now - this.#minuteBegan >= minuteMs) {
+      this.#minuteBegan = now;
+      this.#lines = 0;
+    }
+    if (this.#lines >= maxLinesPerMinute) {
+      this.#unlogged++;
+      return;
+    }
+    this.#lines++;
+    const unlogged = this.#unlogged > 0 ? { unlogged: this.#unlogged } : {};
+    this.#unlogged = 0;
+    this.#log.warn('the event loop was held', { ms: Math.round(ms), kind, ...fields, ...unlogged });
+  }
+}
