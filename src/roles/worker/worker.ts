@@ -49,6 +49,7 @@ export const workerSettings = [
   'system-reserved',
   ...nodeLifeSettings,
   'nginx-image',
+  'write-etc-hosts',
   'sandbox-pool',
   ...tracingSettingNames,
   ...logSettings,
