@@ -171,10 +171,13 @@ export async function runWorker(options: WorkerOptions, signal: AbortSignal): Pr
       tls: { identity: serving, clientCA: authority },
     },
   });
+  const nodeInformers = informersOf();
   const proxier = createProxier({
     informers: proxyInformers,
+    nodeInformers,
     exec,
     nodeName,
+    nodeIP,
     serviceCIDR: settings['service-cidr'],
     clusterCIDR: settings['cluster-cidr'],
     clock,
@@ -182,7 +185,7 @@ export async function runWorker(options: WorkerOptions, signal: AbortSignal): Pr
   });
   const overlay = {
     client,
-    informers: informersOf(),
+    informers: nodeInformers,
     exec,
     clock,
     log: log.named('overlay'),
