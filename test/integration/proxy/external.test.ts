@@ -1,5 +1,4 @@
 /** External addresses of Services through the proxier in a real kernel: who answers at one, as machines and Services come and go. */
-import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { after, afterEach, before, beforeEach, test } from 'node:test';

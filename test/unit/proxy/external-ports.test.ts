@@ -40,7 +40,7 @@ function service(key: string, { created = '10', uid = key, addresses = [address]
 }
 const put = (key: string, shape: Shape = {}) => [...ports.setService(key, service(key, shape))].sort();
 const take = (key: string) => [...ports.setService(key, undefined)].sort();
-const node = (annotations: Record<string, string>): KubeObject =>
+const node = (annotations: Readonly<Record<string, string | undefined>>): KubeObject =>
   ({ metadata: { ...meta('n2'), annotations } }) as unknown as KubeObject;
 const served = (key: string, at = address, port = 80) =>
   ports.isServed(key, at, externalPort(at, { protocol: 'TCP', port }));
