@@ -3,6 +3,7 @@
  * as changed; a round reads what each is now, and applies all differences in one transaction while new marks
  * gather for the next. The kernel is never listed: after a failed transaction the whole table is written again.
  */
+import { type ClusterPlaces, ExternalPorts } from '../api/core/v1/external-ports.ts';
 import { nodeResource } from '../api/core/v1/node.ts';
 import { type Service, serviceResource } from '../api/core/v1/service.ts';
 import { apiService } from '../api/core/v1/system-objects.ts';
@@ -23,14 +24,13 @@ import { errorMessage, type Logger } from '../base/log.ts';
 import type { InformerFactory, Lister } from '../client/informer.ts';
 import { ElementTable } from './element-table.ts';
 import { elementsOf } from './elements.ts';
-import { type ClusterPlaces, ExternalPorts } from './external-ports.ts';
 import { ProxyCounts } from './proxy-counts.ts';
 import { chainsOf, renderDifference, renderTable, table } from './render.ts';
 import { serviceRules } from './service-map.ts';
 import { staleFlows } from './stale-flows.ts';
 
 /** Traffic to an address of `serviceCIDR` that belongs to no service is refused at once. */
-export interface ProxierOptions extends ClusterPlaces {
+export interface ProxierOptions extends Required<ClusterPlaces> {
   /** Not started yet: the proxier asks for the informers it reads. */
   readonly informers: InformerFactory;
   /** Where the metadata of Nodes is read. Started by the caller, also later than `run`, which waits for it. */

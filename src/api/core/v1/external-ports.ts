@@ -1,19 +1,21 @@
 /**
- * Which external addresses of Services this node serves: none that is of the cluster or of one of its machines, and each port of
- * one for the Service that has it. Admission knows only what is there when a Service is written; this follows what there is.
+ * Which external addresses of Services nodes serve: none that is of the cluster or of one of its machines, and each port of one
+ * for the Service that has it. Admission knows only what is there when a Service is written; this follows what there is, for the
+ * proxies and for the status of the Services. Without clock or I/O.
  */
-import { ExternalHolders } from '../api/core/v1/external-addresses.ts';
-import { nodeIPAnnotation, podCIDRAnnotation } from '../api/core/v1/node-annotations.ts';
-import { reservedReader } from '../api/core/v1/reserved-addresses.ts';
-import type { Service } from '../api/core/v1/service.ts';
-import type { KubeObject, ObjectKey } from '../apimachinery/meta.ts';
+
+import type { KubeObject, ObjectKey } from '../../../apimachinery/meta.ts';
+import { ExternalHolders } from './external-addresses.ts';
+import { nodeIPAnnotation, podCIDRAnnotation } from './node-annotations.ts';
+import { reservedReader } from './reserved-addresses.ts';
+import type { Service } from './service.ts';
 
 export interface ClusterPlaces {
   readonly serviceCIDR: string;
   /** The range of all pods. */
   readonly clusterCIDR: string;
-  /** Address of this node. */
-  readonly nodeIP: string;
+  /** Address of the node that serves; absent where no single node does. */
+  readonly nodeIP?: string;
 }
 
 export class ExternalPorts {
@@ -53,8 +55,18 @@ export class ExternalPorts {
 
   /** Returns whether the external address is served for the Service on the port (see `externalPort`). */
   isServed(key: ObjectKey, address: string, port: string): boolean {
+    return this.reservedAs(address) === undefined && this.#holders.holder(port) === key;
+  }
+
+  /** Returns whose an address is that no Service may have, such as `the address of node a`; undefined for another. */
+  reservedAs(address: string): string | undefined {
     this.#reserved ??= this.#readReserved();
-    return this.#reserved(address) === undefined && this.#holders.holder(port) === key;
+    return this.#reserved(address);
+  }
+
+  /** Returns the key of the Service that has the port; undefined where no Service asks for it. */
+  holder(port: string): ObjectKey | undefined {
+    return this.#holders.holder(port);
   }
 
   #machinesChanged(): Iterable<ObjectKey> {
@@ -72,7 +84,7 @@ export class ExternalPorts {
         ...nodes.map(([name, { range }]) => ({ range, what: `the range of the pods of node ${name}` })),
       ],
       machines: [
-        { address: nodeIP, what: 'this node' },
+        ...(nodeIP === undefined ? [] : [{ address: nodeIP, what: 'this node' }]),
         ...nodes.map(([name, { address }]) => ({ address, what: `node ${name}` })),
         ...this.#masters.map((address) => ({ address, what: 'a master' })),
       ],

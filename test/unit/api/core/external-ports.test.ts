@@ -1,11 +1,11 @@
 /** Which external addresses of Services a node serves, as Services, nodes and masters come, change and go. */
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import { externalPort } from '../../../src/api/core/v1/external-addresses.ts';
-import type { Service } from '../../../src/api/core/v1/service.ts';
-import type { KubeObject } from '../../../src/apimachinery/meta.ts';
-import { ExternalPorts } from '../../../src/proxy/external-ports.ts';
-import { meta } from '../controllers/objects.ts';
+import { externalPort } from '../../../../src/api/core/v1/external-addresses.ts';
+import { ExternalPorts } from '../../../../src/api/core/v1/external-ports.ts';
+import type { Service } from '../../../../src/api/core/v1/service.ts';
+import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
+import { meta } from '../../controllers/objects.ts';
 
 const address = '203.0.113.8';
 let ports: ExternalPorts;
