@@ -33,6 +33,7 @@ import { dnsController } from './services/dns.ts';
 import { endpointsController } from './services/endpoints.ts';
 import { endpointSliceController } from './services/endpointslice.ts';
 import { endpointSliceMirroringController } from './services/endpointslicemirroring.ts';
+import { externalAddressesController } from './services/external-addresses.ts';
 import { slurmController } from './slurm/slurm-clients.ts';
 import { type TriggerOptions, triggerController } from './triggers/trigger.ts';
 import { ephemeralVolumeController } from './volumes/ephemeral-volume.ts';
@@ -107,6 +108,13 @@ export const controllers = (options: ControllersOptions): readonly AccountedCont
     controller: endpointSliceMirroringController,
   },
   { account: 'dns-controller', controller: dnsController(options) },
+  {
+    account: 'service-controller',
+    controller: externalAddressesController({
+      serviceCIDR: options.serviceCidr,
+      clusterCIDR: options.clusterCidr,
+    }),
+  },
   ...(options.runtimeImages
     ? [{ account: 'function-controller', controller: functionController(options.runtimeImages) }]
     : []),

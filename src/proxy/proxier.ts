@@ -3,23 +3,25 @@
  * as changed; a round reads what each is now, and applies all differences in one transaction while new marks
  * gather for the next. The kernel is never listed: after a failed transaction the whole table is written again.
  */
-import { reservedReader } from '../api/core/v1/reserved-addresses.ts';
+import { type ClusterPlaces, ExternalPorts } from '../api/core/v1/external-ports.ts';
+import { nodeResource } from '../api/core/v1/node.ts';
 import { type Service, serviceResource } from '../api/core/v1/service.ts';
+import { apiService } from '../api/core/v1/system-objects.ts';
 import {
   type EndpointSlice,
   endpointSliceResource,
   lastChangeAnnotation,
   serviceNameLabel,
 } from '../api/discovery/v1/endpoint-slice.ts';
-import { type ObjectKey, objectKey } from '../apimachinery/meta.ts';
-import { aborted } from '../base/abort.ts';
+import { type KubeObject, type ObjectKey, objectKey } from '../apimachinery/meta.ts';
+import { aborted, unlessAborted } from '../base/abort.ts';
 import { Backoff } from '../base/backoff.ts';
 import { type Clock, sleep } from '../base/clock.ts';
 import { deleteFlows } from '../base/conntrack.ts';
 import type { Exec } from '../base/exec.ts';
 import type { Family } from '../base/exposition.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
-import type { InformerFactory } from '../client/informer.ts';
+import type { InformerFactory, Lister } from '../client/informer.ts';
 import { ElementTable } from './element-table.ts';
 import { elementsOf } from './elements.ts';
 import { ProxyCounts } from './proxy-counts.ts';
@@ -27,15 +29,14 @@ import { chainsOf, renderDifference, renderTable, table } from './render.ts';
 import { serviceRules } from './service-map.ts';
 import { staleFlows } from './stale-flows.ts';
 
-export interface ProxierOptions {
+/** Traffic to an address of `serviceCIDR` that belongs to no service is refused at once. */
+export interface ProxierOptions extends Required<ClusterPlaces> {
   /** Not started yet: the proxier asks for the informers it reads. */
   readonly informers: InformerFactory;
+  /** Where the metadata of Nodes is read. Started by the caller, also later than `run`, which waits for it. */
+  readonly nodeInformers: InformerFactory;
   readonly exec: Exec;
   readonly nodeName: string;
-  /** Traffic to an address in it that belongs to no service is refused at once. */
-  readonly serviceCIDR: string;
-  /** The range of all pods. */
-  readonly clusterCIDR: string;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -48,6 +49,8 @@ export interface Proxier {
 }
 
 const bySlice = 'service';
+/** The Service whose endpoints are the masters. */
+const mastersKey = `${apiService.namespace}/${apiService.name}`;
 const retry = { initialMs: 100, maxMs: 30_000 };
 
 /** The key of the service a slice belongs to; none when it says none. */
@@ -55,6 +58,12 @@ function serviceKeysOf(slice: EndpointSlice): readonly ObjectKey[] {
   const name = slice.metadata.labels?.[serviceNameLabel];
   return name ? [`${slice.metadata.namespace}/${name}`] : [];
 }
+
+const mastersIn = (slices: Lister<EndpointSlice>): readonly string[] =>
+  slices
+    .byIndex(bySlice, mastersKey)
+    .flatMap(({ endpoints }) => endpoints.flatMap(({ addresses }) => addresses))
+    .sort();
 
 /**
  * When that has happened for which a slice is what it is, in milliseconds since the epoch; undefined where it does not say,
@@ -83,13 +92,21 @@ export function createProxier(options: ProxierOptions): Proxier {
   const counts = new ProxyCounts(clock);
   /** What was there before the first round was not changed meanwhile. */
   let isStarted = false;
+  const external = new ExternalPorts(options);
+  const markAll = (keys: Iterable<ObjectKey>) => {
+    for (const key of keys) mark(key);
+  };
   const serviceChanged = (service: Service) => {
     counts.changed('service');
-    mark(objectKey(service));
+    const key = objectKey(service);
+    markAll(external.setService(key, services.lister.get(key)));
+    mark(key);
   };
   const slicesChanged = (...all: readonly EndpointSlice[]) => {
     counts.changed('endpoint', isStarted ? triggerOf(all) : undefined);
-    all.flatMap(serviceKeysOf).forEach(mark);
+    const keys = all.flatMap(serviceKeysOf);
+    keys.forEach(mark);
+    if (keys.includes(mastersKey)) markAll(external.setMasters(mastersIn(slices.lister)));
   };
   services.addEventHandler({ onAdd: serviceChanged, onUpdate: serviceChanged, onDelete: serviceChanged });
   slices.addEventHandler({
@@ -98,13 +115,11 @@ export function createProxier(options: ProxierOptions): Proxier {
     onDelete: (slice) => slicesChanged(slice),
   });
 
-  const reserved = reservedReader({
-    ranges: [
-      { range: options.serviceCIDR, what: 'the range of Services' },
-      { range: options.clusterCIDR, what: 'the range of pods' },
-    ],
-    machines: [],
-  });
+  const nodes = options.nodeInformers.informerFor<KubeObject>({ ...nodeResource, part: 'metadata' });
+  const nodeChanged = ({ metadata: { name } }: KubeObject) =>
+    markAll(external.setNode(name, nodes.lister.get(name)));
+  nodes.addEventHandler({ onAdd: nodeChanged, onUpdate: nodeChanged, onDelete: nodeChanged });
+
   /** The chains in the kernel; undefined when the table must be written whole. */
   let chains: ReadonlySet<string> | undefined;
 
@@ -112,7 +127,9 @@ export function createProxier(options: ProxierOptions): Proxier {
     for (const key of changed) {
       const service = services.lister.get(key);
       const rules = service
-        ? serviceRules(service, slices.lister.byIndex(bySlice, key), options.nodeName, reserved)
+        ? serviceRules(service, slices.lister.byIndex(bySlice, key), options.nodeName, (...port) =>
+            external.isServed(key, ...port),
+          )
         : [];
       elements.replace(key, elementsOf(rules));
     }
@@ -132,6 +149,12 @@ export function createProxier(options: ProxierOptions): Proxier {
   return {
     families: () => counts.families(),
     async run(signal) {
+      // An address of a node must not go to a Service for a moment.
+      try {
+        await unlessAborted(signal, nodes.synced);
+      } catch {
+        return;
+      }
       const backoff = new Backoff(retry);
       const stopped = aborted(signal);
       while (!signal.aborted) {

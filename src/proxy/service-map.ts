@@ -3,9 +3,9 @@
  * endpoints behind them. Pure, and sorted so that the same state always gives the same value.
  */
 
+import { externalAddresses, externalPort, isDelivered } from '../api/core/v1/external-addresses.ts';
 import type { Service, ServicePort } from '../api/core/v1/service.ts';
 import type { Endpoint, EndpointSlice } from '../api/discovery/v1/endpoint-slice.ts';
-import { canonicalAddress, isIPv4 } from '../base/addresses.ts';
 
 export interface EndpointAddress {
   readonly ip: string;
@@ -41,15 +41,16 @@ export function serviceRules(
   service: Service,
   slices: readonly EndpointSlice[],
   nodeName: string,
-  /** Whose an address is that no Service may have; undefined for others. */
-  reserved: (address: string) => string | undefined = () => undefined,
+  /** Whether the external address is served for this Service on the port, of the form that `externalPort` gives. */
+  isServed: (address: string, port: string) => boolean = () => true,
 ): readonly ServicePortRules[] {
   const { spec } = service;
-  if (!spec.clusterIP || spec.clusterIP === 'None' || spec.type === 'ExternalName') return [];
   const { clusterIP } = spec;
-  const external = externalAddresses(service).filter((address) => reserved(address) === undefined);
+  if (!clusterIP || !isDelivered(service)) return [];
+  const all = externalAddresses(service);
   return (spec.ports ?? []).flatMap((port) => {
-    const all = endpointsOf(port, slices, nodeName);
+    const external = all.filter((address) => isServed(address, externalPort(address, port)));
+    const targets = endpointsOf(port, slices, nodeName);
     const every = {
       protocol: protocolOf(port),
       port: port.port,
@@ -58,22 +59,13 @@ export function serviceRules(
     const internal = {
       ...every,
       addresses: [clusterIP],
-      endpoints: localOnly(all, spec.internalTrafficPolicy === 'Local'),
-      nodePort: nodePortRules(service, port, all),
+      endpoints: localOnly(targets, spec.internalTrafficPolicy === 'Local'),
+      nodePort: nodePortRules(service, port, targets),
     };
     if (external.length === 0) return [internal];
-    const endpoints = localOnly(all, spec.externalTrafficPolicy === 'Local');
+    const endpoints = localOnly(targets, spec.externalTrafficPolicy === 'Local');
     return [internal, { ...every, addresses: external, endpoints, nodePort: undefined }];
   });
-}
-
-/** Its external IPs, and those that a load balancer has taken for it and delivers to nodes as they are (KEP-1860). */
-function externalAddresses({ spec, status }: Service): readonly string[] {
-  const taken = spec.type === 'LoadBalancer' ? (status?.loadBalancer.ingress ?? []) : [];
-  const delivered = taken.flatMap(({ ip, ipMode }) => (ip && ipMode !== 'Proxy' ? [ip] : []));
-  const all = [...(spec.externalIPs ?? []), ...delivered].flatMap((ip) => canonicalAddress(ip) ?? []);
-  // The table is of IPv4: one element of another sort and the kernel would take none of the transaction.
-  return [...new Set(all.filter(isIPv4))];
 }
 
 function nodePortRules(

@@ -1,6 +1,7 @@
 /** What a node serves for the Dns objects there are: from objects to hosts with their paths. Pure. */
 import type { Service } from '../api/core/v1/service.ts';
 import type { Dns } from '../api/minik8s/v1/dns.ts';
+import { byAge, hostHolder } from '../api/minik8s/v1/dns-holder.ts';
 import { dnsTarget } from '../api/minik8s/v1/dns-target.ts';
 
 export interface HostRoutes {
@@ -9,6 +10,8 @@ export interface HostRoutes {
   readonly paths: readonly PathRoute[];
 }
 
+type ServiceFinder = (namespace: string, name: string) => Service | undefined;
+
 export interface PathRoute {
   /** Without a slash at its end, but for `/` itself. */
   readonly path: string;
@@ -16,15 +19,23 @@ export interface PathRoute {
   readonly upstream: string | undefined;
 }
 
-/** Sorted, so that the same objects always give the same value. Of two objects with one path the older one has it. */
-export function routesOf(
-  dnses: readonly Dns[],
-  serviceOf: (namespace: string, name: string) => Service | undefined,
-): readonly HostRoutes[] {
-  const hosts = new Map<string, Map<string, PathRoute>>();
+/**
+ * Sorted, so that the same objects always give the same value. A host is served for one namespace, and of two objects of that
+ * with one path the older one has it.
+ */
+export function routesOf(dnses: readonly Dns[], serviceOf: ServiceFinder): readonly HostRoutes[] {
+  const hosts = new Map<string, PathRoute[]>();
+  for (const [host, all] of Map.groupBy(dnses, ({ spec }) => spec.host)) {
+    const holder = hostHolder(all);
+    const held = all.filter(({ metadata }) => metadata.namespace === holder);
+    hosts.set(host, pathsOf(held, serviceOf));
+  }
+  return [...hosts].map(([host, paths]) => ({ host, paths })).sort((a, b) => compare(a.host, b.host));
+}
+
+function pathsOf(dnses: readonly Dns[], serviceOf: ServiceFinder): PathRoute[] {
+  const paths = new Map<string, PathRoute>();
   for (const { metadata, spec } of dnses.toSorted(byAge)) {
-    const paths = hosts.get(spec.host) ?? new Map<string, PathRoute>();
-    hosts.set(spec.host, paths);
     for (const entry of spec.paths) {
       if (paths.has(entry.path)) continue;
       const target = dnsTarget(entry, serviceOf(metadata.namespace ?? '', entry.serviceName));
@@ -32,14 +43,9 @@ export function routesOf(
       paths.set(entry.path, { path: entry.path, upstream });
     }
   }
-  return [...hosts]
-    .map(([host, paths]) => ({ host, paths: [...paths.values()].sort(longestFirst) }))
-    .sort((a, b) => compare(a.host, b.host));
+  return [...paths.values()].sort(longestFirst);
 }
 
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
-
-const byAge = ({ metadata: a }: Dns, { metadata: b }: Dns) =>
-  compare(a.creationTimestamp, b.creationTimestamp) || compare(a.uid, b.uid);
 
 const longestFirst = (a: PathRoute, b: PathRoute) => b.path.length - a.path.length || compare(a.path, b.path);

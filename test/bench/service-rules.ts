@@ -105,8 +105,10 @@ async function measure(signal: AbortSignal): Promise<readonly Row[]> {
   };
   const proxier = createProxier({
     informers,
+    nodeInformers: informers,
     exec,
     nodeName: 'bench',
+    nodeIP: '192.0.2.1',
     serviceCIDR: '10.96.0.0/16',
     clusterCIDR: '10.244.0.0/16',
     clock: systemClock,

@@ -43,7 +43,10 @@ test('domain and path routing', async (context) => {
   context.after(() => docker('image', 'rm', '-f', image).then(() => undefined));
   await makeNginxImage(image);
   const host = await Host.start(context, { images: ['minik8s/hello:1', image] });
-  const cluster = await Cluster.start(context, { host, flags: [`--nginx-image=${image}`] });
+  const cluster = await Cluster.start(context, {
+    host,
+    flags: [`--nginx-image=${image}`, '--write-etc-hosts=true'],
+  });
   const { kubectl } = cluster;
   const apply = (...objects: object[]) =>
     kubectl.attempt(['apply', '-f', '-'], {

@@ -19,16 +19,23 @@ export interface DnsFacts {
   /** Finds a Service of the namespace by name. */
   readonly serviceOf: (name: string) => Service | undefined;
   readonly clusterDomain: string;
+  /** The namespace that the host belongs to. */
+  readonly holder: string;
   readonly nodes: readonly Node[];
   /** RFC 3339. */
   readonly now: string;
 }
 
-export function planDnsStatus(dns: Dns, { serviceOf, clusterDomain, nodes, now }: DnsFacts): DnsStatusPlan {
+export function planDnsStatus(dns: Dns, facts: DnsFacts): DnsStatusPlan {
+  const { serviceOf, clusterDomain, holder, nodes, now } = facts;
   const { host } = dns.spec;
   const refused = {
     reason: 'HostNotAllowed',
     message: `host ${host} does not resolve: names in ${clusterDomain} are reserved for the cluster`,
+  };
+  const taken = {
+    reason: 'HostTaken',
+    message: `host ${host} is not served for this object: it belongs to the namespace ${holder}, which has the oldest Dns for it`,
   };
   const missing = dns.spec.paths.flatMap((path) => {
     const target = dnsTarget(path, serviceOf(path.serviceName));
@@ -37,6 +44,7 @@ export function planDnsStatus(dns: Dns, { serviceOf, clusterDomain, nodes, now }
   const unserved = notServed(nodes);
   const problems = [
     ...(isOwnName(host, clusterDomain) ? [refused] : []),
+    ...(holder === dns.metadata.namespace ? [] : [taken]),
     ...missing,
     ...(unserved ? [unserved] : []),
   ];

@@ -2,6 +2,7 @@
 import { type Node, nodeResource } from '../../api/core/v1/node.ts';
 import { serviceResource } from '../../api/core/v1/service.ts';
 import { type Dns, dnsResource } from '../../api/minik8s/v1/dns.ts';
+import { hostHolder } from '../../api/minik8s/v1/dns-holder.ts';
 import { servingFingerprint } from '../../api/minik8s/v1/dns-served.ts';
 import { deepCopy } from '../../apimachinery/equality.ts';
 import { isTerminating, type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
@@ -16,6 +17,7 @@ import { ifPresent } from '../../controller-runtime/if-present.ts';
 import { planDnsStatus } from './dns-plan.ts';
 
 const byService = 'dns.service';
+const byHost = 'dns.host';
 
 const servicesOf = ({ metadata, spec }: Dns) =>
   spec.paths.map(({ serviceName }) => `${metadata.namespace}/${serviceName}`);
@@ -38,6 +40,10 @@ function define(
   const dnsInformer = informers.informerFor(dnsResource);
   const nodes = informers.informerFor(nodeResource).lister;
   dnsInformer.addIndex(byService, servicesOf);
+  dnsInformer.addIndex(byHost, ({ spec }) => [spec.host]);
+  const ofHost = ({ spec }: Dns) => dnsInformer.lister.byIndex(byHost, spec.host);
+  /** Namespaces by the host that belongs to them. */
+  const holders = new Map<string, string>();
   /** By name, of the nodes that are there: most of what a node reports changes nothing here. */
   const fingerprints = new Map<string, string>();
 
@@ -50,13 +56,26 @@ function define(
     return dnsInformer.lister.list().map(objectKey);
   }
 
+  /** The objects of its host, too, once that belongs to another namespace. */
+  function dnsKeys(dns: Dns): readonly ObjectKey[] {
+    const { host } = dns.spec;
+    const all = ofHost(dns);
+    const holder = hostHolder(all);
+    if (holders.get(host) === holder) return [objectKey(dns)];
+    if (holder === undefined) holders.delete(host);
+    else holders.set(host, holder);
+    return [...new Set([objectKey(dns), ...all.map(objectKey)])];
+  }
+
   async function reconcile(key: ObjectKey): Promise<undefined> {
     const dns = dnsInformer.lister.get(key);
     if (!dns || isTerminating(dns)) return;
     const serviceOf = (name: string) => services.get(`${dns.metadata.namespace}/${name}`);
+    const holder = hostHolder(ofHost(dns)) ?? '';
     const { status, changed, problem } = planDnsStatus(dns, {
       serviceOf,
       clusterDomain,
+      holder,
       nodes: nodes.list(),
       now: rfc3339(clock.now()),
     });
@@ -68,7 +87,7 @@ function define(
   return {
     name: 'dns',
     watches: [
-      watched(dnsResource, (dns) => [objectKey(dns)]),
+      watched(dnsResource, dnsKeys),
       watched(nodeResource, nodeKeys),
       watched(serviceResource, (service) =>
         dnsInformer.lister.byIndex(byService, objectKey(service)).map(objectKey),

@@ -1,29 +1,47 @@
 /**
- * Rejects Dns objects whose host is not open for them. All pods and nodes resolve a host to the web server of their own node, so
- * an editor of one namespace could otherwise take any name for the whole cluster. An unchanged host is not checked again.
+ * Rejects Dns objects whose host is not open for them, or belongs to another namespace. All pods resolve a host to the web server
+ * of their own node, so an editor of one namespace could otherwise take any name for the whole cluster. An unchanged host is not
+ * checked again.
  */
 import { type Lease, leaseResource } from '../../api/coordination/v1/lease.ts';
 import { placesOf } from '../../api/coordination/v1/master-lease.ts';
 import { type Node, nodeResource } from '../../api/core/v1/node.ts';
 import { type Dns, dnsResource } from '../../api/minik8s/v1/dns.ts';
+import { hostHolder } from '../../api/minik8s/v1/dns-holder.ts';
 import { dnsHostProblem } from '../../api/minik8s/v1/dns-host-problem.ts';
 import { invalidCause } from '../../apimachinery/field-error.ts';
 import { storagePrefix } from '../../apimachinery/resource-definition.ts';
 import { newInvalid } from '../../apimachinery/status-error.ts';
 import type { AdmissionPlugin } from '../../apiserver/admission/plugin.ts';
+import { waitForNow } from '../../apiserver/freshness.ts';
+import type { CacheIndex, IndexDeclaration } from '../../storage/cache.ts';
 import type { KubeContext } from '../context.ts';
 
-type Parts = Pick<KubeContext, 'cache' | 'clusterDomain' | 'dnsDomains'>;
+type Parts = Pick<KubeContext, 'cache' | 'clock' | 'clusterDomain' | 'dnsDomains' | 'latest'>;
 
-export const dnsHosts = (server: Parts): AdmissionPlugin => ({
+const dnsesByHost: IndexDeclaration = {
+  name: 'Dns objects by host',
+  prefix: storagePrefix(dnsResource),
+  keysOf: (object) => [(object as Dns).spec.host],
+};
+
+export const dnsHosts = (server: Parts): AdmissionPlugin => plugin(server, server.cache.index(dnsesByHost));
+
+const plugin = (server: Parts, byHost: CacheIndex): AdmissionPlugin => ({
   name: 'DnsHosts',
-  validate({ definition, name, object, old }) {
+  async validate({ definition, namespace, name, object, old }) {
     if (definition.group !== dnsResource.group || definition.plural !== dnsResource.plural || !object) return;
     const { host } = (object as Dns).spec;
     if (host === (old as Dns | undefined)?.spec.host) return;
     const { dnsDomains: domains, clusterDomain } = server;
+    const refuse = (problem: string) =>
+      newInvalid(definition, name, [invalidCause('spec.host', host, problem)]);
     const problem = dnsHostProblem(host, { domains, clusterDomain, machines: machinesOf(server) });
-    if (problem !== undefined) throw newInvalid(definition, name, [invalidCause('spec.host', host, problem)]);
+    if (problem !== undefined) throw refuse(problem);
+    // Another master may have stored the first object of the host a moment ago.
+    await waitForNow(server, new AbortController());
+    const holder = hostHolder(byHost.get(host).map(({ object: stored }) => stored as Dns));
+    if (holder !== undefined && holder !== namespace) throw refuse(`belongs to the namespace ${holder}`);
   },
 });
 

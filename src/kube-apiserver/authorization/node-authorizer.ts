@@ -12,6 +12,7 @@
 import { nodeResource } from '../../api/core/v1/node.ts';
 import { persistentVolumeResource } from '../../api/core/v1/persistent-volume.ts';
 import { type Pod, podResource } from '../../api/core/v1/pod.ts';
+import { mirrorAnnotation } from '../../api/core/v1/pod-annotations.ts';
 import { podReferences } from '../../api/core/v1/pod-references.ts';
 import { apiService, dnsService } from '../../api/core/v1/system-objects.ts';
 import { isLookedAfterBy, volumesOfNode } from '../../api/core/v1/volume-chores.ts';
@@ -127,7 +128,8 @@ const podsByNeed: IndexDeclaration = {
   keysOf(object) {
     const pod = object as Pod;
     const { nodeName } = pod.spec;
-    if (!nodeName) return [];
+    // A mirror pod needs nothing: the node itself wrote it, with whatever names.
+    if (!nodeName || pod.metadata.annotations?.[mirrorAnnotation] !== undefined) return [];
     const { claims, secrets, configMaps } = podReferences(pod);
     const { namespace = '' } = pod.metadata;
     const { serviceAccountName } = pod.spec;

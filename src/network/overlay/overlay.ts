@@ -29,7 +29,7 @@ import type { OverlayState } from './state.ts';
 export interface OverlayOptions {
   /** This node's identity: it annotates its own Node with what others have to know. */
   readonly client: Client;
-  /** Not started yet, and nobody else's. */
+  /** Not started yet; the overlay starts it. */
   readonly informers: InformerFactory;
   readonly exec: Exec;
   readonly clock: Clock;

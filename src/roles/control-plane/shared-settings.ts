@@ -1,22 +1,30 @@
 /**
- * Settings that masters on one etcd must have alike: with two ideas of which addresses Services have, each would
- * refuse, or hand out, what the other does not. The first master writes its own, and another that differs is refused.
+ * Settings that masters on one etcd must have alike: with two ideas of which addresses Services have, or may have, each
+ * would refuse, or hand out, what the other does not. The first master writes its own, and another that differs is
+ * refused. A setting that masters of before did not share is added by the first that does.
  */
-import { KeyExistsError, type Store } from '../../storage/store.ts';
+import { KeyExistsError, RevisionMismatchError, type Store } from '../../storage/store.ts';
 import type { Settings } from '../settings/settings.ts';
 
 export const settingsKey = '/cluster/settings';
 
-const shared = ['service-cidr', 'cluster-cidr', 'node-ports', 'cluster-dns', 'cluster-domain'] as const;
+const shared = [
+  'service-cidr',
+  'cluster-cidr',
+  'node-ports',
+  'cluster-dns',
+  'cluster-domain',
+  'service-external-ip-ranges',
+  'dns-domains',
+] as const;
 
 export type SharedSettings = Settings<(typeof shared)[number]>;
 
 /** Rejects in one line with the flags that are not as the other masters have them. */
 export async function agreeOnSettings(store: Store, settings: SharedSettings): Promise<void> {
-  const own = JSON.stringify(Object.fromEntries(shared.map((name) => [name, settings[name] ?? null])));
-  const theirs = parse((await read(store)) ?? (await offer(store, own)));
-  const mine = parse(own);
-  const different = shared.filter((name) => name in theirs && !isSame(theirs[name], mine[name]));
+  const mine: Values = Object.fromEntries(shared.map((name) => [name, settings[name] ?? null]));
+  const theirs = await agreed(store, mine);
+  const different = shared.filter((name) => !isSame(theirs[name], mine[name]));
   if (different.length === 0) return;
   const flags = different.map((name) => `--${name} ${flagOf(theirs[name])} (here ${flagOf(mine[name])})`);
   throw new Error(
@@ -24,22 +32,27 @@ export async function agreeOnSettings(store: Store, settings: SharedSettings): P
   );
 }
 
-async function read(store: Store): Promise<string | undefined> {
-  return (await store.get(settingsKey))?.value.toString();
-}
-
-/** Resolves to what is there afterwards: another master may have been faster. */
-async function offer(store: Store, own: string): Promise<string> {
-  try {
-    await store.create(settingsKey, Buffer.from(own));
-    return own;
-  } catch (error) {
-    if (!(error instanceof KeyExistsError)) throw error;
-    return (await read(store)) ?? own;
+/** Resolves to what is there afterwards, with a value for each setting: another master may have been faster. */
+async function agreed(store: Store, mine: Values): Promise<Values> {
+  for (;;) {
+    const stored = await store.get(settingsKey);
+    const theirs = stored && parse(stored.value.toString());
+    if (theirs && shared.every((name) => name in theirs)) return theirs;
+    const all = { ...mine, ...theirs };
+    const value = Buffer.from(JSON.stringify(all));
+    try {
+      if (stored) await store.update(settingsKey, value, stored.revision);
+      else await store.create(settingsKey, value);
+      return all;
+    } catch (error) {
+      if (!(error instanceof KeyExistsError || error instanceof RevisionMismatchError)) throw error;
+    }
   }
 }
 
-function parse(text: string): Record<string, unknown> {
+type Values = Readonly<Record<string, unknown>>;
+
+function parse(text: string): Values {
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
@@ -51,8 +64,15 @@ function parse(text: string): Record<string, unknown> {
   );
 }
 
-const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
+const isSame = (a: unknown, b: unknown) => JSON.stringify(inOrder(a)) === JSON.stringify(inOrder(b));
+
+/** Ranges and domains are the same in any order, unlike the two ends of the ports. */
+const inOrder = (value: unknown) => (isTexts(value) ? value.toSorted() : value);
+const isTexts = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((one) => typeof one === 'string');
 
 /** As the flag is written. */
-const flagOf = (value: unknown) =>
-  value === null || value === undefined ? 'unset' : Array.isArray(value) ? value.join('-') : String(value);
+function flagOf(value: unknown): string {
+  if (value === null || value === undefined) return 'unset';
+  return Array.isArray(value) ? value.join(isTexts(value) ? ',' : '-') : String(value);
+}

@@ -176,6 +176,12 @@ export const nodeSettings = define({
     default: 'nginx:alpine',
     read: text,
   },
+  'write-etc-hosts': {
+    about: "write hosts of Dns objects into /etc/hosts, so that this machine's own programs resolve them",
+    hint: 'true|false',
+    default: 'false',
+    read: oneOf('true', 'false'),
+  },
   'sandbox-pool': {
     about: 'number of pod sandboxes kept ready, so that pods start sooner',
     hint: 'COUNT',

@@ -74,5 +74,6 @@ export const settingSubjects = subjects('src/roles/settings/setting-groups.ts', 
     'shutdown-grace-period-critical-pods',
     'sandbox-pool',
     'nginx-image',
+    'write-etc-hosts',
   ],
 });

@@ -13,7 +13,9 @@ import { portProblem } from '../preflight.ts';
 import type { ProcessContext } from '../process-context.ts';
 import type { Settings } from '../settings/settings.ts';
 
-type RoutingSettings = Settings<'data-dir' | 'docker-socket' | 'nginx-image' | 'cluster-domain'>;
+type RoutingSettings = Settings<
+  'data-dir' | 'docker-socket' | 'nginx-image' | 'write-etc-hosts' | 'cluster-domain'
+>;
 
 interface RoutingNode {
   readonly nodeName: string;
@@ -57,6 +59,7 @@ export function createNodeRouting(
     log: log.named('routing'),
     nginx,
     hosts: { path: hostsFile, owner: dataDir, address: nodeIP },
+    writesHosts: settings['write-etc-hosts'] === 'true',
     nodeName,
     onState,
     clusterDomain: settings['cluster-domain'],

@@ -49,6 +49,7 @@ export const workerSettings = [
   'system-reserved',
   ...nodeLifeSettings,
   'nginx-image',
+  'write-etc-hosts',
   'sandbox-pool',
   ...tracingSettingNames,
   ...logSettings,
@@ -172,10 +173,13 @@ export async function runWorker(options: WorkerOptions, signal: AbortSignal): Pr
       tls: { identity: serving, clientCA: authority },
     },
   });
+  const nodeInformers = informersOf();
   const proxier = createProxier({
     informers: proxyInformers,
+    nodeInformers,
     exec,
     nodeName,
+    nodeIP,
     serviceCIDR: settings['service-cidr'],
     clusterCIDR: settings['cluster-cidr'],
     clock,
@@ -183,7 +187,7 @@ export async function runWorker(options: WorkerOptions, signal: AbortSignal): Pr
   });
   const overlay = {
     client,
-    informers: informersOf(),
+    informers: nodeInformers,
     exec,
     clock,
     log: log.named('overlay'),

@@ -58,6 +58,32 @@ test('a host is refused when an update brings it, by patch and by apply, and oth
   );
 });
 
+test('a host belongs to the namespace that has it, also for an older object of another, until its last object goes', async () => {
+  for (const name of ['team-a', 'team-b'])
+    assert.equal((await server.call('POST', '/api/v1/namespaces', { metadata: { name } })).status, 201);
+  const of = (namespace: string) => `/apis/minik8s.io/v1/namespaces/${namespace}/dnses`;
+  const make = (namespace: string, name: string, host: string, path: string) =>
+    server.call('POST', of(namespace), {
+      metadata: { name },
+      spec: { host, paths: [{ path, serviceName: 'web', servicePort: 80 }] },
+    });
+  assert.equal((await make('team-b', 'older', 'own.team-b.example', '/x')).status, 201);
+  assert.equal((await make('team-a', 'one', 'joint.example', '/')).status, 201);
+  assert.equal((await make('team-a', 'two', 'joint.example', '/two')).status, 201);
+  const take = () =>
+    server.call('PATCH', `${of('team-b')}/older`, { spec: { host: 'joint.example' } }, merge);
+  const refused = await make('team-b', 'thief', 'joint.example', '/login');
+  assert.equal(refused.status, 422, refused.text);
+  assert.match(
+    refused.text,
+    /spec\.host: Invalid value: \\"joint\.example\\": belongs to the namespace team-a/,
+  );
+  assert.equal((await server.call('DELETE', `${of('team-a')}/one`)).status, 200);
+  assert.equal((await take()).status, 422);
+  assert.equal((await server.call('DELETE', `${of('team-a')}/two`)).status, 200);
+  assert.equal((await take()).status, 200);
+});
+
 test('unless an administrator names others only domains that nobody has are open', async () => {
   const usual = await startTestServer();
   try {

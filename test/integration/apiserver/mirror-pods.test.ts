@@ -126,6 +126,44 @@ for (const [what, why, more] of cases) {
   });
 }
 
+it('a node reads nothing by the claims that a mirror pod of before names, nor by taking the annotation off', async () => {
+  const claims = '/api/v1/namespaces/default/persistentvolumeclaims';
+  const claim = {
+    metadata: { name: 'old-n1-db' },
+    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+  };
+  assert.equal((await server.call('POST', claims, claim)).status, 201);
+  const volumes = [{ name: 'db', ephemeral: { volumeClaimTemplate: { spec: claim.spec } } }];
+  // As it was stored before nodes were refused it.
+  const pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: 'old-n1',
+      namespace: 'default',
+      uid: 'old',
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      annotations: { [mirror]: 'h' },
+      ownerReferences: [owner()],
+    },
+    spec: { nodeName: 'n1', containers: [{ name: 'a', image: 'b' }], volumes },
+  };
+  await server.store.create('/registry/pods/default/old-n1', Buffer.from(JSON.stringify(pod)));
+  const read = () => server.call('GET', `${claims}/old-n1-db`, undefined, { user });
+  assert.equal((await read()).status, 403);
+  const headers = { 'content-type': 'application/merge-patch+json' };
+  const without = { metadata: { annotations: { [mirror]: null } }, status: { phase: 'Running' } };
+  await server.call('PATCH', `${pods}/old-n1/status`, without, { user, headers });
+  assert.equal((await read()).status, 403);
+  const bound = { ...pod, metadata: { ...pod.metadata, name: 'run', uid: 'run', annotations: {} } };
+  const needs = [{ name: 'db', persistentVolumeClaim: { claimName: 'old-n1-db' } }];
+  await server.store.create(
+    '/registry/pods/default/run',
+    Buffer.from(JSON.stringify({ ...bound, spec: { ...bound.spec, volumes: needs } })),
+  );
+  assert.equal((await read()).status, 200, 'a pod that is bound to the node needs it');
+});
+
 it('nobody else in the name of a node, nor a node without its Node', async () => {
   const other = { name: 'system:node:n2', groups: user.groups };
   assert.equal((await create({}, {}, other)).status, 403);

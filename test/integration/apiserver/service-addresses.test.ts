@@ -11,6 +11,15 @@ before(async () => {
   const status = { addresses: [{ type: 'InternalIP', address: '192.0.2.9' }] };
   const written = await server.call('PATCH', '/api/v1/nodes/n1/status', { status }, merge);
   assert.equal(written.status, 200, written.text);
+  const lease = {
+    metadata: { name: 'm1', labels: { 'apiserver.kubernetes.io/identity': 'kube-apiserver' } },
+    spec: { holderIdentity: '192.0.2.7:6443' },
+  };
+  const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases';
+  assert.equal((await server.call('POST', leases, lease)).status, 201);
+  // Outside of the range of all pods.
+  const far = { metadata: { name: 'far' }, spec: { podCIDR: '10.9.3.0/24' } };
+  assert.equal((await server.call('POST', '/api/v1/nodes', far)).status, 201);
 });
 after(() => server.stop());
 
@@ -39,6 +48,8 @@ for (const [what, address] of [
   ['cluster IP of the API', '10.96.0.1'],
   ['pod address', '10.244.1.2'],
   ['node address', '192.0.2.9'],
+  ['address of a master', '192.0.2.7'],
+  ['pod address of a node with a range of its own', '10.9.3.8'],
 ] as const)
   test(`a ${what} is refused as an external IP though its range is allowed`, async () => {
     const answer = await create('thief', address);
@@ -52,4 +63,19 @@ test('a load balancer cannot give a Service the address of a node', async () => 
   const of = (ip: string) => ({ status: { loadBalancer: { ingress: [{ ip }] } } });
   assert.equal((await server.call('PATCH', `${services}/lb/status`, of('192.0.2.9'), merge)).status, 422);
   assert.equal((await server.call('PATCH', `${services}/lb/status`, of('203.0.113.9'), merge)).status, 200);
+});
+
+test('an address that a Service has already is left alone, so that the rest of it can be changed', async () => {
+  const lb = { type: 'LoadBalancer', ports: [{ port: 80 }], externalIPs: ['192.0.2.44'] };
+  assert.equal((await server.call('POST', services, { metadata: { name: 'old' }, spec: lb })).status, 201);
+  const node = { metadata: { name: 'n44' }, spec: {} };
+  assert.equal((await server.call('POST', '/api/v1/nodes', node)).status, 201);
+  const status = { addresses: [{ type: 'InternalIP', address: '192.0.2.44' }] };
+  assert.equal((await server.call('PATCH', '/api/v1/nodes/n44/status', { status }, merge)).status, 200);
+  const change = (spec: object) => server.call('PATCH', `${services}/old`, { spec }, merge);
+  assert.equal((await change({ ports: [{ port: 81 }] })).status, 200);
+  const another = await change({ externalIPs: ['192.0.2.44', '192.0.2.9'] });
+  assert.equal(another.status, 422);
+  assert.match(another.text, /externalIPs\[1\]/);
+  assert.doesNotMatch(another.text, /externalIPs\[0\]/);
 });

@@ -125,8 +125,10 @@ for (const [from, address, port] of [
     const informers = new ScriptedInformers();
     const proxier = createProxier({
       informers,
+      nodeInformers: informers,
       exec: inside,
       nodeName: 'here',
+      nodeIP: '192.0.2.1',
       serviceCIDR: '10.96.0.0/16',
       clusterCIDR: '10.244.0.0/16',
       clock: systemClock,

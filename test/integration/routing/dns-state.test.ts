@@ -67,6 +67,7 @@ describe('a node that serves Dns objects', () => {
         },
       }),
       hosts: { path: join(directory, 'hosts'), owner: 'test', address: '192.0.2.1' },
+      writesHosts: true,
       nodeName: 'n1',
       clusterDomain: 'cluster.local',
       onState: (state) => void states.push(state),

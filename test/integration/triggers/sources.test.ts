@@ -90,7 +90,12 @@ describe('a trigger with a path', () => {
     assert.equal((await world.call('POST', invoke('secrets'), {}, { headers })).status, 202);
     const event = await world.eventually('it is told', () => seen[0]);
     assert.equal(JSON.stringify(event).includes('secret"'), false, JSON.stringify(event));
-    assert.equal((event.data.headers as Record<string, string> | undefined)?.['x-own'], 'yes');
+    const told = event.data.headers as Record<string, string> | undefined;
+    assert.equal(told?.['x-own'], 'yes');
+    assert.deepEqual(
+      Object.keys(told ?? {}).filter((name) => name.startsWith('function-')),
+      [],
+    );
   });
   it('stores a request once that is sent again with its key', async () => {
     await world.noting('keyed', () => 500);

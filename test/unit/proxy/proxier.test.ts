@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it, test } from 'node:test';
+import { nodeResource } from '../../../src/api/core/v1/node.ts';
 import { type Service, serviceResource } from '../../../src/api/core/v1/service.ts';
 import { type EndpointSlice, endpointSliceResource } from '../../../src/api/discovery/v1/endpoint-slice.ts';
 import { createProxier, type Proxier, removeServiceRules } from '../../../src/proxy/proxier.ts';
@@ -36,8 +37,10 @@ async function start(): Promise<void> {
   const { exec } = kernel;
   proxier = createProxier({
     informers,
+    nodeInformers: informers,
     exec,
     nodeName: 'n',
+    nodeIP: '192.0.2.1',
     serviceCIDR: '10.96.0.0/16',
     clusterCIDR: '10.244.0.0/16',
     clock,
@@ -302,6 +305,20 @@ describe('UDP flows to an endpoint that is gone', () => {
       assert.deepEqual(leads(), { '10.96.0.53': ['random-1', '10.244.0.4'] });
     });
   }
+});
+
+test('no rule is made before the nodes are known, whose addresses no Service may have', async () => {
+  await put(service('web', '10.96.0.1'), slice('web-1', 'web', ['10.244.0.2']));
+  const { exec } = kernel;
+  const nodeInformers = new ScriptedInformers('unread');
+  const places = { nodeIP: '192.0.2.1', serviceCIDR: '10.96.0.0/16', clusterCIDR: '10.244.0.0/16' };
+  proxier = createProxier({ informers, nodeInformers, exec, nodeName: 'n', ...places, clock, log });
+  running = proxier.run(stop.signal);
+  await clock.settle();
+  assert.equal(kernel.table, undefined);
+  nodeInformers.informerFor({ ...nodeResource, part: 'metadata' }).sync();
+  await clock.settle();
+  assert.deepEqual(leads(), { '10.96.0.1': ['random-1', '10.244.0.2'] });
 });
 
 test('all that the proxy made can be removed, and again', async () => {

@@ -219,9 +219,9 @@ describe('the endpoints of a port', () => {
   });
 });
 
-test('an external address that is reserved leads nowhere, the others of the Service do', () => {
+test('an external address that is not served leads nowhere, the others of the Service do', () => {
   const service = makeService({ externalIPs: ['10.96.0.1', '203.0.113.8'] });
-  const reserved = (address: string) => (address === '10.96.0.1' ? 'in the range of Services' : undefined);
-  const addresses = serviceRules(service, [two], 'a', reserved).map((rule) => rule.addresses);
+  const isServed = (address: string) => address !== '10.96.0.1';
+  const addresses = serviceRules(service, [two], 'a', isServed).map((rule) => rule.addresses);
   assert.deepEqual(addresses, [['10.96.0.7'], ['203.0.113.8']]);
 });

@@ -43,10 +43,10 @@ class Stand {
   #looked = Promise.withResolvers<DnsServed>();
   #told = Promise.withResolvers<void>();
 
-  constructor(t: TestContext) {
+  constructor(t: TestContext, { writesHosts = true, hosts = '127.0.0.1\tlocalhost\n' } = {}) {
     const directory = mkdtempSync(join(tmpdir(), 'minik8s-dns-routing-'));
     this.hostsFile = join(directory, 'hosts');
-    writeFileSync(this.hostsFile, '127.0.0.1\tlocalhost\n');
+    writeFileSync(this.hostsFile, hosts);
     const tell = async (routes: readonly HostRoutes[] | undefined) => {
       this.looks++;
       this.#told.resolve();
@@ -62,6 +62,7 @@ class Stand {
       log: new RecordingLogger(),
       nginx: { serve: tell, remove: () => tell(undefined) },
       hosts: { path: this.hostsFile, owner: 'test', address: '192.0.2.1' },
+      writesHosts,
       nodeName: 'n1',
       clusterDomain: 'cluster.local',
       onState: (state) => {
@@ -110,8 +111,8 @@ class Stand {
   }
 }
 
-async function withDns(t: TestContext): Promise<Stand> {
-  const stand = new Stand(t);
+async function withDns(t: TestContext, options = {}): Promise<Stand> {
+  const stand = new Stand(t, options);
   assert.equal(await stand.next(), 'NothingToServe');
   const next = stand.next();
   stand.informers.put(dnsResource, makeDns('one', 'b.example', ['/=web:80']));
@@ -135,6 +136,13 @@ describe('Dns objects on a node', () => {
     assert.equal(stand.routing.hostAddresses('a.example'), undefined);
     await stand.stop();
     assert.equal(readFileSync(stand.hostsFile, 'utf8'), '127.0.0.1\tlocalhost\n');
+  });
+
+  it('leave the hosts file alone unless the node is told to write it, but for a block of before', async (t) => {
+    const hosts = '127.0.0.1\tlocalhost\n# minik8s begin test\n192.0.2.1\told.example\n# minik8s end test\n';
+    const stand = await withDns(t, { writesHosts: false, hosts });
+    assert.equal(readFileSync(stand.hostsFile, 'utf8'), '127.0.0.1\tlocalhost\n');
+    assert.deepEqual(stand.routing.hostAddresses('b.example'), ['192.0.2.1'], 'pods find it');
   });
 
   it('take no name of the cluster', async (t) => {

@@ -47,6 +47,18 @@ describe('routes', () => {
     assert.deepEqual(routes(old, young), expected);
   });
 
+  it('of one host are those of the namespace that has the oldest object, until that goes', () => {
+    const ours = makeDns('z', 'x.example', ['/=web:80', '/late=api:8080']);
+    const later = { creationTimestamp: '2026-01-01T00:00:01Z' };
+    const theirs = makeDns('a', 'x.example', ['/api=api:8080'], { ...later, namespace: 'other' });
+    const ownLater = makeDns('b', 'x.example', ['/b=web:80'], later);
+    assert.deepEqual(routes(theirs, ownLater, ours), [
+      'x.example: /late 10.96.0.21:8080, /b 10.96.0.20:80, / 10.96.0.20:80',
+    ]);
+    assert.deepEqual(routes(theirs, ownLater), ['x.example: /api -']);
+    assert.deepEqual(routes(ownLater), ['x.example: /b 10.96.0.20:80']);
+  });
+
   it('lead to Services of the object’s own namespace alone', () => {
     assert.deepEqual(routes(makeDns('a', 'x.example', ['/=web:80'], { namespace: 'other' })), [
       'x.example: / -',

@@ -33,8 +33,8 @@ const specSchema = v.pipe(
     host: v.pipe(
       v.string(),
       text(
-        'The host name that is served, such as shop.example.com. Pods and nodes resolve it to their own node, and ' +
-          'every node answers for it on port 80.',
+        'The host name that is served, such as shop.example.com. Pods resolve it to their own node, and every node ' +
+          'answers for it on port 80. A host belongs to one namespace of the cluster.',
       ),
     ),
     paths: v.pipe(

@@ -64,6 +64,8 @@ export const ownControllerRoles: RoleRows = {
   ],
   // What was mirrored and is the Service's own again is deleted.
   'endpointslicemirroring-controller': [['delete', 'core', 'endpoints']],
+  // It reads which addresses are those of masters.
+  'service-controller': [[read, 'discovery.k8s.io', 'endpointslices']],
   // It asks whether the store answers before it calls a node lost.
   'node-controller': [['list', 'coordination.k8s.io', 'leases']],
   // They look up on the server what their cache does not show for too long.

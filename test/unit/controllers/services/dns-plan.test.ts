@@ -29,8 +29,8 @@ function node(name: string, ready: 'True' | 'False' | 'Unknown', served: string)
   return { ...made, status: { ...made.status, conditions } };
 }
 const serving = [node('n1', 'True', 'True Serving')];
-const plan = (dns: Dns, time = now, nodes: readonly Node[] = serving) =>
-  planDnsStatus(dns, { serviceOf: find, clusterDomain: 'cluster.local', nodes, now: time });
+const plan = (dns: Dns, time = now, nodes: readonly Node[] = serving, holder = 'shop') =>
+  planDnsStatus(dns, { serviceOf: find, clusterDomain: 'cluster.local', holder, nodes, now: time });
 
 it('whatever a node says of Dns objects makes it another, and nothing else does', () => {
   const print = (...said: Parameters<typeof node>) => servingFingerprint(node(...said));
@@ -90,6 +90,14 @@ describe('the status of a Dns', () => {
       assert.match(problem?.message ?? '', /does not resolve.*; path \/: service "none" not found/);
     }
     assert.equal(plan(makeDns('one', 'mycluster.local', ['/=web:80'])).problem, undefined);
+  });
+
+  it('names the namespace that the host belongs to where that is another', () => {
+    const { status, problem } = plan(makeDns('one', 'a.example', ['/=web:80']), now, serving, 'first');
+    const message =
+      'host a.example is not served for this object: it belongs to the namespace first, which has the oldest Dns for it';
+    assert.deepEqual(problem, { reason: 'HostTaken', message });
+    assert.equal(status.conditions?.[0]?.status, 'False');
   });
 
   it('reports a problem once, and again when it changes', () => {

@@ -39,6 +39,34 @@ test('it is looked at when it changes itself, and when a Service of its paths do
   assert.deepEqual(world.keysOf(serviceResource, db), [`${namespace}/two`]);
 });
 
+test('those of a host are looked at when it becomes the host of another namespace, and not with every change of one', () => {
+  const elsewhere = (name: string, creationTimestamp: string) =>
+    makeDns(name, 'a.example', ['/x=web:80'], { namespace: 'other', creationTimestamp });
+  const one = world.stored(dnsResource, key);
+  assert.ok(one);
+  assert.deepEqual(world.keysOf(dnsResource, one), [key], 'the host is new');
+  const later = world.put(dnsResource, elsewhere('later', '2026-01-01T00:00:01Z'));
+  assert.deepEqual(world.keysOf(dnsResource, later), ['other/later']);
+  assert.deepEqual(world.keysOf(dnsResource, one), [key]);
+  world.seen.remove(dnsResource, key);
+  assert.deepEqual(world.keysOf(dnsResource, one), [key, 'other/later'], 'its first object has gone');
+  world.seen.remove(dnsResource, 'other/later');
+  assert.deepEqual(world.keysOf(dnsResource, later), ['other/later']);
+});
+
+test('one whose host is of another namespace says whose it is', async () => {
+  world.put(nodeResource, serving('n1'));
+  world.put(serviceResource, web);
+  const first = { namespace: 'first', creationTimestamp: '2025-01-01T00:00:00Z' };
+  world.put(dnsResource, makeDns('first', 'a.example', ['/x=web:80'], first));
+  await world.reconcile(key);
+  assert.equal(ready()?.reason, 'HostTaken');
+  world.sync(dnsResource);
+  world.seen.remove(dnsResource, 'first/first');
+  await world.reconcile(key);
+  assert.equal(ready()?.reason, 'Routed');
+});
+
 test('all are looked at when a node says another thing of them, comes or goes', () => {
   const silent = world.put(nodeResource, makeNode('n1'));
   assert.deepEqual(world.keysOf(nodeResource, silent), [key], 'it comes');

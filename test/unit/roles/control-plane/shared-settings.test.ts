@@ -13,6 +13,8 @@ const settings = (over: Partial<SharedSettings> = {}): SharedSettings => ({
   'node-ports': [30_000, 32_767],
   'cluster-dns': undefined,
   'cluster-domain': 'cluster.local',
+  'service-external-ip-ranges': undefined,
+  'dns-domains': undefined,
   ...over,
 });
 
@@ -35,6 +37,36 @@ test('a master with other settings fails with one line that names them, and chan
     /--cluster-dns unset \(here 10/,
   );
   await agreeOnSettings(store, settings());
+});
+
+test('masters have the same external ranges and domains of Dns objects, in any order', async () => {
+  const store = createMemoryStore();
+  const ranges = ['203.0.113.0/28', '198.51.100.0/24'];
+  const open = settings({ 'service-external-ip-ranges': ranges, 'dns-domains': ['test', 'corp.com'] });
+  await agreeOnSettings(store, open);
+  await agreeOnSettings(store, { ...open, 'service-external-ip-ranges': ranges.toReversed() });
+  const wider = { ...open, 'service-external-ip-ranges': ['0.0.0.0/0'] };
+  await assert.rejects(
+    agreeOnSettings(store, wider),
+    /--service-external-ip-ranges 203\.0\.113\.0\/28,198\.51\.100\.0\/24 \(here 0\.0\.0\.0\/0\)/,
+  );
+  await assert.rejects(
+    agreeOnSettings(store, settings({ ...open, 'dns-domains': ['com'] })),
+    /--dns-domains/,
+  );
+});
+
+test('a setting that masters of before did not share is that of the first master that has it', async () => {
+  const store = createMemoryStore();
+  const { 'dns-domains': _, 'service-external-ip-ranges': __, ...before } = settings();
+  await store.create(settingsKey, Buffer.from(JSON.stringify({ ...before, 'cluster-dns': null })));
+  const first = settings({ 'dns-domains': ['corp.com'] });
+  const answers = await Promise.allSettled([
+    agreeOnSettings(store, first),
+    agreeOnSettings(store, settings({ 'dns-domains': ['com'] })),
+  ]);
+  assert.deepEqual(answers.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+  await assert.rejects(agreeOnSettings(store, settings({ 'cluster-cidr': '10.9.0.0/16' })), /--cluster-cidr/);
 });
 
 test('an unreadable value is an error', async () => {

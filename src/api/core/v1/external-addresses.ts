@@ -1,0 +1,93 @@
+/**
+ * The external addresses of Services, and which Service has one that several ask for: the oldest (creation time, then uid), so
+ * that no namespace takes an address from another by the name of its Service. Pure.
+ */
+import { type ObjectKey, objectKey } from '../../../apimachinery/meta.ts';
+import { canonicalAddress, isIPv4 } from '../../../base/addresses.ts';
+import type { Service, ServicePort } from './service.ts';
+
+/**
+ * Returns the IPv4 addresses, in canonical form, that nodes deliver to a Service besides its cluster IP: its external IPs, and
+ * those that a load balancer has taken for it and delivers to nodes as they are (KEP-1860).
+ */
+export function externalAddresses({ spec, status }: Service): readonly string[] {
+  const taken = spec.type === 'LoadBalancer' ? (status?.loadBalancer.ingress ?? []) : [];
+  const delivered = taken.flatMap(({ ip, ipMode }) => (ip && ipMode !== 'Proxy' ? [ip] : []));
+  const all = [...(spec.externalIPs ?? []), ...delivered].flatMap((ip) => canonicalAddress(ip) ?? []);
+  // The proxy's table is of IPv4: one element of another sort and the kernel would take none of the transaction.
+  return [...new Set(all.filter(isIPv4))];
+}
+
+/** An address with a protocol and port, such as `203.0.113.8 TCP 80`. */
+export const externalPort = (address: string, { protocol, port }: Pick<ServicePort, 'protocol' | 'port'>) =>
+  `${address} ${protocol} ${port}`;
+
+/** Returns whether nodes deliver anything to the Service. */
+export const isDelivered = ({ spec }: Service): boolean =>
+  Boolean(spec.clusterIP) && spec.clusterIP !== 'None' && spec.type !== 'ExternalName';
+
+const externalPortsOf = (service: Service): readonly string[] =>
+  isDelivered(service)
+    ? externalAddresses(service).flatMap((address) =>
+        (service.spec.ports ?? []).map((port) => externalPort(address, port)),
+      )
+    : [];
+
+interface Rivals {
+  holder: Service;
+  readonly all: Map<ObjectKey, Service>;
+}
+
+/** Follows Services as they come, change and go. */
+export class ExternalHolders {
+  readonly #rivals = new Map<string, Rivals>();
+  readonly #portsOf = new Map<ObjectKey, readonly string[]>();
+
+  /** Takes the Service as it is now, or undefined when it has gone. Returns the keys of those that had, or now have, a port. */
+  replace(key: ObjectKey, service: Service | undefined): ReadonlySet<ObjectKey> {
+    const before = this.#portsOf.get(key) ?? [];
+    const now = service ? externalPortsOf(service) : [];
+    const changed = new Set<ObjectKey>();
+    for (const port of new Set([...before, ...now])) {
+      const old = this.holder(port);
+      this.#replaceIn(port, key, now.includes(port) ? service : undefined);
+      const next = this.holder(port);
+      if (old !== next) for (const one of [old, next]) if (one !== undefined) changed.add(one);
+    }
+    if (now.length > 0) this.#portsOf.set(key, now);
+    else this.#portsOf.delete(key);
+    return changed;
+  }
+
+  /** Returns the key of the Service that has the port (see `externalPort`); undefined where no Service asks for it. */
+  holder(port: string): ObjectKey | undefined {
+    const rivals = this.#rivals.get(port);
+    return rivals && objectKey(rivals.holder);
+  }
+
+  /** Returns the keys of the Services with any external address. */
+  services(): Iterable<ObjectKey> {
+    return this.#portsOf.keys();
+  }
+
+  #replaceIn(port: string, key: ObjectKey, service: Service | undefined): void {
+    const rivals = this.#rivals.get(port);
+    if (!rivals) {
+      if (service) this.#rivals.set(port, { holder: service, all: new Map([[key, service]]) });
+      return;
+    }
+    if (service) rivals.all.set(key, service);
+    else rivals.all.delete(key);
+    // Only where the holder itself changes all others are compared.
+    const candidates = objectKey(rivals.holder) === key ? rivals.all.values() : service ? [service] : [];
+    let oldest = objectKey(rivals.holder) === key ? undefined : rivals.holder;
+    for (const one of candidates) if (!oldest || isOlder(one, oldest)) oldest = one;
+    if (oldest) rivals.holder = oldest;
+    else this.#rivals.delete(port);
+  }
+}
+
+function isOlder({ metadata: a }: Service, { metadata: b }: Service): boolean {
+  if (a.creationTimestamp !== b.creationTimestamp) return a.creationTimestamp < b.creationTimestamp;
+  return a.uid < b.uid;
+}
