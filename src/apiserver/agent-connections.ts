@@ -11,13 +11,12 @@ import { Http2Liveness } from '../base/http2-liveness.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import { serveAgentStream } from './agent-stream.ts';
 import { nodeWatches } from './load/in-flight.ts';
+import { lingerThenDestroy } from './load/linger.ts';
 import type { RequestEnv } from './options.ts';
 
 export interface AgentConnections {
-  /** No new requests; connections end with the requests that are under way. */
+  /** Accepts no new requests; connections end with the requests that are under way. */
   drain(): void;
-  /** At once. */
-  cutOff(): void;
 }
 
 /** The answer to a request that came over that connection. */
@@ -48,10 +47,10 @@ export function serveAgents(
   answer: Answer,
   { clock, log }: { readonly clock: Clock; readonly log: Logger },
 ): AgentConnections {
-  const sessions = new Set<ServerHttp2Session>();
+  const sessions = new Map<ServerHttp2Session, TLSSocket>();
   const http2 = createSecureServer({ settings: { maxConcurrentStreams: maxStreams } });
   const lookAfter = (session: ServerHttp2Session, socket: TLSSocket) => {
-    sessions.add(session);
+    sessions.set(session, socket);
     const liveness = new Http2Liveness(session, {
       clock,
       onLost: () => {
@@ -94,10 +93,10 @@ export function serveAgents(
   });
   return {
     drain: () => {
-      for (const session of sessions) session.close();
-    },
-    cutOff: () => {
-      for (const session of sessions) session.destroy();
+      for (const [session, socket] of sessions) {
+        session.close();
+        lingerThenDestroy(socket, clock);
+      }
     },
   };
 }

@@ -22,6 +22,7 @@ import type { PeerCertificate } from './authentication/authenticator.ts';
 import { impersonationFields } from './authentication/impersonation.ts';
 import { answerClientError } from './client-errors.ts';
 import { Connections, connectionLimits, defaultConnections } from './load/connections.ts';
+import { lingerThenDestroy } from './load/linger.ts';
 import { Pipelining } from './load/pipelining.ts';
 import type { RequestEnv } from './options.ts';
 import { refusesHead, refusesHeadOfUpgrade } from './refused-head.ts';
@@ -184,7 +185,9 @@ export async function listenHttps(options: ListenOptions): Promise<Listener> {
       if (refusesHead(incoming, outgoing)) return;
       // A connection that is idle again after the abort would keep the server open.
       outgoing.once('close', () => {
-        if (signal.aborted) incoming.socket.end();
+        if (!signal.aborted) return;
+        socket.end();
+        lingerThenDestroy(socket, options.clock);
       });
       if (!directly(incoming, outgoing)) void listener(incoming, outgoing);
     },
@@ -229,7 +232,7 @@ export async function listenHttps(options: ListenOptions): Promise<Listener> {
   );
   const port = (server.address() as AddressInfo).port;
   server.on('error', (error) => options.log.error('the HTTPS server failed', { error: error.message }));
-  return { port, closed: closeOn(server, agents, options) };
+  return { port, closed: closeOn(server, agents, connections, options) };
 }
 
 /** Writes an answer that is all there. */
@@ -280,19 +283,18 @@ function explain(error: NodeJS.ErrnoException, address: string, port: number, fl
 function closeOn(
   server: Server,
   agents: AgentConnections,
+  connections: Connections,
   { signal, clock }: Pick<ListenOptions, 'signal' | 'clock'>,
 ): Promise<void> {
   return new Promise((resolve) => {
     const close = () => {
-      const cutOff = clock.after(drainMs, () => {
-        server.closeAllConnections();
-        agents.cutOff();
-      });
+      const cutOff = clock.after(drainMs, () => connections.endAll());
       server.close(() => {
         cutOff.cancel();
         resolve();
       });
       server.closeIdleConnections();
+      connections.endHandshakes();
       agents.drain();
     };
     if (signal.aborted) close();
