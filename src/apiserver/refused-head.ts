@@ -1,5 +1,6 @@
 /** What is wrong with a head that another program may read in another way than this one: refused before it is read at all. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http2';
 import type { Socket } from 'node:net';
 
 /** A proxy on the way may have used it: there must be exactly one (RFC 9112 §3.2). */
@@ -37,6 +38,22 @@ function faultOf(incoming: IncomingMessage): string | undefined {
   if (hasOtherCoding(incoming)) return otherCoding;
   if (hasUser.test(incoming.url ?? '')) return namedUser;
   return isIndirect(incoming.url ?? '') ? indirectPath : undefined;
+}
+
+const otherHost = 'the Host header of the request names another host than :authority\n';
+const noPath = 'the path of the request does not begin with /\n';
+
+/**
+ * The same of a request over HTTP/2; `raw` has the names and values of all its fields in turn. nghttp2 itself
+ * refuses a user in :authority, and fields of HTTP/1.1.
+ */
+export function faultOfHttp2Head(headers: IncomingHttpHeaders, raw: readonly string[]): string | undefined {
+  const { ':path': path = '/', ':authority': authority } = headers;
+  const hosts = raw.filter((_, index) => index % 2 === 1 && raw[index - 1] === 'host');
+  if (hosts.length > 1) return severalHosts;
+  if (hosts.some((host) => host !== (authority ?? host))) return otherHost;
+  if (!path.startsWith('/')) return noPath;
+  return isIndirect(path) ? indirectPath : undefined;
 }
 
 /** True when the request was refused, and answered. */

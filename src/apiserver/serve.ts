@@ -1,5 +1,5 @@
 /**
- * The app on HTTPS. HTTP/1.1, but for node agents (agent-connections.ts). Client certificates
+ * The app on HTTPS: HTTP/1.1, and HTTP/2 for node agents (http2-connections.ts). Client certificates
  * are asked for and never demanded; whether they count is the authenticator's business.
  */
 import type { EventEmitter } from 'node:events';
@@ -16,18 +16,20 @@ import type { Clock } from '../base/clock.ts';
 import type { Current } from '../base/current.ts';
 import { maxHeaderBytes, maxUnknownHeaderBytes } from '../base/header-limits.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
-import { type AgentConnections, chooseProtocol, serveAgents } from './agent-connections.ts';
 import type { ApiServer } from './app.ts';
 import type { PeerCertificate } from './authentication/authenticator.ts';
 import { impersonationFields } from './authentication/impersonation.ts';
 import { answerClientError } from './client-errors.ts';
+import { chooseProtocol, type Http2Connections, serveHttp2 } from './http2-connections.ts';
 import { Connections, connectionLimits, defaultConnections } from './load/connections.ts';
+import { lingerThenDestroy } from './load/linger.ts';
 import { Pipelining } from './load/pipelining.ts';
 import type { RequestEnv } from './options.ts';
 import { pourAnswer } from './pour-answer.ts';
 import { refusesHead, refusesHeadOfUpgrade } from './refused-head.ts';
 import { pipeAnswer, StreamedAnswer } from './streamed-answer.ts';
 import { serveUpgrade, wantsUpgrade } from './upgrade/serve-upgrade.ts';
+import { nodesGroup } from './user.ts';
 import { WholeAnswer } from './whole-answer.ts';
 
 export interface ListenOptions {
@@ -88,7 +90,7 @@ const drainMs = 5000;
 
 /** Rejects with one line that says what to do when the address cannot be listened on. */
 export async function listenHttps(options: ListenOptions): Promise<Listener> {
-  const { app, tls, signal, maxConnections = defaultConnections } = options;
+  const { app, tls, signal, clock, log, maxConnections = defaultConnections } = options;
   const { patienceMs = 10_000, stalledMs = 60_000 } = options;
   const connections = new Connections(connectionLimits(maxConnections), options);
   const certificates = new WeakMap<TLSSocket, PeerCertificate | undefined>();
@@ -190,7 +192,9 @@ export async function listenHttps(options: ListenOptions): Promise<Listener> {
       if (refusesHead(incoming, outgoing)) return;
       // A connection that is idle again after the abort would keep the server open.
       outgoing.once('close', () => {
-        if (signal.aborted) incoming.socket.end();
+        if (!signal.aborted) return;
+        socket.end();
+        lingerThenDestroy(socket, options.clock);
       });
       if (!directly(incoming, outgoing)) void listener(incoming, outgoing);
     },
@@ -210,8 +214,9 @@ export async function listenHttps(options: ListenOptions): Promise<Listener> {
   server.prependListener('secureConnection', (socket: TLSSocket) => {
     Object.assign(server, { maxHeaderSize: peerOf(socket) ? maxHeaderBytes : maxUnknownHeaderBytes });
   });
-  const agents = serveAgents(server, answer, options);
-  // After serveAgents, which takes the listeners that are there for HTTP/1.1 alone.
+  const isNode = (socket: TLSSocket) => peerOf(socket)?.organizations.includes(nodesGroup) ?? false;
+  const http2 = serveHttp2(server, answer, { clock, log, stalledMs, isNode, isStranger, isKnown });
+  // After serveHttp2, which takes the listeners that are there for HTTP/1.1 alone.
   server.prependListener('secureConnection', (socket: TLSSocket) => {
     if (peerOf(socket)) connections.isCertified(socket);
     else connections.isAnonymous(socket);
@@ -235,7 +240,7 @@ export async function listenHttps(options: ListenOptions): Promise<Listener> {
   );
   const port = (server.address() as AddressInfo).port;
   server.on('error', (error) => options.log.error('the HTTPS server failed', { error: error.message }));
-  return { port, closed: closeOn(server, agents, options) };
+  return { port, closed: closeOn(server, http2, connections, options) };
 }
 
 /** Writes an answer that is all there. */
@@ -285,21 +290,20 @@ function explain(error: NodeJS.ErrnoException, address: string, port: number, fl
 
 function closeOn(
   server: Server,
-  agents: AgentConnections,
+  http2: Http2Connections,
+  connections: Connections,
   { signal, clock }: Pick<ListenOptions, 'signal' | 'clock'>,
 ): Promise<void> {
   return new Promise((resolve) => {
     const close = () => {
-      const cutOff = clock.after(drainMs, () => {
-        server.closeAllConnections();
-        agents.cutOff();
-      });
+      const cutOff = clock.after(drainMs, () => connections.endAll());
       server.close(() => {
         cutOff.cancel();
         resolve();
       });
       server.closeIdleConnections();
-      agents.drain();
+      connections.endHandshakes();
+      http2.drain();
     };
     if (signal.aborted) close();
     else signal.addEventListener('abort', close, { once: true });

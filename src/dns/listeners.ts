@@ -3,6 +3,7 @@ import { createSocket, type Socket as DatagramSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { errorMessage, type Logger } from '../base/log.ts';
+import { OpenSockets } from '../base/open-sockets.ts';
 import { Frames, frame } from './frames.ts';
 import type { Responder } from './responder.ts';
 
@@ -71,13 +72,10 @@ function datagramSocket(own: string, respond: Responder, log: Logger): DatagramS
   return socket;
 }
 
-const open = new WeakMap<Server, Set<Socket>>();
+const open = new WeakMap<Server, OpenSockets>();
 
 function connectionServer(own: string, respond: Responder, log: Logger): Server {
-  const sockets = new Set<Socket>();
   const server = createServer({ noDelay: true }, (socket) => {
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
     socket.on('error', () => socket.destroy());
     socket.setTimeout(idleMs, () => socket.destroy());
     serve(socket, own, respond).catch((error) => {
@@ -86,7 +84,7 @@ function connectionServer(own: string, respond: Responder, log: Logger): Server 
     });
   });
   server.maxConnections = mostConnections;
-  open.set(server, sockets);
+  open.set(server, new OpenSockets(server));
   return server;
 }
 
@@ -103,6 +101,6 @@ async function serve(socket: Socket, own: string, respond: Responder): Promise<v
 
 async function closeServer(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  for (const socket of open.get(server) ?? []) socket.destroy();
+  open.get(server)?.destroyAll();
   await closed;
 }

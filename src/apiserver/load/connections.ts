@@ -56,6 +56,8 @@ interface Entry {
   readonly address: string | undefined;
   user: string | undefined;
   timer: Timer | undefined;
+  /** TLS is agreed on. */
+  isSecured: boolean;
   isClosed: boolean;
 }
 
@@ -98,7 +100,15 @@ export class Connections {
     }
     const key = keyOf(socket);
     const address = socket.remoteAddress;
-    const entry: Entry = { socket, key, address, user: undefined, timer: undefined, isClosed: false };
+    const entry: Entry = {
+      socket,
+      key,
+      address,
+      user: undefined,
+      timer: undefined,
+      isSecured: false,
+      isClosed: false,
+    };
     this.#all.add(entry);
     this.#byKey.set(key, entry);
     this.#strangers.add(entry);
@@ -110,6 +120,7 @@ export class Connections {
   isAnonymous(connection: Connected): void {
     const entry = this.#entryOf(connection);
     if (!entry || entry.user !== undefined) return;
+    entry.isSecured = true;
     const others = this.#anonymous.get(entry.address) ?? new Set();
     if (others.size >= this.#limits.anonymousOfAddress) this.#endOldest(others);
     // Closing the last connection has removed the set.
@@ -119,7 +130,9 @@ export class Connections {
   /** TLS is agreed on, with a certificate of the cluster. */
   isCertified(connection: Connected): void {
     const entry = this.#entryOf(connection);
-    if (entry && entry.user === undefined) this.#endAfter(certifiedMs, entry);
+    if (!entry || entry.user !== undefined) return;
+    entry.isSecured = true;
+    this.#endAfter(certifiedMs, entry);
   }
 
   /** Assigns the connection to the user unless it is assigned already; false when the user has too many. */
@@ -136,6 +149,16 @@ export class Connections {
 
   isStranger(connection: Connected): boolean {
     return this.#entryOf(connection)?.user === undefined;
+  }
+
+  /** Closes the connections whose TLS handshake is not over. */
+  endHandshakes(): void {
+    for (const { isSecured, socket } of this.#all) if (!isSecured) socket.destroy();
+  }
+
+  /** Closes every connection at once, also those that left HTTP and those whose client does not close its side. */
+  endAll(): void {
+    for (const { socket } of this.#all) socket.destroy();
   }
 
   #endOldest(entries: ReadonlySet<Entry>): void {

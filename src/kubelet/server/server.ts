@@ -20,6 +20,7 @@ import {
   maxQueryParameters,
 } from '../../base/header-limits.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
+import { OpenSockets } from '../../base/open-sockets.ts';
 import type { ObservedPod } from '../runtime/observed-pod.ts';
 import type { ContainerRuntime } from '../runtime/runtime.ts';
 import { openLog, sendLog, sendLogMessages } from './container-logs.ts';
@@ -63,7 +64,10 @@ const keepAliveMs = 15_000;
 export async function serveKubelet(options: KubeletServerOptions, signal: AbortSignal): Promise<void> {
   const { hosts, tls } = options;
   if (!(await hasIdentity(tls, signal))) return;
-  const servers = hosts.map((host) => ({ host, server: agentServer(options, signal) }));
+  const servers = hosts.map((host) => {
+    const server = agentServer(options, signal);
+    return { host, server, sockets: new OpenSockets(server) };
+  });
   const forget = tls.identity.onChange(() => {
     for (const { server } of servers) server.setSecureContext(secureContext(tls));
   });
@@ -79,12 +83,12 @@ export async function serveKubelet(options: KubeletServerOptions, signal: AbortS
     await aborted(signal);
   } finally {
     forget();
-    await Promise.all(servers.map(({ server }) => close(server)));
+    await Promise.all(servers.map(({ server, sockets }) => close(server, sockets)));
   }
 }
 
-async function close(server: Server): Promise<void> {
-  server.closeAllConnections();
+async function close(server: Server, sockets: OpenSockets): Promise<void> {
+  sockets.destroyAll();
   if (!server.listening) return;
   server.close();
   await once(server, 'close');

@@ -47,7 +47,7 @@ describe('the HTTPS listener for agents', () => {
     stranger.close();
   });
 
-  it('bounds what a connection carries, and ends that of a stranger with its first answer', async () => {
+  it('ends the connection of a stranger with its first answer', async () => {
     const socket = connect({
       host: '127.0.0.1',
       port: server.port,
@@ -55,8 +55,6 @@ describe('the HTTPS listener for agents', () => {
       ALPNProtocols: ['h2', agentProtocol],
     });
     const session = connectHttp2(`https://127.0.0.1:${server.port}`, { createConnection: () => socket });
-    const [settings] = (await once(session, 'remoteSettings')) as [{ maxConcurrentStreams: number }];
-    assert.equal(settings.maxConcurrentStreams, 2200);
     const stream = session.request({ ':path': maps });
     const [headers] = (await once(stream, 'response')) as [Record<string, unknown>];
     assert.equal(headers[':status'], 401);

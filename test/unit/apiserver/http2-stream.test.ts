@@ -1,4 +1,4 @@
-/** A request of a node agent and its answer on an HTTP/2 stream, between a client and a server of the test. */
+/** A request and its answer on an HTTP/2 stream, between a client and a server of the test. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import {
@@ -14,24 +14,29 @@ import {
 import { type Duplex, duplexPair } from 'node:stream';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { type Answer, serveAgentStream } from '../../../src/apiserver/agent-stream.ts';
+import { type Answer, serveHttp2Stream } from '../../../src/apiserver/http2-stream.ts';
 import type { Sink, Source } from '../../../src/apiserver/pushed-body.ts';
 import { WholeAnswer } from '../../../src/apiserver/whole-answer.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
 
 let client: ClientHttp2Session;
 let server: ServerHttp2Session;
 let ends: readonly [Duplex, Duplex];
 let answer: Answer;
+let clock: FakeClock;
+const stalledMs = 60_000;
 /** Of each stream, once it has been served. */
 let served: Promise<void>[];
 beforeEach(() => {
   served = [];
+  clock = new FakeClock();
+  const patience = { clock, stalledMs };
   answer = async () => new WholeAnswer(200, 'said', {});
   ends = duplexPair();
   server = performServerHandshake(ends[1]);
   server.on('error', () => undefined);
   server.on('stream', (stream, headers, _flags, raw) => {
-    served.push(serveAgentStream(stream, headers, raw, (request, way) => answer(request, way)));
+    served.push(serveHttp2Stream(stream, headers, raw, (request, way) => answer(request, way), patience));
   });
   client = connect('https://master:6443', { createConnection: () => ends[0] });
   client.on('error', () => undefined);
@@ -97,16 +102,67 @@ test('one without a body has none', async () => {
   assert.deepEqual([(await read(open({ ':path': '/' }))).text, body], ['', null]);
 });
 
-for (const [what, headers] of [
-  ['a method', { ':method': 'TRACE' }],
-  ['a URL', { ':authority': 'a:b' }],
-  ['a path', { ':path': '/api/v1/pods/..' }],
+for (const [what, headers, fault] of [
+  ['a method that cannot be', { ':method': 'TRACE' }, /has a method, a URL or a header field/],
+  ['a URL that cannot be', { ':authority': 'a:b' }, /has a method, a URL or a header field/],
+  ['a path with ..', { ':path': '/api/v1/pods/..' }, /has a segment \. or \.\./],
+  ['a path without /', { ':method': 'OPTIONS', ':path': '*' }, /does not begin with \//],
+  ['another Host than its authority', { ':authority': 'master', host: 'other' }, /names another host/],
 ] as const)
-  test(`one with ${what} that there is not is a bad one`, async () => {
+  test(`answers 400 to a request with ${what}`, async () => {
     answer = () => assert.fail('it was passed on');
     const { status, text } = await read(open({ ':path': '/', ...headers }));
-    assert.deepEqual([status, text], [400, '']);
+    assert.equal(status, 400);
+    assert.match(text, fault);
   });
+
+for (const [what, headers] of [
+  ['a path that is a URL', { ':path': 'https://other/api' }],
+  ['a user in its URL', { ':authority': 'a:b@master' }],
+] as const)
+  test(`ends the stream of a request with ${what}`, async () => {
+    answer = () => assert.fail('it was passed on');
+    const stream = open({ ':path': '/', ...headers });
+    await closeOf(stream);
+    assert.equal(stream.rstCode, constants.NGHTTP2_PROTOCOL_ERROR);
+  });
+
+test('a request with a Host that is its authority is passed on', async () => {
+  const headers = { ':path': '/', ':authority': 'master', host: 'master' };
+  assert.equal((await read(open(headers))).status, 200);
+});
+
+test('an answer loses the fields that are of a connection of HTTP/1.1', async () => {
+  const fields = { 'keep-alive': 'timeout=5', upgrade: 'h2c', 'x-own': 'a' };
+  answer = async () => new WholeAnswer(200, 'said', fields);
+  const { headers } = await read(open({ ':path': '/' }));
+  assert.deepEqual([headers['keep-alive'], headers.upgrade, headers['x-own']], [undefined, undefined, 'a']);
+});
+
+test('an answer to HEAD has no body', async () => {
+  assert.deepEqual((await read(open({ ':path': '/', ':method': 'HEAD' }))).text, '');
+  await Promise.all(served);
+});
+
+test('an answer that nobody reads for a minute is broken off', async () => {
+  answer = async () => new WholeAnswer(200, 'x'.repeat(1024 * 1024), {});
+  const stream = open({ ':path': '/' });
+  await once(stream, 'response');
+  // The client's window is full by the first minute at the latest.
+  await clock.advance(stalledMs);
+  await clock.advance(stalledMs);
+  stream.resume();
+  await closeOf(stream);
+  assert.equal(stream.rstCode, constants.NGHTTP2_INTERNAL_ERROR);
+  await Promise.all(served);
+});
+
+test('an answer that is read leaves no timer', async () => {
+  answer = async () => new WholeAnswer(200, 'x'.repeat(1024 * 1024), {});
+  await read(open({ ':path': '/' }));
+  await Promise.all(served);
+  assert.equal(clock.pending, 0);
+});
 
 describe('an answer', () => {
   const size = 20_000;

@@ -1,12 +1,13 @@
 /**
- * One request of an agent and its answer, on an HTTP/2 stream. Written for the thousands of watches that wait: once an
+ * One request and its answer, on an HTTP/2 stream. Written for the thousands of watches that wait: once an
  * answer is under way nothing is kept of the request, and a watch writes to the stream itself.
  */
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
+import type { Clock } from '../base/clock.ts';
 import { impersonationFields } from './authentication/impersonation.ts';
 import type { RequestEnv } from './options.ts';
 import type { Sink, Source } from './pushed-body.ts';
-import { isIndirect } from './refused-head.ts';
+import { faultOfHttp2Head } from './refused-head.ts';
 import { WholeAnswer } from './whole-answer.ts';
 
 /** What TLS has to hold at once. It keeps a buffer as large as the most that ever waited, as long as the connection lasts. */
@@ -15,12 +16,19 @@ const pieceBytes = 8 * 1024;
 type Way = Pick<RequestEnv, 'push' | 'onClosed' | 'impersonation'>;
 export type Answer = (request: Request, way: Way) => Promise<Response>;
 
+/** How long a piece of an answer may wait for its reader; then the stream is ended. */
+export interface Patience {
+  readonly clock: Clock;
+  readonly stalledMs: number;
+}
+
 /** Resolves when the answer is written or has begun to write itself; never rejects. */
-export async function serveAgentStream(
+export async function serveHttp2Stream(
   stream: ServerHttp2Stream,
   headers: IncomingHttpHeaders,
   raw: readonly string[],
   answer: Answer,
+  patience: Patience,
 ): Promise<void> {
   const gone = new AbortController();
   stream.on('error', ignore);
@@ -37,8 +45,9 @@ export async function serveAgentStream(
       else stream.once('close', fn);
     },
   };
-  const request = requestOf(stream, headers, gone.signal);
-  const response = request ? await answer(request, way) : new Response(null, { status: 400 });
+  const fault = faultOfHttp2Head(headers, raw);
+  const request = fault === undefined ? requestOf(stream, headers, gone.signal) : undefined;
+  const response = request ? await answer(request, way) : badRequest(fault);
   if (stream.destroyed) {
     if (!(response instanceof WholeAnswer)) await response.body?.cancel();
     return;
@@ -49,7 +58,7 @@ export async function serveAgentStream(
   if (source) {
     stream.off('close', leave);
     pushTo(stream, source);
-  } else await writeAll(stream, bodyOf(response));
+  } else await writeAll(stream, bodyOf(response), patience);
 }
 
 /** References nothing but the stream and the source. */
@@ -67,7 +76,6 @@ function requestOf(
   signal: AbortSignal,
 ): Request | undefined {
   const { ':method': method = 'GET', ':path': path = '/', ':authority': authority = 'apiserver' } = headers;
-  if (isIndirect(path)) return undefined;
   const plain = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
     name.startsWith(':') || value === undefined ? [] : [[name, [value].flat().join(', ')]],
   );
@@ -81,11 +89,23 @@ function requestOf(
   }
 }
 
+/** A fault that the URL, the method or a header field has is known to nobody here. */
+const badRequest = (fault = 'the request has a method, a URL or a header field that cannot be\n') =>
+  new WholeAnswer(400, fault, { 'content-type': 'text/plain' });
+
+/** Fields for HTTP/1.1, which HTTP/2 forbids (RFC 9113 §8.2.2); the backend of a proxy may send them. */
+const ofConnection = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'transfer-encoding',
+  'upgrade',
+]);
+
 function responseHeaders({ status, headers }: Response): Record<string, string | number> {
   const fields: Record<string, string | number> = { ':status': status };
   for (const [name, value] of headers) {
-    // Connection headers are for HTTP/1.1; HTTP/2 forbids them.
-    if (name !== 'connection') fields[name] = value;
+    if (!ofConnection.has(name)) fields[name] = value;
   }
   return fields;
 }
@@ -96,12 +116,16 @@ function bodyOf(response: Response): AsyncIterable<Uint8Array> | Iterable<Uint8A
   return [typeof whole === 'string' ? Buffer.from(whole) : whole];
 }
 
-async function writeAll(stream: ServerHttp2Stream, body: ReturnType<typeof bodyOf>): Promise<void> {
+async function writeAll(
+  stream: ServerHttp2Stream,
+  body: ReturnType<typeof bodyOf>,
+  patience: Patience,
+): Promise<void> {
   try {
     for await (const chunk of body) {
       for (let at = 0; at < chunk.length; at += pieceBytes) {
         if (stream.destroyed) return;
-        await write(stream, chunk.subarray(at, at + pieceBytes));
+        await write(stream, chunk.subarray(at, at + pieceBytes), patience);
       }
     }
     stream.end();
@@ -110,15 +134,21 @@ async function writeAll(stream: ServerHttp2Stream, body: ReturnType<typeof bodyO
   }
 }
 
+const unread = 'the client did not read the response in time';
+
 /** By an error: `close` with a code ends the stream first, and what has been sent then looks whole. */
 function breakOff(stream: ServerHttp2Stream, why: string): void {
   stream.destroy(new Error(why));
 }
 
 /** Resolves when the piece has left, or never will. */
-const write = (stream: ServerHttp2Stream, piece: Uint8Array) =>
+const write = (stream: ServerHttp2Stream, piece: Uint8Array, { clock, stalledMs }: Patience) =>
   new Promise<void>((resolve) => {
-    stream.write(piece, () => resolve());
+    const late = clock.after(stalledMs, () => breakOff(stream, unread));
+    stream.write(piece, () => {
+      late.cancel();
+      resolve();
+    });
   });
 
 function stopReading(stream: ServerHttp2Stream): void {
@@ -141,7 +171,7 @@ class StreamSink implements Sink {
   }
 
   cut(): void {
-    breakOff(this.#stream, 'the client did not read the response in time');
+    breakOff(this.#stream, unread);
   }
 
   get backlog(): number {

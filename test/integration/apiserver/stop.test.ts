@@ -1,0 +1,110 @@
+/** The end of the listener while clients are connected that do not close their side: their machine may be gone. */
+import { once } from 'node:events';
+import { connect as connectHttp2 } from 'node:http2';
+import { connect as connectTcp, type Socket } from 'node:net';
+import { beforeEach, describe, it, type TestContext } from 'node:test';
+import { connect, type TLSSocket } from 'node:tls';
+import { agentProtocol } from '../../../src/base/agent-protocol.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
+
+const maps = '/api/v1/namespaces/default/configmaps';
+const upgrade =
+  'connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: a\r\n';
+/** What a client of HTTP/2 begins with (RFC 9113 §3.4), and SETTINGS without any. */
+const preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';
+const emptySettings = [0, 0, 0, 4, 0, 0, 0, 0, 0];
+
+/** Reads what comes and leaves its own side open after the server's has ended. */
+async function dial(
+  t: TestContext,
+  { port, authority, clientCertificate }: HttpsTestServer,
+  ALPNProtocols: string[],
+): Promise<TLSSocket> {
+  const { key, certificate } = await clientCertificate('silent', ['system:masters']);
+  const trust = { ca: authority.certificate, key, cert: certificate };
+  const options = { host: '127.0.0.1', port, ...trust, ALPNProtocols, allowHalfOpen: true };
+  const socket = connect(options);
+  socket.on('error', () => undefined);
+  t.after(() => socket.destroy());
+  await once(socket, 'secureConnect');
+  return socket;
+}
+
+/** Resolves once the client has read this much text. */
+async function reads(socket: Socket, pattern: RegExp): Promise<void> {
+  let text = '';
+  while (!pattern.test(text)) text += String((await once(socket, 'data'))[0]);
+}
+
+describe('a listener that stops', () => {
+  let clock: FakeClock;
+  let server: HttpsTestServer;
+  beforeEach(async () => {
+    clock = new FakeClock();
+    server = await startHttpsTestServer({ listenClock: clock });
+  });
+
+  it('waits a second for an agent that does not close its connection', async (t) => {
+    const agent = await dial(t, server, ['h2', agentProtocol]);
+    agent.write(Buffer.concat([Buffer.from(preface), Buffer.from(emptySettings)]));
+    await once(agent, 'data');
+    const ended = once(agent.resume(), 'end');
+    const stopped = server.stop();
+    await ended;
+    await clock.advance(1000);
+    await stopped;
+  });
+
+  it('waits a second for a client of a watch that does not close its connection', async (t) => {
+    const client = await dial(t, server, ['http/1.1']);
+    client.write(`GET ${maps}?watch=true HTTP/1.1\r\nhost: a\r\n\r\n`);
+    await reads(client, /\r\n\r\n/);
+    const ended = once(client.resume(), 'end');
+    const stopped = server.stop();
+    await ended;
+    await clock.advance(1000);
+    await stopped;
+  });
+
+  it('closes a connection whose TLS handshake is not over', async (t) => {
+    const client = connectTcp({ host: '127.0.0.1', port: server.port });
+    client.on('error', () => undefined);
+    t.after(() => client.destroy());
+    await once(client, 'connect');
+    // The server has accepted the first connection once it answers on a second.
+    await dial(t, server, ['http/1.1']).then((other) => other.destroy());
+    await server.stop();
+  });
+
+  it('cuts off a client that neither closes its connection after a refused upgrade', async (t) => {
+    const client = await dial(t, server, ['http/1.1']);
+    client.write(`GET ${maps}/../x HTTP/1.1\r\nhost: a\r\n${upgrade}\r\n`);
+    await reads(client, /400 Bad Request/);
+    const stopped = server.stop();
+    await clock.advance(5000);
+    await stopped;
+  });
+
+  it('cuts off an agent that does not read its answer', async (t) => {
+    const agent = await dial(t, server, ['h2', agentProtocol]);
+    const session = connectHttp2('https://127.0.0.1', { createConnection: () => agent });
+    const send = (method: string, path: string, body?: object) => {
+      const stream = session.request({
+        ':method': method,
+        ':path': path,
+        'content-type': 'application/json',
+      });
+      stream.on('error', () => undefined);
+      stream.end(body && JSON.stringify(body));
+      return once(stream, 'response');
+    };
+    // More than the window of a stream holds.
+    const data = { text: 'x'.repeat(200_000) };
+    await send('POST', maps, { metadata: { name: 'large' }, data });
+    await send('GET', maps);
+    const stopped = server.stop();
+    await clock.advance(5000);
+    await stopped;
+  });
+});
