@@ -95,7 +95,7 @@ class Killer {
 const never = <T>() => new Promise<T>(() => undefined);
 
 /** Runs the workflow with a kill at that moment; how many moments there were. */
-async function runWithKill(at: number): Promise<number> {
+async function runWithKill(at: number, breaks: FakeFunctions['breaks'] = () => undefined): Promise<number> {
   const clock = new FakeClock();
   const store = createMemoryStore();
   const functions = new FakeFunctions(clock);
@@ -103,6 +103,7 @@ async function runWithKill(at: number): Promise<number> {
     if (name === 'flaky') return before === 0 ? { error: 'Busy' } : { output: 'flaky' };
     return { output: name, afterMs: name === 'slow' ? 5000 : 0 };
   };
+  functions.breaks = breaks;
   const killer = new Killer(at);
   const first = await startCluster({
     clock,
@@ -130,12 +131,14 @@ async function runWithKill(at: number): Promise<number> {
   });
   await first.eventually('it is killed or has ended', async () => dead.is || (await endedIn(first)));
   void first.stop().catch(() => undefined);
-  const second = await startCluster({ clock, store, placedCalls: functions.calls() });
+  const calls = functions.calls();
+  const second = await startCluster({ clock, store, placedCalls: calls });
   const run = await second.eventually('the run ends', () => endedIn(second));
   const { phase, output, error, cause } = run.status ?? {};
   assert.deepEqual([phase, output, error, cause], ['Succeeded', 'last', undefined, undefined]);
   const ran = functions.ran.map((one) => one.function).toSorted();
   assert.deepEqual(ran, ['flaky', 'flaky', 'last', 'quick', 'slow']);
+  assert.equal(calls.held, 0, 'every place is given back');
   await second.stop();
   return killer.moments;
 }
@@ -151,3 +154,10 @@ it('a master that is killed runs no task twice, and loses none', { timeout: 300_
     }
   }
 });
+
+for (const broken of ['before', 'after'] as const)
+  it(`a connection that breaks ${broken} the instance has the call makes it once`, {
+    timeout: 300_000,
+  }, async () => {
+    await runWithKill(Number.POSITIVE_INFINITY, (_, time) => (time <= 2 ? broken : undefined));
+  });
