@@ -94,8 +94,11 @@ class Killer {
 
 const never = <T>() => new Promise<T>(() => undefined);
 
-/** Runs the workflow with a kill at that moment; how many moments there were. */
-async function runWithKill(at: number, breaks: FakeFunctions['breaks'] = () => undefined): Promise<number> {
+/** Runs the workflow with a kill at that moment, and the next master so many milliseconds later; how many moments there were. */
+async function runWithKill(
+  at: number,
+  { breaks = () => undefined, pauseMs = 0 }: { breaks?: FakeFunctions['breaks']; pauseMs?: number } = {},
+): Promise<number> {
   const clock = new FakeClock();
   const store = createMemoryStore();
   const functions = new FakeFunctions(clock);
@@ -131,6 +134,7 @@ async function runWithKill(at: number, breaks: FakeFunctions['breaks'] = () => u
   });
   await first.eventually('it is killed or has ended', async () => dead.is || (await endedIn(first)));
   void first.stop().catch(() => undefined);
+  await clock.advance(pauseMs);
   const calls = functions.calls();
   const second = await startCluster({ clock, store, placedCalls: calls });
   const run = await second.eventually('the run ends', () => endedIn(second));
@@ -143,21 +147,28 @@ async function runWithKill(at: number, breaks: FakeFunctions['breaks'] = () => u
   return killer.moments;
 }
 
-it('a master that is killed runs no task twice, and loses none', { timeout: 300_000 }, async () => {
-  const moments = await runWithKill(Number.POSITIVE_INFINITY);
-  assert.ok(moments > 20, `there are ${moments} moments`);
-  for (let at = 0; at < moments; at++) {
-    try {
-      await runWithKill(at);
-    } catch (error) {
-      throw new Error(`killed at moment ${at} of ${moments}`, { cause: error });
+for (const [when, pauseMs] of [
+  ['at once', 0],
+  ['once the time of a retry has come', 4000],
+] as const)
+  it(`a master that is killed runs no task twice, and loses none, where the next one begins ${when}`, {
+    timeout: 300_000,
+  }, async () => {
+    const moments = await runWithKill(Number.POSITIVE_INFINITY);
+    assert.ok(moments > 20, `there are ${moments} moments`);
+    for (let at = 0; at < moments; at++) {
+      try {
+        await runWithKill(at, { pauseMs });
+      } catch (error) {
+        throw new Error(`killed at moment ${at} of ${moments}`, { cause: error });
+      }
     }
-  }
-});
+  });
 
 for (const broken of ['before', 'after'] as const)
   it(`a connection that breaks ${broken} the instance has the call makes it once`, {
     timeout: 300_000,
   }, async () => {
-    await runWithKill(Number.POSITIVE_INFINITY, (_, time) => (time <= 2 ? broken : undefined));
+    const breaks: FakeFunctions['breaks'] = (_, time) => (time <= 2 ? broken : undefined);
+    await runWithKill(Number.POSITIVE_INFINITY, { breaks });
   });
