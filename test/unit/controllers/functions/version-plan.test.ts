@@ -32,6 +32,9 @@ it('a version is named by what its instances are', () => {
   assert.match(name ?? '', /^hello-[0-9a-f]{10}$/);
   assert.match(image, /^minik8s\.function\/default\/hello:[0-9a-f]{32}$/);
   assert.deepEqual(made(), { name, image });
+  const { apiVersion, kind, metadata } = versionOf(fn(), images, digest);
+  assert.deepEqual([apiVersion, kind], ['minik8s.io/v1', 'FunctionVersion']);
+  assert.deepEqual([metadata.namespace, metadata.labels], ['default', { 'minik8s.io/function': 'hello' }]);
 });
 
 it('the order of files means nothing', () =>
