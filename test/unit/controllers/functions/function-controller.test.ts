@@ -90,5 +90,12 @@ describe('a function', () => {
     assert.deepEqual(changed(lease('m1', 1)), []);
     assert.deepEqual(changed(lease('m2', 1)), [key]);
     assert.deepEqual(changed(lease('m2', 2)), []);
+    server.seen.remove(leaseResource, 'kube-system/m1');
+    assert.deepEqual(changed(lease('m2', 3)), [key]);
+    assert.deepEqual(changed(lease('m1', 3)), [key]);
+    // The cache shows them in another order than before.
+    for (const name of ['m2', 'm1']) server.seen.remove(leaseResource, `kube-system/${name}`);
+    server.put(leaseResource, lease('m1', 4));
+    assert.deepEqual(changed(lease('m2', 4)), []);
   });
 });

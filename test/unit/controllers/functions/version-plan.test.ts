@@ -90,6 +90,11 @@ it('a version takes over what another one with its image was built with', () => 
 });
 for (const [why, own, others] of [
   ['it was built itself', version('one', 'i:1', built), [version('two', 'i:1', built)]],
+  [
+    'it was built itself, with no libraries',
+    version('one', 'i:1', { conditions: built.conditions }),
+    [version('two', 'i:1', built)],
+  ],
   ['the other has another image', version('one', 'i:1'), [version('two', 'i:2', built)]],
   ['the other was not built', version('one', 'i:1'), [version('two', 'i:1', failed)]],
   ['there is none', version('one', 'i:1'), []],

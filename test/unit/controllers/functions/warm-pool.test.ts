@@ -198,7 +198,7 @@ describe('a function', () => {
     for (const reason of ['InternalError', 'Forbidden'] as const) {
       const one = await world(1);
       one.put(podResource, waiting('w'));
-      one.refuse = (verb) => (verb === 'patch' ? newStatusError(reason, 'not now') : undefined);
+      one.refuse = (_, name) => (name === 'w' ? newStatusError(reason, 'not now') : undefined);
       await assert.rejects(one.reconcile('default/f'), /not now/);
       assert.deepEqual(one.names(), []);
       one.refuse = () => undefined;
