@@ -35,8 +35,17 @@ export class UnrulyWorld {
   #processes = 0;
   #isDead = false;
   server: ScriptedWorld;
-  /** Events of all processes. */
+  /** Events that the processes before have made. */
   readonly told: string[] = [];
+  /** Whether a process has ended in the middle. */
+  get wasKilled(): boolean {
+    return this.#processes > 1;
+  }
+
+  /** Whether an answer was lost. */
+  get hasLost(): boolean {
+    return this.#manner === 'lost' || this.#manner === 'killed';
+  }
 
   constructor(options: ScenarioOptions, manner?: Manner, at = Number.POSITIVE_INFINITY) {
     this.#options = options;
@@ -54,12 +63,18 @@ export class UnrulyWorld {
     for (let round = 0; round < mostRounds; round++) {
       const before = this.#requests;
       for (let look = 0; look < looks; look++) await this.#look();
-      await this.server.clock.advance(verifyAfter);
+      await this.pass(verifyAfter);
       this.#options.others?.(this.server);
       for (const kind of this.#options.kinds) this.server.sync(kind);
       if (this.#requests === before && round > 0) return;
     }
     throw new Error(`the controller still writes after ${mostRounds} rounds`);
+  }
+
+  /** What the controller does by itself happens meanwhile. */
+  async pass(ms: number): Promise<void> {
+    await this.server.clock.advance(ms);
+    if (this.#isDead) this.#restart();
   }
 
   async #look(): Promise<void> {
@@ -70,14 +85,15 @@ export class UnrulyWorld {
   }
 
   #begin(): ScriptedWorld {
-    const server = new ScriptedWorld(this.#options.factory, 1000 * this.#processes++);
-    server.refuse = (verb) => this.#refusal(verb);
-    server.loses = (verb) => this.#loses(verb);
+    const process = ++this.#processes;
+    const server = new ScriptedWorld(this.#options.factory, 1000 * process);
+    const hasEnded = () => this.#isDead || process !== this.#processes;
+    server.refuse = (verb) => (hasEnded() ? new Error('the process has ended') : this.#refusal(verb));
+    server.loses = (verb) => hasEnded() || this.#loses(verb);
     return server;
   }
 
   #refusal(verb: string): Error | undefined {
-    if (this.#isDead) return new Error('the process has ended');
     if (verb === 'get') return undefined;
     const isHere = this.#requests++ === this.#at;
     const manner = this.#manner;
@@ -97,6 +113,7 @@ export class UnrulyWorld {
     this.#isDead = false;
     this.told.push(...before.told);
     this.server = this.#begin();
+    this.server.clock.spend(before.clock.monotonic());
     for (const kind of this.#options.kinds)
       for (const object of before.all(kind as ResourceRef<KubeObject>)) this.server.put(kind, object);
   }
