@@ -7,7 +7,7 @@ import { functionLabel } from '../../api/minik8s/v1/function-instance.ts';
 import { type FunctionVersion, functionVersionResource } from '../../api/minik8s/v1/function-version.ts';
 import { deepCopy, deepEqual } from '../../apimachinery/equality.ts';
 import { selectorFromMap } from '../../apimachinery/labels.ts';
-import { isTerminating, type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
+import { controllerOf, isTerminating, type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
 import { isAlreadyExists } from '../../apimachinery/status-error.ts';
 import { rfc3339 } from '../../base/time.ts';
 import { controllerReference } from '../../controller-runtime/claim.ts';
@@ -169,9 +169,12 @@ class OwnedVersions extends OwnedObjects<Fn, FunctionVersion> {
       this.writes.written(objectKey(owner), made, clock.now());
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
-      const { name } = draft.metadata;
+      const { name = '', namespace } = draft.metadata;
+      const there = await ifPresent(client.resource(functionVersionResource).get(name, namespace));
+      // The answer to an earlier create was lost, and the cache does not show the version yet.
+      if (there && controllerOf(there)?.uid === owner.metadata.uid) return this.wrote(owner, there);
       const message = `FunctionVersion ${name} is there already, and is not this function's: delete it`;
-      events.event(owner, 'Warning', 'FailedCreate', message);
+      if (there) events.event(owner, 'Warning', 'FailedCreate', message);
       throw error;
     }
   }

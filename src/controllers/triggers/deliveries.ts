@@ -10,6 +10,7 @@ import { errorMessage } from '../../base/log.ts';
 import { rfc3339 } from '../../base/time.ts';
 import { notAfter } from '../../client/resource-version.ts';
 import type { ControllerContext } from '../../controller-runtime/definition.ts';
+import { ifPresent } from '../../controller-runtime/if-present.ts';
 import { afterFailure, type Failure, whyNotTried } from './delivery-plan.ts';
 import { type Counts, noCounts } from './status-plan.ts';
 
@@ -174,7 +175,8 @@ export class Deliveries {
     const status = afterFailure(trigger, event, failure, clock.now(), random.next());
     const whole = { nextTime: null, failedTime: null, lastStatus: null, ...status };
     const body = { metadata: { uid }, status: whole };
-    const written = await unlessGone(
+    const written = await this.#unlessGone(
+      event,
       client.resource(triggerEventResource).patch(name, namespace, 'merge', body, 'status'),
     );
     if (!written) return;
@@ -192,16 +194,25 @@ export class Deliveries {
     this.#expected.set(objectKey(event), { uid, resourceVersion: undefined });
     const options = { preconditions: { uid } };
     const removal = this.#options.client.resource(triggerEventResource).delete(name, namespace, options);
-    return (await unlessGone(removal.then(() => true))) ?? false;
+    return (
+      (await this.#unlessGone(
+        event,
+        removal.then(() => true),
+      )) ?? false
+    );
   }
-}
 
-/** Another object of that name, or none: undefined. */
-async function unlessGone<T>(write: Promise<T>): Promise<T | undefined> {
-  try {
-    return await write;
-  } catch (error) {
-    if (isNotFound(error) || isConflict(error)) return undefined;
-    throw error;
+  /** Undefined where the event is gone, or another one has its name; rejects where too many others write it. */
+  async #unlessGone<T>({ metadata }: TriggerEvent, write: Promise<T>): Promise<T | undefined> {
+    const { name, namespace, uid } = metadata;
+    try {
+      return await write;
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      if (!isConflict(error)) throw error;
+      const there = await ifPresent(this.#options.client.resource(triggerEventResource).get(name, namespace));
+      if (there?.metadata.uid === uid) throw error;
+      return undefined;
+    }
   }
 }

@@ -83,17 +83,23 @@ export class RunWriter {
     return written;
   }
 
-  /** Functions of its own namespace are placed first, so that their calls are stored with the state that makes them. */
+  /**
+   * Functions of its own namespace are placed first, so that their calls are stored with the state that makes them. Not those with a
+   * stored mark: their calls may have been made at that instance, and after a restart nothing else tells of it.
+   */
   async store(key: ObjectKey, run: WorkflowRun, { state, definition, history }: Next): Promise<WorkflowRun> {
     const { uid, namespace = '' } = run.metadata;
     this.#live.follow(key, uid);
-    for (const task of tasksOf(pending(state)))
-      if (task.resource.type === 'function' && task.resource.namespace === undefined)
+    const stored = run.status?.calls ?? [];
+    for (const task of tasksOf(pending(state))) {
+      const isMarked = stored.some(({ id }) => id === task.id);
+      if (task.resource.type === 'function' && task.resource.namespace === undefined && !isMarked)
         await this.#functions.placeAtOnce(uid, namespace, task);
+    }
     const rest = await this.#moveHistory(run, history);
     const marks = this.#functions.marksOf(uid);
     const renewed = new Set(marks.map(({ id }) => id));
-    const calls = [...(run.status?.calls ?? []).filter(({ id }) => !renewed.has(id)), ...marks];
+    const calls = [...stored.filter(({ id }) => !renewed.has(id)), ...marks];
     const status = statusOf(run, { state, definition, history: rest, calls, now: this.#context.clock.now() });
     const written = await this.#write(run, status);
     this.#live.set(key, written, state);

@@ -9,7 +9,7 @@ import { type Job, jobResource } from '../../api/batch/v1/job.ts';
 import { podResource } from '../../api/core/v1/pod.ts';
 import { type Workflow, workflowResource } from '../../api/minik8s/v1/workflow.ts';
 import { hasEnded, type WorkflowRun, workflowRunResource } from '../../api/minik8s/v1/workflow-run.ts';
-import { isTerminating, type KubeObject } from '../../apimachinery/meta.ts';
+import { type Draft, isTerminating, type KubeObject } from '../../apimachinery/meta.ts';
 import type { ResourceRef } from '../../apimachinery/resource-definition.ts';
 import { isAlreadyExists, StatusError } from '../../apimachinery/status-error.ts';
 import type { ControllerContext } from '../../controller-runtime/definition.ts';
@@ -82,7 +82,7 @@ export class TaskObjects {
     }
     const draft = childRunOf(of);
     if (!draft) return failed(id, taskErrors.tooDeep, 'there are 10 runs above this one already');
-    return this.#create(id, this.#context.client.resource(workflowRunResource).create(draft));
+    return this.#create(of, workflowRunResource, draft, isChildOf);
   }
 
   async #lookJob(of: TaskOf): Promise<RunEvent | undefined> {
@@ -102,18 +102,28 @@ export class TaskObjects {
         'the input is too large for a variable of a Job: 128 KiB',
       );
     }
-    return this.#create(id, client.resource(jobResource).create(draft));
+    return this.#create(of, jobResource, draft, isJobOf);
   }
 
   /** One that is there already was made before a restart: the cache will show it. */
-  async #create(id: string, creation: Promise<unknown>): Promise<RunEvent | undefined> {
+  async #create<T extends KubeObject>(
+    of: TaskOf,
+    kind: ResourceRef<T>,
+    draft: Draft<T>,
+    isOwn: (object: T, of: TaskOf) => boolean,
+  ): Promise<RunEvent | undefined> {
+    const client = this.#context.client.resource(kind);
     try {
-      await creation;
+      await client.create(draft);
     } catch (error) {
       if (isAlreadyExists(error)) return undefined;
       const code = error instanceof StatusError ? error.status.code : undefined;
       if (code !== 422 && code !== 403) throw error;
-      return failed(id, taskErrors.refused, error instanceof Error ? error.message : String(error));
+      // A quota may be full with this very object, which the cache does not show yet.
+      const there = await ifPresent(client.get(of.name, of.namespace));
+      if (there && isOwn(there, of)) return undefined;
+      const why = error instanceof Error ? error.message : String(error);
+      return failed(of.task.id, taskErrors.refused, why);
     }
     return undefined;
   }

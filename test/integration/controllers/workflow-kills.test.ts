@@ -94,8 +94,11 @@ class Killer {
 
 const never = <T>() => new Promise<T>(() => undefined);
 
-/** Runs the workflow with a kill at that moment; how many moments there were. */
-async function runWithKill(at: number): Promise<number> {
+/** Runs the workflow with a kill at that moment, and the next master so many milliseconds later; how many moments there were. */
+async function runWithKill(
+  at: number,
+  { breaks = () => undefined, pauseMs = 0 }: { breaks?: FakeFunctions['breaks']; pauseMs?: number } = {},
+): Promise<number> {
   const clock = new FakeClock();
   const store = createMemoryStore();
   const functions = new FakeFunctions(clock);
@@ -103,6 +106,7 @@ async function runWithKill(at: number): Promise<number> {
     if (name === 'flaky') return before === 0 ? { error: 'Busy' } : { output: 'flaky' };
     return { output: name, afterMs: name === 'slow' ? 5000 : 0 };
   };
+  functions.breaks = breaks;
   const killer = new Killer(at);
   const first = await startCluster({
     clock,
@@ -130,24 +134,41 @@ async function runWithKill(at: number): Promise<number> {
   });
   await first.eventually('it is killed or has ended', async () => dead.is || (await endedIn(first)));
   void first.stop().catch(() => undefined);
-  const second = await startCluster({ clock, store, placedCalls: functions.calls() });
+  await clock.advance(pauseMs);
+  const calls = functions.calls();
+  const second = await startCluster({ clock, store, placedCalls: calls });
   const run = await second.eventually('the run ends', () => endedIn(second));
   const { phase, output, error, cause } = run.status ?? {};
   assert.deepEqual([phase, output, error, cause], ['Succeeded', 'last', undefined, undefined]);
   const ran = functions.ran.map((one) => one.function).toSorted();
   assert.deepEqual(ran, ['flaky', 'flaky', 'last', 'quick', 'slow']);
+  assert.equal(calls.held, 0, 'every place is given back');
   await second.stop();
   return killer.moments;
 }
 
-it('a master that is killed runs no task twice, and loses none', { timeout: 300_000 }, async () => {
-  const moments = await runWithKill(Number.POSITIVE_INFINITY);
-  assert.ok(moments > 20, `there are ${moments} moments`);
-  for (let at = 0; at < moments; at++) {
-    try {
-      await runWithKill(at);
-    } catch (error) {
-      throw new Error(`killed at moment ${at} of ${moments}`, { cause: error });
+for (const [when, pauseMs] of [
+  ['at once', 0],
+  ['once the time of a retry has come', 4000],
+] as const)
+  it(`a master that is killed runs no task twice, and loses none, where the next one begins ${when}`, {
+    timeout: 300_000,
+  }, async () => {
+    const moments = await runWithKill(Number.POSITIVE_INFINITY);
+    assert.ok(moments > 20, `there are ${moments} moments`);
+    for (let at = 0; at < moments; at++) {
+      try {
+        await runWithKill(at, { pauseMs });
+      } catch (error) {
+        throw new Error(`killed at moment ${at} of ${moments}`, { cause: error });
+      }
     }
-  }
-});
+  });
+
+for (const broken of ['before', 'after'] as const)
+  it(`a connection that breaks ${broken} the instance has the call makes it once`, {
+    timeout: 300_000,
+  }, async () => {
+    const breaks: FakeFunctions['breaks'] = (_, time) => (time <= 2 ? broken : undefined);
+    await runWithKill(Number.POSITIVE_INFINITY, { breaks });
+  });

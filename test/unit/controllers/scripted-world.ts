@@ -38,6 +38,8 @@ export class ScriptedWorld {
   readonly gone = new Map<string, KubeObject>();
   /** Answers instead of the server when it gives an error; `verb` is one of the client's methods. */
   refuse: (verb: string, name: string) => Error | undefined = () => undefined;
+  /** Whether the answer to a request is lost that the server has carried out. */
+  loses: (verb: string) => boolean = () => false;
   /** `VERB KIND NAME` of each request. */
   readonly asked: string[] = [];
   readonly #stored = new Map<string, KubeObject>();
@@ -88,6 +90,14 @@ export class ScriptedWorld {
   /** On the server alone. */
   store<T extends KubeObject>(ref: ResourceRef<T>, object: T): void {
     this.#stored.set(`${ref.kind} ${objectKey(object)}`, object);
+  }
+
+  /** Somebody else writes it: on the server alone. */
+  edit<T extends KubeObject>(ref: ResourceRef<T>, key: ObjectKey, change: (object: T) => T): void {
+    const object = this.stored(ref, key);
+    if (!object) throw newNotFound(ref, key);
+    const next = change(deepCopy(object));
+    this.store(ref, { ...next, metadata: { ...next.metadata, resourceVersion: String(++this.#version) } });
   }
 
   /** The cache shows what the server has of that kind. */
@@ -182,7 +192,7 @@ export class ScriptedWorld {
         this.#stored.set(id, object);
         return object;
       };
-      return {
+      const answers = {
         create,
         get: async (name: string, namespace?: string) => (await find('get', name, namespace)).object,
         update: write('update'),
@@ -227,6 +237,15 @@ export class ScriptedWorld {
           keep(id, { ...object, metadata: { ...object.metadata, deletionTimestamp: at(0), finalizers } });
         },
       };
+      const answered = ([verb, carryOut]: [string, (...given: never[]) => Promise<unknown>]) => [
+        verb,
+        async (...given: never[]) => {
+          const answer = await carryOut(...given);
+          if (this.loses(verb)) throw new Error(`the connection broke after ${verb} ${ref.kind}`);
+          return answer;
+        },
+      ];
+      return Object.fromEntries(Object.entries(answers).map(answered));
     };
     return { resource } as unknown as Client;
   }

@@ -1,9 +1,14 @@
 /** What the controller of functions does of what is there. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { type Lease, leaseResource } from '../../../../src/api/coordination/v1/lease.ts';
+import { masterLabel } from '../../../../src/api/coordination/v1/master-lease.ts';
 import { podResource } from '../../../../src/api/core/v1/pod.ts';
 import { type Fn, functionResource } from '../../../../src/api/minik8s/v1/function.ts';
-import { functionVersionResource } from '../../../../src/api/minik8s/v1/function-version.ts';
+import {
+  type FunctionVersion,
+  functionVersionResource,
+} from '../../../../src/api/minik8s/v1/function-version.ts';
 import { functionController } from '../../../../src/controllers/functions/function.ts';
 import { at, meta } from '../objects.ts';
 import { ScriptedWorld } from '../scripted-world.ts';
@@ -47,5 +52,50 @@ describe('a function', () => {
     const status = server.stored(functionResource, key)?.status;
     assert.ok(status?.latestVersion);
     assert.equal(status.activeVersion ?? undefined, undefined);
+  });
+  it('has no version that is another’s, and says so, and nothing of one that has gone meanwhile', async () => {
+    for (const isThere of [true, false]) {
+      const name = (await look(fn())).names(functionVersionResource)[0] ?? assert.fail();
+      const server = new ScriptedWorld(functionController({ python: 'python:3', nodejs: 'node:22' }));
+      server.put(functionResource, fn());
+      const other = { kind: 'FunctionVersion', metadata: meta(name), spec: {} } as unknown as FunctionVersion;
+      server.store(functionVersionResource, other);
+      server.refuse = (verb) => {
+        if (verb === 'get' && !isThere) server.take(functionVersionResource, `default/${name}`);
+        return undefined;
+      };
+      await assert.rejects(server.reconcile(key), /already exists/);
+      const said = [
+        `Warning FailedCreate f: FunctionVersion ${name} is there already, and is not this function's: delete it`,
+      ];
+      assert.deepEqual(server.told, isThere ? said : []);
+      assert.deepEqual(server.names(podResource), []);
+    }
+  });
+  it('is looked at where masters come or go, and not whenever one says that it is there', () => {
+    const server = new ScriptedWorld(functionController({ python: 'python:3', nodejs: 'node:22' }));
+    const lease = (name: string, seconds: number) =>
+      ({
+        ...{ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' },
+        metadata: meta(name, { namespace: 'kube-system', labels: { [masterLabel]: '' } }),
+        spec: { holderIdentity: name, renewTime: at(seconds), leaseDurationSeconds: 60 },
+      }) as unknown as Lease;
+    server.put(functionResource, fn({}, { demand: { m1: 1 } }));
+    server.put(functionResource, fn({ name: 'rests', uid: 'uid-rests' }));
+    const changed = (one: Lease) => {
+      server.put(leaseResource, one);
+      return server.keysOf(leaseResource, one);
+    };
+    assert.deepEqual(changed(lease('m1', 0)), [key]);
+    assert.deepEqual(changed(lease('m1', 1)), []);
+    assert.deepEqual(changed(lease('m2', 1)), [key]);
+    assert.deepEqual(changed(lease('m2', 2)), []);
+    server.seen.remove(leaseResource, 'kube-system/m1');
+    assert.deepEqual(changed(lease('m2', 3)), [key]);
+    assert.deepEqual(changed(lease('m1', 3)), [key]);
+    // The cache shows them in another order than before.
+    for (const name of ['m2', 'm1']) server.seen.remove(leaseResource, `kube-system/${name}`);
+    server.put(leaseResource, lease('m1', 4));
+    assert.deepEqual(changed(lease('m2', 4)), []);
   });
 });

@@ -185,9 +185,31 @@ describe('what keeps a version from being called', () => {
     const crashed = waiting('CrashLoopBackOff', 'back-off');
     const [container] = crashed.status?.containerStatuses ?? [];
     Object.assign(container ?? {}, { lastState: { terminated: { exitCode: 1, message: 'SyntaxError' } } });
-    assert.match(
-      plan(fn(), { pods: [crashed] }).ready?.message ?? '',
-      /cannot be started: SyntaxError\n\(no version/,
+    const { ready: said } = plan(fn(), { pods: [crashed] });
+    assert.equal(said?.reason, 'StartFailed');
+    assert.match(said?.message ?? '', /cannot be started: SyntaxError\n\(no version/);
+  });
+  it('is the end of what its program or its build wrote, where that is long', () => {
+    const long = `first ${'x'.repeat(3000)} last`;
+    const crashed = waiting('CrashLoopBackOff', 'back-off');
+    const [container] = crashed.status?.containerStatuses ?? [];
+    Object.assign(container ?? {}, { lastState: { terminated: { exitCode: 1, message: long } } });
+    for (const one of [crashed, waiting('FunctionBuildFailed', long)]) {
+      const { message = '' } = plan(fn(), { pods: [one] }).problem ?? {};
+      assert.match(message, /x last$/);
+      const from = message.startsWith('the program') ? 'the program cannot be started: '.length : 0;
+      assert.equal(message.length - from, 2000);
+    }
+  });
+  it('is the code of a program that ended without a word, and nothing where it ended well', () => {
+    const ended = (exitCode: number) => {
+      const one = waiting('', '');
+      Object.assign(one.status?.containerStatuses?.[0] ?? {}, { state: { terminated: { exitCode } } });
+      return plan(fn(), { pods: [one] }).problem?.message;
+    };
+    assert.deepEqual(
+      [ended(3), ended(0)],
+      ['the program cannot be started: it ended with code 3', undefined],
     );
   });
   it('begins with file, line and cause where the runtime wrote them first, however long the rest is', () => {
@@ -195,21 +217,38 @@ describe('what keeps a version from being called', () => {
     const [container] = crashed.status?.containerStatuses ?? [];
     const message = `main.py:3: SyntaxError: expected ':'\n${'x'.repeat(4000)}`;
     Object.assign(container ?? {}, { lastState: { terminated: { exitCode: 1, message } } });
-    assert.match(
-      plan(fn(), { pods: [crashed] }).ready?.message ?? '',
-      /^main\.py:3: SyntaxError: expected ':'\nx/,
-    );
+    const { ready: said } = plan(fn(), { pods: [crashed] });
+    assert.equal(said?.reason, 'StartFailed');
+    assert.match(said?.message ?? '', /^main\.py:3: SyntaxError: expected ':'\nx/);
   });
-  it('is no problem while a container is made', () =>
-    assert.equal(plan(fn(), { pods: [waiting('ContainerCreating', '')] }).problem, undefined));
+  it('is no problem while a container is made', () => {
+    const { problem, ready: said } = plan(fn(), { pods: [waiting('ContainerCreating', '')] });
+    assert.equal(problem, undefined);
+    assert.equal(said?.reason, 'Starting');
+    assert.match(said?.message ?? '', /being built or started; no version can be called/);
+  });
   it('is a node that there is none', () => {
     const pending = instance('v2', 'c', { phase: 'Pending' });
     const why = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: '0/1 nodes' };
     pending.status = { ...pending.status, conditions: [why] } as Pod['status'];
-    assert.equal(plan(fn(), { pods: [pending] }).ready?.reason, 'Unschedulable');
+    assert.deepEqual(plan(fn(), { pods: [pending] }).problem, {
+      reason: 'Unschedulable',
+      message: '0/1 nodes',
+    });
+    const unsaid = { type: 'PodScheduled', status: 'False' };
+    pending.status = { ...pending.status, conditions: [unsaid] } as Pod['status'];
+    assert.deepEqual(plan(fn(), { pods: [pending] }).problem, { reason: 'Unschedulable', message: '' });
   });
   it('is nothing of the version that is called already', () =>
     assert.equal(plan(fn(active), { pods: [waiting('FunctionBuildFailed', 'x')] }).ready?.status, 'True'));
+});
+
+it('the status counts those that are alive, and those of the version that is called that are ready', () => {
+  const pods = [
+    ...[ready('v1', 'a'), instance('v1', 'b'), ready('v2', 'c'), instance('v1', 'd', { phase: 'Failed' })],
+  ];
+  const { status } = plan(fn({ activeVersion: 'v1', demand: { m1: 3 } }), { pods });
+  assert.deepEqual([status.replicas, status.readyReplicas, status.observedGeneration], [3, 1, 3]);
 });
 
 it('the time of a change is that of the status, not of the message', () => {

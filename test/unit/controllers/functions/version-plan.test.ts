@@ -32,6 +32,9 @@ it('a version is named by what its instances are', () => {
   assert.match(name ?? '', /^hello-[0-9a-f]{10}$/);
   assert.match(image, /^minik8s\.function\/default\/hello:[0-9a-f]{32}$/);
   assert.deepEqual(made(), { name, image });
+  const { apiVersion, kind, metadata } = versionOf(fn(), images, digest);
+  assert.deepEqual([apiVersion, kind], ['minik8s.io/v1', 'FunctionVersion']);
+  assert.deepEqual([metadata.namespace, metadata.labels], ['default', { 'minik8s.io/function': 'hello' }]);
 });
 
 it('the order of files means nothing', () =>
@@ -87,6 +90,11 @@ it('a version takes over what another one with its image was built with', () => 
 });
 for (const [why, own, others] of [
   ['it was built itself', version('one', 'i:1', built), [version('two', 'i:1', built)]],
+  [
+    'it was built itself, with no libraries',
+    version('one', 'i:1', { conditions: built.conditions }),
+    [version('two', 'i:1', built)],
+  ],
   ['the other has another image', version('one', 'i:1'), [version('two', 'i:2', built)]],
   ['the other was not built', version('one', 'i:1'), [version('two', 'i:1', failed)]],
   ['there is none', version('one', 'i:1'), []],

@@ -140,3 +140,11 @@ it('nodes with less than two processors or 2 GiB are small', () => {
   ];
   assert.deepEqual(roomyNodes(nodes), ['a', 'b']);
 });
+
+it('a node has room by the name that its pods select it by', () => {
+  const node = {
+    metadata: { name: 'n1', labels: { 'kubernetes.io/hostname': 'machine' } },
+    status: { capacity: { cpu: '4', memory: '8Gi' } },
+  } as unknown as Node;
+  assert.deepEqual(roomyNodes([node]), ['machine']);
+});

@@ -9,6 +9,7 @@ import { type Fn, functionResource } from '../../../../src/api/minik8s/v1/functi
 import { functionVersionResource } from '../../../../src/api/minik8s/v1/function-version.ts';
 import { warmVersion } from '../../../../src/api/minik8s/v1/warm-instance.ts';
 import { isTerminating } from '../../../../src/apimachinery/meta.ts';
+import { newStatusError } from '../../../../src/apimachinery/status-error.ts';
 import { functionController } from '../../../../src/controllers/functions/function.ts';
 import { sha256 } from '../../../../src/controllers/functions/sha256.ts';
 import { versionOf } from '../../../../src/controllers/functions/version-plan.ts';
@@ -105,6 +106,26 @@ describe('a pool', () => {
       ['w'],
     );
   });
+  it('is none of another runtime’s functions', async () => {
+    const one = world();
+    await one.reconcile('default/nodejs');
+    assert.deepEqual([one.left(), one.names(functionVersionResource)], [[], []]);
+  });
+  it('has the version that is there already, and none where that cannot be made', async () => {
+    const one = world();
+    one.store(functionVersionResource, { ...pool, metadata: meta(pool.metadata.name ?? '') } as never);
+    await one.reconcile(key);
+    assert.equal(one.left().length, 2);
+    const other = world();
+    other.refuse = (verb) =>
+      verb === 'create' ? newStatusError('InternalError', 'the store is away') : undefined;
+    await assert.rejects(other.reconcile(key), /the store is away/);
+    assert.deepEqual(
+      other.asked.at(-1),
+      `create FunctionVersion ${pool.metadata.name}`,
+      'nothing is asked for after that',
+    );
+  });
   it('is looked at when other nodes have room than before, and not whenever a node is written', () => {
     const one = world();
     assert.deepEqual(one.keysOf(nodeResource, node()), [key]);
@@ -172,6 +193,19 @@ describe('a function', () => {
     await one.reconcile('default/f');
     assert.equal(one.own().length, 2);
     assert.equal(one.stored(podResource, 'default/w')?.metadata.labels?.['minik8s.io/function'], 'g');
+  });
+  it('has none made in place of one that could not be given to it now', async () => {
+    for (const reason of ['InternalError', 'Forbidden'] as const) {
+      const one = await world(1);
+      one.put(podResource, waiting('w'));
+      one.refuse = (_, name) => (name === 'w' ? newStatusError(reason, 'not now') : undefined);
+      await assert.rejects(one.reconcile('default/f'), /not now/);
+      assert.deepEqual(one.names(), []);
+      one.refuse = () => undefined;
+      await one.reconcile('default/f');
+      assert.deepEqual(one.names(), ['w']);
+      assert.ok(one.told.includes('Normal Given f: Given pod: w'));
+    }
   });
   it('gets none that ends, or has ended', async () => {
     const one = await world(1);

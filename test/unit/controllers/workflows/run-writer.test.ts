@@ -2,12 +2,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type WorkflowRun, workflowRunResource } from '../../../../src/api/minik8s/v1/workflow-run.ts';
+import type { PlacedCalls } from '../../../../src/base/placed-calls.ts';
 import type { ControllerContext } from '../../../../src/controller-runtime/definition.ts';
-import { FunctionTasks, type Task } from '../../../../src/controllers/workflows/function-tasks.ts';
+import { FunctionTasks, type Task, tasksOf } from '../../../../src/controllers/workflows/function-tasks.ts';
 import { LiveRuns } from '../../../../src/controllers/workflows/live-runs.ts';
 import { RunWriter } from '../../../../src/controllers/workflows/run-writer.ts';
+import { pending } from '../../../../src/states-language/run/commands.ts';
 import type { RunState } from '../../../../src/states-language/run/state.ts';
-import { meta, start } from '../objects.ts';
+import { at, meta, start } from '../objects.ts';
 import { ScriptedWorld } from '../scripted-world.ts';
 
 const key = 'default/r';
@@ -28,7 +30,7 @@ const waitingIn = (visit: number) =>
 const task = (id: string) =>
   ({ type: 'startTask', id, resource: { type: 'job', name: 'j' } }) as unknown as Task;
 
-function world() {
+function world(calls?: PlacedCalls) {
   const captured: { context?: ControllerContext } = {};
   const server = new ScriptedWorld((context) => {
     captured.context = context;
@@ -36,7 +38,7 @@ function world() {
   });
   server.put(workflowRunResource, run);
   const functions = new FunctionTasks({
-    calls: undefined,
+    calls,
     clock: server.clock,
     wake: () => undefined,
     tell: () => undefined,
@@ -66,5 +68,41 @@ describe('a run that is stored', () => {
     const written = await writer.store(key, run, { state: waitingIn(0), definition: 'w-1', history: [] });
     assert.equal(live.newest(key).run, written);
     assert.equal(server.stored(workflowRunResource, key)?.status?.definition, 'w-1');
+  });
+  it('has a place for each new call, and no other for one that may have been sent before a restart', async () => {
+    const placed: string[] = [];
+    const { writer, server } = world({
+      hasRoom: () => true,
+      place: async ({ id }) => {
+        placed.push(id);
+        return { instance: 'i2', release: () => undefined };
+      },
+      send: async () => assert.fail('nothing is sent'),
+    });
+    const branch = (visit: number) => ({
+      ...{ state: 'A', input: {}, entered: start, visit, attempt: 0 },
+      wait: { for: 'task', resource: 'function:f' },
+    });
+    const both = {
+      ...waitingIn(0),
+      root: {
+        ...{ state: 'P', input: {}, entered: start, visit: 0, attempt: 0 },
+        wait: {
+          ...{ for: 'children', total: 2, started: 2, outputs: {}, failed: 0 },
+          running: { 0: branch(0), 1: branch(1) },
+        },
+      },
+    } as unknown as RunState;
+    const ids = tasksOf(pending(both)).map(({ id }) => id);
+    assert.equal(ids.length, 2);
+    const mark = { id: ids[0] ?? '', instance: 'i1', time: at(0) };
+    const marked = { ...run, status: { phase: 'Running', calls: [mark] } } as unknown as WorkflowRun;
+    await writer.store(key, marked, { state: both, definition: 'w-1', history: [] });
+    assert.deepEqual(placed, [`${uid}.${ids[1]}`]);
+    const { calls = [] } = server.stored(workflowRunResource, key)?.status ?? {};
+    assert.deepEqual(Object.fromEntries(calls.map(({ id, instance }) => [id, instance])), {
+      [ids[0] ?? '']: 'i1',
+      [ids[1] ?? '']: 'i2',
+    });
   });
 });

@@ -1,99 +1,13 @@
 /** What a gateway asks for and whom it gives calls to, as the cache changes. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Pod, podResource } from '../../../../src/api/core/v1/pod.ts';
-import { type Fn, functionResource } from '../../../../src/api/minik8s/v1/function.ts';
-import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
-import { storageKey } from '../../../../src/apimachinery/resource-definition.ts';
 import { newStatusError } from '../../../../src/apimachinery/status-error.ts';
 import { silentLogger } from '../../../../src/base/log.ts';
 import { Gateway } from '../../../../src/kube-apiserver/functions/gateway.ts';
 import { InstanceConnections } from '../../../../src/kube-apiserver/functions/instance-connections.ts';
-import type { Cache, CacheEvent, CacheWatch, IndexDeclaration } from '../../../../src/storage/cache.ts';
+import type { Cache } from '../../../../src/storage/cache.ts';
 import { FakeClock } from '../../../fixtures/fake-clock.ts';
-import { meta } from '../../controllers/objects.ts';
-
-/** A cache that a test fills, and whose watches it sees. */
-class FakeCache {
-  readonly #objects = new Map<string, KubeObject>();
-  readonly watches = new Map<CacheWatch, string>();
-  revision = 1;
-
-  get = (key: string) => this.#cached(key);
-  /** Names of listed objects that the cache keeps decoded from now on. */
-  readonly kept: string[] = [];
-  list = (prefix: string) =>
-    this.#under(prefix).map(([, unowned]) => {
-      const keep = () => void this.kept.push(unowned.metadata.name);
-      return {
-        unowned,
-        get object() {
-          keep();
-          return unowned;
-        },
-      };
-    });
-  index = ({ prefix, keysOf }: IndexDeclaration) => ({
-    get: (wanted: string) =>
-      this.#under(prefix)
-        .filter(([, object]) => [...keysOf(object)].includes(wanted))
-        .map(([, object]) => ({ object })),
-  });
-  watch = (prefix: string, _: number, watch: CacheWatch) => {
-    this.watches.set(watch, prefix);
-    return () => void this.watches.delete(watch);
-  };
-
-  put(object: KubeObject, isSeen = true): void {
-    const ref = object.kind === 'Pod' ? podResource : functionResource;
-    const key = storageKey(ref, 'default', object.metadata.name);
-    const before = this.#objects.get(key);
-    this.#objects.set(key, object);
-    const event = { key, current: { object }, ...(before && { previous: { object: before } }) };
-    if (!isSeen) return;
-    for (const [watch, prefix] of [...this.watches])
-      if (key.startsWith(prefix)) watch.onEvents([event as unknown as CacheEvent], ++this.revision);
-  }
-
-  expire(): void {
-    for (const watch of [...this.watches.keys()]) {
-      this.watches.delete(watch);
-      watch.onExpired();
-    }
-  }
-
-  #cached(key: string) {
-    const object = this.#objects.get(key);
-    return object && { object };
-  }
-
-  #under = (prefix: string) => [...this.#objects].filter(([key]) => key.startsWith(prefix));
-}
-
-const fn = (status: object = { activeVersion: 'v1' }, over: object = {}): Fn =>
-  ({
-    ...{ apiVersion: 'minik8s.io/v1', kind: 'Function', metadata: meta('f', over) },
-    spec: {
-      concurrency: 1,
-      target: 1,
-      maxScale: 5,
-      windowSeconds: 30,
-      idleSeconds: 60,
-      metric: 'Concurrency',
-    },
-    status,
-  }) as unknown as Fn;
-const pod = (name: string, over: object = {}): Pod =>
-  ({
-    ...{ apiVersion: 'v1', kind: 'Pod' },
-    metadata: meta(name, {
-      labels: { 'minik8s.io/function': 'f', 'minik8s.io/function-version': 'v1' },
-      ownerReferences: [{ uid: 'uid-f', controller: true } as never],
-      ...over,
-    }),
-    spec: {},
-    status: { phase: 'Running', podIP: '10.0.0.1', containerStatuses: [{ state: { running: {} } }] },
-  }) as unknown as Pod;
+import { FakeCache, fn, pod } from './function-cache.ts';
 
 function world(first = fn()) {
   const cache = new FakeCache();

@@ -191,8 +191,9 @@ describe('so many events wait at most', () => {
       handler: () => stored.promise.then((r) => r.clone()),
     });
     const taken = Array.from({ length: 1000 }, (_, n) => intake.take(trigger, happening(n)));
-    await assert.rejects(intake.take(trigger, happening(1000)), { name: 'StatusError' });
+    const refused = assert.rejects(intake.take(trigger, happening(1000)), { name: 'StatusError' });
     stored.resolve(new Response('{}'));
+    await refused;
     await Promise.all(taken);
     await intake.take(trigger, happening(1001));
   });

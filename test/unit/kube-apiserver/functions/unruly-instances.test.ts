@@ -1,0 +1,321 @@
+/** Calls of instances that refuse, break off, hang and go, by a clock of the test: each is made once, and leaves no place behind. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { StatusError } from '../../../../src/apimachinery/status-error.ts';
+import type { CallOutcome, Place } from '../../../../src/base/placed-calls.ts';
+import { type AskedCall, callFunction } from '../../../../src/kube-apiserver/functions/call.ts';
+import { placedCalls } from '../../../../src/kube-apiserver/functions/placed-calls.ts';
+import { fn, pod } from './function-cache.ts';
+import { InstancePrograms, type Program } from './instance-programs.ts';
+
+const refusing =
+  (why: string, status = 503): Program['answer'] =>
+  (_, respond) =>
+    void respond.writeHead(status, { 'function-not-called': why }).end();
+const cut: Program['answer'] = ({ socket }) => void socket.destroy();
+
+describe('a call', () => {
+  function world() {
+    const programs = new InstancePrograms();
+    const gone = new AbortController();
+    const call = (over: Partial<AskedCall> = {}) => {
+      const result: { status?: number; text?: string; code?: number; error?: unknown } = {};
+      const asked: AskedCall = {
+        ...{ method: 'POST', target: '/x?y=1', path: '/function/f/x', host: 'h', remoteAddress: '192.0.2.1' },
+        ...{ headers: new Headers(), body: Buffer.from('in'), isDelivery: false, signal: gone.signal },
+        ...over,
+      };
+      callFunction(programs.server, programs.gateway.callsOf('default', 'f'), asked).then(
+        async ({ status, body }) => {
+          result.status = status;
+          if (!body) return;
+          const chunks: Buffer[] = [];
+          try {
+            for await (const chunk of body as AsyncIterable<Buffer>) chunks.push(chunk);
+            result.text = Buffer.concat(chunks).toString();
+          } catch (error) {
+            result.error = error;
+          }
+        },
+        (error: unknown) => {
+          result.error = error;
+          if (error instanceof StatusError) result.code = error.status.code;
+        },
+      );
+      return result;
+    };
+    return { programs, clock: programs.clock, gone, call };
+  }
+
+  it('is answered, with what it was asked, and its place is free then', async () => {
+    const { programs, clock, call } = world();
+    const program = programs.add('one');
+    const headers = new Headers({ 'function-name': 'forged', 'x-own': '1', 'function-call-id': 'mine' });
+    const result = call({ headers });
+    await clock.settle();
+    assert.deepEqual(result, { status: 200, text: 'one' });
+    const [asked] = program.asked;
+    assert.deepEqual([asked?.method, asked?.path, asked?.body], ['POST', '/x?y=1', 'in']);
+    const {
+      'function-name': name,
+      'function-namespace': namespace,
+      'function-call-id': id,
+    } = asked?.headers ?? {};
+    assert.deepEqual([name, namespace, id, asked?.headers['x-own']], ['f', 'default', 'mine', '1']);
+    assert.equal(asked?.headers['content-length'], '2');
+    assert.equal(programs.underWay('one'), 0);
+    assert.equal(program.connections.size, 1, 'its connection is kept for the next one');
+    call();
+    await clock.settle();
+    assert.deepEqual([program.asked.length, program.connections.size], [2, 1]);
+  });
+  it('without a body says so where its method may have one, and by HEAD holds no place', async () => {
+    const { programs, clock, call } = world();
+    const program = programs.add('one');
+    for (const method of ['GET', 'POST', 'HEAD'] as const) {
+      const result = call({ method, body: undefined });
+      await clock.settle();
+      assert.deepEqual([result.status, result.text], [200, method === 'HEAD' ? undefined : 'one']);
+      assert.equal(programs.underWay('one'), 0);
+    }
+    assert.deepEqual(
+      program.asked.map(({ headers }) => headers['content-length']),
+      [undefined, '0', undefined],
+    );
+  });
+  it('goes to an instance once that listens', async () => {
+    const { programs, clock, call } = world();
+    const program = programs.add('one');
+    program.isDeaf = true;
+    const result = call();
+    await clock.advance(1000);
+    assert.deepEqual([result, programs.underWay('one')], [{}, 0]);
+    program.isDeaf = false;
+    await clock.advance(1000);
+    assert.deepEqual([result.text, program.asked.length], ['one', 1]);
+  });
+  it('that an instance refuses before it calls its handler goes to another, with its body', async () => {
+    const { programs, clock, call } = world();
+    const first = programs.add('one');
+    first.answer = refusing('busy');
+    const second = programs.add('two');
+    const result = call();
+    await clock.advance(100);
+    assert.deepEqual([result.text, second.asked[0]?.body], ['two', 'in']);
+    assert.deepEqual([first.asked.length, programs.underWay('one'), programs.underWay('two')], [1, 0, 0]);
+  });
+  it('whose handler answers 503 is answered so', async () => {
+    const { programs, clock, call } = world();
+    const program = programs.add('one');
+    program.answer = (_, respond) => void respond.writeHead(503).end('own');
+    const result = call();
+    await clock.advance(1000);
+    assert.deepEqual([result.status, result.text, program.asked.length], [503, 'own', 1]);
+  });
+  it('whose connection breaks once it may be made is not given to another', async () => {
+    const { programs, clock, call } = world();
+    const [first, second] = [programs.add('one'), programs.add('two')];
+    first.answer = cut;
+    const result = call();
+    await clock.advance(1000);
+    assert.equal(result.code, 502);
+    assert.deepEqual([first.asked.length, second.asked.length, programs.underWay('one')], [1, 0, 0]);
+  });
+  it('that is not answered within the time of its function is over, for the program too', async () => {
+    const { programs, clock, call } = world();
+    const program = programs.add('one');
+    program.answer = () => undefined;
+    const result = call();
+    await clock.advance(29_000);
+    assert.deepEqual([result, programs.underWay('one')], [{}, 1]);
+    await clock.advance(1000);
+    assert.deepEqual([result.code, programs.underWay('one'), program.connections.size], [504, 0, 0]);
+    assert.match(String(result.error), /timeoutSeconds of 30/);
+  });
+  it('whose caller has left holds no place and no program, wherever it is', async () => {
+    for (const state of ['before', 'waiting', 'connecting', 'called', 'answered'] as const) {
+      const { programs, clock, call, gone } = world();
+      if (state === 'before') gone.abort(new Error('left'));
+      if (state !== 'waiting') programs.add('one');
+      const program = programs.programs.get('one');
+      if (program && state === 'connecting') program.isDeaf = true;
+      if (program)
+        program.answer = (_, respond) => void (state === 'answered' && respond.writeHead(200).write('begin'));
+      const result = call();
+      await clock.settle();
+      gone.abort(new Error('left'));
+      await clock.settle();
+      assert.ok(result.error, state);
+      assert.deepEqual([programs.underWay('one') ?? 0, program?.connections.size ?? 0], [0, 0], state);
+      assert.equal(programs.gateway.callsOf('default', 'f').isIdle, true, state);
+    }
+  });
+});
+
+describe('a placed call', () => {
+  function world() {
+    const programs = new InstancePrograms();
+    const { clock, gateway, connections } = programs;
+    const calls = placedCalls({ gateway, connections, clock });
+    const named = { namespace: 'default', function: 'f', id: 'run.1' };
+    const over = new AbortController();
+    const placed = async () => {
+      let place: Place | undefined;
+      calls.place(named, over.signal).then(
+        (one) => {
+          place = one;
+        },
+        () => undefined,
+      );
+      await clock.advance(1000);
+      return place;
+    };
+    /** Sent with its place for the first time, or to the instance `again`. */
+    const send = (place: Place | undefined, again = 'uid-one', ageMs = 0) => {
+      const result: { outcome?: CallOutcome; error?: unknown } = {};
+      const instance = place?.instance ?? again;
+      calls.send({ ...named, instance, place, ageMs, body: '{"a":1}' }, over.signal).then(
+        (outcome) => {
+          result.outcome = outcome;
+        },
+        (error: unknown) => {
+          result.error = error;
+        },
+      );
+      return result;
+    };
+    const sent = async (...given: Parameters<typeof send>) => {
+      const result = send(...given);
+      await clock.advance(1000);
+      return result.outcome?.type;
+    };
+    return { programs, clock, calls, named, over, placed, send, sent };
+  }
+
+  it('has its place at an instance that listens, and gives it back', async () => {
+    const { programs, clock, placed, calls, named } = world();
+    const program = programs.add('one');
+    program.isDeaf = true;
+    assert.equal(await placed(), undefined);
+    program.isDeaf = false;
+    await clock.advance(1000);
+    assert.deepEqual([programs.underWay('one'), calls.hasRoom(named)], [1, false]);
+    assert.equal(program.asked.length, 0);
+    const { programs: others, placed: place, calls: more } = world();
+    others.add('one');
+    const held = await place();
+    assert.deepEqual([held?.instance, others.underWay('one'), more.hasRoom(named)], ['uid-one', 1, false]);
+    held?.release();
+    held?.release();
+    assert.deepEqual([others.underWay('one'), more.hasRoom(named)], [0, true]);
+  });
+  it('is sent as the first one, and then as one of its age', async () => {
+    const { programs, placed, send, clock } = world();
+    const program = programs.add('one');
+    program.answer = (_, respond) =>
+      void respond.writeHead(500, { 'content-type': 'application/json', 'function-error': 'Own' }).end('"e"');
+    const first = send(await placed());
+    await clock.settle();
+    const again = send(undefined, 'uid-one', 1500);
+    await clock.settle();
+    for (const { outcome } of [first, again])
+      assert.deepEqual(outcome, {
+        ...{ type: 'answered', status: 500, error: 'Own', isJson: true, body: Buffer.from('"e"') },
+      });
+    assert.deepEqual(
+      program.asked.map(({ headers }) => [headers['function-call-id'], headers['function-once']]),
+      [
+        ['run.1', '0'],
+        ['run.1', '1.500'],
+      ],
+    );
+    assert.deepEqual([program.asked[0]?.body, programs.underWay('one')], ['{"a":1}', 0]);
+  });
+  for (const [what, answer, first, again] of [
+    ['breaks off', cut, 'unclear', 'unclear'],
+    ['is refused for want of room', refusing('busy'), 'notMade', 'unclear'],
+    ['is refused by one that ends', refusing('stopping'), 'notMade', 'notMade'],
+    ['is refused by one that is stuck', refusing('stuck'), 'notMade', 'notMade'],
+    ['finds nobody listening', undefined, 'notMade', 'unclear'],
+    ['is not known any more', refusing('forgotten', 410), 'lost', 'lost'],
+  ] as const)
+    it(`that ${what} is ${first} the first time, and ${again} when it is sent again`, async () => {
+      for (const isFirst of [true, false]) {
+        const { programs, placed, sent } = world();
+        const program = programs.add('one');
+        const place = isFirst ? await placed() : undefined;
+        program.isDeaf = answer === undefined;
+        program.answer = answer ?? cut;
+        for (const connection of program.connections) connection.destroy();
+        assert.equal(await sent(place), isFirst ? first : again);
+        assert.equal(programs.underWay('one'), 0);
+      }
+    });
+  it('whose instance is gone, or has ended, was not made the first time and is lost afterwards', async () => {
+    for (const end of ['gone', 'ended'] as const)
+      for (const isFirst of [true, false]) {
+        const { programs, placed, sent } = world();
+        programs.add('one');
+        const place = isFirst ? await placed() : undefined;
+        if (end === 'gone') programs.cache.remove(pod('one'));
+        else programs.cache.put({ ...pod('one'), status: { phase: 'Failed' } } as never);
+        assert.equal(await sent(place), isFirst ? 'notMade' : 'lost');
+      }
+  });
+  it('whose function is gone was not made the first time and is lost afterwards', async () => {
+    for (const isFirst of [true, false]) {
+      const { programs, placed, sent } = world();
+      programs.add('one');
+      const place = isFirst ? await placed() : undefined;
+      programs.cache.remove(fn());
+      assert.equal(await sent(place), isFirst ? 'notMade' : 'lost');
+    }
+  });
+  it('of an image that remembers nothing is never sent again', async () => {
+    const { programs, placed, sent } = world();
+    const own = fn();
+    programs.cache.put({ ...own, spec: { ...own.spec, runtime: undefined } } as never);
+    const program = programs.add('one');
+    assert.equal(await sent(undefined), 'lost');
+    assert.equal(program.asked.length, 0);
+    assert.equal(await sent(await placed()), 'answered');
+  });
+  it('that takes longer than its function may is late, and one that is given up ends', async () => {
+    for (const isGivenUp of [false, true]) {
+      const { programs, placed, send, clock, over } = world();
+      const program = programs.add('one');
+      program.answer = () => undefined;
+      const result = send(await placed());
+      await clock.advance(29_000);
+      assert.deepEqual([result, programs.underWay('one')], [{}, 1]);
+      if (isGivenUp) over.abort(new Error('not wanted'));
+      await clock.advance(1000);
+      assert.equal(result.outcome?.type, isGivenUp ? undefined : 'late');
+      assert.equal(String(result.error), isGivenUp ? 'Error: not wanted' : 'undefined');
+      assert.deepEqual([programs.underWay('one'), program.connections.size], [0, 0]);
+    }
+  });
+  it('is answered with half a mebibyte at most, and as what it is', async () => {
+    for (const bytes of [512 * 1024, 512 * 1024 + 1, 2 * 1024 * 1024]) {
+      const { programs, placed, send, clock } = world();
+      programs.add('one').answer = (_, respond) =>
+        void respond.writeHead(200, { 'content-type': 'text/plain' }).end('x'.repeat(bytes));
+      const { outcome } = await placed().then(async (place) => {
+        const result = send(place);
+        await clock.advance(1000);
+        return result;
+      });
+      assert.ok(outcome?.type === 'answered');
+      assert.deepEqual([outcome.isJson, outcome.body.length], [false, Math.min(bytes, 512 * 1024 + 1)]);
+    }
+  });
+  it('that nobody wants any more waits for no place', async () => {
+    const { programs, placed, over, calls, named } = world();
+    assert.equal(await placed(), undefined);
+    over.abort(new Error('not wanted'));
+    assert.equal(programs.gateway.callsOf('default', 'f').isIdle, true);
+    programs.add('one');
+    assert.equal(await placed(), undefined);
+    assert.equal(calls.hasRoom(named), true);
+  });
+});
