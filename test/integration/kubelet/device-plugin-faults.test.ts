@@ -140,7 +140,7 @@ test('a plugin that does not answer holds a container for half a minute, and no 
 });
 
 test('a plugin that fails when it is asked what it can do is not registered, and says so to it', async (context) => {
-  const { plugin, log, give } = await start(context);
+  const { plugin, log, give, sees } = await start(context);
   const one = await plugin('one.sock', 'a');
   one.answers.options = () => {
     throw new Error('no driver');
@@ -149,6 +149,7 @@ test('a plugin that fails when it is asked what it can do is not registered, and
   one.answers.options = () => undefined;
   await assert.rejects(one.register(resource));
   assert.equal(log.of('warn').length, 2);
+  await sees('no connection to it is left', () => one.connections === 0);
   assert.equal(await give('first'), undefined, 'it is no resource of devices');
 });
 
@@ -165,6 +166,7 @@ test('a plugin whose list cannot be read or ends is away, and is there when it r
     log.of('info').some(({ message }) => message === 'a device plugin has gone'),
   );
   await assert.rejects(give('one'), /nothing on this node offers example.com\/gpu now/);
+  await sees('no connection to it is left', () => one.connections === 0);
   one.say(deviceList('a'));
   await one.register(resource);
   await counted(1, 1);
