@@ -162,3 +162,8 @@ it('the next look is at the first of what comes: the end of the client, the time
   assert.equal(plan({ jobs: jobs.slice(1), pods: [pod('a')] }).again, 30_000);
   assert.equal(plan({ jobs: jobs.slice(1) }).again, 2_910_000, 'no client is there that would have to go');
 });
+
+it('a pod that has ended is no client, though it is older than one that runs', () => {
+  const pods = [pod('a', { phase: 'Failed', age: 50 }), pod('b', { age: 5 })];
+  assert.deepEqual(plan({ jobs: [job()], pods }).remove, ['a']);
+});

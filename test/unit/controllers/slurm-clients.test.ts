@@ -205,4 +205,17 @@ describe('the controller of SlurmJobs', () => {
     await world.reconcile(key);
     assert.deepEqual([world.stored(slurmJobResource, 'default/j'), world.told], [undefined, []]);
   });
+  it('keeps a job that is being deleted for the client that it makes, beside jobs that go on', async () => {
+    const world = new ScriptedWorld(slurmController);
+    world.put(slurmJobResource, job(leaving, { phase: 'Running', jobID: '7' }));
+    assert.deepEqual(world.keysOf(slurmJobResource, job()), [key]);
+    world.put(slurmJobResource, job({ name: 'k', uid: 'uid-k' }));
+    world.store(secretResource, { kind: 'Secret', metadata: meta('hpc') } as never);
+    await world.reconcile(key);
+    assert.deepEqual(world.stored(slurmJobResource, 'default/j')?.metadata.finalizers, [slurmFinalizer]);
+    assert.deepEqual([world.names(podResource).length, world.told], [1, []]);
+    world.take(secretResource, 'default/hpc');
+    await world.reconcile(key);
+    assert.equal(world.stored(slurmJobResource, 'default/j'), undefined, 'without its Secret nobody can cancel it');
+  });
 });
