@@ -23,15 +23,15 @@ function directoryOf(context: TestContext): string {
 }
 
 function node(base: string, settings: DeviceSettings | undefined) {
-  const clock = new FakeClock();
+  const [clock, log] = [new FakeClock(), new RecordingLogger()];
   const devices = new NodeDevices({
-    ...{ settings, dataDir: join(base, 'data'), clock, log: new RecordingLogger() },
+    ...{ settings, dataDir: join(base, 'data'), clock, log },
     ...{ containers: () => [], isActive: () => true, hasRuntime: () => false },
   });
   const stop = new AbortController();
   let running = Promise.resolve();
   return {
-    ...{ devices, clock },
+    ...{ devices, clock, log },
     run: () => {
       running = devices.run(stop.signal);
     },
@@ -49,7 +49,7 @@ test('what is there when the agent starts is known before the Node says what it 
   const base = directoryOf(context);
   mkdirSync(join(base, 'dev'));
   mknod(join(base, 'dev/gpu0'), 'c', 1, 3);
-  const { devices, run, end } = node(base, { rules: parseDeviceRules(`example.com/gpu=${base}/dev/gpu*`) });
+  const { devices, run, end, log } = node(base, { rules: parseDeviceRules(`example.com/gpu=${base}/dev/gpu*`) });
   await devices.load();
   assert.deepEqual(Object.fromEntries(devices.manager.counts.value), {
     'example.com/gpu': { capacity: 1, allocatable: 1 },
@@ -62,6 +62,7 @@ test('what is there when the agent starts is known before the Node says what it 
     ['data', 'dev'],
     'no plugin can register where no directory is named',
   );
+  assert.deepEqual(log.of('warn'), []);
   assert.equal(statSync(join(base, 'data/devices.json')).mode & 0o777, 0o600);
 });
 

@@ -4,7 +4,8 @@ export const controllers: readonly Equivalent[] = [
   {
     file: 'src/controllers/slurm/slurm-client-plan.ts',
     line: 'const isHeld = ({ metadata }: SlurmJob) => metadata.finalizers?.includes(slurmFinalizer) ?? false;',
-    change: 'metadata.finalizers?.includes(slurmFinalizer) ?? false → (metadata.finalizers?.includes(slurmFinalizer))',
+    change:
+      'metadata.finalizers?.includes(slurmFinalizer) ?? false → (metadata.finalizers?.includes(slurmFinalizer))',
     because: 'undefined is as false here',
   },
   {

@@ -216,6 +216,10 @@ describe('the controller of SlurmJobs', () => {
     assert.deepEqual([world.names(podResource).length, world.told], [1, []]);
     world.take(secretResource, 'default/hpc');
     await world.reconcile(key);
-    assert.equal(world.stored(slurmJobResource, 'default/j'), undefined, 'without its Secret nobody can cancel it');
+    assert.equal(
+      world.stored(slurmJobResource, 'default/j'),
+      undefined,
+      'without its Secret nobody can cancel it',
+    );
   });
 });

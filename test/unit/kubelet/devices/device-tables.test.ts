@@ -95,6 +95,21 @@ test('what a plugin gives a container is read whole', () => {
   });
 });
 
+test('what a plugin leaves out of a mount, a device or a variable is empty', () => {
+  const answer = message((writer) =>
+    within(writer, 1, () => {
+      for (const field of [1, 2, 3, 4]) within(writer, field, () => undefined);
+    }),
+  );
+  assert.deepEqual(readAllocated(answer), {
+    env: { '': '' },
+    annotations: { '': '' },
+    mounts: [{ target: '', source: '', readOnly: false }],
+    nodes: [{ target: '', source: '', permissions: '' }],
+    cdi: [],
+  });
+});
+
 test('a container has what both of its resources give it, of one variable what the later says', () => {
   const of = (name: string): GivenDevices => ({
     ids: { [name]: [name] },
