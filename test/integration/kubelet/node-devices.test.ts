@@ -49,7 +49,9 @@ test('what is there when the agent starts is known before the Node says what it 
   const base = directoryOf(context);
   mkdirSync(join(base, 'dev'));
   mknod(join(base, 'dev/gpu0'), 'c', 1, 3);
-  const { devices, run, end, log } = node(base, { rules: parseDeviceRules(`example.com/gpu=${base}/dev/gpu*`) });
+  const { devices, run, end, log } = node(base, {
+    rules: parseDeviceRules(`example.com/gpu=${base}/dev/gpu*`),
+  });
   await devices.load();
   assert.deepEqual(Object.fromEntries(devices.manager.counts.value), {
     'example.com/gpu': { capacity: 1, allocatable: 1 },

@@ -196,12 +196,15 @@ describe('a login host', () => {
   it('is left when the client ends', async (context) => {
     const { server, client, stop } = await world(context);
     const one = await server();
-    const { host } = client(one.settings);
+    const { host, states } = client(one.settings);
     const ran = host.run('ask', 'sleep 100');
     await eventually(systemClock, 'it runs', () => one.runs === 1);
+    const told = states.length;
     stop.abort();
     await assert.rejects(ran);
     await assert.rejects(host.run('ask', 'echo hello'));
+    await one.stop();
+    assert.equal(states.length, told, 'a client that has ended says nothing of its connection');
     assert.equal(one.runs, 1);
   });
 });
