@@ -42,6 +42,8 @@ export class DeviceManager {
   /** One choice at a time. */
   #turn: Promise<unknown> = Promise.resolve();
   #writing: Promise<void> = Promise.resolve();
+  /** Capacities that wait to be written; undefined when none do. Newer ones replace them. */
+  #unwritten: Record<string, number> | undefined;
 
   constructor(options: DeviceManagerOptions) {
     this.#options = options;
@@ -167,10 +169,10 @@ export class DeviceManager {
       ...[...this.#sources.values()].map((source) => [source.resource, countOf(source.devices)] as const),
     ]);
     this.counts.replace(counts);
-    const known = Object.fromEntries(
+    if (this.#unwritten === undefined) this.#writing = this.#writing.then(() => this.#writeNewest());
+    this.#unwritten = Object.fromEntries(
       [...counts].flatMap(([name, count]) => (count ? [[name, count.capacity]] : [])),
     );
-    this.#writing = this.#writing.then(() => this.#write(known));
   }
 
   get #file(): string {
@@ -188,7 +190,9 @@ export class DeviceManager {
     }
   }
 
-  async #write(known: Record<string, number>): Promise<void> {
+  async #writeNewest(): Promise<void> {
+    const known = this.#unwritten;
+    this.#unwritten = undefined;
     try {
       await mkdir(dirname(this.#file), { recursive: true, mode: 0o700 });
       await replaceFile(this.#file, JSON.stringify(known), { mode: 0o600 });

@@ -16,7 +16,7 @@ export class FolderMemory {
     this.#directory = join(dataDir, 'watched-folders');
   }
 
-  /** Undefined when nothing is remembered; throws for a file that cannot be read. */
+  /** Undefined when nothing is remembered of the watch with that uid; throws for a file that cannot be read. */
   async read(watch: FolderWatch): Promise<Map<string, Mark> | undefined> {
     const path = this.#path(watch);
     let text: string;
@@ -26,18 +26,27 @@ export class FolderMemory {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
       throw error;
     }
-    const { format: found, files } = JSON.parse(text) as {
+    const {
+      format: found,
+      uid,
+      files,
+    } = JSON.parse(text) as {
       format?: string;
+      /** Absent in files of earlier versions. */
+      uid?: string;
       files: [string, number, string][];
     };
     if (found !== format) throw new Error(`${path} has the format ${found}, not ${format}`);
+    if (uid !== undefined && uid !== watch.metadata.uid) return undefined;
     return new Map(files.map(([file, size, written]) => [file, { size, written }]));
   }
 
   async write(watch: FolderWatch, told: Marks): Promise<void> {
     await mkdir(this.#directory, { recursive: true, mode: 0o700 });
     const files = Array.from(told, ([path, { size, written }]) => [path, size, written]);
-    await replaceFile(this.#path(watch), JSON.stringify({ format, files }), { mode: 0o600 });
+    await replaceFile(this.#path(watch), JSON.stringify({ format, uid: watch.metadata.uid, files }), {
+      mode: 0o600,
+    });
   }
 
   /** What is remembered of others is of no use any more. */

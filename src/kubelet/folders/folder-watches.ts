@@ -48,8 +48,8 @@ export class FolderWatches implements ReflectorSink<FolderWatch> {
     const uids = new Set(watches.map(({ metadata }) => metadata.uid));
     const gone = [...this.#running.values()].filter(({ watch }) => !uids.has(watch.metadata.uid));
     for (const { watch } of gone) this.#stop(watch);
-    for (const watch of watches) this.#start(watch);
     this.#tidy(gone, () => this.#memory.keepOnly(Array.from(this.#running.values(), ({ watch }) => watch)));
+    for (const watch of watches) this.#start(watch);
   }
 
   apply({ type, object }: ObjectEvent<FolderWatch>): void {
@@ -67,7 +67,7 @@ export class FolderWatches implements ReflectorSink<FolderWatch> {
     if (this.#running.has(uid)) return;
     const end = new AbortController();
     const folder = new WatchedFolder({ ...this.#options, watch, memory: this.#memory });
-    // One of the same name is at its end, and what it remembered is to go before.
+    // A watch of the same name that was deleted has to end first, and what it remembered to be removed.
     const done = this.#tidied.then(() => folder.run(AbortSignal.any([this.#signal, end.signal])));
     this.#running.set(uid, { watch, end, done });
   }

@@ -64,6 +64,8 @@ export class WatchedFolder {
   #wake = Promise.withResolvers<void>();
   #told: Map<string, Mark> | undefined;
   #resting: Resting = new Map();
+  /** Changes that count as told and are not on disk yet. */
+  #unsaved = 0;
   #said: Status;
 
   constructor(options: WatchedFolderOptions) {
@@ -165,8 +167,7 @@ export class WatchedFolder {
     told: Map<string, Mark>,
     signal: AbortSignal,
   ): Promise<boolean> {
-    const { watch, memory } = this.#options;
-    let count = 0;
+    const { watch } = this.#options;
     try {
       for (const change of changes) {
         signal.throwIfAborted();
@@ -178,12 +179,18 @@ export class WatchedFolder {
         }
         if (change.type === 'Deleted') told.delete(change.path);
         else told.set(change.path, change.mark);
-        if (++count % toldBetweenWrites === 0) await memory.write(watch, told);
+        if (++this.#unsaved >= toldBetweenWrites) await this.#save(told);
       }
       return true;
     } finally {
-      if (count % toldBetweenWrites > 0) await memory.write(watch, told);
+      // Also what an earlier look could not save.
+      if (this.#unsaved > 0) await this.#save(told);
     }
+  }
+
+  async #save(told: Map<string, Mark>): Promise<void> {
+    await this.#options.memory.write(this.#options.watch, told);
+    this.#unsaved = 0;
   }
 
   async #tell(folder: FileHandle, change: FolderChange): Promise<'told' | 'full' | 'changed'> {

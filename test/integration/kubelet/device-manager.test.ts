@@ -197,6 +197,18 @@ test('what there was is on disk, the newest, and is away after a restart; withou
   }
 });
 
+test('a source whose devices change all the time has the newest written, and not each of them', async (context) => {
+  const file = join(directoryOf(context), 'file');
+  writeFileSync(file, '');
+  // Each write fails, and says so.
+  const { manager, log } = start(context, join(file, 'data'));
+  const source = new Source('a');
+  for (let i = 0; i < 500; i++) manager.set(source);
+  await manager.close();
+  const { length } = log.of('warn');
+  assert.ok(length >= 1 && length <= 2, `${length} writes`);
+});
+
 const nvidia = 'nvidia.com/gpu';
 
 test("NVIDIA's cards are offered; one that the driver has no more stays as a sick one", async (context) => {

@@ -1,6 +1,14 @@
 /** FolderWatches that come and go, on a real folder: what each of them tells. */
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -15,6 +23,16 @@ import { SeededRandom } from '../../fixtures/seeded-random.ts';
 
 const year = 31_557_600_000;
 
+/** The files that are on disk as told by the watch; `none` before anything is there. */
+function remembered(memory: string): string {
+  try {
+    const { files } = JSON.parse(readFileSync(join(memory, 'default.w.json'), 'utf8'));
+    return files.map(([path]: [string]) => path).join();
+  } catch {
+    return 'none';
+  }
+}
+
 /** A node that watches; the cluster's side is this test. */
 function start(context: TestContext) {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'minik8s-folder-watches-')));
@@ -22,14 +40,16 @@ function start(context: TestContext) {
   mkdirSync(folder);
   const told: string[] = [];
   const said: string[] = [];
-  const world = { held: Promise.resolve() };
+  const world = { held: Promise.resolve(), creating: Promise.resolve(), items: [] as FolderWatch[] };
   const resource = () => ({
-    list: async () => ({ metadata: { resourceVersion: '1' }, items: [] }),
+    list: async () => ({ metadata: { resourceVersion: '1' }, items: world.items }),
     async *watch({ signal }: { signal: AbortSignal }) {
       await new Promise((resolve) => signal.addEventListener('abort', resolve));
     },
-    create: async ({ spec }: { spec: { type: string; subject: string } }) =>
-      void told.push(`${spec.type.split('.').at(-1)} ${spec.subject}`),
+    create: async ({ spec }: { spec: { type: string; subject: string } }) => {
+      told.push(`${spec.type.split('.').at(-1)} ${spec.subject}`);
+      await world.creating;
+    },
     patch: async (name: string) => {
       said.push(name);
       await world.held;
@@ -37,39 +57,69 @@ function start(context: TestContext) {
   });
   const clock = new FakeClock(Date.now());
   const log = new RecordingLogger();
-  const watches = new FolderWatches({
-    ...{ clock, log, random: new SeededRandom(1), nodeName: 'n1', allowed: [root] },
-    client: { resource } as unknown as Client,
-    dataDir: join(root, 'data'),
-  });
-  const stop = new AbortController();
-  const running = watches.run(stop.signal);
+  const begin = () => {
+    const watches = new FolderWatches({
+      ...{ clock, log, random: new SeededRandom(1), nodeName: 'n1', allowed: [root] },
+      client: { resource } as unknown as Client,
+      dataDir: join(root, 'data'),
+    });
+    const stop = new AbortController();
+    const running = watches.run(stop.signal);
+    const end = async () => {
+      stop.abort();
+      await running;
+    };
+    return { watches, end };
+  };
+  let agent = begin();
+  let rounds = 0;
+  const passes = (what: string, probe: () => boolean) =>
+    eventually(systemClock, what, async () => {
+      rounds++;
+      await clock.advance(500);
+      return probe();
+    });
   context.after(async () => {
-    stop.abort();
-    await running;
+    await agent.end();
     rmSync(root, { recursive: true });
   });
+  const watchOf = (uid: string, since: number) => {
+    const spec = {
+      ...{ nodeName: 'n1', trigger: 't', source: 's', folder, path: '', recursive: false },
+      ...{ types: ['Created', 'Updated', 'Deleted'], includeContent: false },
+      since: new Date(since).toISOString(),
+    };
+    const metadata = { name: 'w', namespace: 'default', uid, resourceVersion: '1' };
+    return { metadata, spec } as unknown as FolderWatch;
+  };
   return {
     ...{ folder, told, said, world, clock, log },
+    memory: join(root, 'data', 'watched-folders'),
     apply: (type: 'ADDED' | 'DELETED', uid: string, since: number) => {
-      const spec = {
-        ...{ nodeName: 'n1', trigger: 't', source: 's', folder, path: '', recursive: false },
-        ...{ types: ['Created', 'Updated', 'Deleted'], includeContent: false },
-        since: new Date(since).toISOString(),
-      };
-      const metadata = { name: 'w', namespace: 'default', uid, resourceVersion: '1' };
-      watches.apply({ type, object: { metadata, spec } as unknown as FolderWatch });
+      const object = watchOf(uid, since);
+      world.items = type === 'ADDED' ? [object] : [];
+      agent.watches.apply({ type, object });
     },
-    passes: (what: string, probe: () => boolean) =>
-      eventually(systemClock, what, async () => {
-        await clock.advance(500);
-        return probe();
-      }),
+    /** The watches that there are, as a list after a watch of the API server was lost. */
+    list: (...uids: readonly string[]) => {
+      world.items = uids.map((uid) => watchOf(uid, 0));
+      agent.watches.replace(world.items);
+    },
+    restart: async () => {
+      await agent.end();
+      agent = begin();
+    },
+    passes,
+    /** Three times as long as all that was waited for before, on this machine as it is. */
+    goesOn: async () => {
+      const until = rounds * 4;
+      await passes('time passes', () => rounds >= until);
+    },
   };
 }
 
 test('a watch that is made again under its name does not go on with what the one before has told', async (context) => {
-  const { folder, told, said, world, apply, passes, clock, log } = start(context);
+  const { folder, told, said, world, apply, passes, goesOn, log } = start(context);
   writeFileSync(join(folder, 'a'), 'text');
   const release = Promise.withResolvers<void>();
   world.held = release.promise;
@@ -79,10 +129,76 @@ test('a watch that is made again under its name does not go on with what the one
   apply('DELETED', 'one', Date.now() + year);
   apply('ADDED', 'two', 0);
   // The one before is at its end only when its last request is: until then nothing of its memory may be read.
-  for (let i = 0; i < 20; i++) await clock.advance(500);
+  await goesOn();
   assert.deepEqual(told, []);
   release.resolve();
   await passes('the file is told', () => told.length > 0);
   assert.deepEqual(told, ['created a']);
   assert.deepEqual(log.of('warn'), []);
+});
+
+test('a watch made again while the node did not hear of it, or did not run, begins with nothing told', async (context) => {
+  for (const isRestarted of [false, true]) {
+    const { folder, told, memory, list, passes, restart, clock } = start(context);
+    writeFileSync(join(folder, 'a'), 'text');
+    list('one');
+    await passes('the file is told', () => told.length > 0);
+    await passes('it is remembered', () => remembered(memory).includes('a'));
+    if (isRestarted) await restart();
+    list('two');
+    await passes('it is told for the new watch', () => told.length > 1);
+    await restart();
+    list('two');
+    await clock.advance(120_000);
+    assert.deepEqual(told, ['created a', 'created a'], 'what a watch has told it does not tell again');
+  }
+});
+
+test('a watch made again begins when the last event of the one before is stored', async (context) => {
+  for (const isHeard of [true, false]) {
+    const { folder, told, world, memory, list, apply, passes, goesOn, restart, clock } = start(context);
+    writeFileSync(join(folder, 'a'), 'text');
+    const release = Promise.withResolvers<void>();
+    world.creating = release.promise;
+    list('one');
+    await passes('the file is told', () => told.length === 1);
+    if (isHeard) {
+      apply('DELETED', 'one', 0);
+      apply('ADDED', 'two', 0);
+    } else list('two');
+    await goesOn();
+    assert.deepEqual(told, ['created a']);
+    release.resolve();
+    await passes('it is told for the new watch', () => told.length > 1);
+    await passes('it is remembered', () => remembered(memory).includes('a'));
+    await restart();
+    list('two');
+    await clock.advance(120_000);
+    assert.deepEqual(told, ['created a', 'created a'], 'the memory on disk is that of the new watch');
+  }
+});
+
+test('what was told and could not be remembered is remembered when the disk takes it, without another change', async (context) => {
+  const { folder, told, memory, list, passes, log } = start(context);
+  list('one');
+  await passes('it begins', () => remembered(memory) === '');
+  rmSync(memory, { recursive: true });
+  writeFileSync(memory, 'no folder');
+  writeFileSync(join(folder, 'a'), 'text');
+  await passes('it is told', () => told.length > 0 && log.of('warn').length > 0);
+  rmSync(memory);
+  await passes('it is remembered', () => remembered(memory) === 'a');
+  assert.deepEqual(told, ['created a']);
+});
+
+test('what is remembered of watches that are gone is removed, and drafts of an agent that was killed', async (context) => {
+  const { memory, list, passes } = start(context);
+  mkdirSync(memory, { recursive: true });
+  for (const name of ['default.gone.json', 'default.w.json.minik8s-1-2', 'notes'])
+    writeFileSync(join(memory, name), '');
+  list('one');
+  await passes('only its own is there, and what is no memory', () => {
+    const names = readdirSync(memory).toSorted();
+    return JSON.stringify(names) === JSON.stringify(['default.w.json', 'notes']);
+  });
 });

@@ -142,4 +142,24 @@ describe('a client', () => {
     assert.ok((store.history.get(uid)?.length ?? 0) > (count ?? 0));
     assert.equal(lines('submitted').length, 1);
   });
+  it('tells each job whether the host is there, one that comes while it is away too, and one that has ended no more', async (context) => {
+    const { store, sees, server, ends } = await world(context);
+    const over = store.add('over', { run: ['true'], cancel: true });
+    assert.equal(await ends(over), 'Canceled');
+    const count = store.history.get(over)?.length;
+    const one = store.add('one', { run: ['true'] });
+    const says = (uid: string, status: string, reason: string) =>
+      sees(`${store.get(uid).name} says ${reason}`, () => {
+        const told = condition(store, uid, 'Connected');
+        return told?.status === status && told.reason === reason;
+      });
+    await says(one, 'True', 'Connected');
+    const { port } = server.settings;
+    await server.stop();
+    await says(one, 'False', 'HostAway');
+    const late = store.add('late', { run: ['true'] });
+    await says(late, 'False', 'HostAway');
+    assert.match(condition(store, late, 'Connected')?.message ?? '', new RegExp(`127.0.0.1 port ${port}`));
+    assert.equal(store.history.get(over)?.length, count);
+  });
 });

@@ -1,5 +1,6 @@
 /** The connection to a login host: whom it trusts, what it does when it is lost, and what it leaves behind. */
 import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -79,6 +80,34 @@ describe('a login host', () => {
     connection.replace(one.settings);
     assert.equal((await ran).stdout, 'hello\n');
     assert.deepEqual(one.passwords, ['wrong', one.password]);
+  });
+  it('is not asked with a key that cannot be read, and the reason names no part of the key', async (context) => {
+    const { server, client } = await world(context);
+    const one = await server();
+    const keys = generateKeyPairSync('rsa', {
+      modulusLength: 2048,
+      publicKeyEncoding: { type: 'spki', format: 'pem' },
+      privateKeyEncoding: { type: 'pkcs1', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'right' },
+    });
+    for (const [privateKey, passphrase] of [
+      ['no key at all', undefined],
+      [keys.privateKey, undefined],
+      [keys.privateKey, 'wrong'],
+    ] as const) {
+      const { host, says, states, clock } = client({
+        ...one.settings,
+        password: undefined,
+        privateKey,
+        passphrase,
+      });
+      host.run('ask', 'true').catch(() => undefined);
+      await says('InvalidSecret');
+      const { message } = states.at(-1) ?? { message: '' };
+      assert.match(message, /^privateKey in the Secret cannot be used: /);
+      assert.ok(!message.includes('no key at all') && !message.includes('wrong'), message);
+      assert.ok((clock.nextIn ?? 0) >= 15_000, 'it is not asked again soon');
+    }
+    assert.equal(one.entries, 0);
   });
   it('that is away is asked again soon', async (context) => {
     const { server, client } = await world(context);
@@ -167,12 +196,15 @@ describe('a login host', () => {
   it('is left when the client ends', async (context) => {
     const { server, client, stop } = await world(context);
     const one = await server();
-    const { host } = client(one.settings);
+    const { host, states } = client(one.settings);
     const ran = host.run('ask', 'sleep 100');
     await eventually(systemClock, 'it runs', () => one.runs === 1);
+    const told = states.length;
     stop.abort();
     await assert.rejects(ran);
     await assert.rejects(host.run('ask', 'echo hello'));
+    await one.stop();
+    assert.equal(states.length, told, 'a client that has ended says nothing of its connection');
     assert.equal(one.runs, 1);
   });
 });

@@ -198,6 +198,8 @@ export class ScriptedWorld {
         update: write('update'),
         patch: async (name: string, namespace: string, type: PatchType, body: unknown) => {
           const { id, object } = await find('patch', name, namespace);
+          if (type !== 'strategic' && type !== 'merge')
+            throw new Error(`there is no patch of type ${type} here`);
           const next = (
             type === 'strategic'
               ? applyStrategicPatch(object as never, body as never, untyped)

@@ -122,3 +122,48 @@ it('a job whose time after its end is over goes', () => {
   assert.equal(plan({ jobs: [job({ ttl: 0, phase: 'Running' })] }).expired, 0);
   assert.equal(plan({ jobs: [job({ ttl: 0, phase: 'Failed', ended: 9, deleted: true })] }).expired, 0);
 });
+
+it('a job has ended when its verdict says so, else at the end of it in Slurm, else when it was made', () => {
+  const condition = (type: string, status: string, seconds: number) => ({
+    ...{ type, status, lastTransitionTime: ago(seconds) },
+  });
+  const of = (status: object) => {
+    const one = { ...job({ ttl: 2000 }), status: { phase: 'Failed', ...status } } as unknown as SlurmJob;
+    return plan({ jobs: [one] }).again;
+  };
+  const connected = condition('Connected', 'True', 900);
+  const conditions = [connected, condition('Complete', 'Unknown', 800), condition('Failed', 'True', 500)];
+  assert.equal(of({ conditions, endTime: ago(700) }), 1_500_000);
+  assert.equal(of({ conditions: [connected], endTime: ago(700) }), 1_300_000);
+  assert.equal(of({}), 1_000_000);
+});
+
+it('of clients of the same age the one whose name comes first stays, whatever the order of the cache', () => {
+  const [a, b] = [pod('a'), pod('b')];
+  for (const pods of [
+    [a, b],
+    [b, a],
+  ])
+    assert.deepEqual(plan({ jobs: [job()], pods }).remove, ['b']);
+});
+
+it('a client that has ended and is being deleted is not deleted once more', () =>
+  assert.deepEqual(
+    plan({ jobs: [job()], pods: [pod('a', { phase: 'Succeeded', deleted: true })] }).remove,
+    [],
+  ));
+
+it('the next look is at the first of what comes: the end of the client, the time of each job', () => {
+  const jobs = [
+    job({ phase: 'Failed', ended: 100, ttl: 110 }),
+    job({ phase: 'Failed', ended: 90, ttl: 3000 }),
+  ];
+  assert.equal(plan({ jobs, pods: [pod('a')] }).again, 10_000);
+  assert.equal(plan({ jobs: jobs.slice(1), pods: [pod('a')] }).again, 30_000);
+  assert.equal(plan({ jobs: jobs.slice(1) }).again, 2_910_000, 'no client is there that would have to go');
+});
+
+it('a pod that has ended is no client, though it is older than one that runs', () => {
+  const pods = [pod('a', { phase: 'Failed', age: 50 }), pod('b', { age: 5 })];
+  assert.deepEqual(plan({ jobs: [job()], pods }).remove, ['a']);
+});

@@ -9,7 +9,7 @@ import { type SlurmJob, slurmFinalizer, slurmJobResource } from '../../../src/ap
 import { roleBindingResource } from '../../../src/api/rbac/v1/role-binding.ts';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
 import type { ResourceRef } from '../../../src/apimachinery/resource-definition.ts';
-import { newStatusError } from '../../../src/apimachinery/status-error.ts';
+import { newNotFound, newStatusError } from '../../../src/apimachinery/status-error.ts';
 import { slurmController } from '../../../src/controllers/slurm/slurm-clients.ts';
 import { at, meta } from './objects.ts';
 import { ScriptedWorld } from './scripted-world.ts';
@@ -138,5 +138,88 @@ describe('the controller of SlurmJobs', () => {
         for (const kind of [podResource, serviceAccountResource, roleBindingResource])
           assert.equal(world.names(kind).length, 1, `${kind.kind}, ${fault} at ${failing}`);
       }
+  });
+  it('asks nothing of the server once all of it is there', async () => {
+    const world = new ScriptedWorld(slurmController);
+    world.put(slurmJobResource, job());
+    await world.reconcile(key);
+    for (const kind of [podResource, serviceAccountResource, roleBindingResource])
+      world.sync<KubeObject>(kind as ResourceRef<KubeObject>);
+    const before = world.asked.length;
+    assert.equal(await world.reconcile(key), undefined);
+    assert.deepEqual(world.asked.slice(before), []);
+  });
+  it('takes the client away two minutes after the last job, and comes back for that', async () => {
+    const world = new ScriptedWorld(slurmController);
+    world.put(slurmJobResource, job());
+    await world.reconcile(key);
+    world.sync(podResource);
+    const [pod] = world.all(podResource);
+    assert.ok(pod);
+    assert.deepEqual(world.keysOf(podResource, pod), [key], 'a pod that changes wakes its connection');
+    assert.deepEqual(world.keysOf(podResource, { ...pod, metadata: meta('x') }), []);
+    const end = new Date(world.clock.now()).toISOString();
+    world.put(slurmJobResource, job({ finalizers: [] }, { phase: 'Succeeded', endTime: end }));
+    assert.deepEqual(await world.reconcile(key), { requeueAfter: 120_000 });
+    assert.equal(world.all(podResource)[0]?.metadata.deletionTimestamp, undefined);
+    await world.clock.advance(120_000);
+    assert.equal(await world.reconcile(key), undefined);
+    assert.ok(world.all(podResource)[0]?.metadata.deletionTimestamp);
+  });
+  it('lets go of a job whose Secret is gone, and tells of the number that may go on', async () => {
+    for (const [status, told] of [
+      [
+        { phase: 'Running', jobID: '7' },
+        ['Warning NotCanceled j: job 7 may go on in Slurm: Secret hpc is gone'],
+      ],
+      [{ phase: 'Uploading' }, []],
+    ] as const) {
+      const world = new ScriptedWorld(slurmController);
+      world.put(slurmJobResource, job(leaving, status));
+      await world.reconcile(key);
+      assert.equal(world.stored(slurmJobResource, 'default/j'), undefined);
+      assert.deepEqual([world.told, world.names(podResource)], [told, []]);
+    }
+  });
+  it('lets go of a job in a namespace that ends, when no client is left to cancel it', async () => {
+    for (const answer of [
+      newNotFound(podResource, 'default'),
+      newStatusError('Forbidden', 'the namespace is being deleted', {
+        causes: [{ reason: 'NamespaceTerminating', message: '', field: '' }],
+      }),
+    ]) {
+      const world = new ScriptedWorld(slurmController);
+      world.put(slurmJobResource, job(leaving, { phase: 'Running', jobID: '7' }));
+      world.store(secretResource, { kind: 'Secret', metadata: meta('hpc') } as never);
+      world.refuse = (verb) => (verb === 'create' ? answer : undefined);
+      await world.reconcile(key);
+      assert.equal(world.stored(slurmJobResource, 'default/j'), undefined);
+      assert.deepEqual(world.told, [
+        'Warning NotCanceled j: job 7 may go on in Slurm: its namespace is being deleted',
+      ]);
+    }
+  });
+  it('says nothing of a job that ended before it was deleted', async () => {
+    const world = new ScriptedWorld(slurmController);
+    world.put(slurmJobResource, job(leaving, { phase: 'Failed', jobID: '7' }));
+    await world.reconcile(key);
+    assert.deepEqual([world.stored(slurmJobResource, 'default/j'), world.told], [undefined, []]);
+  });
+  it('keeps a job that is being deleted for the client that it makes, beside jobs that go on', async () => {
+    const world = new ScriptedWorld(slurmController);
+    world.put(slurmJobResource, job(leaving, { phase: 'Running', jobID: '7' }));
+    assert.deepEqual(world.keysOf(slurmJobResource, job()), [key]);
+    world.put(slurmJobResource, job({ name: 'k', uid: 'uid-k' }));
+    world.store(secretResource, { kind: 'Secret', metadata: meta('hpc') } as never);
+    await world.reconcile(key);
+    assert.deepEqual(world.stored(slurmJobResource, 'default/j')?.metadata.finalizers, [slurmFinalizer]);
+    assert.deepEqual([world.names(podResource).length, world.told], [1, []]);
+    world.take(secretResource, 'default/hpc');
+    await world.reconcile(key);
+    assert.equal(
+      world.stored(slurmJobResource, 'default/j'),
+      undefined,
+      'without its Secret nobody can cancel it',
+    );
   });
 });

@@ -31,6 +31,8 @@ class World {
   looks = 0;
   /** Called while the queue is asked. */
   onQueue = () => undefined as unknown;
+  /** How often something new was told. */
+  news = 0;
   /** The first one: with it a client ends the job. */
   verdict: Verdict | undefined;
   readonly entry: JobEntry;
@@ -53,6 +55,7 @@ class World {
       signal: stop.signal,
       entries: () => [this.entry],
       onNews: (entry) => {
+        this.news++;
         const { tasks, looked, forgotten, answered } = entry;
         if (answered)
           this.verdict ??= observedStatus(entry.job, entry.status, { tasks, looked, forgotten }).verdict;
@@ -246,4 +249,30 @@ describe('a job that begins', () => {
     await world.seconds(8);
     assert.equal(world.queued, 2, 'once');
   });
+});
+
+it('a job is looked after when one of its files has grown, and not when none has or one has become shorter', async () => {
+  const world = new World();
+  world.queue = says(`7|RUNNING|${at}|${at}|N/A|n1|None\n`);
+  const look = (stdout: number, stderr: number) => {
+    world.look = says(`${stdout}|/w/.minik8s/stdout\n${stderr}|/w/.minik8s/stderr\n`);
+  };
+  look(1, 1);
+  await world.seconds(10);
+  const told = async (stdout: number, stderr: number) => {
+    look(stdout, stderr);
+    // Between two questions to the queue, which are news by themselves.
+    const before = world.queued;
+    while (world.queued === before) await world.seconds(1);
+    const { news } = world;
+    await world.seconds(6);
+    assert.equal(world.queued, before + 1);
+    return world.news > news;
+  };
+  assert.equal(await told(1, 1), false);
+  const { news } = world;
+  look(5, 1);
+  await world.seconds(2);
+  assert.ok(world.news > news, 'one grew and the other did not');
+  assert.equal(await told(4, 1), false);
 });

@@ -29,3 +29,15 @@ it('a status whose write failed is written by the next flush, and one that was w
   await steps.flush(entry);
   assert.equal(store.history.get(uid)?.length, 1);
 });
+
+it('a status that the cluster has already is not written when a client takes a job over', async () => {
+  const store = new MemoryStore();
+  const uid = store.add('one', { run: ['true'] });
+  store.change(uid, { status: { phase: 'Waiting', acceptedTime: '2026-01-01T00:00:00Z' } });
+  const host = {} as unknown as LoginHost;
+  const clock = new FakeClock();
+  const steps = new JobSteps({ host, store, files: new JobFiles(host, store), clock, settleSeconds: 1 });
+  const entry = new JobEntry(store.get(uid), clock.now(), new SeededRandom(1));
+  await steps.flush(entry);
+  assert.equal(store.history.get(uid), undefined);
+});

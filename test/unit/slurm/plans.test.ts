@@ -2,8 +2,16 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { chooseResults } from '../../../src/slurm/choose-results.ts';
 import { connectionSettings } from '../../../src/slurm/connection-settings.ts';
-import { isOver } from '../../../src/slurm/host-answers.ts';
-import { ended, finished, lastExitCode, nextStep, withCondition } from '../../../src/slurm/job-plan.ts';
+import { isOver, queueLines } from '../../../src/slurm/host-answers.ts';
+import {
+  ended,
+  finished,
+  lacksExitStatus,
+  lastExitCode,
+  nextStep,
+  observedStatus,
+  withCondition,
+} from '../../../src/slurm/job-plan.ts';
 import { hostKeys } from '../../../src/slurm/known-hosts.ts';
 import { nextPiece } from '../../../src/slurm/output-plan.ts';
 import type { SlurmJobCondition, SlurmJobSpec, SlurmJobStatus } from '../../../src/slurm/slurm-job.ts';
@@ -194,4 +202,28 @@ it('reads a Secret, and shows nothing of one that is wrong', () => {
     const fault = connectionSettings(wrong);
     assert.ok(typeof fault === 'string' && !fault.includes('secret'));
   }
+});
+
+it('of several lines for one task the one that reports its end counts, else the first', () => {
+  const of = (spec: SlurmJobSpec, ...lines: readonly string[]) => {
+    const job = { namespace: 'a', name: 'b', uid: 'c', spec, status: undefined, deleting: false };
+    const looked = { sizes: new Map(), exited: new Map() };
+    const tasks = queueLines(lines.map((line) => `${line}|||||None`).join('\n'));
+    const { verdict } = observedStatus(
+      job,
+      { phase: 'Running', acceptedTime: at },
+      { tasks, looked, forgotten: false },
+    );
+    assert.equal(lacksExitStatus(spec, tasks), verdict !== undefined);
+    return verdict?.reason;
+  };
+  for (const lines of [
+    ['7|COMPLETED', '7|RUNNING'],
+    ['7|RUNNING', '7|COMPLETED'],
+    ['7|COMPLETED', '7|FAILED'],
+  ])
+    assert.equal(of({}, ...lines), 'Completed', lines.join());
+  const array = { array: '0-1' };
+  assert.equal(of(array, '7_0|COMPLETED', '7_[0-1]|PENDING'), undefined);
+  assert.equal(of(array, '7_1|FAILED', '7_[0-1]|PENDING', '7_0|COMPLETED'), 'FAILED');
 });

@@ -19,6 +19,7 @@ describe('a line of the kernel log', () => {
     ['NVRM: loading NVIDIA UNIX x86_64 Kernel Module  550.54.15', { kind: 'loaded' }],
     ['NVRM: GPU at PCI:0000:3b:00: GPU-5b6f0c1e-0000-1111-2222-333344445555', undefined],
     ['NVRM: Xid (PCI:nothing): 79, x', undefined],
+    ['NVRM: Xid (PCI:3b:00): 79, x', undefined],
     ['NVRM: Xid (PCI:0000:3b:00): 99999999999999999999, x', undefined],
     ['a program says NVRM: Xid (PCI:0000:3b:00): 79, x', undefined],
     ['', undefined],

@@ -1,0 +1,205 @@
+/** Device plugins with bad manners: answers that are errors, lost, late or none, and two at once; who has what stays right. */
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { systemClock } from '../../../src/base/clock.ts';
+import { framed } from '../../../src/grpc/frames.ts';
+import { NodeDevices } from '../../../src/kubelet/devices/node-devices.ts';
+import { eventually } from '../../fixtures/eventually.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+import {
+  deviceList,
+  FakeDevicePlugin,
+  pluginOptions,
+  preferring,
+} from '../../fixtures/fake-device-plugin.ts';
+import { RecordingLogger } from '../../fixtures/recording-logger.ts';
+import { makePod } from '../../unit/kubelet/builders.ts';
+
+const resource = 'example.com/gpu';
+const podWith = (uid: string, count: number) =>
+  makePod(
+    { containers: [{ name: 'main', image: 'app:1', resources: { limits: { [resource]: String(count) } } }] },
+    { uid },
+  );
+
+/** A node, and whatever plugins a test starts in its directory. */
+async function start(context: TestContext) {
+  const base = mkdtempSync(join(tmpdir(), 'minik8s-plugin-faults-'));
+  const [clock, log, active] = [new FakeClock(), new RecordingLogger(), new Set<string>()];
+  const pluginDirectory = join(base, 'plugins');
+  const devices = new NodeDevices({
+    ...{ settings: { rules: [], pluginDirectory }, dataDir: join(base, 'data'), clock, log },
+    containers: () => [],
+    isActive: (uid) => active.has(uid),
+    hasRuntime: () => false,
+  });
+  await devices.load();
+  const stop = new AbortController();
+  const running = devices.run(stop.signal);
+  const plugins: FakeDevicePlugin[] = [];
+  context.after(async () => {
+    stop.abort();
+    await running;
+    await Promise.all(plugins.map((plugin) => plugin.end()));
+    rmSync(base, { recursive: true, force: true });
+  });
+  const sees = (what: string, probe: () => boolean) => eventually(systemClock, what, probe);
+  await sees('the socket of the agent', () => existsSync(join(pluginDirectory, 'kubelet.sock')));
+  return {
+    ...{ clock, log, active, sees, base },
+    async plugin(endpoint: string, ...ids: readonly string[]) {
+      const plugin = await FakeDevicePlugin.start(pluginDirectory, endpoint, ...ids);
+      plugins.push(plugin);
+      return plugin;
+    },
+    counted: (capacity: number, allocatable: number) =>
+      sees(`${allocatable} of ${capacity}`, () => {
+        const count = devices.manager.counts.value.get(resource);
+        return count?.capacity === capacity && count.allocatable === allocatable;
+      }),
+    give: async (uid: string, count = 1) => {
+      active.add(uid);
+      return (await devices.manager.giveTo(podWith(uid, count), 'main')).ids[resource];
+    },
+  };
+}
+
+test('a plugin is asked only for what it says it can answer, and for its preference only where there is a choice', async (context) => {
+  const { plugin, counted, give, active } = await start(context);
+  const plain = await plugin('plain.sock', 'a', 'b');
+  await plain.register(resource);
+  await counted(2, 2);
+  assert.deepEqual(await give('one'), ['a']);
+  assert.deepEqual(plain.asked, ['options', 'devices', 'allocate']);
+  active.clear();
+  const able = await plugin('able.sock', 'x', 'y');
+  able.answers.options = () => pluginOptions(true, true);
+  able.answers.preferred = () => preferring('y', 'z');
+  await able.register(resource);
+  await counted(2, 2);
+  assert.deepEqual(await give('two'), ['y']);
+  assert.deepEqual(able.asked.slice(2), ['preferred', 'allocate', 'beforeStart']);
+  assert.deepEqual(await give('three'), ['x'], 'one is left: there is no choice');
+  assert.deepEqual(able.asked.slice(5), ['allocate', 'beforeStart']);
+});
+
+test('a device whose plugin refuses it, fails before the start or loses its answer is given to nobody, and can be had then', async (context) => {
+  for (const method of ['allocate', 'beforeStart', 'preferred'] as const)
+    for (const manner of ['an error', 'a connection that is cut', 'garbage'] as const) {
+      const { plugin, counted, give } = await start(context);
+      const one = await plugin('one.sock', 'a', 'b');
+      one.answers.options = () => pluginOptions(true, true);
+      await one.register(resource);
+      await counted(2, 2);
+      one.answers[method] = () => {
+        if (manner === 'an error') throw new Error('the card is hot');
+        return manner === 'garbage' && method !== 'beforeStart'
+          ? framed(3, (writer) => writer.string(1, 'x'))
+          : undefined;
+      };
+      const why =
+        manner === 'an error' ? /cannot have 1 of example.com\/gpu: .*the card is hot/ : /cannot have 1 of/;
+      await assert.rejects(give('first'), why, `${method}, ${manner}`);
+      delete one.answers[method];
+      if (manner !== 'an error') {
+        // The stream of its devices may have gone with its connection.
+        await one.register(resource);
+        await counted(2, 2);
+      }
+      assert.deepEqual(await give('second'), ['a'], `${method}, ${manner}`);
+      assert.deepEqual(await give('first'), ['b'], `${method}, ${manner}`);
+    }
+});
+
+test('a plugin that does not answer holds a container for half a minute, and no other for good', async (context) => {
+  const { plugin, counted, give, clock, sees } = await start(context);
+  const one = await plugin('one.sock', 'a');
+  await one.register(resource);
+  await counted(1, 1);
+  one.answers.allocate = () => new Promise(() => undefined);
+  let [failed, isOver] = ['', false];
+  void give('first')
+    .catch((error: Error) => {
+      failed = error.message;
+    })
+    .finally(() => {
+      isOver = true;
+    });
+  await sees('it is asked', () => one.asked.includes('allocate'));
+  assert.deepEqual(await give('none', 0), undefined, 'one that asks for none waits for nobody');
+  const second = give('second');
+  await clock.advance(29_000);
+  assert.equal(isOver, false);
+  delete one.answers.allocate;
+  await clock.advance(1000);
+  await sees('it is given up', () => isOver);
+  assert.match(failed, /cannot have 1 of example.com\/gpu/);
+  assert.deepEqual(await second, ['a']);
+});
+
+test('a plugin that fails when it is asked what it can do is not registered, and says so to it', async (context) => {
+  const { plugin, log, give, sees } = await start(context);
+  const one = await plugin('one.sock', 'a');
+  one.answers.options = () => {
+    throw new Error('no driver');
+  };
+  await assert.rejects(one.register(resource), /no driver/);
+  one.answers.options = () => undefined;
+  await assert.rejects(one.register(resource));
+  assert.equal(log.of('warn').length, 2);
+  await sees('no connection to it is left', () => one.connections === 0);
+  assert.equal(await give('first'), undefined, 'it is no resource of devices');
+});
+
+test('a plugin whose list cannot be read or ends is away, and is there when it registers again', async (context) => {
+  const { plugin, counted, give, sees, log } = await start(context);
+  const one = await plugin('one.sock', 'a', 'sick b');
+  await one.register(resource);
+  await counted(2, 1);
+  one.tell('a', 'b', 'c');
+  await counted(3, 3);
+  one.say(framed(3, (writer) => writer.string(1, '\u0009')));
+  await counted(3, 0);
+  await sees('it is told', () =>
+    log.of('info').some(({ message }) => message === 'a device plugin has gone'),
+  );
+  await assert.rejects(give('one'), /nothing on this node offers example.com\/gpu now/);
+  await sees('no connection to it is left', () => one.connections === 0);
+  one.say(deviceList('a'));
+  await one.register(resource);
+  await counted(1, 1);
+  one.cut();
+  await counted(1, 0);
+  await one.register(resource);
+  await counted(1, 1);
+  assert.deepEqual(await give('one'), ['a']);
+});
+
+test('of plugins that register at once one is there in the end, and the others do not take it away', async (context) => {
+  const { plugin, counted, give } = await start(context);
+  const all = await Promise.all(
+    ['a', 'b', 'c'].map((name) => plugin(`${name}.sock`, `${name}1`, `${name}2`)),
+  );
+  await Promise.all(all.map((one) => one.register(resource)));
+  await counted(2, 2);
+  const [first, second] = [await give('one'), await give('two')];
+  const of = first?.[0]?.[0] ?? '';
+  assert.deepEqual([first, second], [[`${of}1`], [`${of}2`]]);
+  for (const one of all) if (!one.asked.includes('allocate')) await one.end();
+  await counted(2, 2);
+});
+
+test('what a plugin told last is on disk, however often it tells', async (context) => {
+  const { plugin, counted, sees, base } = await start(context);
+  const one = await plugin('one.sock', 'a');
+  await one.register(resource);
+  for (let count = 1; count <= 200; count++) one.tell(...Array.from({ length: count }, (_, id) => `d${id}`));
+  await counted(200, 200);
+  await sees(
+    'it is on disk',
+    () => readFileSync(join(base, 'data/devices.json'), 'utf8') === `{"${resource}":200}`,
+  );
+});

@@ -1,0 +1,142 @@
+/** The sources of devices that a node has by its settings, and what it leaves behind. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { systemClock } from '../../../src/base/clock.ts';
+import { serveUnary } from '../../../src/grpc/server.ts';
+import { removePluginSocket } from '../../../src/kubelet/devices/device-plugins.ts';
+import { numberOf } from '../../../src/kubelet/devices/file-devices.ts';
+import { type DeviceSettings, NodeDevices } from '../../../src/kubelet/devices/node-devices.ts';
+import { parseDeviceRules } from '../../../src/kubelet/devices/plan/device-rules.ts';
+import { eventually } from '../../fixtures/eventually.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { RecordingLogger } from '../../fixtures/recording-logger.ts';
+import { makePod } from '../../unit/kubelet/builders.ts';
+
+function directoryOf(context: TestContext): string {
+  const directory = mkdtempSync(join(tmpdir(), 'minik8s-node-devices-'));
+  context.after(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+function node(base: string, settings: DeviceSettings | undefined) {
+  const [clock, log] = [new FakeClock(), new RecordingLogger()];
+  const devices = new NodeDevices({
+    ...{ settings, dataDir: join(base, 'data'), clock, log },
+    ...{ containers: () => [], isActive: () => true, hasRuntime: () => false },
+  });
+  const stop = new AbortController();
+  let running = Promise.resolve();
+  return {
+    ...{ devices, clock, log },
+    run: () => {
+      running = devices.run(stop.signal);
+    },
+    end: async () => {
+      stop.abort();
+      await running;
+    },
+  };
+}
+
+const mknod = (path: string, type: 'b' | 'c', major: number, minor: number) =>
+  execFileSync('mknod', [path, type, String(major), String(minor)]);
+
+test('what is there when the agent starts is known before the Node says what it has, and kept for root alone', async (context) => {
+  const base = directoryOf(context);
+  mkdirSync(join(base, 'dev'));
+  mknod(join(base, 'dev/gpu0'), 'c', 1, 3);
+  const { devices, run, end, log } = node(base, {
+    rules: parseDeviceRules(`example.com/gpu=${base}/dev/gpu*`),
+  });
+  await devices.load();
+  assert.deepEqual(Object.fromEntries(devices.manager.counts.value), {
+    'example.com/gpu': { capacity: 1, allocatable: 1 },
+  });
+  assert.deepEqual(devices.manager.allocatable(), { 'example.com/gpu': '1' });
+  run();
+  await end();
+  assert.deepEqual(
+    readdirSync(base).toSorted(),
+    ['data', 'dev'],
+    'no plugin can register where no directory is named',
+  );
+  assert.deepEqual(log.of('warn'), []);
+  assert.equal(statSync(join(base, 'data/devices.json')).mode & 0o777, 0o600);
+});
+
+test('a node without settings of devices has none, and ends when it is told to', async (context) => {
+  const base = directoryOf(context);
+  const { devices, run, end } = node(base, undefined);
+  await devices.load();
+  assert.deepEqual([...devices.manager.counts.value], []);
+  run();
+  await end();
+});
+
+test('a container gets devices of both of its resources, of blocks of storage too, or none of them', async (context) => {
+  const base = directoryOf(context);
+  for (const [name, type] of [
+    ['gpu0', 'c'],
+    ['disk0', 'b'],
+  ] as const)
+    mknod(join(base, name), type, 7, 99);
+  assert.deepEqual(
+    [await numberOf(join(base, 'gpu0')), await numberOf(join(base, 'disk0')), await numberOf(base)].map(
+      (number) => number?.replace(/\d+/, 'N'),
+    ),
+    ['character N', 'block N', undefined],
+  );
+  const rules = `example.com/gpu=${base}/gpu*,example.com/disk=${base}/disk*`;
+  const { devices, end } = node(base, { rules: parseDeviceRules(rules) });
+  await devices.load();
+  const limits = { 'example.com/gpu': '1', 'example.com/disk': '1' };
+  const pod = (uid: string) =>
+    makePod({ containers: [{ name: 'main', image: 'app:1', resources: { limits } }] }, { uid });
+  const { ids } = await devices.manager.giveTo(pod('one'), 'main');
+  assert.deepEqual(ids, {
+    'example.com/gpu': [join(base, 'gpu0')],
+    'example.com/disk': [join(base, 'disk0')],
+  });
+  await assert.rejects(devices.manager.giveTo(pod('two'), 'main'), /Requested: 1, Available: 0/);
+  await end();
+});
+
+test('a directory of devices that comes later is looked for once a minute', async (context) => {
+  const base = directoryOf(context);
+  const { devices, clock, run, end } = node(base, {
+    rules: parseDeviceRules(`example.com/x=${base}/dev/x*`),
+  });
+  context.after(end);
+  await devices.load();
+  run();
+  await clock.advance(1000);
+  mkdirSync(join(base, 'dev'));
+  mknod(join(base, 'dev/x1'), 'c', 1, 3);
+  await eventually(systemClock, 'it is found', async () => {
+    await clock.advance(30_000);
+    return devices.manager.counts.value.get('example.com/x')?.capacity === 1;
+  });
+});
+
+test('reset takes away the socket that a killed agent left, and the directory when nothing else is in it', async (context) => {
+  const base = directoryOf(context);
+  const plugins = join(base, 'plugins');
+  await removePluginSocket(plugins);
+  mkdirSync(plugins);
+  await removePluginSocket(plugins);
+  assert.ok(!existsSync(plugins));
+  mkdirSync(plugins);
+  writeFileSync(join(plugins, 'other.sock'), '');
+  await removePluginSocket(plugins);
+  assert.deepEqual(readdirSync(plugins), ['other.sock']);
+  const server = await serveUnary({ path: join(plugins, 'kubelet.sock'), methods: {}, maxMessageBytes: 10 });
+  await removePluginSocket(plugins);
+  assert.deepEqual(readdirSync(plugins), ['kubelet.sock', 'other.sock'], 'one that is served stays');
+  await server.close();
+  writeFileSync(join(base, 'file'), '');
+  await assert.rejects(removePluginSocket(join(base, 'file')), { code: 'ENOTDIR' });
+});

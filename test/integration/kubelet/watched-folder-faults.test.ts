@@ -1,0 +1,255 @@
+/** One watched folder, on a real disk, where the server and the disk have bad manners: each change is told, and counts as told once. */
+import assert from 'node:assert/strict';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import type { FolderWatch } from '../../../src/api/minik8s/v1/folder-watch.ts';
+import { triggerEventResource } from '../../../src/api/minik8s/v1/trigger-event.ts';
+import { newAlreadyExists, newNotFound, newStatusError } from '../../../src/apimachinery/status-error.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import type { Client } from '../../../src/client/client.ts';
+import { FolderMemory } from '../../../src/kubelet/folders/folder-memory.ts';
+import { WatchedFolder } from '../../../src/kubelet/folders/watched-folder.ts';
+import { eventually } from '../../fixtures/eventually.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { RecordingLogger } from '../../fixtures/recording-logger.ts';
+import { SeededRandom } from '../../fixtures/seeded-random.ts';
+
+interface Told {
+  readonly metadata: { readonly name: string };
+  readonly spec: { readonly type: string; readonly subject: string; readonly data?: Record<string, unknown> };
+}
+
+function start(context: TestContext, spec: object = {}, makesFolder = true) {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'minik8s-watched-folder-')));
+  const folder = join(root, 'allowed', 'folder');
+  mkdirSync(makesFolder ? folder : join(root, 'allowed'), { recursive: true });
+  const dataDir = join(root, 'data');
+  const memoryFile = join(dataDir, 'watched-folders', 'default.w.json');
+  /** Requests for events, also those that were refused. */
+  const asked: Told[] = [];
+  const stored = new Map<string, Told>();
+  const said: { readonly reason?: string; readonly message?: string; readonly waiting?: boolean }[] = [];
+  const world = {
+    /** Thrown instead of storing the event; and after it was stored. */
+    refuse: (_: Told): Error | undefined => undefined,
+    lose: (_: Told): Error | undefined => undefined,
+    silence: (): Error | undefined => undefined,
+  };
+  const resource = () => ({
+    create: async (event: Told) => {
+      asked.push(event);
+      const refused = world.refuse(event);
+      if (refused) throw refused;
+      const { name } = event.metadata;
+      if (stored.has(name)) throw newAlreadyExists(triggerEventResource, name);
+      stored.set(name, event);
+      const lost = world.lose(event);
+      if (lost) throw lost;
+    },
+    patch: async (_name: string, _namespace: string, _type: string, body: { status: object }) => {
+      const error = world.silence();
+      if (error) throw error;
+      said.push(body.status);
+    },
+  });
+  const [clock, log] = [new FakeClock(Date.now()), new RecordingLogger()];
+  const watch = {
+    metadata: { name: 'w', namespace: 'default', uid: 'u', resourceVersion: '1' },
+    spec: {
+      ...{ nodeName: 'n1', trigger: 't', source: 's', folder, path: '', recursive: false },
+      ...{
+        types: ['Created', 'Updated', 'Deleted'],
+        includeContent: false,
+        since: new Date(0).toISOString(),
+      },
+      ...spec,
+    },
+  } as unknown as FolderWatch;
+  let [stop, running] = [new AbortController(), Promise.resolve()];
+  const begin = () => {
+    stop = new AbortController();
+    running = new WatchedFolder({
+      ...{ watch, clock, log, random: new SeededRandom(1), memory: new FolderMemory(dataDir) },
+      client: { resource } as unknown as Client,
+      allowed: [join(root, 'allowed')],
+    }).run(stop.signal);
+  };
+  const end = async () => {
+    stop.abort();
+    await running;
+  };
+  begin();
+  context.after(async () => {
+    await end();
+    rmSync(root, { recursive: true });
+  });
+  return {
+    ...{ root, folder, dataDir, memoryFile, asked, stored, said, world, clock, log },
+    end,
+    restart: async () => {
+      await end();
+      begin();
+    },
+    /** What is on disk as told; empty before anything is. */
+    remembered: () => (existsSync(memoryFile) ? readFileSync(memoryFile, 'utf8') : ''),
+    told: () =>
+      [...stored.values()]
+        .map(({ spec: { type, subject } }) => `${type.split('.').at(-1)} ${subject}`)
+        .toSorted(),
+    passes: (what: string, probe: () => unknown) =>
+      eventually(systemClock, what, async () => {
+        await clock.advance(500);
+        return Boolean(probe());
+      }),
+  };
+}
+
+test('a change that the server did not take is sent again with a growing pause, and one it has stored is not told twice', async (context) => {
+  const { folder, asked, told, world, passes, clock, log } = start(context);
+  world.refuse = () => newStatusError('InternalError', 'the store is away');
+  writeFileSync(join(folder, 'a'), 'text');
+  await passes('it is tried often', () => asked.length >= 4);
+  assert.deepEqual(told(), []);
+  assert.ok(log.of('warn').length >= 3);
+  const count = asked.length;
+  for (let i = 0; i < 60; i++) await clock.advance(2000);
+  assert.ok(asked.length - count <= 12, `${asked.length - count} attempts in two minutes`);
+  // The answer is lost after it was stored.
+  world.refuse = () => undefined;
+  let losses = 0;
+  world.lose = () => (losses++ === 0 ? new Error('the connection was lost') : undefined);
+  await passes('it is stored', () => told().length === 1);
+  const attempts = asked.length;
+  await passes('it is asked once more, and is there', () => asked.length > attempts);
+  writeFileSync(join(folder, 'b'), 'text');
+  await passes('the next is told', () => told().length === 2);
+  assert.deepEqual(told(), ['created a', 'created b']);
+  assert.equal(new Set(asked.map(({ metadata }) => metadata.name)).size, 2);
+});
+
+test('where too many events wait the watch says so, tries every other second, and says when there is room', async (context) => {
+  const { folder, told, said, world, passes, asked, log } = start(context);
+  world.refuse = ({ spec }) => (spec.subject === 'a' ? undefined : newStatusError('TooManyRequests', 'full'));
+  for (const name of ['a', 'b', 'c']) writeFileSync(join(folder, name), name);
+  await passes('it says that they wait', () => said.at(-1)?.waiting === true);
+  await passes('it is tried again', () => asked.filter(({ spec }) => spec.subject === 'b').length >= 3);
+  assert.deepEqual(told(), ['created a']);
+  assert.equal(asked.filter(({ spec }) => spec.subject === 'a').length, 1, 'what was told is not told again');
+  world.refuse = () => undefined;
+  await passes('it says that none waits', () => said.at(-1)?.waiting === false);
+  assert.deepEqual(told(), ['created a', 'created b', 'created c']);
+  assert.deepEqual(log.of('warn'), []);
+});
+
+test('in a namespace that goes, or for a trigger that is gone, changes count as told', async (context) => {
+  for (const error of [
+    newNotFound(triggerEventResource, 'default'),
+    newStatusError('Forbidden', 'it ends', {
+      causes: [{ reason: 'NamespaceTerminating', message: '', field: '' }],
+    }),
+  ]) {
+    const { folder, asked, world, passes, remembered, log } = start(context);
+    world.refuse = () => error;
+    writeFileSync(join(folder, 'a'), 'text');
+    await passes('it counts as told', () => remembered().includes('"a"'));
+    assert.deepEqual([asked.length, log.of('warn').length], [1, 0]);
+  }
+});
+
+test('a status that cannot be written is written with the next look, and one that says the same is not', async (context) => {
+  const { folder, said, world, passes, log, asked } = start(context);
+  world.silence = () => newStatusError('Forbidden', 'no');
+  await passes('it is tried', () => log.of('warn').length > 0);
+  assert.deepEqual(said, []);
+  world.silence = () => undefined;
+  await passes('it is written', () => said.length > 0);
+  assert.deepEqual(said, [{ reason: 'Watching', message: '', waiting: false }]);
+  writeFileSync(join(folder, 'a'), 'text');
+  await passes('it looks again', () => asked.length > 0);
+  assert.equal(said.length, 1);
+});
+
+test('a folder that is not there, not allowed or no folder is said to be so', async (context) => {
+  const missing = start(context, {}, false);
+  await missing.passes('it is told', () => missing.said.length > 0);
+  assert.deepEqual(missing.said[0], {
+    ...{ reason: 'FolderMissing', message: `there is no folder ${missing.folder}`, waiting: false },
+  });
+  mkdirSync(missing.folder);
+  writeFileSync(join(missing.folder, 'a'), '');
+  await missing.passes('it is watched', () => missing.said.at(-1)?.reason === 'Watching');
+  await missing.passes('what is in it is told', () => missing.told().length === 1);
+  for (const [folder, reason] of [
+    ['/etc', 'FolderNotAllowed'],
+    ['/etc/none', 'FolderNotAllowed'],
+  ] as const) {
+    const one = start(context, { folder });
+    await one.passes('it is told', () => one.said.length > 0);
+    assert.deepEqual(one.said[0]?.reason, reason);
+  }
+  const linked = start(context, { path: 'link' });
+  symlinkSync('/etc', join(linked.folder, 'link'));
+  await linked.passes('it is told', () => linked.said.at(-1)?.reason === 'FolderUnusable');
+  const plain = start(context, { path: 'plain' });
+  writeFileSync(join(plain.folder, 'plain'), '');
+  await plain.passes('it is told', () => plain.said.at(-1)?.reason === 'FolderUnusable');
+});
+
+test('files are told by pattern, types, folders below and content, and names that are no UTF-8 are counted', async (context) => {
+  const spec = { pattern: '*.csv', recursive: true, includeContent: true, types: ['Created', 'Deleted'] };
+  const { folder, told, said, stored, passes, remembered } = start(context, spec);
+  mkdirSync(join(folder, 'in/deep'), { recursive: true });
+  for (const name of ['a.csv', 'a.txt', 'in/deep/b.csv']) writeFileSync(join(folder, name), name);
+  writeFileSync(Buffer.concat([Buffer.from(`${folder}/`), Buffer.from([0xff]), Buffer.from('.csv')]), '');
+  await passes('both are told', () => told().length === 2);
+  assert.deepEqual(told(), ['created a.csv', 'created in/deep/b.csv']);
+  assert.deepEqual(
+    [...stored.values()].map(({ spec: { data } }) => [data?.path, data?.size, data?.content]),
+    [
+      ['a.csv', 5, 'a.csv'],
+      ['in/deep/b.csv', 13, 'in/deep/b.csv'],
+    ],
+  );
+  assert.equal(said.at(-1)?.message, '1 files have names that are no UTF-8, and are not told');
+  writeFileSync(join(folder, 'a.csv'), 'longer than it was');
+  // An update is not asked for; it is remembered all the same.
+  await passes('it is remembered', () => remembered().includes('"a.csv",18'));
+  rmSync(join(folder, 'a.csv'));
+  rmSync(join(folder, 'in'), { recursive: true });
+  await passes('both are told', () => told().length === 4);
+  assert.deepEqual(told().slice(2), ['deleted a.csv', 'deleted in/deep/b.csv']);
+});
+
+test('an agent that ended before it remembered tells it again under the same name, and one whose memory is broken too', async (context) => {
+  const { folder, asked, told, passes, restart, memoryFile, remembered, log, clock, end } = start(context);
+  writeFileSync(join(folder, 'a'), 'text');
+  await passes('it is told', () => told().length === 1);
+  await passes('it is remembered', () => remembered().includes('"a"'));
+  await restart();
+  for (const text of [
+    '{',
+    '{"format":"of another time","files":[]}',
+    '{"format":"minik8s-watched-folder-1","files":[]}',
+  ]) {
+    const count = asked.length;
+    await end();
+    writeFileSync(memoryFile, text);
+    await restart();
+    await passes('it is told again', () => asked.length > count);
+    await passes('it is remembered', () => remembered().includes('"a"'));
+  }
+  await clock.advance(300_000);
+  assert.deepEqual([told(), asked.length], [['created a'], 4]);
+  assert.equal(log.of('warn').filter(({ message }) => /cannot read what was told/.test(message)).length, 2);
+});

@@ -1,0 +1,169 @@
+/** When a node looks for what builds left, and what it does when the engine or the server fails. */
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { it, type TestContext } from 'node:test';
+import { functionVersionResource } from '../../../../src/api/minik8s/v1/function-version.ts';
+import { newNotFound } from '../../../../src/apimachinery/status-error.ts';
+import type { Client } from '../../../../src/client/client.ts';
+import { RuntimeError } from '../../../../src/docker/runtime-error.ts';
+import { logPath } from '../../../../src/kubelet/functions/build-log.ts';
+import { FunctionChores } from '../../../../src/kubelet/functions/function-chores.ts';
+import { FakeClock } from '../../../fixtures/fake-clock.ts';
+import { RecordingLogger } from '../../../fixtures/recording-logger.ts';
+
+const imageOf = (name: string) => `minik8s.function/default/${name}:h1`;
+
+/** A machine with images of functions whose versions are there or not. */
+function machine(context: TestContext, ...images: readonly string[]) {
+  const dataDir = mkdtempSync(join(tmpdir(), 'minik8s-chores-'));
+  const [clock, log, stop] = [new FakeClock(), new RecordingLogger(), new AbortController()];
+  const there = new Set(images);
+  const asked: string[] = [];
+  const world = {
+    versions: new Set<string>(),
+    /** Thrown by what is named: removeLeft, images, removeImage. */
+    faults: new Map<string, Error>(),
+    left: 1,
+    looks: 0,
+    labels: new Map<string, string>(),
+  };
+  const fails = (what: string) => {
+    const fault = world.faults.get(what);
+    if (fault) throw fault;
+  };
+  const chores = new FunctionChores({
+    ...{ clock, log, dataDir },
+    client: {
+      resource: () => ({
+        get: async (name: string, namespace: string) => {
+          asked.push(`${namespace}/${name}`);
+          if (!world.versions.has(name)) throw newNotFound(functionVersionResource, name);
+        },
+      }),
+    } as unknown as Client,
+    engine: {
+      images: async () => {
+        world.looks++;
+        fails('images');
+        return [...there].map((name) => ({
+          ...{ id: `id-${name}`, image: imageOf(name), version: world.labels.get(name) ?? `${name}-1` },
+        }));
+      },
+      removeLeft: async () => {
+        fails('removeLeft');
+        world.left = 0;
+      },
+    },
+    runtime: {
+      usedImages: async () => new Set<string>(),
+      removeImage: async (image: string) => {
+        fails('removeImage');
+        for (const name of there) if (imageOf(name) === image) there.delete(name);
+      },
+    } as never,
+  });
+  let running = Promise.resolve();
+  context.after(async () => {
+    stop.abort();
+    await running;
+    rmSync(dataDir, { recursive: true });
+  });
+  return {
+    ...{ chores, clock, log, there, world, asked, dataDir },
+    run: () => {
+      running = chores.run(stop.signal);
+    },
+    end: async () => {
+      stop.abort();
+      await running;
+    },
+    isReady: async () => {
+      await clock.settle();
+      return Promise.race([chores.ready.then(() => true), Promise.resolve().then(() => false)]);
+    },
+  };
+}
+
+it('nothing is built before the containers of an agent that was killed are gone, however long the engine is away', async (context) => {
+  const { run, clock, world, isReady, there } = machine(context, 'f');
+  world.faults.set('removeLeft', new RuntimeError('Failed', 'the engine is away'));
+  run();
+  await clock.advance(600_000);
+  assert.equal(await isReady(), false);
+  assert.deepEqual([world.left, there.size], [1, 1]);
+  world.faults.clear();
+  await clock.advance(60_000);
+  assert.equal(await isReady(), true);
+  assert.deepEqual([world.left, there.size], [0, 0]);
+});
+
+it('a build waits no longer when the agent ends, and nothing is looked at then', async (context) => {
+  const { run, end, world, clock, isReady } = machine(context, 'f');
+  world.faults.set('removeLeft', new RuntimeError('Failed', 'the engine is away'));
+  run();
+  await clock.advance(1);
+  await end();
+  assert.equal(await isReady(), true);
+  assert.equal(world.looks, 0);
+});
+
+it('images are looked for every ten minutes, and a minute after a pod has gone', async (context) => {
+  const { run, clock, chores, world } = machine(context);
+  run();
+  await clock.advance(0);
+  assert.equal(world.looks, 1);
+  await clock.advance(659_000);
+  assert.equal(world.looks, 1);
+  await clock.advance(1000);
+  assert.equal(world.looks, 2);
+  chores.podGone();
+  await clock.advance(59_000);
+  chores.podGone();
+  assert.equal(world.looks, 2);
+  await clock.advance(1000);
+  assert.equal(world.looks, 3, 'pods that go together are one reason');
+  await clock.advance(59_000);
+  assert.equal(world.looks, 3);
+});
+
+it('an image goes with the log of its build; one of a version that is there, of no function, or in use again stays', async (context) => {
+  const { chores, there, world, dataDir, asked, log } = machine(context, 'gone', 'kept', 'unlabeled');
+  world.versions.add('kept-1');
+  world.labels.set('unlabeled', '');
+  for (const name of ['gone', 'kept']) {
+    const path = logPath(dataDir, imageOf(name));
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, '');
+  }
+  await chores.look();
+  const logs = readdirSync(join(dataDir, 'function-builds'));
+  assert.deepEqual([[...there], logs], [['kept', 'unlabeled'], ['default_kept_h1.log']]);
+  assert.deepEqual(asked.toSorted(), ['default/gone-1', 'default/kept-1']);
+  assert.deepEqual(
+    log.of('info').map(({ fields }) => fields),
+    [{ image: imageOf('gone') }],
+  );
+  // A container was made of it meanwhile: that is no fault.
+  world.faults.set('removeImage', new RuntimeError('Conflict', 'in use'));
+  there.add('busy');
+  await chores.look();
+  assert.ok(there.has('busy'));
+  assert.deepEqual(log.of('warn'), []);
+});
+
+it('a look that fails is told, and the next one is made in its time', async (context) => {
+  for (const what of ['images', 'removeImage']) {
+    const { run, clock, there, world, log } = machine(context, 'f');
+    world.faults.set(what, new RuntimeError('Failed', 'the engine is away'));
+    run();
+    await clock.advance(0);
+    assert.equal(log.of('warn').length, 1, what);
+    assert.match(JSON.stringify(log.of('warn')), /the engine is away/);
+    assert.equal(there.size, 1);
+    world.faults.clear();
+    await clock.advance(660_000);
+    assert.equal(there.size, 0, what);
+  }
+});
