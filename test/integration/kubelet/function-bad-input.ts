@@ -107,7 +107,7 @@ function badInputOf(runtime: 'python' | 'nodejs', worldOf: () => FunctionWorld):
         ...{ function: name, runtime, baseImage: runtimeImages[runtime], files: programs[runtime] },
         ...{ handler: 'main.handler', timeoutSeconds: 120, concurrency: 1, image: image(name), ...spec },
       },
-    } as FunctionVersion);
+    } as unknown as FunctionVersion);
     const pod = instanceOf(fn, made);
     await world.node.createPod(version, { ...pod.spec, terminationGracePeriodSeconds: 0 }, pod.metadata);
     return version;
