@@ -1,4 +1,8 @@
-/** The latest events, for watchers that resume: bounded by count, age and bytes. */
+/**
+ * The latest events of all kinds, for watchers that resume: bounded by count, age and bytes. An event that goes concerns watchers of
+ * its own kind alone: those of a kind of which nothing went can resume after any revision since the start, as where upstream's watch
+ * cache has a ring of events for each kind (apiserver/pkg/storage/cacher: 100 events and more, and all of 75 s up to 102,400).
+ */
 import type { CacheEvent } from './cache.ts';
 import { Fifo } from './fifo.ts';
 import { countBefore } from './sorted.ts';
@@ -13,7 +17,7 @@ export interface HistoryLimits {
 }
 
 export const defaultHistoryLimits: HistoryLimits = {
-  minEvents: 10_000,
+  minEvents: 1000,
   maxEvents: 100_000,
   maxAgeMs: 75_000,
   maxBytes: 128 << 20,
@@ -29,14 +33,21 @@ export class EventHistory {
   #events = new Fifo<Remembered>();
   #bytes = 0;
   #start = 0;
+  /** By the prefix of a kind, the revision of its latest event that is gone. */
+  readonly #gone = new Map<string, number>();
 
   constructor(limits: HistoryLimits) {
     this.#limits = limits;
   }
 
-  /** Every event with a greater revision is remembered. */
-  get start(): number {
-    return this.#start;
+  /** Every event under `prefix` with a greater revision is remembered. */
+  startOf(prefix: string): number {
+    const ofKind = this.#gone.get(kindOf(prefix));
+    if (ofKind !== undefined) return ofKind;
+    let start = this.#start;
+    for (const [kind, revision] of this.#gone)
+      if (kind.startsWith(prefix) && revision > start) start = revision;
+    return start;
   }
 
   /** Forgets everything; from now on events after `revision` are remembered. */
@@ -44,6 +55,7 @@ export class EventHistory {
     this.#events = new Fifo();
     this.#bytes = 0;
     this.#start = revision;
+    this.#gone.clear();
   }
 
   /** The last one stays whatever the limits. */
@@ -57,11 +69,11 @@ export class EventHistory {
     ) {
       this.#events.shift();
       this.#bytes -= oldest.event.frame.length;
-      this.#start = oldest.event.revision;
+      this.#gone.set(kindOf(oldest.event.key), oldest.event.revision);
     }
   }
 
-  /** The remembered events under `prefix` after `revision`, which is at least `start`. */
+  /** The remembered events under `prefix` after `revision`, which is at least its start. */
   after(revision: number, prefix: string): CacheEvent[] {
     const { length } = this.#events;
     const first = countBefore(length, (index) => this.#at(index).event.revision <= revision);
@@ -88,4 +100,10 @@ export class EventHistory {
     if (length > maxEvents || this.#bytes > maxBytes) return true;
     return length > minEvents && now - oldest.at > maxAgeMs;
   }
+}
+
+/** `/registry/pods/` for what is below it (storagePrefix in apimachinery/resource-definition.ts); a shorter key as it is. */
+function kindOf(key: string): string {
+  const end = key.indexOf('/', key.indexOf('/', 1) + 1);
+  return end < 0 ? key : key.slice(0, end + 1);
 }

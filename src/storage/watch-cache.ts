@@ -200,11 +200,9 @@ export function createWatchCache(options: WatchCacheOptions): WatchCache {
     namespaceBytes: (namespace) => index.namespaceBytes(namespace),
     index: (declaration) => index.secondary(declaration),
     watch(watched, after, watch) {
-      if (after < history.start) {
-        throw new CompactedError(
-          `revision ${after} is gone; the oldest kept is ${history.start}`,
-          history.start,
-        );
+      const start = history.startOf(watched);
+      if (after < start) {
+        throw new CompactedError(`revision ${after} is gone; the oldest kept is ${start}`, start);
       }
       return watchers.add(watched, after, history.after(after, watched), watch);
     },

@@ -72,19 +72,27 @@ export class FunctionCalls {
     let isOver = false;
     let isFirst = true;
     let waiting: Waiting | undefined;
-    let endedBy: unknown;
+    let endedBy: { readonly reason: unknown } | undefined;
+    // A DOMException takes a trace of the stack, which most calls have no use for: they have their place when they end.
+    const whyOver = () => endedBy?.reason ?? new DOMException('the call is over', 'AbortError');
     const leave = () => {
       if (at) at.underWay -= 1;
       at = undefined;
     };
     const place = () =>
       new Promise<Instance>((resolve, reject) => {
-        if (isOver) return reject(endedBy);
+        if (isOver) return reject(whyOver());
         const given = (instance: Instance) => {
           at = instance;
           resolve(instance);
         };
-        waiting = this.#wait(given, reject, isFirst);
+        const free = this.#waiting.length === 0 ? this.#chooseNow() : undefined;
+        if (!free) {
+          waiting = this.#wait(given, reject, isFirst);
+          return;
+        }
+        free.underWay += 1;
+        given(free);
       });
     onDemand();
     return {
@@ -97,13 +105,14 @@ export class FunctionCalls {
         leave();
         isFirst = false;
       },
-      end: (reason = new DOMException('the call is over', 'AbortError')) => {
+      end: (reason) => {
         if (isOver) return;
         isOver = true;
-        endedBy = reason;
-        if (waiting) this.#forget(waiting);
-        // Nothing where it has its place.
-        waiting?.reject(reason);
+        endedBy = { reason };
+        if (waiting && this.#waiting.includes(waiting)) {
+          this.#forget(waiting);
+          waiting.reject(whyOver());
+        }
         leave();
         this.#meter.end(clock.monotonic());
         this.dispatch();
@@ -117,8 +126,7 @@ export class FunctionCalls {
 
   /** Whether a call that came now would have a place at once. */
   get hasRoom(): boolean {
-    const now = this.#options.clock.monotonic();
-    return this.#waiting.length === 0 && this.instances.choose(this.#fn.spec.concurrency, now) !== undefined;
+    return this.#waiting.length === 0 && this.#chooseNow() !== undefined;
   }
 
   /** Calls that have no place yet. */
@@ -157,6 +165,10 @@ export class FunctionCalls {
       timer.cancel();
       reject(error);
     }
+  }
+
+  #chooseNow(): Instance | undefined {
+    return this.instances.choose(this.#fn.spec.concurrency, this.#options.clock.monotonic());
   }
 
   #wait(resolve: Waiting['resolve'], reject: Waiting['reject'], isFirst: boolean): Waiting {

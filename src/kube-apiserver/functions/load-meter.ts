@@ -50,13 +50,22 @@ export class LoadMeter {
     this.#advance(now);
     const step = this.#step(now);
     step.wanted = Math.max(step.wanted, wanted);
-    return Math.max(...this.#steps.map((one) => one.wanted));
+    let most = 0;
+    for (const one of this.#steps) if (one.wanted > most) most = one.wanted;
+    return most;
   }
 
   /** Calls under way on average over the last `ms`, which are no more than the window. */
   average(ms: number, now: number): number {
     this.#advance(now);
-    return this.#steps.reduce((sum, step) => sum + step.work * this.#share(step, now - ms, now), 0) / ms;
+    const from = now - ms;
+    let sum = 0;
+    for (let i = this.#steps.length - 1; i >= 0; i--) {
+      const step = this.#steps[i] as Step;
+      if ((step.number + 1) * this.#stepMs <= from) break;
+      sum += step.work * this.#share(step, from, now);
+    }
+    return sum / ms;
   }
 
   /** How many calls began in the window. */

@@ -10,6 +10,7 @@ import { BuildEngine } from '../../../src/kubelet/functions/build-engine.ts';
 import { FunctionChores } from '../../../src/kubelet/functions/function-chores.ts';
 import { dockerSocket } from '../../fixtures/docker-socket.ts';
 import { lockMachine } from '../../fixtures/machine-lock.ts';
+import { badInput } from './function-bad-input.ts';
 import { docker, type FunctionWorld, image, runtimeImages, startFunctionWorld } from './function-world.ts';
 import { eventually, type NodeHarness } from './node-harness.ts';
 
@@ -245,4 +246,6 @@ describe('functions on a node', () => {
     await new BuildEngine({ socketPath: dockerSocket, owner: node.owner }).removeAll();
     assert.equal(await left(), 'minik8s.function/default/hello');
   });
+
+  badInput(() => world);
 });

@@ -17,7 +17,12 @@ import { readNodeFacts } from '../../../src/kubelet/node/node-facts.ts';
 import { DockerRuntime } from '../../../src/kubelet/runtime/docker.ts';
 import { PodFiles } from '../../../src/kubelet/volumes/pod-files.ts';
 import { cleanupNetwork, RoutedPodNetwork } from '../../../src/network/pod-network.ts';
-import { admin, startTestServer, type TestServer } from '../../fixtures/api-server.ts';
+import {
+  admin,
+  startTestServer,
+  type TestServer,
+  type TestServerOptions,
+} from '../../fixtures/api-server.ts';
 import { makeTestImages, type TestImages } from '../../fixtures/docker-images.ts';
 import { dockerSocket } from '../../fixtures/docker-socket.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
@@ -58,7 +63,7 @@ export interface NodeHarness {
 export const isReady = (pod: Pod) =>
   pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
 
-export interface HarnessOptions {
+export interface HarnessOptions extends Pick<TestServerOptions, 'functionCalls'> {
   readonly log?: Logger;
   /** Of a Docker engine of the test's own. */
   readonly socketPath?: string;
@@ -67,11 +72,16 @@ export interface HarnessOptions {
 export async function startNodeHarness({
   log = silentLogger,
   socketPath = dockerSocket,
+  ...served
 }: HarnessOptions = {}): Promise<NodeHarness> {
   const run = `it-${process.pid}-${Date.now().toString(36)}`;
   const images = await makeTestImages(run, socketPath);
   const dataDir = await mkdtemp(join(tmpdir(), 'minik8s-kubelet-'));
-  const server = await startTestServer({ clock: systemClock, random: new SeededRandom(process.pid) });
+  const server = await startTestServer({
+    ...served,
+    clock: systemClock,
+    random: new SeededRandom(process.pid),
+  });
   const client = createClient(inProcessTransport(server.handlerFor(admin)));
   const random = new SeededRandom(1);
   const runtime = new DockerRuntime({

@@ -21,7 +21,7 @@ function historyOf(
   for (const [revision, at] of events) history.add(event(revision), at);
   return history;
 }
-const kept = (history: EventHistory) => history.after(history.start, '/').map(({ revision }) => revision);
+const kept = (history: EventHistory) => history.after(history.startOf('/'), '/').map(({ revision }) => revision);
 
 describe('the history of events', () => {
   const events = [
@@ -41,7 +41,7 @@ describe('the history of events', () => {
     it(`keeps ${what}`, () => {
       const history = historyOf(limits, ...events);
       assert.deepEqual(kept(history), left);
-      assert.equal(history.start, 4 - left.length);
+      assert.equal(history.startOf('/'), 4 - left.length);
     });
   }
 
@@ -54,30 +54,30 @@ describe('the history of events', () => {
       return history;
     };
 
-    it('keeps 10,000 events, and more of them for 75 s', () => {
-      const old = filled(9999);
-      old.add(sized(10_000, 1), 75_001);
-      assert.equal(old.start, 0);
-      old.add(sized(10_001, 1), 75_001);
-      assert.equal(old.start, 1);
-      const young = filled(10_000);
-      young.add(sized(10_001, 1), 75_000);
-      assert.equal(young.start, 0);
+    it('keeps 1,000 events, and more of them for 75 s', () => {
+      const old = filled(999);
+      old.add(sized(1000, 1), 75_001);
+      assert.equal(old.startOf('/'), 0);
+      old.add(sized(1001, 1), 75_001);
+      assert.equal(old.startOf('/'), 1);
+      const young = filled(1000);
+      young.add(sized(1001, 1), 75_000);
+      assert.equal(young.startOf('/'), 0);
     });
 
     it('keeps no more than 100,000 events', () => {
       const history = filled(100_000);
-      assert.equal(history.start, 0);
+      assert.equal(history.startOf('/'), 0);
       history.add(sized(100_001, 1), 0);
-      assert.equal(history.start, 1);
+      assert.equal(history.startOf('/'), 1);
     });
 
     it('keeps no more than 128 MiB', () => {
       const history = new EventHistory(defaultHistoryLimits);
       for (const revision of [1, 2]) history.add(sized(revision, 1 << 26), 0);
-      assert.equal(history.start, 0);
+      assert.equal(history.startOf('/'), 0);
       history.add(sized(3, 1), 0);
-      assert.equal(history.start, 1);
+      assert.equal(history.startOf('/'), 1);
     });
   });
 
@@ -99,15 +99,38 @@ describe('the history of events', () => {
     assert.deepEqual(after(0, '/r/c/'), []);
   });
 
+  it('starts later for a kind when events of that kind go, and for no other one', () => {
+    const history = new EventHistory({ ...wide, maxEvents: 2 });
+    history.restart(1);
+    for (const [revision, key] of [
+      [2, '/registry/pods/default/a'],
+      [3, '/registry/leases.coordination.k8s.io/kube-system/a'],
+      [4, '/registry/leases.coordination.k8s.io/kube-system/a'],
+      [5, '/registry/leases.coordination.k8s.io/kube-system/a'],
+    ] as const)
+      history.add(event(revision, key), 0);
+    const starts = () =>
+      [
+        '/registry/',
+        '/registry/pods/',
+        '/registry/pods/default/',
+        '/registry/leases.coordination.k8s.io/kube-system/',
+        '/registry/podtemplates/',
+      ].map((prefix) => history.startOf(prefix));
+    assert.deepEqual(starts(), [3, 2, 2, 3, 1]);
+    history.restart(9);
+    assert.deepEqual(starts(), [9, 9, 9, 9, 9]);
+  });
+
   it('begins anew, with the bytes that it counts', () => {
     const history = historyOf({ maxBytes: 30 }, [1, 0], [2, 0], [3, 0]);
-    assert.equal(history.start, 0);
+    assert.equal(history.startOf('/'), 0);
     history.restart(7);
-    assert.deepEqual([history.start, kept(history)], [7, []]);
+    assert.deepEqual([history.startOf('/'), kept(history)], [7, []]);
     for (const revision of [8, 9, 10]) history.add(event(revision), 0);
-    assert.deepEqual([history.start, kept(history)], [7, [8, 9, 10]]);
+    assert.deepEqual([history.startOf('/'), kept(history)], [7, [8, 9, 10]]);
     history.add(event(11), 0);
-    assert.deepEqual([history.start, kept(history)], [8, [9, 10, 11]]);
+    assert.deepEqual([history.startOf('/'), kept(history)], [8, [9, 10, 11]]);
   });
 });
 

@@ -82,6 +82,8 @@ const rememberBytes = 16 * 1024 * 1024;
 const transitMs = 5_000;
 const idleMs = 600_000;
 const readMs = 30_000;
+/** How long a refused request is still read whose body nobody wants. */
+const lingerMs = 5000;
 const drainMs = 2_000;
 const json = 'application/json';
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
@@ -498,8 +500,36 @@ function readBody(request, keep) {
   });
 }
 
-function send(response, { status, headers, type, body }, close = false) {
+function send(response, answer, close = false) {
   if (response.destroyed) return;
+  writeHead(response, answer, close);
+  response.end(hasBody(answer) ? answer.body : undefined);
+}
+
+/**
+ * Answers and ends the connection, after the rest of the request or `lingerMs`: the kernel resets a connection that is closed with
+ * bytes unread (RFC 9112 §9.6), and then the client may not see the answer.
+ */
+function sendEarly(request, response, answer) {
+  if (response.destroyed) return;
+  writeHead(response, answer, true);
+  response.write(answer.body);
+  const end = () => {
+    clearTimeout(late);
+    response.end();
+  };
+  const late = setTimeout(end, lingerMs);
+  request.once('end', end).once('close', end).resume();
+}
+
+function sendRefusal(response, error, close) {
+  if (error instanceof Refused) send(response, error.answer, close);
+  else response.destroy();
+}
+
+const hasBody = ({ status }) => status !== 204 && status !== 304;
+
+function writeHead(response, { status, headers, type, body }, close) {
   const all = { ...headers };
   if (status !== 204) {
     all['Content-Length'] = body.length;
@@ -508,7 +538,6 @@ function send(response, { status, headers, type, body }, close = false) {
   if (close || ending) all.Connection = 'close';
   response.sendDate = false;
   response.writeHead(status, all);
-  response.end(status === 204 || status === 304 ? undefined : body);
 }
 
 function requireReadable(headers) {
@@ -536,6 +565,8 @@ function admit(headers) {
 async function serve(handler, request, response, expects) {
   let admitted;
   let isRead = false;
+  // Whether a client that waits for leave to send (100-continue) has it.
+  let maySend = !expects;
   try {
     const { headers } = request;
     requireReadable(headers);
@@ -547,6 +578,7 @@ async function serve(handler, request, response, expects) {
       throw refused;
     }
     if (expects) response.writeContinue();
+    maySend = true;
     const body = await readBody(request, !admitted.again);
     isRead = true;
     const answer = admitted.again
@@ -554,8 +586,8 @@ async function serve(handler, request, response, expects) {
       : await callHandler(handler, request, body, underWay.get(admitted.key), admitted.claimed);
     send(response, answer);
   } catch (error) {
-    if (error instanceof Refused) send(response, error.answer, !isRead);
-    else response.destroy();
+    if (!isRead && maySend && error instanceof Refused) sendEarly(request, response, error.answer);
+    else sendRefusal(response, error, !isRead);
   } finally {
     const { key, claimed } = admitted ?? {};
     if (claimed && !claimed.isCalled) drop(claimed);

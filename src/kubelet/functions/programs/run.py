@@ -78,6 +78,8 @@ TRANSIT_SECONDS = 5
 # A connection may rest for so long; the rest of a request must come in this time.
 IDLE_SECONDS = 600
 READ_SECONDS = 30
+# How long a refused request is still read whose body nobody wants.
+LINGER_SECONDS = 5
 # What runs so much longer than it may is stuck.
 STUCK_SECONDS = number("FUNCTION_STUCK_SECONDS", 5)
 DRAIN_SECONDS = 2
@@ -304,7 +306,7 @@ class Connection:
     def linger(self):
         """Lets the other side read the answer before the rest of what it sends meets a closed connection."""
         self.sock.shutdown(socket.SHUT_WR)
-        self.deadline = time.monotonic() + 1
+        self.deadline = time.monotonic() + LINGER_SECONDS
         while self.more():
             self.buffer.clear()
 

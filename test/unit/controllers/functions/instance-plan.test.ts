@@ -91,3 +91,10 @@ describe('the pod of an instance that waits', () => {
     ]);
   });
 });
+
+it('is process 1 of its pod only where it is an image of its own', () => {
+  const shares = (program: object) => instanceOf(fn, version(program)).spec.shareProcessNamespace;
+  assert.equal(shares({ runtime: 'nodejs' }), true);
+  assert.equal(waitingInstance(version(), ['n1']).spec.shareProcessNamespace, true);
+  assert.equal(shares({ runtime: undefined }), undefined);
+});
