@@ -22,7 +22,7 @@ export async function pourAnswer(
   outgoing.once('close', leave);
   let hasBegun = false;
   // The head leaves with the first bytes of the body where they are there already.
-  setImmediate(() => {
+  process.nextTick(() => {
     if (!hasBegun && !outgoing.closed) outgoing.flushHeaders();
   });
   try {

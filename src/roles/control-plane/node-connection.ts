@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
+import type { UnderlyingDefaultSource } from 'node:stream/web';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import { type Node, nodeResource } from '../../api/core/v1/node.ts';
 import { storageKey } from '../../apimachinery/resource-definition.ts';
@@ -116,9 +117,23 @@ const silent = (node: string, { host, port }: Endpoint, error: unknown) =>
 
 function answerOf(answer: IncomingMessage): Response {
   const headers = { 'content-type': answer.headers['content-type'] ?? 'text/plain' };
-  // Read in a way that loses nothing of an answer that breaks off.
-  const body = ReadableStream.from(everyChunk(answer));
-  return new Response(body as ReadableStream<Uint8Array>, { status: answer.statusCode ?? 502, headers });
+  return new Response(bodyOf(answer), { status: answer.statusCode ?? 502, headers });
+}
+
+/** Nothing is lost of an answer that breaks off; without a queue, since an error would drop what is in it. */
+function bodyOf(answer: IncomingMessage): ReadableStream<Uint8Array> {
+  const chunks = everyChunk(answer);
+  const source: UnderlyingDefaultSource<Uint8Array> = {
+    async pull(controller) {
+      const { done, value } = await chunks.next();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel() {
+      answer.destroy();
+    },
+  };
+  return new ReadableStream(source, { highWaterMark: 0 });
 }
 
 function endpointOf(name: string, { cache, own }: NodeConnectionOptions): Endpoint {

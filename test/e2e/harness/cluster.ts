@@ -13,6 +13,7 @@ import { makeImages } from './images.ts';
 import { type Kubectl, kubectlFor } from './kubectl.ts';
 import { leftovers, type MachineState, machineState, remove } from './machine.ts';
 import { processesNaming, programOf } from './processes.ts';
+import { RoleLog } from './role-log.ts';
 import { endProcesses, takeAway } from './take-away.ts';
 import { waitFor } from './wait-for.ts';
 
@@ -49,7 +50,7 @@ export class Cluster {
   readonly #host: Host | undefined;
   readonly #before: MachineState | undefined;
   #process: ChildProcess | undefined;
-  #log = '';
+  readonly #log = new RoleLog('minik8s up');
 
   private constructor(
     dataDir: string,
@@ -103,7 +104,7 @@ export class Cluster {
 
   /** Everything it has written so far, over all its starts. */
   get log(): string {
-    return this.#log;
+    return this.#log.text;
   }
 
   /** Where device plugins register. */
@@ -129,14 +130,11 @@ export class Cluster {
     const options = { cwd: tmpdir(), env: this.#environment };
     const child = spawn(...this.command(), { stdio: ['ignore', 'pipe', 'pipe'], ...options });
     this.#process = child;
-    let output = '';
-    const collect = (chunk: Buffer) => {
-      output += chunk;
-      this.#log += chunk;
-    };
-    child.stdout.on('data', collect);
-    child.stderr.on('data', collect);
-    const ready = waitFor('minik8s up', () => /^minik8s is ready: https:/m.test(output), {
+    const from = this.log.length;
+    const output = () => this.log.slice(from);
+    this.#log.take(child.stdout);
+    this.#log.take(child.stderr);
+    const ready = waitFor('minik8s up', () => /^minik8s is ready: https:/m.test(output()), {
       timeoutMs,
       intervalMs: 10,
     });
@@ -147,7 +145,7 @@ export class Cluster {
     try {
       await Promise.race([ready, ended]);
     } catch (error) {
-      throw new Error(`${String(error)}\n${output.split('\n').slice(-20).join('\n')}`, { cause: error });
+      throw new Error(`${String(error)}\n${output().split('\n').slice(-20).join('\n')}`, { cause: error });
     } finally {
       ready.catch(() => undefined);
       ended.catch(() => undefined);
@@ -193,12 +191,13 @@ export class Cluster {
     return leftovers(this.#before);
   }
 
-  /** Ends it and everything of it, however broken it is. */
+  /** Ends it and everything of it, however broken it is; throws when it has written what is no log line. */
   async destroy(): Promise<void> {
     await this.end('SIGTERM');
     const directory = { kind: 'directory', path: this.dataDir } as const;
     endProcesses([directory]);
     if (this.#before) await remove(await this.leftovers());
     takeAway([directory, { kind: 'directory', path: this.pluginDirectory }]);
+    this.#log.requireLogLines();
   }
 }

@@ -3,20 +3,26 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { executable } from './cluster.ts';
 import { end, type Host } from './host.ts';
+import { RoleLog } from './role-log.ts';
 import { waitFor } from './wait-for.ts';
 
 export class Role {
   readonly host: Host;
   readonly #args: readonly string[];
   #process: ChildProcess | undefined;
-  #log = '';
+  readonly #log: RoleLog;
 
-  /** `args` are those of the built file, the role's name first. It ends before its host does. */
+  /**
+   * `args` are those of the built file, the role's name first. It ends before its host does, and the test fails when it has written what is
+   * no log line.
+   */
   constructor(host: Host, args: readonly string[]) {
     this.host = host;
     this.#args = args;
+    this.#log = new RoleLog(`minik8s ${args[0]} on ${host.name}`);
     host.after(async () => {
       await this.end('SIGTERM');
+      this.#log.requireLogLines();
     });
   }
 
@@ -34,7 +40,7 @@ export class Role {
 
   /** Everything it has written so far, over all its starts. */
   get log(): string {
-    return this.#log;
+    return this.#log.text;
   }
 
   /** Starts the process and resolves when it has written a line that matches, at once when none is asked for. */
@@ -43,14 +49,11 @@ export class Role {
     const [program, args] = this.host.command(executable, this.#args);
     const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], cwd: tmpdir() });
     this.#process = child;
-    const from = this.#log.length;
-    const collect = (chunk: Buffer) => {
-      this.#log += chunk;
-    };
-    child.stdout.on('data', collect);
-    child.stderr.on('data', collect);
+    const from = this.log.length;
+    this.#log.take(child.stdout);
+    this.#log.take(child.stderr);
     if (!line) return;
-    const written = () => this.#log.slice(from);
+    const written = () => this.log.slice(from);
     await waitFor(`minik8s ${this.#args[0]}`, () => line.test(written()) || !this.running, {
       timeoutMs,
       intervalMs: 10,
