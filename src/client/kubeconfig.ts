@@ -39,6 +39,8 @@ export interface Kubeconfig {
   readonly users: Readonly<Record<string, UserEntry>>;
   readonly contexts: Readonly<Record<string, ContextEntry>>;
   readonly currentContext: string;
+  /** The files that it was read from, for messages. */
+  readonly files?: readonly string[];
 }
 
 /** All that is needed to connect, with file contents in place of paths; certificates and keys are PEM. */
@@ -77,7 +79,8 @@ export function parseKubeconfig(text: string, file: string): Kubeconfig {
     document = parse(text);
   } catch (error) {
     throw new UsageError(
-      `kubeconfig ${file} is not YAML: ${error instanceof Error ? error.message.split('\n')[0] : ''}`,
+      // The parser's message ends with a colon and an excerpt on lines of its own.
+      `kubeconfig ${file} is not YAML: ${error instanceof Error ? error.message.split('\n')[0]?.replace(/:$/, '') : ''}`,
     );
   }
   if (document === null || document === undefined) return empty;
@@ -115,11 +118,12 @@ export function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
  * Reads and merges the files. Files that do not exist are passed over; when none exists the answer is undefined.
  */
 export function loadKubeconfig(files: readonly string[]): Kubeconfig | undefined {
-  const configs = files.flatMap((file) => {
+  const found = files.flatMap((file) => {
     const text = readOptional(file);
-    return text === undefined ? [] : [parseKubeconfig(text, file)];
+    return text === undefined ? [] : [{ file, config: parseKubeconfig(text, file) }];
   });
-  return configs.length ? mergeKubeconfigs(configs) : undefined;
+  if (found.length === 0) return undefined;
+  return { ...mergeKubeconfigs(found.map(({ config }) => config)), files: found.map(({ file }) => file) };
 }
 
 /**
@@ -163,7 +167,8 @@ function contextEntry(
 ): ContextEntry {
   if (!context) {
     if (server || cluster) return {};
-    throw new UsageError('kubeconfig: no context is current; choose one with --context');
+    const from = config.files ? ` ${config.files.join(', ')}` : '';
+    throw new UsageError(`kubeconfig${from}: no context is current; choose one with --context`);
   }
   const entry = own(config.contexts, context);
   if (!entry) throw new UsageError(`kubeconfig: there is no context ${JSON.stringify(context)}`);

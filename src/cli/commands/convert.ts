@@ -3,7 +3,13 @@ import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { errorMessage } from '../../base/log.ts';
 import { UsageError } from '../../base/usage-error.ts';
-import { type Conversion, convert as convertAll, type Input, pathsOf } from '../convert/convert-plan.ts';
+import {
+  type Conversion,
+  convert as convertAll,
+  type Input,
+  kindOf,
+  pathsOf,
+} from '../convert/convert-plan.ts';
 import { workflowOfLines } from '../convert/workflow-lines.ts';
 import { type FlagTable, fileFlags } from '../flags.ts';
 import { readSource } from '../functions/source.ts';
@@ -49,15 +55,16 @@ async function inputsOf({ io, flags, report }: VerbContext): Promise<Input[]> {
     }
     const input = { where: `${entry.file}:${entry.line}`, object: entry.object };
     const sources = new Map<string, Awaited<ReturnType<typeof readSource>> | Error>();
+    const owner = kindOf(input) === 'SlurmJob' ? 'job' : 'function';
     const folder = entry.file === 'STDIN' || entry.file.includes('://') ? '.' : dirname(entry.file);
-    for (const path of pathsOf(input)) sources.set(path, await sourceAt(resolve(folder, path), path));
+    for (const path of pathsOf(input)) sources.set(path, await sourceAt(resolve(folder, path), path, owner));
     inputs.push({ ...input, sources });
   }
   return inputs;
 }
 
-const sourceAt = (path: string, asGiven: string) =>
-  readSource(path, asGiven, { single: true }).catch((error: Error) => error);
+const sourceAt = (path: string, asGiven: string, owner: string) =>
+  readSource(path, asGiven, { single: true, owner }).catch((error: Error) => error);
 
 async function ofLines({ io, flags }: VerbContext, name: string): Promise<Conversion> {
   const files = flags.texts('filename');

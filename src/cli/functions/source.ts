@@ -20,14 +20,18 @@ const mostBytes = 4_000_000;
 
 /**
  * Rejects for what is neither a folder nor an archive, for links, and for more than a function may have. `where` names the flag
- * or field that named the path; `single` takes a file of another kind as the only one.
+ * or field that named the path, `owner` what the files are for; `single` takes a file of another kind as the only one.
  */
-export async function readSource(path: string, where = '--from', { single = false } = {}): Promise<Source> {
+export async function readSource(
+  path: string,
+  where = '--from',
+  { single = false, owner = 'function' } = {},
+): Promise<Source> {
   const source: Source = { files: {}, binaryFiles: {} };
   let left = mostBytes;
   const add = (name: string, content: Uint8Array) => {
     left -= content.length;
-    if (left < 0) throw new Error(`it has more than ${mostBytes} bytes; a function may have 1000000`);
+    if (left < 0) throw new Error(tooLarge(owner));
     const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
     if (isUtf8(bytes)) source.files[name] = bytes.toString('utf8');
     else source.binaryFiles[name] = bytes.toString('base64');
@@ -36,7 +40,7 @@ export async function readSource(path: string, where = '--from', { single = fals
   if (!found) throw new Error(`${where}: there is no file or folder ${path}`);
   try {
     if (found.isDirectory()) await readFolder(path, '', add);
-    else if (found.isFile() && /\.zip$/i.test(path)) readArchive(await readFile(path), add);
+    else if (found.isFile() && /\.zip$/i.test(path)) readArchive(await readFile(path), add, owner);
     else if (found.isFile() && single) add(basename(path), await readFile(path));
     else throw new Error('it is neither a folder nor a .zip archive');
   } catch (error) {
@@ -44,6 +48,8 @@ export async function readSource(path: string, where = '--from', { single = fals
   }
   return source;
 }
+
+const tooLarge = (owner: string) => `it has more than ${mostBytes} bytes; a ${owner} may have 1000000`;
 
 type Add = (name: string, content: Uint8Array) => void;
 
@@ -60,11 +66,11 @@ async function readFolder(folder: string, prefix: string, add: Add): Promise<voi
   }
 }
 
-function readArchive(archive: Buffer, add: Add): void {
+function readArchive(archive: Buffer, add: Add, owner: string): void {
   let size = 0;
   const isWanted = (file: { name: string; originalSize: number }) => {
     size += file.originalSize;
-    if (size > mostBytes) throw new Error(`it has more than ${mostBytes} bytes; a function may have 1000000`);
+    if (size > mostBytes) throw new Error(tooLarge(owner));
     return !file.name.endsWith('/') && !file.name.split('/').some((part) => leftOut.has(part));
   };
   for (const [name, content] of Object.entries(unzipSync(archive, { filter: isWanted }))) add(name, content);

@@ -80,7 +80,7 @@ function variable(text: string): readonly [name: string, value: string] {
 }
 
 async function filesOf(folder: string): Promise<JsonObject[]> {
-  const { files, binaryFiles } = await readSource(folder);
+  const { files, binaryFiles } = await readSource(folder, '--from', { owner: 'job' });
   return [
     ...Object.entries(files).map(([path, content]) => ({ path, content })),
     ...Object.entries(binaryFiles).map(([path, base64]) => ({ path, base64 })),

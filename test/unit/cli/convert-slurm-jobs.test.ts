@@ -184,12 +184,16 @@ describe('a program with a Makefile', () => {
   });
 
   it('may have a Makefile of another name, its own name, and days with a colon', () => {
-    const { object: made } = convertedJob({
+    const { object: made, notes } = convertedJob({
       ...{ kind: 'gpujob', name: 'x', sourceCodePath: 'cuda/add.cu', MakefilePath: 'gpu.mk' },
       slurm: { time: '01:02:03:04' },
     });
     const { build, run, time } = made.spec as JsonObject;
     assert.deepEqual({ build, run, time }, { build: ['make -f gpu.mk'], run: ['./x'], time: '01-02:03:04' });
+    assert.deepEqual(notes, [
+      secretNote,
+      'slurm.targetExecutableFileName: missing: the job runs ./x, which the Makefile has to make',
+    ]);
   });
 
   it('quotes a name for the shell', () => {

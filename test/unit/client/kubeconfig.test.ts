@@ -89,7 +89,7 @@ for (const [context, error] of [
 }
 
 for (const [text, error] of [
-  ['a: [', /^kubeconfig f is not YAML: /],
+  ['a: [', /^kubeconfig f is not YAML: .*[^:]$/],
   ['- a', /^kubeconfig f is not a mapping$/],
   ['kind: Pod', /^f is not a kubeconfig: its kind is Pod$/],
   ['clusters: 3', /^kubeconfig f: clusters is not a list$/],
@@ -123,6 +123,11 @@ test('files that are not there are passed over', () => {
   writeFileSync(file, full);
   assert.equal(loadKubeconfig([join(folder, 'none')]), undefined);
   assert.equal(loadKubeconfig([join(folder, 'none'), file])?.currentContext, 'prod');
+  const nothing = join(folder, 'nothing');
+  writeFileSync(nothing, '');
+  assert.throws(() => resolveContext(loadKubeconfig([join(folder, 'none'), nothing]) ?? assert.fail()), {
+    message: `kubeconfig ${nothing}: no context is current; choose one with --context`,
+  });
   assert.throws(() => loadKubeconfig([folder]), {
     name: 'UsageError',
     message: `cannot read ${folder}: EISDIR`,
