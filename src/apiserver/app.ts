@@ -100,7 +100,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     encoders: createEncoders(options.messages, () => options.clock.now()),
     clock: options.clock,
     random: options.random,
-    turns: new Turns(options.clock),
+    turns: new Turns(options.clock, options.loopMeter),
     writeTurns: new WriteTurns(options.clock),
     watchSelections: new WatchSelections(),
     log: options.log.named('apiserver'),
@@ -388,7 +388,7 @@ function createScope(
       return encoder;
     },
     warnings,
-    work: new RequestWork(base.server, () => goesOn(base.server, base.request)),
+    work: new RequestWork(base.server),
     get headers() {
       return { ...common, ...warningHeader(warnings) };
     },

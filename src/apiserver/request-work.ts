@@ -12,16 +12,10 @@ const longMs = 10;
 export class RequestWork {
   readonly #turns: Turns;
   readonly #clock: Pick<Clock, 'monotonic'>;
-  readonly #onGoingOn: (() => void) | undefined;
   #since: number;
 
-  /** `onGoingOn` is called in each turn in which the work goes on. */
-  constructor(
-    { turns, clock }: { readonly turns: Turns; readonly clock: Pick<Clock, 'monotonic'> },
-    onGoingOn?: () => void,
-  ) {
+  constructor({ turns, clock }: { readonly turns: Turns; readonly clock: Pick<Clock, 'monotonic'> }) {
     this.#turns = turns;
-    this.#onGoingOn = onGoingOn;
     this.#clock = clock;
     this.#since = clock.monotonic();
   }
@@ -30,7 +24,6 @@ export class RequestWork {
   async pause(): Promise<void> {
     if (this.#clock.monotonic() - this.#since < longMs) return;
     await this.#turns.next();
-    this.#onGoingOn?.();
     this.#since = this.#clock.monotonic();
   }
 

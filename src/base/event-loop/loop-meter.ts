@@ -55,9 +55,17 @@ export class LoopMeter {
       this.#turn.mark(work, now);
       return;
     }
-    this.#turn = new TurnSegments(work, now);
-    this.#clock.soon(() => this.#endTurn());
+    const turn = new TurnSegments(work, now);
+    this.#turn = turn;
+    this.#clock.soon(() => {
+      if (this.#turn === turn) this.turned();
+    });
     if (this.#isWatching && !this.#timer) this.#arm(now);
+  }
+
+  /** What was marked last in this turn of the event loop, for work that goes on in a later one. */
+  get current(): Work | undefined {
+    return this.#turn?.work;
   }
 
   /** Marks work that goes on in later turns, until the returned function is called. */
@@ -78,18 +86,8 @@ export class LoopMeter {
     });
   }
 
-  /** Holds in seconds, by kind of work. */
-  families(): readonly Family[] {
-    return [
-      histogram(
-        'minik8s_event_loop_held_seconds',
-        'Seconds of turns of the event loop that took longer than 0.1 s, by the kind of work that took most of it.',
-        this.#held.samples(),
-      ),
-    ];
-  }
-
-  #endTurn(): void {
+  /** Ends the turn of the event loop: to be called first in what `clock.soon` calls, where work is marked in it. */
+  turned(): void {
     const turn = this.#turn;
     if (!turn) return;
     this.#turn = undefined;
@@ -99,6 +97,17 @@ export class LoopMeter {
     if (ms <= heldMs) return;
     const longest = turn.end(now);
     this.#report(ms, longest.work.kind, { workMs: Math.round(longest.ms), ...longest.work.describe() });
+  }
+
+  /** Holds in seconds, by kind of work. */
+  families(): readonly Family[] {
+    return [
+      histogram(
+        'minik8s_event_loop_held_seconds',
+        'Seconds of turns of the event loop that took longer than 0.1 s, by the kind of work that took most of it.',
+        this.#held.samples(),
+      ),
+    ];
   }
 
   #arm(now: number): void {

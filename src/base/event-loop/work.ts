@@ -24,6 +24,11 @@ export class TurnSegments {
     this.#since = now;
   }
 
+  /** What was marked last. */
+  get work(): Work {
+    return this.#work;
+  }
+
   /** Ends the work before and begins this one. */
   mark(work: Work, now: number): void {
     this.#close(now);

@@ -10,7 +10,7 @@ import { eventResource } from '../../api/core/v1/event.ts';
 import { type Node, nodeResource, type Taint } from '../../api/core/v1/node.ts';
 import { nodeHostnames } from '../../api/core/v1/node-addresses.ts';
 import { podCIDRAnnotation } from '../../api/core/v1/node-annotations.ts';
-import { mayLabelItself } from '../../api/core/v1/node-labels.ts';
+import { hostnameLabel, mayLabelItself } from '../../api/core/v1/node-labels.ts';
 import { persistentVolumeResource } from '../../api/core/v1/persistent-volume.ts';
 import { type Pod, podResource } from '../../api/core/v1/pod.ts';
 import { serviceAccountResource } from '../../api/core/v1/service-account.ts';
@@ -165,6 +165,13 @@ async function nameOfAnother(
 function changedByItself(next: Node, before: Node | undefined): string | undefined {
   const label = changedLabels(next, before).find((key) => !mayLabelItself(key));
   if (label !== undefined) return `the label ${label}`;
+  const hostname = next.metadata.labels?.[hostnameLabel];
+  if (
+    hostname !== undefined &&
+    hostname !== next.metadata.name &&
+    hostname !== before?.metadata.labels?.[hostnameLabel]
+  )
+    return `the label ${hostnameLabel} to anything but its name`;
   const range = next.metadata.annotations?.[podCIDRAnnotation];
   const previous = before?.metadata.annotations?.[podCIDRAnnotation];
   if (range !== undefined && range !== next.spec.podCIDR && range !== previous) {

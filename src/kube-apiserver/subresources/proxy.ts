@@ -5,8 +5,9 @@ import { type Service, serviceResource } from '../../api/core/v1/service.ts';
 import type { EndpointSlice } from '../../api/discovery/v1/endpoint-slice.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import { type ResourceRef, storageKey } from '../../apimachinery/resource-definition.ts';
-import { newNotFound } from '../../apimachinery/status-error.ts';
+import { newForbidden, newNotFound } from '../../apimachinery/status-error.ts';
 import { auditHeaders } from '../../apiserver/audit-id.ts';
+import type { AccessRequest } from '../../apiserver/authorization/authorizer.ts';
 import { waitForNow } from '../../apiserver/freshness.ts';
 import type { Handler, RequestScope } from '../../apiserver/request-scope.ts';
 import type { NodeConnection } from '../node-connection.ts';
@@ -48,6 +49,7 @@ export const nodeProxy =
   (agents: NodeConnection | undefined): Handler =>
   async (scope) => {
     const asked = parseProxyName(scope.info.name, 'node');
+    if (scope.upgrade) await requireCreate(scope);
     await waitForNow(scope.server, scope);
     const location = nodeLocation(existing<Node>(scope, nodeResource, asked.name), asked);
     const hosts = location === 'agent' ? [] : [`${location.address}:${location.port}`];
@@ -58,6 +60,28 @@ export const nodeProxy =
       headers,
     });
   };
+
+/**
+ * Throws Forbidden. A connection that leaves HTTP runs programs in the pods of the node, and a WebSocket begins with GET: who may only
+ * read must not. Upstream asks for `get` alone.
+ */
+async function requireCreate({ server, info, user }: RequestScope): Promise<void> {
+  const { name, rest } = info;
+  const [verb, resource] = ['create', 'nodes/proxy'];
+  const access: AccessRequest = {
+    type: 'resource',
+    user,
+    verb,
+    group: '',
+    resource,
+    namespace: '',
+    name,
+    rest,
+  };
+  if ((await server.authorize(access)).allowed) return;
+  const why = 'exec, attach and port-forward through nodes/proxy need the verb create on nodes/proxy';
+  throw newForbidden({ group: '', plural: 'nodes' }, name, why);
+}
 
 function toPod(
   agents: NodeConnection | undefined,

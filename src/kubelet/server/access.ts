@@ -66,7 +66,11 @@ export class Access {
     if (!caller) throw new RequestError(401, 'Unauthorized');
     // Who holds this group may do everything: the API server itself is in it, and must get in also while it is busy.
     if (caller.groups.includes('system:masters')) return;
-    const { verb, subresources } = requestAttributes(request.method ?? '', pathname);
+    const { verb, subresources } = requestAttributes(
+      request.method ?? '',
+      pathname,
+      request.headers.upgrade !== undefined,
+    );
     for (const subresource of subresources) if (await this.#may(caller, verb, subresource)) return;
     const asked = `user=${caller.name}, verb=${verb}, resource=nodes`;
     throw new RequestError(403, `Forbidden (${asked}, subresource(s)=[${subresources.join(' ')}])`);

@@ -41,6 +41,20 @@ describe('what a node says', () => {
       { metadata: { labels: { 'a.k8s.io/x': '' } } },
       403,
     ],
+    [
+      'the host name of another node',
+      'PATCH',
+      node,
+      { metadata: { labels: { 'kubernetes.io/hostname': 'n2' } } },
+      403,
+    ],
+    [
+      'its own host name',
+      'PATCH',
+      `${node}/status`,
+      { metadata: { labels: { 'kubernetes.io/hostname': 'n1' } } },
+      200,
+    ],
     ['an annotation', 'PATCH', node, { metadata: { annotations: { 'minik8s.io/overlay': 'vxlan' } } }, 200],
     [
       'an owner',

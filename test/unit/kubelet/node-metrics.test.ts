@@ -193,6 +193,12 @@ describe('what a request asks for', () => {
     ['constructor', '/', '', ['proxy']],
   ] as const)
     it(`${method} ${path}`, () => assert.deepEqual(requestAttributes(method, path), { verb, subresources }));
+  it('is the verb create for a connection that leaves HTTP, whatever it begins with', () => {
+    const exec = { verb: 'create', subresources: ['proxy'] };
+    assert.deepEqual(requestAttributes('GET', '/exec/a/b/c', true), exec);
+    assert.deepEqual(requestAttributes('POST', '/exec/a/b/c', true), exec);
+    assert.equal(requestAttributes('GET', '/metrics', true).verb, 'create');
+  });
 });
 
 describe('pod starts', () => {

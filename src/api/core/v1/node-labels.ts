@@ -1,9 +1,11 @@
 /** Which labels a node may give itself (upstream: the kubelet's --node-labels and the plugin NodeRestriction). */
 
+/** By it pods and volumes are bound to a machine: that of a node which writes its own Node is its name. */
+export const hostnameLabel = 'kubernetes.io/hostname';
 /** With what is below them, such as `a.kubelet.kubernetes.io/b`. */
 const openDomains = /^([^/]+\.)?(kubelet|node)\.kubernetes\.io\//;
 const open: ReadonlySet<string> = new Set([
-  'kubernetes.io/hostname',
+  hostnameLabel,
   'kubernetes.io/arch',
   'kubernetes.io/os',
   'beta.kubernetes.io/arch',

@@ -26,10 +26,14 @@ const parts: readonly (readonly [prefix: string, subresources: readonly string[]
   ['/configz', ['configz', 'proxy']],
 ];
 
-export function requestAttributes(method: string, path: string): RequestAttributes {
+/**
+ * `isUpgrade`: the connection leaves HTTP, which is how programs are run in pods. A WebSocket begins with GET, and must not be for who may
+ * only read.
+ */
+export function requestAttributes(method: string, path: string, isUpgrade = false): RequestAttributes {
   const part = parts.find(([prefix]) => path === prefix || path.startsWith(`${prefix}/`));
   return {
-    verb: Object.hasOwn(verbs, method) ? (verbs[method] ?? '') : '',
+    verb: isUpgrade ? 'create' : Object.hasOwn(verbs, method) ? (verbs[method] ?? '') : '',
     subresources: part?.[1] ?? ['proxy'],
   };
 }

@@ -1,0 +1,39 @@
+/**
+ * What holds the event loop of an API server, by its own meter. It counts processor time of the thread, and the bound is five times what is
+ * promised, since a busy machine makes that longer too. What grows with the square of a size takes seconds.
+ */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { hostileRequests } from '../../fixtures/hostile-requests.ts';
+import { MeteredProcess, turnsBeyond } from '../../fixtures/metered-process.ts';
+
+const boundSeconds = 0.5;
+
+let server: MeteredProcess;
+before(async () => {
+  server = await MeteredProcess.start();
+});
+after(() => server.stop());
+
+test('no hostile request holds the event loop, or goes without an answer', async () => {
+  let beyond = 0;
+  const faults: string[] = [];
+  for (const call of hostileRequests) {
+    const { status, failed, body } = await server.send(call);
+    if (failed !== undefined || status === 500) faults.push(`${call.what}: ${failed ?? body.toString()}`);
+    const { lines, page } = await server.held();
+    const now = turnsBeyond(page, boundSeconds);
+    if (now > beyond) faults.push(`${call.what}: ${lines.join()}`);
+    beyond = now;
+  }
+  assert.deepEqual(faults, []);
+});
+
+test('work that does hold it is counted beyond the bound', async () => {
+  const before = turnsBeyond((await server.held()).page, boundSeconds);
+  server.hold(boundSeconds * 1000 + 100);
+  // The turn has ended when the next message is read.
+  await server.held();
+  const { lines, page } = await server.held();
+  assert.equal(turnsBeyond(page, boundSeconds), before + 1, lines.join());
+});

@@ -1,0 +1,57 @@
+/** What it takes to run programs in the pods of a node through nodes/NAME/proxy. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';
+
+const rbac = '/apis/rbac.authorization.k8s.io/v1';
+const group = 'rbac.authorization.k8s.io';
+/** Headers with which a WebSocket begins. */
+const headers = { 'sec-websocket-protocol': 'v5.channel.k8s.io', upgrade: 'websocket' };
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+  assert.equal((await server.call('POST', '/api/v1/nodes', { metadata: { name: 'n' } })).status, 201);
+  for (const [name, verbs] of [
+    ['reader', ['get']],
+    ['runner', ['get', 'create']],
+  ] as const) {
+    const rules = [{ apiGroups: [''], resources: ['nodes/proxy'], verbs }];
+    const subjects = [{ kind: 'User', name, apiGroup: group }];
+    const roleRef = { kind: 'ClusterRole', name, apiGroup: group };
+    const metadata = { name };
+    const role = await server.call('POST', `${rbac}/clusterroles`, { metadata, rules });
+    assert.equal(role.status, 201, role.text);
+    const binding = await server.call('POST', `${rbac}/clusterrolebindings`, { metadata, subjects, roleRef });
+    assert.equal(binding.status, 201, binding.text);
+  }
+  await server.clock.advance(10);
+});
+after(() => server.stop());
+
+const ask = async (name: string, path: string, isUpgrade: boolean) => {
+  const upgrade = { headers, switchTo: () => assert.fail('there is no node to connect to') };
+  const request = new Request(`https://apiserver/api/v1/nodes/n/proxy${path}`);
+  const user = { name, groups: ['system:authenticated'] };
+  const answer = await server.app.fetch(request, { user, ...(isUpgrade && { upgrade }) });
+  return { status: answer.status, text: await answer.text() };
+};
+
+test('who may only get nodes/proxy reads, and opens no connection that leaves HTTP', async () => {
+  // No agent is reached here.
+  assert.equal((await ask('reader', '/pods', false)).status, 503);
+  for (const path of [
+    '/exec/default/web/c?command=id',
+    '/attach/default/web/c',
+    '/%65xec/default/web/c',
+    '/',
+  ]) {
+    const { status, text } = await ask('reader', path, true);
+    assert.equal(status, 403, path);
+    assert.match(text, /need the verb create on nodes\/proxy/);
+  }
+});
+
+test('who may also create nodes/proxy opens one', async () => {
+  assert.equal((await ask('runner', '/exec/default/web/c?command=id', true)).status, 503);
+});

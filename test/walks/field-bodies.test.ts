@@ -1,0 +1,43 @@
+/**
+ * Every field of every kind as long, and every list and map with as many entries, as a request may have: none holds the event loop of
+ * the API server, by its own meter. The bound is of processor time, and five times what is promised. MINIK8S_FIELDS picks some by a
+ * regular expression, such as '^Pod spec'. Takes half an hour.
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { MeteredProcess, turnsBeyond } from '../fixtures/metered-process.ts';
+import { fieldBodies } from '../fuzz/field-bodies.ts';
+import { collectionOf, routesOf } from '../fuzz/routes.ts';
+
+const picked = new RegExp(process.env.MINIK8S_FIELDS ?? '');
+const boundSeconds = 0.5;
+
+test('no field holds the event loop, however long it is', { timeout: 7_200_000 }, async (t) => {
+  const server = await MeteredProcess.start();
+  t.after(() => server.stop());
+  const get = async (path: string) => {
+    const { body } = await server.send({ what: path, method: 'GET', path });
+    return JSON.parse(body.toString());
+  };
+  const { resources, schemas } = await routesOf(get);
+  const seen = new Set<string>();
+  const faults: string[] = [];
+  let [sent, beyond] = [0, 0];
+  for (const resource of resources.filter(({ verbs }) => verbs.includes('create'))) {
+    const path = `${collectionOf(resource, 'default')}?dryRun=All`;
+    for (const { what, json } of fieldBodies(schemas, resource, seen)) {
+      if (!picked.test(what)) continue;
+      sent++;
+      const { status, failed } = await server.send({ what, method: 'POST', path, body: json() });
+      if (failed !== undefined || status === 500) faults.push(`${what}: ${failed ?? status}`);
+      const { lines, page } = await server.held();
+      for (const line of lines) t.diagnostic(`${what}: ${line}`);
+      const now = turnsBeyond(page, boundSeconds);
+      if (now > beyond) faults.push(`${what}: ${lines.join()}`);
+      beyond = now;
+    }
+  }
+  t.diagnostic(`${sent} bodies`);
+  assert.ok(sent > 0, 'MINIK8S_FIELDS picks none');
+  assert.deepEqual(faults, []);
+});
