@@ -48,7 +48,7 @@ for (const [what, address] of [
   ['cluster IP of the API', '10.96.0.1'],
   ['pod address', '10.244.1.2'],
   ['node address', '192.0.2.9'],
-  ['address of a master', '192.0.2.7'],
+  ['master address', '192.0.2.7'],
   ['pod address of a node with a range of its own', '10.9.3.8'],
 ] as const)
   test(`a ${what} is refused as an external IP though its range is allowed`, async () => {
