@@ -2,6 +2,7 @@
 import type { Service } from '../api/core/v1/service.ts';
 import type { Dns } from '../api/minik8s/v1/dns.ts';
 import { byAge, hostHolder } from '../api/minik8s/v1/dns-holder.ts';
+import { withinLimit } from '../api/minik8s/v1/dns-limit.ts';
 import { dnsTarget } from '../api/minik8s/v1/dns-target.ts';
 
 export interface HostRoutes {
@@ -21,14 +22,16 @@ export interface PathRoute {
 
 /**
  * Sorted, so that the same objects always give the same value. A host is served for one namespace, and of two objects of that
- * with one path the older one has it.
+ * with one path the older one has it. Of a namespace with more paths than one may have the oldest objects are served.
  */
 export function routesOf(dnses: readonly Dns[], serviceOf: ServiceFinder): readonly HostRoutes[] {
   const hosts = new Map<string, PathRoute[]>();
+  const byNamespace = Map.groupBy(dnses, ({ metadata }) => metadata.namespace);
+  const within = new Set([...byNamespace.values()].flatMap(withinLimit));
   for (const [host, all] of Map.groupBy(dnses, ({ spec }) => spec.host)) {
     const holder = hostHolder(all);
-    const held = all.filter(({ metadata }) => metadata.namespace === holder);
-    hosts.set(host, pathsOf(held, serviceOf));
+    const held = all.filter((dns) => dns.metadata.namespace === holder && within.has(dns));
+    if (held.length > 0) hosts.set(host, pathsOf(held, serviceOf));
   }
   return [...hosts].map(([host, paths]) => ({ host, paths })).sort((a, b) => compare(a.host, b.host));
 }

@@ -2,6 +2,7 @@
 import type { Node } from '../../api/core/v1/node.ts';
 import type { Service } from '../../api/core/v1/service.ts';
 import type { Dns } from '../../api/minik8s/v1/dns.ts';
+import { maxPathsOfNamespace } from '../../api/minik8s/v1/dns-limit.ts';
 import { notServed } from '../../api/minik8s/v1/dns-served.ts';
 import { dnsTarget, isOwnName } from '../../api/minik8s/v1/dns-target.ts';
 import { deepEqual } from '../../apimachinery/equality.ts';
@@ -21,13 +22,15 @@ export interface DnsFacts {
   readonly clusterDomain: string;
   /** The namespace that the host belongs to. */
   readonly holder: string;
+  /** Whether the object is among those of its namespace that are served. */
+  readonly isWithinLimit: boolean;
   readonly nodes: readonly Node[];
   /** RFC 3339. */
   readonly now: string;
 }
 
 export function planDnsStatus(dns: Dns, facts: DnsFacts): DnsStatusPlan {
-  const { serviceOf, clusterDomain, holder, nodes, now } = facts;
+  const { serviceOf, clusterDomain, holder, isWithinLimit, nodes, now } = facts;
   const { host } = dns.spec;
   const refused = {
     reason: 'HostNotAllowed',
@@ -37,6 +40,10 @@ export function planDnsStatus(dns: Dns, facts: DnsFacts): DnsStatusPlan {
     reason: 'HostTaken',
     message: `host ${host} is not served for this object: it belongs to the namespace ${holder}, which has the oldest Dns for it`,
   };
+  const excess = {
+    reason: 'TooManyPaths',
+    message: `the namespace has more than ${maxPathsOfNamespace} paths of Dns objects: only the oldest are served`,
+  };
   const missing = dns.spec.paths.flatMap((path) => {
     const target = dnsTarget(path, serviceOf(path.serviceName));
     return 'reason' in target ? [target] : [];
@@ -45,6 +52,7 @@ export function planDnsStatus(dns: Dns, facts: DnsFacts): DnsStatusPlan {
   const problems = [
     ...(isOwnName(host, clusterDomain) ? [refused] : []),
     ...(holder === dns.metadata.namespace ? [] : [taken]),
+    ...(isWithinLimit ? [] : [excess]),
     ...missing,
     ...(unserved ? [unserved] : []),
   ];

@@ -3,6 +3,7 @@ import { type Node, nodeResource } from '../../api/core/v1/node.ts';
 import { serviceResource } from '../../api/core/v1/service.ts';
 import { type Dns, dnsResource } from '../../api/minik8s/v1/dns.ts';
 import { hostHolder } from '../../api/minik8s/v1/dns-holder.ts';
+import { maxPathsOfNamespace, pathCount, withinLimit } from '../../api/minik8s/v1/dns-limit.ts';
 import { servingFingerprint } from '../../api/minik8s/v1/dns-served.ts';
 import { deepCopy } from '../../apimachinery/equality.ts';
 import { isTerminating, type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
@@ -44,6 +45,8 @@ function define(
   const ofHost = ({ spec }: Dns) => dnsInformer.lister.byIndex(byHost, spec.host);
   /** Namespaces by the host that belongs to them. */
   const holders = new Map<string, string>();
+  /** Namespaces with more paths than are served. */
+  const crowded = new Set<string>();
   /** By name, of the nodes that are there: most of what a node reports changes nothing here. */
   const fingerprints = new Map<string, string>();
 
@@ -56,15 +59,28 @@ function define(
     return dnsInformer.lister.list().map(objectKey);
   }
 
-  /** The objects of its host, too, once that belongs to another namespace. */
   function dnsKeys(dns: Dns): readonly ObjectKey[] {
+    return [...new Set([objectKey(dns), ...keysOfHost(dns), ...keysOfNamespace(dns)])];
+  }
+
+  /** The objects of its host, once that belongs to another namespace. */
+  function keysOfHost(dns: Dns): readonly ObjectKey[] {
     const { host } = dns.spec;
     const all = ofHost(dns);
     const holder = hostHolder(all);
-    if (holders.get(host) === holder) return [objectKey(dns)];
+    if (holders.get(host) === holder) return [];
     if (holder === undefined) holders.delete(host);
     else holders.set(host, holder);
-    return [...new Set([objectKey(dns), ...all.map(objectKey)])];
+    return all.map(objectKey);
+  }
+
+  /** The objects of a namespace that has, or had, more paths than are served. */
+  function keysOfNamespace({ metadata: { namespace = '' } }: Dns): readonly ObjectKey[] {
+    const all = dnsInformer.lister.list(namespace);
+    const wasCrowded = crowded.delete(namespace);
+    const isCrowded = pathCount(all) > maxPathsOfNamespace;
+    if (isCrowded) crowded.add(namespace);
+    return isCrowded || wasCrowded ? all.map(objectKey) : [];
   }
 
   async function reconcile(key: ObjectKey): Promise<undefined> {
@@ -76,6 +92,7 @@ function define(
       serviceOf,
       clusterDomain,
       holder,
+      isWithinLimit: withinLimit(dnsInformer.lister.list(dns.metadata.namespace)).includes(dns),
       nodes: nodes.list(),
       now: rfc3339(clock.now()),
     });

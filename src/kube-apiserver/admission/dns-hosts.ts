@@ -1,7 +1,7 @@
 /**
  * Rejects Dns objects whose host is not open for them, or belongs to another namespace. All pods resolve a host to the web server
  * of their own node, so an editor of one namespace could otherwise take any name for the whole cluster. An unchanged host is not
- * checked again.
+ * checked again. A namespace has a limited number of paths, too: a node serves those of all by one web server.
  */
 import { type Lease, leaseResource } from '../../api/coordination/v1/lease.ts';
 import { placesOf } from '../../api/coordination/v1/master-lease.ts';
@@ -9,8 +9,9 @@ import { type Node, nodeResource } from '../../api/core/v1/node.ts';
 import { type Dns, dnsResource } from '../../api/minik8s/v1/dns.ts';
 import { hostHolder } from '../../api/minik8s/v1/dns-holder.ts';
 import { dnsHostProblem } from '../../api/minik8s/v1/dns-host-problem.ts';
+import { maxPathsOfNamespace, pathCount } from '../../api/minik8s/v1/dns-limit.ts';
 import { invalidCause } from '../../apimachinery/field-error.ts';
-import { storagePrefix } from '../../apimachinery/resource-definition.ts';
+import { type ResourceDefinition, storagePrefix } from '../../apimachinery/resource-definition.ts';
 import { newInvalid } from '../../apimachinery/status-error.ts';
 import type { AdmissionPlugin } from '../../apiserver/admission/plugin.ts';
 import { waitForNow } from '../../apiserver/freshness.ts';
@@ -31,6 +32,7 @@ const plugin = (server: Parts, byHost: CacheIndex): AdmissionPlugin => ({
   name: 'DnsHosts',
   async validate({ definition, namespace, name, object, old }) {
     if (definition.group !== dnsResource.group || definition.plural !== dnsResource.plural || !object) return;
+    checkPaths(server, definition, namespace, object as Dns, old as Dns | undefined);
     const { host } = (object as Dns).spec;
     if (host === (old as Dns | undefined)?.spec.host) return;
     const { dnsDomains: domains, clusterDomain } = server;
@@ -44,6 +46,27 @@ const plugin = (server: Parts, byHost: CacheIndex): AdmissionPlugin => ({
     if (holder !== undefined && holder !== namespace) throw refuse(`belongs to the namespace ${holder}`);
   },
 });
+
+/** Two writes at once may both pass: what is too much is not served. */
+function checkPaths(
+  { cache }: Parts,
+  definition: ResourceDefinition,
+  namespace: string,
+  dns: Dns,
+  old: Dns | undefined,
+): void {
+  if (old && dns.spec.paths.length <= old.spec.paths.length) return;
+  const stored = cache
+    .list(storagePrefix(dnsResource, namespace))
+    .map(({ object }) => object as Dns)
+    .filter(({ metadata }) => metadata.uid !== old?.metadata.uid);
+  const count = pathCount([...stored, dns]);
+  if (count <= maxPathsOfNamespace) return;
+  const detail = `Dns objects of a namespace may have ${maxPathsOfNamespace} paths together, and would have ${count}`;
+  throw newInvalid(definition, dns.metadata.name, [
+    invalidCause('spec.paths', dns.spec.paths.length, detail),
+  ]);
+}
 
 /** Names of nodes and masters, as their objects have them. */
 function machinesOf({ cache }: Parts): string[] {

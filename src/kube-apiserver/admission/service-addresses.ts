@@ -6,6 +6,7 @@
  */
 import { type Lease, leaseResource } from '../../api/coordination/v1/lease.ts';
 import { placesOf } from '../../api/coordination/v1/master-lease.ts';
+import { externalPortsOf } from '../../api/core/v1/external-addresses.ts';
 import { type Node, nodeResource } from '../../api/core/v1/node.ts';
 import { reservedReader } from '../../api/core/v1/reserved-addresses.ts';
 import { type Service, serviceResource } from '../../api/core/v1/service.ts';
@@ -13,22 +14,38 @@ import { invalidCause } from '../../apimachinery/field-error.ts';
 import { storagePrefix } from '../../apimachinery/resource-definition.ts';
 import { newForbidden, newInvalid, type StatusCause } from '../../apimachinery/status-error.ts';
 import type { AdmissionPlugin } from '../../apiserver/admission/plugin.ts';
+import { waitForNow } from '../../apiserver/freshness.ts';
 import { canonicalAddress, hasAddress, rangeAround } from '../../base/addresses.ts';
+import type { CacheIndex, IndexDeclaration } from '../../storage/cache.ts';
 import type { KubeContext } from '../context.ts';
 
-type Parts = Pick<KubeContext, 'cache' | 'clusterCIDR' | 'externalIPRanges' | 'serviceCIDR'>;
+type Parts = Pick<
+  KubeContext,
+  'cache' | 'clock' | 'clusterCIDR' | 'externalIPRanges' | 'latest' | 'serviceCIDR'
+>;
+
+const servicesByPort: IndexDeclaration = {
+  name: 'Services by external address and port',
+  prefix: storagePrefix(serviceResource),
+  keysOf: (object) => externalPortsOf(object as Service),
+};
 
 interface Named {
   readonly path: string;
   readonly address: string;
 }
 
-export const serviceAddresses = (server: Parts): AdmissionPlugin => ({
+export const serviceAddresses = (server: Parts): AdmissionPlugin =>
+  plugin(server, server.cache.index(servicesByPort));
+
+const plugin = (server: Parts, byPort: CacheIndex): AdmissionPlugin => ({
   name: 'ServiceExternalAddresses',
-  validate({ definition, name, object, old }) {
+  async validate({ definition, namespace, name, subresource, object, old }) {
     if (definition.group !== serviceResource.group || definition.plural !== serviceResource.plural) return;
     if (!object) return;
     const [service, before] = [object as Service, old as Service | undefined];
+    // What a load balancer gives is not the choice of an editor.
+    if (subresource !== 'status') await refuseTaken(server, byPort, namespace, service, before);
     const external = newOnes(externalIPsOf(service), before && externalIPsOf(before));
     const taken = newOnes(takenIngressOf(service), before && takenIngressOf(before));
     if (external.length === 0 && taken.length === 0) return;
@@ -52,6 +69,32 @@ export const serviceAddresses = (server: Parts): AdmissionPlugin => ({
     if (causes.length > 0) throw newInvalid(definition, name, causes);
   },
 });
+
+/**
+ * Refuses an address and port of another namespace. Of two that are stored the older Service has it, so an old one must not get an
+ * address later that another has already.
+ */
+async function refuseTaken(
+  server: Parts,
+  byPort: CacheIndex,
+  namespace: string,
+  service: Service,
+  before: Service | undefined,
+): Promise<void> {
+  const known = new Set(before ? externalPortsOf(before) : []);
+  const wanted = externalPortsOf(service).filter((port) => !known.has(port));
+  if (wanted.length === 0) return;
+  // Another master may have stored the other Service a moment ago.
+  await waitForNow(server, new AbortController());
+  for (const port of wanted) {
+    const rival = byPort.get(port).find(({ object }) => object.metadata.namespace !== namespace);
+    if (!rival) continue;
+    const detail = `belongs to a Service of the namespace ${rival.object.metadata.namespace}`;
+    throw newInvalid(serviceResource, service.metadata.name, [
+      invalidCause('spec.externalIPs', port, detail),
+    ]);
+  }
+}
 
 const notAllowed = ({ path, address }: Named, ranges: readonly string[]) =>
   `${path}: ${address} is not in a range that this cluster allows; ${

@@ -84,6 +84,29 @@ test('a host belongs to the namespace that has it, also for an older object of a
   assert.equal((await take()).status, 200);
 });
 
+test('a namespace has at most 1000 paths, by whatever writes', async () => {
+  const many = (count: number, at: number) =>
+    Array.from({ length: count }, (_, n) => ({ path: `/${at + n}`, serviceName: 'web', servicePort: 80 }));
+  assert.equal((await server.call('POST', '/api/v1/namespaces', { metadata: { name: 'full' } })).status, 201);
+  const of = '/apis/minik8s.io/v1/namespaces/full/dnses';
+  const make = (n: number, count: number) =>
+    server.call('POST', of, {
+      metadata: { name: `d${n}` },
+      spec: { host: 'full.example', paths: many(count, n * 100) },
+    });
+  for (let n = 0; n < 9; n++) assert.equal((await make(n, 100)).status, 201);
+  assert.equal((await make(9, 99)).status, 201);
+  const refused = await make(10, 2);
+  assert.equal(refused.status, 422);
+  assert.match(refused.text, /spec\.paths.*may have 1000 paths together, and would have 1001/);
+  const grown = (count: number) =>
+    server.call('PATCH', `${of}/d9`, { spec: { paths: many(count, 900) } }, merge);
+  assert.equal((await grown(100)).status, 200);
+  assert.equal((await make(11, 1)).status, 422);
+  assert.equal((await grown(99)).status, 200);
+  assert.equal((await make(11, 1)).status, 201);
+});
+
 test('unless an administrator names others only domains that nobody has are open', async () => {
   const usual = await startTestServer();
   try {

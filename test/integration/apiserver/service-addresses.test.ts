@@ -48,7 +48,7 @@ for (const [what, address] of [
   ['cluster IP of the API', '10.96.0.1'],
   ['pod address', '10.244.1.2'],
   ['node address', '192.0.2.9'],
-  ['address of a master', '192.0.2.7'],
+  ['master address', '192.0.2.7'],
   ['pod address of a node with a range of its own', '10.9.3.8'],
 ] as const)
   test(`a ${what} is refused as an external IP though its range is allowed`, async () => {
@@ -78,4 +78,23 @@ test('an address that a Service has already is left alone, so that the rest of i
   assert.equal(another.status, 422);
   assert.match(another.text, /externalIPs\[1\]/);
   assert.doesNotMatch(another.text, /externalIPs\[0\]/);
+});
+
+test('an older Service of another namespace does not get an address and port that a Service has already', async () => {
+  assert.equal((await server.call('POST', '/api/v1/namespaces', { metadata: { name: 'bob' } })).status, 201);
+  const spec = { externalIPs: ['203.0.113.77'], ports: [{ port: 80 }] };
+  assert.equal((await create('older')).status, 201);
+  const bobs = '/api/v1/namespaces/bob/services';
+  assert.equal((await server.call('POST', bobs, { metadata: { name: 'web' }, spec })).status, 201);
+  const take = (name: string, change: object) =>
+    server.call('PATCH', `${services}/${name}`, { spec: change }, merge);
+  const refused = await take('older', { externalIPs: spec.externalIPs });
+  assert.equal(refused.status, 422, refused.text);
+  assert.match(refused.text, /203\.0\.113\.77 TCP 80.*belongs to a Service of the namespace bob/);
+  assert.equal((await create('new', '203.0.113.77')).status, 422);
+  const other = { ports: [{ port: 81 }], externalIPs: spec.externalIPs };
+  assert.equal((await take('older', other)).status, 200, 'another port of the address');
+  assert.equal((await take('older', { ports: [{ port: 80 }] })).status, 422, 'by a port');
+  assert.equal((await server.call('DELETE', `${bobs}/web`)).status, 200);
+  assert.equal((await take('older', { ports: [{ port: 80 }] })).status, 200);
 });

@@ -59,6 +59,18 @@ describe('routes', () => {
     assert.deepEqual(routes(ownLater), ['x.example: /b 10.96.0.20:80']);
   });
 
+  it('of a namespace are those of its oldest objects, up to 1000 paths, and cost no other namespace its own', () => {
+    const paths = Array.from({ length: 100 }, (_, n) => `/${n}=web:80`);
+    const many = Array.from({ length: 30 }, (_, n) => makeDns(`d${n}`, `h${n}.example`, paths));
+    const newest = { creationTimestamp: '2026-01-01T00:00:01Z' };
+    const late = makeDns('a', 'late.example', ['/=web:80'], newest);
+    const theirs = makeDns('t', 'theirs.example', ['/=web:80'], { ...newest, namespace: 'other' });
+    const served = routesOf([late, ...many, theirs], serviceOf);
+    assert.equal(served.length, 11);
+    assert.ok(served.some(({ host }) => host === 'theirs.example'));
+    assert.ok(!served.some(({ host }) => host === 'late.example'));
+  });
+
   it('lead to Services of the object’s own namespace alone', () => {
     assert.deepEqual(routes(makeDns('a', 'x.example', ['/=web:80'], { namespace: 'other' })), [
       'x.example: / -',

@@ -26,12 +26,11 @@ export const externalPort = (address: string, { protocol, port }: Pick<ServicePo
 export const isDelivered = ({ spec }: Service): boolean =>
   Boolean(spec.clusterIP) && spec.clusterIP !== 'None' && spec.type !== 'ExternalName';
 
-const externalPortsOf = (service: Service): readonly string[] =>
-  isDelivered(service)
-    ? externalAddresses(service).flatMap((address) =>
-        (service.spec.ports ?? []).map((port) => externalPort(address, port)),
-      )
-    : [];
+/** Returns the external addresses of the Service with each of its ports, also while nothing is delivered to it. */
+export const externalPortsOf = (service: Service): readonly string[] =>
+  externalAddresses(service).flatMap((address) =>
+    (service.spec.ports ?? []).map((port) => externalPort(address, port)),
+  );
 
 interface Rivals {
   holder: Service;
@@ -46,7 +45,7 @@ export class ExternalHolders {
   /** Takes the Service as it is now, or undefined when it has gone. Returns the keys of those that had, or now have, a port. */
   replace(key: ObjectKey, service: Service | undefined): ReadonlySet<ObjectKey> {
     const before = this.#portsOf.get(key) ?? [];
-    const now = service ? externalPortsOf(service) : [];
+    const now = service && isDelivered(service) ? externalPortsOf(service) : [];
     const changed = new Set<ObjectKey>();
     for (const port of new Set([...before, ...now])) {
       const old = this.holder(port);

@@ -29,8 +29,21 @@ function node(name: string, ready: 'True' | 'False' | 'Unknown', served: string)
   return { ...made, status: { ...made.status, conditions } };
 }
 const serving = [node('n1', 'True', 'True Serving')];
-const plan = (dns: Dns, time = now, nodes: readonly Node[] = serving, holder = 'shop') =>
-  planDnsStatus(dns, { serviceOf: find, clusterDomain: 'cluster.local', holder, nodes, now: time });
+const plan = (
+  dns: Dns,
+  time = now,
+  nodes: readonly Node[] = serving,
+  holder = 'shop',
+  isWithinLimit = true,
+) =>
+  planDnsStatus(dns, {
+    serviceOf: find,
+    clusterDomain: 'cluster.local',
+    holder,
+    isWithinLimit,
+    nodes,
+    now: time,
+  });
 
 it('whatever a node says of Dns objects makes it another, and nothing else does', () => {
   const print = (...said: Parameters<typeof node>) => servingFingerprint(node(...said));
@@ -98,6 +111,12 @@ describe('the status of a Dns', () => {
       'host a.example is not served for this object: it belongs to the namespace first, which has the oldest Dns for it';
     assert.deepEqual(problem, { reason: 'HostTaken', message });
     assert.equal(status.conditions?.[0]?.status, 'False');
+  });
+
+  it('says that the namespace has more paths than are served', () => {
+    const { problem } = plan(makeDns('one', 'a.example', ['/=web:80']), now, serving, 'shop', false);
+    const message = 'the namespace has more than 1000 paths of Dns objects: only the oldest are served';
+    assert.deepEqual(problem, { reason: 'TooManyPaths', message });
   });
 
   it('reports a problem once, and again when it changes', () => {

@@ -54,6 +54,27 @@ test('those of a host are looked at when it becomes the host of another namespac
   assert.deepEqual(world.keysOf(dnsResource, later), ['other/later']);
 });
 
+test('those of a namespace are looked at while it has more paths than are served, and once it no longer has', async () => {
+  world.put(nodeResource, serving('n1'));
+  world.put(serviceResource, web);
+  const one = world.stored(dnsResource, key);
+  assert.ok(one);
+  world.keysOf(dnsResource, one);
+  const paths = Array.from({ length: 1000 }, (_, n) => `/${n}=web:80`);
+  const young = { creationTimestamp: '2026-02-01T00:00:00Z' };
+  const many = world.put(dnsResource, makeDns('many', 'm.example', paths, young));
+  const both = [`${namespace}/many`, key];
+  assert.deepEqual([...world.keysOf(dnsResource, many)].sort(), both.sort());
+  await world.reconcile(`${namespace}/many`);
+  const reason = () => world.stored(dnsResource, `${namespace}/many`)?.status?.conditions?.[0]?.reason;
+  assert.equal(reason(), 'TooManyPaths');
+  world.sync(dnsResource);
+  world.seen.remove(dnsResource, key);
+  assert.deepEqual(world.keysOf(dnsResource, one), [key, `${namespace}/many`]);
+  await world.reconcile(`${namespace}/many`);
+  assert.equal(reason(), 'Routed');
+});
+
 test('one whose host is of another namespace says whose it is', async () => {
   world.put(nodeResource, serving('n1'));
   world.put(serviceResource, web);
