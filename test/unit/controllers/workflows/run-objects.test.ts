@@ -136,6 +136,20 @@ describe('a task that is an object', () => {
     server.refuse = (verb) => (verb === 'create' ? newAlreadyExists(jobResource, 'x') : undefined);
     assert.equal(await tasks.look(run, task('job')), undefined);
   });
+  it('goes on where a quota is full with it, and fails where it is full with another’s', async () => {
+    for (const [type, kind] of [
+      ['workflow', workflowRunResource],
+      ['job', jobResource],
+    ] as const) {
+      const { server, objects: tasks } = objects();
+      assert.equal(await tasks.look(run, task(type)), undefined);
+      const [made] = server.all<KubeObject>(kind as never);
+      server.refuse = (verb) => (verb === 'create' ? newForbidden(kind, 'x', 'exceeded quota') : undefined);
+      assert.equal(await tasks.look(run, task(type)), undefined, `${type}: the cache does not show it yet`);
+      server.store(kind as never, { ...made, spec: {}, metadata: meta(made?.metadata.name ?? '') } as never);
+      assert.match(JSON.stringify(await tasks.look(run, task(type))), /Task.Refused.*exceeded quota/);
+    }
+  });
   it('of another namespace is asked for as the account of the workflow', async () => {
     const { server, objects: tasks } = objects();
     const own = workflow({}, { serviceAccountName: 'robot' });
