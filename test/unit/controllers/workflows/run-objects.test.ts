@@ -163,14 +163,14 @@ describe('a task that is an object', () => {
     );
   });
 
-  /** What is asked of reviews for a task in the namespace `other`, as VERB RESOURCE; those in `allowed` are granted. */
+  /** Rights that are asked for a task in the namespace `other`, as VERB RESOURCE.GROUP NAME; `allowed` are granted. */
   async function reviewed(type: Task['resource']['type'], allowed: readonly string[]) {
     const { context } = world();
     const asked: string[] = [];
     const reviews = {
       create: async ({ spec }: { spec: { resourceAttributes: Record<string, string> } }) => {
-        const { verb, resource, subresource = '' } = spec.resourceAttributes;
-        const right = `${verb} ${resource}${subresource && `/${subresource}`}`;
+        const { verb, group, resource, subresource = '', name = '' } = spec.resourceAttributes;
+        const right = `${verb} ${resource}.${group}${subresource && `/${subresource}`}${name && ` ${name}`}`;
         asked.push(right);
         return { spec, status: { allowed: allowed.includes(right) } };
       },
@@ -180,9 +180,9 @@ describe('a task that is an object', () => {
     return { may: await new TaskObjects({ ...context, client }).mayUse(run, undefined, one), asked };
   }
   const rights = {
-    function: ['create functions/invoke'],
-    workflow: ['create workflowruns'],
-    job: ['get cronjobs', 'create jobs'],
+    function: ['create functions.minik8s.io/invoke c'],
+    workflow: ['create workflowruns.minik8s.io'],
+    job: ['get cronjobs.batch c', 'create jobs.batch'],
   } as const;
   for (const [type, needed] of Object.entries(rights) as [keyof typeof rights, readonly string[]][]) {
     it(`a ${type} of another namespace needs each of: ${needed.join(', ')}`, async () => {
