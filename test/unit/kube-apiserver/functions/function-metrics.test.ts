@@ -56,7 +56,7 @@ describe('calls of a function', () => {
       ...['10', '30', '60', '300', '+Inf'],
     ]);
     const help = page().matchAll(/^# HELP minik8s_function_(\S+) (.*)$/gm);
-    const said = new Map([...help].map(([, name, text = '']) => [name, text]));
+    const said = new Map([...help].map(([, name = '', text = '']) => [name, text]));
     assert.ok(said.size >= 4, [...said.keys()].join());
     for (const [name, text] of said) assert.ok(text.length > 20, name);
     assert.doesNotMatch(page(), /^# HELP \S+ ?$/m);
