@@ -38,6 +38,25 @@ export const controllers: readonly Equivalent[] = [
     change: "'' → 'mutated'",
     because: 'the key of a connection has both',
   },
+  {
+    file: 'src/controllers/functions/function.ts',
+    line: 'return plan.again === undefined ? undefined : { requeueAfter: plan.again };',
+    change: 'plan.again === undefined → false',
+    because: 'a result without a time is no result',
+  },
+  {
+    file: 'src/controllers/functions/instance-plan.ts',
+    line: "const { runtime = 'python' } = spec;",
+    change: "'python' → ''",
+    because: 'a version that instances wait for has a runtime',
+  },
+  {
+    file: 'src/controllers/functions/warm-pool-plan.ts',
+    line: 'if (!runtime || !baseImage || warmProblem(version) !== undefined) return [];',
+    change:
+      '!runtime || !baseImage || warmProblem(version) !== undefined → (warmProblem(version) !== undefined)',
+    because: 'warmProblem names a version without a runtime; the rest is for types',
+  },
   ...['missing >= 0 → missing > 0', '0 → 1'].map((change) => ({
     file: 'src/controllers/workloads/replicas/replicas-plan.ts',
     line: 'if (missing >= 0) return { create: Math.min(missing, burstReplicas), remove: [] };',

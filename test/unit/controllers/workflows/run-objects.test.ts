@@ -136,6 +136,20 @@ describe('a task that is an object', () => {
     server.refuse = (verb) => (verb === 'create' ? newAlreadyExists(jobResource, 'x') : undefined);
     assert.equal(await tasks.look(run, task('job')), undefined);
   });
+  it('goes on where a quota is full with it, and fails where it is full with another’s', async () => {
+    for (const [type, kind] of [
+      ['workflow', workflowRunResource],
+      ['job', jobResource],
+    ] as const) {
+      const { server, objects: tasks } = objects();
+      assert.equal(await tasks.look(run, task(type)), undefined);
+      const [made] = server.all<KubeObject>(kind as never);
+      server.refuse = (verb) => (verb === 'create' ? newForbidden(kind, 'x', 'exceeded quota') : undefined);
+      assert.equal(await tasks.look(run, task(type)), undefined, `${type}: the cache does not show it yet`);
+      server.store(kind as never, { ...made, spec: {}, metadata: meta(made?.metadata.name ?? '') } as never);
+      assert.match(JSON.stringify(await tasks.look(run, task(type))), /Task.Refused.*exceeded quota/);
+    }
+  });
   it('of another namespace is asked for as the account of the workflow', async () => {
     const { server, objects: tasks } = objects();
     const own = workflow({}, { serviceAccountName: 'robot' });
@@ -149,14 +163,14 @@ describe('a task that is an object', () => {
     );
   });
 
-  /** What is asked of reviews for a task in the namespace `other`, as VERB RESOURCE; those in `allowed` are granted. */
+  /** Rights that are asked for a task in the namespace `other`, as VERB RESOURCE.GROUP NAME; `allowed` are granted. */
   async function reviewed(type: Task['resource']['type'], allowed: readonly string[]) {
     const { context } = world();
     const asked: string[] = [];
     const reviews = {
       create: async ({ spec }: { spec: { resourceAttributes: Record<string, string> } }) => {
-        const { verb, resource, subresource = '' } = spec.resourceAttributes;
-        const right = `${verb} ${resource}${subresource && `/${subresource}`}`;
+        const { verb, group, resource, subresource = '', name = '' } = spec.resourceAttributes;
+        const right = `${verb} ${resource}.${group}${subresource && `/${subresource}`}${name && ` ${name}`}`;
         asked.push(right);
         return { spec, status: { allowed: allowed.includes(right) } };
       },
@@ -166,9 +180,9 @@ describe('a task that is an object', () => {
     return { may: await new TaskObjects({ ...context, client }).mayUse(run, undefined, one), asked };
   }
   const rights = {
-    function: ['create functions/invoke'],
-    workflow: ['create workflowruns'],
-    job: ['get cronjobs', 'create jobs'],
+    function: ['create functions.minik8s.io/invoke c'],
+    workflow: ['create workflowruns.minik8s.io'],
+    job: ['get cronjobs.batch c', 'create jobs.batch'],
   } as const;
   for (const [type, needed] of Object.entries(rights) as [keyof typeof rights, readonly string[]][]) {
     it(`a ${type} of another namespace needs each of: ${needed.join(', ')}`, async () => {

@@ -57,6 +57,10 @@ describe('demandOf', () => {
   it('is maxScale at most', () => assert.equal(instances(spec({ maxScale: 3 }), begun(50, 0), 0), 3));
   it('goes on to the target when the load stays', () =>
     assert.equal(instances(spec(), begun(50, 0), 10_000), Math.ceil(50 / 7)));
+  it('sees a rise within a tenth of the window', () => {
+    const load = ended(12, 1000, begun(12, 0));
+    assert.equal(instances(spec({ target: 1 }), load, 1000), 4, '12 for 1 s of 3 s');
+  });
   it('is held for a window after the load has gone', () => {
     const meter = begun(50, 0);
     assert.equal(instances(spec(), meter, 0), 5);

@@ -55,10 +55,11 @@ export class FakeCache {
     }
   }
 
-  remove(object: KubeObject): void {
+  remove(object: KubeObject, isSeen = true): void {
     const ref = object.kind === 'Pod' ? podResource : functionResource;
     const key = storageKey(ref, 'default', object.metadata.name);
     this.#objects.delete(key);
+    if (!isSeen) return;
     const event = { key, current: { object }, previous: { object } };
     for (const [watch, prefix] of [...this.watches])
       if (key.startsWith(prefix)) watch.onEvents([event as unknown as CacheEvent], ++this.revision);

@@ -113,6 +113,27 @@ describe('calls', () => {
       assert.equal(taken.length, before + 1);
     }
   });
+  it('wait for the instance that may be tried first', async () => {
+    const { clock, calls, taken, call } = world();
+    calls.instances.set([pod('one'), pod('two')]);
+    const [one, two] = ['one', 'two'].map((name) => calls.instances.known(pod(name).metadata.uid));
+    Object.assign(one ?? {}, { notBefore: 500 });
+    Object.assign(two ?? {}, { notBefore: 20 });
+    call('a');
+    await clock.advance(19);
+    assert.deepEqual(taken, []);
+    await clock.advance(1);
+    assert.deepEqual(taken, ['a@two']);
+  });
+  it('are idle since the last one ended, whatever changes of the function meanwhile', async () => {
+    const { clock, calls, call } = world();
+    call('a').end();
+    await clock.advance(50_000);
+    calls.update({ metadata: { name: 'f' }, spec: { ...spec, maxScale: 5 } } as unknown as Fn);
+    assert.equal(calls.demand().instances, 1);
+    await clock.advance(10_000);
+    assert.equal(calls.demand().instances, 0);
+  });
   it('whose caller has left do not get a place', async () => {
     const { clock, calls, taken, call } = world();
     const [a, b] = [call('a'), call('b')];

@@ -23,7 +23,7 @@ function world(called: readonly FunctionCalls[] = []) {
       .split('\n')
       .filter((line) => line.startsWith(`minik8s_function_${name}{`))
       .map((line) => line.slice(`minik8s_function_${name}`.length));
-  return { metrics, clock, lines };
+  return { metrics, clock, lines, page: () => [...registry.pieces()].join('') };
 }
 
 describe('calls of a function', () => {
@@ -45,6 +45,21 @@ describe('calls of a function', () => {
     assert.deepEqual(lines('cold_starts_total'), [`${f}} 1`, `${g}} 0`]);
     assert.deepEqual(lines('call_duration_seconds_sum'), [`${f}} 2`, `${g}} 0`]);
     assert.deepEqual(lines('call_duration_seconds_count'), [`${f}} 2`, `${g}} 1`]);
+  });
+
+  it('are in buckets from a millisecond to five minutes, and each family says what it is', () => {
+    const { metrics, lines, page } = world([callsOf('f', 2, 1)]);
+    metrics.begin(callsOf('f', 1))(200);
+    const buckets = lines('call_duration_seconds_bucket').map((line) => /le="([^"]+)"/.exec(line)?.[1]);
+    assert.deepEqual(buckets, [
+      ...['0.001', '0.0025', '0.005', '0.01', '0.025', '0.05', '0.1', '0.25', '0.5', '1', '2.5', '5'],
+      ...['10', '30', '60', '300', '+Inf'],
+    ]);
+    const help = page().matchAll(/^# HELP minik8s_function_(\S+) (.*)$/gm);
+    const said = new Map([...help].map(([, name = '', text = '']) => [name, text]));
+    assert.ok(said.size >= 4, [...said.keys()].join());
+    for (const [name, text] of said) assert.ok(text.length > 20, name);
+    assert.doesNotMatch(page(), /^# HELP \S+ ?$/m);
   });
 
   it('are forgotten with their function, and those of the others stay', () => {

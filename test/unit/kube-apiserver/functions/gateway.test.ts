@@ -1,7 +1,8 @@
 /** What a gateway asks for and whom it gives calls to, as the cache changes. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { newStatusError } from '../../../../src/apimachinery/status-error.ts';
+import { functionResource } from '../../../../src/api/minik8s/v1/function.ts';
+import { newNotFound, newStatusError } from '../../../../src/apimachinery/status-error.ts';
 import { silentLogger } from '../../../../src/base/log.ts';
 import { Gateway } from '../../../../src/kube-apiserver/functions/gateway.ts';
 import { InstanceConnections } from '../../../../src/kube-apiserver/functions/instance-connections.ts';
@@ -100,6 +101,17 @@ describe('a gateway', () => {
     state.fault = undefined;
     await clock.advance(1000);
     assert.equal(written.at(-1), null, 'also that none is needed any more');
+  });
+  it('refuses calls of a function that is gone where it asks for instances, before its watch shows that', async () => {
+    const { cache, clock, call, state } = world();
+    state.fault = newNotFound(functionResource, 'f');
+    cache.remove(fn(), false);
+    cache.put(fn(), false);
+    const one = call();
+    cache.remove(fn(), false);
+    await clock.settle();
+    assert.match(one.result.error ?? '', /not found/);
+    assert.deepEqual([cache.watches.size, clock.pending], [0, 0]);
   });
   it('asks for nothing any more that it asked for before it was started again', async () => {
     const { gateway, clock, written, cache } = world(

@@ -1,5 +1,6 @@
 /** Calls of instances that refuse, break off, hang and go, by a clock of the test: each is made once, and leaves no place behind. */
 import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
 import { describe, it } from 'node:test';
 import { StatusError } from '../../../../src/apimachinery/status-error.ts';
 import type { CallOutcome, Place } from '../../../../src/base/placed-calls.ts';
@@ -50,7 +51,10 @@ describe('a call', () => {
   it('is answered, with what it was asked, and its place is free then', async () => {
     const { programs, clock, call } = world();
     const program = programs.add('one');
-    const headers = new Headers({ 'function-name': 'forged', 'x-own': '1', 'function-call-id': 'mine' });
+    const headers = new Headers({
+      ...{ 'function-name': 'forged', 'x-own': '1', 'function-call-id': 'mine', 'content-length': '99' },
+      ...{ 'transfer-encoding': 'chunked', 'function-trigger-depth': '9' },
+    });
     const result = call({ headers });
     await clock.settle();
     assert.deepEqual(result, { status: 200, text: 'one' });
@@ -62,12 +66,46 @@ describe('a call', () => {
       'function-call-id': id,
     } = asked?.headers ?? {};
     assert.deepEqual([name, namespace, id, asked?.headers['x-own']], ['f', 'default', 'mine', '1']);
-    assert.equal(asked?.headers['content-length'], '2');
+    const { 'content-length': length, 'transfer-encoding': coding } = asked?.headers ?? {};
+    assert.deepEqual([length, coding], ['2', undefined]);
+    assert.equal(asked?.headers['function-trigger-depth'], undefined, 'only the cluster says it');
     assert.equal(programs.underWay('one'), 0);
     assert.equal(program.connections.size, 1, 'its connection is kept for the next one');
-    call();
+    call({ isDelivery: true, headers: new Headers({ 'function-trigger-depth': '9' }) });
     await clock.settle();
     assert.deepEqual([program.asked.length, program.connections.size], [2, 1]);
+    assert.equal(program.asked[1]?.headers['function-trigger-depth'], '9');
+  });
+  it('of an instance with another address than before leaves no connection to the one before', async () => {
+    const { programs, clock, call } = world();
+    const program = programs.add('one');
+    call();
+    await clock.settle();
+    const before = [...program.connections];
+    programs.cache.put({ ...pod('one'), status: { ...pod('one').status, podIP: '10.0.0.2' } } as never);
+    call();
+    await clock.settle();
+    assert.equal(program.asked.length, 2);
+    assert.deepEqual([before.length, program.connections.size, before[0]?.destroyed], [1, 1, true]);
+  });
+  it('whose body comes bit by bit is passed on whole, and never twice', async () => {
+    for (const isRefused of [false, true]) {
+      const { programs, clock, call } = world();
+      const program = programs.add('one');
+      if (isRefused) program.answer = refusing('busy');
+      const result = call({ body: Readable.from([Buffer.from('a'), Buffer.from('b')]) });
+      await clock.advance(1000);
+      assert.deepEqual([result.status, program.asked.length], [isRefused ? 503 : 200, 1]);
+      assert.equal(program.asked[0]?.body, 'ab');
+      assert.equal(programs.underWay('one'), 0);
+    }
+  });
+  it('whose body turns out too large is refused', async () => {
+    const { programs, clock, call } = world();
+    const program = programs.add('one');
+    const result = call({ body: Readable.from(Array.from({ length: 17 }, () => Buffer.alloc(1024 * 1024))) });
+    await clock.advance(1000);
+    assert.deepEqual([result.code, program.asked.length, programs.underWay('one')], [413, 0, 0]);
   });
   it('without a body says so where its method may have one, and by HEAD holds no place', async () => {
     const { programs, clock, call } = world();
@@ -193,17 +231,21 @@ describe('a placed call', () => {
   }
 
   it('has its place at an instance that listens, and gives it back', async () => {
-    const { programs, clock, placed, calls, named } = world();
+    const { programs, clock, calls, named, over } = world();
     const program = programs.add('one');
     program.isDeaf = true;
-    assert.equal(await placed(), undefined);
+    const places: Place[] = [];
+    const place = () => void calls.place(named, over.signal).then((one) => places.push(one));
+    place();
+    await clock.advance(1000);
+    assert.deepEqual([places.length, programs.underWay('one')], [0, 0]);
     program.isDeaf = false;
     await clock.advance(1000);
-    assert.deepEqual([programs.underWay('one'), calls.hasRoom(named)], [1, false]);
+    assert.deepEqual([places.length, programs.underWay('one'), calls.hasRoom(named)], [1, 1, false]);
     assert.equal(program.asked.length, 0);
-    const { programs: others, placed: place, calls: more } = world();
+    const { programs: others, placed, calls: more } = world();
     others.add('one');
-    const held = await place();
+    const held = await placed();
     assert.deepEqual([held?.instance, others.underWay('one'), more.hasRoom(named)], ['uid-one', 1, false]);
     held?.release();
     held?.release();

@@ -224,6 +224,11 @@ describe('so many events wait at most', () => {
     assert.deepEqual(await refused('AlreadyExists', 409), first);
     await assert.rejects(refused('Conflict', 409), { name: 'StatusError' });
   });
+  it('dead letters do not wait', async () => {
+    const dead = { object: { ...pending, spec: { replays: 0 }, status: { phase: 'Failed' } } };
+    const cache = { index: () => ({ get: () => Array(2000).fill(dead) }) } as unknown as Cache;
+    await new Intake({ cache, handler: async () => new Response('{}') }).take(trigger, happening(1));
+  });
   it('the thousandth is taken, and the one after it not', async () => {
     const intake = (count: number) =>
       new Intake({ cache: cacheOf(() => count), handler: async () => new Response('{}') });
