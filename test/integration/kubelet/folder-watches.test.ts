@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { FolderWatch } from '../../../src/api/minik8s/v1/folder-watch.ts';
 import { systemClock } from '../../../src/base/clock.ts';
@@ -201,4 +201,18 @@ test('what is remembered of watches that are gone is removed, and drafts of an a
     const names = readdirSync(memory).toSorted();
     return JSON.stringify(names) === JSON.stringify(['default.w.json', 'notes']);
   });
+});
+
+test('memory that cannot be tidied is told, and a folder is watched when it can be remembered', async (context) => {
+  const { folder, told, memory, list, passes, log } = start(context);
+  mkdirSync(dirname(memory), { recursive: true });
+  writeFileSync(memory, 'no folder');
+  writeFileSync(join(folder, 'a'), 'text');
+  list('one');
+  await passes('it is told', () =>
+    log.of('warn').some(({ message }) => message === 'cannot remove what was remembered of folders'),
+  );
+  rmSync(memory);
+  await passes('the file is told', () => told.length > 0);
+  assert.deepEqual(told, ['created a']);
 });

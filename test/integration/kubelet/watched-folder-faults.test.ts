@@ -253,3 +253,10 @@ test('an agent that ended before it remembered tells it again under the same nam
   assert.deepEqual([told(), asked.length], [['created a'], 4]);
   assert.equal(log.of('warn').filter(({ message }) => /cannot read what was told/.test(message)).length, 2);
 });
+
+test('a folder with more than a thousand folders is not watched, and says so', async (context) => {
+  const { folder, said, passes } = start(context, { recursive: true });
+  for (let i = 0; i < 1000; i++) mkdirSync(join(folder, `d${i}`));
+  await passes('it is told', () => said.at(-1)?.reason === 'TooManyFiles');
+  assert.equal(said.at(-1)?.message, 'it has more folders; at most 1000 are watched');
+});

@@ -7,6 +7,7 @@ import { batchScript, buildScript, jobProgram, sbatchOptions } from '../../../sr
 import { chooseResults } from '../../../src/slurm/choose-results.ts';
 import { connectionSettings } from '../../../src/slurm/connection-settings.ts';
 import { listedFiles } from '../../../src/slurm/host-answers.ts';
+import { folderOf } from '../../../src/slurm/host-scripts.ts';
 import type { Step } from '../../../src/slurm/job-plan.ts';
 import { mostChunk, slurmFileKinds } from '../../../src/slurm/job-store.ts';
 import { fingerprint, hostKeys, signatures } from '../../../src/slurm/known-hosts.ts';
@@ -232,4 +233,16 @@ it('a step that failed is told in its condition, unless the connection or nothin
     assert.equal(told('cancel', new NotNow(type, 'X', 'y')), undefined);
   for (const error of [new ConnectionError('HostAway', 'x'), new NotWritten('x')])
     assert.equal(told('submit', error), undefined);
+});
+
+it('the folder of a job is below the home, or where the job says, and has its uid', () => {
+  for (const [workDir, folder] of [
+    [undefined, '.minik8s/default'],
+    ['~', '.'],
+    ['~/runs/', 'runs'],
+    ['runs//', 'runs'],
+    ['/scratch/me', '/scratch/me'],
+    ['~other', '~other'],
+  ] as const)
+    assert.equal(folderOf(jobOf({ workDir })), `${folder}/add-u-1`);
 });

@@ -21,3 +21,19 @@ it('those that it has, of which the folder is known, until they end or are delet
   assert.ok(!followed({}, true) && !followed({ phase: 'Fetching' }) && !followed({ phase: 'Failed' }));
   assert.ok(!followed({ jobID: undefined }) && !followed({ workDir: undefined }));
 });
+
+it('a job that the client sees first waits, accepted at that time; another is as the cluster has it', () => {
+  const job: SlurmJob = {
+    ...{ namespace: 'a', name: 'b', uid: 'c', spec: {} },
+    status: undefined,
+    deleting: false,
+  };
+  const now = Date.UTC(2026, 0, 1);
+  const { status, written } = new JobEntry(job, now, new SeededRandom(1));
+  assert.deepEqual(
+    [status, written],
+    [{ phase: 'Waiting', acceptedTime: '2026-01-01T00:00:00Z' }, undefined],
+  );
+  const known: SlurmJobStatus = { phase: 'Running', acceptedTime: '2025-01-01T00:00:00Z' };
+  assert.equal(new JobEntry({ ...job, status: known }, now, new SeededRandom(1)).status, known);
+});
