@@ -21,7 +21,8 @@ function historyOf(
   for (const [revision, at] of events) history.add(event(revision), at);
   return history;
 }
-const kept = (history: EventHistory) => history.after(history.startOf('/'), '/').map(({ revision }) => revision);
+const kept = (history: EventHistory) =>
+  history.after(history.startOf('/'), '/').map(({ revision }) => revision);
 
 describe('the history of events', () => {
   const events = [
