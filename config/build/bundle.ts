@@ -27,8 +27,9 @@ const threadSources: Readonly<Record<ThreadName, string>> = {
   'jsonata-worker': 'src/states-language/jsonata/worker.ts',
 };
 
-/** The application that has a command, by the command's file. */
-const applicationOf = (file: string): ApplicationName => (file.startsWith('src/cli/') ? 'client' : 'server');
+/** The application that has a module which main asks for. */
+const applicationOf = (file: string): ApplicationName =>
+  file.startsWith('src/roles/') ? 'server' : 'client';
 
 /** Writes main.cjs, the applications and the threads' files to `outdir`. Throws what esbuild says, with the file and line. */
 export async function bundle({ root, outdir, version }: BundleOptions): Promise<Bundles> {
@@ -87,7 +88,7 @@ function commandsFromApplications(root: string, commands: Set<string>): Plugin {
   return {
     name: 'commands-from-applications',
     setup(context) {
-      context.onResolve({ filter: /^\.\// }, ({ kind, path, resolveDir }) => {
+      context.onResolve({ filter: /^\.\.?\// }, ({ kind, path, resolveDir }) => {
         if (kind !== 'dynamic-import') return undefined;
         const file = relative(root, join(resolveDir, path));
         commands.add(file);

@@ -34,61 +34,77 @@ async function engine(context: TestContext) {
     response.writeHead(status, { 'content-type': 'application/json' });
     response.end(body === undefined ? '' : JSON.stringify(body));
   };
+  interface Asked {
+    readonly url: URL;
+    readonly body: Buffer;
+    readonly response: ServerResponse;
+  }
+  const ofEngine: Readonly<Record<string, (asked: Asked) => void>> = {
+    'GET /version': ({ response }) => answer(response, 200, { ApiVersion: '1.44', MinAPIVersion: '1.24' }),
+    'POST /containers/create': ({ url, body, response }) => {
+      const made = `c${next++}`;
+      const name = url.searchParams.get('name') ?? '';
+      containers.set(made, { name, body: JSON.parse(body.toString()), files: [] });
+      answer(response, 201, { Id: made });
+    },
+    'GET /containers/json': ({ url, response }) => {
+      const [wanted = ''] = (JSON.parse(url.searchParams.get('filters') ?? '{}').name ?? []) as string[];
+      const found = [...containers].filter(([, { name }]) => new RegExp(wanted).test(`/${name}`));
+      const all = found.map(([Id]) => ({ Id }));
+      answer(response, 200, all);
+    },
+    'GET /images/json': ({ response }) => {
+      const all = [...images].map(([name, Labels]) => ({ Id: `id-${name}`, RepoTags: [name], Labels }));
+      answer(response, 200, all);
+    },
+    'POST /commit': ({ url, response }) => {
+      const made = containers.get(url.searchParams.get('container') ?? '');
+      const name = `${url.searchParams.get('repo')}:${url.searchParams.get('tag')}`;
+      images.set(name, (made?.body.Labels ?? {}) as Record<string, string>);
+      answer(response, 201, { Id: 'image' });
+    },
+  };
+  const ofContainer: Readonly<
+    Record<string, (container: Container, id: string, asked: Asked) => void | Promise<void>>
+  > = {
+    'PUT /archive': ({ files }, _, { url, body, response }) => {
+      files.push(`${url.searchParams.get('path')} ${body.toString()}`);
+      answer(response, 200);
+    },
+    'POST /start': (_, __, { response }) => answer(response, 204),
+    'POST /kill': (_, __, { response }) => {
+      world.killed = true;
+      world.end();
+      answer(response, 204);
+    },
+    'POST /wait': async (_, __, { response }) => {
+      await world.ends;
+      answer(response, 200, { StatusCode: world.exitCode });
+    },
+    'DELETE /container': (_, id, { response }) => {
+      containers.delete(id);
+      answer(response, 204);
+    },
+  };
+  const serve = (call: string, id: string, from: Asked): void | Promise<void> => {
+    if (call === world.failing) return answer(from.response, 500, { message: 'the disk is full' });
+    if (ofEngine[call]) return ofEngine[call](from);
+    const container = containers.get(id);
+    if (!container) return answer(from.response, 404, { message: 'no such container' });
+    if (ofContainer[call]) return ofContainer[call](container, id, from);
+    answer(from.response, 404, { message: `no ${call}` });
+  };
   const server = createServer((request: IncomingMessage, response) => {
     const parts: Buffer[] = [];
     request.on('data', (part: Buffer) => parts.push(part));
-    request.on('end', async () => {
+    request.on('end', () => {
       const url = new URL(request.url ?? '', 'http://engine');
       const path = url.pathname.replace(/^\/v[\d.]+/, '');
       const [, kind, id = '', verb = ''] = path.split('/');
-      const call = `${request.method} ${kind === 'containers' && id !== 'create' && id !== 'json' ? `/${verb || 'container'}` : path}`;
+      const isOfOne = kind === 'containers' && id !== 'create' && id !== 'json';
+      const call = `${request.method} ${isOfOne ? `/${verb || 'container'}` : path}`;
       asked.push(call);
-      if (call === world.failing) return answer(response, 500, { message: 'the disk is full' });
-      const body = parts.length > 0 ? Buffer.concat(parts) : Buffer.alloc(0);
-      if (call === 'GET /version') return answer(response, 200, { ApiVersion: '1.44', MinAPIVersion: '1.24' });
-      const container = containers.get(id);
-      if (call === 'POST /containers/create') {
-        const made = `c${next++}`;
-        containers.set(made, { name: url.searchParams.get('name') ?? '', body: JSON.parse(body.toString()), files: [] });
-        return answer(response, 201, { Id: made });
-      }
-      if (call === 'GET /containers/json') {
-        const [wanted = ''] = (JSON.parse(url.searchParams.get('filters') ?? '{}').name ?? []) as string[];
-        const found = [...containers].filter(([, { name }]) => new RegExp(wanted).test(`/${name}`));
-        return answer(response, 200, found.map(([Id]) => ({ Id })));
-      }
-      if (call === 'GET /images/json')
-        return answer(
-          response,
-          200,
-          [...images].map(([name, Labels]) => ({ Id: `id-${name}`, RepoTags: [name], Labels })),
-        );
-      if (call === 'POST /commit') {
-        const made = containers.get(url.searchParams.get('container') ?? '');
-        const name = `${url.searchParams.get('repo')}:${url.searchParams.get('tag')}`;
-        images.set(name, (made?.body.Labels ?? {}) as Record<string, string>);
-        return answer(response, 201, { Id: 'image' });
-      }
-      if (!container) return answer(response, 404, { message: 'no such container' });
-      if (call === 'PUT /archive') {
-        container.files.push(`${url.searchParams.get('path')} ${body.toString()}`);
-        return answer(response, 200);
-      }
-      if (call === 'POST /start') return answer(response, 204);
-      if (call === 'POST /kill') {
-        world.killed = true;
-        world.end();
-        return answer(response, 204);
-      }
-      if (call === 'POST /wait') {
-        await world.ends;
-        return answer(response, 200, { StatusCode: world.exitCode });
-      }
-      if (call === 'DELETE /container') {
-        containers.delete(id);
-        return answer(response, 204);
-      }
-      answer(response, 404, { message: `no ${call}` });
+      void serve(call, id, { url, body: Buffer.concat(parts), response });
     });
   });
   server.on('upgrade', (request, socket) => {
@@ -121,7 +137,13 @@ async function engine(context: TestContext) {
     install: (signal = new AbortController().signal) =>
       builds.install(
         {
-          ...{ image: 'base', archive: Buffer.from('files'), command: ['pip'], workingDir: '/w', env: ['B=2'] },
+          ...{
+            image: 'base',
+            archive: Buffer.from('files'),
+            command: ['pip'],
+            workingDir: '/w',
+            env: ['B=2'],
+          },
           ...{ binds: ['/a:/a:ro'], onOutput: (data) => void output.push(Buffer.from(data).toString()) },
         },
         signal,
@@ -137,7 +159,10 @@ test('a commit leaves the image and no container, and where a call fails neither
     if (failing === '') await commit();
     else await assert.rejects(commit(), /the disk is full/, failing);
     assert.equal(containers.size, 0, failing);
-    assert.deepEqual([...images], failing === '' ? [['repo/f:1', { x: 'y', 'minik8s.io/built-by': 'node/1' }]] : []);
+    assert.deepEqual(
+      [...images],
+      failing === '' ? [['repo/f:1', { x: 'y', 'minik8s.io/built-by': 'node/1' }]] : [],
+    );
   }
 });
 

@@ -22,7 +22,10 @@ const image = 'minik8s.function/team/hello:abc';
 const versionOf = (spec: object = {}) =>
   ({
     metadata: { name: 'hello-1', namespace: 'team', uid: 'u' },
-    spec: { ...{ function: 'hello', runtime: 'python', handler: 'main.handler', baseImage: 'python:3', image }, ...spec },
+    spec: {
+      ...{ function: 'hello', runtime: 'python', handler: 'main.handler', baseImage: 'python:3', image },
+      ...spec,
+    },
   }) as unknown as FunctionVersion;
 
 describe('the image of a function', () => {
@@ -39,7 +42,10 @@ describe('the image of a function', () => {
         'minik8s.io/content-hash': 'abc',
       },
     });
-    assert.deepEqual(imageConfig(versionOf({ handler: undefined }), 'nodejs').Entrypoint, ['node', '/minik8s/run.mjs']);
+    assert.deepEqual(imageConfig(versionOf({ handler: undefined }), 'nodejs').Entrypoint, [
+      'node',
+      '/minik8s/run.mjs',
+    ]);
     assert.equal(imageConfig(versionOf({ handler: undefined }), 'nodejs').Env[3], 'FUNCTION_HANDLER=');
   });
   it('has files and folders that belong to root, are of 1980, and nobody else writes to', () => {
@@ -59,7 +65,10 @@ describe('the image of a function', () => {
   });
   it('is not built without a runtime, a handler or a base', () => {
     for (const missing of ['runtime', 'handler', 'baseImage'])
-      assert.match(versionProblem(versionOf({ [missing]: undefined }), image) ?? '', /has no runtime, handler or baseImage/);
+      assert.match(
+        versionProblem(versionOf({ [missing]: undefined }), image) ?? '',
+        /has no runtime, handler or baseImage/,
+      );
     assert.deepEqual(functionNames(['python:3', image]), [image]);
     assert.equal(textOf(versionOf({ files: { a: 'x' } }), 'toString'), undefined);
     assert.equal(textOf(versionOf(), 'a'), undefined);
@@ -87,17 +96,28 @@ describe('a build', () => {
       'npm_config_cache=/minik8s/home/.npm',
     ];
     assert.deepEqual(ownVariables({}), own);
-    assert.deepEqual(ownVariables({ PIP_CONFIG_FILE: '/x' }), [...own, 'PIP_CONFIG_FILE=/minik8s/home/.pip/own.conf']);
+    assert.deepEqual(ownVariables({ PIP_CONFIG_FILE: '/x' }), [
+      ...own,
+      'PIP_CONFIG_FILE=/minik8s/home/.pip/own.conf',
+    ]);
     assert.deepEqual(ownVariables({ PIP_CONFIG_FILE: '/dev/null' }), [...own, 'PIP_CONFIG_FILE=/dev/null']);
     mkdirSync(join(home, 'wheels'));
-    const settings = { userconfig: join(home, 'npmrc'), globalconfig: join(home, 'none'), conf: join(home, 'pip.conf') };
+    const settings = {
+      userconfig: join(home, 'npmrc'),
+      globalconfig: join(home, 'none'),
+      conf: join(home, 'pip.conf'),
+    };
     writeFileSync(settings.userconfig, `cafile=${home}/missing.pem\n`);
     writeFileSync(settings.conf, `[global]\nfind-links = ${home}/wheels\n`);
     const { env, binds } = await machineSettings({
       ...{ HOME: home, PIP_INDEX_URL: 'https://x/simple', SECRET: 'no', PIP_CONFIG_FILE: settings.conf },
       ...{ npm_config_userconfig: settings.userconfig, npm_config_globalconfig: settings.globalconfig },
     });
-    assert.deepEqual(env, ['PIP_INDEX_URL=https://x/simple', ...own, 'PIP_CONFIG_FILE=/minik8s/home/.pip/own.conf']);
+    assert.deepEqual(env, [
+      'PIP_INDEX_URL=https://x/simple',
+      ...own,
+      'PIP_CONFIG_FILE=/minik8s/home/.pip/own.conf',
+    ]);
     assert.deepEqual(
       binds.filter((bind) => bind.includes(home)),
       [
@@ -108,10 +128,23 @@ describe('a build', () => {
     );
   });
   it('of packages of Node runs none of their scripts, and reads locks of versions 2 and 3', () => {
-    const flags = ['--ignore-scripts', '--omit=dev', '--no-audit', '--no-fund', '--no-update-notifier', '--no-progress'];
+    const flags = [
+      '--ignore-scripts',
+      '--omit=dev',
+      '--no-audit',
+      '--no-fund',
+      '--no-update-notifier',
+      '--no-progress',
+    ];
     assert.deepEqual(npmCommand(true), ['npm', 'ci', ...flags]);
     assert.deepEqual(npmCommand(false), ['npm', 'install', ...flags]);
-    for (const lock of [{ packages: {} }, { lockfileVersion: 1, packages: {} }, { lockfileVersion: 3 }, { lockfileVersion: '3', packages: {} }, { lockfileVersion: 3, packages: [] }])
+    for (const lock of [
+      { packages: {} },
+      { lockfileVersion: 1, packages: {} },
+      { lockfileVersion: 3 },
+      { lockfileVersion: '3', packages: {} },
+      { lockfileVersion: 3, packages: [] },
+    ])
       assert.throws(() => portableLock(JSON.stringify(lock)), BuildError, JSON.stringify(lock));
     assert.throws(() => portableLock('{'), /package-lock.json is no JSON/);
     assert.throws(() => portableLock('[]'), /package-lock.json must be an object/);
