@@ -251,6 +251,10 @@ const clients = (address: string): readonly Trouble[] => [
     },
   },
   {
+    entry: 'take half of the store',
+    elsewhere: 'test/integration/apiserver/little-room.test.ts',
+  },
+  {
     entry: 'Unauthorized',
     errors: [{ line: 'ctl get nodes --token wrong', advice: 'ctl get nodes', ends: ready }],
   },

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RoomLevel } from '../../../src/storage/room-plan.ts';
 import { startTestServer } from '../../fixtures/api-server.ts';
+import { troubleText } from '../../fixtures/troubleshooting.ts';
 
 const maps = '/api/v1/namespaces/default/configmaps';
 const namespace = '/api/v1/namespaces/default';
@@ -71,7 +72,7 @@ describe('an API server whose store is almost full', () => {
       await server.clock.advance(10);
       const refused = await create(maps, 'd', 'x'.repeat(30_000));
       assert.equal(refused.status, 429);
-      assert.match(refused.text, /the objects of the namespace default take half of the store/);
+      assert.match(refused.text, troubleText('take half of the store'));
       const growing = { data: { text: 'x'.repeat(50_000) } };
       assert.equal((await server.call('PATCH', `${maps}/a`, growing, merge)).status, 429);
       const label = { metadata: { labels: { a: 'b' } } };
