@@ -40,15 +40,20 @@ export class FolderAlarm {
     this.#watch(path, `${dev}:${ino}`, pathOf(folder));
   }
 
-  /** Of the folders above the path the lowest that is there and to which no link leads. */
+  /**
+   * Of the folders above the path the lowest that is there and to which no link leads. What was made before that was watched is looked
+   * for once more: nothing else would say it.
+   */
   async addNearest(path: string): Promise<void> {
-    for (let at = path; ; at = dirname(at)) {
-      const folder = await openDirectory(at).catch(() => undefined);
-      if (folder) {
-        await using there = folder;
-        return await this.add(nearest, there);
-      }
-      if (at === dirname(at)) return;
+    let watched: string | undefined;
+    for (;;) {
+      const lowest = await lowestFolder(path);
+      if (lowest === undefined) return;
+      await using folder = lowest.folder;
+      if (lowest.path === watched) return;
+      watched = lowest.path;
+      await this.add(nearest, folder);
+      if (watched === path) return this.#onChange();
     }
   }
 
@@ -80,5 +85,13 @@ export class FolderAlarm {
   #drop(path: string): void {
     this.#watched.get(path)?.watcher.close();
     this.#watched.delete(path);
+  }
+}
+
+async function lowestFolder(path: string): Promise<{ path: string; folder: FileHandle } | undefined> {
+  for (let at = path; ; at = dirname(at)) {
+    const folder = await openDirectory(at).catch(() => undefined);
+    if (folder) return { path: at, folder };
+    if (at === dirname(at)) return undefined;
   }
 }

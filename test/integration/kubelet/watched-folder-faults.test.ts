@@ -10,6 +10,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -18,6 +19,7 @@ import { triggerEventResource } from '../../../src/api/minik8s/v1/trigger-event.
 import { newAlreadyExists, newNotFound, newStatusError } from '../../../src/apimachinery/status-error.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import type { Client } from '../../../src/client/client.ts';
+import { FolderAlarm } from '../../../src/kubelet/folders/folder-alarm.ts';
 import { FolderMemory } from '../../../src/kubelet/folders/folder-memory.ts';
 import { WatchedFolder } from '../../../src/kubelet/folders/watched-folder.ts';
 import { eventually } from '../../fixtures/eventually.ts';
@@ -260,3 +262,31 @@ test('a folder with more than a thousand folders is not watched, and says so', a
   await passes('it is told', () => said.at(-1)?.reason === 'TooManyFiles');
   assert.equal(said.at(-1)?.message, 'it has more folders; at most 1000 are watched');
 });
+
+for (const [made, what] of [
+  [['a', 'b'], 'the folder itself is noticed at once'],
+  [['a'], 'a folder above it is watched from then on'],
+] as const)
+  test(`of a folder that is made between a look and the watch of those above, ${what}`, async (context) => {
+    const root = realpathSync(mkdtempSync(join(tmpdir(), 'minik8s-folder-alarm-')));
+    const folder = join(root, 'a', 'b');
+    let changes = 0;
+    class Late extends FolderAlarm {
+      override add(path: string, handle: FileHandle): Promise<void> {
+        mkdirSync(join(root, ...made), { recursive: true });
+        return super.add(path, handle);
+      }
+    }
+    const alarm = new Late(() => {
+      changes++;
+    });
+    context.after(() => {
+      alarm.close();
+      rmSync(root, { recursive: true });
+    });
+    alarm.begin();
+    await alarm.addNearest(folder);
+    alarm.end();
+    if (made.length === 1) mkdirSync(folder);
+    await eventually(systemClock, 'the change is noticed', () => changes > 0);
+  });
