@@ -188,30 +188,61 @@ test('functions', async (context) => {
   );
 
   await context.test(
-    'after the master was killed with calls under way, they have ended, and it can be called again',
+    'calls under way when the master is killed have ended, each made once, and the functions can be called again',
     async () => {
-      const slow = join(cluster.dataDir, 'slow-source');
-      await mkdir(slow);
-      await writeFile(
-        join(slow, 'main.mjs'),
-        'export const handler = () => new Promise((resolve) => setTimeout(resolve, 3000, "done"));\n',
-      );
-      await ctl('function', 'create', 'slow', '--from', slow, '--wait', '--idle-seconds', '2');
-      const under = Array.from({ length: 5 }, () =>
-        call('/function/slow', {}).then(
-          ({ status }) => status,
-          () => 'cut',
+      const programs = {
+        'slow-js': [
+          'main.mjs',
+          `let made = 0;
+export async function handler({ holds }) {
+  if (!holds) return made;
+  made += 1;
+  await new Promise((done) => setTimeout(done, 10_000));
+}
+`,
+        ],
+        'slow-py': [
+          'main.py',
+          `import time
+made = 0
+def handler(event):
+    global made
+    if not event.get("holds"): return made
+    made += 1
+    time.sleep(10)
+`,
+        ],
+      } as const;
+      const names = Object.keys(programs);
+      const made = async (name: string) => (await call(`/function/${name}`, {})).text;
+      for (const [name, [file, text]] of Object.entries(programs)) {
+        const slow = join(cluster.dataDir, name);
+        await mkdir(slow);
+        await writeFile(join(slow, file), text);
+        const always = ['--idle-seconds', '60', '--max-scale', '1', '--concurrency', '10'];
+        await ctl('function', 'create', name, '--from', slow, '--wait', ...always);
+      }
+      const under = names.flatMap((name) =>
+        Array.from({ length: 5 }, () =>
+          call(`/function/${name}`, { holds: true }).then(
+            ({ status }) => status,
+            () => 'cut',
+          ),
         ),
       );
-      await new Promise((resolve) => setTimeout(resolve, 500));
+      for (const name of names) await waitFor(`the calls of ${name}`, async () => (await made(name)) === '5');
       await cluster.end('SIGKILL');
-      assert.deepEqual(new Set(await Promise.all(under)), new Set(['cut']));
-      await cluster.up();
-      const answer = await waitFor('it to be called again', () =>
-        call('/function/slow', {}).catch(() => undefined),
+      assert.deepEqual(
+        await Promise.all(under),
+        under.map(() => 'cut'),
       );
-      assert.deepEqual(answer, { status: 200, text: '"done"' });
-      await untilGone('slow');
+      await cluster.up();
+      for (const name of names) {
+        const count = await waitFor('it to be called again', () => made(name).catch(() => undefined));
+        assert.equal(count, '5');
+        await kubectl('patch', 'function', name, '--type=merge', '-p', '{"spec":{"idleSeconds":1}}');
+        await untilGone(name);
+      }
     },
   );
 
@@ -219,8 +250,9 @@ test('functions', async (context) => {
     'one that is not there is not found, and one that is deleted leaves nothing',
     async () => {
       assert.equal((await call('/function/nobody', {})).status, 404);
-      await ctl('function', 'delete', 'hello', 'sum', 'bad', 'slow');
-      for (const name of ['hello', 'sum', 'bad', 'slow']) await untilGone(name);
+      const names = ['hello', 'sum', 'bad', 'slow-js', 'slow-py'];
+      await ctl('function', 'delete', ...names);
+      for (const name of names) await untilGone(name);
       await waitFor('the versions to go', async () => (await kubectl('get', 'functionversions')) === '');
       await waitFor('the port to be closed', () =>
         call('/function/hello', {}).then(
