@@ -75,6 +75,10 @@ export class BuildEngine {
   async removeAll(): Promise<void> {
     await this.removeLeft();
     for (const { image } of await this.images()) await unlessGone(removeImage(this.#docker, image));
+    // An image loses its name, and stays, when the engine still removes the last container of it.
+    for (const { Id, RepoTags } of await this.#built())
+      if (!RepoTags?.some((name) => !name.startsWith('<none>')))
+        await unlessGone(removeImage(this.#docker, Id));
   }
 
   /** Whether a container has the file. */
@@ -95,12 +99,15 @@ export class BuildEngine {
 
   /** Images that were built here. */
   async images(): Promise<readonly BuiltImage[]> {
-    const filters = { label: [`${imageLabels.by}=${this.owner}`] };
-    const found = await call('list images of functions', () => this.#docker.listImages({ filters }));
-    return found.flatMap(({ Id: id, RepoTags, Labels }) => {
+    return (await this.#built()).flatMap(({ Id: id, RepoTags, Labels }) => {
       const image = Labels?.[imageLabels.of] ?? '';
       return RepoTags?.includes(image) ? [{ id, image, version: Labels?.[imageLabels.version] ?? '' }] : [];
     });
+  }
+
+  #built(): Promise<Docker.ImageInfo[]> {
+    const filters = { label: [`${imageLabels.by}=${this.owner}`] };
+    return call('list images of functions', () => this.#docker.listImages({ filters }));
   }
 
   /** Runs it to its end and hands what it left to `use`; it is removed in any case. An abort ends it and rejects. */

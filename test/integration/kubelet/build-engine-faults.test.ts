@@ -89,6 +89,10 @@ async function engine(context: TestContext) {
   const serve = (call: string, id: string, from: Asked): void | Promise<void> => {
     if (call === world.failing) return answer(from.response, 500, { message: 'the disk is full' });
     if (ofEngine[call]) return ofEngine[call](from);
+    if (call.startsWith('DELETE /images/')) {
+      const wanted = decodeURIComponent(call.slice('DELETE /images/'.length)).replace(/^id-/, '');
+      return images.delete(wanted) ? answer(from.response, 200, []) : answer(from.response, 404, {});
+    }
     const container = containers.get(id);
     if (!container) return answer(from.response, 404, { message: 'no such container' });
     if (ofContainer[call]) return ofContainer[call](container, id, from);
@@ -224,6 +228,15 @@ test('containers of an agent that was killed are removed, those of other agents 
     containers.set(id, { name, body: {}, files: [] });
   await builds.removeLeft();
   assert.deepEqual([...containers.keys()], ['b', 'c', 'd']);
+});
+
+test('all images that were built go, also one that has lost its name', async (context) => {
+  const { builds, images } = await engine(context);
+  images.set('repo/f:1', { 'minik8s.io/function-image': 'repo/f:1' });
+  images.set('<none>:<none>', { 'minik8s.io/function-image': 'repo/g:1' });
+  images.set('other:1', { 'minik8s.io/function-image': 'repo/f:1' });
+  await builds.removeAll();
+  assert.deepEqual([...images.keys()], ['other:1']);
 });
 
 test('images are told by the name that they were built as, and by the version', async (context) => {
