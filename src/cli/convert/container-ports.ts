@@ -27,7 +27,7 @@ function nameOf(fields: Fields, before: readonly JsonObject[]): string | undefin
   const given = fields.text('name') || undefined;
   const metrics = fields.text('metrics');
   const name = given === undefined ? undefined : asName(given);
-  if (name !== given) fields.say('name', `${given} becomes ${name}`);
+  if (name !== given) fields.say('name', `${given} becomes ${name}`, 'usual');
   if (metrics === undefined || metrics === '') return name;
   const isFree = !before.some((port) => port.name === metricsPort);
   if (!isFree || (name !== undefined && name !== metricsPort)) {

@@ -243,7 +243,8 @@ function metadataOf(fields: Fields): JsonObject {
   const [own, beside] = [metadata.text('name'), fields.text('name', 'Name')];
   const before = own ?? beside ?? '';
   const name = asName(before);
-  if (name !== before) (own === undefined ? fields : metadata).say('name', `${before} becomes ${name}`);
+  if (name !== before)
+    (own === undefined ? fields : metadata).say('name', `${before} becomes ${name}`, 'usual');
   const kept = Object.fromEntries(
     ['generateName', 'namespace', 'labels', 'annotations'].flatMap((field) => {
       const value = metadata.take(field);

@@ -19,7 +19,9 @@ export function isOtherDialect(object: JsonObject, fields: FieldTable): boolean 
   try {
     const made = convertAlone(input, say);
     for (const one of made) fit(one, fields, say);
-    return isKnownForm || made.length !== 1 || adds(made[0], inVersionOf(kind, object));
+    return (
+      isKnownForm || made.length !== 1 || isNamed(made[0], object) || adds(made[0], inVersionOf(kind, object))
+    );
   } catch {
     // What the converter reads beside the manifest is not given here.
     const hasOwnKind = object.kind === kind && (object.apiVersion ?? '') === versionOf(kind);
@@ -35,6 +37,16 @@ function inVersionOf(kind: string, object: JsonObject): JsonObject {
   return isSameGroup ? { ...object, apiVersion } : object;
 }
 
+/** Whether the converter has found the name, which stands elsewhere than Kubernetes has it. */
+const isNamed = (made: JsonObject | undefined, before: JsonObject) =>
+  nameIn(made) !== undefined && nameIn(before) === undefined;
+
+const nameIn = (object: JsonObject | undefined) =>
+  isRecord(object?.metadata) ? (object.metadata.name ?? object.metadata.generateName) : undefined;
+
+/** Fields whose values are names: a name that Kubernetes does not take, or one that is left out, is a mistake there too. */
+const isName = /^name$|Name$/;
+
 /** Whether a value has something that the other one does not have; empty ones are as good as none. */
 function adds(value: unknown, before: unknown): boolean {
   if (value === undefined || value === null || value === '') return false;
@@ -44,7 +56,7 @@ function adds(value: unknown, before: unknown): boolean {
   }
   if (isRecord(value)) {
     const fields = isRecord(before) ? before : {};
-    return Object.entries(value).some(([name, one]) => adds(one, fields[name]));
+    return Object.entries(value).some(([name, one]) => !isName.test(name) && adds(one, fields[name]));
   }
   return !deepEqual(value, before);
 }

@@ -55,7 +55,7 @@ function nameIn(fields: Fields): JsonObject {
   const before = fields.text('name');
   if (before === undefined) return {};
   const name = asName(before);
-  if (name !== before) fields.say('name', `${before} becomes ${name}`);
+  if (name !== before) fields.say('name', `${before} becomes ${name}`, 'usual');
   return { name };
 }
 

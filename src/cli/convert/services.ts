@@ -50,7 +50,7 @@ function portsOf(spec: Fields): Port[] | undefined {
     const name = given === undefined ? made : asName(given);
     if (given === undefined && ports.length > 1)
       fields.say('name', `added: ${made}, because each of several ports needs one`);
-    if (given !== undefined && given !== name) fields.say('name', `${given} becomes ${name}`);
+    if (given !== undefined && given !== name) fields.say('name', `${given} becomes ${name}`, 'usual');
     const leaveOut = (why: string) => {
       fields.say('nodePort', `left out: ${why}`);
       return {};
