@@ -17,20 +17,22 @@ import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 const nvidia = 'nvidia.com/gpu';
 const xid = (card: number, number: number) => `NVRM: Xid (PCI:0000:0${card}:00): ${number}, pid=1, name=app`;
 
+const newDirectory = () => mkdtempSync(join(tmpdir(), 'minik8s-card-errors-'));
+const remove = (directory: string) => rmSync(directory, { recursive: true, force: true });
+
 function directoryOf(context: TestContext): string {
-  const directory = mkdtempSync(join(tmpdir(), 'minik8s-card-errors-'));
-  context.after(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = newDirectory();
+  context.after(() => remove(directory));
   return directory;
 }
 
 function machineOf(context: TestContext) {
-  const base = directoryOf(context);
+  const base = newDirectory();
   const machine = nvidiaDriver(base);
   const kernelLog = join(base, 'kmsg');
   execFileSync('mkfifo', [kernelLog]);
   // Open for both: neither side waits for the other, and the reader does not come to an end.
   const writer = openSync(kernelLog, 'r+');
-  context.after(() => closeSync(writer));
   let sequence = 0;
   const clock = new FakeClock();
   const log = new RecordingLogger();
@@ -46,6 +48,9 @@ function machineOf(context: TestContext) {
     stop.abort();
     await running;
     await manager.close();
+    closeSync(writer);
+    // The manager writes there until it is closed.
+    remove(base);
   });
   return {
     ...{ machine, cards, clock, log, kernelLog },

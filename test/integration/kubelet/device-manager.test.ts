@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { after, type TestContext, test } from 'node:test';
 import { silentLogger } from '../../../src/base/log.ts';
 import { DeviceManager } from '../../../src/kubelet/devices/device-manager.ts';
 import type { DeviceSource } from '../../../src/kubelet/devices/device-source.ts';
@@ -40,13 +40,19 @@ class Source implements DeviceSource {
   }
 }
 
-function directoryOf(context: TestContext): string {
+const directories: string[] = [];
+// Hooks of a test run in the order in which they were set: what it began may write there until the last of them.
+after(() => {
+  for (const directory of directories) rmSync(directory, { recursive: true, force: true });
+});
+
+function directoryOf(): string {
   const directory = mkdtempSync(join(tmpdir(), 'minik8s-device-manager-'));
-  context.after(() => rmSync(directory, { recursive: true, force: true }));
+  directories.push(directory);
   return directory;
 }
 
-function start(context: TestContext, dataDir = directoryOf(context)) {
+function start(context: TestContext, dataDir = directoryOf()) {
   const clock = new FakeClock();
   const active = new Set<string>();
   const containers: ContainerState[] = [];
@@ -198,7 +204,7 @@ test('what there was is on disk, the newest, and is away after a restart; withou
 });
 
 test('a source whose devices change all the time has the newest written, and not each of them', async (context) => {
-  const file = join(directoryOf(context), 'file');
+  const file = join(directoryOf(), 'file');
   writeFileSync(file, '');
   // Each write fails, and says so.
   const { manager, log } = start(context, join(file, 'data'));
@@ -213,7 +219,7 @@ const nvidia = 'nvidia.com/gpu';
 
 test("NVIDIA's cards are offered; one that the driver has no more stays as a sick one", async (context) => {
   const { manager, active } = start(context);
-  const machine = nvidiaDriver(directoryOf(context));
+  const machine = nvidiaDriver(directoryOf());
   const cards = new NvidiaCards({
     ...machine,
     manager,
@@ -246,7 +252,7 @@ test("NVIDIA's cards are offered; one that the driver has no more stays as a sic
 
 test("where the engine can give NVIDIA's cards itself, it is told which", async (context) => {
   const { manager, active } = start(context);
-  const machine = nvidiaDriver(directoryOf(context));
+  const machine = nvidiaDriver(directoryOf());
   const one = machine.card(1);
   const cards = new NvidiaCards({
     ...machine,
@@ -263,7 +269,7 @@ test("where the engine can give NVIDIA's cards itself, it is told which", async 
 
 test("cards that NVIDIA's own plugin offers are left to it, and not taken back", async (context) => {
   const { manager } = start(context);
-  const machine = nvidiaDriver(directoryOf(context));
+  const machine = nvidiaDriver(directoryOf());
   const clock = new FakeClock();
   const cards = new NvidiaCards({ ...machine, manager, clock, log: silentLogger, hasHook: () => false });
   machine.card(1);

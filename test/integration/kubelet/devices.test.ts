@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { after, type TestContext, test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
 import { GrpcClient } from '../../../src/grpc/client.ts';
 import { framed } from '../../../src/grpc/frames.ts';
@@ -50,9 +50,15 @@ const podWith = (uid: string, count: number, name = resource) =>
     { uid },
   );
 
-function makeDirectory(context: TestContext): string {
+const directories: string[] = [];
+// Hooks of a test run in the order in which they were set: what it began may write there until the last of them.
+after(() => {
+  for (const directory of directories) rmSync(directory, { recursive: true, force: true });
+});
+
+function makeDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), 'minik8s-devices-'));
-  context.after(() => rmSync(directory, { recursive: true, force: true }));
+  directories.push(directory);
   return directory;
 }
 
@@ -99,7 +105,7 @@ async function plugin(context: TestContext, place: PluginPlace): Promise<Running
 }
 
 test('files that are devices are offered, each to one container', async (context) => {
-  const directory = makeDirectory(context);
+  const directory = makeDirectory();
   const dev = join(directory, 'dev');
   mkdirSync(dev);
   const make = (name: string, minor: number) =>
@@ -129,7 +135,7 @@ test('files that are devices are offered, each to one container', async (context
 });
 
 test('files are looked at once more before they are given, and where there are none there are none', async (context) => {
-  const directory = makeDirectory(context);
+  const directory = makeDirectory();
   const dev = join(directory, 'dev');
   mkdirSync(dev);
   const { give, counted } = await start(context, directory, `${resource}=${dev}/gpu*`);
@@ -143,7 +149,7 @@ test('files are looked at once more before they are given, and where there are n
 });
 
 test('a device plugin registers, says what it has, and is asked', { skip: unlessGo }, async (context) => {
-  const directory = makeDirectory(context);
+  const directory = makeDirectory();
   const { give, counted, count, pluginDirectory } = await start(context, directory);
   await becomes(() => assert.ok(existsSync(join(pluginDirectory, 'kubelet.sock'))));
   assert.equal(statSync(join(pluginDirectory, 'kubelet.sock')).mode & 0o777, 0o600);
@@ -184,7 +190,7 @@ test('a device plugin registers, says what it has, and is asked', { skip: unless
 test('after a restart of the agent a resource is not given until its plugin is back', {
   skip: unlessGo,
 }, async (context) => {
-  const directory = makeDirectory(context);
+  const directory = makeDirectory();
   const first = await start(context, directory);
   const devices = join(directory, 'list');
   writeFileSync(devices, 'a Healthy\n');
@@ -198,7 +204,7 @@ test('after a restart of the agent a resource is not given until its plugin is b
 });
 
 test('one of another version, or of no good name, is refused', { skip: unlessGo }, async (context) => {
-  const directory = makeDirectory(context);
+  const directory = makeDirectory();
   const { pluginDirectory, count } = await start(context, directory);
   await becomes(() => assert.ok(existsSync(join(pluginDirectory, 'kubelet.sock'))));
   const devices = join(directory, 'list');
@@ -223,7 +229,7 @@ test('one of another version, or of no good name, is refused', { skip: unlessGo 
 test('one that registers anew takes the place of the one before, whatever that says or does then', {
   skip: unlessGo,
 }, async (context) => {
-  const directory = makeDirectory(context);
+  const directory = makeDirectory();
   const { give, counted, pluginDirectory, log } = await start(context, directory);
   await becomes(() => assert.ok(existsSync(join(pluginDirectory, 'kubelet.sock'))));
   const [old, now] = [join(directory, 'old'), join(directory, 'new')];
@@ -249,7 +255,7 @@ test('one that registers anew takes the place of the one before, whatever that s
 });
 
 test('what is no socket is no plugin', async (context) => {
-  const directory = makeDirectory(context);
+  const directory = makeDirectory();
   const { pluginDirectory, count } = await start(context, directory);
   const socket = join(pluginDirectory, 'kubelet.sock');
   await becomes(() => assert.ok(existsSync(socket)));
@@ -271,7 +277,7 @@ test('what is no socket is no plugin', async (context) => {
 });
 
 test('no plugin registers where others could put theirs, or where another agent is', async (context) => {
-  const directory = makeDirectory(context);
+  const directory = makeDirectory();
   mkdirSync(join(directory, 'plugins'));
   for (const mode of [0o777, 0o770, 0o707]) {
     chmodSync(join(directory, 'plugins'), mode);

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { after, test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
 import { serveUnary } from '../../../src/grpc/server.ts';
 import { removePluginSocket } from '../../../src/kubelet/devices/device-plugins.ts';
@@ -16,9 +16,15 @@ import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 import { makePod } from '../../unit/kubelet/builders.ts';
 
-function directoryOf(context: TestContext): string {
+const directories: string[] = [];
+// Hooks of a test run in the order in which they were set: what it began may write there until the last of them.
+after(() => {
+  for (const directory of directories) rmSync(directory, { recursive: true, force: true });
+});
+
+function directoryOf(): string {
   const directory = mkdtempSync(join(tmpdir(), 'minik8s-node-devices-'));
-  context.after(() => rmSync(directory, { recursive: true, force: true }));
+  directories.push(directory);
   return directory;
 }
 
@@ -45,8 +51,8 @@ function node(base: string, settings: DeviceSettings | undefined) {
 const mknod = (path: string, type: 'b' | 'c', major: number, minor: number) =>
   execFileSync('mknod', [path, type, String(major), String(minor)]);
 
-test('what is there when the agent starts is known before the Node says what it has, and kept for root alone', async (context) => {
-  const base = directoryOf(context);
+test('what is there when the agent starts is known before the Node says what it has, and kept for root alone', async () => {
+  const base = directoryOf();
   mkdirSync(join(base, 'dev'));
   mknod(join(base, 'dev/gpu0'), 'c', 1, 3);
   const { devices, run, end, log } = node(base, {
@@ -68,8 +74,8 @@ test('what is there when the agent starts is known before the Node says what it 
   assert.equal(statSync(join(base, 'data/devices.json')).mode & 0o777, 0o600);
 });
 
-test('a node without settings of devices has none, and ends when it is told to', async (context) => {
-  const base = directoryOf(context);
+test('a node without settings of devices has none, and ends when it is told to', async () => {
+  const base = directoryOf();
   const { devices, run, end } = node(base, undefined);
   await devices.load();
   assert.deepEqual([...devices.manager.counts.value], []);
@@ -77,8 +83,8 @@ test('a node without settings of devices has none, and ends when it is told to',
   await end();
 });
 
-test('a container gets devices of both of its resources, of blocks of storage too, or none of them', async (context) => {
-  const base = directoryOf(context);
+test('a container gets devices of both of its resources, of blocks of storage too, or none of them', async () => {
+  const base = directoryOf();
   for (const [name, type] of [
     ['gpu0', 'c'],
     ['disk0', 'b'],
@@ -106,7 +112,7 @@ test('a container gets devices of both of its resources, of blocks of storage to
 });
 
 test('a directory of devices that comes later is looked for once a minute', async (context) => {
-  const base = directoryOf(context);
+  const base = directoryOf();
   const { devices, clock, run, end } = node(base, {
     rules: parseDeviceRules(`example.com/x=${base}/dev/x*`),
   });
@@ -122,8 +128,8 @@ test('a directory of devices that comes later is looked for once a minute', asyn
   });
 });
 
-test('reset takes away the socket that a killed agent left, and the directory when nothing else is in it', async (context) => {
-  const base = directoryOf(context);
+test('reset takes away the socket that a killed agent left, and the directory when nothing else is in it', async () => {
+  const base = directoryOf();
   const plugins = join(base, 'plugins');
   await removePluginSocket(plugins);
   mkdirSync(plugins);
