@@ -1,6 +1,7 @@
 /**
- * Makes the one file, dist/minik8s: Node itself, a small main, the applications with their code caches, etcd and the
- * pause image. Needs no network. `node build.ts --assets` stops after dist/assets, which development reads.
+ * Makes the one file, dist/minik8s: Node itself, a small main, the applications with their code caches, etcd
+ * and the pause image. Needs no network. `node build.ts --assets` stops after dist/assets, which development
+ * reads.
  */
 import { execFile } from 'node:child_process';
 import { readFile, rename, rm, stat } from 'node:fs/promises';

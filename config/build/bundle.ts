@@ -1,7 +1,8 @@
 /**
- * The JavaScript of the one file: a main that answers `version` by itself, two applications holding the commands, of which
- * main compiles one from V8's code cache when a command is asked for, and what threads run. The client is an application of
- * its own, since it starts for every command that somebody types, and the servers are five times as large.
+ * The JavaScript of the one file: a main that answers `version` by itself, two applications holding the
+ * commands, of which main compiles one from V8's code cache when a command is asked for, and what threads
+ * run. The client is an application of its own, since it starts for every command that somebody types, and
+ * the servers are five times as large.
  */
 import { createRequire } from 'node:module';
 import { join, relative } from 'node:path';
@@ -31,7 +32,10 @@ const threadSources: Readonly<Record<ThreadName, string>> = {
 const applicationOf = (file: string): ApplicationName =>
   file.startsWith('src/roles/') ? 'server' : 'client';
 
-/** Writes main.cjs, the applications and the threads' files to `outdir`. Throws what esbuild says, with the file and line. */
+/**
+ * Writes main.cjs, the applications and the threads' files to `outdir`. Throws what esbuild says, with the
+ * file and line.
+ */
 export async function bundle({ root, outdir, version }: BundleOptions): Promise<Bundles> {
   const main = join(outdir, 'main.cjs');
   const common: BuildOptions = {
@@ -83,7 +87,9 @@ export async function bundle({ root, outdir, version }: BundleOptions): Promise<
   return { main, applications, threads };
 }
 
-/** In main, `import('./roles/up.ts')` asks its application for that module; which were asked for is collected. */
+/**
+ * In main, `import('./roles/up.ts')` asks its application for that module; which were asked for is collected.
+ */
 function commandsFromApplications(root: string, commands: Set<string>): Plugin {
   return {
     name: 'commands-from-applications',

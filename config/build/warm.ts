@@ -1,6 +1,6 @@
 /**
- * Usage: warm.ts APPLICATION.cjs APPLICATION.cache. Runs every command's modules once, with those of the commands within it,
- * and keeps what V8 compiled on the way.
+ * Usage: warm.ts APPLICATION.cjs APPLICATION.cache. Runs every command's modules once, with those of the
+ * commands within it, and keeps what V8 compiled on the way.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

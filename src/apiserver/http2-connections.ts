@@ -1,6 +1,7 @@
 /**
- * Connections over which HTTP/2 is spoken: those of node agents, so that the half dozen watches of each share one. A thousand nodes'
- * TLS connections were most of what the server held in memory. Anybody may offer the agents' protocol, so the limits are for all.
+ * Connections over which HTTP/2 is spoken: those of node agents, so that the half dozen watches of each share
+ * one. A thousand nodes' TLS connections were most of what the server held in memory. Anybody may offer the
+ * agents' protocol, so the limits are for all.
  */
 import { constants, createSecureServer, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import type { Server } from 'node:https';
@@ -36,7 +37,9 @@ export interface Http2ConnectionsOptions {
   readonly isKnown: (socket: TLSSocket, status: number) => boolean;
 }
 
-/** TCP probes a connection on which nothing was heard for this long: also one that ends with its last stream. */
+/**
+ * TCP probes a connection on which nothing was heard for this long: also one that ends with its last stream.
+ */
 const keepAliveMs = 15_000;
 /** A connection that carries no request is closed after this. */
 const idleMs = 180_000;
@@ -132,8 +135,9 @@ interface TurnOptions extends Pick<Http2ConnectionsOptions, 'isStranger' | 'isKn
 }
 
 /**
- * Answers the requests of a stranger one by one until one is authenticated, and those of other clients as they come. The first
- * answer to a client that is not authenticated is the last of the connection, as in HTTP/1.1.
+ * Answers the requests of a stranger one by one until one is authenticated, and those of other clients as
+ * they come. The first answer to a client that is not authenticated is the last of the connection, as in
+ * HTTP/1.1.
  */
 class InTurn {
   readonly #session: ServerHttp2Session;

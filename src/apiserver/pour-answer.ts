@@ -1,10 +1,13 @@
-/** Writes an answer whose body is a web stream to a client of HTTP/1.1. The adapter's own way prints errors of bodies as bare stacks. */
+/**
+ * Writes an answer whose body is a web stream to a client of HTTP/1.1. The adapter's own way prints errors of
+ * bodies as bare stacks.
+ */
 import type { ServerResponse } from 'node:http';
 import { cutAnswer } from '../base/cut-answer.ts';
 
 /**
- * Resolves when the answer has been written or the client has left. The error of a body that fails is passed to `onFailure`, and the
- * answer is cut.
+ * Resolves when the answer has been written or the client has left. The error of a body that fails is passed
+ * to `onFailure`, and the answer is cut.
  */
 export async function pourAnswer(
   { status, headers, body }: Response,

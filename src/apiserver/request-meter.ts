@@ -1,4 +1,6 @@
-/** Names requests to the meter of the event loop, so that a hold is reported with the request that caused it. */
+/**
+ * Names requests to the meter of the event loop, so that a hold is reported with the request that caused it.
+ */
 import type { Work } from '../base/event-loop/work.ts';
 import { auditIdOf } from './audit-id.ts';
 import { shownPath } from './request-log.ts';
@@ -41,7 +43,10 @@ export async function underItsName(
   }
 }
 
-/** To be called when a request goes on after it waited: the turn of the event loop may have had other work before. */
+/**
+ * To be called when a request goes on after it waited: the turn of the event loop may have had other work
+ * before.
+ */
 export function goesOn({ loopMeter }: Pick<MeteredServer, 'loopMeter'>, request: Request): void {
   const work = loopMeter && works.get(request);
   if (work) loopMeter.mark(work);

@@ -50,6 +50,9 @@ export async function answerWithin(
 
 const longRunning: readonly string[] = ['attach', 'exec', 'invoke', 'log', 'portforward', 'proxy'];
 
-/** Requests to which `timeout` does not apply: long-running ones, and those where the parameter is for a backend. */
+/**
+ * Requests to which `timeout` does not apply: long-running ones, and those where the parameter is for a
+ * backend.
+ */
 export const isLongRunning = (verb: string, { subresource }: ResourceRequest) =>
   verb === 'watch' || longRunning.includes(subresource);

@@ -29,7 +29,10 @@ export type AssetName =
   | 'run.mjs'
   | `${ThreadName}.cjs`;
 
-/** What the packaged file's commands are loaded from (config/build/load-application.ts): source, and its compiled form. */
+/**
+ * What the packaged file's commands are loaded from (config/build/load-application.ts): source, and its
+ * compiled form.
+ */
 export type ApplicationName = 'client' | 'server';
 type ApplicationPart = `${ApplicationName}.${'cjs' | 'cache'}`;
 

@@ -2,8 +2,9 @@
 import type { Readable } from 'node:stream';
 
 /**
- * Yields every chunk that came, then throws the stream's error, if it failed. Read by `for await`, a Readable drops what has come and
- * is not read yet when it fails. Destroys the stream when it is left early. A stream must be read in one way alone.
+ * Yields every chunk that came, then throws the stream's error, if it failed. Read by `for await`, a Readable
+ * drops what has come and is not read yet when it fails. Destroys the stream when it is left early. A stream
+ * must be read in one way alone.
  */
 export async function* everyChunk(source: Readable): AsyncGenerator<Buffer> {
   let change = Promise.withResolvers<void>();

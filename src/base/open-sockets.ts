@@ -1,6 +1,7 @@
 /**
- * The TCP connections that a server has accepted and that are open. Node's `closeAllConnections` ends only those over which
- * HTTP/1.1 is spoken: no connection whose TLS handshake is under way, and none that was upgraded. A server waits for these too.
+ * The TCP connections that a server has accepted and that are open. Node's `closeAllConnections` ends only
+ * those over which HTTP/1.1 is spoken: no connection whose TLS handshake is under way, and none that was
+ * upgraded. A server waits for these too.
  */
 import type { Server, Socket } from 'node:net';
 

@@ -245,7 +245,9 @@ export const unreachable = (
   more: ErrorOptions & { readonly unsent: boolean },
 ) => new TransportError(`cannot reach the API server at ${server.origin}: ${why}`, failure, more);
 
-/** The error of an answer that has begun: the server was reached, so nothing about how to reach it would help. */
+/**
+ * The error of an answer that has begun: the server was reached, so nothing about how to reach it would help.
+ */
 export function brokenOff(server: URL, error: unknown): TransportError {
   if (error instanceof TransportError) return error;
   const [failure, why] = explain(error);

@@ -1,8 +1,9 @@
 /**
  * The elements the kernel should hold, built up service by service. Two services may want the same element (a
  * pod behind both): it stays until its last owner lets go, and where they disagree the owner first in the
- * alphabet has it; which of them has an external address is decided before (api/core/v1/external-ports.ts). Knows what
- * changed since the last transaction, so that a change costs what it touches and not what there is.
+ * alphabet has it; which of them has an external address is decided before (api/core/v1/external-ports.ts).
+ * Knows what changed since the last transaction, so that a change costs what it touches and not what there
+ * is.
  */
 import { type ElementName, type Elements, elementNames, noElements } from './elements.ts';
 

@@ -33,7 +33,9 @@ import { staleFlows } from './stale-flows.ts';
 export interface ProxierOptions extends Required<ClusterPlaces> {
   /** Not started yet: the proxier asks for the informers it reads. */
   readonly informers: InformerFactory;
-  /** Where the metadata of Nodes is read. Started by the caller, also later than `run`, which waits for it. */
+  /**
+   * Where the metadata of Nodes is read. Started by the caller, also later than `run`, which waits for it.
+   */
   readonly nodeInformers: InformerFactory;
   readonly exec: Exec;
   readonly nodeName: string;

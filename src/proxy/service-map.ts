@@ -41,7 +41,10 @@ export function serviceRules(
   service: Service,
   slices: readonly EndpointSlice[],
   nodeName: string,
-  /** Whether the external address is served for this Service on the port, of the form that `externalPort` gives. */
+  /**
+   * Whether the external address is served for this Service on the port, of the form that `externalPort`
+   * gives.
+   */
   isServed: (address: string, port: string) => boolean = () => true,
 ): readonly ServicePortRules[] {
   const { spec } = service;

@@ -1,6 +1,7 @@
 /**
- * Dns objects on one node: a web server that leads their paths to Services, and their names: for pods by cluster DNS,
- * and for the node itself by /etc/hosts where it is told to. The server runs only while there is an object for it.
+ * Dns objects on one node: a web server that leads their paths to Services, and their names: for pods by
+ * cluster DNS, and for the node itself by /etc/hosts where it is told to. The server runs only while there is
+ * an object for it.
  */
 import type { Node } from '../api/core/v1/node.ts';
 import { serviceResource } from '../api/core/v1/service.ts';
@@ -26,7 +27,10 @@ export interface DnsRoutingOptions {
   readonly log: Logger;
   readonly nginx: Pick<Nginx, 'serve' | 'remove'>;
   readonly hosts: HostsBlock;
-  /** Whether the node's own programs find the hosts, too: whoever may write a Dns object has a say in what they resolve. */
+  /**
+   * Whether the node's own programs find the hosts, too: whoever may write a Dns object has a say in what
+   * they resolve.
+   */
   readonly writesHosts: boolean;
   readonly nodeName: string;
   /** Whose names nobody may take: they stay what cluster DNS says, whatever a Dns names. */

@@ -21,8 +21,9 @@ export interface PathRoute {
 }
 
 /**
- * Sorted, so that the same objects always give the same value. A host is served for one namespace, and of two objects of that
- * with one path the older one has it. Of a namespace with more paths than one may have the oldest objects are served.
+ * Sorted, so that the same objects always give the same value. A host is served for one namespace, and of two
+ * objects of that with one path the older one has it. Of a namespace with more paths than one may have the
+ * oldest objects are served.
  */
 export function routesOf(dnses: readonly Dns[], serviceOf: ServiceFinder): readonly HostRoutes[] {
   const hosts = new Map<string, PathRoute[]>();

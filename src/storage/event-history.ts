@@ -1,7 +1,8 @@
 /**
- * The latest events of all kinds, for watchers that resume: bounded by count, age and bytes. An event that goes concerns watchers of
- * its own kind alone: those of a kind of which nothing went can resume after any revision since the start, as where upstream's watch
- * cache has a ring of events for each kind (apiserver/pkg/storage/cacher: 100 events and more, and all of 75 s up to 102,400).
+ * The latest events of all kinds, for watchers that resume: bounded by count, age and bytes. An event that
+ * goes concerns watchers of its own kind alone: those of a kind of which nothing went can resume after any
+ * revision since the start, as where upstream's watch cache has a ring of events for each kind
+ * (apiserver/pkg/storage/cacher: 100 events and more, and all of 75 s up to 102,400).
  */
 import type { CacheEvent } from './cache.ts';
 import { Fifo } from './fifo.ts';
@@ -102,7 +103,10 @@ export class EventHistory {
   }
 }
 
-/** `/registry/pods/` for what is below it (storagePrefix in apimachinery/resource-definition.ts); a shorter key as it is. */
+/**
+ * `/registry/pods/` for what is below it (storagePrefix in apimachinery/resource-definition.ts); a shorter
+ * key as it is.
+ */
 function kindOf(key: string): string {
   const end = key.indexOf('/', key.indexOf('/', 1) + 1);
   return end < 0 ? key : key.slice(0, end + 1);

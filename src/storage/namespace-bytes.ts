@@ -1,4 +1,6 @@
-/** How many bytes the objects of each namespace take, by their keys `/registry/<resource>/<namespace>/<name>`. */
+/**
+ * How many bytes the objects of each namespace take, by their keys `/registry/<resource>/<namespace>/<name>`.
+ */
 export class NamespaceBytes {
   readonly #bytes = new Map<string, number>();
 

@@ -13,8 +13,8 @@ export interface MemberUsage {
 }
 
 /**
- * `scarce`: objects are neither created nor made larger. `critical`: only deletions, Leases and statuses of small objects that hardly grow
- * are written. `exhausted`: only deletions and Leases.
+ * `scarce`: objects are neither created nor made larger. `critical`: only deletions, Leases and statuses of
+ * small objects that hardly grow are written. `exhausted`: only deletions and Leases.
  */
 export type RoomLevel = 'free' | 'scarce' | 'critical' | 'exhausted';
 
@@ -87,7 +87,10 @@ export interface PlannedWrite {
 const mostGrowth = 4096;
 /** Larger objects are not updated where room is scarce: each version of theirs stays in the history. */
 const mostUpdated = 128 * 1024;
-/** Where room is critical, the status of an object up to this size may change: that of most pods, claims and workloads. */
+/**
+ * Where room is critical, the status of an object up to this size may change: that of most pods, claims and
+ * workloads.
+ */
 const mostStatusUpdated = 32 * 1024;
 /** Bytes that such a status may add: a condition, and who owns its fields. */
 const mostStatusGrowth = 2048;
@@ -96,8 +99,8 @@ const mostStatusGrowth = 2048;
 const namespacePart = 0.5;
 
 /**
- * Whether the objects of one namespace, which take `bytes`, would take more of the store than one namespace may have. A write that adds
- * little is never refused for that, nor one of what is being deleted.
+ * Whether the objects of one namespace, which take `bytes`, would take more of the store than one namespace
+ * may have. A write that adds little is never refused for that, nor one of what is being deleted.
  */
 export function isBeyondShare(
   quota: number | undefined,

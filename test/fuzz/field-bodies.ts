@@ -1,6 +1,6 @@
 /**
- * Bodies in which one field is as long, or has as many entries, as a request may have: every field that OpenAPI names of a
- * kind, in turn.
+ * Bodies in which one field is as long, or has as many entries, as a request may have: every field that
+ * OpenAPI names of a kind, in turn.
  */
 import { maxValues } from '../../src/apimachinery/value-limit.ts';
 import { type Resource, seedOf } from './routes.ts';

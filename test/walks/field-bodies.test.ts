@@ -1,7 +1,8 @@
 /**
- * Every field of every kind as long, and every list and map with as many entries, as a request may have: none holds the event loop of
- * the API server, by its own meter. The bound is of processor time, and five times what is promised. MINIK8S_FIELDS picks some by a
- * regular expression, such as '^Pod spec'. Takes half an hour.
+ * Every field of every kind as long, and every list and map with as many entries, as a request may have: none
+ * holds the event loop of the API server, by its own meter. The bound is of processor time, and five times
+ * what is promised. MINIK8S_FIELDS picks some by a regular expression, such as '^Pod spec'. Takes half an
+ * hour.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

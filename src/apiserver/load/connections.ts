@@ -156,7 +156,10 @@ export class Connections {
     for (const { isSecured, socket } of this.#all) if (!isSecured) socket.destroy();
   }
 
-  /** Closes every connection at once, also those that left HTTP and those whose client does not close its side. */
+  /**
+   * Closes every connection at once, also those that left HTTP and those whose client does not close its
+   * side.
+   */
   endAll(): void {
     for (const { socket } of this.#all) socket.destroy();
   }

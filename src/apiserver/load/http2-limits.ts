@@ -1,6 +1,7 @@
 /**
- * The limits of an HTTP/2 connection. nghttp2, which Node speaks HTTP/2 with, has some of its own: it ends a connection that has
- * more than eight CONTINUATION frames in a row, or a thousand answers to PING and SETTINGS that are not read.
+ * The limits of an HTTP/2 connection. nghttp2, which Node speaks HTTP/2 with, has some of its own: it ends a
+ * connection that has more than eight CONTINUATION frames in a row, or a thousand answers to PING and
+ * SETTINGS that are not read.
  */
 import type { SecureServerOptions } from 'node:http2';
 import type { Clock } from '../../base/clock.ts';
@@ -9,12 +10,15 @@ import { nodeWatches } from './in-flight.ts';
 
 /** Streams at once on one connection of a node: its watches and its requests (decision 21). */
 const maxNodeStreams = nodeWatches + 200;
-/** The same of every other client, as kube-apiserver has it. Go's clients open another connection for more. */
+/**
+ * The same of every other client, as kube-apiserver has it. Go's clients open another connection for more.
+ */
 const maxStreams = 100;
 /** Fields of a head; a proxy that impersonates sends one for each group. */
 const maxHeaderListPairs = 1000;
 /**
- * Streams that a client may open and cancel at once, and how many a second after that (CVE-2023-44487): more end the connection.
+ * Streams that a client may open and cancel at once, and how many a second after that (CVE-2023-44487): more
+ * end the connection.
  */
 const streamResets = { streamResetBurst: 1000, streamResetRate: 33 };
 
@@ -22,7 +26,8 @@ const streamResets = { streamResetBurst: 1000, streamResetRate: 33 };
 export const http2Options = (isNode: boolean): SecureServerOptions => ({
   settings: {
     maxConcurrentStreams: isNode ? maxNodeStreams : maxStreams,
-    // A few bytes name a long field that was sent before, so even a known client may not send as much as over HTTP/1.1.
+    // A few bytes name a long field that was sent before, so even a known client may not send as much as over
+    // HTTP/1.1.
     maxHeaderListSize: maxUnknownHeaderBytes,
   },
   maxHeaderListPairs,

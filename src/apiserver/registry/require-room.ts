@@ -1,6 +1,6 @@
 /**
- * Refuses a write while the store keeps what room is left for deletions, Leases, statuses and small updates, and one that would give a
- * namespace more of the store than one may have.
+ * Refuses a write while the store keeps what room is left for deletions, Leases, statuses and small updates,
+ * and one that would give a namespace more of the store than one may have.
  */
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import { type GroupResource, newStatusError } from '../../apimachinery/status-error.ts';

@@ -1,7 +1,8 @@
 /**
- * Reports what held the event loop: while one turn lasts, no other request, lease or watch is served. Work that is marked
- * is measured to the end of the turn in which it runs. A timer notices holds by work that nobody marked; it runs only while
- * marked work comes or is under way, so that a process at rest is not woken.
+ * Reports what held the event loop: while one turn lasts, no other request, lease or watch is served. Work
+ * that is marked is measured to the end of the turn in which it runs. A timer notices holds by work that
+ * nobody marked; it runs only while marked work comes or is under way, so that a process at rest is not
+ * woken.
  */
 import { onAbort } from '../abort.ts';
 import type { Clock, Timer } from '../clock.ts';
@@ -12,9 +13,13 @@ import { TurnSegments, type Work } from './work.ts';
 
 /** Milliseconds of a turn from which it is reported. */
 const heldMs = 100;
-/** Milliseconds between two looks of the timer: a hold by unmarked work is seen this much too short at most. */
+/**
+ * Milliseconds between two looks of the timer: a hold by unmarked work is seen this much too short at most.
+ */
 const lookMs = 50;
-/** Lines of the log a minute; further holds are counted, and the next line that is written has their number. */
+/**
+ * Lines of the log a minute; further holds are counted, and the next line that is written has their number.
+ */
 const maxLinesPerMinute = 10;
 const minuteMs = 60_000;
 /** Requests under way that a report of unmarked work names. */
@@ -86,7 +91,10 @@ export class LoopMeter {
     });
   }
 
-  /** Ends the turn of the event loop: to be called first in what `clock.soon` calls, where work is marked in it. */
+  /**
+   * Ends the turn of the event loop: to be called first in what `clock.soon` calls, where work is marked in
+   * it.
+   */
   turned(): void {
     const turn = this.#turn;
     if (!turn) return;

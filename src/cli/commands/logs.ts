@@ -174,7 +174,10 @@ async function printLog(
   }
 }
 
-/** What broke may be the connection to the API server, or one behind it: to the node's agent, or from there to the engine. */
+/**
+ * What broke may be the connection to the API server, or one behind it: to the node's agent, or from there to
+ * the engine.
+ */
 async function* untilCut(body: AsyncIterable<Uint8Array>, what: string): AsyncIterable<Uint8Array> {
   try {
     yield* body;

@@ -1,4 +1,7 @@
-/** Pods that are to run beside another pod, or never beside it: `nodeSelector` with the other pod's name in `with` or `notWith`. Pure. */
+/**
+ * Pods that are to run beside another pod, or never beside it: `nodeSelector` with the other pod's name in
+ * `with` or `notWith`. Pure.
+ */
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { recordAt, recordsAt } from '../objects.ts';
 import type { Fields } from './fields.ts';
@@ -7,7 +10,9 @@ import { asName } from './workflows.ts';
 /** The labels of a pod in the same input by its name; undefined for another pod. */
 export type LabelsOfPods = (name: string) => JsonObject | undefined;
 
-/** What Kubernetes has in place of it; without an affinity for a pod that no labels tell apart, which is told. */
+/**
+ * What Kubernetes has in place of it; without an affinity for a pod that no labels tell apart, which is told.
+ */
 export function placement(spec: Fields, labelsOf: LabelsOfPods): JsonObject {
   const given = spec.take('affinity');
   const affinity = isRecord(given) ? given : {};

@@ -8,8 +8,9 @@ const nanosPerMilli = 1_000_000;
 const inBytes: ReadonlySet<string> = new Set(['memory', 'storage', 'ephemeral-storage', 'sizeLimit']);
 
 /**
- * The quantity that is meant by an amount such as `64MB` or, for processors, `500000000` billionths; undefined when the amount
- * stays as it is, also one that nobody reads: the server refuses that. `resource` is such as cpu, memory or sizeLimit.
+ * The quantity that is meant by an amount such as `64MB` or, for processors, `500000000` billionths;
+ * undefined when the amount stays as it is, also one that nobody reads: the server refuses that. `resource`
+ * is such as cpu, memory or sizeLimit.
  */
 export function quantityOf(resource: string, amount: string | number): string | undefined {
   const text = String(amount);

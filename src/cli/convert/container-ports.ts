@@ -1,4 +1,7 @@
-/** Ports of containers: names, ports of the machine in items of their own, and those that Prometheus reads. Pure. */
+/**
+ * Ports of containers: names, ports of the machine in items of their own, and those that Prometheus reads.
+ * Pure.
+ */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import type { Fields } from './fields.ts';
 import { asName } from './workflows.ts';
@@ -6,7 +9,10 @@ import { asName } from './workflows.ts';
 /** The name by which Prometheus finds a port without an annotation (docs/monitoring.md). */
 const metricsPort = 'metrics';
 
-/** The ports of a container, as Kubernetes has them; an item with nothing but a hostPort belongs to the port before it. */
+/**
+ * The ports of a container, as Kubernetes has them; an item with nothing but a hostPort belongs to the port
+ * before it.
+ */
 export function containerPorts(container: Fields): JsonObject[] {
   const ports: JsonObject[] = [];
   for (const fields of container.items('ports')) {

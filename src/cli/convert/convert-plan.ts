@@ -110,7 +110,10 @@ export function convert(inputs: readonly Input[], fields: FieldTable): Conversio
   return { objects: objects.filter((one) => !isScaled(one)), notes, errors };
 }
 
-/** What becomes of one input alone, before it has no other fields than Kubernetes has. Throws for what cannot be converted. */
+/**
+ * What becomes of one input alone, before it has no other fields than Kubernetes has. Throws for what cannot
+ * be converted.
+ */
 export const convertAlone = (input: Input, say: Say): JsonObject[] =>
   convertInput(input, surroundingsOf([input]), say);
 

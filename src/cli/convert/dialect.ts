@@ -5,8 +5,9 @@ import { convertAlone, kindOf, pathsOf, versionOf } from './convert-plan.ts';
 import { fit } from './fit.ts';
 
 /**
- * Whether an object is in the form of another small system: its conversion has other values, or leaves out fields that such a system
- * has. A field of which nothing is known, and a value of another type, are mistakes as Kubernetes' own manifests have them.
+ * Whether an object is in the form of another small system: its conversion has other values, or leaves out
+ * fields that such a system has. A field of which nothing is known, and a value of another type, are mistakes
+ * as Kubernetes' own manifests have them.
  */
 export function isOtherDialect(object: JsonObject, fields: FieldTable): boolean {
   const input = { where: '', object };
@@ -44,7 +45,10 @@ const isNamed = (made: JsonObject | undefined, before: JsonObject) =>
 const nameIn = (object: JsonObject | undefined) =>
   isRecord(object?.metadata) ? (object.metadata.name ?? object.metadata.generateName) : undefined;
 
-/** Fields whose values are names: a name that Kubernetes does not take, or one that is left out, is a mistake there too. */
+/**
+ * Fields whose values are names: a name that Kubernetes does not take, or one that is left out, is a mistake
+ * there too.
+ */
 const isName = /^name$|Name$/;
 
 /** Whether a value has something that the other one does not have; empty ones are as good as none. */

@@ -2,8 +2,9 @@
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 
 /**
- * Takes a note of what is left out, added or read in another way. Two kinds of notes tell nothing of the system that a manifest is
- * for: of a field of which nothing is known, such as a mistyped one, and of what manifests of Kubernetes have too.
+ * Takes a note of what is left out, added or read in another way. Two kinds of notes tell nothing of the
+ * system that a manifest is for: of a field of which nothing is known, such as a mistyped one, and of what
+ * manifests of Kubernetes have too.
  */
 export type Say = (note: string, about?: 'unknown' | 'usual') => void;
 
@@ -33,8 +34,8 @@ export class Fields {
   }
 
   /**
-   * The text or number of the first of these fields, as text; undefined when none is there. Throws for another value, such as what
-   * YAML makes of the word `y`.
+   * The text or number of the first of these fields, as text; undefined when none is there. Throws for
+   * another value, such as what YAML makes of the word `y`.
    */
   text(...names: readonly string[]): string | undefined {
     const value = this.take(...names);
@@ -55,7 +56,10 @@ export class Fields {
     return part;
   }
 
-  /** The items of the list in the first of these fields, none when it is not there; what is no object is told. Throws for no list. */
+  /**
+   * The items of the list in the first of these fields, none when it is not there; what is no object is told.
+   * Throws for no list.
+   */
   items(...names: readonly string[]): Fields[] {
     const name = names.find((one) => this.has(one));
     const list = name === undefined ? [] : this.take(name);

@@ -1,13 +1,17 @@
 /**
- * Objects with the fields that Kubernetes has, and values of their types. Systems that read a manifest into structures of their own
- * ignore a field that they do not have, its letters' case, and quotes around a value. Pure.
+ * Objects with the fields that Kubernetes has, and values of their types. Systems that read a manifest into
+ * structures of their own ignore a field that they do not have, its letters' case, and quotes around a value.
+ * Pure.
  */
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import type { Field, FieldTable, FieldType, ObjectType, Scalar } from '../../apimachinery/field-types.ts';
 import { quantityOf } from './amounts.ts';
 import type { Say } from './fields.ts';
 
-/** The object; unchanged for a kind that is not in the table. What is left out or becomes another value is told. */
+/**
+ * The object; unchanged for a kind that is not in the table. What is left out or becomes another value is
+ * told.
+ */
 export function fit(object: JsonObject, table: FieldTable, say: Say): JsonObject {
   const type = table.typeOf(typeName(object));
   return type ? fields(object, type, '', say) : object;

@@ -5,7 +5,10 @@ import { containerPorts } from './container-ports.ts';
 import { Fields, type Say } from './fields.ts';
 import { asName } from './workflows.ts';
 
-/** The spec of a pod. A path alone is a volume; a container may name the machine's directory, or volumes, itself. */
+/**
+ * The spec of a pod. A path alone is a volume; a container may name the machine's directory, or volumes,
+ * itself.
+ */
 export function podSpec(record: JsonObject, path: string, labelsOf: LabelsOfPods, say: Say): JsonObject {
   const spec = new Fields(record, path, say);
   spec.drop('resources', 'resources are those of containers');

@@ -6,7 +6,10 @@ import { asName } from './workflows.ts';
 /** The ports that the API server gives Services of the type NodePort, unless it is started with others. */
 const nodePorts = { first: 30_000, last: 32_767 };
 
-/** The spec of a Service. Its type follows from the ports where it is missing, and each of several ports gets a name. */
+/**
+ * The spec of a Service. Its type follows from the ports where it is missing, and each of several ports gets
+ * a name.
+ */
 export function service(spec: Fields): JsonObject {
   const address = spec.text('clusterIP') || undefined;
   if (address !== undefined && address !== 'None')

@@ -19,8 +19,9 @@ const leftOut: ReadonlySet<string> = new Set(['.git', '.hg', '.svn', '.venv', '_
 const mostBytes = 4_000_000;
 
 /**
- * Rejects for what is neither a folder nor an archive, for links, and for more than a function may have. `where` names the flag
- * or field that named the path, `owner` what the files are for; `single` takes a file of another kind as the only one.
+ * Rejects for what is neither a folder nor an archive, for links, and for more than a function may have.
+ * `where` names the flag or field that named the path, `owner` what the files are for; `single` takes a file
+ * of another kind as the only one.
  */
 export async function readSource(
   path: string,

@@ -77,8 +77,9 @@ function podOf({ metadata, spec }: FunctionVersion, parts: InstanceParts): Draft
       // A function that needs the API brings its own credentials.
       automountServiceAccountToken: false,
       enableServiceLinks: false,
-      // The kernel ignores what process 1 sends to itself, also SIGKILL (pid_namespaces(7)), by which a runtime ends a handler
-      // that never returns: the pause container is process 1. An image may want to be process 1.
+      // The kernel ignores what process 1 sends to itself, also SIGKILL (pid_namespaces(7)), by which a
+      // runtime ends a handler that never returns: the pause container is process 1. An image may want to be
+      // process 1.
       ...(spec.runtime !== undefined && { shareProcessNamespace: true }),
       terminationGracePeriodSeconds: spec.timeoutSeconds + graceSeconds,
       containers: [

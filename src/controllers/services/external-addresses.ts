@@ -1,4 +1,7 @@
-/** Reports on each Service the external addresses that nodes do not serve for it, as nodes, masters and Services come and go. */
+/**
+ * Reports on each Service the external addresses that nodes do not serve for it, as nodes, masters and
+ * Services come and go.
+ */
 import { externalAddresses } from '../../api/core/v1/external-addresses.ts';
 import { type ClusterPlaces, ExternalPorts } from '../../api/core/v1/external-ports.ts';
 import { nodeResource } from '../../api/core/v1/node.ts';

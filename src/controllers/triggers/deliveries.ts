@@ -202,7 +202,9 @@ export class Deliveries {
     );
   }
 
-  /** Undefined where the event is gone, or another one has its name; rejects where too many others write it. */
+  /**
+   * Undefined where the event is gone, or another one has its name; rejects where too many others write it.
+   */
   async #unlessGone<T>({ metadata }: TriggerEvent, write: Promise<T>): Promise<T | undefined> {
     const { name, namespace, uid } = metadata;
     try {

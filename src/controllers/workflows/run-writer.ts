@@ -84,8 +84,9 @@ export class RunWriter {
   }
 
   /**
-   * Functions of its own namespace are placed first, so that their calls are stored with the state that makes them. Not those with a
-   * stored mark: their calls may have been made at that instance, and after a restart nothing else tells of it.
+   * Functions of its own namespace are placed first, so that their calls are stored with the state that makes
+   * them. Not those with a stored mark: their calls may have been made at that instance, and after a restart
+   * nothing else tells of it.
    */
   async store(key: ObjectKey, run: WorkflowRun, { state, definition, history }: Next): Promise<WorkflowRun> {
     const { uid, namespace = '' } = run.metadata;

@@ -1,7 +1,8 @@
 /**
- * Rejects Dns objects whose host is not open for them, or belongs to another namespace. All pods resolve a host to the web server
- * of their own node, so an editor of one namespace could otherwise take any name for the whole cluster. An unchanged host is not
- * checked again. A namespace has a limited number of paths, too: a node serves those of all by one web server.
+ * Rejects Dns objects whose host is not open for them, or belongs to another namespace. All pods resolve a
+ * host to the web server of their own node, so an editor of one namespace could otherwise take any name for
+ * the whole cluster. An unchanged host is not checked again. A namespace has a limited number of paths, too:
+ * a node serves those of all by one web server.
  */
 import { type Lease, leaseResource } from '../../api/coordination/v1/lease.ts';
 import { placesOf } from '../../api/coordination/v1/master-lease.ts';

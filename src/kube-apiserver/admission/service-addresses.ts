@@ -71,8 +71,8 @@ const plugin = (server: Parts, byPort: CacheIndex): AdmissionPlugin => ({
 });
 
 /**
- * Refuses an address and port of another namespace. Of two that are stored the older Service has it, so an old one must not get an
- * address later that another has already.
+ * Refuses an address and port of another namespace. Of two that are stored the older Service has it, so an
+ * old one must not get an address later that another has already.
  */
 async function refuseTaken(
   server: Parts,

@@ -73,7 +73,8 @@ export class FunctionCalls {
     let isFirst = true;
     let waiting: Waiting | undefined;
     let endedBy: { readonly reason: unknown } | undefined;
-    // A DOMException takes a trace of the stack, which most calls have no use for: they have their place when they end.
+    // A DOMException takes a trace of the stack, which most calls have no use for: they have their place when
+    // they end.
     const whyOver = () => endedBy?.reason ?? new DOMException('the call is over', 'AbortError');
     const leave = () => {
       if (at) at.underWay -= 1;

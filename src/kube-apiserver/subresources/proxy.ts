@@ -62,8 +62,8 @@ export const nodeProxy =
   };
 
 /**
- * Throws Forbidden. A connection that leaves HTTP runs programs in the pods of the node, and a WebSocket begins with GET: who may only
- * read must not. Upstream asks for `get` alone.
+ * Throws Forbidden. A connection that leaves HTTP runs programs in the pods of the node, and a WebSocket
+ * begins with GET: who may only read must not. Upstream asks for `get` alone.
  */
 async function requireCreate({ server, info, user }: RequestScope): Promise<void> {
   const { name, rest } = info;

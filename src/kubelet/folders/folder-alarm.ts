@@ -41,8 +41,8 @@ export class FolderAlarm {
   }
 
   /**
-   * Of the folders above the path the lowest that is there and to which no link leads. What was made before that was watched is looked
-   * for once more: nothing else would say it.
+   * Of the folders above the path the lowest that is there and to which no link leads. What was made before
+   * that was watched is looked for once more: nothing else would say it.
    */
   async addNearest(path: string): Promise<void> {
     let watched: string | undefined;

@@ -16,7 +16,9 @@ export class FolderMemory {
     this.#directory = join(dataDir, 'watched-folders');
   }
 
-  /** Undefined when nothing is remembered of the watch with that uid; throws for a file that cannot be read. */
+  /**
+   * Undefined when nothing is remembered of the watch with that uid; throws for a file that cannot be read.
+   */
   async read(watch: FolderWatch): Promise<Map<string, Mark> | undefined> {
     const path = this.#path(watch);
     let text: string;

@@ -64,7 +64,10 @@ async function* untilLeft<T>(chunks: AsyncIterable<T>, left: AbortController): A
   }
 }
 
-/** Throws when the log has ended and the container has not, as when the engine is stopped and leaves its containers running. */
+/**
+ * Throws when the log has ended and the container has not, as when the engine is stopped and leaves its
+ * containers running.
+ */
 async function* untilEnded<T>(
   entries: AsyncIterable<T>,
   ended: Promise<void>,
@@ -79,8 +82,8 @@ async function* untilEnded<T>(
 }
 
 /**
- * Resolves when the container does not run any more, or the signal aborts; its log is complete then. Rejects when the engine goes away
- * meanwhile.
+ * Resolves when the container does not run any more, or the signal aborts; its log is complete then. Rejects
+ * when the engine goes away meanwhile.
  */
 async function containerEnd(docker: Docker, id: string, signal: AbortSignal): Promise<void> {
   const path = `/containers/${id}/wait?`;
@@ -119,8 +122,8 @@ const openStream = (
   );
 
 /**
- * The modem's own call: dockerode's `logs` reads everything into memory unless it follows, and its `wait` never ends when the engine
- * does.
+ * The modem's own call: dockerode's `logs` reads everything into memory unless it follows, and its `wait`
+ * never ends when the engine does.
  */
 function stream(
   { modem }: Docker,

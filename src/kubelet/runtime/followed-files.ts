@@ -1,8 +1,8 @@
 /**
- * A container's log followed in the engine's own files, as the kubelet does with those of other runtimes. The engine's
- * `follow` cannot be used: Docker before 23 reads a file again after a rotation, and skips the rest of one that was rotated
- * while the reader was behind. An open file keeps its content when it is renamed or removed, so no line is lost as long as
- * the reader is not behind all files that are kept.
+ * A container's log followed in the engine's own files, as the kubelet does with those of other runtimes. The
+ * engine's `follow` cannot be used: Docker before 23 reads a file again after a rotation, and skips the rest
+ * of one that was rotated while the reader was behind. An open file keeps its content when it is renamed or
+ * removed, so no line is lost as long as the reader is not behind all files that are kept.
  */
 import { type FSWatcher, watch } from 'node:fs';
 import { dirname } from 'node:path';
@@ -27,10 +27,11 @@ export interface FollowOptions extends PrintOptions {
 const chunkBytes = 64 * 1024;
 
 /**
- * Opens the files; undefined when they are not there, or cannot be watched. `ended` resolves when the container has ended and its log
- * is complete, and rejects when that cannot be found out any more. What is returned ends after the container has, or when the signal
- * aborts; it throws the rejection of `ended`, and RuntimeError when files were removed that it had not read. Files are closed when it
- * ends or the signal aborts.
+ * Opens the files; undefined when they are not there, or cannot be watched. `ended` resolves when the
+ * container has ended and its log is complete, and rejects when that cannot be found out any more. What is
+ * returned ends after the container has, or when the signal aborts; it throws the rejection of `ended`, and
+ * RuntimeError when files were removed that it had not read. Files are closed when it ends or the signal
+ * aborts.
  */
 export async function followFiles(
   files: FollowedFiles,

@@ -5,7 +5,10 @@
  */
 import { endsLine, type LogEntry } from './log-entries.ts';
 
-/** Leaves out the entries that come again. Each output is judged by itself: pieces of two long lines come with two times in turn. */
+/**
+ * Leaves out the entries that come again. Each output is judged by itself: pieces of two long lines come with
+ * two times in turn.
+ */
 export async function* eachOnce(entries: AsyncIterable<LogEntry>): AsyncIterable<LogEntry> {
   const seen = new Map<string, SeenEntries>();
   const times = new EntryTimes();

@@ -1,11 +1,17 @@
-/** A container's log as the engine's API sends it with times: entries, each with the time at which the engine got it. Pure. */
+/**
+ * A container's log as the engine's API sends it with times: entries, each with the time at which the engine
+ * got it. Pure.
+ */
 import { type OutputPiece, outputPieces } from '../../docker/streams.ts';
 import { LineStarts } from './line-starts.ts';
 
 export interface LogEntry {
   /** Output of the container: `stdout`, `stderr`, or `tty` for both. */
   readonly output: string;
-  /** Engine's time and a space, such as `2026-01-02T03:04:05.123456789Z `; undefined when the entry does not begin with a time. */
+  /**
+   * Engine's time and a space, such as `2026-01-02T03:04:05.123456789Z `; undefined when the entry does not
+   * begin with a time.
+   */
   readonly head: string | undefined;
   /** A whole line with its end, or a piece of a longer one. */
   readonly text: Buffer;
@@ -33,7 +39,10 @@ export async function* logEntries(
   else yield* framedEntries(outputPieces(chunks));
 }
 
-/** Yields what the container printed; with `timestamps`, the time before each line, not before each piece of a long one. */
+/**
+ * Yields what the container printed; with `timestamps`, the time before each line, not before each piece of a
+ * long one.
+ */
 export async function* printEntries(
   entries: AsyncIterable<LogEntry>,
   { timestamps }: { readonly timestamps: boolean },

@@ -1,7 +1,7 @@
 /**
- * The files of a log that the engine rotates: it writes `path`; once that is full it removes the last of `path.1`, `path.2`, …, renames
- * the others to the next number, the highest first, and begins a new `path`. A file is known by its inode, which no other file gets
- * as long as a handle of it is open.
+ * The files of a log that the engine rotates: it writes `path`; once that is full it removes the last of
+ * `path.1`, `path.2`, …, renames the others to the next number, the highest first, and begins a new `path`. A
+ * file is known by its inode, which no other file gets as long as a handle of it is open.
  */
 import { type FileHandle, open, readdir, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
@@ -12,8 +12,8 @@ export interface LogFile {
 }
 
 /**
- * Position of a file: `newest`, the engine writes it; `changing`, a rotation is under way, and its end is a change in the folder;
- * `removed`, it is gone with all others; or the file that was written after it.
+ * Position of a file: `newest`, the engine writes it; `changing`, a rotation is under way, and its end is a
+ * change in the folder; `removed`, it is gone with all others; or the file that was written after it.
  */
 export type Following = 'newest' | 'changing' | 'removed' | LogFile;
 

@@ -1,13 +1,16 @@
 /**
- * The content of a file of the engine's log driver json-file: a JSON object a line, with `log`, `stream` and `time`
- * (docs.docker.com/engine/logging/drivers/json-file). Pure.
+ * The content of a file of the engine's log driver json-file: a JSON object a line, with `log`, `stream` and
+ * `time` (docs.docker.com/engine/logging/drivers/json-file). Pure.
  */
 import { LineStarts } from './line-starts.ts';
 
 export interface PrintOptions {
   /** Prints the time of each line before it. */
   readonly timestamps: boolean;
-  /** Leaves out what is older: whole milliseconds since the epoch, as the engine's API has it. Undefined: nothing. */
+  /**
+   * Leaves out what is older: whole milliseconds since the epoch, as the engine's API has it. Undefined:
+   * nothing.
+   */
   readonly since: number | undefined;
 }
 
@@ -73,6 +76,8 @@ function readEntry(line: string): Entry | undefined {
   }
 }
 
-/** The time with nine digits of its second, as the engine's API has it; files leave out the zeros at the end. */
+/**
+ * The time with nine digits of its second, as the engine's API has it; files leave out the zeros at the end.
+ */
 const fixedTime = (time: string) =>
   time.replace(/(?:\.(\d+))?Z$/, (_, fraction: string = '') => `.${fraction.padEnd(9, '0')}Z`);

@@ -10,9 +10,9 @@ export interface LogRotation {
 export const defaultLogRotation: LogRotation = { maxBytes: 10 * 2 ** 20, maxFiles: 5 };
 
 /**
- * Size in bytes from which on the engine rotates a file of a container's log, by the container's own configuration; Infinity when
- * it never does. Undefined when the files cannot be followed: another driver writes them, they are compressed, or a single one is
- * emptied when it is full.
+ * Size in bytes from which on the engine rotates a file of a container's log, by the container's own
+ * configuration; Infinity when it never does. Undefined when the files cannot be followed: another driver
+ * writes them, they are compressed, or a single one is emptied when it is full.
  */
 export function followableSize({ Type, Config }: EngineLogConfig): number | undefined {
   if (Type !== 'json-file') return undefined;

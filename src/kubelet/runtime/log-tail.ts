@@ -11,7 +11,10 @@ export interface LogPlace {
 const chunkBytes = 64 * 1024;
 const lineEnd = 0x0a;
 
-/** Finds the last `count` entries, or the first that is kept when there are fewer; undefined when there is no file. */
+/**
+ * Finds the last `count` entries, or the first that is kept when there are fewer; undefined when there is no
+ * file.
+ */
 export async function openTail(path: string, count: number): Promise<LogPlace | undefined> {
   let file = await openNewest(path);
   if (!file) return undefined;
@@ -32,7 +35,9 @@ export async function openTail(path: string, count: number): Promise<LogPlace | 
   }
 }
 
-/** Returns where the last `count` lines of a file begin, or how many it has when it has no more than these. */
+/**
+ * Returns where the last `count` lines of a file begin, or how many it has when it has no more than these.
+ */
 async function entriesFromEnd(
   handle: FileHandle,
   count: number,

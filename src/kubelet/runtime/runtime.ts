@@ -341,9 +341,10 @@ export interface ContainerRuntime {
   listImages(): Promise<readonly Pick<RuntimeImage, 'id' | 'names' | 'sizeBytes'>[]>;
 
   /**
-   * Opens the container's log. Rejects with RuntimeError when it cannot be read. What it resolves with yields chunks of output, ends when
-   * all has been read and, with `follow`, the container has ended, and throws RuntimeError when there would be more that cannot be
-   * read. Released when it ends, is left, or the signal aborts.
+   * Opens the container's log. Rejects with RuntimeError when it cannot be read. What it resolves with yields
+   * chunks of output, ends when all has been read and, with `follow`, the container has ended, and throws
+   * RuntimeError when there would be more that cannot be read. Released when it ends, is left, or the signal
+   * aborts.
    */
   logs(id: string, options: LogOptions, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
   /**

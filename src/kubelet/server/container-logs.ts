@@ -18,8 +18,9 @@ export interface LogSource {
 }
 
 /**
- * Resolves once the log can be read; rejects with RequestError, whose code is the answer's status, when it cannot. What is read
- * ends when the container's log does, or the signal aborts; it throws when there would be more that cannot be read.
+ * Resolves once the log can be read; rejects with RequestError, whose code is the answer's status, when it
+ * cannot. What is read ends when the container's log does, or the signal aborts; it throws when there would
+ * be more that cannot be read.
  */
 export type ContainerLog = (signal: AbortSignal) => Promise<AsyncIterable<Uint8Array>>;
 
@@ -52,8 +53,9 @@ export function openLog(
 }
 
 /**
- * Rejects with RequestError when nothing has been sent, and with another error when the log could not be read to its end: the
- * caller must then close the connection without the end of the answer, so that no client takes it for whole.
+ * Rejects with RequestError when nothing has been sent, and with another error when the log could not be read
+ * to its end: the caller must then close the connection without the end of the answer, so that no client
+ * takes it for whole.
  */
 export async function sendLog(
   log: ContainerLog,
@@ -80,8 +82,9 @@ export async function sendLog(
 }
 
 /**
- * As upstream: an empty message first, then the log in messages that mean nothing by themselves. A log that cannot be opened is refused
- * before the connection leaves HTTP; one that breaks off ends the connection without a close frame.
+ * As upstream: an empty message first, then the log in messages that mean nothing by themselves. A log that
+ * cannot be opened is refused before the connection leaves HTTP; one that breaks off ends the connection
+ * without a close frame.
  */
 export async function sendLogMessages(
   log: ContainerLog,

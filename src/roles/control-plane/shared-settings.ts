@@ -1,7 +1,7 @@
 /**
- * Settings that masters on one etcd must have alike: with two ideas of which addresses Services have, or may have, each
- * would refuse, or hand out, what the other does not. The first master writes its own, and another that differs is
- * refused. A setting that masters of before did not share is added by the first that does.
+ * Settings that masters on one etcd must have alike: with two ideas of which addresses Services have, or may
+ * have, each would refuse, or hand out, what the other does not. The first master writes its own, and another
+ * that differs is refused. A setting that masters of before did not share is added by the first that does.
  */
 import { KeyExistsError, RevisionMismatchError, type Store } from '../../storage/store.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -32,7 +32,9 @@ export async function agreeOnSettings(store: Store, settings: SharedSettings): P
   );
 }
 
-/** Resolves to what is there afterwards, with a value for each setting: another master may have been faster. */
+/**
+ * Resolves to what is there afterwards, with a value for each setting: another master may have been faster.
+ */
 async function agreed(store: Store, mine: Values): Promise<Values> {
   for (;;) {
     const stored = await store.get(settingsKey);

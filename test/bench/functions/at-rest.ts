@@ -74,7 +74,8 @@ async function measure(master: BenchMaster, count: number, ms: number): Promise<
     await ask('POST', path, { metadata: { name: `f${number}` }, spec });
   });
   // There is no node: that each was tried is said in its place, so that what is left is a function at rest.
-  // The controller may write a status that it had made before, so this is said until nothing is tried any more.
+  // The controller may write a status that it had made before, so this is said until nothing is tried any
+  // more.
   const called = async (name: string) => {
     for (;;) {
       const { status } = await ask<Fn>('GET', `${path}/${name}`);

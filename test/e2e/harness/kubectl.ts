@@ -12,7 +12,10 @@ export interface KubectlResult {
 export interface Kubectl {
   /** Standard output; throws when kubectl fails. */
   (...args: string[]): Promise<string>;
-  /** The object or list of `get TYPE [NAME]`, read without a kubectl (objects.ts). Throws where one would fail. */
+  /**
+   * The object or list of `get TYPE [NAME]`, read without a kubectl (objects.ts). Throws where one would
+   * fail.
+   */
   json<T>(...args: string[]): Promise<T>;
   /** Never throws for a failure of kubectl. */
   attempt(args: readonly string[], options?: ExecOptions): Promise<KubectlResult>;

@@ -1,6 +1,6 @@
 /**
- * Objects as the API has them, read by this process. A wait looks several times a second, and a kubectl that is started for
- * each look takes the processors from what the test waits for.
+ * Objects as the API has them, read by this process. A wait looks several times a second, and a kubectl that
+ * is started for each look takes the processors from what the test waits for.
  */
 import { parseArgs } from 'node:util';
 import { systemClock } from '../../../src/base/clock.ts';

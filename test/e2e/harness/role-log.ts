@@ -1,7 +1,12 @@
-/** The output of a role of the built file over all its starts, and the lines in it that should not be there. */
+/**
+ * The output of a role of the built file over all its starts, and the lines in it that should not be there.
+ */
 import type { Readable } from 'node:stream';
 
-/** In the log: `2026-01-02T03:04:05.678Z INFO  kubelet: …` or, with `--log-format json`, an object with such a time. */
+/**
+ * In the log: `2026-01-02T03:04:05.678Z INFO  kubelet: …` or, with `--log-format json`, an object with such a
+ * time.
+ */
 const logLine = /^(?:\{"ts":")?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z(?: (?:ERROR|WARN |INFO |DEBUG) |",)/;
 /** Printed for whoever started the role. */
 const said =
@@ -9,7 +14,10 @@ const said =
 /** What a program says that has printed a value it does not have. */
 const valueless = /(?:^|[\s=:"'(])(?:undefined|NaN|\[object Object\])(?:$|[\s,;:"')])/;
 
-/** Returns the lines that are no log lines, such as those of a bare stack or a warning of Node, or that lack a value. */
+/**
+ * Returns the lines that are no log lines, such as those of a bare stack or a warning of Node, or that lack a
+ * value.
+ */
 export function strangeLines(text: string): string[] {
   return text
     .split('\n')

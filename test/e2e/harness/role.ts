@@ -13,8 +13,8 @@ export class Role {
   readonly #log: RoleLog;
 
   /**
-   * `args` are those of the built file, the role's name first. It ends before its host does, and the test fails when it has written what is
-   * no log line.
+   * `args` are those of the built file, the role's name first. It ends before its host does, and the test
+   * fails when it has written what is no log line.
    */
   constructor(host: Host, args: readonly string[]) {
     this.host = host;

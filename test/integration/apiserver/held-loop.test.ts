@@ -1,6 +1,7 @@
 /**
- * What holds the event loop of an API server, by its own meter. It counts processor time of the thread, and the bound is five times what is
- * promised, since a busy machine makes that longer too. What grows with the square of a size takes seconds.
+ * What holds the event loop of an API server, by its own meter. It counts processor time of the thread, and
+ * the bound is five times what is promised, since a busy machine makes that longer too. What grows with the
+ * square of a size takes seconds.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

@@ -1,4 +1,7 @@
-/** The end of the listener while clients are connected that do not close their side: their machine may be gone. */
+/**
+ * The end of the listener while clients are connected that do not close their side: their machine may be
+ * gone.
+ */
 import { once } from 'node:events';
 import { connect as connectHttp2 } from 'node:http2';
 import { connect as connectTcp, type Socket } from 'node:net';

@@ -1,4 +1,6 @@
-/** ctl apply, create and replace name the converter for a manifest that it reads and the server does not take. */
+/**
+ * ctl apply, create and replace name the converter for a manifest that it reads and the server does not take.
+ */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

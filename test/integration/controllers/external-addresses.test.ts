@@ -1,4 +1,6 @@
-/** Services say which of their external addresses nodes do not serve, as machines and Services come and go. */
+/**
+ * Services say which of their external addresses nodes do not serve, as machines and Services come and go.
+ */
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { eventResource } from '../../../src/api/core/v1/event.ts';

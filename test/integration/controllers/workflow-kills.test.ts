@@ -94,7 +94,10 @@ class Killer {
 
 const never = <T>() => new Promise<T>(() => undefined);
 
-/** Runs the workflow with a kill at that moment, and the next master so many milliseconds later; how many moments there were. */
+/**
+ * Runs the workflow with a kill at that moment, and the next master so many milliseconds later; how many
+ * moments there were.
+ */
 async function runWithKill(
   at: number,
   { breaks = () => undefined, pauseMs = 0 }: { breaks?: FakeFunctions['breaks']; pauseMs?: number } = {},

@@ -1,4 +1,7 @@
-/** Builds on an engine that fails at each of its calls, a socket of this process: a build leaves an image or nothing. */
+/**
+ * Builds on an engine that fails at each of its calls, a socket of this process: a build leaves an image or
+ * nothing.
+ */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';

@@ -41,7 +41,8 @@ class Source implements DeviceSource {
 }
 
 const directories: string[] = [];
-// Hooks of a test run in the order in which they were set: what it began may write there until the last of them.
+// Hooks of a test run in the order in which they were set: what it began may write there until the last of
+// them.
 after(() => {
   for (const directory of directories) rmSync(directory, { recursive: true, force: true });
 });

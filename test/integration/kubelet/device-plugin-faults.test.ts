@@ -1,4 +1,7 @@
-/** Device plugins with bad manners: answers that are errors, lost, late or none, and two at once; who has what stays right. */
+/**
+ * Device plugins with bad manners: answers that are errors, lost, late or none, and two at once; who has what
+ * stays right.
+ */
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

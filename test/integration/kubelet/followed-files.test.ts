@@ -1,4 +1,7 @@
-/** A log followed in files that are rotated as Docker does. The real engine: test/conformance/kubelet/docker-logs.test.ts. */
+/**
+ * A log followed in files that are rotated as Docker does. The real engine:
+ * test/conformance/kubelet/docker-logs.test.ts.
+ */
 import assert from 'node:assert/strict';
 import { appendFileSync, existsSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { mkdtemp, readdir, readlink, rm } from 'node:fs/promises';

@@ -1,4 +1,7 @@
-/** What bad programs and bad calls of functions lead to: instances on Docker, called through the gateway of the API server. */
+/**
+ * What bad programs and bad calls of functions lead to: instances on Docker, called through the gateway of
+ * the API server.
+ */
 import assert from 'node:assert/strict';
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';

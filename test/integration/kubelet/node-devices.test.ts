@@ -17,7 +17,8 @@ import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 import { makePod } from '../../unit/kubelet/builders.ts';
 
 const directories: string[] = [];
-// Hooks of a test run in the order in which they were set: what it began may write there until the last of them.
+// Hooks of a test run in the order in which they were set: what it began may write there until the last of
+// them.
 after(() => {
   for (const directory of directories) rmSync(directory, { recursive: true, force: true });
 });

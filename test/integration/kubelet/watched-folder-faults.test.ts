@@ -1,4 +1,7 @@
-/** One watched folder, on a real disk, where the server and the disk have bad manners: each change is told, and counts as told once. */
+/**
+ * One watched folder, on a real disk, where the server and the disk have bad manners: each change is told,
+ * and counts as told once.
+ */
 import assert from 'node:assert/strict';
 import {
   existsSync,

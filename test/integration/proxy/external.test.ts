@@ -1,4 +1,7 @@
-/** External addresses of Services through the proxier in a real kernel: who answers at one, as machines and Services come and go. */
+/**
+ * External addresses of Services through the proxier in a real kernel: who answers at one, as machines and
+ * Services come and go.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { after, afterEach, before, beforeEach, test } from 'node:test';

@@ -1,4 +1,7 @@
-/** Logs that cannot be read, or not to their end: what kubectl, ctl and a WebSocket see. Real TLS, an engine that is simulated. */
+/**
+ * Logs that cannot be read, or not to their end: what kubectl, ctl and a WebSocket see. Real TLS, an engine
+ * that is simulated.
+ */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,6 +1,7 @@
 /**
- * Runs a scenario of a controller again and again: each time another of its requests goes wrong, or its process ends there. The
- * controller is called as its queue would: again after an error, and with a cache that shows writes late.
+ * Runs a scenario of a controller again and again: each time another of its requests goes wrong, or its
+ * process ends there. The controller is called as its queue would: again after an error, and with a cache
+ * that shows writes late.
  */
 import type { KubeObject, ObjectKey } from '../../../src/apimachinery/meta.ts';
 import type { ResourceRef } from '../../../src/apimachinery/resource-definition.ts';
@@ -9,7 +10,10 @@ import type { ControllerFactory } from '../../../src/controller-runtime/definiti
 import { verifyAfter } from '../../../src/controller-runtime/observed-writes.ts';
 import { ScriptedWorld } from './scripted-world.ts';
 
-/** What becomes of the request: `lost` is carried out, and `killed` is carried out and the last of its process. */
+/**
+ * What becomes of the request: `lost` is carried out, and `killed` is carried out and the last of its
+ * process.
+ */
 const manners = ['InternalError', 'Forbidden', 'Conflict', 'lost', 'killed'] as const;
 type Manner = (typeof manners)[number];
 
@@ -119,7 +123,10 @@ export class UnrulyWorld {
   }
 }
 
-/** The scenario as it should go, and then once for each request and each manner. Fails with the request and what became of it. */
+/**
+ * The scenario as it should go, and then once for each request and each manner. Fails with the request and
+ * what became of it.
+ */
 export async function atEachRequest(
   options: ScenarioOptions,
   scenario: (world: UnrulyWorld) => Promise<void>,

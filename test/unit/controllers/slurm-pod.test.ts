@@ -1,4 +1,7 @@
-/** What the pod of a client of SlurmJobs is made of: what restricted asks for, one Secret, and little of the node. */
+/**
+ * What the pod of a client of SlurmJobs is made of: what restricted asks for, one Secret, and little of the
+ * node.
+ */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';

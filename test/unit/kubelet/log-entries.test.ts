@@ -1,4 +1,7 @@
-/** Times before the lines of a log that the engine sends in pieces. The real engine: test/conformance/kubelet/docker-logs.test.ts. */
+/**
+ * Times before the lines of a log that the engine sends in pieces. The real engine:
+ * test/conformance/kubelet/docker-logs.test.ts.
+ */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { logEntries, printEntries } from '../../../src/kubelet/runtime/log-entries.ts';

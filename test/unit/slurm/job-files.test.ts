@@ -1,4 +1,7 @@
-/** How output and results come from the host into the cluster: what of each, up to which size, and what is left there. */
+/**
+ * How output and results come from the host into the cluster: what of each, up to which size, and what is
+ * left there.
+ */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { JobEntry } from '../../../src/slurm/job-entry.ts';

@@ -1,4 +1,7 @@
-/** What the steps up to a job's submission make of each answer of the host: the status, and the error that has them tried again. */
+/**
+ * What the steps up to a job's submission make of each answer of the host: the status, and the error that has
+ * them tried again.
+ */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { MissingSource } from '../../../src/slurm/job-store.ts';

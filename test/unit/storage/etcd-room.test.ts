@@ -1,4 +1,6 @@
-/** How room is kept in etcd over time: when members are asked, what is forgotten, defragmented and disarmed. */
+/**
+ * How room is kept in etcd over time: when members are asked, what is forgotten, defragmented and disarmed.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EtcdRoom } from '../../../src/storage/etcd-room.ts';

@@ -1,20 +1,21 @@
 /**
- * The external addresses of Services, and which Service has one that several ask for: the oldest (creation time, then uid), so
- * that no namespace takes an address from another by the name of its Service. Pure.
+ * The external addresses of Services, and which Service has one that several ask for: the oldest (creation
+ * time, then uid), so that no namespace takes an address from another by the name of its Service. Pure.
  */
 import { type ObjectKey, objectKey } from '../../../apimachinery/meta.ts';
 import { canonicalAddress, isIPv4 } from '../../../base/addresses.ts';
 import type { Service, ServicePort } from './service.ts';
 
 /**
- * Returns the IPv4 addresses, in canonical form, that nodes deliver to a Service besides its cluster IP: its external IPs, and
- * those that a load balancer has taken for it and delivers to nodes as they are (KEP-1860).
+ * Returns the IPv4 addresses, in canonical form, that nodes deliver to a Service besides its cluster IP: its
+ * external IPs, and those that a load balancer has taken for it and delivers to nodes as they are (KEP-1860).
  */
 export function externalAddresses({ spec, status }: Service): readonly string[] {
   const taken = spec.type === 'LoadBalancer' ? (status?.loadBalancer.ingress ?? []) : [];
   const delivered = taken.flatMap(({ ip, ipMode }) => (ip && ipMode !== 'Proxy' ? [ip] : []));
   const all = [...(spec.externalIPs ?? []), ...delivered].flatMap((ip) => canonicalAddress(ip) ?? []);
-  // The proxy's table is of IPv4: one element of another sort and the kernel would take none of the transaction.
+  // The proxy's table is of IPv4: one element of another sort and the kernel would take none of the
+  // transaction.
   return [...new Set(all.filter(isIPv4))];
 }
 
@@ -26,7 +27,10 @@ export const externalPort = (address: string, { protocol, port }: Pick<ServicePo
 export const isDelivered = ({ spec }: Service): boolean =>
   Boolean(spec.clusterIP) && spec.clusterIP !== 'None' && spec.type !== 'ExternalName';
 
-/** Returns the external addresses of the Service with each of its ports, also while nothing is delivered to it. */
+/**
+ * Returns the external addresses of the Service with each of its ports, also while nothing is delivered to
+ * it.
+ */
 export const externalPortsOf = (service: Service): readonly string[] =>
   externalAddresses(service).flatMap((address) =>
     (service.spec.ports ?? []).map((port) => externalPort(address, port)),
@@ -42,7 +46,10 @@ export class ExternalHolders {
   readonly #rivals = new Map<string, Rivals>();
   readonly #portsOf = new Map<ObjectKey, readonly string[]>();
 
-  /** Takes the Service as it is now, or undefined when it has gone. Returns the keys of those that had, or now have, a port. */
+  /**
+   * Takes the Service as it is now, or undefined when it has gone. Returns the keys of those that had, or now
+   * have, a port.
+   */
   replace(key: ObjectKey, service: Service | undefined): ReadonlySet<ObjectKey> {
     const before = this.#portsOf.get(key) ?? [];
     const now = service && isDelivered(service) ? externalPortsOf(service) : [];
@@ -58,7 +65,10 @@ export class ExternalHolders {
     return changed;
   }
 
-  /** Returns the key of the Service that has the port (see `externalPort`); undefined where no Service asks for it. */
+  /**
+   * Returns the key of the Service that has the port (see `externalPort`); undefined where no Service asks
+   * for it.
+   */
   holder(port: string): ObjectKey | undefined {
     const rivals = this.#rivals.get(port);
     return rivals && objectKey(rivals.holder);

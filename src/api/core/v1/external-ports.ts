@@ -1,7 +1,8 @@
 /**
- * Which external addresses of Services nodes serve: none that is of the cluster or of one of its machines, and each port of one
- * for the Service that has it. Admission knows only what is there when a Service is written; this follows what there is, for the
- * proxies and for the status of the Services. Without clock or I/O.
+ * Which external addresses of Services nodes serve: none that is of the cluster or of one of its machines,
+ * and each port of one for the Service that has it. Admission knows only what is there when a Service is
+ * written; this follows what there is, for the proxies and for the status of the Services. Without clock or
+ * I/O.
  */
 
 import type { KubeObject, ObjectKey } from '../../../apimachinery/meta.ts';
@@ -30,12 +31,18 @@ export class ExternalPorts {
     this.#places = places;
   }
 
-  /** Takes the Service as it is now, or undefined when it has gone. Returns the Services whose rules may have changed by it. */
+  /**
+   * Takes the Service as it is now, or undefined when it has gone. Returns the Services whose rules may have
+   * changed by it.
+   */
   setService(key: ObjectKey, service: Service | undefined): Iterable<ObjectKey> {
     return this.#holders.replace(key, service);
   }
 
-  /** Takes the metadata of a Node, or undefined when it has gone. Returns the Services whose rules may have changed by it. */
+  /**
+   * Takes the metadata of a Node, or undefined when it has gone. Returns the Services whose rules may have
+   * changed by it.
+   */
   setNode(name: string, node: KubeObject | undefined): Iterable<ObjectKey> {
     const { [nodeIPAnnotation]: address = '', [podCIDRAnnotation]: range = '' } =
       node?.metadata.annotations ?? {};
@@ -58,7 +65,10 @@ export class ExternalPorts {
     return this.reservedAs(address) === undefined && this.#holders.holder(port) === key;
   }
 
-  /** Returns whose an address is that no Service may have, such as `the address of node a`; undefined for another. */
+  /**
+   * Returns whose an address is that no Service may have, such as `the address of node a`; undefined for
+   * another.
+   */
   reservedAs(address: string): string | undefined {
     this.#reserved ??= this.#readReserved();
     return this.#reserved(address);

@@ -1,6 +1,7 @@
 /**
- * How many paths of Dns objects one namespace may have. Each node's web server has one configuration for all namespaces, and takes
- * some 15 kB and 0.4 ms for a path (measured with nginx 1.22), so without a limit one namespace could end the service of all. Pure.
+ * How many paths of Dns objects one namespace may have. Each node's web server has one configuration for all
+ * namespaces, and takes some 15 kB and 0.4 ms for a path (measured with nginx 1.22), so without a limit one
+ * namespace could end the service of all. Pure.
  */
 import type { Dns } from './dns.ts';
 import { byAge } from './dns-holder.ts';

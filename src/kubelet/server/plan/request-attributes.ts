@@ -27,8 +27,8 @@ const parts: readonly (readonly [prefix: string, subresources: readonly string[]
 ];
 
 /**
- * `isUpgrade`: the connection leaves HTTP, which is how programs are run in pods. A WebSocket begins with GET, and must not be for who may
- * only read.
+ * `isUpgrade`: the connection leaves HTTP, which is how programs are run in pods. A WebSocket begins with
+ * GET, and must not be for who may only read.
  */
 export function requestAttributes(method: string, path: string, isUpgrade = false): RequestAttributes {
   const part = parts.find(([prefix]) => path === prefix || path.startsWith(`${prefix}/`));

@@ -1,4 +1,7 @@
-/** Functions and pools of instances where each request in turn is refused, loses its answer, or is the last of its process. */
+/**
+ * Functions and pools of instances where each request in turn is refused, loses its answer, or is the last of
+ * its process.
+ */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { type Lease, leaseResource } from '../../../../src/api/coordination/v1/lease.ts';

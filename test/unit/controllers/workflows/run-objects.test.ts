@@ -163,7 +163,10 @@ describe('a task that is an object', () => {
     );
   });
 
-  /** Rights that are asked for a task in the namespace `other`, as VERB RESOURCE.GROUP NAME; `allowed` are granted. */
+  /**
+   * Rights that are asked for a task in the namespace `other`, as VERB RESOURCE.GROUP NAME; `allowed` are
+   * granted.
+   */
   async function reviewed(type: Task['resource']['type'], allowed: readonly string[]) {
     const { context } = world();
     const asked: string[] = [];

@@ -1,4 +1,6 @@
-/** Runs of workflows where each request in turn is refused, loses its answer, or is the last of its process. */
+/**
+ * Runs of workflows where each request in turn is refused, loses its answer, or is the last of its process.
+ */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { controllerRevisionResource } from '../../../../src/api/apps/v1/controller-revision.ts';

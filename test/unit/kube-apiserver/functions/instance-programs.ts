@@ -1,4 +1,7 @@
-/** Programs of instances, each behind connections within this process: what a gateway calls, with all that can go wrong. */
+/**
+ * Programs of instances, each behind connections within this process: what a gateway calls, with all that can
+ * go wrong.
+ */
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { type Duplex, duplexPair } from 'node:stream';
 import { silentLogger } from '../../../../src/base/log.ts';

@@ -1,4 +1,7 @@
-/** Calls of instances that refuse, break off, hang and go, by a clock of the test: each is made once, and leaves no place behind. */
+/**
+ * Calls of instances that refuse, break off, hang and go, by a clock of the test: each is made once, and
+ * leaves no place behind.
+ */
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { describe, it } from 'node:test';

@@ -1,4 +1,7 @@
-/** What is sent to device plugins and read from them, field by field, and what sources of devices say together. */
+/**
+ * What is sent to device plugins and read from them, field by field, and what sources of devices say
+ * together.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { WireWriter } from '../../../../src/apimachinery/protobuf/writer.ts';
@@ -40,7 +43,8 @@ test('what a plugin is asked has the fields of upstream', () => {
   assert.equal(allocateMessage(['a', 'bc']).readUInt32BE(1), 9);
   // PreStartContainerRequest: devices_ids (1).
   assert.equal(hex(beforeStartMessage(['a', 'bc'])), '0a01610a026263');
-  // PreferredAllocationRequest: container_requests (1) with available (1), must_include (2), allocation_size (3).
+  // PreferredAllocationRequest: container_requests (1) with available (1), must_include (2), allocation_size
+  // (3).
   assert.equal(hex(preferredMessage(['a', 'b'], ['a'], 2)), '0a0b0a01610a01621201611802');
   const many = Array.from({ length: 3000 }, (_, id) => `device-${id}`);
   assert.equal(allocateMessage(many).readUInt32BE(1), allocateMessage(many).length - 5);

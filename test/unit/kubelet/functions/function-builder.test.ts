@@ -1,4 +1,7 @@
-/** How the image of a function is put together, with an engine that does as a test says: what is installed, committed, and written down. */
+/**
+ * How the image of a function is put together, with an engine that does as a test says: what is installed,
+ * committed, and written down.
+ */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { FunctionVersion } from '../../../../src/api/minik8s/v1/function-version.ts';

@@ -1,4 +1,7 @@
-/** Images of functions that are there, that a pod may not have, and that cannot be built: what is said, counted and left. */
+/**
+ * Images of functions that are there, that a pod may not have, and that cannot be built: what is said,
+ * counted and left.
+ */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

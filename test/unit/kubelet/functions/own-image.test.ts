@@ -1,4 +1,7 @@
-/** The image that a node makes of the file that it runs: once for all who wait, and what is said where it cannot be made. */
+/**
+ * The image that a node makes of the file that it runs: once for all who wait, and what is said where it
+ * cannot be made.
+ */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
