@@ -21,12 +21,45 @@ export type Line = EndedTest | { readonly end: true };
 
 export default async function* (events: AsyncIterable<TestEvent>): AsyncIterable<string> {
   const names: string[] = [];
+  const lingering = new Lingering(Number(process.env.MINIK8S_TEST_LINGER_MS));
   for await (const event of events) {
+    lingering.see(event);
     if (event.type === 'test:start') names[event.data.nesting] = event.data.name;
     else if (event.type === 'test:pass' || event.type === 'test:fail') yield lineOf(endedTest(event, names));
     else if (event.type === 'test:summary') yield lineOf({ end: true });
   }
 }
+
+/** Ends this process when its tests have ended and something they left keeps it: a program, a server, a timer. */
+class Lingering {
+  readonly #limitMs: number;
+  #open = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** `limitMs` NaN waits for ever. */
+  constructor(limitMs: number) {
+    this.#limitMs = limitMs;
+  }
+
+  see(event: TestEvent): void {
+    const { type, data } = event;
+    if (type !== 'test:enqueue' && type !== 'test:pass' && type !== 'test:fail') return;
+    if (data.nesting !== 0 || Number.isNaN(this.#limitMs)) return;
+    this.#open += type === 'test:enqueue' ? 1 : -1;
+    clearTimeout(this.#timer);
+    if (this.#open === 0) this.#timer = setTimeout(() => this.#end(), this.#limitMs).unref();
+  }
+
+  #end(): void {
+    const kinds = [...new Set(process.getActiveResourcesInfo())].join(', ');
+    process.stderr.write(
+      `the tests ended ${this.#limitMs / 1000} s ago, and the process goes on: ${kinds}\n`,
+      () => process.exit(lingeringStatus),
+    );
+  }
+}
+
+const lingeringStatus = 7;
 
 const lineOf = (line: Line) => `${JSON.stringify(line)}\n`;
 

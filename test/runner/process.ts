@@ -16,6 +16,8 @@ export interface ProcessOptions {
   readonly root: string;
   readonly testTimeoutMs: number;
   readonly processTimeoutMs: number;
+  /** Maximum time between the end of the last test and that of the process. */
+  readonly lingerMs?: number | undefined;
   /** Ends the process; its result is then that of a process that was ended. */
   readonly signal: AbortSignal;
   /** Gets what the process prints, as it prints it. */
@@ -25,6 +27,8 @@ export interface ProcessOptions {
 const reporterUrl = (name: string) => pathToFileURL(join(import.meta.dirname, name)).href;
 /** Time between SIGTERM, at which a test takes away what it made, and SIGKILL. */
 const endTimeoutMs = 60_000;
+/** Maximum time between the end of the last test and that of its process: hooks take away hosts and engines meanwhile. */
+const lingerMs = 120_000;
 /** Time in which what a process printed arrives after its end, also when a program that it left has the same output. */
 const drainMs = 2_000;
 const lastLines = 40;
@@ -45,7 +49,7 @@ export async function runProcess(
         entryOf(files, root, folder),
       ],
       // The other end of standard input goes when this process is killed: test/e2e/harness/belongings.ts then cleans up.
-      { cwd: root, env: environment(), stdio: 'pipe' },
+      { cwd: root, env: environment(options.lingerMs ?? lingerMs), stdio: 'pipe' },
     );
     let output = '';
     for (const stream of [child.stdout, child.stderr]) {
@@ -75,9 +79,13 @@ function entryOf(files: readonly string[], root: string, folder: string): string
 }
 
 /** Without NODE_TEST_CONTEXT, which makes node:test report to the runner that set it. */
-function environment(): NodeJS.ProcessEnv {
+function environment(lingerMs: number): NodeJS.ProcessEnv {
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-  return { ...env, MINIK8S_TEST_RUNNER: String(process.pid) };
+  return {
+    ...env,
+    MINIK8S_TEST_RUNNER: String(process.pid),
+    MINIK8S_TEST_LINGER_MS: String(lingerMs),
+  };
 }
 
 async function ended(child: ChildProcess, timeoutMs: number, signal: AbortSignal) {

@@ -98,9 +98,9 @@ async function runAll(
   const live = verbose && processes.length === 1;
 
   async function run(process: TestProcess): Promise<void> {
-    const { testTimeoutMs, processTimeoutMs } = stage;
+    const { testTimeoutMs, processTimeoutMs, lingerMs } = stage;
     const print = (text: string) => void (live && out.write(text));
-    const limits = { testTimeoutMs, processTimeoutMs };
+    const limits = { testTimeoutMs, processTimeoutMs, lingerMs };
     const result = await runProcess({ files: process.files, root, ...limits, signal, print });
     running.delete(process);
     appendFileSync(join(options.results, `${stage.name}.log`), `== ${process.name}\n${result.output}`);

@@ -11,6 +11,8 @@ export interface Stage {
   readonly testTimeoutMs: number;
   /** Maximum duration of a process. */
   readonly processTimeoutMs: number;
+  /** Maximum time between the end of the last test and that of its process; two minutes if it is left out. */
+  readonly lingerMs?: number;
   /** Maximum number of files of one folder in a process; 1 for a process of its own for each. */
   readonly filesInProcess: number;
   /** Seconds that a file without a kept time is assumed to take for each kilobyte. */

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { compileCache } from '../../fixtures/compile-cache.ts';
 import { type Ctl, ctlFor, noHome } from '../../fixtures/ctl.ts';
 import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
 
@@ -127,7 +128,7 @@ describe('ctl', { timeout: 300_000 }, () => {
 
   const program = (args: string[], stdio: 'pipe' | ['ignore', 'pipe', 'pipe'] = 'pipe') =>
     spawn(process.execPath, [join(import.meta.dirname, '../../../src/main.ts'), 'ctl', ...args], {
-      env: { KUBECONFIG: kubeconfig, HOME: noHome },
+      env: { KUBECONFIG: kubeconfig, HOME: noHome, ...compileCache },
       stdio,
     });
 

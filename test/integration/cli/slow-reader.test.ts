@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { compileCache } from '../../fixtures/compile-cache.ts';
 import { noHome } from '../../fixtures/ctl.ts';
 import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
 
@@ -25,6 +26,7 @@ describe('what is printed to a pipe', { timeout: 300_000 }, () => {
       KUBECONFIG: await server.kubeconfigFor('admin', ['system:masters']),
       HOME: noHome,
       PATH: process.env.PATH ?? '',
+      ...compileCache,
       LONG: 'x'.repeat(length),
     };
     const made = [

@@ -173,6 +173,24 @@ describe('a stage of tests', () => {
     assert.match(printed, /the process was ended after 1 s without a report/);
   });
 
+  for (const [when, tests] of [
+    ['its test has', `test('leaves a timer', () => { setInterval(() => {}, 1_000); });`],
+    ['the last of several has', `${passes} test('leaves a timer', () => { setInterval(() => {}, 1_000); });`],
+  ] as const) {
+    it(`ends a process that goes on when ${when} ended, and says what keeps it`, async (context) => {
+      const { passed, printed } = await run(context, { a: tests }, { stage: { lingerMs: 200 } });
+      assert.equal(passed, false);
+      assert.match(printed, /the process ended with exit status 7 without a report/);
+      assert.match(printed, /the tests ended 0\.2 s ago, and the process goes on: .*Timeout/);
+    });
+  }
+
+  it('lets a process end whose last hook takes a while', async (context) => {
+    const slow = 'after(() => new Promise((done) => setTimeout(done, 600)));';
+    const { passed, printed } = await run(context, { a: `${slow}${passes}` }, { stage: { lingerMs: 2_000 } });
+    assert.ok(passed, printed);
+  });
+
   it('begins with the files that took longest in the last run, and keeps what they took', async (context) => {
     const texts = { a: passes, b: passes, c: passes };
     const { order, times } = await run(context, texts, {

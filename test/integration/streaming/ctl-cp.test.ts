@@ -8,6 +8,7 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { compileCache } from '../../fixtures/compile-cache.ts';
 import { noHome } from '../../fixtures/ctl.ts';
 import { kubectlOf, unlessKubectl } from '../../fixtures/kubectls.ts';
 import { type StreamCluster, startStreamCluster } from './stream-cluster.ts';
@@ -39,7 +40,7 @@ describe('ctl cp', { timeout: 300_000 }, () => {
   before(async () => {
     cluster = await startStreamCluster();
     const KUBECONFIG = await cluster.server.kubeconfigFor('admin', ['system:masters']);
-    env = { KUBECONFIG, HOME: noHome, PATH: process.env.PATH ?? '' };
+    env = { KUBECONFIG, HOME: noHome, PATH: process.env.PATH ?? '', ...compileCache };
     from = join(cluster.server.directory, 'from');
     mkdirSync(join(from, 'empty'), { recursive: true });
     mkdirSync(join(from, 'in/it'), { recursive: true });

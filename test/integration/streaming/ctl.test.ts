@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { compileCache } from '../../fixtures/compile-cache.ts';
 import { noHome } from '../../fixtures/ctl.ts';
 import { kubectlOf, unlessKubectl } from '../../fixtures/kubectls.ts';
 import { freePort, type StreamCluster, startStreamCluster } from './stream-cluster.ts';
@@ -49,6 +50,7 @@ describe('ctl streams', { timeout: 300_000 }, () => {
       KUBECONFIG: await cluster.server.kubeconfigFor('admin', ['system:masters']),
       HOME: noHome,
       PATH: process.env.PATH ?? '',
+      ...compileCache,
     };
     const ports = [{ port: 80, targetPort: 8080 }];
     for (const [name, app] of [

@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { WebSocket } from 'ws';
 import { RuntimeError } from '../../../src/docker/runtime-error.ts';
 import type { KeyAndCertificate } from '../../../src/pki/x509.ts';
+import { compileCache } from '../../fixtures/compile-cache.ts';
 import { noHome } from '../../fixtures/ctl.ts';
 import { kubectlsOf } from '../../fixtures/kubectls.ts';
 import { type StreamCluster, startStreamCluster } from './stream-cluster.ts';
@@ -64,7 +65,7 @@ describe('a log that', () => {
   };
 
   async function run([file = '', ...args]: readonly string[]) {
-    const env = { KUBECONFIG: kubeconfig, HOME: noHome, PATH: process.env.PATH ?? '' };
+    const env = { KUBECONFIG: kubeconfig, HOME: noHome, PATH: process.env.PATH ?? '', ...compileCache };
     const child = spawn(file, args, { env, stdio: ['ignore', 'pipe', 'pipe'], timeout: 60_000 });
     const [stdout, stderr] = await Promise.all([
       text(child.stdout),
