@@ -1,12 +1,11 @@
 /**
- * Connections over which HTTP/2 is spoken: those of node agents, so that the half dozen watches of each share
- * one. A thousand nodes' TLS connections were most of what the server held in memory. Anybody may offer the
- * agents' protocol, so the limits are for all.
+ * Connections over which HTTP/2 is spoken. A node agent's half dozen watches share one: a thousand nodes' TLS
+ * connections were most of what the server held in memory. Other clients get HTTP/2 too unless
+ * `--http2 agents` is set; anybody may offer the agents' protocol, so the limits hold for all either way.
  */
 import { constants, createSecureServer, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import type { Server } from 'node:https';
 import type { TLSSocket } from 'node:tls';
-import { agentProtocol } from '../base/agent-protocol.ts';
 import type { Clock } from '../base/clock.ts';
 import { Http2Liveness } from '../base/http2-liveness.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
@@ -22,7 +21,7 @@ export interface Http2Connections {
 
 /** The answer to a request that came over that connection. */
 export type Answer = (request: Request, socket: TLSSocket, way: Way) => Promise<Response>;
-type Way = Pick<RequestEnv, 'push' | 'onClosed' | 'impersonation'>;
+type Way = Pick<RequestEnv, 'hangUp' | 'push' | 'onClosed' | 'impersonation'>;
 
 export interface Http2ConnectionsOptions {
   readonly clock: Clock;
@@ -45,12 +44,6 @@ const keepAliveMs = 15_000;
 const idleMs = 180_000;
 /** How long its other side may take to close it too. */
 const goodbyeMs = 30_000;
-
-/** For the server's `ALPNCallback`: HTTP/2 is only for clients that offer the agent protocol. */
-export function chooseProtocol({ protocols }: { readonly protocols: readonly string[] }): string | undefined {
-  const chosen = protocols.includes(agentProtocol) ? 'h2' : 'http/1.1';
-  return protocols.includes(chosen) ? chosen : undefined;
-}
 
 /** Takes over the connections for which HTTP/2 was chosen. */
 export function serveHttp2(

@@ -13,7 +13,7 @@ import { WholeAnswer } from './whole-answer.ts';
 /** What TLS has to hold at once. It keeps a buffer as large as the most that ever waited, as long as the connection lasts. */
 const pieceBytes = 8 * 1024;
 
-type Way = Pick<RequestEnv, 'push' | 'onClosed' | 'impersonation'>;
+type Way = Pick<RequestEnv, 'hangUp' | 'push' | 'onClosed' | 'impersonation'>;
 export type Answer = (request: Request, way: Way) => Promise<Response>;
 
 /** How long a piece of an answer may wait for its reader; then the stream is ended. */
@@ -37,6 +37,7 @@ export async function serveHttp2Stream(
   let source: Source | undefined;
   const way = {
     impersonation: impersonationFields(raw),
+    hangUp: () => breakOff(stream, incomplete),
     push: (pushing: Source) => {
       source = pushing;
     },
@@ -130,10 +131,11 @@ async function writeAll(
     }
     stream.end();
   } catch {
-    breakOff(stream, 'the answer could not be read to its end');
+    breakOff(stream, incomplete);
   }
 }
 
+const incomplete = 'the answer could not be read to its end';
 const unread = 'the client did not read the response in time';
 
 /** By an error: `close` with a code ends the stream first, and what has been sent then looks whole. */

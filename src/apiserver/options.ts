@@ -89,7 +89,7 @@ export interface RequestEnv {
   readonly mayBeAnonymous?: boolean;
   /** The other end of the connection, an IP address. */
   readonly remoteAddress?: string;
-  /** Closes the client's connection: the only way to show that an answer under way is incomplete. */
+  /** Closes the client's connection, or its HTTP/2 stream: the only way to show that an answer under way is incomplete. */
   readonly hangUp?: () => void;
   /** Called with the user of the connection once it is known; false when that user has too many connections. */
   readonly belongsTo?: (user: string) => boolean;

@@ -1,5 +1,5 @@
 /**
- * The app on HTTPS: HTTP/1.1, and HTTP/2 for node agents (http2-connections.ts). Client certificates
+ * The app on HTTPS: HTTP/1.1, and HTTP/2 for clients that offer it (http2-connections.ts). Client certificates
  * are asked for and never demanded; whether they count is the authenticator's business.
  */
 import type { EventEmitter } from 'node:events';
@@ -20,7 +20,8 @@ import type { ApiServer } from './app.ts';
 import type { PeerCertificate } from './authentication/authenticator.ts';
 import { impersonationFields } from './authentication/impersonation.ts';
 import { answerClientError } from './client-errors.ts';
-import { chooseProtocol, type Http2Connections, serveHttp2 } from './http2-connections.ts';
+import { type Http2Clients, protocolChooser } from './http2-clients.ts';
+import { type Http2Connections, serveHttp2 } from './http2-connections.ts';
 import { Connections, connectionLimits, defaultConnections } from './load/connections.ts';
 import { lingerThenDestroy } from './load/linger.ts';
 import { Pipelining } from './load/pipelining.ts';
@@ -54,6 +55,8 @@ export interface ListenOptions {
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Clients that get HTTP/2 where they offer it; default `all`. */
+  readonly http2?: Http2Clients;
   /** Default 6000; see load/connections.ts for the shares. */
   readonly maxConnections?: number;
   /** How long a client may take to agree on TLS, and then to send the head of a request; default ten seconds. */
@@ -173,7 +176,7 @@ export async function listenHttps(options: ListenOptions): Promise<Listener> {
       ...secureContext(tls),
       requestCert: true,
       rejectUnauthorized: false,
-      ALPNCallback: chooseProtocol,
+      ALPNCallback: protocolChooser(options.http2 ?? 'all'),
       keepAliveTimeout: keepAliveMs,
       // How long a body may take depends on what it is for (body.ts).
       requestTimeout: 0,

@@ -1,5 +1,6 @@
 /** The settings of masters. */
 import { defaultDnsDomains } from '../../api/minik8s/v1/dns-host-problem.ts';
+import { http2Clients } from '../../apiserver/http2-clients.ts';
 import { defaultConnections } from '../../apiserver/load/connections.ts';
 import { defaultLimits } from '../../apiserver/load/in-flight.ts';
 import { parseRange } from '../../base/addresses.ts';
@@ -236,6 +237,12 @@ export const clusterSettings = define({
     about: 'how many connections the API server accepts; one user gets a quarter of them',
     default: String(defaultConnections),
     read: wholeNumber(100, 100_000),
+  },
+  http2: {
+    about: 'clients that get HTTP/2 where they offer it: all, or agents of nodes only',
+    hint: 'CLIENTS',
+    default: 'all',
+    read: oneOf(...http2Clients),
   },
   'scheduling-policy': {
     about: 'how a node is chosen for a pod: Default, RoundRobin, Random, LeastPod, LeastCpu or LeastMem',

@@ -13,6 +13,7 @@ export const settingSubjects = subjects('src/roles/settings/setting-groups.ts', 
     'max-requests-inflight',
     'max-watches-per-user',
     'max-connections',
+    'http2',
   ],
   'Tokens of service accounts': [
     'service-account-issuer',

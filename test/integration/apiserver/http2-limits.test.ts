@@ -12,7 +12,6 @@ import {
 } from 'node:http2';
 import { describe, it, type TestContext } from 'node:test';
 import { connect, type TLSSocket } from 'node:tls';
-import { agentProtocol } from '../../../src/base/agent-protocol.ts';
 import {
   type HttpsTestServer,
   type HttpsTestServerOptions,
@@ -36,7 +35,7 @@ async function dial(t: TestContext, server: HttpsTestServer, groups?: readonly s
     port: server.port,
     ca: server.authority.certificate,
     ...(own && { key: own.key, cert: own.certificate }),
-    ALPNProtocols: ['h2', agentProtocol],
+    ALPNProtocols: ['h2', 'http/1.1'],
   });
   socket.on('error', () => undefined);
   t.after(() => socket.destroy());

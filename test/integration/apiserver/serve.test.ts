@@ -207,18 +207,6 @@ describe('the HTTPS listener', () => {
     assert.match(said ?? '', / 403 /);
   });
 
-  it('offers HTTP/1.1 alone to everybody but agents', async () => {
-    const socket = connect({
-      host: '127.0.0.1',
-      port: server.port,
-      ca: server.authority.certificate,
-      ALPNProtocols: ['h2', 'http/1.1'],
-    });
-    await once(socket, 'secureConnect');
-    assert.equal(socket.alpnProtocol, 'http/1.1');
-    socket.destroy();
-  });
-
   it('shows its authority, and a renewed certificate to new connections', async () => {
     const now = Date.now();
     const issue = (commonName: string) =>

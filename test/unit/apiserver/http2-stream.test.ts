@@ -308,3 +308,14 @@ describe('an answer that writes itself', () => {
     assert.equal(stream.rstCode, constants.NGHTTP2_INTERNAL_ERROR);
   });
 });
+
+test('an answer that its handler cuts off does not look whole, and the connection goes on', async () => {
+  answer = async ({ url }, way) => {
+    if (url.endsWith('/cut')) way.hangUp?.();
+    return new WholeAnswer(200, 'said', {});
+  };
+  const cut = open({ ':path': '/cut' });
+  await closeOf(cut);
+  assert.equal(cut.rstCode, constants.NGHTTP2_INTERNAL_ERROR);
+  assert.equal((await read(open({ ':path': '/whole' }))).text, 'said');
+});
