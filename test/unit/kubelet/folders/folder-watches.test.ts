@@ -12,16 +12,17 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { FolderWatch } from '../../../src/api/minik8s/v1/folder-watch.ts';
-import { systemClock } from '../../../src/base/clock.ts';
-import type { Client } from '../../../src/client/client.ts';
-import { FolderWatches } from '../../../src/kubelet/folders/folder-watches.ts';
-import { eventually } from '../../fixtures/eventually.ts';
-import { FakeClock } from '../../fixtures/fake-clock.ts';
-import { RecordingLogger } from '../../fixtures/recording-logger.ts';
-import { SeededRandom } from '../../fixtures/seeded-random.ts';
+import type { FolderWatch } from '../../../../src/api/minik8s/v1/folder-watch.ts';
+import type { Client } from '../../../../src/client/client.ts';
+import { FolderWatches } from '../../../../src/kubelet/folders/folder-watches.ts';
+import { FakeClock } from '../../../fixtures/fake-clock.ts';
+import { RecordingLogger } from '../../../fixtures/recording-logger.ts';
+import { SeededRandom } from '../../../fixtures/seeded-random.ts';
+import { pass, passes } from './real-files.ts';
 
 const year = 31_557_600_000;
+/** Timers of the reflector, which waits for a watch to end. */
+const reflectors = 1;
 
 /** The files that are on disk as told by the watch; `none` before anything is there. */
 function remembered(memory: string): string {
@@ -72,13 +73,6 @@ function start(context: TestContext) {
     return { watches, end };
   };
   let agent = begin();
-  let rounds = 0;
-  const passes = (what: string, probe: () => boolean) =>
-    eventually(systemClock, what, async () => {
-      rounds++;
-      await clock.advance(500);
-      return probe();
-    });
   context.after(async () => {
     await agent.end();
     rmSync(root, { recursive: true });
@@ -109,17 +103,13 @@ function start(context: TestContext) {
       await agent.end();
       agent = begin();
     },
-    passes,
-    /** Three times as long as all that was waited for before, on this machine as it is. */
-    goesOn: async () => {
-      const until = rounds * 4;
-      await passes('time passes', () => rounds >= until);
-    },
+    passes: (what: string, probe: () => boolean) => passes(clock, what, probe, reflectors),
+    pass: (ms: number) => pass(clock, ms, reflectors),
   };
 }
 
 test('a watch that is made again under its name does not go on with what the one before has told', async (context) => {
-  const { folder, told, said, world, apply, passes, goesOn, log } = start(context);
+  const { folder, told, said, world, apply, passes, pass, log } = start(context);
   writeFileSync(join(folder, 'a'), 'text');
   const release = Promise.withResolvers<void>();
   world.held = release.promise;
@@ -129,7 +119,7 @@ test('a watch that is made again under its name does not go on with what the one
   apply('DELETED', 'one', Date.now() + year);
   apply('ADDED', 'two', 0);
   // The one before is at its end only when its last request is: until then nothing of its memory may be read.
-  await goesOn();
+  await pass(120_000);
   assert.deepEqual(told, []);
   release.resolve();
   await passes('the file is told', () => told.length > 0);
@@ -139,7 +129,7 @@ test('a watch that is made again under its name does not go on with what the one
 
 test('a watch made again while the node did not hear of it, or did not run, begins with nothing told', async (context) => {
   for (const isRestarted of [false, true]) {
-    const { folder, told, memory, list, passes, restart, clock } = start(context);
+    const { folder, told, memory, list, passes, pass, restart } = start(context);
     writeFileSync(join(folder, 'a'), 'text');
     list('one');
     await passes('the file is told', () => told.length > 0);
@@ -149,14 +139,14 @@ test('a watch made again while the node did not hear of it, or did not run, begi
     await passes('it is told for the new watch', () => told.length > 1);
     await restart();
     list('two');
-    await clock.advance(120_000);
+    await pass(120_000);
     assert.deepEqual(told, ['created a', 'created a'], 'what a watch has told it does not tell again');
   }
 });
 
 test('a watch made again begins when the last event of the one before is stored', async (context) => {
   for (const isHeard of [true, false]) {
-    const { folder, told, world, memory, list, apply, passes, goesOn, restart, clock } = start(context);
+    const { folder, told, world, memory, list, apply, passes, pass, restart } = start(context);
     writeFileSync(join(folder, 'a'), 'text');
     const release = Promise.withResolvers<void>();
     world.creating = release.promise;
@@ -166,14 +156,14 @@ test('a watch made again begins when the last event of the one before is stored'
       apply('DELETED', 'one', 0);
       apply('ADDED', 'two', 0);
     } else list('two');
-    await goesOn();
+    await pass(120_000);
     assert.deepEqual(told, ['created a']);
     release.resolve();
     await passes('it is told for the new watch', () => told.length > 1);
     await passes('it is remembered', () => remembered(memory).includes('a'));
     await restart();
     list('two');
-    await clock.advance(120_000);
+    await pass(120_000);
     assert.deepEqual(told, ['created a', 'created a'], 'the memory on disk is that of the new watch');
   }
 });

@@ -1,14 +1,14 @@
 /** What is told of a folder, from what was told and what is there. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { FolderWatch } from '../../../src/api/minik8s/v1/folder-watch.ts';
-import { fileContent, fileEvent, mostContent } from '../../../src/kubelet/folders/plan/file-event.ts';
+import type { FolderWatch } from '../../../../src/api/minik8s/v1/folder-watch.ts';
+import { fileContent, fileEvent, mostContent } from '../../../../src/kubelet/folders/plan/file-event.ts';
 import {
   type Mark,
   planChanges,
   type Resting,
   toldBefore,
-} from '../../../src/kubelet/folders/plan/folder-changes.ts';
+} from '../../../../src/kubelet/folders/plan/folder-changes.ts';
 
 type Files = Readonly<Record<string, string>>;
 

@@ -13,22 +13,19 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import type { FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { FolderWatch } from '../../../src/api/minik8s/v1/folder-watch.ts';
-import { triggerEventResource } from '../../../src/api/minik8s/v1/trigger-event.ts';
-import { newAlreadyExists, newNotFound, newStatusError } from '../../../src/apimachinery/status-error.ts';
-import { systemClock } from '../../../src/base/clock.ts';
-import type { Client } from '../../../src/client/client.ts';
-import { FolderAlarm } from '../../../src/kubelet/folders/folder-alarm.ts';
-import { FolderMemory } from '../../../src/kubelet/folders/folder-memory.ts';
-import { WatchedFolder } from '../../../src/kubelet/folders/watched-folder.ts';
-import { eventually } from '../../fixtures/eventually.ts';
-import { FakeClock } from '../../fixtures/fake-clock.ts';
-import { RecordingLogger } from '../../fixtures/recording-logger.ts';
-import { SeededRandom } from '../../fixtures/seeded-random.ts';
+import type { FolderWatch } from '../../../../src/api/minik8s/v1/folder-watch.ts';
+import { triggerEventResource } from '../../../../src/api/minik8s/v1/trigger-event.ts';
+import { newAlreadyExists, newNotFound, newStatusError } from '../../../../src/apimachinery/status-error.ts';
+import type { Client } from '../../../../src/client/client.ts';
+import { FolderMemory } from '../../../../src/kubelet/folders/folder-memory.ts';
+import { WatchedFolder } from '../../../../src/kubelet/folders/watched-folder.ts';
+import { FakeClock } from '../../../fixtures/fake-clock.ts';
+import { RecordingLogger } from '../../../fixtures/recording-logger.ts';
+import { SeededRandom } from '../../../fixtures/seeded-random.ts';
+import { pass, passes } from './real-files.ts';
 
 interface Told {
   readonly metadata: { readonly name: string };
@@ -112,23 +109,20 @@ function start(context: TestContext, spec: object = {}, makesFolder = true) {
       [...stored.values()]
         .map(({ spec: { type, subject } }) => `${type.split('.').at(-1)} ${subject}`)
         .toSorted(),
-    passes: (what: string, probe: () => unknown) =>
-      eventually(systemClock, what, async () => {
-        await clock.advance(500);
-        return Boolean(probe());
-      }),
+    passes: (what: string, probe: () => unknown) => passes(clock, what, probe),
+    pass: (ms: number) => pass(clock, ms),
   };
 }
 
 test('a change that the server did not take is sent again with a growing pause, and one it has stored is not told twice', async (context) => {
-  const { folder, asked, told, world, passes, clock, log } = start(context);
+  const { folder, asked, told, world, passes, pass, log } = start(context);
   world.refuse = () => newStatusError('InternalError', 'the store is away');
   writeFileSync(join(folder, 'a'), 'text');
   await passes('it is tried often', () => asked.length >= 4);
   assert.deepEqual(told(), []);
   assert.ok(log.of('warn').length >= 3);
   const count = asked.length;
-  for (let i = 0; i < 60; i++) await clock.advance(2000);
+  await pass(120_000);
   assert.ok(asked.length - count <= 12, `${asked.length - count} attempts in two minutes`);
   // The answer is lost after it was stored.
   world.refuse = () => undefined;
@@ -237,7 +231,7 @@ test('files are told by pattern, types, folders below and content, and names tha
 });
 
 test('an agent that ended before it remembered tells it again under the same name, and one whose memory is broken too', async (context) => {
-  const { folder, asked, told, passes, restart, memoryFile, remembered, log, clock, end } = start(context);
+  const { folder, asked, told, passes, pass, restart, memoryFile, remembered, log, end } = start(context);
   writeFileSync(join(folder, 'a'), 'text');
   await passes('it is told', () => told().length === 1);
   await passes('it is remembered', () => remembered().includes('"a"'));
@@ -254,42 +248,7 @@ test('an agent that ended before it remembered tells it again under the same nam
     await passes('it is told again', () => asked.length > count);
     await passes('it is remembered', () => remembered().includes('"a"'));
   }
-  await clock.advance(300_000);
+  await pass(300_000);
   assert.deepEqual([told(), asked.length], [['created a'], 4]);
   assert.equal(log.of('warn').filter(({ message }) => /cannot read what was told/.test(message)).length, 2);
 });
-
-test('a folder with more than a thousand folders is not watched, and says so', async (context) => {
-  const { folder, said, passes } = start(context, { recursive: true });
-  for (let i = 0; i < 1000; i++) mkdirSync(join(folder, `d${i}`));
-  await passes('it is told', () => said.at(-1)?.reason === 'TooManyFiles');
-  assert.equal(said.at(-1)?.message, 'it has more folders; at most 1000 are watched');
-});
-
-for (const [made, what] of [
-  [['a', 'b'], 'the folder itself is noticed at once'],
-  [['a'], 'a folder above it is watched from then on'],
-] as const)
-  test(`of a folder that is made between a look and the watch of those above, ${what}`, async (context) => {
-    const root = realpathSync(mkdtempSync(join(tmpdir(), 'minik8s-folder-alarm-')));
-    const folder = join(root, 'a', 'b');
-    let changes = 0;
-    class Late extends FolderAlarm {
-      override add(path: string, handle: FileHandle): Promise<void> {
-        mkdirSync(join(root, ...made), { recursive: true });
-        return super.add(path, handle);
-      }
-    }
-    const alarm = new Late(() => {
-      changes++;
-    });
-    context.after(() => {
-      alarm.close();
-      rmSync(root, { recursive: true });
-    });
-    alarm.begin();
-    await alarm.addNearest(folder);
-    alarm.end();
-    if (made.length === 1) mkdirSync(folder);
-    await eventually(systemClock, 'the change is noticed', () => changes > 0);
-  });
