@@ -118,6 +118,22 @@ test('what came back in time does not go', async (context) => {
   assert.deepEqual(count(), { capacity: 1, allocatable: 0 });
 });
 
+test('what was away, came back and goes away again has five minutes from then', async (context) => {
+  const { manager, clock, count, log } = start(context);
+  const source = new Source('a');
+  manager.set(source);
+  manager.away(source);
+  await clock.advance(4 * minute);
+  manager.set(source);
+  manager.away(source);
+  await clock.advance(5 * minute - 1);
+  assert.deepEqual([count(), log.of('info')], [{ capacity: 1, allocatable: 0 }, []]);
+  await clock.advance(1);
+  assert.equal(count(), undefined);
+  assert.equal(log.of('info').length, 1);
+  assert.deepEqual(manager.allocatable(), {});
+});
+
 test('of two sources the later counts, whatever becomes of the other', async (context) => {
   const { manager, give, count } = start(context);
   const [first, second] = [new Source('a'), new Source('x', 'y')];

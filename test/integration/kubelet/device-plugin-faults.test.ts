@@ -231,7 +231,11 @@ test('no plugin can register in a directory of another user, or that others may 
       stop.signal,
     );
     const socket = join(directory, 'kubelet.sock');
-    await eventually(systemClock, 'it is served or refused', () => existsSync(socket) || log.of('warn').length > 0);
+    await eventually(
+      systemClock,
+      'it is served or refused',
+      () => existsSync(socket) || log.of('warn').length > 0,
+    );
     const what = `${mode.toString(8)}, ${isOwn ? 'own' : 'of another user'}`;
     assert.equal(existsSync(socket), isOpen, what);
     assert.deepEqual(
