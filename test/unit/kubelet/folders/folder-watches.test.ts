@@ -21,8 +21,6 @@ import { SeededRandom } from '../../../fixtures/seeded-random.ts';
 import { pass, passes } from './real-files.ts';
 
 const year = 31_557_600_000;
-/** Timers of the reflector, which waits for a watch to end. */
-const reflectors = 1;
 
 /** The files that are on disk as told by the watch; `none` before anything is there. */
 function remembered(memory: string): string {
@@ -41,9 +39,14 @@ function start(context: TestContext) {
   mkdirSync(folder);
   const told: string[] = [];
   const said: string[] = [];
+  /** Queries of lists. */
+  const asked: object[] = [];
   const world = { held: Promise.resolve(), creating: Promise.resolve(), items: [] as FolderWatch[] };
   const resource = () => ({
-    list: async () => ({ metadata: { resourceVersion: '1' }, items: world.items }),
+    list: async (query: object) => {
+      asked.push(query);
+      return { metadata: { resourceVersion: '1' }, items: world.items };
+    },
     async *watch({ signal }: { signal: AbortSignal }) {
       await new Promise((resolve) => signal.addEventListener('abort', resolve));
     },
@@ -87,7 +90,7 @@ function start(context: TestContext) {
     return { metadata, spec } as unknown as FolderWatch;
   };
   return {
-    ...{ folder, told, said, world, clock, log },
+    ...{ folder, told, said, asked, world, clock, log },
     memory: join(root, 'data', 'watched-folders'),
     apply: (type: 'ADDED' | 'DELETED', uid: string, since: number) => {
       const object = watchOf(uid, since);
@@ -103,8 +106,8 @@ function start(context: TestContext) {
       await agent.end();
       agent = begin();
     },
-    passes: (what: string, probe: () => boolean) => passes(clock, what, probe, reflectors),
-    pass: (ms: number) => pass(clock, ms, reflectors),
+    passes: (what: string, probe: () => boolean) => passes(clock, what, probe),
+    pass: (ms: number) => pass(clock, ms),
   };
 }
 
@@ -205,4 +208,36 @@ test('memory that cannot be tidied is told, and a folder is watched when it can 
   rmSync(memory);
   await passes('the file is told', () => told.length > 0);
   assert.deepEqual(told, ['created a']);
+});
+
+test('a watch that comes and goes while the node runs is begun and ended, and is of this node', async (context) => {
+  const { folder, told, asked, memory, apply, pass } = start(context);
+  await pass(5000);
+  assert.deepEqual(
+    asked.map((query) => (query as { fieldSelector?: string }).fieldSelector),
+    ['spec.nodeName=n1'],
+  );
+  writeFileSync(join(folder, 'a'), 'text');
+  apply('ADDED', 'one', 0);
+  await pass(120_000);
+  assert.deepEqual([told, remembered(memory)], [['created a'], 'a']);
+  apply('DELETED', 'one', 0);
+  writeFileSync(join(folder, 'b'), 'text');
+  await pass(120_000);
+  assert.deepEqual([told, remembered(memory)], [['created a'], 'none']);
+  apply('DELETED', 'never', 0);
+  await pass(1000);
+});
+
+test('a watch that is still listed goes on, and one that is not has ended', async (context) => {
+  const { folder, told, said, list, pass } = start(context);
+  list('one');
+  await pass(5000);
+  list('one');
+  await pass(5000);
+  assert.equal(said.length, 1, 'it is not begun again');
+  list();
+  writeFileSync(join(folder, 'a'), 'text');
+  await pass(120_000);
+  assert.deepEqual(told, []);
 });

@@ -32,7 +32,7 @@ interface Told {
   readonly spec: { readonly type: string; readonly subject: string; readonly data?: Record<string, unknown> };
 }
 
-function start(context: TestContext, spec: object = {}, makesFolder = true) {
+function start(context: TestContext, spec: object = {}, makesFolder = true, status?: object) {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'minik8s-watched-folder-')));
   const folder = join(root, 'allowed', 'folder');
   mkdirSync(makesFolder ? folder : join(root, 'allowed'), { recursive: true });
@@ -68,6 +68,7 @@ function start(context: TestContext, spec: object = {}, makesFolder = true) {
   const [clock, log] = [new FakeClock(Date.now()), new RecordingLogger()];
   const watch = {
     metadata: { name: 'w', namespace: 'default', uid: 'u', resourceVersion: '1' },
+    ...(status && { status }),
     spec: {
       ...{ nodeName: 'n1', trigger: 't', source: 's', folder, path: '', recursive: false },
       ...{
@@ -251,4 +252,43 @@ test('an agent that ended before it remembered tells it again under the same nam
   await pass(300_000);
   assert.deepEqual([told(), asked.length], [['created a'], 4]);
   assert.equal(log.of('warn').filter(({ message }) => /cannot read what was told/.test(message)).length, 2);
+});
+
+test('a change that is told again and again after failures is told soon where the server answers again', async (context) => {
+  const { folder, asked, told, world, pass, passes, clock } = start(context);
+  world.refuse = () => newStatusError('InternalError', 'the store is away');
+  writeFileSync(join(folder, 'a'), 'text');
+  await pass(300_000);
+  world.refuse = () => undefined;
+  await passes('it is told', () => told().length === 1);
+  const before = asked.length;
+  let refusals = 1;
+  world.refuse = () => (refusals-- > 0 ? newStatusError('InternalError', 'away again') : undefined);
+  writeFileSync(join(folder, 'b'), 'text');
+  await passes('it is refused', () => asked.length === before + 1);
+  const refusedAt = clock.now();
+  await passes('it is told', () => told().length === 2);
+  assert.ok(clock.now() - refusedAt <= 3000, `${clock.now() - refusedAt} ms`);
+});
+
+test('a watch that has said how it goes does not say it again when it is begun anew', async (context) => {
+  const status = { reason: 'Watching', message: '', waiting: false };
+  const { said, pass } = start(context, {}, true, status);
+  await pass(120_000);
+  assert.deepEqual(said, []);
+});
+
+test('a file that goes and comes again is told each time', async (context) => {
+  const { folder, asked, pass, remembered } = start(context);
+  for (let round = 0; round < 2; round++) {
+    writeFileSync(join(folder, 'a'), 'text');
+    await pass(70_000);
+    rmSync(join(folder, 'a'));
+    await pass(70_000);
+  }
+  assert.deepEqual(
+    asked.map(({ spec }) => spec.type.split('.').at(-1)),
+    ['created', 'deleted', 'created', 'deleted'],
+  );
+  assert.ok(remembered().includes('"files":[]'));
 });
