@@ -279,12 +279,12 @@ test('a watch that has said how it goes does not say it again when it is begun a
 });
 
 test('a file that goes and comes again is told each time', async (context) => {
-  const { folder, asked, pass, remembered } = start(context);
+  const { folder, asked, passes, remembered } = start(context);
   for (let round = 0; round < 2; round++) {
     writeFileSync(join(folder, 'a'), 'text');
-    await pass(70_000);
+    await passes('it is told', () => asked.length === 2 * round + 1 && remembered().includes('"a"'));
     rmSync(join(folder, 'a'));
-    await pass(70_000);
+    await passes('its end is told', () => asked.length === 2 * round + 2 && !remembered().includes('"a"'));
   }
   assert.deepEqual(
     asked.map(({ spec }) => spec.type.split('.').at(-1)),
