@@ -284,6 +284,17 @@ test("where the engine can give NVIDIA's cards itself, it is told which", async 
   assert.deepEqual([given.nvidia, given.nodes, given.env], [[one], [], {}]);
 });
 
+test("a card of NVIDIA's that the driver has no more is not given", async (context) => {
+  const { manager } = start(context);
+  const machine = nvidiaDriver(directoryOf());
+  const one = machine.card(1);
+  const options = { ...machine, manager, clock: new FakeClock(), log: silentLogger };
+  const cards = new NvidiaCards({ ...options, hasHook: () => false });
+  await cards.look();
+  assert.equal((await cards.give([one])).nodes?.length, 1);
+  await assert.rejects(cards.give([one, 'GPU-none']), /the driver has no card GPU-none any more/);
+});
+
 test("cards that NVIDIA's own plugin offers are left to it, and not taken back", async (context) => {
   const { manager } = start(context);
   const machine = nvidiaDriver(directoryOf());

@@ -1,6 +1,6 @@
 /** What is on disk of watched folders, and what is removed there. */
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it, type TestContext } from 'node:test';
@@ -81,10 +81,16 @@ it('the draft of a file that is being written stays, and is a draft like others 
     const writing = memory.write(watchOf('w'), told).finally(() => {
       isWritten = true;
     });
+    const other = join(directory, 'default.w2.json.minik8s-1-2');
     const tidy = async () => {
       while (!isWritten) await memory.keepOnly([watchOf('w')]);
     };
     await Promise.all([writing, tidy()]);
+    writeFileSync(other, '');
+    const again = memory.write(watchOf('w'), told);
+    await memory.keepOnly([watchOf('w')]);
+    assert.ok(!existsSync(other), 'the draft of another watch goes');
+    await again;
   }
   assert.deepEqual(await memory.read(watchOf('w')), told);
   rmSync(file('w'));
