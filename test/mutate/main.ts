@@ -44,9 +44,9 @@ const further: Readonly<Record<string, readonly string[]>> = {
   'src/controller-runtime/': ['test/integration/controller-runtime/*.test.ts'],
   'src/controllers/': ['test/integration/controllers/*.test.ts'],
   'src/kubelet/devices/': [
-    'test/integration/kubelet/{card-errors,device-manager,device-plugin-faults,node-devices}.test.ts',
+    'test/integration/kubelet/{card-errors,device-manager,device-plugin-faults,devices,kernel-log,node-devices}.test.ts',
   ],
-  'src/kubelet/folders/': ['test/integration/kubelet/{folder-watches,watched-folder-faults}.test.ts'],
+  'src/kubelet/folders/': ['test/integration/kubelet/many-watched-files.test.ts'],
   'src/kubelet/functions/': ['test/integration/kubelet/build-engine-faults.test.ts'],
   'src/proxy/': ['test/integration/proxy/kernel.test.ts', 'test/integration/proxy/through-node.test.ts'],
   'src/scheduler/': ['test/integration/scheduler/*.test.ts'],

@@ -10,6 +10,8 @@ const ending = '.json';
 
 export class FolderMemory {
   readonly #directory: string;
+  /** Names of the files that are being written now, whose drafts must stay. */
+  readonly #writing = new Set<string>();
 
   /** `dataDir` is the agent's own. */
   constructor(dataDir: string) {
@@ -46,9 +48,15 @@ export class FolderMemory {
   async write(watch: FolderWatch, told: Marks): Promise<void> {
     await mkdir(this.#directory, { recursive: true, mode: 0o700 });
     const files = Array.from(told, ([path, { size, written }]) => [path, size, written]);
-    await replaceFile(this.#path(watch), JSON.stringify({ format, uid: watch.metadata.uid, files }), {
-      mode: 0o600,
-    });
+    const name = fileName(watch);
+    this.#writing.add(name);
+    try {
+      await replaceFile(this.#path(watch), JSON.stringify({ format, uid: watch.metadata.uid, files }), {
+        mode: 0o600,
+      });
+    } finally {
+      this.#writing.delete(name);
+    }
   }
 
   /** What is remembered of others is of no use any more. */
@@ -59,12 +67,16 @@ export class FolderMemory {
       throw error;
     });
     for (const name of names)
-      if ((name.endsWith(ending) || isDraft(name)) && !kept.has(name))
+      if ((name.endsWith(ending) || isDraft(name)) && !kept.has(name) && !this.#isBeingWritten(name))
         await rm(join(this.#directory, name), { force: true });
   }
 
   async forget(watch: FolderWatch): Promise<void> {
     await rm(this.#path(watch), { force: true });
+  }
+
+  #isBeingWritten(draft: string): boolean {
+    return [...this.#writing].some((name) => draft.startsWith(`${name}.`));
   }
 
   #path(watch: FolderWatch): string {

@@ -118,6 +118,22 @@ test('what came back in time does not go', async (context) => {
   assert.deepEqual(count(), { capacity: 1, allocatable: 0 });
 });
 
+test('what was away, came back and goes away again has five minutes from then', async (context) => {
+  const { manager, clock, count, log } = start(context);
+  const source = new Source('a');
+  manager.set(source);
+  manager.away(source);
+  await clock.advance(4 * minute);
+  manager.set(source);
+  manager.away(source);
+  await clock.advance(5 * minute - 1);
+  assert.deepEqual([count(), log.of('info')], [{ capacity: 1, allocatable: 0 }, []]);
+  await clock.advance(1);
+  assert.equal(count(), undefined);
+  assert.equal(log.of('info').length, 1);
+  assert.deepEqual(manager.allocatable(), {});
+});
+
 test('of two sources the later counts, whatever becomes of the other', async (context) => {
   const { manager, give, count } = start(context);
   const [first, second] = [new Source('a'), new Source('x', 'y')];
@@ -266,6 +282,17 @@ test("where the engine can give NVIDIA's cards itself, it is told which", async 
   active.add('pod');
   const given = await manager.giveTo(asking('pod', 1, nvidia), 'main');
   assert.deepEqual([given.nvidia, given.nodes, given.env], [[one], [], {}]);
+});
+
+test("a card of NVIDIA's that the driver has no more is not given", async (context) => {
+  const { manager } = start(context);
+  const machine = nvidiaDriver(directoryOf());
+  const one = machine.card(1);
+  const options = { ...machine, manager, clock: new FakeClock(), log: silentLogger };
+  const cards = new NvidiaCards({ ...options, hasHook: () => false });
+  await cards.look();
+  assert.equal((await cards.give([one])).nodes?.length, 1);
+  await assert.rejects(cards.give([one, 'GPU-none']), /the driver has no card GPU-none any more/);
 });
 
 test("cards that NVIDIA's own plugin offers are left to it, and not taken back", async (context) => {

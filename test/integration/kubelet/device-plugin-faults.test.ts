@@ -3,12 +3,13 @@
  * stays right.
  */
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
 import { framed } from '../../../src/grpc/frames.ts';
+import { DevicePlugins } from '../../../src/kubelet/devices/device-plugins.ts';
 import { NodeDevices } from '../../../src/kubelet/devices/node-devices.ts';
 import { eventually } from '../../fixtures/eventually.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
@@ -205,4 +206,45 @@ test('what a plugin told last is on disk, however often it tells', async (contex
     'it is on disk',
     () => readFileSync(join(base, 'data/devices.json'), 'utf8') === `{"${resource}":200}`,
   );
+});
+
+test('no plugin can register in a directory of another user, or that others may write to', async (context) => {
+  for (const [mode, isOwn, isOpen] of [
+    [0o750, true, true],
+    [0o755, true, true],
+    [0o755, false, false],
+    [0o770, true, false],
+    [0o702, true, false],
+  ] as const) {
+    const base = mkdtempSync(join(tmpdir(), 'minik8s-plugin-directory-'));
+    context.after(() => rmSync(base, { recursive: true, force: true }));
+    const directory = join(base, 'plugins');
+    mkdirSync(directory);
+    chmodSync(directory, mode);
+    const user = process.getuid?.() ?? 0;
+    // Whoever runs the tests: the directory belongs to them, and the agent is somebody else.
+    const agent = context.mock.method(process as { getuid: () => number }, 'getuid', () => (isOwn ? user : user + 1));
+    const log = new RecordingLogger();
+    const manager = { set: () => undefined, away: () => undefined };
+    const stop = new AbortController();
+    const running = new DevicePlugins({ ...{ directory, manager, log }, clock: new FakeClock() }).run(
+      stop.signal,
+    );
+    const socket = join(directory, 'kubelet.sock');
+    await eventually(
+      systemClock,
+      'it is served or refused',
+      () => existsSync(socket) || log.of('warn').length > 0,
+    );
+    const what = `${mode.toString(8)}, ${isOwn ? 'own' : 'of another user'}`;
+    assert.equal(existsSync(socket), isOpen, what);
+    assert.deepEqual(
+      log.of('warn').map(({ fields }) => fields.error),
+      isOpen ? [] : [`others than this user can write to ${directory}: change its owner or its mode`],
+      what,
+    );
+    stop.abort();
+    await running;
+    agent.mock.restore();
+  }
 });

@@ -8,7 +8,7 @@ import { after, test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
 import { serveUnary } from '../../../src/grpc/server.ts';
 import { removePluginSocket } from '../../../src/kubelet/devices/device-plugins.ts';
-import { numberOf } from '../../../src/kubelet/devices/file-devices.ts';
+import { FileDevices, numberOf } from '../../../src/kubelet/devices/file-devices.ts';
 import { type DeviceSettings, NodeDevices } from '../../../src/kubelet/devices/node-devices.ts';
 import { parseDeviceRules } from '../../../src/kubelet/devices/plan/device-rules.ts';
 import { eventually } from '../../fixtures/eventually.ts';
@@ -146,4 +146,55 @@ test('reset takes away the socket that a killed agent left, and the directory wh
   await server.close();
   writeFileSync(join(base, 'file'), '');
   await assert.rejects(removePluginSocket(join(base, 'file')), { code: 'ENOTDIR' });
+});
+
+test('devices are told once and when they change; a directory that cannot be read leaves them as they were', async () => {
+  const base = directoryOf();
+  const dev = join(base, 'dev');
+  mkdirSync(dev);
+  mknod(join(dev, 'x1'), 'c', 1, 3);
+  mknod(join(dev, 'x2'), 'c', 1, 3);
+  mknod(join(dev, 'y1'), 'c', 1, 5);
+  writeFileSync(join(dev, 'x3'), 'no device');
+  const [rule] = parseDeviceRules(`example.com/x=${dev}/x*`);
+  const [log, told] = [new RecordingLogger(), [] as string[][]];
+  const manager = { set: (source: FileDevices) => void told.push(source.devices.map(({ id }) => id)) };
+  const devices = new FileDevices({
+    ...{ rule: rule ?? assert.fail(), log, clock: new FakeClock() },
+    manager: manager as never,
+  });
+  for (let i = 0; i < 2; i++) await devices.look();
+  assert.deepEqual(told, [[join(dev, 'x1')]], 'a second name of a device is none of its own');
+  mknod(join(dev, 'x4'), 'c', 1, 5);
+  await devices.look();
+  const both = [join(dev, 'x1'), join(dev, 'x4')];
+  assert.deepEqual(told.slice(1), [both]);
+  assert.deepEqual(
+    (await devices.give(both)).nodes,
+    both.map((path) => ({ source: path, target: path, permissions: 'rwm' })),
+  );
+  await assert.rejects(devices.give([join(dev, 'x3')]), /x3 is no device of this machine/);
+  rmSync(dev, { recursive: true });
+  writeFileSync(dev, '');
+  await devices.look();
+  assert.deepEqual(
+    log.of('warn').map(({ message, fields }) => [message, fields.resource]),
+    [['cannot look for devices', 'example.com/x']],
+  );
+  assert.deepEqual([devices.devices.map(({ id }) => id), told.length], [both, 2]);
+  rmSync(dev);
+  await devices.look();
+  assert.deepEqual(told.slice(2), [[]], 'without the directory there are none');
+});
+
+test('where there are no devices that is told, once', async () => {
+  const base = directoryOf();
+  const [rule] = parseDeviceRules(`example.com/x=${base}/none/x*`);
+  let count = 0;
+  const devices = new FileDevices({
+    ...{ rule: rule ?? assert.fail(), log: new RecordingLogger(), clock: new FakeClock() },
+    manager: { set: () => void count++ },
+  });
+  for (let i = 0; i < 3; i++) await devices.look();
+  assert.equal(count, 1);
 });

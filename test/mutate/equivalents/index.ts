@@ -7,6 +7,7 @@ import { kubelet } from './kubelet.ts';
 import { proxy } from './proxy.ts';
 import { scheduler } from './scheduler.ts';
 import { storage } from './storage.ts';
+import { triggers } from './triggers.ts';
 import { volumes } from './volumes.ts';
 
 export const equivalents: readonly Equivalent[] = [
@@ -17,5 +18,6 @@ export const equivalents: readonly Equivalent[] = [
   ...proxy,
   ...scheduler,
   ...storage,
+  ...triggers,
   ...volumes,
 ];

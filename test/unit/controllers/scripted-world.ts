@@ -196,7 +196,7 @@ export class ScriptedWorld {
         create,
         get: async (name: string, namespace?: string) => (await find('get', name, namespace)).object,
         update: write('update'),
-        patch: async (name: string, namespace: string, type: PatchType, body: unknown) => {
+        patch: async (name: string, namespace: string, type: PatchType, body: unknown, part = '') => {
           const { id, object } = await find('patch', name, namespace);
           if (type !== 'strategic' && type !== 'merge')
             throw new Error(`there is no patch of type ${type} here`);
@@ -209,8 +209,12 @@ export class ScriptedWorld {
           if (next.metadata.resourceVersion !== resourceVersion || next.metadata.uid !== uid)
             throw newConflict(ref, name, 'it has changed');
           const metadata = { ...next.metadata, resourceVersion: String(++this.#version) };
-          keep(id, { ...next, metadata });
-          return { ...next, metadata };
+          // The status is patched by itself, and nothing else with it.
+          const { status } = object as WithStatus;
+          const whole =
+            part === 'status' ? { ...object, status: (next as WithStatus).status } : { ...next, status };
+          keep(id, { ...whole, metadata });
+          return { ...whole, metadata };
         },
         updateStatus: write('updateStatus'),
         updateSubresource: (next: KubeObject, subresource: string) => write(subresource)(next),

@@ -71,6 +71,19 @@ function world(files: Record<string, number>, spec: SlurmJobSpec = { run: ['true
 }
 
 describe('output', () => {
+  it('of which a piece could not be stored is stored from there, and has no gap', async () => {
+    const { copy, stored, store, files } = world({ '.minik8s/stdout': 100 });
+    await copy();
+    files['.minik8s/stdout'] = 150;
+    let refusals = 1;
+    store.onAppend = () => {
+      if (refusals-- > 0) throw new Error('the store is away');
+    };
+    await assert.rejects(copy(), /the store is away/);
+    assert.deepEqual(await stored(), { 'Output stdout': 100 });
+    await copy();
+    assert.deepEqual(await stored(), { 'Output stdout': 150 });
+  });
   it('is copied as it grows, each byte once, up to half of its share, and to its end at the end', async () => {
     const { files, copy, stored, store, reads } = world({ '.minik8s/stdout': 100, '.minik8s/stderr': 0 });
     assert.deepEqual(await copy(), []);

@@ -100,6 +100,28 @@ describe('a new object', () => {
   });
 });
 
+test('a new object of which nobody knows whether it was stored keeps its share of the quota', async () => {
+  let isLost = true;
+  await start({
+    wrapStore: (store) => ({
+      ...store,
+      create(name, ...rest) {
+        if (isLost && name.startsWith(key(''))) throw new StoreUnavailableError('away');
+        return store.create(name, ...rest);
+      },
+    }),
+  });
+  const hard = { 'count/configmaps': '2' };
+  const path = '/api/v1/namespaces/default/resourcequotas';
+  const quota = (await server.call('POST', path, { metadata: { name: 'q' }, spec: { hard } })).json();
+  const status = { hard, used: { 'count/configmaps': '0' } };
+  assert.equal((await server.call('PUT', `${path}/q/status`, { ...quota, status })).status, 200);
+  assert.equal((await make({ name: 'a' })).status, 504);
+  isLost = false;
+  assert.equal((await make({ name: 'b' })).status, 201);
+  assert.equal((await make({ name: 'c' })).status, 403, 'it may be there');
+});
+
 describe('a change', () => {
   const node = { name: 'system:node:n1', groups: ['system:nodes'] };
   const patch = (path: string, body: object, user?: typeof node) => {

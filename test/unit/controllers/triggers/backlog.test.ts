@@ -48,4 +48,38 @@ describe('a source that has filled the room', () => {
     await assert.rejects(waiting, /over/);
     assert.ok(!backlog.waits(key));
   });
+  it('goes on at once where there is room, and others wait on when one leaves', async () => {
+    const { backlog } = world(500);
+    await backlog.room(key, new AbortController().signal);
+    const full = world(1000).backlog;
+    const [first, second] = [new AbortController(), new AbortController()];
+    const left = full.room(key, first.signal);
+    void full.room(key, second.signal).catch(() => undefined);
+    first.abort(new Error('over'));
+    await assert.rejects(left, /over/);
+    assert.ok(full.waits(key));
+    second.abort();
+    assert.ok(!full.waits(key));
+  });
+});
+
+describe('events that were stored', () => {
+  it('are counted until the cache shows them, each for itself, and not when it does already', () => {
+    const { seen, backlog } = world(1);
+    backlog.stored(event('e0'));
+    assert.equal(backlog.pending(key), 1);
+    for (const name of ['a', 'b', 'c']) backlog.stored(event(name));
+    assert.equal(backlog.pending(key), 4);
+    seen.put(triggerEventResource, event('a'));
+    seen.put(triggerEventResource, event('b'));
+    assert.equal(backlog.pending(key), 4);
+    seen.remove(triggerEventResource, 'default/a');
+    assert.equal(backlog.pending(key), 3);
+  });
+  it('are not counted for a trigger that has gone', () => {
+    const { backlog } = world(0);
+    backlog.stored(event('a'));
+    backlog.forget(key);
+    assert.equal(backlog.pending(key), 0);
+  });
 });

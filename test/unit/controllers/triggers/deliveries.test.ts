@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Trigger } from '../../../../src/api/minik8s/v1/trigger.ts';
 import { type TriggerEvent, triggerEventResource } from '../../../../src/api/minik8s/v1/trigger-event.ts';
-import { newStatusError } from '../../../../src/apimachinery/status-error.ts';
+import { newConflict, newStatusError } from '../../../../src/apimachinery/status-error.ts';
 import type { ControllerContext } from '../../../../src/controller-runtime/definition.ts';
 import { Deliveries, mostInAll } from '../../../../src/controllers/triggers/deliveries.ts';
 import type { Failure } from '../../../../src/controllers/triggers/delivery-plan.ts';
@@ -120,7 +120,9 @@ describe('an event', () => {
       failedTime: '2026-01-01T00:00:00Z',
     });
     assert.equal(one.deliveries.counts(key).failed, 1);
-    assert.match(one.server.told.join(), /DeadLetter t: TriggerEvent e is a dead letter after 3 attempts/);
+    assert.deepEqual(one.server.told, [
+      'Warning DeadLetter t: TriggerEvent e is a dead letter after 3 attempts: no answer',
+    ]);
   });
   it('at the end of too long a chain is a dead letter at once, and nothing is called', async () => {
     const one = world();
@@ -148,6 +150,10 @@ describe('an event', () => {
     one.server.take(triggerEventResource, 'default/e');
     await one.end('e');
     assert.equal(one.deliveries.counts(key).delivered, 0);
+    assert.deepEqual([one.deliveries.underWay(key), one.server.log.of('warn')], [0, []]);
+    const dead = event('dead');
+    await one.deliveries.discard(trigger(), dead);
+    assert.equal(one.deliveries.counts(key).discarded, 0);
   });
   it('is not delivered again because it cannot be written that it was', async () => {
     for (const failure of [undefined, { error: 'no' }]) {
@@ -187,4 +193,67 @@ it('what is counted while the status is written is in the next one', async () =>
   assert.equal(one.deliveries.counts(key).delivered, 1);
   await one.deliveries.discard(trigger(), one.begin(event('e3')));
   assert.equal(one.deliveries.counts(key).discarded, 1);
+});
+
+it('the end that the cache shows of another event of the name leaves one busy that was removed', async () => {
+  const one = world();
+  const e = one.begin(event('e'));
+  await one.end('e');
+  one.deliveries.gone(event('e', {}, { uid: 'another' }));
+  assert.equal(one.deliveries.isBusy(key, e), true);
+  one.deliveries.gone(e);
+  assert.equal(one.deliveries.isBusy(key, e), false);
+});
+
+it('an event is not busy where the cache shows a later state than what was written', async () => {
+  const one = world();
+  const e = one.begin(event('e'));
+  await one.end('e', { error: 'no' });
+  const { metadata } = one.stored('e') ?? assert.fail('it is gone');
+  const at = (resourceVersion: number) =>
+    one.deliveries.isBusy(key, { ...e, metadata: { ...metadata, resourceVersion: String(resourceVersion) } });
+  const written = Number(metadata.resourceVersion);
+  assert.deepEqual([at(written - 1), at(written + 1), at(written - 1)], [true, false, false]);
+});
+
+it('a delivery has its time, and its end is written in spite of others who write the event', async () => {
+  for (const failure of [undefined, { error: 'no' }]) {
+    const one = world();
+    one.begin(event('e'));
+    let races = 2;
+    one.server.refuse = (verb) =>
+      verb !== 'get' && races-- > 0 ? newConflict(triggerEventResource, 'e', 'it has changed') : undefined;
+    await one.end('e', failure);
+    await one.clock.advance(60_000);
+    assert.equal(one.stored('e')?.status?.attempts, failure && 1);
+    const { delivered, lastTime } = one.deliveries.counts(key);
+    assert.equal(delivered, failure ? 0 : 1);
+    assert.match(lastTime ?? 'none', failure ? /none/ : /^2026-01-01T00:00:0\dZ$/);
+    assert.deepEqual(
+      one.server.log.of('warn').map(({ message, fields }) => [message, fields.event]),
+      [1, 2].map(() => ['what came of a delivery cannot be written; trying again', 'default/e']),
+    );
+    assert.equal(one.server.asked.filter((asked) => asked.startsWith('get')).length, 2);
+  }
+});
+
+it('an event is looked for only where another may have its name', async () => {
+  const one = world();
+  one.begin(event('e'));
+  let refusals = 1;
+  one.server.refuse = () =>
+    refusals-- > 0 ? newStatusError('InternalError', 'the store is away') : undefined;
+  await one.end('e');
+  await one.clock.advance(60_000);
+  assert.deepEqual(one.server.asked, ['delete TriggerEvent e', 'delete TriggerEvent e']);
+});
+
+it('a namespace without deliveries has as many places before as after some of it', async () => {
+  const one = world();
+  const before = one.deliveries.roomFor(key);
+  one.begin(event('e'));
+  assert.equal(one.deliveries.roomFor(key), before - 1);
+  await one.end('e');
+  assert.equal(one.deliveries.roomFor(key), before);
+  assert.equal(one.deliveries.roomFor('other/t'), before);
 });

@@ -43,7 +43,12 @@ class World {
   readonly stop = new AbortController();
   readonly source: ObjectSource;
 
-  constructor(resourceVersion = '10') {
+  /** Queries of watches and lists. */
+  readonly asked: object[] = [];
+  /** What went wrong, each time that it changed. */
+  readonly problems: (string | undefined)[] = [];
+
+  constructor(resourceVersion = '10', object: object = {}) {
     const resource = { watch: (options: ClientWatchOptions) => this.#watch(options), list: this.#list };
     this.source = new ObjectSource(
       {
@@ -51,7 +56,12 @@ class World {
           metadata: meta('t'),
           spec: {
             target: { kind: 'Function', name: 'f' },
-            object: { apiVersion: 'v1', kind: 'ConfigMap', types: ['Created', 'Updated', 'Deleted'] },
+            object: {
+              apiVersion: 'v1',
+              kind: 'ConfigMap',
+              types: ['Created', 'Updated', 'Deleted'],
+              ...object,
+            },
           },
         } as unknown as Trigger,
         definition: configMapResource,
@@ -63,13 +73,18 @@ class World {
           await this.storing;
           this.told.push(`${type.split('.').at(-1)} ${subject}`);
         },
-        onChange: () => undefined,
+        onChange: () => {
+          const { message } = this.source.problem ?? {};
+          if (message !== this.problems.at(-1)) this.problems.push(message);
+        },
       },
       this.stop.signal,
     );
   }
 
-  async *#watch({ resourceVersion, signal }: ClientWatchOptions): AsyncGenerator<Event> {
+  async *#watch({ signal, ...query }: ClientWatchOptions): AsyncGenerator<Event> {
+    const { resourceVersion } = query;
+    this.asked.push(query);
     this.begun.push(resourceVersion);
     if (this.refusal) throw this.refusal;
     const queue: (Event | Error | undefined)[] = [];
@@ -92,7 +107,9 @@ class World {
     }
   }
 
-  readonly #list = async ({ continue: after }: ClientListOptions) => {
+  readonly #list = async ({ signal: _, ...query }: ClientListOptions & { signal?: AbortSignal }) => {
+    this.asked.push(query);
+    const { continue: after } = query;
     const page = Number(after ?? 0);
     const more = page + 1 < this.pages.length ? { continue: String(page + 1) } : {};
     return { items: this.pages[page] ?? [], metadata: { resourceVersion: this.listed, ...more } };
@@ -217,5 +234,93 @@ describe('a source of objects', () => {
     world.refusal = undefined;
     await world.clock.advance(60_000);
     assert.equal(world.open.size, 1);
+  });
+  it('asks for the objects of its namespace and of its selectors alone, a minute long or 500 at a time', async () => {
+    for (const selectors of [{}, { labelSelector: 'a=b' }, { fieldSelector: 'metadata.name=c' }]) {
+      const world = new World('10', selectors);
+      world.pages = [[], []];
+      await world.say(newExpired('too old'));
+      const query = { namespace: 'default', ...selectors };
+      assert.deepEqual(world.asked.slice(0, 3), [
+        { ...query, resourceVersion: '10', timeoutSeconds: 60 },
+        { ...query, limit: 500 },
+        { ...query, limit: 500, continue: '1' },
+      ]);
+      world.source.stop();
+    }
+  });
+  it('ends with the term of its master', async () => {
+    const world = new World();
+    await world.clock.settle();
+    world.stop.abort();
+    await world.clock.settle();
+    assert.equal(world.open.size, 0);
+    await world.clock.advance(60_000);
+    assert.deepEqual(world.begun, ['10']);
+  });
+  it('tells no change that is not asked for, and is further all the same', async () => {
+    const world = new World('10', { types: ['Created'] });
+    await world.clock.advance(5000);
+    await world.say({ type: 'MODIFIED', object: map('a', 11) });
+    assert.deepEqual([world.told, world.source.resourceVersion, world.source.hasTold], [[], '11', false]);
+    assert.equal(world.source.at, Date.parse(at(5)));
+    world.pages = [[map('old', 20, -60)]];
+    world.listed = '30';
+    await world.say(newExpired('too old'));
+    assert.deepEqual([world.told, world.source.resourceVersion, world.source.hasTold], [[], '30', false]);
+    assert.deepEqual(world.problems, []);
+  });
+  it('says from when to when the history is lost', async () => {
+    const world = new World();
+    await world.clock.advance(5000);
+    await world.say(newExpired('too old'));
+    assert.equal(
+      world.source.missed,
+      `the history of changes from ${at(0)} to ${at(5)} is lost: objects deleted then are not told, and of each other changed one only its last state`,
+    );
+  });
+  it('does not tell what the trigger itself has led to, after a lost history neither', async () => {
+    const world = new World('10', { kind: 'Pod' });
+    const owner = { apiVersion: 'minik8s.io/v1', kind: 'Function', name: 'f', uid: 'u', controller: true };
+    const own = (name: string, version: number) => {
+      const one = map(name, version);
+      return { ...one, metadata: { ...one.metadata, ownerReferences: [owner] } } as KubeObject;
+    };
+    await world.say({ type: 'ADDED', object: own('a', 11) }, { type: 'ADDED', object: map('b', 12) });
+    world.pages = [[own('c', 20), map('d', 21)]];
+    world.listed = '30';
+    await world.say(newExpired('too old'));
+    assert.deepEqual(world.told, ['created b', 'created d']);
+  });
+  it('says what is wrong until a watch has not been refused for a second', async () => {
+    const world = new World();
+    world.refusal = new Error('no route');
+    await world.clock.advance(60_000);
+    const message = 'the objects cannot be watched: no route';
+    assert.deepEqual(world.source.problem, { reason: 'WatchFailed', message });
+    assert.deepEqual(world.problems, [message], 'it is not taken back in between');
+    world.refusal = undefined;
+    while (world.open.size === 0) await world.clock.advance(10);
+    await world.clock.advance(989);
+    assert.equal(world.source.problem?.message, message);
+    await world.clock.advance(11);
+    assert.equal(world.source.problem, undefined);
+  });
+  it('tries again soon after something was heard, and lists at once what is lost then', async () => {
+    const world = new World();
+    world.refusal = new Error('no route');
+    await world.clock.advance(300_000);
+    world.refusal = undefined;
+    await world.clock.advance(60_000);
+    await world.say({ type: 'ADDED', object: map('a', 11) }, new Error('cut'));
+    assert.equal(world.open.size, 0);
+    await world.clock.advance(1000);
+    assert.equal(world.open.size, 1, 'after a pause as short as the first');
+    for (const version of [20, 30]) {
+      world.listed = String(version);
+      await world.say(newExpired('too old'));
+      assert.deepEqual([...world.open.values()], [String(version)], 'without a pause');
+      await world.say({ type: 'ADDED', object: map('b', version + 1) });
+    }
   });
 });

@@ -43,12 +43,47 @@ function world(answer = { status: 200, text: '' }) {
   });
   const deliver = (kind: string, one = event()) =>
     targets.deliver(trigger(kind), one, new AbortController().signal);
-  return { server, called, deliver };
+  return { server, called, deliver, problem: (kind: string) => targets.problemOf(trigger(kind)) };
 }
 const fn = { ...{ apiVersion: 'minik8s.io/v1', kind: 'Function' }, metadata: meta('x') } as unknown as Fn;
 const workflow = { ...fn, kind: 'Workflow' } as unknown as Workflow;
 
+it('a target that the cache does not show is a problem, and one of the other kind is none', () => {
+  const { server, problem } = world();
+  for (const [kind, resource, object] of [
+    ['Function', functionResource, fn],
+    ['Workflow', workflowResource, workflow],
+  ] as const) {
+    assert.deepEqual(problem(kind), {
+      reason: 'TargetMissing',
+      message: `there is no ${kind.toLowerCase()} "x" in the namespace "default"`,
+    });
+    server.put<typeof object>(resource as never, object);
+    assert.equal(problem(kind), undefined);
+  }
+});
+
 describe('a call', () => {
+  it('is an event in JSON to the function of the namespace, which is not asked for where the cache has it', async () => {
+    const { server, called, deliver } = world();
+    server.put(functionResource, fn);
+    await deliver('Function');
+    const [{ namespace, name, headers, body }] = called as [FunctionCall];
+    assert.deepEqual(
+      [namespace, name, headers['content-type']],
+      [...['default', 'x', 'application/cloudevents+json']],
+    );
+    assert.deepEqual(JSON.parse(body), {
+      ...{ specversion: '1.0', id: 'id-1', type: 'x', time: 'T', trigger: 't' },
+      datacontenttype: 'application/json',
+    });
+    assert.deepEqual(server.asked, []);
+  });
+  it('that is answered with nothing but a status is a failure that says no more', async () => {
+    const { server, deliver } = world({ status: 503, text: '' });
+    server.put(functionResource, fn);
+    assert.deepEqual(await deliver('Function'), { error: 'the function answered 503', status: 503 });
+  });
   it('has the id of the event, the chain with this trigger, and says whether another attempt may follow', async () => {
     const { server, called, deliver } = world();
     server.put(functionResource, fn);
@@ -105,5 +140,32 @@ describe('a run', () => {
       server.refuse = (verb) => (verb === 'create' ? error : undefined);
       assert.equal((await deliver('Workflow'))?.isFinal, isFinal, error.message);
     }
+  });
+  it('is of the workflow, the trigger and the event, and the workflow is not asked for where the cache has it', async () => {
+    const { server, deliver } = world();
+    server.put(workflowResource, workflow);
+    await deliver('Workflow');
+    assert.deepEqual(server.asked, ['create WorkflowRun t-1']);
+    const [run] = server.all(workflowRunResource);
+    assert.deepEqual(
+      [run?.apiVersion, run?.kind, run?.spec.workflow],
+      [...['minik8s.io/v1', 'WorkflowRun', 'x']],
+    );
+    assert.deepEqual(
+      [run?.metadata.namespace, run?.metadata.labels],
+      [...['default', { 'minik8s.io/trigger': 't' }]],
+    );
+  });
+  it('is made where the cache does not show the workflow yet, and never where there is none', async () => {
+    const { server, deliver } = world();
+    assert.deepEqual(await deliver('Workflow'), {
+      ...{ error: 'there is no workflow "x" in the namespace "default"', status: 404, isFinal: true },
+    });
+    assert.deepEqual(server.names(workflowRunResource), []);
+    server.store(workflowResource, workflow);
+    assert.equal(await deliver('Workflow'), undefined);
+    assert.deepEqual(server.names(workflowRunResource), ['t-1']);
+    server.refuse = () => newStatusError('InternalError', 'the store is away');
+    await assert.rejects(deliver('Workflow'), /the store is away/, 'which may be tried again');
   });
 });

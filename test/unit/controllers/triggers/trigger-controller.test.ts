@@ -2,80 +2,18 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { serviceAccountResource } from '../../../../src/api/core/v1/service-account.ts';
-import type { ServiceAccount } from '../../../../src/api/core/v1/types.gen.ts';
 import { type FolderWatch, folderWatchResource } from '../../../../src/api/minik8s/v1/folder-watch.ts';
-import { type Fn, functionResource } from '../../../../src/api/minik8s/v1/function.ts';
 import { type Trigger, triggerResource } from '../../../../src/api/minik8s/v1/trigger.ts';
-import { type TriggerEvent, triggerEventResource } from '../../../../src/api/minik8s/v1/trigger-event.ts';
+import { triggerEventResource } from '../../../../src/api/minik8s/v1/trigger-event.ts';
 import {
   newAlreadyExists,
   newForbidden,
   newNotFound,
   newStatusError,
 } from '../../../../src/apimachinery/status-error.ts';
-import type { Client } from '../../../../src/client/client.ts';
-import type { FunctionCall } from '../../../../src/controllers/triggers/targets.ts';
-import { triggerController } from '../../../../src/controllers/triggers/trigger.ts';
 import { at, meta } from '../objects.ts';
-import { ScriptedWorld } from '../scripted-world.ts';
-
-const key = 'default/t';
-const spec = {
-  ...{ target: { kind: 'Function', name: 'f' }, retry: { maxAttempts: 3, minSeconds: 1, maxSeconds: 2 } },
-  ...{ deadLetters: { limit: 2 }, serviceAccountName: 'default', suspend: false },
-};
-const trigger = (more: object, over: object = {}): Trigger =>
-  ({
-    ...{ apiVersion: 'minik8s.io/v1', kind: 'Trigger', metadata: meta('t', over) },
-    spec: { ...spec, ...more },
-  }) as unknown as Trigger;
-const event = (name: string, owner = 'uid-t'): TriggerEvent =>
-  ({
-    ...{ apiVersion: 'minik8s.io/v1', kind: 'TriggerEvent' },
-    metadata: meta(name, { ownerReferences: [{ uid: owner, controller: true } as never] }),
-    spec: { trigger: 't', id: name, depth: 0, replays: 0 },
-  }) as unknown as TriggerEvent;
-
-/** `watches`: who watches objects now, as ACCOUNT from VERSION. */
-function world() {
-  const calls: FunctionCall[] = [];
-  const watches = new Set<string>();
-  const clientOf = (_: string, account: string) => {
-    async function* watch({ resourceVersion, signal }: { resourceVersion: string; signal: AbortSignal }) {
-      const name = `${account} from ${resourceVersion}`;
-      watches.add(name);
-      await new Promise((resolve) => signal.addEventListener('abort', resolve));
-      watches.delete(name);
-      yield* [];
-    }
-    return { resource: () => ({ watch }) } as unknown as Client;
-  };
-  const answer = { status: 200, text: '' };
-  const server = new ScriptedWorld(
-    triggerController({
-      callFunction: async (call) => {
-        calls.push(call);
-        return answer;
-      },
-      clientOf,
-    }),
-  );
-  server.put(functionResource, { kind: 'Function', metadata: meta('f'), spec: {} } as unknown as Fn);
-  for (const name of ['default', 'other'])
-    server.put(serviceAccountResource, { kind: 'ServiceAccount', metadata: meta(name) } as ServiceAccount);
-  const look = async () => {
-    const result = await server.reconcile(key);
-    await server.clock.settle();
-    return result;
-  };
-  const put = async (one: Trigger) => {
-    server.put(triggerResource, one);
-    await look();
-    server.sync(triggerResource);
-    return server.stored(triggerResource, key) ?? assert.fail();
-  };
-  return { server, calls, watches, look, put, answer };
-}
+import type { ScriptedWorld } from '../scripted-world.ts';
+import { event, key, trigger, world } from './trigger-world.ts';
 
 describe('events', () => {
   it('of an earlier trigger of the name are not this one’s', async () => {

@@ -50,6 +50,13 @@ for (const line of [
     assert.throws(() => requirementLines(line), BuildError);
   });
 
+test('requirements.txt: extras and versions in brackets', () => {
+  for (const line of ['a[b]', 'a[b]==1', 'a (>=1,<2)', 'a(==1)', 'a[b,c] (~=1.0)'])
+    assert.deepEqual(requirementLines(line), [line]);
+  for (const line of ['a[]', 'a[b', 'a]', 'a[b]]', 'a (>=1', 'a >=1)', 'a ()', 'a[b;c]'])
+    assert.throws(() => requirementLines(line), BuildError, line);
+});
+
 test('a hostile requirements.txt is read in no time', () => {
   for (const text of [
     `${'a'.repeat(500_000)}!`,

@@ -12,14 +12,13 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { FolderWatch } from '../../../src/api/minik8s/v1/folder-watch.ts';
-import { systemClock } from '../../../src/base/clock.ts';
-import type { Client } from '../../../src/client/client.ts';
-import { FolderWatches } from '../../../src/kubelet/folders/folder-watches.ts';
-import { eventually } from '../../fixtures/eventually.ts';
-import { FakeClock } from '../../fixtures/fake-clock.ts';
-import { RecordingLogger } from '../../fixtures/recording-logger.ts';
-import { SeededRandom } from '../../fixtures/seeded-random.ts';
+import type { FolderWatch } from '../../../../src/api/minik8s/v1/folder-watch.ts';
+import type { Client } from '../../../../src/client/client.ts';
+import { FolderWatches } from '../../../../src/kubelet/folders/folder-watches.ts';
+import { FakeClock } from '../../../fixtures/fake-clock.ts';
+import { RecordingLogger } from '../../../fixtures/recording-logger.ts';
+import { SeededRandom } from '../../../fixtures/seeded-random.ts';
+import { pass, passes } from './real-files.ts';
 
 const year = 31_557_600_000;
 
@@ -40,9 +39,14 @@ function start(context: TestContext) {
   mkdirSync(folder);
   const told: string[] = [];
   const said: string[] = [];
+  /** Queries of lists. */
+  const asked: object[] = [];
   const world = { held: Promise.resolve(), creating: Promise.resolve(), items: [] as FolderWatch[] };
   const resource = () => ({
-    list: async () => ({ metadata: { resourceVersion: '1' }, items: world.items }),
+    list: async (query: object) => {
+      asked.push(query);
+      return { metadata: { resourceVersion: '1' }, items: world.items };
+    },
     async *watch({ signal }: { signal: AbortSignal }) {
       await new Promise((resolve) => signal.addEventListener('abort', resolve));
     },
@@ -72,13 +76,6 @@ function start(context: TestContext) {
     return { watches, end };
   };
   let agent = begin();
-  let rounds = 0;
-  const passes = (what: string, probe: () => boolean) =>
-    eventually(systemClock, what, async () => {
-      rounds++;
-      await clock.advance(500);
-      return probe();
-    });
   context.after(async () => {
     await agent.end();
     rmSync(root, { recursive: true });
@@ -93,7 +90,7 @@ function start(context: TestContext) {
     return { metadata, spec } as unknown as FolderWatch;
   };
   return {
-    ...{ folder, told, said, world, clock, log },
+    ...{ folder, told, said, asked, world, clock, log },
     memory: join(root, 'data', 'watched-folders'),
     apply: (type: 'ADDED' | 'DELETED', uid: string, since: number) => {
       const object = watchOf(uid, since);
@@ -109,17 +106,13 @@ function start(context: TestContext) {
       await agent.end();
       agent = begin();
     },
-    passes,
-    /** Three times as long as all that was waited for before, on this machine as it is. */
-    goesOn: async () => {
-      const until = rounds * 4;
-      await passes('time passes', () => rounds >= until);
-    },
+    passes: (what: string, probe: () => boolean) => passes(clock, what, probe),
+    pass: (ms: number) => pass(clock, ms),
   };
 }
 
 test('a watch that is made again under its name does not go on with what the one before has told', async (context) => {
-  const { folder, told, said, world, apply, passes, goesOn, log } = start(context);
+  const { folder, told, said, world, apply, passes, pass, log } = start(context);
   writeFileSync(join(folder, 'a'), 'text');
   const release = Promise.withResolvers<void>();
   world.held = release.promise;
@@ -129,7 +122,7 @@ test('a watch that is made again under its name does not go on with what the one
   apply('DELETED', 'one', Date.now() + year);
   apply('ADDED', 'two', 0);
   // The one before is at its end only when its last request is: until then nothing of its memory may be read.
-  await goesOn();
+  await pass(120_000);
   assert.deepEqual(told, []);
   release.resolve();
   await passes('the file is told', () => told.length > 0);
@@ -139,7 +132,7 @@ test('a watch that is made again under its name does not go on with what the one
 
 test('a watch made again while the node did not hear of it, or did not run, begins with nothing told', async (context) => {
   for (const isRestarted of [false, true]) {
-    const { folder, told, memory, list, passes, restart, clock } = start(context);
+    const { folder, told, memory, list, passes, pass, restart } = start(context);
     writeFileSync(join(folder, 'a'), 'text');
     list('one');
     await passes('the file is told', () => told.length > 0);
@@ -149,14 +142,14 @@ test('a watch made again while the node did not hear of it, or did not run, begi
     await passes('it is told for the new watch', () => told.length > 1);
     await restart();
     list('two');
-    await clock.advance(120_000);
+    await pass(120_000);
     assert.deepEqual(told, ['created a', 'created a'], 'what a watch has told it does not tell again');
   }
 });
 
 test('a watch made again begins when the last event of the one before is stored', async (context) => {
   for (const isHeard of [true, false]) {
-    const { folder, told, world, memory, list, apply, passes, goesOn, restart, clock } = start(context);
+    const { folder, told, world, memory, list, apply, passes, pass, restart } = start(context);
     writeFileSync(join(folder, 'a'), 'text');
     const release = Promise.withResolvers<void>();
     world.creating = release.promise;
@@ -166,14 +159,14 @@ test('a watch made again begins when the last event of the one before is stored'
       apply('DELETED', 'one', 0);
       apply('ADDED', 'two', 0);
     } else list('two');
-    await goesOn();
+    await pass(120_000);
     assert.deepEqual(told, ['created a']);
     release.resolve();
     await passes('it is told for the new watch', () => told.length > 1);
     await passes('it is remembered', () => remembered(memory).includes('a'));
     await restart();
     list('two');
-    await clock.advance(120_000);
+    await pass(120_000);
     assert.deepEqual(told, ['created a', 'created a'], 'the memory on disk is that of the new watch');
   }
 });
@@ -215,4 +208,36 @@ test('memory that cannot be tidied is told, and a folder is watched when it can 
   rmSync(memory);
   await passes('the file is told', () => told.length > 0);
   assert.deepEqual(told, ['created a']);
+});
+
+test('a watch that comes and goes while the node runs is begun and ended, and is of this node', async (context) => {
+  const { folder, told, asked, memory, apply, pass, passes } = start(context);
+  await passes('the watches are listed', () => asked.length > 0);
+  assert.deepEqual(
+    asked.map((query) => (query as { fieldSelector?: string }).fieldSelector),
+    ['spec.nodeName=n1'],
+  );
+  writeFileSync(join(folder, 'a'), 'text');
+  apply('ADDED', 'one', 0);
+  await passes('it is told and remembered', () => told.length > 0 && remembered(memory) === 'a');
+  apply('DELETED', 'one', 0);
+  writeFileSync(join(folder, 'b'), 'text');
+  await passes('it is forgotten', () => remembered(memory) === 'none');
+  await pass(120_000);
+  assert.deepEqual(told, ['created a']);
+  apply('DELETED', 'never', 0);
+  await pass(1000);
+});
+
+test('a watch that is still listed goes on, and one that is not has ended', async (context) => {
+  const { folder, told, said, list, pass, passes } = start(context);
+  list('one');
+  await passes('it says how it goes', () => said.length > 0);
+  list('one');
+  await pass(5000);
+  assert.equal(said.length, 1, 'it is not begun again');
+  list();
+  writeFileSync(join(folder, 'a'), 'text');
+  await pass(120_000);
+  assert.deepEqual(told, []);
 });

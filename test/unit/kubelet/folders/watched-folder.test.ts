@@ -13,29 +13,26 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import type { FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { FolderWatch } from '../../../src/api/minik8s/v1/folder-watch.ts';
-import { triggerEventResource } from '../../../src/api/minik8s/v1/trigger-event.ts';
-import { newAlreadyExists, newNotFound, newStatusError } from '../../../src/apimachinery/status-error.ts';
-import { systemClock } from '../../../src/base/clock.ts';
-import type { Client } from '../../../src/client/client.ts';
-import { FolderAlarm } from '../../../src/kubelet/folders/folder-alarm.ts';
-import { FolderMemory } from '../../../src/kubelet/folders/folder-memory.ts';
-import { WatchedFolder } from '../../../src/kubelet/folders/watched-folder.ts';
-import { eventually } from '../../fixtures/eventually.ts';
-import { FakeClock } from '../../fixtures/fake-clock.ts';
-import { RecordingLogger } from '../../fixtures/recording-logger.ts';
-import { SeededRandom } from '../../fixtures/seeded-random.ts';
+import type { FolderWatch } from '../../../../src/api/minik8s/v1/folder-watch.ts';
+import { triggerEventResource } from '../../../../src/api/minik8s/v1/trigger-event.ts';
+import { newAlreadyExists, newNotFound, newStatusError } from '../../../../src/apimachinery/status-error.ts';
+import type { Client } from '../../../../src/client/client.ts';
+import { FolderMemory } from '../../../../src/kubelet/folders/folder-memory.ts';
+import { WatchedFolder } from '../../../../src/kubelet/folders/watched-folder.ts';
+import { FakeClock } from '../../../fixtures/fake-clock.ts';
+import { RecordingLogger } from '../../../fixtures/recording-logger.ts';
+import { SeededRandom } from '../../../fixtures/seeded-random.ts';
+import { pass, passes } from './real-files.ts';
 
 interface Told {
   readonly metadata: { readonly name: string };
   readonly spec: { readonly type: string; readonly subject: string; readonly data?: Record<string, unknown> };
 }
 
-function start(context: TestContext, spec: object = {}, makesFolder = true) {
+function start(context: TestContext, spec: object = {}, makesFolder = true, status?: object) {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'minik8s-watched-folder-')));
   const folder = join(root, 'allowed', 'folder');
   mkdirSync(makesFolder ? folder : join(root, 'allowed'), { recursive: true });
@@ -71,6 +68,7 @@ function start(context: TestContext, spec: object = {}, makesFolder = true) {
   const [clock, log] = [new FakeClock(Date.now()), new RecordingLogger()];
   const watch = {
     metadata: { name: 'w', namespace: 'default', uid: 'u', resourceVersion: '1' },
+    ...(status && { status }),
     spec: {
       ...{ nodeName: 'n1', trigger: 't', source: 's', folder, path: '', recursive: false },
       ...{
@@ -112,23 +110,20 @@ function start(context: TestContext, spec: object = {}, makesFolder = true) {
       [...stored.values()]
         .map(({ spec: { type, subject } }) => `${type.split('.').at(-1)} ${subject}`)
         .toSorted(),
-    passes: (what: string, probe: () => unknown) =>
-      eventually(systemClock, what, async () => {
-        await clock.advance(500);
-        return Boolean(probe());
-      }),
+    passes: (what: string, probe: () => unknown) => passes(clock, what, probe),
+    pass: (ms: number) => pass(clock, ms),
   };
 }
 
 test('a change that the server did not take is sent again with a growing pause, and one it has stored is not told twice', async (context) => {
-  const { folder, asked, told, world, passes, clock, log } = start(context);
+  const { folder, asked, told, world, passes, pass, log } = start(context);
   world.refuse = () => newStatusError('InternalError', 'the store is away');
   writeFileSync(join(folder, 'a'), 'text');
   await passes('it is tried often', () => asked.length >= 4);
   assert.deepEqual(told(), []);
   assert.ok(log.of('warn').length >= 3);
   const count = asked.length;
-  for (let i = 0; i < 60; i++) await clock.advance(2000);
+  await pass(120_000);
   assert.ok(asked.length - count <= 12, `${asked.length - count} attempts in two minutes`);
   // The answer is lost after it was stored.
   world.refuse = () => undefined;
@@ -237,7 +232,7 @@ test('files are told by pattern, types, folders below and content, and names tha
 });
 
 test('an agent that ended before it remembered tells it again under the same name, and one whose memory is broken too', async (context) => {
-  const { folder, asked, told, passes, restart, memoryFile, remembered, log, clock, end } = start(context);
+  const { folder, asked, told, passes, pass, restart, memoryFile, remembered, log, end } = start(context);
   writeFileSync(join(folder, 'a'), 'text');
   await passes('it is told', () => told().length === 1);
   await passes('it is remembered', () => remembered().includes('"a"'));
@@ -254,42 +249,46 @@ test('an agent that ended before it remembered tells it again under the same nam
     await passes('it is told again', () => asked.length > count);
     await passes('it is remembered', () => remembered().includes('"a"'));
   }
-  await clock.advance(300_000);
+  await pass(300_000);
   assert.deepEqual([told(), asked.length], [['created a'], 4]);
   assert.equal(log.of('warn').filter(({ message }) => /cannot read what was told/.test(message)).length, 2);
 });
 
-test('a folder with more than a thousand folders is not watched, and says so', async (context) => {
-  const { folder, said, passes } = start(context, { recursive: true });
-  for (let i = 0; i < 1000; i++) mkdirSync(join(folder, `d${i}`));
-  await passes('it is told', () => said.at(-1)?.reason === 'TooManyFiles');
-  assert.equal(said.at(-1)?.message, 'it has more folders; at most 1000 are watched');
+test('a change that is told again and again after failures is told soon where the server answers again', async (context) => {
+  const { folder, asked, told, world, pass, passes, clock } = start(context);
+  world.refuse = () => newStatusError('InternalError', 'the store is away');
+  writeFileSync(join(folder, 'a'), 'text');
+  await pass(300_000);
+  world.refuse = () => undefined;
+  await passes('it is told', () => told().length === 1);
+  const before = asked.length;
+  let refusals = 1;
+  world.refuse = () => (refusals-- > 0 ? newStatusError('InternalError', 'away again') : undefined);
+  writeFileSync(join(folder, 'b'), 'text');
+  await passes('it is refused', () => asked.length === before + 1);
+  const refusedAt = clock.now();
+  await passes('it is told', () => told().length === 2);
+  assert.ok(clock.now() - refusedAt <= 3000, `${clock.now() - refusedAt} ms`);
 });
 
-for (const [made, what] of [
-  [['a', 'b'], 'the folder itself is noticed at once'],
-  [['a'], 'a folder above it is watched from then on'],
-] as const)
-  test(`of a folder that is made between a look and the watch of those above, ${what}`, async (context) => {
-    const root = realpathSync(mkdtempSync(join(tmpdir(), 'minik8s-folder-alarm-')));
-    const folder = join(root, 'a', 'b');
-    let changes = 0;
-    class Late extends FolderAlarm {
-      override add(path: string, handle: FileHandle): Promise<void> {
-        mkdirSync(join(root, ...made), { recursive: true });
-        return super.add(path, handle);
-      }
-    }
-    const alarm = new Late(() => {
-      changes++;
-    });
-    context.after(() => {
-      alarm.close();
-      rmSync(root, { recursive: true });
-    });
-    alarm.begin();
-    await alarm.addNearest(folder);
-    alarm.end();
-    if (made.length === 1) mkdirSync(folder);
-    await eventually(systemClock, 'the change is noticed', () => changes > 0);
-  });
+test('a watch that has said how it goes does not say it again when it is begun anew', async (context) => {
+  const status = { reason: 'Watching', message: '', waiting: false };
+  const { said, pass } = start(context, {}, true, status);
+  await pass(120_000);
+  assert.deepEqual(said, []);
+});
+
+test('a file that goes and comes again is told each time', async (context) => {
+  const { folder, asked, passes, remembered } = start(context);
+  for (let round = 0; round < 2; round++) {
+    writeFileSync(join(folder, 'a'), 'text');
+    await passes('it is told', () => asked.length === 2 * round + 1 && remembered().includes('"a"'));
+    rmSync(join(folder, 'a'));
+    await passes('its end is told', () => asked.length === 2 * round + 2 && !remembered().includes('"a"'));
+  }
+  assert.deepEqual(
+    asked.map(({ spec }) => spec.type.split('.').at(-1)),
+    ['created', 'deleted', 'created', 'deleted'],
+  );
+  assert.ok(remembered().includes('"files":[]'));
+});

@@ -1,14 +1,14 @@
 /** What is told of a folder, from what was told and what is there. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { FolderWatch } from '../../../src/api/minik8s/v1/folder-watch.ts';
-import { fileContent, fileEvent, mostContent } from '../../../src/kubelet/folders/plan/file-event.ts';
+import type { FolderWatch } from '../../../../src/api/minik8s/v1/folder-watch.ts';
+import { fileContent, fileEvent, mostContent } from '../../../../src/kubelet/folders/plan/file-event.ts';
 import {
   type Mark,
   planChanges,
   type Resting,
   toldBefore,
-} from '../../../src/kubelet/folders/plan/folder-changes.ts';
+} from '../../../../src/kubelet/folders/plan/folder-changes.ts';
 
 type Files = Readonly<Record<string, string>>;
 
@@ -220,6 +220,45 @@ describe('the event of a file', () => {
     assert.equal(texts[0], texts[1]);
     assert.equal(new Set(texts).size, 4);
     assert.match(texts[0] ?? '', /u1.*n1.*1700000000123456789/);
+  });
+
+  it('is told whole, and without what is in the file where that is too much', () => {
+    const texts: string[] = [];
+    const note = (text: string) => {
+      texts.push(text);
+      return digest(text);
+    };
+    const content = { content: 'abc' };
+    const { spec, metadata } = fileEvent(watch, change, content, 1_700_000_001_000, note);
+    const file = { path: 'a/b', size: 3, modified: '2023-11-14T22:13:20.123000Z', node: 'n1' };
+    assert.deepEqual(spec.data, { ...file, content: 'abc' });
+    assert.deepEqual([spec.trigger, spec.time, metadata.namespace], ['t', '2023-11-14T22:13:21Z', 'ns']);
+    for (const part of ['file', 'n1', 'a/b', '1700000000123456789', '3', 'Created'])
+      assert.ok(texts[0]?.includes(JSON.stringify(part)), `${part} in ${texts[0]}`);
+    const large = fileEvent(watch, change, { content: 'x'.repeat(300_000) }, 0, note).spec.data;
+    assert.deepEqual(large, { ...file, truncated: true });
+  });
+
+  it('of a watch without a trigger has an id of its own', () => {
+    const texts: string[] = [];
+    const note = (text: string) => {
+      texts.push(text);
+      return digest(text);
+    };
+    const metadata = { name: 'w', namespace: 'ns' };
+    fileEvent({ ...watch, metadata } as never, change, undefined, 0, note);
+    assert.doesNotMatch(texts[0] ?? 'undefined', /undefined|null/);
+  });
+
+  it('has times from 1970 to the end of the year 9999', () => {
+    const modified = (milliseconds: bigint) => {
+      const written = String(milliseconds * 1_000_000n);
+      return (event({ mark: { size: 3, written } }).data as { modified?: string }).modified;
+    };
+    assert.equal(modified(0n), '1970-01-01T00:00:00.000000Z');
+    assert.equal(modified(-1n), undefined);
+    assert.equal(modified(253_402_300_799_999n), '9999-12-31T23:59:59.999000Z');
+    assert.equal(modified(253_402_300_800_000n), undefined);
   });
 
   it('leaves out a time that no text can say', () => {

@@ -5,7 +5,7 @@ import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it, type TestContext } from 'node:test';
-import { readContent } from '../../../src/kubelet/folders/open-folder.ts';
+import { readContent } from '../../../../src/kubelet/folders/open-folder.ts';
 
 async function world(context: TestContext) {
   const base = mkdtempSync(join(tmpdir(), 'minik8s-read-content-'));

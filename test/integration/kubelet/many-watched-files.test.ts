@@ -1,0 +1,51 @@
+/** How large a watched folder may be. Unit tests have the rest of it; to make so many files takes seconds. */
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { type ListOptions, listFolder } from '../../../src/kubelet/folders/open-folder.ts';
+
+function begin(context: TestContext): string {
+  const base = mkdtempSync(join(tmpdir(), 'minik8s-many-files-'));
+  context.after(() => rmSync(base, { recursive: true }));
+  return base;
+}
+
+async function listed(base: string, more: Partial<ListOptions> = {}) {
+  await using folder = await open(base, 'r');
+  const looked: string[] = [];
+  const { files } = await listFolder(folder, {
+    isMeant: () => true,
+    recursive: true,
+    onFolder: async (path) => void looked.push(path),
+    ...more,
+  });
+  return { looked, paths: [...files.keys()] };
+}
+
+test('the files of a watched folder are at most 10,000, in all folders together', async (context) => {
+  const base = begin(context);
+  mkdirSync(join(base, 'in'));
+  for (let i = 0; i < 9999; i++) writeFileSync(join(base, `f${i}`), '');
+  writeFileSync(join(base, 'in/one'), '');
+  assert.equal((await listed(base)).paths.length, 10_000);
+  writeFileSync(join(base, 'in/two'), '');
+  await assert.rejects(listed(base), {
+    ...{ reason: 'TooManyFiles', message: 'it has more files; at most 10000 are watched' },
+  });
+  const { paths } = await listed(base, { isMeant: (name) => name !== 'two' });
+  assert.equal(paths.length, 10_000, 'what is not meant does not count');
+});
+
+test('files are looked for in at most 1,000 folders', async (context) => {
+  const base = begin(context);
+  for (let i = 0; i < 999; i++) mkdirSync(join(base, `d${i}`));
+  assert.equal((await listed(base)).looked.length, 1000);
+  mkdirSync(join(base, 'd0/in'));
+  await assert.rejects(listed(base), {
+    ...{ reason: 'TooManyFiles', message: 'it has more folders; at most 1000 are watched' },
+  });
+  assert.equal((await listed(base, { recursive: false })).looked.length, 1);
+});
