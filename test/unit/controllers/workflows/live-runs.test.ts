@@ -60,12 +60,17 @@ describe('what a process knows of a run', () => {
     assert.deepEqual(live.stateOf('default/other', written('5')), { events: 7, input: {} });
   });
   it('is found by the uid of a run that is followed, until it is forgotten', () => {
-    const { live } = world();
-    live.set(key, run('a', '1'));
+    const { live, seen } = world();
+    seen.run = run('a', '1');
     assert.deepEqual([live.keyOf('a'), live.runOf('a')], [undefined, undefined]);
     live.follow(key, 'a');
     live.follow('default/other', 'b');
-    assert.deepEqual([live.keyOf('a'), live.runOf('a')], [key, run('a', '1')]);
+    assert.deepEqual([live.keyOf('a'), live.runOf('a')], [key, seen.run]);
+    live.set(key, run('a', '2'));
+    assert.deepEqual(live.runOf('a'), run('a', '2'), 'as it was written');
+    seen.run = run('c', '3');
+    assert.equal(live.runOf('a'), undefined, 'another run has its name');
+    delete seen.run;
     assert.deepEqual([live.keyOf('b'), live.runOf('b')], ['default/other', undefined]);
     live.forget(key, 'a');
     assert.deepEqual([live.keyOf('a'), live.newest(key).run], [undefined, undefined]);
