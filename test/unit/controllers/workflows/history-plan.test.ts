@@ -72,6 +72,7 @@ it('fifty at a time go elsewhere; of a run that has ended the end stays', () => 
     20,
   ]);
   assert.deepEqual(sizes(50, true), [[], 50]);
+  assert.deepEqual(sizes(51, true), [[[1, 50]], 1]);
   assert.deepEqual(sizes(100, true), [[[1, 50]], 50]);
 });
 
@@ -103,6 +104,11 @@ it('all entries of a status have 128 KiB together, and each 256 characters at le
     before(128 * 1024 - 4000),
   );
   assert.equal(two[1]?.input?.length, 2001, 'what an entry takes is not there for the next');
+});
+
+it('entries without input and output take nothing of what all have together', () => {
+  const [entry] = entriesOf([{ id: 1, time, type: 'T', input: 'a'.repeat(5000) }], entries(20_000));
+  assert.equal(entry?.input?.length, 4097);
 });
 
 it('a character of two halves that fits is kept whole', () => {

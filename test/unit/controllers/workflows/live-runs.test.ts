@@ -73,7 +73,7 @@ describe('what a process knows of a run', () => {
     delete seen.run;
     assert.deepEqual([live.keyOf('b'), live.runOf('b')], ['default/other', undefined]);
     live.forget(key, 'a');
-    assert.deepEqual([live.keyOf('a'), live.newest(key).run], [undefined, undefined]);
+    assert.deepEqual([live.keyOf('a'), live.newest(key)], [undefined, { run: undefined }]);
     assert.equal(live.keyOf('b'), 'default/other');
   });
   it('ends with its term', () => {

@@ -75,6 +75,14 @@ describe('the status', () => {
     const status = statusOf(run, { ...facts, state: running(branch('A', 0)) });
     assert.equal('calls' in status, false);
   });
+  it('has no call of a task that is to be stopped', () => {
+    const state = { ...running(branch('A', 0)), stopping: ['9-0'] };
+    const calls = ['0-0', '9-0'].map((id) => ({ id, instance: 'i', time: 'T' }));
+    assert.deepEqual(
+      statusOf(run, { ...facts, state, calls }).calls?.map(({ id }) => id),
+      ['0-0'],
+    );
+  });
   it('of a run that has succeeded has its output, null where it gave none', () => {
     const of = (over: object) => statusOf(run, { ...facts, state: ended({ status: 'Succeeded', ...over }) });
     assert.deepEqual(of({ output: [1] }), {

@@ -79,11 +79,19 @@ test('of two lines with room for one each the other is next, and none is left be
 test('a namespace in which somebody waits has nothing free, though there is room', () => {
   const shares = new Shares<string>(2);
   assert.deepEqual([shares.enter('a', '1'), shares.enter('a', '2')], [true, false]);
-  assert.equal(shares.isFree('a'), false);
-  shares.forget('a', '2');
-  shares.leave('a');
-  assert.equal(shares.isFree('a'), true);
+  assert.equal(shares.enter('a', '3'), false);
+  assert.equal(shares.leave('a'), '2');
+  assert.equal(shares.isFree('a'), false, '3 waits');
   assert.equal(shares.isFree('b'), true);
+  shares.forget('a', '3');
+  assert.equal(shares.isFree('a'), true);
+});
+
+test('a line is over when its last one was told, though that never comes', () => {
+  const shares = new Shares<string>(2);
+  assert.deepEqual([shares.enter('a', '1'), shares.enter('a', '2')], [true, false]);
+  assert.equal(shares.leave('a'), '2');
+  assert.equal(shares.isFree('a'), true);
 });
 
 test('a turn is free again for every one that leaves', () => {

@@ -78,6 +78,15 @@ describe('a workflow', () => {
     assert.deepEqual(left([...server.gone.keys()]), ['old', 'w-unused']);
     assert.equal(server.all(workflowRunResource).some(isGoing), false);
   });
+  it('of whatever name has no revisions of other owners, which have no label of a workflow', async () => {
+    const server = new ScriptedWorld(workflowController);
+    await server.clock.advance(601_000);
+    server.put(workflowResource, { ...workflow(), metadata: meta('undefined') });
+    server.put(controllerRevisionResource, revision('of-a-set', { labels: {} }));
+    server.put(controllerRevisionResource, revision('of-another-set', { labels: undefined }));
+    await server.reconcile('default/undefined');
+    assert.deepEqual([...server.gone.keys()], []);
+  });
   it('does not remove a run that was made again under the name of the one the cache shows', async () => {
     const server = new ScriptedWorld(workflowController);
     server.put(workflowResource, workflow({ runsHistoryLimit: 0 }));
@@ -109,7 +118,9 @@ describe('a workflow', () => {
     await server.clock.advance(400);
     assert.deepEqual(await server.reconcile(key), { requeueAfter: 600 });
     assert.deepEqual(server.asked, []);
-    await server.clock.advance(600);
+    await server.clock.advance(599);
+    assert.deepEqual(await server.reconcile(key), { requeueAfter: 1 });
+    await server.clock.advance(1);
     server.sync(workflowResource);
     assert.equal(await server.reconcile(key), undefined);
     server.seen.remove(workflowResource, key);
