@@ -28,6 +28,9 @@ describe('a path below /trigger', () => {
       trigger('younger', http, { creationTimestamp: at(5) }),
       trigger('older', http),
       trigger('leaving', { http: { path: '/c' } }, { deletionTimestamp: at(1) }),
+      trigger('root', { http: { path: '/' } }),
+      trigger('nowhere', { http: { path: '/a' } }, { namespace: '' }),
+      trigger('pathless', {}),
     ]),
   );
   const of = (namespace: string, name: string) =>
@@ -36,7 +39,11 @@ describe('a path below /trigger', () => {
     assert.equal(find('/trigger/default/a/b'), of('default', 'older'));
     assert.equal(find('/trigger/other/a/b'), of('other', 'other'));
   });
+  it('may be the root of a namespace, with its slash', () => {
+    assert.equal(find('/trigger/default/'), of('default', 'root'));
+  });
   for (const path of [
+    ...['/trigger', '/trigger/', '/trigger/default', '/trigger/defaultundefined', '/default/a/b', '', '/'],
     ...['/trigger/default/a/B', '/trigger/default/a/b/', '/trigger/default//a/b', '/trigger/default/a%2fb'],
     ...[
       '/trigger/third/a/b',
