@@ -119,6 +119,7 @@ describe('a request to a trigger', () => {
   it('without a body has none', async () => {
     const { data } = await ask({ method: 'GET', spec: { http: { path: '/x', methods: ['GET'] } } });
     assert.deepEqual([data?.method, data && 'body' in data], ['GET', false]);
+    assert.deepEqual((await ask({ body: new TextEncoder().encode('[1]') })).data?.body, [1]);
     assert.equal((await ask({ body: new Uint8Array([0xff]) })).data?.isBase64, true);
     assert.equal((await ask({ body: 'text', headers: { 'content-type': 'text/plain' } })).data?.body, 'text');
   });

@@ -91,6 +91,15 @@ describe('the event of a result', () => {
       const { data, answer } = await tell(answering(status, status === 204 ? null : '1'));
       assert.deepEqual([data.outcome, data.status, answer.status], [outcome, status, status]);
     });
+  it('of an answer without a type is read as JSON, or else as a text', async () => {
+    const bare = (text: string) => async () => {
+      const answer = new Response(text);
+      answer.headers.delete('content-type');
+      return answer;
+    };
+    assert.deepEqual((await tell(bare('[1]'))).data.body, [1]);
+    assert.equal((await tell(bare('x'))).data.body, 'x');
+  });
   it('of a call that nothing is known of is one with the status 500', async () => {
     const { data, answer } = await tell(() => Promise.reject(new Error('a fault of ours')));
     assert.deepEqual(data, { function: 'f', outcome: 'Failure', status: 500, error: undefined });
