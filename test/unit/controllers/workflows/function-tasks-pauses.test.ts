@@ -187,6 +187,22 @@ describe('a call', () => {
     assert.equal(sent.length, 1);
     assert.deepEqual(tasks.marksOf('r'), []);
   });
+  it('that is not wanted any more is told so, and its place is given back once', async () => {
+    const signals: AbortSignal[] = [];
+    let released = 0;
+    const { clock, tasks, ensure } = world({
+      place: async (_, signal) => {
+        signals.push(signal);
+        return { instance: 'i', release: () => void released++ };
+      },
+    });
+    await ensure('a');
+    tasks.settle('r', 'home', task('a'), { type: 'TaskFailed', id: 'a', error: 'E', cause: '' });
+    tasks.forgetRun('r');
+    await clock.settle();
+    const { name, message } = signals[0]?.reason as DOMException;
+    assert.deepEqual([name, message, released], ['AbortError', 'the task is over', 1]);
+  });
   it('that has an outcome already is not begun again', async () => {
     const { sent, placed, tasks, ensure } = world();
     await ensure('a');

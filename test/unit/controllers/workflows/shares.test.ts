@@ -80,6 +80,10 @@ test('a namespace in which somebody waits has nothing free, though there is room
   const shares = new Shares<string>(2);
   assert.deepEqual([shares.enter('a', '1'), shares.enter('a', '2')], [true, false]);
   assert.equal(shares.enter('a', '3'), false);
+  shares.forget('a', '2');
+  shares.forget('a', '3');
+  assert.equal(shares.isFree('a'), false, 'nobody waits, and there is no room');
+  for (const name of ['2', '3']) shares.enter('a', name);
   assert.equal(shares.leave('a'), '2');
   assert.equal(shares.isFree('a'), false, '3 waits');
   assert.equal(shares.isFree('b'), true);

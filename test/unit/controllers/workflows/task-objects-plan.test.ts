@@ -120,6 +120,8 @@ describe('the Job of a task', () => {
     const { spec } = cronJob().spec.jobTemplate;
     const bare = { ...cronJob(), spec: { jobTemplate: { spec } } } as unknown as CronJob;
     assert.equal(jobOf(of(), bare)?.metadata.name, 'made');
+    const empty = { ...bare, spec: { jobTemplate: { spec: { template: {} } } } } as unknown as CronJob;
+    assert.equal(jobOf(of(), empty)?.metadata.name, 'made');
   });
   it('belongs to the task of its annotations and to no other', () => {
     const job = jobOf(of(), cronJob()) as unknown as Job;

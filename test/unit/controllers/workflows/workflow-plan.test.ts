@@ -119,3 +119,11 @@ it('the status has the newest run that was ever seen, and since when the workflo
   assert.equal('lastRunTime' in plan(workflow({}), []).status, false);
   assert.equal(plan(workflow({}), []).status.conditions?.[0]?.lastTransitionTime, at(0));
 });
+
+it('a run that is held as a task, or is one of a run of this namespace, stays beyond the limit', () => {
+  const of = workflow({ runsHistoryLimit: 0 });
+  const metadata = { name: 'held', namespace: 'n', finalizers: ['minik8s.io/workflow-task'] };
+  assert.deepEqual(plan(of, [ended('held', 9, { metadata })]).remove, []);
+  const other = { ...metadata, finalizers: ['x'] };
+  assert.equal(plan(of, [ended('held', 9, { metadata: other })]).remove.length, 1);
+});

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { controllerRevisionResource } from '../../../../src/api/apps/v1/controller-revision.ts';
+import { subjectAccessReviewResource } from '../../../../src/api/authorization/v1/subject-access-review.ts';
 import { type Job, jobResource } from '../../../../src/api/batch/v1/job.ts';
 import { type Workflow, workflowResource } from '../../../../src/api/minik8s/v1/workflow.ts';
 import { workflowHistoryResource } from '../../../../src/api/minik8s/v1/workflow-history.ts';
@@ -10,6 +11,7 @@ import {
   type WorkflowRun,
   workflowRunResource,
 } from '../../../../src/api/minik8s/v1/workflow-run.ts';
+import type { ResourceRef } from '../../../../src/apimachinery/resource-definition.ts';
 import { newConflict, newStatusError } from '../../../../src/apimachinery/status-error.ts';
 import { revisionName } from '../../../../src/controllers/workflows/definitions.ts';
 import { workflowRunController } from '../../../../src/controllers/workflows/workflow-run.ts';
@@ -88,6 +90,24 @@ describe('a run', () => {
     assert.equal(await server.reconcile(key), undefined);
     assert.deepEqual(server.asked, []);
   });
+  it('that has ended is not begun again while the cache does not show its end', async () => {
+    const { server, functions, settle } = world(single(call('f')));
+    server.put(workflowRunResource, run());
+    await server.reconcile(key);
+    await server.clock.settle();
+    // The cache shows the call, and no more.
+    server.sync(workflowRunResource);
+    await server.reconcile(key);
+    await server.clock.settle();
+    await server.reconcile(key);
+    assert.equal(server.stored<WorkflowRun>(workflowRunResource, key)?.status?.phase, 'Succeeded');
+    server.asked.length = 0;
+    await server.reconcile(key);
+    await server.clock.settle();
+    assert.deepEqual([server.asked, functions.ran.length], [[], 1]);
+    await settle();
+    assert.deepEqual(server.asked, []);
+  });
   it('that is not there asks for nothing', async () => {
     const { server } = world(pass);
     assert.equal(await server.reconcile(key), undefined);
@@ -122,6 +142,10 @@ describe('a run', () => {
     ] as const) {
       const { server, settle, stored } = world();
       server.put(workflowRunResource, run('r', { stop }));
+      await server.reconcile(key);
+      await server.reconcile(key);
+      const writes = server.asked.filter((one) => one.startsWith('updateStatus'));
+      assert.equal(writes.length, 1, 'the cache does not show the end yet');
       await settle();
       const { status } = stored();
       assert.deepEqual(status, {
@@ -226,6 +250,58 @@ describe('a run', () => {
       ['r-0001'],
     );
   });
+  it('that ends at once with much history has the first of it moved after that', async () => {
+    const states = Object.fromEntries(
+      Array.from({ length: 70 }, (_, i) => [`S${i}`, { Type: 'Pass', Next: `S${i + 1}` }]),
+    );
+    const { server, settle, stored } = world({
+      StartAt: 'S0',
+      States: { ...states, S70: { Type: 'Succeed' } },
+    });
+    server.put(workflowRunResource, run());
+    await settle();
+    const { status } = stored();
+    const chunks = server.all(workflowHistoryResource);
+    assert.deepEqual(
+      [status?.phase, chunks.map((one) => one.metadata.name)],
+      ['Succeeded', ['r-0001', 'r-0002']],
+    );
+    const ids = [...chunks.flatMap((one) => one.spec.entries), ...(status?.history ?? [])].map(
+      ({ id }) => id,
+    );
+    assert.deepEqual(
+      ids,
+      Array.from({ length: status?.historyCount ?? 0 }, (_, i) => i + 1),
+    );
+    assert.equal(status?.history?.at(-1)?.type, 'ExecutionSucceeded');
+    assert.ok((status?.history?.length ?? 99) <= 50);
+  });
+  it('that could not be stored gives back the places of its calls, and is placed anew', async () => {
+    for (const isBegun of [false, true]) {
+      const functions = new FakeFunctions(new FakeClock());
+      functions.handle = () => ({ output: 1 });
+      const calls = functions.calls();
+      const server = new ScriptedWorld(workflowRunController({ placedCalls: calls }));
+      const wait = { Type: 'Wait', Seconds: 1, Next: 'A' };
+      const states = { ...(isBegun && { W: wait }), A: call('f') };
+      server.put(workflowResource, workflow({ StartAt: isBegun ? 'W' : 'A', States: states }));
+      server.put(workflowRunResource, run());
+      if (isBegun) await server.reconcile(key);
+      for (const kind of kinds) server.sync(kind);
+      await server.clock.advance(1000);
+      server.refuse = (verb) => (verb === 'updateStatus' ? new Error('away') : undefined);
+      await assert.rejects(server.reconcile(key), { message: 'away' });
+      assert.equal(calls.held, 0);
+      server.refuse = () => undefined;
+      for (let i = 0; i < 4; i++) {
+        for (const kind of kinds) server.sync(kind);
+        await server.reconcile(key);
+        await server.clock.settle();
+      }
+      const { status } = server.stored<WorkflowRun>(workflowRunResource, key) ?? assert.fail();
+      assert.deepEqual([status?.phase, functions.ran.length, calls.held], ['Succeeded', 1, 0]);
+    }
+  });
   it('that cannot be stored ends, and says how large it is', async () => {
     const branch = { StartAt: 'A', States: { A: call('f', { Next: 'B' }), B: call('hangs') } };
     const { server, functions, settle, stored } = world(
@@ -281,6 +357,31 @@ describe('tasks of a run', () => {
     assert.deepEqual([stored().status?.phase, stored().status?.error], ['Failed', 'States.Permissions']);
     assert.equal(stored().status?.cause, 'the service account default/robot may not use function other/f');
     assert.equal(functions.ran.length, 0);
+  });
+  it('of another namespace are asked for once, and called there', async () => {
+    const functions = new FakeFunctions(new FakeClock());
+    functions.handle = ({ function: name }) => (name === 'hangs' ? 'never' : { output: name });
+    let asked = 0;
+    const reviews = {
+      create: async () => {
+        asked++;
+        return { status: { allowed: true } };
+      },
+    };
+    const server = new ScriptedWorld((context) => {
+      const resource = (ref: ResourceRef) =>
+        ref === subjectAccessReviewResource ? reviews : context.client.resource(ref);
+      const client = { resource } as unknown as typeof context.client;
+      return workflowRunController({ placedCalls: functions.calls() })({ ...context, client });
+    });
+    server.put(workflowResource, workflow(single(call('other/hangs'))));
+    server.put(workflowRunResource, run());
+    for (let i = 0; i < 5; i++) {
+      await server.reconcile(key);
+      await server.clock.settle();
+      for (const kind of kinds) server.sync(kind);
+    }
+    assert.deepEqual([asked, functions.ran.length], [1, 1]);
   });
   it('are stopped with the run, and their objects let go of', async () => {
     const { server, functions, settle, stored } = world({

@@ -1,5 +1,6 @@
 /** Waiting for the ends of runs, with one watch for all who wait, and none for nobody. */
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { it } from 'node:test';
 import { type WorkflowRun, workflowRunResource } from '../../../../src/api/minik8s/v1/workflow-run.ts';
 import { storageKey } from '../../../../src/apimachinery/resource-definition.ts';
@@ -86,6 +87,7 @@ it('whoever has left waits no more', async () => {
   const gone = new AbortController();
   const one = of('a', 60_000, gone.signal);
   await clock.settle();
+  assert.equal(getEventListeners(gone.signal, 'abort').length, 1);
   gone.abort();
   await clock.settle();
   assert.deepEqual([one.over, watches.size, clock.pending], [true, 0, 0]);
@@ -149,6 +151,15 @@ it('the end of another run, and a change of one that goes on, end no wait', asyn
   assert.deepEqual(one, {});
   await clock.advance(1);
   assert.equal(one.over, true);
+});
+it('nothing of a wait that is over stays with its caller', async () => {
+  const { clock, put, of, show } = world();
+  put(run('a'));
+  show();
+  const caller = new AbortController();
+  of('a', 1000, caller.signal);
+  await clock.advance(1000);
+  assert.equal(getEventListeners(caller.signal, 'abort').length, 0);
 });
 it('of two who wait one may leave, and the other is told all the same', async () => {
   const { clock, put, of, show, watches } = world();
