@@ -200,7 +200,7 @@ describe('a call', () => {
     tasks.settle('r', 'home', task('a'), { type: 'TaskFailed', id: 'a', error: 'E', cause: '' });
     tasks.forgetRun('r');
     await clock.settle();
-    const { name, message } = signals[0]?.reason as DOMException;
+    const { name, message } = (signals[0] ?? assert.fail()).reason as DOMException;
     assert.deepEqual([name, message, released], ['AbortError', 'the task is over', 1]);
   });
   it('that has an outcome already is not begun again', async () => {

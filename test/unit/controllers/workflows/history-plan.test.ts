@@ -107,7 +107,10 @@ it('all entries of a status have 128 KiB together, and each 256 characters at le
 });
 
 it('entries without input and output take nothing of what all have together', () => {
-  const [entry] = entriesOf([{ id: 1, time, type: 'T', input: 'a'.repeat(5000) }], entries(20_000));
+  const [entry] = entriesOf(
+    [{ id: 1, time, type: 'TaskScheduled', input: 'a'.repeat(5000) }],
+    entries(20_000),
+  );
   assert.equal(entry?.input?.length, 4097);
 });
 

@@ -21,7 +21,12 @@ import { at, meta } from '../objects.ts';
 import { ScriptedWorld } from '../scripted-world.ts';
 
 const key = 'default/r';
-const kinds = [workflowResource, controllerRevisionResource, jobResource, workflowRunResource];
+const kinds: readonly ResourceRef[] = [
+  workflowResource,
+  controllerRevisionResource,
+  jobResource,
+  workflowRunResource,
+];
 const call = (name: string, more: object = { End: true }) => ({
   ...{ Type: 'Task', Resource: `function:${name}` },
   ...more,

@@ -132,7 +132,8 @@ describe('a workflow', () => {
     const server = new ScriptedWorld(workflowController);
     server.put(workflowResource, workflow());
     await server.reconcile(key);
-    for (const kind of [workflowResource, controllerRevisionResource]) server.sync(kind);
+    server.sync(workflowResource);
+    server.sync(controllerRevisionResource);
     server.asked.length = 0;
     await server.clock.advance(1000);
     await server.reconcile(key);

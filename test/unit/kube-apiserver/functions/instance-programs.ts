@@ -20,6 +20,8 @@ export interface Program {
   /** Does not listen while this is set. */
   isDeaf: boolean;
   answer: (request: IncomingMessage, respond: Parameters<RequestListener>[1]) => void;
+  /** Answers as soon as it has the head of a request, and reads no body. */
+  answersEarly?: boolean;
 }
 
 export interface Asked {
@@ -63,6 +65,7 @@ export class InstancePrograms {
     };
     const server = createServer(async (request, respond) => {
       const chunks: Buffer[] = [];
+      if (program.answersEarly) return program.answer(request, respond);
       try {
         for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
       } catch {

@@ -85,7 +85,8 @@ describe('an instance', () => {
     const none = addressed();
     assert.notEqual(none, first);
     assert.equal(addressed(), none);
-    const { keepAlive, timeout, scheduling } = first.options as Record<string, unknown>;
+    const { options } = first as unknown as { options: Record<string, unknown> };
+    const { keepAlive, timeout, scheduling } = options;
     assert.deepEqual([keepAlive, timeout, scheduling, first.maxFreeSockets], [true, 4000, 'lifo', 1000]);
   });
 });
@@ -155,6 +156,13 @@ describe('the load of a function', () => {
       [meter.underWay, meter.begun(69_999), meter.begun(70_000), meter.begun(119_000)],
       [2, 2, 1, 0],
     );
+  });
+  it('is known to the millisecond', () => {
+    const meter = new LoadMeter(60_000, 0);
+    assert.equal(meter.most(0, 0), 0);
+    meter.begin(0);
+    assert.equal(meter.average(1, 1), 1);
+    assert.equal(meter.average(1, 5), 1);
   });
   it('remembers the most that was wanted within the window', () => {
     const meter = new LoadMeter(60_000, 0);

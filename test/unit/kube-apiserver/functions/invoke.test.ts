@@ -9,12 +9,14 @@ import { mostBodyBytes } from '../../../../src/kube-apiserver/functions/exchange
 import { invokeFunction } from '../../../../src/kube-apiserver/functions/invoke.ts';
 import { InstancePrograms } from './instance-programs.ts';
 
+type GivenBody = ConstructorParameters<typeof Response>[0];
+
 interface Shape {
   readonly method?: string;
   readonly rest?: string;
   readonly url?: string;
   readonly headers?: Record<string, string>;
-  readonly body?: BodyInit | null;
+  readonly body?: GivenBody;
   readonly user?: string;
   readonly isInProcess?: boolean;
   readonly name?: string;
@@ -104,6 +106,15 @@ describe('the body of a call by way of the API', () => {
     assert.deepEqual(lengthOf((await invoke({ method: 'GET', headers })).asked), ['0', undefined, '']);
     assert.deepEqual(lengthOf((await invoke({ method: 'GET' })).asked), [undefined, undefined, '']);
     assert.deepEqual(lengthOf((await invoke({ body: 'in' })).asked), ['0', undefined, '']);
+    assert.deepEqual(lengthOf((await invoke({ headers: { 'content-length': '5' } })).asked), [
+      '0',
+      undefined,
+      '',
+    ]);
+  });
+  it('of one byte is sent', async () => {
+    const headers = { 'content-length': '1' };
+    assert.deepEqual(lengthOf((await invoke({ headers, body: 'x' })).asked), ['1', undefined, 'x']);
   });
   it('in chunks is kept where it is small, and passed on in chunks where it is large', async () => {
     const headers = { 'transfer-encoding': 'chunked' };

@@ -9,6 +9,7 @@ const nodes: Readonly<Record<string, object>> = {
   n1: { podCIDR: '10.244.1.0/24', podCIDRs: ['10.244.1.0/24'] },
   n2: { podCIDR: '10.244.2.0/24' },
   none: {},
+  odd: { podCIDRs: ['10.244.1', '10.244.3.0/24'] },
 };
 const cache = {
   get: (key: string) => {
@@ -37,5 +38,6 @@ it('only those of its own node whose address is of the range of that: a node may
     undefined,
   ])
     assert.equal(reaches('n1', address), false, String(address));
+  assert.deepEqual([reaches('odd', '10.244.1.7'), reaches('odd', '10.244.3.7')], [false, true]);
   assert.deepEqual([reaches('none', '10.244.1.7'), reaches('gone', '10.244.1.7')], [false, false]);
 });

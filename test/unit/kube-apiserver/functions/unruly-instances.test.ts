@@ -3,6 +3,7 @@
  * leaves no place behind.
  */
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { Readable } from 'node:stream';
 import { describe, it } from 'node:test';
 import { StatusError } from '../../../../src/apimachinery/status-error.ts';
@@ -123,6 +124,95 @@ describe('a call', () => {
       program.asked.map(({ headers }) => headers['content-length']),
       [undefined, '0', undefined],
     );
+  });
+  it('by OPTIONS says nothing of a body, and by none what its caller says of one that is not there', async () => {
+    const { programs, clock, call } = world();
+    const program = programs.add('one');
+    const headers = new Headers({ 'content-length': '5', 'transfer-encoding': 'chunked' });
+    for (const method of ['OPTIONS', 'DELETE', 'PUT']) {
+      call({ method, body: undefined, headers });
+      await clock.settle();
+    }
+    assert.deepEqual(
+      program.asked.map((asked) => [asked.headers['content-length'], asked.headers['transfer-encoding']]),
+      [
+        [undefined, undefined],
+        [undefined, undefined],
+        ['0', undefined],
+      ],
+    );
+  });
+  it('whose body goes on as a stream says of it what its caller says', async () => {
+    const { programs, clock, call } = world();
+    const program = programs.add('one');
+    call({ body: Readable.from([Buffer.from('in')]), headers: new Headers({ 'content-length': '2' }) });
+    await clock.settle();
+    assert.deepEqual([program.asked[0]?.headers['content-length'], program.asked[0]?.body], ['2', 'in']);
+  });
+  it('whose body is as large as it may be is made', async () => {
+    const { programs, clock, call } = world();
+    programs.add('one');
+    const result = call({ body: Readable.from(Array.from({ length: 16 }, () => Buffer.alloc(1024 * 1024))) });
+    await clock.advance(1000);
+    assert.equal(result.status, 200);
+  });
+  it('whose body turns out too large leaves no connection, and is not read further', async () => {
+    const { programs, clock, call } = world();
+    const program = programs.add('one');
+    let sent = 0;
+    const endless = new Readable({
+      read() {
+        sent++;
+        this.push(Buffer.alloc(1024 * 1024));
+      },
+    });
+    const result = call({ body: endless });
+    await clock.advance(1000);
+    assert.deepEqual([result.code, program.connections.size], [413, 0]);
+    const before = sent;
+    await clock.advance(1000);
+    assert.equal(sent, before);
+  });
+  it('begins at the instance before its body is there', async () => {
+    const { programs, clock, call } = world();
+    const program = programs.add('one');
+    program.answersEarly = true;
+    const result = call({ body: new Readable({ read: () => undefined }) });
+    await clock.settle();
+    assert.deepEqual([result.status, result.text], [200, 'one']);
+    assert.equal(program.connections.size, 0, 'nobody reads the body');
+    assert.equal(programs.underWay('one'), 0);
+  });
+  for (const [what, head, words] of [
+    [
+      'a status that is none',
+      'HTTP/1.1 700 Odd\r\ncontent-length: 0\r\n\r\n',
+      /the function answered with the status 700/,
+    ],
+    [
+      'leaving HTTP',
+      'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n',
+      /the instance ended before it had answered the call: the connection was closed/,
+    ],
+  ] as const)
+    it(`that is answered by ${what} is a failure of the function`, async () => {
+      const { programs, clock, call } = world();
+      const program = programs.add('one');
+      program.answer = ({ socket }) => void socket.write(head);
+      const result = call();
+      await clock.settle();
+      assert.equal(result.code, 502);
+      assert.match(String(result.error), words);
+      assert.deepEqual([programs.underWay('one'), program.connections.size], [0, 0]);
+    });
+  it('leaves nothing with its caller when it is over', async () => {
+    const { programs, clock, call, gone } = world();
+    programs.add('one');
+    call();
+    await clock.settle();
+    assert.deepEqual([getEventListeners(gone.signal, 'abort').length, clock.pending], [0, 1]);
+    await clock.advance(61_000);
+    assert.equal(clock.pending, 0);
   });
   it('goes to an instance once that listens', async () => {
     const { programs, clock, call } = world();
@@ -325,6 +415,85 @@ describe('a placed call', () => {
     assert.equal(program.asked.length, 0);
     assert.equal(await sent(await placed()), 'answered');
   });
+  it('is a POST of JSON to the root, with the names of function and call', async () => {
+    const { programs, placed, send, clock, over } = world();
+    const program = programs.add('one');
+    const place = await placed();
+    assert.equal(getEventListeners(over.signal, 'abort').length, 0, 'its place waits for nothing');
+    send(place);
+    await clock.settle();
+    const { method, path, headers } = program.asked[0] ?? assert.fail();
+    assert.deepEqual([method, path], ['POST', '/']);
+    assert.deepEqual(headers, {
+      ...{ host: 'f', connection: 'keep-alive', 'content-type': 'application/json', 'content-length': '7' },
+      ...{
+        'function-call-id': 'run.1',
+        'function-name': 'f',
+        'function-namespace': 'default',
+        'function-once': '0',
+      },
+    });
+  });
+  it('has a place at once at an instance that has listened before', async () => {
+    const { programs, placed } = world();
+    const program = programs.add('one');
+    (await placed())?.release();
+    program.isDeaf = true;
+    assert.equal((await placed())?.instance, 'uid-one');
+  });
+  it('says why it was not made, or what became of it', async () => {
+    const { programs, send, placed, clock } = world();
+    const program = programs.add('one');
+    const why = async (place: Place | undefined, again?: string) => {
+      const { outcome } = await Promise.resolve(send(place, again)).then(async (result) => {
+        await clock.advance(1000);
+        return result;
+      });
+      return outcome && 'why' in outcome ? outcome.why : undefined;
+    };
+    assert.equal(await why(undefined, 'uid-x'), 'the instance uid-x that had the call is gone');
+    program.answer = refusing('busy');
+    assert.equal(await why(await placed()), 'busy');
+    program.answer = refusing('forgotten', 410);
+    assert.equal(
+      await why(undefined),
+      'the instance has been started anew, or has forgotten its older calls',
+    );
+    const own = fn();
+    programs.cache.put({ ...own, spec: { ...own.spec, runtime: undefined } } as never);
+    assert.equal(
+      await why(undefined),
+      'the function has an image of its own, whose instances remember no calls',
+    );
+  });
+  it('that is given up leaves its connection at once', async () => {
+    const { programs, placed, send, clock, over } = world();
+    const program = programs.add('one');
+    program.answer = () => undefined;
+    send(await placed());
+    await clock.settle();
+    over.abort(new Error('not wanted'));
+    await clock.settle();
+    assert.deepEqual([programs.underWay('one'), program.connections.size], [0, 0]);
+  });
+  for (const [type, isJson] of [
+    ['application/json', true],
+    ['Application/JSON; charset=utf-8', true],
+    ['application/problem+json', true],
+    ['application/jsonp', false],
+    ['text/json', false],
+    ['text/plain; a=application/json', false],
+    [undefined, false],
+  ] as const)
+    it(`answered as ${type} is ${isJson ? '' : 'no '}JSON`, async () => {
+      const { programs, placed, send, clock } = world();
+      programs.add('one').answer = (_, respond) =>
+        void respond.writeHead(200, type === undefined ? {} : { 'content-type': type }).end('1');
+      const result = send(await placed());
+      await clock.settle();
+      assert.ok(result.outcome?.type === 'answered');
+      assert.deepEqual([result.outcome.isJson, result.outcome.error], [isJson, undefined]);
+    });
   it('that takes longer than its function may is late, and one that is given up ends', async () => {
     for (const isGivenUp of [false, true]) {
       const { programs, placed, send, clock, over } = world();

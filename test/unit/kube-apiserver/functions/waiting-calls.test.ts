@@ -241,8 +241,11 @@ describe('a gateway', () => {
         ],
       ],
     );
-    state.fault = undefined;
+    state.fault = new Error('connection reset');
     await clock.advance(1);
+    assert.equal(log.of('warn')[1]?.fields.error, 'connection reset');
+    state.fault = undefined;
+    await clock.advance(1000);
     assert.deepEqual(written, [['default', 'f', 1]]);
   });
   it('that stops writes and watches nothing any more', async () => {

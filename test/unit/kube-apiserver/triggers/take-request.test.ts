@@ -14,6 +14,8 @@ import { FakeClock } from '../../../fixtures/fake-clock.ts';
 import { SeededRandom } from '../../../fixtures/seeded-random.ts';
 import { at, meta } from '../../controllers/objects.ts';
 
+type GivenBody = ConstructorParameters<typeof Response>[0];
+
 interface Shape {
   readonly spec?: object;
   readonly over?: object;
@@ -22,7 +24,7 @@ interface Shape {
   readonly url?: string;
   readonly rest?: string;
   readonly headers?: Record<string, string>;
-  readonly body?: BodyInit | null;
+  readonly body?: GivenBody;
   readonly user?: string;
   /** How many runs of the trigger, and requests to it, are under way. */
   readonly waiting?: number;

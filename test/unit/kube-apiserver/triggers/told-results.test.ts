@@ -12,6 +12,8 @@ import { FakeClock } from '../../../fixtures/fake-clock.ts';
 import { SeededRandom } from '../../../fixtures/seeded-random.ts';
 import { at, meta } from '../../controllers/objects.ts';
 
+type GivenBody = ConstructorParameters<typeof Response>[0];
+
 const deliverer = 'system:serviceaccount:kube-system:trigger-controller';
 
 interface Shape {
@@ -45,7 +47,7 @@ async function tell(call: () => Promise<Response>, { headers = {}, user = 'me', 
   return { told, answer: answer as Response, data: told[0]?.happening.data as Record<string, unknown> };
 }
 
-const answering = (status: number, body: BodyInit | null = '1', type = 'application/json') => {
+const answering = (status: number, body: GivenBody = '1', type = 'application/json') => {
   return async () => new Response(body, { status, headers: { 'content-type': type } });
 };
 const pieces = (...sizes: readonly number[]) => {
@@ -138,7 +140,7 @@ describe('the event of a result', () => {
     ['', 1],
   ] as const)
     it(`is ${depth} deep after a delivery that says ${text ?? 'nothing'} of its depth`, async () => {
-      const headers = text === undefined ? {} : { 'function-trigger-depth': text };
+      const headers: Record<string, string> = text === undefined ? {} : { 'function-trigger-depth': text };
       const { told } = await tell(answering(200), { user: deliverer, headers });
       assert.equal(told[0]?.happening.depth, depth);
     });

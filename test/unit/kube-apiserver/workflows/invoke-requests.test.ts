@@ -16,10 +16,12 @@ import { FakeClock } from '../../../fixtures/fake-clock.ts';
 import { SeededRandom } from '../../../fixtures/seeded-random.ts';
 import { meta } from '../../controllers/objects.ts';
 
+type GivenBody = ConstructorParameters<typeof Response>[0];
+
 interface Shape {
   readonly user?: string;
   readonly headers?: Record<string, string>;
-  readonly body?: BodyInit | null;
+  readonly body?: GivenBody;
   readonly query?: string;
   /** The status of the run when it was created, and when its end was waited for; none for a run that goes on. */
   readonly begun?: object;
@@ -205,7 +207,7 @@ describe('how long a call waits', () => {
 });
 
 describe('the input of a call', () => {
-  const inputOf = async (body: BodyInit | null) => (await invoke({ body })).drafts[0]?.spec.input;
+  const inputOf = async (body: GivenBody) => (await invoke({ body })).drafts[0]?.spec.input;
   it('is its body as JSON, and an empty object without one', async () => {
     assert.deepEqual(await inputOf('[1,"ü"]'), [1, 'ü']);
     assert.equal(await inputOf('null'), null);
