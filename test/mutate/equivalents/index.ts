@@ -8,6 +8,7 @@ import { proxy } from './proxy.ts';
 import { scheduler } from './scheduler.ts';
 import { storage } from './storage.ts';
 import { volumes } from './volumes.ts';
+import { workflowsAndFunctions } from './workflows.ts';
 
 export const equivalents: readonly Equivalent[] = [
   ...apiserver,
@@ -18,4 +19,5 @@ export const equivalents: readonly Equivalent[] = [
   ...scheduler,
   ...storage,
   ...volumes,
+  ...workflowsAndFunctions,
 ];

@@ -1,7 +1,9 @@
 /** To which pods a master connects by itself. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { nodeResource } from '../../../../src/api/core/v1/node.ts';
 import type { Pod } from '../../../../src/api/core/v1/pod.ts';
+import { storageKey } from '../../../../src/apimachinery/resource-definition.ts';
 import { podsOfNode } from '../../../../src/kube-apiserver/functions/reached-pods.ts';
 import type { Cache } from '../../../../src/storage/cache.ts';
 
@@ -13,7 +15,8 @@ const nodes: Readonly<Record<string, object>> = {
 };
 const cache = {
   get: (key: string) => {
-    const spec = nodes[key.split('/').at(-1) ?? ''];
+    const name = Object.keys(nodes).find((one) => key === storageKey(nodeResource, '', one));
+    const spec = name && nodes[name];
     return spec && { object: { spec } };
   },
 } as unknown as Cache;

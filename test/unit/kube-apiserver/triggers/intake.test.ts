@@ -198,6 +198,14 @@ it('each look-up has an index of its own kind', () => {
   assert.ok([...prefixes.keys()].every((name) => name !== ''));
 });
 
+it('the only trigger of the results of a function is found', () => {
+  const { intake } = world([trigger('t', { result: { function: 'f', outcomes: ['Success'] } })]);
+  assert.deepEqual(
+    intake.triggersOfResults('shop', 'f').map(({ metadata }) => metadata.name),
+    ['t'],
+  );
+});
+
 it('a trigger that tells no results is that of no function, whatever its name', () => {
   const { intake } = world([trigger('t', { http: { path: '/x' } })]);
   assert.deepEqual(intake.triggersOfResults('shop', 'undefined'), []);
