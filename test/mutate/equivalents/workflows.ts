@@ -323,4 +323,30 @@ export const workflowsAndFunctions: readonly Equivalent[] = [
     'neither is an address',
     "'' → 'mutated'",
   ),
+  ...(
+    [
+      ['call', "else gone.addEventListener('abort', leave, { once: true });"],
+      ['call-body', "gone.addEventListener('abort', leave, { once: true });"],
+      ['exchange', "signal.addEventListener('abort', abort, { once: true });"],
+      ['placed-calls', "signal.addEventListener('abort', leave, { once: true });"],
+    ] as const
+  ).flatMap(([file, line]) => each(`${functions}${file}`, line, 'a signal aborts once', 'true → false')),
+  ...each(
+    `${functions}demand-plan`,
+    'const rest = idleFor > 0 ? Math.min(lookMs, idleMs - idleFor) : lookMs;',
+    'the idle time is a second or more',
+    ...['idleFor > 0 → true', 'idleFor > 0 → idleFor >= 0'],
+  ),
+  ...each(
+    `${functions}demand-plan`,
+    ': load.average(Math.min(windowSeconds * 1000, early(windowSeconds)), now) / target;',
+    'no window is shorter than a second, which is the shortest part of it',
+    '1000 → 1001',
+  ),
+  ...each(
+    `${triggers}trigger-paths`,
+    `return path === undefined ? [] : [\`\${object.metadata.namespace}\${path}\`];`,
+    'what is found is compared with the path once more',
+    'path === undefined → false',
+  ),
 ];

@@ -1,5 +1,6 @@
 /** How much of the body of a call is kept, and what becomes of a caller who does not send it. */
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { describe, it } from 'node:test';
 import { StatusError } from '../../../../src/apimachinery/status-error.ts';
@@ -27,6 +28,7 @@ function world() {
   const isLetGo = () => {
     assert.deepEqual([clock.pending, body.listenerCount('data'), body.listenerCount('end')], [0, 0, 0]);
     assert.equal(body.listenerCount('close'), 0);
+    assert.equal(getEventListeners(gone.signal, 'abort').length, 0);
   };
   return { clock, gone, body, result, begin, isLetGo };
 }

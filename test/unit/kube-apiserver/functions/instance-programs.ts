@@ -5,6 +5,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { type Duplex, duplexPair } from 'node:stream';
 import { silentLogger } from '../../../../src/base/log.ts';
+import { Registry } from '../../../../src/base/metrics/registry.ts';
 import { Gateway } from '../../../../src/kube-apiserver/functions/gateway.ts';
 import { InstanceConnections } from '../../../../src/kube-apiserver/functions/instance-connections.ts';
 import type { Cache } from '../../../../src/storage/cache.ts';
@@ -35,11 +36,13 @@ export class InstancePrograms {
   readonly clock = new FakeClock();
   readonly cache = new FakeCache();
   readonly random = new SeededRandom(1);
+  readonly page = new Registry();
   readonly programs = new Map<string, Program>();
   readonly connections = new InstanceConnections(async ({ metadata }) => this.#dial(metadata.name));
   readonly gateway = new Gateway({
     ...{ cache: this.cache as unknown as Cache, clock: this.clock, log: silentLogger, master: 'here' },
     writeDemand: async () => undefined,
+    page: this.page,
   });
   readonly #servers = new Map<string, Server>();
 

@@ -107,8 +107,10 @@ describe('a call', () => {
   it('whose body turns out too large is refused', async () => {
     const { programs, clock, call } = world();
     const program = programs.add('one');
-    const result = call({ body: Readable.from(Array.from({ length: 17 }, () => Buffer.alloc(1024 * 1024))) });
+    const parts = [...Array.from({ length: 16 }, () => Buffer.alloc(1024 * 1024)), Buffer.alloc(1)];
+    const result = call({ body: Readable.from(parts) });
     await clock.advance(1000);
+    assert.match(String(result.error), /the body of a call may not be more than 16777216 bytes/);
     assert.deepEqual([result.code, program.asked.length, programs.underWay('one')], [413, 0, 0]);
   });
   it('without a body says so where its method may have one, and by HEAD holds no place', async () => {
@@ -205,6 +207,58 @@ describe('a call', () => {
       assert.match(String(result.error), words);
       assert.deepEqual([programs.underWay('one'), program.connections.size], [0, 0]);
     });
+  it('is counted by the status of its answer, or of its failure', async () => {
+    const { programs, clock, call, gone } = world();
+    const program = programs.add('one');
+    const counted = () =>
+      [...programs.page.pieces()].join('').match(/(?<=minik8s_function_calls_total\{.*code=)"\d+"\} \d+/g);
+    call();
+    await clock.settle();
+    assert.deepEqual(counted(), ['"200"} 1']);
+    program.answer = cut;
+    call();
+    await clock.settle();
+    assert.deepEqual(counted(), ['"200"} 1', '"502"} 1']);
+    program.answer = () => undefined;
+    call();
+    await clock.settle();
+    gone.abort(new DOMException('left', 'AbortError'));
+    await clock.settle();
+    assert.deepEqual(counted(), ['"200"} 1', '"502"} 1', '"499"} 1']);
+  });
+  it('has a new id where its caller gives none, and does not leave HTTP', async () => {
+    const { programs, clock, call } = world();
+    const program = programs.add('one');
+    call({ headers: new Headers({ upgrade: 'websocket', connection: 'upgrade' }) });
+    call();
+    await clock.settle();
+    const [first, second] = program.asked.map(({ headers }) => headers['function-call-id']);
+    assert.match(String(first), /^[0-9a-f]{8}-[0-9a-f-]{27}$/);
+    assert.notEqual(first, second);
+    assert.deepEqual(
+      [program.asked[0]?.headers.upgrade, program.asked[0]?.headers.connection],
+      [undefined, 'keep-alive'],
+    );
+  });
+  it('that was refused by one instance has one time for all', async () => {
+    const { programs, clock, call } = world();
+    programs.add('one').answer = refusing('busy');
+    const second = programs.add('two');
+    second.answer = () => undefined;
+    const result = call();
+    await clock.advance(29_999);
+    assert.deepEqual([result, second.asked.length], [{}, 1]);
+    await clock.advance(1);
+    assert.equal(result.code, 504);
+  });
+  it('that was refused and made leaves no timer but that of the gateway', async () => {
+    const { programs, clock, call } = world();
+    programs.add('one').answer = refusing('busy');
+    programs.add('two');
+    const result = call();
+    await clock.settle();
+    assert.deepEqual([result.status, clock.pending], [200, 1]);
+  });
   it('leaves nothing with its caller when it is over', async () => {
     const { programs, clock, call, gone } = world();
     programs.add('one');
