@@ -349,4 +349,40 @@ export const workflowsAndFunctions: readonly Equivalent[] = [
     'what is found is compared with the path once more',
     'path === undefined → false',
   ),
+  ...each(
+    `${workflows}function-tasks`,
+    'const ms = Math.min(longestPause, firstPause * 2 ** Math.min(one.pauses, 16));',
+    'either is longer than the longest pause',
+    '16 → 17',
+  ),
+  ...each(
+    `${functions}instances`,
+    'instance.notBefore = now + Math.min(longestPause, firstPause * 1.5 ** Math.min(instance.refusals, 16));',
+    'either is longer than the longest pause',
+    '16 → 17',
+  ),
+  ...each(
+    `${functions}load-meter`,
+    'return passed > 0 && after > 0 ? after / passed : 0;',
+    'what has not passed has no part after',
+    'passed > 0 && after > 0 → (after > 0)',
+  ),
+  ...each(
+    `${functions}load-meter`,
+    'if ((this.#steps[0]?.number ?? oldest + 1) <= oldest) {',
+    'undefined is not older',
+    'this.#steps[0]?.number ?? oldest + 1 → (this.#steps[0]?.number)',
+  ),
+  ...each(
+    `${functions}direct-calls`,
+    "for (let i = 0; i < raw.length; i += 2) if (raw[i]?.toLowerCase() === 'authorization') found += 1;",
+    'behind the last header there is none',
+    'i < raw.length → i <= raw.length',
+  ),
+  ...each(
+    `${functions}reached-pods`,
+    "const node = cache.get(storageKey(nodeResource, '', spec.nodeName ?? ''))?.object as Node | undefined;",
+    'a pod of this very node has the name of it',
+    "spec.nodeName ?? '' → (spec.nodeName)",
+  ),
 ];

@@ -148,9 +148,9 @@ describe('a call that waits', () => {
     const { clock, calls, begin } = world({ metric: 'Requests', target: 1, windowSeconds: undefined });
     for (const _ of [1, 2, 3]) begin().call.end();
     assert.equal(calls.demand().instances, 3);
-    await clock.advance(29_000);
+    await clock.advance(29_999);
     assert.equal(calls.demand().instances, 3);
-    await clock.advance(2000);
+    await clock.advance(1);
     assert.equal(calls.demand().instances, 1);
   });
 });
@@ -247,6 +247,31 @@ describe('a gateway', () => {
     state.fault = undefined;
     await clock.advance(1000);
     assert.deepEqual(written, [['default', 'f', 1]]);
+  });
+  it('goes on with one function when another one is gone', async () => {
+    const { cache, clock, callsOf } = world();
+    const other = { ...fn(), metadata: { ...fn().metadata, name: 'g', uid: 'uid-g' } } as Fn;
+    cache.put(other);
+    callsOf('g');
+    const call = callsOf().begin();
+    const placed = call.place();
+    cache.remove(other);
+    assert.equal(cache.watches.size, 2);
+    cache.put(pod('p'));
+    assert.equal((await placed).pod.metadata.name, 'p');
+    call.end();
+    await clock.settle();
+  });
+  it('looks no more at a function that is gone while its demand is written', async () => {
+    const { cache, clock, state, callsOf, first } = world();
+    const hold = Promise.withResolvers<void>();
+    state.hold = hold.promise;
+    callsOf();
+    await clock.settle();
+    cache.remove(first);
+    hold.resolve();
+    await clock.settle();
+    assert.deepEqual([cache.watches.size, clock.pending], [0, 0]);
   });
   it('that stops writes and watches nothing any more', async () => {
     const { cache, clock, gateway, callsOf, written } = world();
