@@ -99,3 +99,12 @@ export class InstancePrograms {
     return Object.assign(near, { setTimeout: own, setKeepAlive: own, setNoDelay: own, ref: own, unref: own });
   }
 }
+
+/** Answers that the program has not called its handler, and why. */
+export const refusing =
+  (why: string, status = 503): Program['answer'] =>
+  (_, respond) =>
+    void respond.writeHead(status, { 'function-not-called': why }).end();
+
+/** Breaks the connection off. */
+export const cut: Program['answer'] = ({ socket }) => void socket.destroy();
