@@ -180,17 +180,6 @@ class Runs {
     this.#allowed.delete(uid);
   }
 
-  /** Keeps the run as it was written until the cache shows its end: by an older status it would go on. */
-  #forgetEnded(key: ObjectKey, run: WorkflowRun): void {
-    const { uid } = run.metadata;
-    if (run === this.#runs.get(key)) {
-      this.#forget(key, uid);
-      return;
-    }
-    this.#functions.forgetRun(uid);
-    this.#allowed.delete(uid);
-  }
-
   /** Somebody else has written it: what is stored is gone on with. */
   async #reread(key: ObjectKey, { metadata }: WorkflowRun): Promise<void> {
     const { name, namespace } = metadata;
@@ -342,7 +331,7 @@ class Runs {
     const tasks = tasksOf(commands);
     await this.#objects.release(uid, new Set(tasks.map(({ id }) => id)));
     if (hasEnded(run)) {
-      if (!state || state.stopping.length === 0) this.#forgetEnded(key, run);
+      if (!state || state.stopping.length === 0) this.#forget(key, uid);
       return this.#leave(run);
     }
     this.#live.follow(key, uid);

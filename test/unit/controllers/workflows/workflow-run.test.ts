@@ -40,24 +40,6 @@ describe('a run', () => {
     assert.equal(await server.reconcile(key), undefined);
     assert.deepEqual(server.asked, []);
   });
-  it('that has ended is not begun again while the cache does not show its end', async () => {
-    const { server, functions, settle } = world(single(call('f')));
-    server.put(workflowRunResource, run());
-    await server.reconcile(key);
-    await server.clock.settle();
-    // The cache shows the call, and no more.
-    server.sync(workflowRunResource);
-    await server.reconcile(key);
-    await server.clock.settle();
-    await server.reconcile(key);
-    assert.equal(server.stored<WorkflowRun>(workflowRunResource, key)?.status?.phase, 'Succeeded');
-    server.asked.length = 0;
-    await server.reconcile(key);
-    await server.clock.settle();
-    assert.deepEqual([server.asked, functions.ran.length], [[], 1]);
-    await settle();
-    assert.deepEqual(server.asked, []);
-  });
   it('that is not there asks for nothing', async () => {
     const { server } = world(pass);
     assert.equal(await server.reconcile(key), undefined);
@@ -92,10 +74,6 @@ describe('a run', () => {
     ] as const) {
       const { server, settle, stored } = world();
       server.put(workflowRunResource, run('r', { stop }));
-      await server.reconcile(key);
-      await server.reconcile(key);
-      const writes = server.asked.filter((one) => one.startsWith('updateStatus'));
-      assert.equal(writes.length, 1, 'the cache does not show the end yet');
       await settle();
       const { status } = stored();
       assert.deepEqual(status, {
