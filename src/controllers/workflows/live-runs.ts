@@ -51,8 +51,11 @@ export class LiveRuns {
     return this.#keys.get(uid);
   }
 
+  /** The newest of the run, if its key is known; undefined once another run has its name. */
   runOf(uid: string): WorkflowRun | undefined {
-    return this.#live.get(this.#keys.get(uid) ?? '')?.run;
+    const key = this.#keys.get(uid);
+    const run = key === undefined ? undefined : this.newest(key).run;
+    return run?.metadata.uid === uid ? run : undefined;
   }
 
   forget(key: ObjectKey, uid: string): void {

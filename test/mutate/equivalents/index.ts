@@ -9,6 +9,7 @@ import { scheduler } from './scheduler.ts';
 import { storage } from './storage.ts';
 import { triggers } from './triggers.ts';
 import { volumes } from './volumes.ts';
+import { workflowsAndFunctions } from './workflows.ts';
 
 export const equivalents: readonly Equivalent[] = [
   ...apiserver,
@@ -20,4 +21,5 @@ export const equivalents: readonly Equivalent[] = [
   ...storage,
   ...triggers,
   ...volumes,
+  ...workflowsAndFunctions,
 ];

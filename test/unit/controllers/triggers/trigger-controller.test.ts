@@ -146,6 +146,20 @@ describe('watches', () => {
       assert.deepEqual([...watches], left);
     }
   });
+  for (const [apiVersion, kind] of [
+    ['v1', 'Nothing'],
+    ['apps/v1', 'Pod'],
+    ['v1', 'ComponentStatus'],
+    ['authorization.k8s.io/v1', 'SubjectAccessReview'],
+  ] as const)
+    it(`of objects are none where ${apiVersion} ${kind} cannot be watched, which its status says`, async () => {
+      const { put, watches } = world();
+      const { status } = await put(trigger({ object: { apiVersion, kind, changes: ['Created'] } }));
+      const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+      assert.deepEqual([ready?.status, ready?.reason], ['False', 'KindNotServed']);
+      assert.equal(ready?.message, `spec.object: ${apiVersion} ${kind} is not served, or cannot be watched`);
+      assert.deepEqual([...watches], []);
+    });
   it('of objects begin anew as another account, for other objects, and for another trigger of the name', async () => {
     for (const [next, wanted] of [
       [trigger({ ...object, serviceAccountName: 'other' }, { resourceVersion: '7' }), 'other from 7'],

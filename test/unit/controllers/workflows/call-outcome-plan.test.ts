@@ -35,6 +35,33 @@ const rows: readonly (readonly [string, CallOutcome, unknown])[] = [
     answered(300, ''),
     failed('Function.Status', 'the function answered with the status 300: '),
   ],
+  [
+    'the last status before those of success',
+    answered(199, ''),
+    failed('Function.Status', 'the function answered with the status 199: '),
+  ],
+  ['the first one of success', answered(200, '1'), succeeded(1)],
+  [
+    'a long text with a status, of which 4,096 characters are told',
+    answered(500, 'x'.repeat(5000)),
+    failed('Function.Status', `the function answered with the status 500: ${'x'.repeat(4053)}`),
+  ],
+  [
+    'a long error, of which 4,096 characters are told',
+    answered(500, 'x'.repeat(5000), { error: 'E' }),
+    failed('E', 'x'.repeat(4096)),
+  ],
+  [
+    'an error that names another type first',
+    answered(500, '{"error":"Other: none left"}', { error: 'E' }),
+    failed('E', 'Other: none left'),
+  ],
+  [
+    'an error whose message is no text',
+    answered(500, '{"error":7}', { error: 'E' }),
+    failed('E', '{"error":7}'),
+  ],
+  ['an error with the status 200', answered(200, '{"error":"E: no"}', { error: 'E' }), failed('E', 'no')],
   ['the last one that does', answered(299, '1'), succeeded(1)],
   [
     'a status',

@@ -202,6 +202,16 @@ describe('so many calls at a time', () => {
     await world.clock.settle();
     assert.equal(world.waiting.length - before, 250, 'all their turns are free again');
   });
+  it('are under way also where one of them ended before and is forgotten after that', async () => {
+    const world = new World();
+    world.ensure('a');
+    await world.give(newNotFound(functionResource, 'f'));
+    world.ensure('b');
+    world.tasks.forget('r', 'a');
+    begin(world, 300);
+    await world.clock.settle();
+    assert.equal(world.waiting.length, 250, 'b is one of them');
+  });
   it('do not count those that were given up while they waited for their turn', async () => {
     const world = new World();
     begin(world, 252);

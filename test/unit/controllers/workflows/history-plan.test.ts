@@ -72,5 +72,49 @@ it('fifty at a time go elsewhere; of a run that has ended the end stays', () => 
     20,
   ]);
   assert.deepEqual(sizes(50, true), [[], 50]);
+  assert.deepEqual(sizes(51, true), [[[1, 50]], 1]);
   assert.deepEqual(sizes(100, true), [[[1, 50]], 50]);
+});
+
+it('an entry has no field that the engine does not say', () => {
+  const [entry] = entriesOf([{ id: 1, time, type: 'ExecutionStarted' }], []);
+  assert.deepEqual(Object.keys(entry ?? {}), ['id', 'time', 'type']);
+});
+
+it('all entries of a status have 128 KiB together, and each 256 characters at least', () => {
+  const before = (characters: number): WorkflowHistoryEntry[] => [
+    { ...entries(1)[0], input: 'a'.repeat(characters - 10), output: 'b'.repeat(10) } as WorkflowHistoryEntry,
+  ];
+  const kept = (left: number) => {
+    const [entry] = entriesOf(
+      [{ id: 1, time, type: 'TaskScheduled', output: 'a'.repeat(5000) }],
+      before(128 * 1024 - left),
+    );
+    return (entry?.output?.length ?? 0) - 1;
+  };
+  assert.deepEqual(
+    [kept(5000), kept(4096), kept(4095), kept(257), kept(256), kept(255), kept(0)],
+    [...[4096, 4096, 4095, 257, 256, 256, 256]],
+  );
+  const two = entriesOf(
+    [
+      { id: 1, time, type: 'TaskScheduled', input: 'a'.repeat(998), output: 'b'.repeat(998) },
+      { id: 2, time, type: 'TaskScheduled', input: 'a'.repeat(5000) },
+    ],
+    before(128 * 1024 - 4000),
+  );
+  assert.equal(two[1]?.input?.length, 2001, 'what an entry takes is not there for the next');
+});
+
+it('entries without input and output take nothing of what all have together', () => {
+  const [entry] = entriesOf(
+    [{ id: 1, time, type: 'TaskScheduled', input: 'a'.repeat(5000) }],
+    entries(20_000),
+  );
+  assert.equal(entry?.input?.length, 4097);
+});
+
+it('a character of two halves that fits is kept whole', () => {
+  const [entry] = entriesOf([{ id: 1, time, type: 'TaskScheduled', input: `${'a'.repeat(4093)}😀b` }], []);
+  assert.equal(entry?.input, `"${'a'.repeat(4093)}😀…`);
 });

@@ -69,6 +69,36 @@ describe('a run that is stored', () => {
     assert.equal(live.newest(key).run, written);
     assert.equal(server.stored(workflowRunResource, key)?.status?.definition, 'w-1');
   });
+  it('has a place at once for calls of its own namespace, and for no other task', async () => {
+    const placed: string[] = [];
+    const { writer, server } = world({
+      hasRoom: () => true,
+      place: async ({ id, namespace }) => {
+        placed.push(`${namespace} ${id}`);
+        return { instance: 'i', release: () => undefined };
+      },
+      send: async () => assert.fail('nothing is sent'),
+    });
+    const branch = (visit: number, resource: string) => ({
+      ...{ state: 'A', input: {}, entered: start, visit, attempt: 0 },
+      wait: { for: 'task', resource },
+    });
+    const running = Object.fromEntries(
+      ['function:f', 'function:other/f', 'job:j', 'workflow:w'].map((of, i) => [i, branch(i, of)]),
+    );
+    const state = {
+      ...waitingIn(0),
+      root: {
+        ...{ state: 'P', input: {}, entered: start, visit: 0, attempt: 0 },
+        wait: { ...{ for: 'children', total: 4, started: 4, outputs: {}, failed: 0 }, running },
+      },
+    } as unknown as RunState;
+    await writer.store(key, run, { state, definition: 'w-1', history: [] });
+    const [first] = tasksOf(pending(state));
+    assert.deepEqual(placed, [`default ${uid}.${first?.id}`]);
+    const { calls } = server.stored(workflowRunResource, key)?.status ?? {};
+    assert.deepEqual(calls, [{ id: first?.id, instance: 'i', time: new Date(start).toISOString() }]);
+  });
   it('has a place for each new call, and no other for one that may have been sent before a restart', async () => {
     const placed: string[] = [];
     const { writer, server } = world({

@@ -61,3 +61,48 @@ test('the lines take turns, and one that has its share already is passed over', 
   assert.equal(shares.enter('e', 'e0'), true);
   assert.deepEqual([shares.leave('e'), shares.leave('d')], ['e1', 'd1']);
 });
+
+test('of two lines with room for one each the other is next, and none is left behind empty', () => {
+  const shares = new Shares<string>(32);
+  for (let i = 0; i < 12; i++) assert.ok(shares.enter('a', `a${i}`) && shares.enter('b', `b${i}`));
+  for (const name of ['a12', 'a13', 'b12', 'b13']) assert.equal(shares.enter(name.charAt(0), name), false);
+  const next = (namespace: string) => {
+    const told = shares.leave(namespace) ?? '';
+    assert.equal(shares.enter(told.charAt(0), told), true);
+    return told;
+  };
+  assert.deepEqual(['a', 'b', 'a', 'b'].map(next), ['a12', 'b12', 'a13', 'b13']);
+  assert.equal(shares.leave('a'), undefined);
+  assert.deepEqual([shares.isFree('a'), shares.isFree('b')], [true, true]);
+});
+
+test('a namespace in which somebody waits has nothing free, though there is room', () => {
+  const shares = new Shares<string>(2);
+  assert.deepEqual([shares.enter('a', '1'), shares.enter('a', '2')], [true, false]);
+  assert.equal(shares.enter('a', '3'), false);
+  shares.forget('a', '2');
+  shares.forget('a', '3');
+  assert.equal(shares.isFree('a'), false, 'nobody waits, and there is no room');
+  for (const name of ['2', '3']) shares.enter('a', name);
+  assert.equal(shares.leave('a'), '2');
+  assert.equal(shares.isFree('a'), false, '3 waits');
+  assert.equal(shares.isFree('b'), true);
+  shares.forget('a', '3');
+  assert.equal(shares.isFree('a'), true);
+});
+
+test('a line is over when its last one was told, though that never comes', () => {
+  const shares = new Shares<string>(2);
+  assert.deepEqual([shares.enter('a', '1'), shares.enter('a', '2')], [true, false]);
+  assert.equal(shares.leave('a'), '2');
+  assert.equal(shares.isFree('a'), true);
+});
+
+test('a turn is free again for every one that leaves', () => {
+  const shares = new Shares<string>(8);
+  const fill = () => [1, 2, 3, 4, 5].map((n) => shares.enter('a', String(n)));
+  assert.deepEqual(fill(), [true, true, true, true, false]);
+  shares.forget('a', '5');
+  for (let i = 0; i < 4; i++) assert.equal(shares.leave('a'), undefined);
+  assert.deepEqual(fill(), [true, true, true, true, false]);
+});

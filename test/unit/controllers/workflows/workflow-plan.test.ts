@@ -69,3 +69,61 @@ it('the status counts what goes on', () => {
   assert.deepEqual([status.active, status.definition, status.observedGeneration], [1, 'w-now', 3]);
   assert.equal(status.lastRunTime, at(2));
 });
+
+it('a run that is being deleted is not removed again, and counts for no limit', () => {
+  const leaving = ended('leaving', 1, {
+    metadata: { name: 'leaving', namespace: 'n', creationTimestamp: at(2), deletionTimestamp: at(1) },
+  });
+  assert.deepEqual(names(plan(workflow({ runsHistoryLimit: 1 }), [leaving, ended('a', 5)]).remove), []);
+});
+
+it('a run is removed once, by number or by age, and only one that stays is waited for', () => {
+  const of = workflow({ runsHistoryLimit: 2, ttlSecondsAfterFinished: 20 });
+  const { remove, again } = plan(of, [ended('a', 30), ended('b', 25), ended('c', 5)]);
+  assert.deepEqual([names(remove), again], [['a', 'b'], 15_000]);
+  const few = workflow({ runsHistoryLimit: 1, ttlSecondsAfterFinished: 20 });
+  const next = plan(few, [ended('a', 10), ended('b', 5)]);
+  assert.deepEqual([names(next.remove), next.again], [['a'], 15_000]);
+});
+
+it('a run stays until its time is over, and goes at that very moment', () => {
+  const of = workflow({ ttlSecondsAfterFinished: 20 });
+  const before = plan(of, [ended('a', 19.999)]);
+  assert.deepEqual([names(before.remove), before.again], [[], 1]);
+  const then = plan(of, [ended('a', 20)]);
+  assert.deepEqual([names(then.remove), then.again], [['a'], undefined]);
+});
+
+it('the first of all times is waited for, and none that is over', () => {
+  const of = workflow({ ttlSecondsAfterFinished: 20 });
+  const revisions = (...ages: number[]) => ages.map((age) => revision(`r${age}`, age));
+  assert.equal(plan(workflow({}), [], revisions(590, 500)).again, 10_000);
+  assert.equal(plan(of, [ended('a', 15)], revisions(590)).again, 5000);
+  assert.equal(plan(of, [ended('a', 5)], revisions(590)).again, 10_000);
+  const { forget, again } = plan(workflow({}), [], revisions(600, 599.5, 700));
+  assert.deepEqual([names(forget), again], [['r600', 'r700'], 500]);
+  assert.equal(plan(workflow({}), [], revisions(600)).again, undefined);
+});
+
+it('the status has the newest run that was ever seen, and since when the workflow is ready', () => {
+  const runs = [ended('a', 30), ended('b', 10), ended('c', 20)];
+  assert.equal(plan(workflow({}), runs).status.lastRunTime, at(11));
+  const lastRunTime = at(500);
+  const before = { type: 'Ready', status: 'True', lastTransitionTime: at(900) };
+  const known = { ...workflow({}), status: { lastRunTime, conditions: [before] } } as unknown as Workflow;
+  const { status } = plan(known, []);
+  assert.deepEqual(status, {
+    ...{ observedGeneration: 3, definition: 'w-now', active: 0, lastRunTime },
+    conditions: [{ ...before, reason: 'Checked', message: 'runs can begin' }],
+  });
+  assert.equal('lastRunTime' in plan(workflow({}), []).status, false);
+  assert.equal(plan(workflow({}), []).status.conditions?.[0]?.lastTransitionTime, at(0));
+});
+
+it('a run that is held as a task, or is one of a run of this namespace, stays beyond the limit', () => {
+  const of = workflow({ runsHistoryLimit: 0 });
+  const metadata = { name: 'held', namespace: 'n', finalizers: ['minik8s.io/workflow-task'] };
+  assert.deepEqual(plan(of, [ended('held', 9, { metadata })]).remove, []);
+  const other = { ...metadata, finalizers: ['x'] };
+  assert.equal(plan(of, [ended('held', 9, { metadata: other })]).remove.length, 1);
+});

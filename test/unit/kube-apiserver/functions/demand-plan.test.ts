@@ -76,6 +76,30 @@ describe('demandOf', () => {
   it('is looked at every second while there are calls', () =>
     assert.equal(demandOf(spec(), begun(1, 0), 0).again, 1000));
 
+  it('sees a rise within a second where a tenth of the window is less', () => {
+    const meter = begun(10, 0, new LoadMeter(5000, 0));
+    ended(1, 6, meter);
+    ended(9, 555, meter);
+    // 5,001 ms of calls in 1,000 ms.
+    assert.equal(instances(spec({ target: 1, windowSeconds: 5 }), meter, 1000), 6);
+  });
+  it('sees a rise of any size within a tenth of the window', () => {
+    const meter = ended(1, 1, begun(2, 0));
+    assert.equal(instances(spec({ target: 1 }), meter, 3000), 2, '3,001 ms of calls in 3,000 ms');
+  });
+  it('is by default for a window of 30 s, one call each, and none after 60 s', () => {
+    const { windowSeconds: _, idleSeconds: __, target: ___, ...bare } = spec();
+    const of = bare as Fn['spec'];
+    assert.equal(instances(of, ended(1, 1, begun(2, 0)), 3000), 2);
+    const idle = ended(1, 0, begun(1, 0));
+    assert.deepEqual([instances(of, idle, 59_999), instances(of, idle, 60_000)], [1, 0]);
+  });
+  it('is looked at again after a second, or when it is idle', () => {
+    const meter = ended(1, 100, begun(1, 0));
+    const again = (now: number) => demandOf(spec(), meter, now).again;
+    assert.deepEqual([again(100), again(101), again(59_100), again(59_101)], [1000, 1000, 1000, 999]);
+  });
+
   describe('by requests', () => {
     const byRequests = spec({ metric: 'Requests', target: 5 });
     it('follows how many came in the window', () => {

@@ -196,6 +196,8 @@ describe('isCallable', () => {
     ['another version', running({}, { labels: { [functionVersionLabel]: 'v2' } })],
     ['one that goes', running({}, { deletionTimestamp: '2026-01-01T00:00:00Z' })],
     ['one without an address', running({ podIP: '' })],
+    ['one whose address nobody knows', running({ podIP: undefined })],
+    ['one whose address is none', running({ podIP: 'localhost' })],
     ['one whose program does not run', running({ containerStatuses: [] })],
     ['one that has ended', running({ phase: 'Failed' })],
     ['one whose node is gone', unready(true)],

@@ -84,7 +84,8 @@ describe('calls of a function', () => {
       new DOMException('left', 'AbortError'),
       new DOMException('slow', 'TimeoutError'),
       new Error('no'),
+      Object.assign(new Error('no'), { name: 'AbortError' }),
     ].map(codeOf);
-    assert.deepEqual(codes, [409, 499, 500, 500]);
+    assert.deepEqual(codes, [409, 499, 500, 500, 500]);
   });
 });

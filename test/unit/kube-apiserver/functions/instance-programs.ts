@@ -5,6 +5,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { type Duplex, duplexPair } from 'node:stream';
 import { silentLogger } from '../../../../src/base/log.ts';
+import { Registry } from '../../../../src/base/metrics/registry.ts';
 import { Gateway } from '../../../../src/kube-apiserver/functions/gateway.ts';
 import { InstanceConnections } from '../../../../src/kube-apiserver/functions/instance-connections.ts';
 import type { Cache } from '../../../../src/storage/cache.ts';
@@ -20,6 +21,8 @@ export interface Program {
   /** Does not listen while this is set. */
   isDeaf: boolean;
   answer: (request: IncomingMessage, respond: Parameters<RequestListener>[1]) => void;
+  /** Answers as soon as it has the head of a request, and reads no body. */
+  answersEarly?: boolean;
 }
 
 export interface Asked {
@@ -33,11 +36,13 @@ export class InstancePrograms {
   readonly clock = new FakeClock();
   readonly cache = new FakeCache();
   readonly random = new SeededRandom(1);
+  readonly page = new Registry();
   readonly programs = new Map<string, Program>();
   readonly connections = new InstanceConnections(async ({ metadata }) => this.#dial(metadata.name));
   readonly gateway = new Gateway({
     ...{ cache: this.cache as unknown as Cache, clock: this.clock, log: silentLogger, master: 'here' },
     writeDemand: async () => undefined,
+    page: this.page,
   });
   readonly #servers = new Map<string, Server>();
 
@@ -63,6 +68,7 @@ export class InstancePrograms {
     };
     const server = createServer(async (request, respond) => {
       const chunks: Buffer[] = [];
+      if (program.answersEarly) return program.answer(request, respond);
       try {
         for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
       } catch {
@@ -93,3 +99,12 @@ export class InstancePrograms {
     return Object.assign(near, { setTimeout: own, setKeepAlive: own, setNoDelay: own, ref: own, unref: own });
   }
 }
+
+/** Answers that the program has not called its handler, and why. */
+export const refusing =
+  (why: string, status = 503): Program['answer'] =>
+  (_, respond) =>
+    void respond.writeHead(status, { 'function-not-called': why }).end();
+
+/** Breaks the connection off. */
+export const cut: Program['answer'] = ({ socket }) => void socket.destroy();

@@ -14,6 +14,8 @@ it('the id of a caller is never that of a task or an event', () => {
     assert.equal(idOfCall(headers(id), false), undefined, id);
   assert.equal(idOfCall(headers('x'.repeat(200)), false), 'x'.repeat(128));
   assert.equal(idOfCall(headers(`${'a'.repeat(20)}${'x'.repeat(200)}.`), false)?.includes('.'), false);
+  assert.equal(idOfCall(new Headers(), true), undefined);
+  assert.equal(idOfCall(new Headers(), false), undefined);
   assert.equal(idOfCall(headers(event), true), event, 'of a delivery it is that of the event');
 });
 

@@ -1,7 +1,9 @@
 /** To which pods a master connects by itself. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { nodeResource } from '../../../../src/api/core/v1/node.ts';
 import type { Pod } from '../../../../src/api/core/v1/pod.ts';
+import { storageKey } from '../../../../src/apimachinery/resource-definition.ts';
 import { podsOfNode } from '../../../../src/kube-apiserver/functions/reached-pods.ts';
 import type { Cache } from '../../../../src/storage/cache.ts';
 
@@ -9,10 +11,12 @@ const nodes: Readonly<Record<string, object>> = {
   n1: { podCIDR: '10.244.1.0/24', podCIDRs: ['10.244.1.0/24'] },
   n2: { podCIDR: '10.244.2.0/24' },
   none: {},
+  odd: { podCIDRs: ['10.244.1', '10.244.3.0/24'] },
 };
 const cache = {
   get: (key: string) => {
-    const spec = nodes[key.split('/').at(-1) ?? ''];
+    const name = Object.keys(nodes).find((one) => key === storageKey(nodeResource, '', one));
+    const spec = name && nodes[name];
     return spec && { object: { spec } };
   },
 } as unknown as Cache;
@@ -37,5 +41,6 @@ it('only those of its own node whose address is of the range of that: a node may
     undefined,
   ])
     assert.equal(reaches('n1', address), false, String(address));
+  assert.deepEqual([reaches('odd', '10.244.1.7'), reaches('odd', '10.244.3.7')], [false, true]);
   assert.deepEqual([reaches('none', '10.244.1.7'), reaches('gone', '10.244.1.7')], [false, false]);
 });

@@ -3,20 +3,13 @@
  * leaves no place behind.
  */
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { Readable } from 'node:stream';
 import { describe, it } from 'node:test';
 import { StatusError } from '../../../../src/apimachinery/status-error.ts';
-import type { CallOutcome, Place } from '../../../../src/base/placed-calls.ts';
 import { type AskedCall, callFunction } from '../../../../src/kube-apiserver/functions/call.ts';
-import { placedCalls } from '../../../../src/kube-apiserver/functions/placed-calls.ts';
-import { fn, pod } from './function-cache.ts';
-import { InstancePrograms, type Program } from './instance-programs.ts';
-
-const refusing =
-  (why: string, status = 503): Program['answer'] =>
-  (_, respond) =>
-    void respond.writeHead(status, { 'function-not-called': why }).end();
-const cut: Program['answer'] = ({ socket }) => void socket.destroy();
+import { pod } from './function-cache.ts';
+import { cut, InstancePrograms, refusing } from './instance-programs.ts';
 
 describe('a call', () => {
   function world() {
@@ -106,8 +99,10 @@ describe('a call', () => {
   it('whose body turns out too large is refused', async () => {
     const { programs, clock, call } = world();
     const program = programs.add('one');
-    const result = call({ body: Readable.from(Array.from({ length: 17 }, () => Buffer.alloc(1024 * 1024))) });
+    const parts = [...Array.from({ length: 16 }, () => Buffer.alloc(1024 * 1024)), Buffer.alloc(1)];
+    const result = call({ body: Readable.from(parts) });
     await clock.advance(1000);
+    assert.match(String(result.error), /the body of a call may not be more than 16777216 bytes/);
     assert.deepEqual([result.code, program.asked.length, programs.underWay('one')], [413, 0, 0]);
   });
   it('without a body says so where its method may have one, and by HEAD holds no place', async () => {
@@ -123,6 +118,147 @@ describe('a call', () => {
       program.asked.map(({ headers }) => headers['content-length']),
       [undefined, '0', undefined],
     );
+  });
+  it('by OPTIONS says nothing of a body, and by none what its caller says of one that is not there', async () => {
+    const { programs, clock, call } = world();
+    const program = programs.add('one');
+    const headers = new Headers({ 'content-length': '5', 'transfer-encoding': 'chunked' });
+    for (const method of ['OPTIONS', 'DELETE', 'PUT']) {
+      call({ method, body: undefined, headers });
+      await clock.settle();
+    }
+    assert.deepEqual(
+      program.asked.map((asked) => [asked.headers['content-length'], asked.headers['transfer-encoding']]),
+      [
+        [undefined, undefined],
+        [undefined, undefined],
+        ['0', undefined],
+      ],
+    );
+  });
+  it('whose body goes on as a stream says of it what its caller says', async () => {
+    const { programs, clock, call } = world();
+    const program = programs.add('one');
+    call({ body: Readable.from([Buffer.from('in')]), headers: new Headers({ 'content-length': '2' }) });
+    await clock.settle();
+    assert.deepEqual([program.asked[0]?.headers['content-length'], program.asked[0]?.body], ['2', 'in']);
+  });
+  it('whose body is as large as it may be is made', async () => {
+    const { programs, clock, call } = world();
+    programs.add('one');
+    const result = call({ body: Readable.from(Array.from({ length: 16 }, () => Buffer.alloc(1024 * 1024))) });
+    await clock.advance(1000);
+    assert.equal(result.status, 200);
+  });
+  it('whose body turns out too large leaves no connection, and is not read further', async () => {
+    const { programs, clock, call } = world();
+    const program = programs.add('one');
+    let sent = 0;
+    const endless = new Readable({
+      read() {
+        sent++;
+        this.push(Buffer.alloc(1024 * 1024));
+      },
+    });
+    const result = call({ body: endless });
+    await clock.advance(1000);
+    assert.deepEqual([result.code, program.connections.size], [413, 0]);
+    const before = sent;
+    await clock.advance(1000);
+    assert.equal(sent, before);
+  });
+  it('begins at the instance before its body is there', async () => {
+    const { programs, clock, call } = world();
+    const program = programs.add('one');
+    program.answersEarly = true;
+    const result = call({ body: new Readable({ read: () => undefined }) });
+    await clock.settle();
+    assert.deepEqual([result.status, result.text], [200, 'one']);
+    assert.equal(program.connections.size, 0, 'nobody reads the body');
+    assert.equal(programs.underWay('one'), 0);
+  });
+  for (const [what, head, words] of [
+    [
+      'a status that is none',
+      'HTTP/1.1 700 Odd\r\ncontent-length: 0\r\n\r\n',
+      /the function answered with the status 700/,
+    ],
+    [
+      'leaving HTTP',
+      'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n',
+      /the instance ended before it had answered the call: the connection was closed/,
+    ],
+  ] as const)
+    it(`that is answered by ${what} is a failure of the function`, async () => {
+      const { programs, clock, call } = world();
+      const program = programs.add('one');
+      program.answer = ({ socket }) => void socket.write(head);
+      const result = call();
+      await clock.settle();
+      assert.equal(result.code, 502);
+      assert.match(String(result.error), words);
+      assert.deepEqual([programs.underWay('one'), program.connections.size], [0, 0]);
+    });
+  it('is counted by the status of its answer, or of its failure', async () => {
+    const { programs, clock, call, gone } = world();
+    const program = programs.add('one');
+    const counted = () =>
+      [...programs.page.pieces()].join('').match(/(?<=minik8s_function_calls_total\{.*code=)"\d+"\} \d+/g);
+    call();
+    await clock.settle();
+    assert.deepEqual(counted(), ['"200"} 1']);
+    program.answer = cut;
+    call();
+    await clock.settle();
+    assert.deepEqual(counted(), ['"200"} 1', '"502"} 1']);
+    program.answer = () => undefined;
+    call();
+    await clock.settle();
+    gone.abort(new DOMException('left', 'AbortError'));
+    await clock.settle();
+    assert.deepEqual(counted(), ['"200"} 1', '"502"} 1', '"499"} 1']);
+  });
+  it('has a new id where its caller gives none, and does not leave HTTP', async () => {
+    const { programs, clock, call } = world();
+    const program = programs.add('one');
+    call({ headers: new Headers({ upgrade: 'websocket', connection: 'upgrade' }) });
+    call();
+    await clock.settle();
+    const [first, second] = program.asked.map(({ headers }) => headers['function-call-id']);
+    assert.match(String(first), /^[0-9a-f]{8}-[0-9a-f-]{27}$/);
+    assert.notEqual(first, second);
+    assert.deepEqual(
+      [program.asked[0]?.headers.upgrade, program.asked[0]?.headers.connection],
+      [undefined, 'keep-alive'],
+    );
+  });
+  it('that was refused by one instance has one time for all', async () => {
+    const { programs, clock, call } = world();
+    programs.add('one').answer = refusing('busy');
+    const second = programs.add('two');
+    second.answer = () => undefined;
+    const result = call();
+    await clock.advance(29_999);
+    assert.deepEqual([result, second.asked.length], [{}, 1]);
+    await clock.advance(1);
+    assert.equal(result.code, 504);
+  });
+  it('that was refused and made leaves no timer but that of the gateway', async () => {
+    const { programs, clock, call } = world();
+    programs.add('one').answer = refusing('busy');
+    programs.add('two');
+    const result = call();
+    await clock.settle();
+    assert.deepEqual([result.status, clock.pending], [200, 1]);
+  });
+  it('leaves nothing with its caller when it is over', async () => {
+    const { programs, clock, call, gone } = world();
+    programs.add('one');
+    call();
+    await clock.settle();
+    assert.deepEqual([getEventListeners(gone.signal, 'abort').length, clock.pending], [0, 1]);
+    await clock.advance(61_000);
+    assert.equal(clock.pending, 0);
   });
   it('goes to an instance once that listens', async () => {
     const { programs, clock, call } = world();
@@ -190,177 +326,5 @@ describe('a call', () => {
       assert.deepEqual([programs.underWay('one') ?? 0, program?.connections.size ?? 0], [0, 0], state);
       assert.equal(programs.gateway.callsOf('default', 'f').isIdle, true, state);
     }
-  });
-});
-
-describe('a placed call', () => {
-  function world() {
-    const programs = new InstancePrograms();
-    const { clock, gateway, connections } = programs;
-    const calls = placedCalls({ gateway, connections, clock });
-    const named = { namespace: 'default', function: 'f', id: 'run.1' };
-    const over = new AbortController();
-    const placed = async () => {
-      let place: Place | undefined;
-      calls.place(named, over.signal).then(
-        (one) => {
-          place = one;
-        },
-        () => undefined,
-      );
-      await clock.advance(1000);
-      return place;
-    };
-    /** Sent with its place for the first time, or to the instance `again`. */
-    const send = (place: Place | undefined, again = 'uid-one', ageMs = 0) => {
-      const result: { outcome?: CallOutcome; error?: unknown } = {};
-      const instance = place?.instance ?? again;
-      calls.send({ ...named, instance, place, ageMs, body: '{"a":1}' }, over.signal).then(
-        (outcome) => {
-          result.outcome = outcome;
-        },
-        (error: unknown) => {
-          result.error = error;
-        },
-      );
-      return result;
-    };
-    const sent = async (...given: Parameters<typeof send>) => {
-      const result = send(...given);
-      await clock.advance(1000);
-      return result.outcome?.type;
-    };
-    return { programs, clock, calls, named, over, placed, send, sent };
-  }
-
-  it('has its place at an instance that listens, and gives it back', async () => {
-    const { programs, clock, calls, named, over } = world();
-    const program = programs.add('one');
-    program.isDeaf = true;
-    const places: Place[] = [];
-    const place = () => void calls.place(named, over.signal).then((one) => places.push(one));
-    place();
-    await clock.advance(1000);
-    assert.deepEqual([places.length, programs.underWay('one')], [0, 0]);
-    program.isDeaf = false;
-    await clock.advance(1000);
-    assert.deepEqual([places.length, programs.underWay('one'), calls.hasRoom(named)], [1, 1, false]);
-    assert.equal(program.asked.length, 0);
-    const { programs: others, placed, calls: more } = world();
-    others.add('one');
-    const held = await placed();
-    assert.deepEqual([held?.instance, others.underWay('one'), more.hasRoom(named)], ['uid-one', 1, false]);
-    held?.release();
-    held?.release();
-    assert.deepEqual([others.underWay('one'), more.hasRoom(named)], [0, true]);
-  });
-  it('is sent as the first one, and then as one of its age', async () => {
-    const { programs, placed, send, clock } = world();
-    const program = programs.add('one');
-    program.answer = (_, respond) =>
-      void respond.writeHead(500, { 'content-type': 'application/json', 'function-error': 'Own' }).end('"e"');
-    const first = send(await placed());
-    await clock.settle();
-    const again = send(undefined, 'uid-one', 1500);
-    await clock.settle();
-    for (const { outcome } of [first, again])
-      assert.deepEqual(outcome, {
-        ...{ type: 'answered', status: 500, error: 'Own', isJson: true, body: Buffer.from('"e"') },
-      });
-    assert.deepEqual(
-      program.asked.map(({ headers }) => [headers['function-call-id'], headers['function-once']]),
-      [
-        ['run.1', '0'],
-        ['run.1', '1.500'],
-      ],
-    );
-    assert.deepEqual([program.asked[0]?.body, programs.underWay('one')], ['{"a":1}', 0]);
-  });
-  for (const [what, answer, first, again] of [
-    ['breaks off', cut, 'unclear', 'unclear'],
-    ['is refused for want of room', refusing('busy'), 'notMade', 'unclear'],
-    ['is refused by one that ends', refusing('stopping'), 'notMade', 'notMade'],
-    ['is refused by one that is stuck', refusing('stuck'), 'notMade', 'notMade'],
-    ['finds nobody listening', undefined, 'notMade', 'unclear'],
-    ['is not known any more', refusing('forgotten', 410), 'lost', 'lost'],
-  ] as const)
-    it(`that ${what} is ${first} the first time, and ${again} when it is sent again`, async () => {
-      for (const isFirst of [true, false]) {
-        const { programs, placed, sent } = world();
-        const program = programs.add('one');
-        const place = isFirst ? await placed() : undefined;
-        program.isDeaf = answer === undefined;
-        program.answer = answer ?? cut;
-        for (const connection of program.connections) connection.destroy();
-        assert.equal(await sent(place), isFirst ? first : again);
-        assert.equal(programs.underWay('one'), 0);
-      }
-    });
-  it('whose instance is gone, or has ended, was not made the first time and is lost afterwards', async () => {
-    for (const end of ['gone', 'ended'] as const)
-      for (const isFirst of [true, false]) {
-        const { programs, placed, sent } = world();
-        programs.add('one');
-        const place = isFirst ? await placed() : undefined;
-        if (end === 'gone') programs.cache.remove(pod('one'));
-        else programs.cache.put({ ...pod('one'), status: { phase: 'Failed' } } as never);
-        assert.equal(await sent(place), isFirst ? 'notMade' : 'lost');
-      }
-  });
-  it('whose function is gone was not made the first time and is lost afterwards', async () => {
-    for (const isFirst of [true, false]) {
-      const { programs, placed, sent } = world();
-      programs.add('one');
-      const place = isFirst ? await placed() : undefined;
-      programs.cache.remove(fn());
-      assert.equal(await sent(place), isFirst ? 'notMade' : 'lost');
-    }
-  });
-  it('of an image that remembers nothing is never sent again', async () => {
-    const { programs, placed, sent } = world();
-    const own = fn();
-    programs.cache.put({ ...own, spec: { ...own.spec, runtime: undefined } } as never);
-    const program = programs.add('one');
-    assert.equal(await sent(undefined), 'lost');
-    assert.equal(program.asked.length, 0);
-    assert.equal(await sent(await placed()), 'answered');
-  });
-  it('that takes longer than its function may is late, and one that is given up ends', async () => {
-    for (const isGivenUp of [false, true]) {
-      const { programs, placed, send, clock, over } = world();
-      const program = programs.add('one');
-      program.answer = () => undefined;
-      const result = send(await placed());
-      await clock.advance(29_000);
-      assert.deepEqual([result, programs.underWay('one')], [{}, 1]);
-      if (isGivenUp) over.abort(new Error('not wanted'));
-      await clock.advance(1000);
-      assert.equal(result.outcome?.type, isGivenUp ? undefined : 'late');
-      assert.equal(String(result.error), isGivenUp ? 'Error: not wanted' : 'undefined');
-      assert.deepEqual([programs.underWay('one'), program.connections.size], [0, 0]);
-    }
-  });
-  it('is answered with half a mebibyte at most, and as what it is', async () => {
-    for (const bytes of [512 * 1024, 512 * 1024 + 1, 2 * 1024 * 1024]) {
-      const { programs, placed, send, clock } = world();
-      programs.add('one').answer = (_, respond) =>
-        void respond.writeHead(200, { 'content-type': 'text/plain' }).end('x'.repeat(bytes));
-      const { outcome } = await placed().then(async (place) => {
-        const result = send(place);
-        await clock.advance(1000);
-        return result;
-      });
-      assert.ok(outcome?.type === 'answered');
-      assert.deepEqual([outcome.isJson, outcome.body.length], [false, Math.min(bytes, 512 * 1024 + 1)]);
-    }
-  });
-  it('that nobody wants any more waits for no place', async () => {
-    const { programs, placed, over, calls, named } = world();
-    assert.equal(await placed(), undefined);
-    over.abort(new Error('not wanted'));
-    assert.equal(programs.gateway.callsOf('default', 'f').isIdle, true);
-    programs.add('one');
-    assert.equal(await placed(), undefined);
-    assert.equal(calls.hasRoom(named), true);
   });
 });

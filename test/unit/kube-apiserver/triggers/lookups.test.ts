@@ -28,6 +28,9 @@ describe('a path below /trigger', () => {
       trigger('younger', http, { creationTimestamp: at(5) }),
       trigger('older', http),
       trigger('leaving', { http: { path: '/c' } }, { deletionTimestamp: at(1) }),
+      trigger('root', { http: { path: '/' } }),
+      trigger('nowhere', { http: { path: '/a' } }, { namespace: '' }),
+      trigger('pathless', {}),
     ]),
   );
   const of = (namespace: string, name: string) =>
@@ -36,7 +39,16 @@ describe('a path below /trigger', () => {
     assert.equal(find('/trigger/default/a/b'), of('default', 'older'));
     assert.equal(find('/trigger/other/a/b'), of('other', 'other'));
   });
+  it('may be the root of a namespace, with its slash', () => {
+    assert.equal(find('/trigger/default/'), of('default', 'root'));
+  });
+  it('of a trigger without one is none, whatever it is called', () => {
+    const only = triggerPaths(cacheOf([trigger('pathless', {}, { namespace: 'a' })]));
+    assert.equal(only('/trigger/aundefined/'), undefined);
+    assert.equal(only('/trigger/a/undefined'), undefined);
+  });
   for (const path of [
+    ...['/trigger', '/trigger/', '/trigger/default', '/trigger/defaultundefined', '/default/a/b', '', '/'],
     ...['/trigger/default/a/B', '/trigger/default/a/b/', '/trigger/default//a/b', '/trigger/default/a%2fb'],
     ...[
       '/trigger/third/a/b',
@@ -79,5 +91,9 @@ describe('a body', () => {
       body: [1],
     });
     assert.deepEqual(bodyData('application/json', Buffer.alloc(0)), {});
+    assert.deepEqual(bodyData('', Buffer.from('[1]')), { body: [1] });
+    assert.deepEqual(bodyData(' ;charset=utf-8', Buffer.from('[1]')), { body: [1] });
+    assert.deepEqual(bodyData(' Application/JSON ;charset=utf-8', Buffer.from('[1]')), { body: [1] });
+    assert.deepEqual(bodyData('application/jsonp', Buffer.from('[1]')), { body: '[1]' });
   });
 });

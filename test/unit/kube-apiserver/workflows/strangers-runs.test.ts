@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { WorkflowRun } from '../../../../src/api/minik8s/v1/workflow-run.ts';
 import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
+import type { StatusError } from '../../../../src/apimachinery/status-error.ts';
 import {
   checkRequestsOfStrangers,
   checkRunsOfStrangers,
@@ -47,6 +48,46 @@ describe('runs of strangers', () => {
     const known = { annotations: { 'minik8s.io/called-by': 'alice' } };
     assert.ok(!isFull(many(mostOfStrangers, 'Running', known)));
     assert.ok(!isFull(many(mostOfStrangers, 'Running', { namespace: 'other' })));
+  });
+  it('that are too many are refused for five seconds, with what is full and how much that is', () => {
+    assert.throws(
+      () => checkRunsOfStrangers(cacheOf(many(1000)), 'default', 'w'),
+      ({ status }: StatusError) => {
+        assert.deepEqual(
+          [status.code, status.reason, status.details?.retryAfterSeconds],
+          [429, 'TooManyRequests', 5],
+        );
+        assert.match(
+          status.message ?? '',
+          /^runs under way that strangers have begun of w are 1000 or 16 MiB/,
+        );
+        return true;
+      },
+    );
+    const all = Array.from({ length: 4000 }, (_, i) => ({
+      ...run(i, 'Running'),
+      spec: { workflow: `w${i % 5}` },
+    }));
+    assert.throws(() => checkRunsOfStrangers(cacheOf(all as WorkflowRun[]), 'default', 'w9'), {
+      message: /of the namespace default are 4000 or 32 MiB/,
+    });
+  });
+  it('have indexes of their own, each of the runs or the events alone', () => {
+    const asked: IndexDeclaration[] = [];
+    const cache = {
+      index: (declared: IndexDeclaration) => {
+        asked.push(declared);
+        return { get: () => [] };
+      },
+    } as unknown as Cache;
+    checkRunsOfStrangers(cache, 'default', 'w');
+    checkRequestsOfStrangers(cache, 'default', 't');
+    const kinds = new Map(asked.map(({ name, prefix }) => [name, prefix]));
+    assert.equal(kinds.size, 3);
+    assert.deepEqual(
+      [...kinds.values()].map((prefix) => prefix.split('/').filter(Boolean).at(-1)),
+      ['workflowruns.minik8s.io', 'triggerevents.minik8s.io', 'workflowruns.minik8s.io'],
+    );
   });
   it('of all workflows of a namespace count together', () => {
     const runs = Array.from({ length: namespaceRoom.count }, (_, i) => ({
