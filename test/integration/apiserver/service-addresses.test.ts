@@ -57,6 +57,18 @@ for (const [what, address] of [
     assert.match(answer.text, /spec\.externalIPs\[0\]/);
   });
 
+for (const [what, address] of [
+  ['IPv6 with four numbers', '::ffff:192.0.2.9'],
+  ['IPv6', '::FFFF:c000:0209'],
+  ['IPv6 without short forms', '0:0:0:0:0:ffff:c000:209'],
+  ['leading zeros', '192.0.2.009'],
+  ['a zone', '::ffff:192.0.2.9%eth0'],
+  ['a blank', ' 192.0.2.9'],
+] as const)
+  test(`the address of a node in the spelling of ${what} is refused as an external IP`, async () => {
+    assert.equal((await create('thief', address)).status, 422);
+  });
+
 test('a load balancer cannot give a Service the address of a node', async () => {
   const spec = { type: 'LoadBalancer', ports: [{ port: 80 }] };
   assert.equal((await server.call('POST', services, { metadata: { name: 'lb' }, spec })).status, 201);
@@ -74,6 +86,7 @@ test('an address that a Service has already is left alone, so that the rest of i
   assert.equal((await server.call('PATCH', '/api/v1/nodes/n44/status', { status }, merge)).status, 200);
   const change = (spec: object) => server.call('PATCH', `${services}/old`, { spec }, merge);
   assert.equal((await change({ ports: [{ port: 81 }] })).status, 200);
+  assert.equal((await change({ externalIPs: ['::ffff:c000:22c'] })).status, 200, 'in another spelling');
   const another = await change({ externalIPs: ['192.0.2.44', '192.0.2.9'] });
   assert.equal(another.status, 422);
   assert.match(another.text, /externalIPs\[1\]/);
