@@ -111,3 +111,21 @@ test('an older Service of another namespace does not get an address and port tha
   assert.equal((await server.call('DELETE', `${bobs}/web`)).status, 200);
   assert.equal((await take('older', { ports: [{ port: 80 }] })).status, 200);
 });
+
+test('a Service names at most a thousand pairs of an external address and a port', async () => {
+  const ports = Array.from({ length: 100 }, (_, i) => ({ name: `p${i}`, port: 1000 + i }));
+  const externalIPs = Array.from({ length: 11 }, (_, i) => `203.0.113.${100 + i}`);
+  const make = (name: string, spec: object) => server.call('POST', services, { metadata: { name }, spec });
+  const refused = await make('pairs', { ports, externalIPs });
+  assert.equal(refused.status, 422, refused.text);
+  assert.match(refused.text, /spec\.externalIPs: Invalid value: 1100/);
+  assert.equal((await make('pairs', { ports, externalIPs: externalIPs.slice(1) })).status, 201);
+  const grown = await server.call('PATCH', `${services}/pairs`, { spec: { externalIPs } }, merge);
+  assert.equal(grown.status, 422, grown.text);
+  const ingress = externalIPs.map((ip) => ({ ip }));
+  const balanced = { type: 'LoadBalancer', ports };
+  assert.equal((await make('balanced', balanced)).status, 201);
+  const status = { loadBalancer: { ingress } };
+  const given = await server.call('PATCH', `${services}/balanced/status`, { status }, merge);
+  assert.equal(given.status, 422, given.text);
+});
