@@ -106,10 +106,12 @@ function validateFiles({ files = [], filesFrom = [], script = '' }: Spec): Statu
   const seen = new Set<string>();
   for (const [index, { path, content, base64 }] of files.entries()) {
     const at = `spec.files[${index}]`;
-    causes.push(...pathCauses(`${at}.path`, path));
+    const problems = pathCauses(`${at}.path`, path);
+    causes.push(...problems);
     if (seen.has(path)) causes.push(duplicateCause(`${at}.path`, path));
     seen.add(path);
-    const parts = path.split('/');
+    // What is above a path takes the square of its length: it is read of no path that is too long.
+    const parts = problems.length > 0 ? [] : path.split('/');
     const above = parts.slice(1).map((_, count) => parts.slice(0, count + 1).join('/'));
     const file = above.find((one) => paths.has(one));
     if (file !== undefined) causes.push(invalidCause(`${at}.path`, path, `${file} is a file`));
