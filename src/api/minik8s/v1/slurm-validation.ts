@@ -110,10 +110,7 @@ function validateFiles({ files = [], filesFrom = [], script = '' }: Spec): Statu
     causes.push(...problems);
     if (seen.has(path)) causes.push(duplicateCause(`${at}.path`, path));
     seen.add(path);
-    // What is above a path takes the square of its length: it is read of no path that is too long.
-    const parts = problems.length > 0 ? [] : path.split('/');
-    const above = parts.slice(1).map((_, count) => parts.slice(0, count + 1).join('/'));
-    const file = above.find((one) => paths.has(one));
+    const file = problems.length > 0 ? undefined : fileAbove(path, paths);
     if (file !== undefined) causes.push(invalidCause(`${at}.path`, path, `${file} is a file`));
     if (content === undefined && base64 === undefined)
       causes.push(requiredCause(`${at}.content`, 'a file has content or base64'));
@@ -136,6 +133,13 @@ function validateFiles({ files = [], filesFrom = [], script = '' }: Spec): Statu
     causes.push(invalidTogetherCause('spec.files', rule));
   }
   return causes;
+}
+
+/** Takes the square of the length of the path: must not be called with one that `pathCauses` refuses. */
+function fileAbove(path: string, paths: ReadonlySet<string>): string | undefined {
+  const parts = path.split('/');
+  const above = parts.slice(1).map((_, count) => parts.slice(0, count + 1).join('/'));
+  return above.find((one) => paths.has(one));
 }
 
 function pathCauses(at: string, path: string): StatusCause[] {
