@@ -112,12 +112,7 @@ function validateFiles({ files = [], filesFrom = [], script = '' }: Spec): Statu
     seen.add(path);
     const file = problems.length > 0 ? undefined : fileAbove(path, paths);
     if (file !== undefined) causes.push(invalidCause(`${at}.path`, path, `${file} is a file`));
-    if (content === undefined && base64 === undefined)
-      causes.push(requiredCause(`${at}.content`, 'a file has content or base64'));
-    if (content !== undefined && base64 !== undefined)
-      causes.push(forbiddenCause(`${at}.base64`, 'a file with content cannot have it'));
-    if (base64 !== undefined && !isBase64(base64))
-      causes.push(invalidTogetherCause(`${at}.base64`, 'must be base64'));
+    causes.push(...contentCauses(at, content, base64));
   }
   for (const [index, { configMapName, path }] of filesFrom.entries()) {
     const at = `spec.filesFrom[${index}]`;
@@ -132,6 +127,17 @@ function validateFiles({ files = [], filesFrom = [], script = '' }: Spec): Statu
     const rule = `all files together may not be more than ${mostSlurmBytes} bytes, they are ${bytes}`;
     causes.push(invalidTogetherCause('spec.files', rule));
   }
+  return causes;
+}
+
+function contentCauses(at: string, content: string | undefined, base64: string | undefined): StatusCause[] {
+  const causes: StatusCause[] = [];
+  if (content === undefined && base64 === undefined)
+    causes.push(requiredCause(`${at}.content`, 'a file has content or base64'));
+  if (content !== undefined && base64 !== undefined)
+    causes.push(forbiddenCause(`${at}.base64`, 'a file with content cannot have it'));
+  if (base64 !== undefined && !isBase64(base64))
+    causes.push(invalidTogetherCause(`${at}.base64`, 'must be base64'));
   return causes;
 }
 
