@@ -73,16 +73,27 @@ export const worstLevel = (levels: readonly RoomLevel[]): RoomLevel =>
   order[Math.max(0, ...levels.map((level) => order.indexOf(level)))] as RoomLevel;
 
 export interface PlannedWrite {
+  /** Whether it renews a Lease, or creates one of the cluster's own. */
   readonly isLease: boolean;
   /** Whether only the status can change. */
   readonly isStatus: boolean;
-  /** Whether the object is being deleted: its finalizers have to go. */
+  /** Whether the object is being deleted afterwards. */
   readonly isDeleting: boolean;
+  /**
+   * Whether it begins the deletion, or takes one step of it that no object takes often: fewer finalizers, or
+   * no grace any more.
+   */
+  readonly isDeletion: boolean;
   /** Bytes of the object now, 0 for a new one, and as it would be. */
   readonly before: number;
   readonly after: number;
 }
 
+/**
+ * Larger Leases are written as other objects are: one holds a name and times, and who may write Leases could
+ * fill with them what is kept for those of masters and nodes.
+ */
+const mostLease = 4096;
 /** An update may add so many bytes where room is scarce: a status, an owner of fields. */
 const mostGrowth = 4096;
 /** Larger objects are not updated where room is scarce: each version of theirs stays in the history. */
@@ -100,25 +111,27 @@ const namespacePart = 0.5;
 
 /**
  * Whether the objects of one namespace, which take `bytes`, would take more of the store than one namespace
- * may have. A write that adds little is never refused for that, nor one of what is being deleted.
+ * may have. A write that adds little is never refused for that, so no deletion is.
  */
 export function isBeyondShare(
   quota: number | undefined,
   bytes: number,
-  { isLease, isDeleting, before, after }: Omit<PlannedWrite, 'isStatus'>,
+  { isLease, before, after }: Pick<PlannedWrite, 'isLease' | 'before' | 'after'>,
 ): boolean {
-  if (quota === undefined || isLease || isDeleting) return false;
+  if (quota === undefined || (isLease && after <= mostLease)) return false;
   const isSmall = before > 0 && after <= before + mostGrowth;
   return !isSmall && bytes - before + after > quota * namespacePart;
 }
 
 /** Whether the write has to wait for room. */
 export function lacksRoom(level: RoomLevel, write: PlannedWrite): boolean {
-  const { isLease, isDeleting, isStatus, before, after } = write;
-  if (level === 'free' || isLease) return false;
-  if (isDeleting && before > 0 && after <= before + mostGrowth) return false;
+  const { isLease, isDeleting, isDeletion, isStatus, before, after } = write;
+  if (level === 'free' || (isLease && after <= mostLease)) return false;
+  const addsLittle = before > 0 && after <= before + mostGrowth;
+  if (isDeletion && addsLittle) return false;
+  if (isDeleting && isStatus && addsLittle && after <= mostStatusUpdated) return false;
   if (level === 'exhausted') return true;
   if (level === 'critical')
     return !isStatus || before === 0 || after > before + mostStatusGrowth || after > mostStatusUpdated;
-  return before === 0 || after > before + mostGrowth || after > mostUpdated;
+  return !addsLittle || after > mostUpdated;
 }

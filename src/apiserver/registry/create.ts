@@ -162,7 +162,7 @@ async function store(
         return { object, kept: { object: owners ? decodeObject(encodeObject(object, owners)) : object } };
       }
       const write = async (value: Buffer) => {
-        requireRoom(server, definition, object, { before: 0, after: value.length, isStatus: false });
+        requireRoom(server, definition, { object, after: value.length, isStatus: false });
         return server.store.create(key, value, claims);
       };
       const { value, revision } = await withRoom(object, owners, !request.isOwned, write);

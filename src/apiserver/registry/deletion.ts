@@ -24,7 +24,10 @@ const orphanFinalizer = 'orphan';
 const foregroundFinalizer = 'foregroundDeletion';
 
 /** Of the metadata, and those that the kind keeps elsewhere. */
-const pendingFinalizers = ({ strategy }: ResourceDefinition, object: KubeObject): readonly string[] => [
+export const pendingFinalizers = (
+  { strategy }: ResourceDefinition,
+  object: KubeObject,
+): readonly string[] => [
   ...(object.metadata.finalizers ?? []),
   ...(strategy.otherFinalizers?.(object) ?? []),
 ];

@@ -165,7 +165,7 @@ async function apply(
   }
   const isStatus = part === 'status';
   const update = async (value: Buffer) => {
-    requireRoom(server, definition, object, { before: bytes.length, after: value.length, isStatus });
+    requireRoom(server, definition, { object, after: value.length, isStatus, old: bytes });
     return store.update(key, value, revision, claims);
   };
   const written = await withRoom(object, undefined, decision.mayForgetOwners ?? false, update);

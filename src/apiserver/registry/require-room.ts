@@ -3,27 +3,51 @@
  * and one that would give a namespace more of the store than one may have.
  */
 import type { KubeObject } from '../../apimachinery/meta.ts';
-import { type GroupResource, newStatusError } from '../../apimachinery/status-error.ts';
+import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
+import { newStatusError } from '../../apimachinery/status-error.ts';
+import { decodeObject } from '../../storage/codec.ts';
 import { isBeyondShare, lacksRoom, type PlannedWrite } from '../../storage/room-plan.ts';
 import type { ServerContext } from '../server-context.ts';
+import { pendingFinalizers } from './deletion.ts';
 
 /** Namespace of the cluster's own objects, which is not bounded. */
 const ownNamespace = 'kube-system';
+/** Namespaces whose Leases masters and nodes live by. */
+const namespacesOfLeases: readonly string[] = [ownNamespace, 'kube-node-lease'];
+
+/** An object as it is to be stored. */
+export interface ObjectWrite {
+  readonly object: KubeObject;
+  /** Bytes that it would take. */
+  readonly after: number;
+  readonly isStatus: boolean;
+  /** What is stored now; undefined for a new object. */
+  readonly old?: Buffer;
+}
 
 /**
- * Throws TooManyRequests. It says no time to try again after: client-go would send the same request ten times over, and room comes
- * when something is deleted. `before` and `after` are bytes, as they are stored; `before` is 0 for a new object.
+ * Throws TooManyRequests. It says no time to try again after: client-go would send the same request ten times
+ * over, and room comes when something is deleted.
  */
 export function requireRoom(
   { store: { room }, cache }: Pick<ServerContext, 'store' | 'cache'>,
-  { group, plural }: GroupResource,
-  { metadata: { namespace = '', deletionTimestamp } }: KubeObject,
-  size: Pick<PlannedWrite, 'before' | 'after' | 'isStatus'>,
+  definition: ResourceDefinition,
+  { object, after, isStatus, old }: ObjectWrite,
 ): void {
   if (!room) return;
-  const isLease = group === 'coordination.k8s.io' && plural === 'leases';
-  const write = { ...size, isLease, isDeleting: deletionTimestamp !== undefined };
-  if (lacksRoom(room.level(), write))
+  const { namespace = '', deletionTimestamp } = object.metadata;
+  const level = room.level();
+  const isDeleting = deletionTimestamp !== undefined;
+  const write: PlannedWrite = {
+    isLease: isLeaseOf(definition) && (old !== undefined || namespacesOfLeases.includes(namespace)),
+    isStatus,
+    isDeleting,
+    // Read only where it matters.
+    isDeletion: isDeleting && level !== 'free' && old !== undefined && isStep(definition, object, old),
+    before: old?.length ?? 0,
+    after,
+  };
+  if (lacksRoom(level, write))
     throw newStatusError(
       'TooManyRequests',
       'the store of the cluster is almost full, and what is left is kept for deletions, Leases and small changes of statuses: delete what is not needed, or give etcd a larger quota',
@@ -34,4 +58,17 @@ export function requireRoom(
       'TooManyRequests',
       `the objects of the namespace ${namespace} take half of the store of the cluster, which is the most that one namespace may have: delete what is not needed in it`,
     );
+}
+
+const isLeaseOf = ({ group, plural }: ResourceDefinition) =>
+  group === 'coordination.k8s.io' && plural === 'leases';
+
+/** Whether the object is nearer to its end than it was: no object takes such a step often. */
+function isStep(definition: ResourceDefinition, object: KubeObject, stored: Buffer): boolean {
+  const old = decodeObject(stored);
+  const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = old.metadata;
+  if (deletionTimestamp === undefined) return true;
+  const left = (one: KubeObject) => pendingFinalizers(definition, one).length;
+  if (left(object) !== left(old)) return left(object) < left(old);
+  return deletionGracePeriodSeconds > 0 && object.metadata.deletionGracePeriodSeconds === 0;
 }

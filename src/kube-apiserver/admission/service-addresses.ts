@@ -6,7 +6,11 @@
  */
 import { type Lease, leaseResource } from '../../api/coordination/v1/lease.ts';
 import { placesOf } from '../../api/coordination/v1/master-lease.ts';
-import { externalPortsOf } from '../../api/core/v1/external-addresses.ts';
+import {
+  externalPortCount,
+  externalPortsOf,
+  maxExternalPorts,
+} from '../../api/core/v1/external-addresses.ts';
 import { type Node, nodeResource } from '../../api/core/v1/node.ts';
 import { reservedReader } from '../../api/core/v1/reserved-addresses.ts';
 import { type Service, serviceResource } from '../../api/core/v1/service.ts';
@@ -44,6 +48,9 @@ const plugin = (server: Parts, byPort: CacheIndex): AdmissionPlugin => ({
     if (definition.group !== serviceResource.group || definition.plural !== serviceResource.plural) return;
     if (!object) return;
     const [service, before] = [object as Service, old as Service | undefined];
+    const count = externalPortCount(service);
+    if (count > maxExternalPorts && !(before && count <= externalPortCount(before)))
+      throw newInvalid(definition, name, [invalidCause('spec.externalIPs', count, tooManyPorts)]);
     // What a load balancer gives is not the choice of an editor.
     if (subresource !== 'status') await refuseTaken(server, byPort, namespace, service, before);
     const external = newOnes(externalIPsOf(service), before && externalIPsOf(before));
@@ -95,6 +102,8 @@ async function refuseTaken(
     ]);
   }
 }
+
+const tooManyPorts = `external addresses, times ports, may be ${maxExternalPorts} of a Service at most`;
 
 const notAllowed = ({ path, address }: Named, ranges: readonly string[]) =>
   `${path}: ${address} is not in a range that this cluster allows; ${

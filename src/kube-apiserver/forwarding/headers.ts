@@ -16,8 +16,11 @@ const ofConnection = [
   'upgrade',
 ];
 
-/** Headers about the client's identity: a backend must neither get nor set them. */
-const credentials = /^(authorization|impersonate-.*|x-remote-(user|uid|group|extra-.*))$/;
+/**
+ * Headers about the client's identity: a backend must neither get nor set them. To one that gets headers as
+ * variables (RFC 3875 §4.1.18) underscores are dashes.
+ */
+const credentials = /^(authorization|impersonate[-_].*|x[-_]remote[-_](user|uid|group|extra[-_].*))$/;
 
 /** Sites of other origins may not read through the proxy what the backend shows them (upstream's corsRemovingTransport). */
 const crossOrigin = /^access-control-allow-(credentials|headers|methods|origin)$/;

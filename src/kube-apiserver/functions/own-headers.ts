@@ -8,8 +8,11 @@ export const callIdHeader = 'function-call-id';
 /** Of a call that is made only once, by it an instance answers with what another call got: the cluster's alone (placed-calls.ts). */
 export const onceHeader = 'function-once';
 
-/** Whether a header is one of those; `name` in lower case. */
-export const isOwnHeader = (name: string): boolean => name.startsWith('function-');
+/**
+ * Whether a header is one of those; `name` in lower case. To programs that get headers as variables (CGI, RFC
+ * 3875 §4.1.18, and WSGI), `function_once` is `function-once`.
+ */
+export const isOwnHeader = (name: string): boolean => /^function[-_]/.test(name);
 
 const deliverer = serviceAccountUserName('kube-system', 'trigger-controller');
 

@@ -65,12 +65,15 @@ function keyOf({ request }: RequestScope): string | undefined {
   return key;
 }
 
-/** Of all that the event says of the request, but for its headers. */
-const digestOf = ({ request, info }: RequestScope, body: Buffer) =>
-  createHash('sha256')
-    .update(JSON.stringify([request.method, info.rest, new URL(request.url).search]))
-    .update(body)
-    .digest('hex');
+/**
+ * Of all that the event says of the request, but for headers other than the type of its body: a client that sends
+ * it again may send others.
+ */
+function digestOf({ request, info }: RequestScope, body: Buffer): string {
+  const type = request.headers.get('content-type') ?? '';
+  const about = [request.method, info.rest, new URL(request.url).search, type];
+  return createHash('sha256').update(JSON.stringify(about)).update(body).digest('hex');
+}
 
 function dataOf(scope: RequestScope, body: Buffer): Pick<Happening, 'data' | 'lessData'> {
   const { request, remoteAddress } = scope;

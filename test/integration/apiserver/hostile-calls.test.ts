@@ -187,6 +187,12 @@ describe('a request', () => {
       'function-trigger-chain': 'default/t',
       'Function-Trigger-Retried': 'true',
       'function-of-tomorrow': 'x',
+      // The same to programs that get headers as variables.
+      function_once: '0',
+      Function_Call_Id: 'mine',
+      'Function-_Name': 'other',
+      // Names what the program must be told.
+      connection: 'function-name, function-call-id, function-namespace',
       'function-call-id': task,
     };
     const ways = [
@@ -198,7 +204,7 @@ describe('a request', () => {
         ? await world.call(way, { headers })
         : await world.server.call('POST', way, {}, { headers });
       const { 'function-call-id': id, ...seen } = JSON.parse(text);
-      const own = Object.entries(seen).filter(([name]) => name.startsWith('function-'));
+      const own = Object.entries(seen).filter(([name]) => name.startsWith('function'));
       assert.deepEqual(
         Object.fromEntries(own),
         { 'function-name': one.metadata.name, 'function-namespace': 'default' },

@@ -53,6 +53,55 @@ describe('an API server whose store is almost full', () => {
       await server.stop();
     }
   });
+  it('writes no large object again and again while it is deleted, and each step to its end', async () => {
+    let level: RoomLevel = 'free';
+    const room = { level: () => level, size: () => 123, quota: () => undefined, keep: async () => undefined };
+    const server = await startTestServer({ wrapStore: (store) => ({ ...store, room }) });
+    const remove = (policy: string) =>
+      server.call('DELETE', `${maps}/held?propagationPolicy=${policy}`).then(({ status }) => status);
+    const patch = (metadata: object) =>
+      server.call('PATCH', `${maps}/held`, { metadata }, merge).then(({ status }) => status);
+    try {
+      const metadata = { name: 'held', finalizers: ['a.b/c', 'a.b/d'] };
+      const large = await server.call('POST', maps, { metadata, data: { text: 'x'.repeat(900_000) } });
+      assert.equal(large.status, 201);
+      level = 'exhausted';
+      assert.equal(await remove('Background'), 200, 'the deletion begins');
+      assert.equal(await remove('Background'), 200, 'and changes nothing when it is asked for again');
+      assert.equal(await remove('Orphan'), 429);
+      assert.equal(await remove('Foreground'), 429);
+      assert.equal(await patch({ annotations: { a: 'b' } }), 429);
+      assert.equal(await patch({ finalizers: ['a.b/d', 'a.b/c'] }), 429, 'in another order');
+      assert.equal(await patch({ finalizers: ['a.b/c'] }), 200);
+      assert.equal(await patch({ finalizers: null }), 200);
+      assert.equal((await server.call('GET', `${maps}/held`)).status, 404);
+    } finally {
+      await server.stop();
+    }
+  });
+  it('takes no Lease for one that is large, nor new ones of users', async () => {
+    let level: RoomLevel = 'free';
+    const room = { level: () => level, size: () => 123, quota: () => undefined, keep: async () => undefined };
+    const server = await startTestServer({ wrapStore: (store) => ({ ...store, room }) });
+    const leases = (namespace: string) => `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
+    const create = async (namespace: string, name: string, annotations = {}) =>
+      (await server.call('POST', leases(namespace), { metadata: { name, annotations }, spec: {} })).status;
+    const renew = async (name: string, change: object) =>
+      (await server.call('PATCH', `${leases('default')}/${name}`, change, merge)).status;
+    try {
+      for (const name of ['small', 'grown']) assert.equal(await create('default', name), 201);
+      level = 'exhausted';
+      const annotations = { a: 'x'.repeat(200_000) };
+      assert.equal(await create('kube-system', 'large', annotations), 429);
+      assert.equal(await create('default', 'new'), 429);
+      assert.equal(await create('kube-system', 'master'), 201);
+      assert.equal(await create('kube-node-lease', 'node'), 201);
+      assert.equal(await renew('grown', { metadata: { annotations } }), 429);
+      assert.equal(await renew('small', { spec: { holderIdentity: 'a' } }), 200);
+    } finally {
+      await server.stop();
+    }
+  });
   it('refuses what would give a namespace more than half of it, and nothing of others, nor what is removed', async () => {
     const room = {
       level: (): RoomLevel => 'free',
@@ -77,6 +126,11 @@ describe('an API server whose store is almost full', () => {
       assert.equal((await server.call('PATCH', `${maps}/a`, growing, merge)).status, 429);
       const label = { metadata: { labels: { a: 'b' } } };
       assert.equal((await server.call('PATCH', `${maps}/a`, label, merge)).status, 200);
+      // One that is being deleted stays as long as its finalizers.
+      const finalizers = { metadata: { finalizers: ['a.b/c'] } };
+      assert.equal((await server.call('PATCH', `${maps}/c`, finalizers, merge)).status, 200);
+      assert.equal((await server.call('DELETE', `${maps}/c`)).status, 200);
+      assert.equal((await server.call('PATCH', `${maps}/c`, growing, merge)).status, 429);
       assert.equal((await create(others, 'd', 'x'.repeat(30_000))).status, 201);
       assert.equal(
         (await create('/api/v1/namespaces/kube-system/configmaps', 'd', 'x'.repeat(150_000))).status,

@@ -52,6 +52,25 @@ test('who may only get nodes/proxy reads, and opens no connection that leaves HT
   }
 });
 
+test('no spelling of the node, the verb or the protocol opens one for who may only get nodes/proxy', async () => {
+  const asked = async (method: string, name: string, protocol: string) => {
+    const upgrade = {
+      headers: { ...headers, upgrade: protocol },
+      switchTo: () => assert.fail('there is no node to connect to'),
+    };
+    const path = `/api/v1/nodes/${name}/proxy/exec/default/web/c?command=id`;
+    const request = new Request(`https://apiserver${path}`, { method });
+    const user = { name: 'reader', groups: ['system:authenticated'] };
+    return (await server.app.fetch(request, { user, upgrade })).status;
+  };
+  for (const name of ['n', 'n:10250', 'https:n:10250', 'https:n:', 'http:n:10255', '%6e'])
+    assert.equal(await asked('GET', name, 'websocket'), 403, name);
+  for (const protocol of ['WebSocket', 'SPDY/3.1', 'h2c', 'tcp', ''])
+    assert.equal(await asked('GET', 'n', protocol), 403, protocol);
+  for (const method of ['HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'])
+    assert.equal(await asked(method, 'n', 'websocket'), 403, method);
+});
+
 test('who may also create nodes/proxy opens one', async () => {
   assert.equal((await ask('runner', '/exec/default/web/c?command=id', true)).status, 503);
 });

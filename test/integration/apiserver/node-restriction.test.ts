@@ -233,6 +233,45 @@ describe('what a node says', () => {
     assert.equal(pod.metadata.ownerReferences, undefined);
   });
 
+  it('of the host name of another node is refused in every way to write it', async () => {
+    const user = { name: 'system:node:n1', groups: ['system:nodes', 'system:authenticated'] };
+    const label = 'kubernetes.io/hostname';
+    const whole = (await world.server.call('GET', node)).json<KubeObject>();
+    const labelled = (value: string) => ({ metadata: { labels: { [label]: value } } });
+    const apply = { apiVersion: 'v1', kind: 'Node', ...labelled('n2') };
+    const replaced = [{ op: 'add', path: '/metadata/labels/kubernetes.io~1hostname', value: 'n2' }];
+    const moved = [
+      { op: 'add', path: '/metadata/labels/x', value: 'n2' },
+      { op: 'move', from: '/metadata/labels/x', path: '/metadata/labels/kubernetes.io~1hostname' },
+    ];
+    const strategic = { metadata: { labels: { $patch: 'replace', [label]: 'n2' } } };
+    const { resourceVersion: _, ...metadata } = whole.metadata;
+    const put = { ...whole, metadata: { ...metadata, labels: { ...metadata.labels, [label]: 'n2' } } };
+    const ways: readonly (readonly [string, string, object, string])[] = [
+      ['PATCH', '', replaced, 'application/json-patch+json'],
+      ['PATCH', '', moved, 'application/json-patch+json'],
+      ['PATCH', '', strategic, 'application/strategic-merge-patch+json'],
+      [
+        'PATCH',
+        '?fieldManager=x&force=true',
+        { ...apply, metadata: { ...apply.metadata, name: 'n1' } },
+        'application/apply-patch+yaml',
+      ],
+      ['PUT', '', put, 'application/json'],
+      ['PUT', '/status', put, 'application/json'],
+      ...['N1', 'n1.', '', 'n1.example'].map((value) => ['PATCH', '', labelled(value), merge] as const),
+    ];
+    for (const [method, more, body, type] of ways) {
+      const answer = await world.server.call(method, `${node}${more}`, body, {
+        user,
+        headers: { 'content-type': type },
+      });
+      const what = `${method} ${more} ${type} ${JSON.stringify(body).slice(0, 80)}: ${answer.text}`;
+      assert.ok(answer.status === 403 || answer.status === 422, what);
+    }
+    const { metadata: after } = (await world.server.call('GET', node)).json<KubeObject>();
+    assert.equal(after.labels?.[label] ?? 'n1', 'n1');
+  });
   it('that changes or removes a label of an administrator is refused', async () => {
     const label = (value: string | null) => ({
       metadata: { labels: { 'node-restriction.kubernetes.io/kept': value } },

@@ -57,6 +57,18 @@ for (const [what, address] of [
     assert.match(answer.text, /spec\.externalIPs\[0\]/);
   });
 
+for (const [what, address] of [
+  ['IPv6 with four numbers', '::ffff:192.0.2.9'],
+  ['IPv6', '::FFFF:c000:0209'],
+  ['IPv6 without short forms', '0:0:0:0:0:ffff:c000:209'],
+  ['leading zeros', '192.0.2.009'],
+  ['a zone', '::ffff:192.0.2.9%eth0'],
+  ['a blank', ' 192.0.2.9'],
+] as const)
+  test(`the address of a node in the spelling of ${what} is refused as an external IP`, async () => {
+    assert.equal((await create('thief', address)).status, 422);
+  });
+
 test('a load balancer cannot give a Service the address of a node', async () => {
   const spec = { type: 'LoadBalancer', ports: [{ port: 80 }] };
   assert.equal((await server.call('POST', services, { metadata: { name: 'lb' }, spec })).status, 201);
@@ -74,6 +86,7 @@ test('an address that a Service has already is left alone, so that the rest of i
   assert.equal((await server.call('PATCH', '/api/v1/nodes/n44/status', { status }, merge)).status, 200);
   const change = (spec: object) => server.call('PATCH', `${services}/old`, { spec }, merge);
   assert.equal((await change({ ports: [{ port: 81 }] })).status, 200);
+  assert.equal((await change({ externalIPs: ['::ffff:c000:22c'] })).status, 200, 'in another spelling');
   const another = await change({ externalIPs: ['192.0.2.44', '192.0.2.9'] });
   assert.equal(another.status, 422);
   assert.match(another.text, /externalIPs\[1\]/);
@@ -97,4 +110,22 @@ test('an older Service of another namespace does not get an address and port tha
   assert.equal((await take('older', { ports: [{ port: 80 }] })).status, 422, 'by a port');
   assert.equal((await server.call('DELETE', `${bobs}/web`)).status, 200);
   assert.equal((await take('older', { ports: [{ port: 80 }] })).status, 200);
+});
+
+test('a Service names at most a thousand pairs of an external address and a port', async () => {
+  const ports = Array.from({ length: 100 }, (_, i) => ({ name: `p${i}`, port: 1000 + i }));
+  const externalIPs = Array.from({ length: 11 }, (_, i) => `203.0.113.${100 + i}`);
+  const make = (name: string, spec: object) => server.call('POST', services, { metadata: { name }, spec });
+  const refused = await make('pairs', { ports, externalIPs });
+  assert.equal(refused.status, 422, refused.text);
+  assert.match(refused.text, /spec\.externalIPs: Invalid value: 1100/);
+  assert.equal((await make('pairs', { ports, externalIPs: externalIPs.slice(1) })).status, 201);
+  const grown = await server.call('PATCH', `${services}/pairs`, { spec: { externalIPs } }, merge);
+  assert.equal(grown.status, 422, grown.text);
+  const ingress = externalIPs.map((ip) => ({ ip }));
+  const balanced = { type: 'LoadBalancer', ports };
+  assert.equal((await make('balanced', balanced)).status, 201);
+  const status = { loadBalancer: { ingress } };
+  const given = await server.call('PATCH', `${services}/balanced/status`, { status }, merge);
+  assert.equal(given.status, 422, given.text);
 });

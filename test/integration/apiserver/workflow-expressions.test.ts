@@ -62,6 +62,49 @@ describe('the expressions of a workflow', () => {
     assert.equal((await change('1 +')).status, 422);
     assert.equal((await change('1 + 2')).status, 200);
   });
+  it('of every field, also in states within states and where nothing is stored, are read where nobody waits', async () => {
+    const slow = `{% ${times(4000, 'a').join('.')} %}`;
+    const inner = {
+      StartAt: 'B',
+      States: { B: { Type: 'Pass', Assign: { x: slow }, End: true } },
+    };
+    const definition = {
+      QueryLanguage: 'JSONata',
+      StartAt: 'A',
+      States: {
+        A: { Type: 'Choice', Choices: [{ Condition: slow, Next: 'W' }], Default: 'M' },
+        W: { Type: 'Wait', Seconds: slow, Next: 'M' },
+        M: { Type: 'Map', Items: slow, ItemProcessor: inner, End: true },
+      },
+    };
+    const order: string[] = [];
+    const body = { metadata: { name: 'deep' }, spec: { definition } };
+    const written = server
+      .call('POST', `${path}?dryRun=All`, body)
+      .then(({ status }) => order.push(`written ${status}`));
+    for (let i = 0; i < 5; i++) {
+      await new Promise((resolve) => setImmediate(resolve));
+      assert.equal((await server.call('GET', path)).status, 200);
+      order.push('read');
+    }
+    await written;
+    assert.deepEqual(order, ['read', 'read', 'read', 'read', 'read', 'written 201']);
+  });
+  it('that are nested as deep as they may be long are answered, and the next is read', async () => {
+    for (const [open, close] of [
+      ['(', ')'],
+      ['[', ']'],
+      ['{"a":', '}'],
+      ['-', ''],
+      ['function($a){', '}'],
+      ['$f(', ')'],
+    ] as const) {
+      const count = Math.floor(8000 / (open.length + close.length));
+      const { status, text } = await write([`${open.repeat(count)}1${close.repeat(count)}`]);
+      assert.ok(status === 201 || status === 422, `${open}: ${text.slice(0, 300)}`);
+      assert.equal((await write(['1 + 1'])).status, 201);
+    }
+  });
   it('of many definitions at once are refused beyond some, of one namespace', async () => {
     const statuses = (await Promise.all(times(12, '').map(() => write(times(100, '1 + 1'))))).map(
       ({ status }) => status,

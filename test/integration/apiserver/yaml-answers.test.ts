@@ -62,6 +62,19 @@ describe('answers in YAML', () => {
     assert.equal(page.status, 200);
   });
 
+  it('are written in turns of their users, and few at once for one', async () => {
+    const write = createYamlWriter(new FakeClock());
+    const order: string[] = [];
+    const long = JSON.stringify({ a: 'x'.repeat(70_000) });
+    const ask = (user: string) => write(long, user).then(() => order.push(user));
+    await Promise.all([ask('alice'), ask('alice'), ask('alice'), ask('bob')]);
+    assert.deepEqual(order, ['alice', 'alice', 'bob', 'alice']);
+    const many = Array.from({ length: 16 }, () => write('{}', 'alice'));
+    await assert.rejects(write('{}', 'alice'), /too much YAML of the user waits already/);
+    assert.equal(await write('{}', 'bob'), '{}\n');
+    await Promise.all(many);
+  });
+
   it('say so when the thread does not end', async () => {
     const clock = new FakeClock();
     const write = createYamlWriter(clock);

@@ -69,6 +69,13 @@ const askProgram = (to: string, port: number) => `
   });
 `;
 
+/** Sends the first segment of a connection, and ends when that is answered, or was sent again. */
+const connectProgram = (to: string, port: number) => `
+  const socket = require('node:net').connect(${port}, '${to}');
+  socket.on('error', () => socket.destroy());
+  socket.setTimeout(1500, () => socket.destroy());
+`;
+
 type Place = Pick<TestPod, 'exec' | 'spawn'>;
 
 const onHost = (host: Host): Place => ({
@@ -184,6 +191,33 @@ test('the pod network of a node', async (context) => {
     const own = `${third.ip} ${node.address} of the machine`;
     assert.deepEqual(await atThird.until(own), [own]);
   });
+
+  await context.test(
+    'lets nothing reach a closed pod that the kernel does not follow as a connection',
+    async () => {
+      const count = async () => (await third.exec('nft', ['list', 'counter', 'ip', 'seen', 'came'])).stdout;
+      const load = ({ exec }: Pick<Place, 'exec'>, table: string, chain: string, more = '') =>
+        exec('nft', [`table ip ${table} {\n${more}chain c {\n${chain}\n}\n}\n`]);
+      const counted = 'type filter hook prerouting priority raw; meta l4proto tcp counter name came';
+      await load(third, 'seen', counted, 'counter came { }\n');
+      // No kernel follows a segment with both flags; a pod that may change its own network can send any.
+      const both = 'type filter hook output priority filter; meta l4proto tcp tcp flags set syn|fin';
+      await load(second, 'both', both);
+      const reach = connectProgram(third.ip, 9000);
+      await second.exec(process.execPath, ['-e', reach]);
+      await second.exec('nft', ['delete', 'table', 'ip', 'both']);
+      assert.match(await count(), /packets 0 /, 'invalid ones');
+      // What the machine itself does not follow: a rule of its own says so, as that of a busy server of names.
+      const unfollowed = `type filter hook prerouting priority raw; ip daddr ${third.ip} notrack`;
+      await load(onHost(node), 'unfollowed', unfollowed);
+      await second.exec(process.execPath, ['-e', reach]);
+      await node.run('nft', 'delete', 'table', 'ip', 'unfollowed');
+      assert.match(await count(), /packets 0 /, 'untracked ones');
+      // The counter counts what does come.
+      await onHost(node).exec(process.execPath, ['-e', reach]);
+      assert.doesNotMatch(await count(), /packets 0 /);
+    },
+  );
 
   await context.test('lets no pod reach the loopback of its machine', async () => {
     // What a pod that may change its own network can do to send there.

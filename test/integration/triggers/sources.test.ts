@@ -109,7 +109,7 @@ describe('a trigger with a path', () => {
   });
   it('stores a request of somebody else, or another one, whose key is the same', async () => {
     await world.noting('guessed', () => 500);
-    const http = { path: '/guessed', public: true };
+    const http = { path: '/guessed', public: true, methods: ['POST', 'PUT'] };
     await world.trigger('guessed', { target: { name: 'guessed' }, http });
     const given = { headers: { 'idempotency-key': 'order-1' } };
     const ids = new Set<string>();
@@ -128,6 +128,21 @@ describe('a trigger with a path', () => {
     );
     ids.add(JSON.parse(other.text).id);
     assert.equal(ids.size, 5, 'with another query it is another request');
+    const more = [
+      ['POST', invoke('guessed'), { 'content-type': 'text/plain' }],
+      ['PUT', invoke('guessed'), {}],
+    ] as const;
+    for (const [index, [method, path, headers]] of more.entries()) {
+      const answer = await world.call(
+        method,
+        path,
+        { order: 1 },
+        { ...nobody, headers: { ...given.headers, ...headers } },
+      );
+      assert.equal(answer.status, 202, answer.text);
+      ids.add(JSON.parse(answer.text).id);
+      assert.equal(ids.size, 6 + index, `${method} ${path} ${JSON.stringify(headers)}`);
+    }
   });
   it('lets nobody unknown begin more runs while a thousand have not ended', async () => {
     const definition = { StartAt: 'A', States: { A: { Type: 'Wait', Seconds: 9999, End: true } } };

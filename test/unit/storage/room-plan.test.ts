@@ -66,7 +66,7 @@ describe('room in etcd', () => {
 });
 
 describe('the share of a namespace', () => {
-  const write = { isLease: false, isDeleting: false, before: 0, after: 1000 };
+  const write = { isLease: false, before: 0, after: 1000 };
   const quota = 100_000;
   it('is half of the quota, for what is created and for what grows much', () => {
     assert.equal(isBeyondShare(quota, 49_000, write), false);
@@ -74,18 +74,21 @@ describe('the share of a namespace', () => {
     assert.equal(isBeyondShare(quota, 49_000, { ...write, before: 1000, after: 6000 }), true);
     assert.equal(isBeyondShare(quota, 45_000, { ...write, before: 1000, after: 6000 }), false);
   });
-  it('keeps no small update, Lease or end of an object from being written, and is none without a quota', () => {
+  it('keeps no small update and no small Lease from being written, and is none without a quota', () => {
     const full = 90_000;
     assert.equal(isBeyondShare(quota, full, { ...write, before: 1000, after: 1000 + 4096 }), false);
     assert.equal(isBeyondShare(quota, full, { ...write, before: 1000, after: 1000 + 4097 }), true);
     assert.equal(isBeyondShare(quota, full, { ...write, isLease: true }), false);
-    assert.equal(isBeyondShare(quota, full, { ...write, isDeleting: true }), false);
+    assert.equal(isBeyondShare(quota, full, { ...write, isLease: true, after: 4097 }), true);
     assert.equal(isBeyondShare(undefined, full, write), false);
   });
 });
 
 describe('where room is', () => {
-  const write = { isLease: false, isDeleting: false, isStatus: false, before: 1000, after: 1000 };
+  const write = {
+    ...{ isLease: false, isDeleting: false, isDeletion: false, isStatus: false },
+    ...{ before: 1000, after: 1000 },
+  };
   const levels = ['free', 'scarce', 'critical', 'exhausted'] as const;
   const lacking = (more: Partial<typeof write>) =>
     levels.filter((level) => lacksRoom(level, { ...write, ...more }));
@@ -105,14 +108,31 @@ describe('where room is', () => {
     assert.deepEqual(lacking({ ...status, before: 32_000, after: 32 * 1024 + 1 }), ['critical', 'exhausted']);
     assert.deepEqual(lacking({ ...status, before: 0, after: 10 }), ['scarce', 'critical', 'exhausted']);
   });
-  it('critical, Leases and what is being deleted are still written', () => {
+  it('critical, small Leases and deletions are still written', () => {
     assert.deepEqual(lacking({ isLease: true, before: 0 }), []);
-    assert.deepEqual(lacking({ isDeleting: true, before: 900_000, after: 900_100 }), []);
-    assert.deepEqual(lacking({ isDeleting: true, before: 1000, after: 9000 }), [
+    assert.deepEqual(lacking({ isLease: true, after: 4096 }), []);
+    assert.deepEqual(lacking({ isLease: true, after: 4097 }), ['critical', 'exhausted']);
+    const deletion = { isDeleting: true, isDeletion: true };
+    assert.deepEqual(lacking({ ...deletion, before: 900_000, after: 900_100 }), []);
+    assert.deepEqual(lacking({ ...deletion, before: 1000, after: 9000 }), [
       'scarce',
       'critical',
       'exhausted',
     ]);
-    assert.deepEqual(lacking({ isDeleting: true, before: 0 }), ['scarce', 'critical', 'exhausted']);
+    assert.deepEqual(lacking({ ...deletion, before: 0 }), ['scarce', 'critical', 'exhausted']);
+  });
+  it('critical, small statuses of what is being deleted are written, and nothing else of it', () => {
+    const deleting = { isDeleting: true };
+    assert.deepEqual(lacking(deleting), ['critical', 'exhausted']);
+    assert.deepEqual(lacking({ ...deleting, before: 900_000, after: 900_000 }), [
+      'scarce',
+      'critical',
+      'exhausted',
+    ]);
+    assert.deepEqual(lacking({ ...deleting, isStatus: true }), []);
+    assert.deepEqual(lacking({ ...deleting, isStatus: true, before: 32_000, after: 32 * 1024 + 1 }), [
+      'critical',
+      'exhausted',
+    ]);
   });
 });

@@ -23,6 +23,16 @@ export function externalAddresses({ spec, status }: Service): readonly string[] 
 export const externalPort = (address: string, { protocol, port }: Pick<ServicePort, 'protocol' | 'port'>) =>
   `${address} ${protocol} ${port}`;
 
+/**
+ * Pairs of an external address and a port that one Service may have: each node has a rule for each pair, and
+ * some thousand addresses with as many ports would be millions.
+ */
+export const maxExternalPorts = 1000;
+
+/** Returns how many pairs of an external address and a port the Service names, before any is read. */
+export const externalPortCount = ({ spec, status }: Service): number =>
+  ((spec.externalIPs?.length ?? 0) + (status?.loadBalancer.ingress?.length ?? 0)) * (spec.ports?.length ?? 0);
+
 /** Returns whether nodes deliver anything to the Service. */
 export const isDelivered = ({ spec }: Service): boolean =>
   Boolean(spec.clusterIP) && spec.clusterIP !== 'None' && spec.type !== 'ExternalName';

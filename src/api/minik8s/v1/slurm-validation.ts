@@ -106,19 +106,13 @@ function validateFiles({ files = [], filesFrom = [], script = '' }: Spec): Statu
   const seen = new Set<string>();
   for (const [index, { path, content, base64 }] of files.entries()) {
     const at = `spec.files[${index}]`;
-    causes.push(...pathCauses(`${at}.path`, path));
+    const problems = pathCauses(`${at}.path`, path);
+    causes.push(...problems);
     if (seen.has(path)) causes.push(duplicateCause(`${at}.path`, path));
     seen.add(path);
-    const parts = path.split('/');
-    const above = parts.slice(1).map((_, count) => parts.slice(0, count + 1).join('/'));
-    const file = above.find((one) => paths.has(one));
+    const file = problems.length > 0 ? undefined : fileAbove(path, paths);
     if (file !== undefined) causes.push(invalidCause(`${at}.path`, path, `${file} is a file`));
-    if (content === undefined && base64 === undefined)
-      causes.push(requiredCause(`${at}.content`, 'a file has content or base64'));
-    if (content !== undefined && base64 !== undefined)
-      causes.push(forbiddenCause(`${at}.base64`, 'a file with content cannot have it'));
-    if (base64 !== undefined && !isBase64(base64))
-      causes.push(invalidTogetherCause(`${at}.base64`, 'must be base64'));
+    causes.push(...contentCauses(at, content, base64));
   }
   for (const [index, { configMapName, path }] of filesFrom.entries()) {
     const at = `spec.filesFrom[${index}]`;
@@ -134,6 +128,24 @@ function validateFiles({ files = [], filesFrom = [], script = '' }: Spec): Statu
     causes.push(invalidTogetherCause('spec.files', rule));
   }
   return causes;
+}
+
+function contentCauses(at: string, content: string | undefined, base64: string | undefined): StatusCause[] {
+  const causes: StatusCause[] = [];
+  if (content === undefined && base64 === undefined)
+    causes.push(requiredCause(`${at}.content`, 'a file has content or base64'));
+  if (content !== undefined && base64 !== undefined)
+    causes.push(forbiddenCause(`${at}.base64`, 'a file with content cannot have it'));
+  if (base64 !== undefined && !isBase64(base64))
+    causes.push(invalidTogetherCause(`${at}.base64`, 'must be base64'));
+  return causes;
+}
+
+/** Takes the square of the length of the path: must not be called with one that `pathCauses` refuses. */
+function fileAbove(path: string, paths: ReadonlySet<string>): string | undefined {
+  const parts = path.split('/');
+  const above = parts.slice(1).map((_, count) => parts.slice(0, count + 1).join('/'));
+  return above.find((one) => paths.has(one));
 }
 
 function pathCauses(at: string, path: string): StatusCause[] {

@@ -219,6 +219,43 @@ describe('connections', () => {
     assert.equal(connections.isStranger(unknown), true);
   });
 
+  it('from the same port again are told apart, whichever of them closes first', async () => {
+    const { connections, clock, destroyed } = listening();
+    const open = () => {
+      const socket = new Socket('192.0.2.1', 7);
+      connections.accept(socket);
+      return socket;
+    };
+    // The first was reset by its client, who connects anew before the server has seen that.
+    for (let round = 0; round < 9; round++) {
+      const [first, second] = [open(), open()];
+      assert.ok(connections.belongsTo(second, 'a'));
+      first.destroy();
+      await clock.settle();
+      assert.equal(connections.isStranger(second), false);
+      second.destroy();
+      await clock.settle();
+    }
+    assert.equal(clock.pending, 0);
+    const users = [open(), open(), open()];
+    for (const socket of users) assert.ok(connections.belongsTo(socket, 'a'));
+    assert.deepEqual(destroyed(users), [false, false, false]);
+  });
+
+  it('that end before they are accepted, and have no address, are forgotten', async () => {
+    const { connections, clock, accept, destroyed } = listening();
+    for (let i = 0; i < 9; i++) {
+      const gone = new Socket(undefined as never, undefined as never, undefined as never);
+      connections.accept(gone);
+      connections.isAnonymous(gone);
+      gone.destroy();
+      await clock.settle();
+    }
+    assert.equal(clock.pending, 0);
+    const strangers = [accept(), accept(), accept(), accept()];
+    assert.deepEqual(destroyed(strangers), [false, false, false, false]);
+  });
+
   it('of users leave no room when there are as many as there may be', () => {
     const { clock, accept } = listening();
     for (const user of ['a', 'a', 'b', 'b', 'c', 'c']) accept('192.0.2.1', user);

@@ -69,3 +69,40 @@ test('the terms of one user have a limit, and come back when a watch ends', () =
   assert.equal(watches.termsOf('alice'), 0);
   watches.check('alice', three);
 });
+
+test('terms count by whatever they are written: fields, values of sets, and the same again', () => {
+  const watches = new WatchSelections(100);
+  const many = (item: (index: number) => string) => Array.from({ length: 101 }, (_, i) => item(i)).join();
+  const selectors = [
+    ['', many((i) => `metadata.name!=n${i}`)],
+    ['', many(() => 'metadata.name!=n')],
+    [many(() => 'a=1'), ''],
+    [many((i) => `!a${i}`), ''],
+    [`a notin (${many(String)})`, ''],
+    [many((i) => `a${i}`).slice(0, 220), many((i) => `metadata.name!=n${i}`)],
+  ] as const;
+  for (const [labels, fields] of selectors)
+    assert.throws(
+      () => watches.check('alice', selecting(labels, fields)),
+      (error: StatusError) => error.status.code === 429,
+      `${labels.slice(0, 30)} ${fields.slice(0, 30)}`,
+    );
+});
+
+test('a selector that another user watches with too counts for both, and stays until the last has left', () => {
+  const watches = new WatchSelections(5);
+  const three = selecting('a=1,b in (1,2)');
+  const [first, second] = ['alice', 'bob'].map((user) => watches.enter(user, podResource, three));
+  assert.deepEqual(
+    ['alice', 'bob'].map((user) => watches.termsOf(user)),
+    [3, 3],
+  );
+  first?.leave();
+  assert.throws(() => watches.check('bob', three));
+  watches.check('alice', three);
+  second?.leave();
+  assert.deepEqual(
+    ['alice', 'bob'].map((user) => watches.termsOf(user)),
+    [0, 0],
+  );
+});

@@ -44,6 +44,9 @@ describe('headers to a backend', () => {
       'impersonate-extra-scopes': 'x',
       'x-remote-user': 'bob',
       'x-remote-extra-a': 'b',
+      x_remote_user: 'bob',
+      'x_remote-group': 'system:masters',
+      impersonate_user: 'bob',
       'x-remote-control': 'stays',
     });
     assert.deepEqual(Object.keys(headers).sort(), [

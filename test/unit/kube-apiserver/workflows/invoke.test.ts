@@ -77,6 +77,24 @@ describe('a run of the wished name', () => {
     await call(stranger, theirs, { uid: 'another' }, secret);
     assert.notEqual(named.at(-1), first, 'of another workflow it is another one');
   });
+  it('is none of a stranger whose name is spelled like that of the run that is shown, or of a user', async () => {
+    const stranger = 'system:anonymous';
+    const theirs = there();
+    Object.assign(theirs.metadata, { annotations: { 'minik8s.io/called-by': stranger } });
+    const secret = '0c7c8a4e-6f0b-4c52-8f0a-111111111111';
+    await call(stranger, theirs, {}, secret);
+    const shown = named.at(-1) ?? '';
+    // What is shown of a run names none, however it is sent.
+    for (const wished of [shown, shown.slice(2), ` ${shown} `, `${secret}, ${secret}`]) {
+      await call(stranger, theirs, {}, wished);
+      assert.notEqual(named.at(-1), shown, wished);
+    }
+    // A user may name the run that is shown; it is not his.
+    assert.deepEqual(await call('alice', theirs, {}, shown), [409]);
+    // Nor is it of a user with the name of the annotation's beginning, or one that a stranger can have.
+    for (const user of ['system:anonymous ', 'system', 'System:Anonymous'])
+      assert.deepEqual(await call(user, theirs, {}, shown), [409], user);
+  });
   it('is none of another workflow, or with another input', async () => {
     assert.deepEqual(await call('alice', there({ workflow: 'other' })), [409]);
     assert.deepEqual(await call('alice', there({ input: { a: 2 } })), [409]);
