@@ -277,7 +277,7 @@ function overview(table: Readonly<Record<string, Entry>>): string {
 }
 
 /** Few enough for one line. */
-const fewCommands = 8;
+const fewCommands = 12;
 
 function unknownCommand(path: string, name: string, known: readonly string[], elsewhere?: string): string {
   const what = `${path}: unknown ${name.startsWith('-') ? 'flag' : 'command'} ${name}`;

@@ -108,6 +108,7 @@ describe('ctl', { timeout: 300_000 }, () => {
     [['get', 'apiservices'], /^error: apiservices are known to Kubernetes, not served by minik8s\n$/],
     [['get', 'apiservice,pods'], /^error: apiservices are known to Kubernetes, not served by minik8s\n$/],
     [['top', 'things'], /ctl top: unknown command things; known: /],
+    [['workflow', 'list'], /ctl workflow: unknown command list; known: create, .*, runs, .*, delete$/m],
     [['expose', 'deploy/x'], /unknown command expose: kubectl has it and ctl does not;/],
     [['autoscale', 'deploy/x'], /--max=MAXPODS is required and must be at least 1, max: -1/],
     [['autoscale', 'deploy/x', '--max=2', '--min=3'], /larger or equal to --min=MINPODS, max: 2, min: 3/],

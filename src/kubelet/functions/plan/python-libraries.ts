@@ -55,8 +55,7 @@ export function requirementLines(text: string): readonly string[] {
 
 /** What `pip install --report` says it installed, as lines that install exactly that. */
 export function lockOfReport(text: string): string {
-  const report: unknown = JSON.parse(text);
-  const installed = isRecord(report) && Array.isArray(report.install) ? report.install : [];
+  const installed = installedOf(text);
   const lines = installed.map((one) => {
     const { metadata, download_info: download } = one as {
       readonly metadata: { readonly name: string; readonly version: string };
@@ -68,6 +67,20 @@ export function lockOfReport(text: string): string {
     return `${metadata.name}==${metadata.version} --hash=sha256:${sha256}`;
   });
   return `${lines.toSorted().join('\n')}\n`;
+}
+
+/** Returns the archives that a report of pip lists. Throws BuildError for a text that is no report. */
+function installedOf(text: string): readonly unknown[] {
+  let report: unknown;
+  try {
+    report = JSON.parse(text);
+  } catch {
+    // Pip before 22.2 has no --report; one that was killed leaves a part of the file.
+  }
+  if (isRecord(report) && Array.isArray(report.install)) return report.install;
+  throw new BuildError(
+    'pip left no report of what it installed (report.json): the image needs pip 22.2 or later; see the log of the build',
+  );
 }
 
 const pip = [

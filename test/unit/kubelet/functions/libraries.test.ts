@@ -80,6 +80,18 @@ test('the lock of python says each archive by its hash', () => {
   assert.throws(() => lockOfReport(JSON.stringify({ install: [one('a', '1')] })), /which archive/);
 });
 
+for (const [report, what] of [
+  ['', 'no report'],
+  ['{"install": [', 'a part of a report'],
+  ['[]', 'a list'],
+  ['{"version": "1"}', 'a report without its archives'],
+] as const) {
+  test(`${what} of pip is refused with what the image needs`, () => {
+    const refused = (error: unknown) => error instanceof BuildError && /needs pip 22\.2/.test(error.message);
+    assert.throws(() => lockOfReport(report), refused);
+  });
+}
+
 test('package.json: only what it depends on is installed', () => {
   assert.equal(packageToInstall('{"type":"module","devDependencies":{"a":"1"}}'), undefined);
   const given = {
