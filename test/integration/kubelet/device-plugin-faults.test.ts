@@ -223,7 +223,9 @@ test('no plugin can register in a directory of another user, or that others may 
     chmodSync(directory, mode);
     const user = process.getuid?.() ?? 0;
     // Whoever runs the tests: the directory belongs to them, and the agent is somebody else.
-    const agent = context.mock.method(process as { getuid: () => number }, 'getuid', () => (isOwn ? user : user + 1));
+    const agent = context.mock.method(process as { getuid: () => number }, 'getuid', () =>
+      isOwn ? user : user + 1,
+    );
     const log = new RecordingLogger();
     const manager = { set: () => undefined, away: () => undefined };
     const stop = new AbortController();
