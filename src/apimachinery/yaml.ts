@@ -6,6 +6,7 @@ import {
   type Document,
   isAlias,
   isMap,
+  isNode,
   isPair,
   isScalar,
   isSeq,
@@ -100,7 +101,7 @@ function readDocument(document: Document.Parsed, text: string): ParsedYaml {
     const line = text.slice(0, error.pos[0]).split('\n').length;
     throw new TextError(`invalid YAML at line ${line}: ${error.message.replaceAll('\n', ' ')}`);
   }
-  const found: Found = { document, duplicates: new Set(), booleanWords: [] };
+  const found: Found = { anchors: new Map(), merged: 0, duplicates: new Set(), booleanWords: [] };
   walk(document.contents, '', 0, found);
   try {
     const value: unknown = document.toJS({ maxAliasCount: 1000 });
@@ -141,13 +142,17 @@ const isWrongValue = ({ code, message }: YAMLWarning) =>
   code === 'TAG_RESOLVE_FAILED' && /tag:yaml\.org,2002:(bool|int|float|null)$/.test(message);
 
 interface Found {
-  readonly document: Document.Parsed;
+  /** The nodes that aliases further on in the text mean. To ask the package for each would take the square of their number. */
+  readonly anchors: Map<string, unknown>;
+  /** How many keys the merges so far brought in. */
+  merged: number;
   readonly duplicates: Set<string>;
   readonly booleanWords: BooleanWord[];
 }
 
 function walk(node: unknown, path: string, depth: number, found: Found): void {
   if (depth > maxDepth) throw tooDeep();
+  if (isNode(node) && !isAlias(node) && node.anchor !== undefined) found.anchors.set(node.anchor, node);
   if (isSeq(node))
     for (const [index, item] of node.items.entries()) walk(item, `${path}[${index}]`, depth + 1, found);
   else if (isMap(node)) {
@@ -170,21 +175,27 @@ function noteKey(pair: unknown, path: string, seen: Set<string>, found: Found): 
   const below = (name: string) => (path ? `${path}.${name}` : name);
   noteBoolean(pair.key, below(key), true, found);
   // Behind a key of its own, kubectl takes the merged value and YAML the own one: no reader can know what was meant.
-  const names = merges ? mergedKeys(pair.value, found.document) : [key];
+  const names = merges ? mergedKeys(pair.value, found) : [key];
   for (const name of names) if (seen.has(name)) found.duplicates.add(below(name));
   if (!merges) seen.add(key);
   return below(key);
 }
 
-/** The keys of the map, or the maps, that a merge brings in. */
-function mergedKeys(node: unknown, document: Document.Parsed): string[] {
-  const source = isAlias(node) ? node.resolve(document) : node;
-  if (isSeq(source)) return source.items.flatMap((item) => (isSeq(item) ? [] : mergedKeys(item, document)));
+/** Returns the keys of the map, or the maps, that a merge brings in. Throws TextError where all merges together bring in too many. */
+function mergedKeys(node: unknown, found: Found): string[] {
+  const source = isAlias(node) ? found.anchors.get(node.source) : node;
+  if (isSeq(source)) return source.items.flatMap((item) => (isSeq(item) ? [] : mergedKeys(item, found)));
   if (!isMap(source)) return [];
+  found.merged += source.items.length;
+  if (found.merged > mostMerged)
+    throw new TextError(`invalid YAML: merges (<<) bring in more than ${mostMerged} keys: write them out`);
   return source.items.flatMap(({ key }) =>
     isScalar(key) && typeof key.value !== 'symbol' ? [String(key.value)] : [],
   );
 }
+
+/** A text of 64 KiB could have a hundred million. */
+const mostMerged = 100_000;
 
 function noteBoolean(scalar: Scalar, path: string, isKey: boolean, found: Found): void {
   const { value, source = '', range } = scalar;

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { parseJson } from '../../../src/apimachinery/json-decode.ts';
 import { TextError } from '../../../src/apimachinery/value-limit.ts';
 import { formatYaml, parseYaml, parseYamlStream } from '../../../src/apimachinery/yaml.ts';
+import { processorTime } from '../../fixtures/processor-time.ts';
 
 for (const [text, duplicates] of [
   ['{"a":1,"b":{"a":2}}', []],
@@ -107,3 +108,40 @@ test('a stream gives its documents, and YAML is written so that old readers read
   );
   assert.equal(formatYaml({ a: 'on', b: ['x'], c: '0644' }), 'a: "on"\nb:\n- x\nc: "0644"\n');
 });
+
+test('an alias in a merge means the last node before it that has its name', () => {
+  const { value, duplicates } = parseYaml(
+    'a: &n {x: 1}\nb: &n {z: 1}\nc: {x: 2, z: 2, <<: *n}\nd: &n {x: 1}\n',
+  );
+  assert.deepEqual(duplicates, ['c.z']);
+  assert.deepEqual((value as { c: unknown }).c, { x: 2, z: 2 });
+});
+
+const link = (count: number, next: (before: number) => string) =>
+  `a0: &a0 {k: 1}\n${Array.from({ length: count }, (_, n) => `a${n + 1}: &a${n + 1} {<<: *a${next(n)}, k${n}: 1}`).join('\n')}\n`;
+const maps = Array.from({ length: 2500 }, (_, n) => `k${n}: 1`).join(', ');
+
+for (const [what, text, message] of [
+  ['a chain of merges', link(1700, String), /alias/],
+  ['merges of one map', link(1700, () => '0'), /alias/],
+  [
+    'one merge of a large map again and again',
+    `b: &b {${maps}}\nc: {<<: [${Array(7000).fill('*b')}]}`,
+    /100000 keys/,
+  ],
+  [
+    'merges of a large map',
+    `b: &b {${maps}}\n${Array.from({ length: 2500 }, (_, n) => `c${n}: {<<: *b}\n`).join('')}`,
+    /100000 keys/,
+  ],
+] as const) {
+  test(`${what} is refused for little of the processor`, () => {
+    assert.ok(text.length < 64 * 1024, String(text.length));
+    const start = processorTime();
+    assert.throws(
+      () => parseYaml(text),
+      (error) => error instanceof TextError && message.test(error.message),
+    );
+    assert.ok(processorTime() - start < 2_500, `${processorTime() - start} ms`);
+  });
+}
