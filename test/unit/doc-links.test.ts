@@ -1,0 +1,58 @@
+/** Links of the docs: each leads to a file of the repository, and to a heading that the page has. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, extname, join, relative } from 'node:path';
+import { describe, it } from 'node:test';
+
+const root = join(import.meta.dirname, '../..');
+const pages = execFileSync('git', ['ls-files', '-z', '*.md'], { cwd: root, encoding: 'utf8' })
+  .split('\0')
+  .filter((path) => path !== '' && existsSync(join(root, path)));
+
+/** Without blocks and spans of code, in which brackets mean something else. */
+const proseOf = (text: string) => text.replace(/^ *(`{3,})[\s\S]*?^ *\1/gm, '').replace(/`[^`\n]*`/g, 'code');
+
+/** As GitHub makes anchors of headings: lower case, dashes for blanks, without other marks. */
+const anchorOf = (heading: string) =>
+  heading
+    .replace(/`/g, '')
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .trim()
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replace(/\s/g, '-');
+
+const anchorsOf = (page: string) =>
+  readFileSync(page, 'utf8')
+    .replace(/^ *(`{3,})[\s\S]*?^ *\1/gm, '')
+    .split('\n')
+    .flatMap((line) => {
+      const heading = /^#{1,6} (.*)$/.exec(line)?.[1];
+      return heading === undefined ? [] : [anchorOf(heading)];
+    });
+
+/** What is wrong with a link in a page; undefined for one that leads somewhere, or out of the repository. */
+function problemOf(page: string, target: string): string | undefined {
+  if (/^[a-z]+:/.test(target)) return undefined;
+  const [path = '', anchor] = target.split('#');
+  const file = path === '' ? join(root, page) : join(root, dirname(page), decodeURIComponent(path));
+  if (relative(root, file).startsWith('..')) return `${target} leads out of the repository`;
+  if (!existsSync(file)) return `${target}: there is no such file`;
+  if (anchor === undefined || extname(file) !== '.md') return undefined;
+  return anchorsOf(file).includes(anchor) ? undefined : `${target}: the page has no such heading`;
+}
+
+describe('links of the docs', () => {
+  for (const page of pages)
+    it(`${page} leads to files and headings that exist`, () => {
+      const prose = proseOf(readFileSync(join(root, page), 'utf8'));
+      const targets = [...prose.matchAll(/\]\(<?([^)\s>]+)>?(?: "[^"]*")?\)/g)].map(
+        ([, target = '']) => target,
+      );
+      assert.deepEqual(
+        targets.map((target) => problemOf(page, target)).filter((problem) => problem !== undefined),
+        [],
+      );
+    });
+});
