@@ -6,7 +6,7 @@ import { type Docker, dockerClient } from '../../docker/client.ts';
 import { drain, removeImage } from '../../docker/images.ts';
 import { RuntimeError } from '../../docker/runtime-error.ts';
 import { demultiplex, firstFileOfTar } from '../../docker/streams.ts';
-import { type ImageConfig, imageLabels } from './plan/image-contents.ts';
+import { givenSignal, type ImageConfig, imageLabels } from './plan/image-contents.ts';
 
 export interface BuildEngineOptions {
   /** Default: what DOCKER_HOST says, else Docker's own place. */
@@ -94,7 +94,7 @@ export class BuildEngine {
   async give(id: string, archive?: Uint8Array): Promise<void> {
     const container = this.#docker.getContainer(id);
     if (archive) await this.#put(container, archive, '/');
-    await call('tell an instance to go on', () => container.kill({ signal: 'SIGUSR2' }));
+    await call('tell an instance to go on', () => container.kill({ signal: givenSignal }));
   }
 
   /** Images that were built here. */

@@ -101,7 +101,7 @@ describe('an instance that waits', () => {
       const until = Date.now() / 1000;
       const filters = ['--filter', `container=${container}`, '--filter', 'event=kill'];
       const said = await docker('events', ...filters, '--since', `${since}`, '--until', `${until}`);
-      assert.match(said, /signal=12\b/, 'its program is told again: the agent may have ended before it did');
+      assert.match(said, /signal=23\b/, 'its program is told again: the agent may have ended before it did');
     });
     assert.deepEqual(await world.answer('w-kept', { n: 1 }), kept);
     assert.equal((await world.node.pod('w-kept')).status?.phase, 'Running');

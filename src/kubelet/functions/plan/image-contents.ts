@@ -18,6 +18,12 @@ export const runPrograms = {
   nodejs: { asset: 'run.mjs', command: ['node', `/${ownFolder}/run.mjs`] },
 } as const;
 
+/**
+ * Signal by which an instance that waits for a function learns that its files are there. By itself SIGURG does
+ * nothing (signal(7)): an instance that does not listen yet must not end by it.
+ */
+export const givenSignal = 'SIGURG';
+
 /** Labels of the images. Containers inherit them: none of these marks what an agent looks after. */
 export const imageLabels = {
   of: 'minik8s.io/function-image',

@@ -18,14 +18,14 @@ async function untilGiven() {
     tell = resolvePromise;
   });
   const leave = () => process.exit(0);
-  process.on('SIGUSR2', () => tell());
+  process.on('SIGURG', () => tell());
   process.once('SIGTERM', leave);
   // Signals keep nothing alive.
   const alive = setInterval(() => {}, 2 ** 30);
   const read = () => JSON.parse(readFileSync(given, 'utf8')).env;
   let own;
   try {
-    // The signal may have come before it was listened to.
+    // The signal may have come before it was listened to: SIGURG then does nothing (signal(7)).
     own = read();
   } catch {
     await told;
@@ -33,7 +33,7 @@ async function untilGiven() {
   }
   clearInterval(alive);
   process.off('SIGTERM', leave);
-  process.on('SIGUSR2', () => {});
+  process.on('SIGURG', () => {});
   Object.assign(env, own);
   delete env.FUNCTION_WAITS;
 }

@@ -19,8 +19,9 @@ from collections import OrderedDict
 def wait_until_given():
     """Of an instance that is kept ready for any function: the agent puts files into it, and a signal says that they are there."""
     given = os.path.join(os.path.dirname(os.path.abspath(__file__)), "given.json")
-    # One that comes while it is blocked waits; before that the file is there already.
-    signals = {signal.SIGTERM, signal.SIGINT, signal.SIGUSR2}
+    # One that comes while it is blocked waits. One that comes earlier does nothing, since that is what SIGURG does by itself
+    # (signal(7)), and the file is there by then.
+    signals = {signal.SIGTERM, signal.SIGINT, signal.SIGURG}
     signal.pthread_sigmask(signal.SIG_BLOCK, signals)
     # What every handler needs is loaded before.
     import inspect  # noqa: F401
@@ -31,9 +32,9 @@ def wait_until_given():
             break
         except (OSError, ValueError):
             # Not there, or not whole.
-            if signal.sigwait(signals) != signal.SIGUSR2:
+            if signal.sigwait(signals) != signal.SIGURG:
                 sys.exit(0)
-    signal.signal(signal.SIGUSR2, signal.SIG_IGN)
+    signal.signal(signal.SIGURG, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)
     os.environ.update(env)
     del os.environ["FUNCTION_WAITS"]
