@@ -1,6 +1,7 @@
 /**
- * Recreates cluster-wide objects that must exist, and restores those that were changed: PriorityClasses, and
- * the objects of API priority and fairness. Runs on every master, for the same reason as system-objects.ts.
+ * Recreates cluster-wide objects that must exist, and restores those that were changed: PriorityClasses, the
+ * objects of API priority and fairness, and the local StorageClass. Runs on every master, for the same reason
+ * as system-objects.ts.
  */
 import { type FixedObject, fixedObjects } from '../../api/fixed-objects.ts';
 import { isTerminating, type KubeObject, type ObjectKey } from '../../apimachinery/meta.ts';
