@@ -95,8 +95,8 @@ export class ObservedWrites<T extends KubeObject> {
 }
 
 /**
- * A write that removes the last finalizer deletes the object, which the cache has shown before. The deletion
- * may be observed before the answer to the write arrives.
+ * Returns true if the write deletes the object, because it removes the last finalizer. The cache has shown
+ * the object before. The deletion may be observed before the answer to the write arrives.
  */
 const isLast = (object: KubeObject) => isTerminating(object) && !object.metadata.finalizers?.length;
 

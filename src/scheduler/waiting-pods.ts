@@ -102,7 +102,7 @@ const expectingPods = (event: ClusterEvent, cluster: Cluster): ReadonlySet<strin
 function canHelp(event: ClusterEvent, { info, plugins }: WaitingPod, cluster: Cluster): boolean {
   // The pod waits because there is no node at all.
   if (plugins.length === 0) return event.kind === 'nodeAdded';
-  // The message of the pod refers to the number of nodes.
+  // The message of the pod refers to the existing nodes.
   if (event.kind === 'nodeRemoved') return true;
   return plugins.some((plugin) => plugin.helps?.(event, info, cluster) ?? true);
 }

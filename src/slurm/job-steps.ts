@@ -289,7 +289,7 @@ export class JobSteps {
       reason === 'Canceled'
         ? 'it was canceled'
         : `it was not done after ${job.spec.activeDeadlineSeconds} s (activeDeadlineSeconds)`;
-    // Without a folder nothing was submitted to Slurm.
+    // Nothing was submitted to Slurm if there is no folder.
     if (status.workDir !== undefined) await this.#stop(entry);
     if (status.jobID === undefined) await this.#end(entry, { type: 'Failed', reason, message });
     else await this.write(entry, this.#with(entry, { type: 'Failed', status: 'Unknown', reason, message }));

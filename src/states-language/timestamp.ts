@@ -8,7 +8,7 @@ const form = /^(\d{4}-\d\d-\d\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+-](
 export function parseTimestamp(text: string): number | undefined {
   const [, date, , fraction = ''] = form.exec(text) ?? [];
   if (date === undefined) return undefined;
-  // Without this check February 30 would be a day in March.
+  // February 30 would be a day in March without this check.
   const day = new Date(`${date}T00:00:00Z`);
   if (Number.isNaN(day.getTime()) || day.toISOString().slice(0, 10) !== date) return undefined;
   const whole = Date.parse(fraction === '' ? text : text.replace(fraction, ''));

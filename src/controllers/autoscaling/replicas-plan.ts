@@ -63,9 +63,15 @@ export function failing<T>(doing: string, act: () => T, behind = ''): T {
   }
 }
 
-/** Milliseconds after which a pod that is not ready no longer counts as initializing. */
+/**
+ * Milliseconds after a pod's start in which its CPU samples are skipped if it is not ready, or if the sample
+ * began before it became ready.
+ */
 const initializationMs = 5 * 60_000;
-/** Milliseconds within which a pod that is not ready is assumed never to have been ready. */
+/**
+ * Milliseconds after a pod's start. A pod that has been unready since before their end is assumed never to
+ * have been ready.
+ */
 const firstReadinessMs = 30_000;
 
 interface Groups {
@@ -183,8 +189,8 @@ export const isWithin = (ratio: number, { up, down }: Tolerance) => ratio >= 1 -
 const sum = (values: Iterable<number>) => [...values].reduce((total, value) => total + value, 0);
 
 /**
- * The resource name of a metric is arbitrary, and may be the name of a property that every JavaScript object
- * has.
+ * Returns the amount of a resource. The resource name of a metric is arbitrary, and may be the name of a
+ * property that every JavaScript object has.
  */
 export const amountIn = (amounts: Readonly<Record<string, string>> | undefined, resource: string) =>
   amounts && Object.hasOwn(amounts, resource) ? amounts[resource] : undefined;

@@ -74,8 +74,8 @@ function namesProblem({ dnsNames, ipAddresses }: CertificateRequestContent): str
 }
 
 /**
- * Some parsers treat a name as an address if its last label is a number (WHATWG URL, the ends-in-a-number
- * checker).
+ * Returns true for a DNS name. Some parsers treat a name as an address if its last label is a number (WHATWG
+ * URL, the ends-in-a-number checker).
  */
 const isDnsName = (name: string) =>
   checkDns1123Subdomain(name).length === 0 &&

@@ -68,7 +68,7 @@ export function planBudget(
   const currentHealthy = pods.filter(
     (pod) => !isTerminating(pod) && !disrupted.has(pod.metadata.name) && podReady(pod),
   ).length;
-  // Without any pods, no disruption is allowed: the first pods must not be evicted before they have been
+  // If there are no pods, no disruption is allowed: the first pods must not be evicted before they have been
   // counted.
   const left = wanted.expected > 0 ? Math.max(0, currentHealthy - wanted.healthy) : 0;
   const numbers = {

@@ -45,7 +45,7 @@ function define(runtimeImages: RuntimeImages, context: ControllerContext): Contr
   const functions = informers.informerFor(functionResource).lister;
   const leases = informers.informerFor(leaseResource, masterScope).lister;
   const selectorOf = ({ metadata }: Fn) => selectorFromMap({ [functionLabel]: metadata.name });
-  // Only this controller creates instances and versions, so none is adopted.
+  // Instances and versions are created only by this controller, so none is adopted.
   const kind = { resource: functionResource, selectorOf, mayAdopt: () => false };
   const pods = new OwnedInstances(context, kind);
   const versions = new OwnedVersions(context, functionVersionResource, kind);

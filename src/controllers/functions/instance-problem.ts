@@ -1,4 +1,4 @@
-/** Returns the reason why an instance does not start, as its node reports it. Pure. */
+/** Finds the reason why an instance does not start, as its node reports it. Pure. */
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { podCondition } from '../../api/core/v1/pod-conditions.ts';
 

@@ -91,7 +91,7 @@ export function fitting(pods: readonly Pod[], version: FunctionVersion, digest: 
     .filter(
       (pod) =>
         isWaiting(pod) &&
-        // A static pod may have any labels, but it has an owner and never such an image.
+        // A mirror pod of a static pod may have any labels, but it has an owner and never such an image.
         controllerOf(pod) === undefined &&
         pod.spec.containers.every(({ image }) => image === spec.image) &&
         pod.metadata.labels?.[functionVersionLabel] === metadata.name &&

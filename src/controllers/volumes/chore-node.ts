@@ -26,7 +26,10 @@ function firstReady(nodes: readonly Node[]): Found {
   return node === undefined ? { why: 'no node is ready that could mount it' } : { node };
 }
 
-/** A path does not identify the machine on which it is. */
+/**
+ * Returns the only suitable node. A path does not identify the machine on which it is, so several nodes are
+ * an error.
+ */
 function theOnly(nodes: readonly Node[]): Found {
   const [node, ...others] = names(nodes);
   if (node === undefined) return { why: 'no node matches its nodeAffinity' };

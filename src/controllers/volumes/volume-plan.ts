@@ -30,7 +30,7 @@ export function planVolume(volume: PersistentVolume, claim: PersistentVolumeClai
 const phase = ({ status }: PersistentVolume, wanted: string): VolumeStep =>
   status?.phase === wanted && !status.message ? { kind: 'none' } : { kind: 'phase', phase: wanted };
 
-/** The other half of the binding is written when the claim is reconciled. */
+/** Plans the step of a half-finished binding. Its other half is written when the claim is reconciled. */
 function planUnfinished(volume: PersistentVolume, claim: PersistentVolumeClaim): VolumeStep {
   if (volumeModeOf(volume) === volumeModeOf(claim)) return { kind: 'none' };
   const why = 'due to incompatible volumeMode.';
@@ -57,7 +57,7 @@ export function unbound(volume: PersistentVolume): PersistentVolume {
     : { ...volume, metadata: { ...metadata, annotations }, spec: others };
 }
 
-/** A failure is kept, so that it remains visible. */
+/** Plans the step of a released volume. A failure is kept, so that it remains visible. */
 function planReleased(volume: PersistentVolume): VolumeStep {
   const { metadata, spec, status } = volume;
   const known = status?.phase === 'Released' || status?.phase === 'Failed';

@@ -153,7 +153,7 @@ export function volumeProvisioner({
       watched(storageClassResource, ({ metadata }) => claims.byIndex(byClass, metadata.name).map(objectKey)),
       watched(nodeResource, ({ metadata }) => [
         ...claims.byIndex(byNode, metadata.name).map(objectKey),
-        // Only the deletion of a node is relevant; a heartbeat does not affect its volumes.
+        // Nodes matter only when they are deleted; a heartbeat does not affect the node's volumes.
         ...(nodes.get(metadata.name) ? [] : volumes.byIndex(volumesByNode, metadata.name).map(objectKey)),
         ...volumes.byIndex(foldersToRemove, '').map(objectKey),
       ]),

@@ -37,7 +37,7 @@ export class Shares<T> {
     return true;
   }
 
-  /** Returns a unit of the namespace. The result is the waiting member whose turn it is, if any. */
+  /** Gives back a unit of the namespace. Returns the waiting member whose turn it is, if any. */
   leave(namespace: string): T | undefined {
     const left = (this.#own.get(namespace) ?? 0) - 1;
     if (left > 0) this.#own.set(namespace, left);

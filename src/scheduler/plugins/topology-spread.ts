@@ -95,7 +95,7 @@ export const topologySpread: Plugin<readonly Hard[], Soft> = {
     const asks = (pod.spec.topologySpreadConstraints ?? []).length > 0;
     const constraints = asks ? own : defaultConstraints(pod, cluster.siblingsOf(pod));
     if (constraints.length === 0) return 'skip';
-    // With the default constraints a node without a zone is only spread by its host name.
+    // A node without a zone is only spread by its host name under the default constraints.
     const ignores = (node: Node) =>
       asks && constraints.some(({ topologyKey }) => labelOf(node, topologyKey) === undefined);
     const scored = nodes.filter(({ node }) => !ignores(node));

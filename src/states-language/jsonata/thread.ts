@@ -105,7 +105,7 @@ function beginThread(): Worker {
   const worker = startThread('jsonata-worker', source, {
     resourceLimits: { maxOldGenerationSizeMb: mostMemory },
   });
-  // Without a listener an error between two questions would end this process.
+  // An error between two questions would end this process if there were no listener.
   return worker.on('error', () => undefined);
 }
 

@@ -58,7 +58,7 @@ export interface Branch {
   wait: Waiting;
 }
 
-/** What a branch waits for. */
+/** The wait of a branch: the event or action that continues it. */
 export type Waiting =
   /** Entering or retrying the state, by the next call. */
   | { for: 'turn' }

@@ -34,8 +34,8 @@ export interface JobView {
   readonly succeeded: number;
   readonly failed: number;
   /**
-   * Start of the Job. On resumption it is the current time, because the time before the suspension does not
-   * count. Undefined while the Job has never run.
+   * Start of the Job. On resumption it is reset to the current time, because the time during the suspension
+   * does not count. Undefined while the Job has never run.
    */
   readonly startTime: string | undefined;
   /** Defined for an indexed Job. */

@@ -23,10 +23,12 @@ import { isAvailable, isHealthy, isRunning, planRollout } from './stateful-rollo
 /** Facts on which the plan of a StatefulSet is based. */
 export interface Members {
   readonly set: StatefulSet;
-  /** Names of the ControllerRevisions of the template that is rolled out, and of the previous one. */
+  /**
+   * Names of ControllerRevisions. `update` has the template that is rolled out, `current` the previous one.
+   */
   readonly revisions: { readonly current: string; readonly update: string };
   readonly currentTemplate: PodTemplateSpec;
-  /** Pods of the set with a name of the set. */
+  /** Pods of the set whose names have its prefix and an ordinal. */
   readonly pods: readonly Pod[];
   readonly claim: (name: string) => PersistentVolumeClaim | undefined;
   readonly now: number;
