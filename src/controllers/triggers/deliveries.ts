@@ -134,7 +134,7 @@ export class Deliveries {
     const { clock, random, log } = this.#options;
     const failure = await this.#try(trigger, event, signal);
     const backoff = new Backoff({ initialMs: 200, maxMs: 10_000 }, random);
-    // The outcome is retried, so that it is not lost if it cannot be written at once.
+    // Writing is retried, so that the outcome is not lost if it cannot be written at once.
     while (!signal.aborted) {
       try {
         return await this.#settle(key, trigger, event, failure);
