@@ -1,7 +1,8 @@
 /**
- * Which objects belong to a controller: those it owns and whose labels still match, and those that match and
- * have no owner. Follows k8s.io/kubernetes pkg/controller ControllerRefManager. The choice is pure; carrying
- * it out is a patch that the server refuses when the object changed meanwhile.
+ * Decides which objects belong to a controller: objects that it owns and whose labels still match, and
+ * matching objects that have no controller. Follows k8s.io/kubernetes pkg/controller ControllerRefManager.
+ * The plan is pure; it is carried out by patches, which the server rejects if the object has changed in the
+ * meantime.
  */
 import { matches, type Selector } from '../apimachinery/labels.ts';
 import { controllerOf, isTerminating, type KubeObject, type OwnerReference } from '../apimachinery/meta.ts';
@@ -10,17 +11,18 @@ import type { Client } from '../client/client.ts';
 import { ifPresent } from './if-present.ts';
 
 export interface Claims<T extends KubeObject> {
-  /** Owned and matching. */
+  /** Objects that the owner controls and that match. */
   readonly owned: readonly T[];
-  /** Matching and without a controller: to be owned. */
+  /** Objects that match and have no controller; the owner adopts them. */
   readonly adopt: readonly T[];
-  /** Owned and no longer matching: to be let go. */
+  /** Objects that the owner controls and that no longer match; the owner releases them. */
   readonly release: readonly T[];
 }
 
 /**
- * `candidates` are all objects of the owner's namespace; `adoptable` leaves out those not worth taking. What is no `member` is let
- * go like what no longer matches.
+ * Returns which candidates are owned, which to adopt and which to release. `candidates` are all objects of
+ * the owner's namespace. `adoptable` excludes objects that are not worth adopting. Objects that are no
+ * `member` are released like objects that no longer match.
  */
 export function planClaims<T extends KubeObject>(
   owner: KubeObject,
@@ -62,9 +64,9 @@ export function controllerReference(ref: ResourceRef, owner: KubeObject): OwnerR
 }
 
 /**
- * Adopts and releases, and resolves to everything that is owned afterwards. Before the first adoption the owner
- * is read from the server: a cache may still show one that is being deleted or has been replaced. A `finalizer` is put on with the
- * adoption, and taken off with the release.
+ * Adopts and releases objects, and resolves to all objects that are owned afterwards. Before the first
+ * adoption the owner is read from the server, because the cache may still show an owner that is being deleted
+ * or has been replaced. Adoption adds the `finalizer`; release removes it.
  */
 export async function carryOutClaims<T extends KubeObject, O extends KubeObject>(
   client: Client,
@@ -75,7 +77,7 @@ export async function carryOutClaims<T extends KubeObject, O extends KubeObject>
   finalizer?: string,
 ): Promise<readonly T[]> {
   const adopted = claims.adopt.length > 0 && (await mayAdopt(client, ownerKind, owner)) ? claims.adopt : [];
-  // By a patch, which is what the roles of controllers allow for what they own.
+  // Patches are what the roles of controllers allow for the objects that controllers own.
   const write = async (
     object: T,
     change: (owners: OwnerReference[]) => OwnerReference[],

@@ -5,8 +5,9 @@ export const findCondition = (conditions: readonly Condition[] | undefined, type
   conditions?.find((condition) => condition.type === type);
 
 /**
- * The list with `condition` in it. What is already there with the same status and reason stays untouched, so
- * that a converged status is not written again; the transition time moves only when the status does.
+ * Returns the list with `condition` in it. An existing condition with the same status and reason is kept as
+ * it is, so that a converged status is not written again. The transition time changes only when the status
+ * does.
  */
 export function withCondition(conditions: readonly Condition[], condition: Condition): Condition[] {
   const current = findCondition(conditions, condition.type);
@@ -21,7 +22,9 @@ export function withCondition(conditions: readonly Condition[], condition: Condi
 export const withoutCondition = (conditions: readonly Condition[], type: string): Condition[] =>
   conditions.filter((condition) => condition.type !== type);
 
-/** The condition as it is written now: its transition time moves with its status alone. */
+/**
+ * Returns the condition as it is to be written now. Its transition time changes only when its status does.
+ */
 export function timedCondition(
   before: readonly Condition[],
   condition: Omit<Condition, 'lastTransitionTime'>,

@@ -1,6 +1,7 @@
 /**
- * Runs one controller: informer events enqueue keys, workers reconcile them. Nothing that reconcile throws ends
- * it. A run begins by enqueueing every object there is, so what happened while nobody ran is made up for.
+ * Runs one controller: informer events enqueue keys, workers reconcile them. An error thrown by reconcile
+ * never ends the controller. A run begins by enqueueing every existing object, which makes up for changes
+ * made while the controller was not running.
  */
 import type { KubeObject, ObjectKey } from '../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../apimachinery/resource-definition.ts';
@@ -21,13 +22,19 @@ import { ReconcileTraces } from './reconcile-traces.ts';
 import { inTurns, type NextPiece } from './turns.ts';
 import { WorkQueue } from './workqueue.ts';
 
-/** Keys a worker reconciles before it lets the event loop turn: cached work alone would never yield. */
+/**
+ * Number of keys that a worker reconciles before it yields to the event loop. Work on cached objects alone
+ * would never yield.
+ */
 const keysPerTurn = 16;
-/** At a start, when one object may concern a thousand keys. */
+/**
+ * Number of objects enqueued per piece of work at the start of a run, when one object may concern a thousand
+ * keys.
+ */
 const objectsPerPiece = 16;
 
 export interface ControllerOptions {
-  /** By which all controllers of a process take turns; default: one of its own. */
+  /** Turns shared by all controllers of a process; default: turns of its own. */
   readonly nextPiece?: NextPiece;
   readonly retry?: Partial<BackoffOptions>;
 }
@@ -40,7 +47,7 @@ export class Controller {
   readonly #nextPiece: NextPiece;
   readonly #log: Logger;
   #watches: readonly { readonly watched: Watched; readonly lister: Lister<KubeObject> }[] = [];
-  /** What is watched of the kinds there are. */
+  /** Stored kinds, each with what `watchOf` returned for it. */
   readonly #ofKinds = new Map<ResourceDefinition, Watched | undefined>();
   #queue: WorkQueue<ObjectKey> | undefined;
   readonly #traces: ReconcileTraces | undefined;
@@ -55,14 +62,20 @@ export class Controller {
     this.#traces = context.tracer && new ReconcileTraces(context.tracer, context.clock, definition.name);
   }
 
-  /** Listens to the informers; once, before they start. Keys are dropped while the controller does not run. */
+  /**
+   * Adds the event handlers to the informers. Must be called once, before the informers start. Keys are
+   * dropped while the controller does not run.
+   */
   attach(): void {
     for (const watched of this.#definition.watches) this.#watch(watched);
     this.#definition.onAttach?.((keys) => this.#queue?.addAll(keys));
     this.followKinds();
   }
 
-  /** After a kind came or went; the informers of those that came are started by the caller. */
+  /**
+   * Follows kinds that were added and drops kinds that were removed. The caller starts the informers of added
+   * kinds.
+   */
   followKinds(): void {
     const { watchOf } = this.#definition;
     if (!watchOf) return;
@@ -97,7 +110,10 @@ export class Controller {
     return informer;
   }
 
-  /** Runs until the signal aborts, one run at a time; may be run again after that. */
+  /**
+   * Runs until the signal aborts. Only one run at a time is allowed; the controller may be run again
+   * afterwards.
+   */
   async run(signal: AbortSignal): Promise<void> {
     const queue = new WorkQueue<ObjectKey>(
       this.#context.clock,
@@ -124,7 +140,10 @@ export class Controller {
     }
   }
 
-  /** Each key once, though old and new state share it: a waiting worker takes a key as soon as it is added. */
+  /**
+   * Enqueues each key once, even if the old and the new state share it. A waiting worker takes a key as soon
+   * as it is added.
+   */
   #enqueue(watched: Watched, ...objects: readonly KubeObject[]): void {
     if (!this.#queue) return;
     const keys = new Set<ObjectKey>();
@@ -169,7 +188,7 @@ export class Controller {
     loopMeter?.mark({ kind: 'controller', describe: () => ({ controller: this.name, key }) });
     const work = () => this.#definition.reconcile(key, signal);
     if (!this.#traces) return work();
-    // What a key stands for is watched first.
+    // The first watched kind is the kind that the key refers to.
     return this.#traces.during(key, this.#watches[0]?.lister.get(key), work);
   }
 
@@ -184,7 +203,7 @@ export class Controller {
     }
     const retryMs = queue.addRateLimited(key);
     const fields = { key, error: errorMessage(error), retryMs };
-    // A conflict, or a terminating namespace, only shows that the cache was behind: the event will arrive.
+    // A conflict or a terminating namespace only shows that the cache was behind; the event will arrive.
     if (isConflict(error)) this.#log.debug('reconcile met a newer object; trying again', fields);
     else if (isNamespaceTerminating(error)) this.#log.debug('the namespace is being deleted', fields);
     else this.#log.warn('reconcile failed; trying again', fields);

@@ -1,7 +1,8 @@
 /**
- * What a controller is: level-triggered `reconcile(key)`. Informer events only enqueue keys; reconcile reads
- * the cache, converges, tolerates being run twice and never learns which event woke it. A key is never worked
- * on twice at once. A throw means: try again with back-off; TerminalError: not before something changes.
+ * Definition of a controller: a level-triggered `reconcile(key)`. Informer events only enqueue keys.
+ * Reconcile reads the cache, converges, tolerates being run twice and does not depend on which event enqueued
+ * the key. A key is never reconciled twice at once. An error is retried with back-off; a TerminalError is not
+ * retried before an object changes.
  */
 
 import type { Kinds } from '../apimachinery/kind-set.ts';
@@ -18,35 +19,47 @@ import type { EventRecorder } from './events.ts';
 import type { QueueMetrics } from './queue-metrics.ts';
 
 export interface ReconcileResult {
-  /** Milliseconds until this key is looked at again, whether or not anything changes. */
+  /** Milliseconds until this key is reconciled again, whether or not anything changes. */
   readonly requeueAfter?: number;
 }
 
 export interface Watched<T extends KubeObject = KubeObject> {
   readonly resource: ResourceRef<T>;
-  /** Only these objects of the kind; default all. */
+  /** Limits the watch to some objects of the kind; default: all. */
   readonly scope?: InformerScope;
-  /** The keys to enqueue for a changed object; called for the old and the new state of an update. */
+  /** Returns the keys to enqueue for a changed object. Called for the old and the new state of an update. */
   readonly keys: (object: T) => readonly ObjectKey[];
 }
 
 export interface ControllerDefinition {
   readonly name: string;
   readonly watches: readonly Watched[];
-  /** What is watched of each kind there is, also of those that come later; undefined for nothing. */
+  /**
+   * Returns what to watch of a stored kind, or undefined to ignore the kind. Also called for kinds that are
+   * added later.
+   */
   readonly watchOf?: (kind: ResourceDefinition) => Watched | undefined;
-  /** The keys to enqueue once all objects are known of a kind that `watchOf` watches; there may be none. */
+  /**
+   * Returns the keys to enqueue once all objects of a kind that `watchOf` watches have been listed. The kind
+   * may have no objects.
+   */
   readonly keysOfKind?: (kind: ResourceDefinition) => readonly ObjectKey[];
-  /** How many keys are worked on at once; default 4. */
+  /** Number of keys that are reconciled at once; default 4. */
   readonly workers?: number;
-  /** Of the keys that wait, those of the highest number are worked on first; default: all are alike. */
+  /**
+   * Returns the urgency of a key. Waiting keys with the highest number are reconciled first; default: all are
+   * equal.
+   */
   readonly urgencyOf?: (key: ObjectKey) => number;
-  /** Called once, with what enqueues keys from outside of `watches`; keys are dropped while the controller does not run. */
+  /**
+   * Called once, with a function that enqueues keys from sources other than `watches`. Keys are dropped while
+   * the controller does not run.
+   */
   readonly onAttach?: (enqueue: (keys: Iterable<ObjectKey>) => void) => void;
   readonly reconcile: (key: ObjectKey, signal: AbortSignal) => Promise<ReconcileResult | undefined>;
 }
 
-/** What every controller is built from; listers come from `informers` and are synced before reconcile runs. */
+/** Dependencies of every controller. Listers come from `informers` and are synced before reconcile runs. */
 export interface ControllerContext {
   readonly client: Client;
   readonly informers: InformerFactory;
@@ -55,25 +68,28 @@ export interface ControllerContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** Where queues are measured; default nowhere. */
+  /** Registry that measures the queues; default: queues are not measured. */
   readonly queues?: QueueMetrics;
-  /** Measures what holds the event loop; default nothing does. */
+  /** Meter of what occupies the event loop; default: nothing is measured. */
   readonly loopMeter?: LoopMeter;
-  /** Absent where nothing is traced. */
+  /** Undefined where tracing is off. */
   readonly tracer?: Tracer;
 }
 
 export type ControllerFactory = (context: ControllerContext) => ControllerDefinition;
 
-/** A controller and the ServiceAccount of kube-system as which it asks and writes: it may do what the roles of that allow. */
+/**
+ * A controller and the kube-system ServiceAccount under which it reads and writes. The roles of that account
+ * authorize its requests.
+ */
 export interface AccountedController {
   readonly account: string;
-  /** Which component its events are of; default: as the account is called. */
+  /** Component named as the source of its events; default: the name of the account. */
   readonly eventSource?: string;
   readonly controller: ControllerFactory;
 }
 
-/** Ties a watched kind to its key function with the kind's own type. */
+/** Pairs a watched kind with a key function of the kind's own type. */
 export function watched<T extends KubeObject>(
   resource: ResourceRef<T>,
   keys: (object: T) => readonly ObjectKey[],
@@ -82,7 +98,7 @@ export function watched<T extends KubeObject>(
   return { resource, keys: keys as (object: KubeObject) => readonly ObjectKey[], ...(scope && { scope }) };
 }
 
-/** Retrying will not help until an object changes. */
+/** An error for which a retry cannot succeed until an object changes. */
 export class TerminalError extends Error {
   override readonly name = 'TerminalError';
 }

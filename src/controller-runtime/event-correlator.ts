@@ -1,10 +1,10 @@
 /**
- * Decides what becomes of something worth an Event: a new object, a higher count on one there is, or nothing
+ * Decides whether an occurrence becomes a new Event, a higher count on an existing Event, or nothing
  * (client-go tools/record/events_cache.go, with its numbers).
  *
- * - The same event again: its count.
+ * - The same event again: its count is increased.
  * - More than ten different messages for one object and reason within ten minutes: one combined event.
- * - More than 25 events about one object at once, then more than one in five minutes: nothing.
+ * - More than 25 events about one object at once, then more than one in five minutes: no event.
  */
 
 import type { Event } from '../api/core/v1/event.ts';
@@ -28,7 +28,10 @@ export interface EventSource {
   readonly host?: string;
 }
 
-/** `repeated`: the event was written before and only count, lastTimestamp and message differ. */
+/**
+ * An event to write. `repeated`: the event was written before, and only count, lastTimestamp and message
+ * differ.
+ */
 export interface Correlated {
   readonly event: Event;
   readonly repeated: boolean;
@@ -39,7 +42,7 @@ const maxSimilar = 10;
 const burst = 25;
 const refillMs = 300_000;
 const maxRemembered = 4_096;
-/** Longer messages are refused by the API (events.k8s.io: note). */
+/** Maximum message length; the API rejects longer messages (events.k8s.io: note). */
 const maxMessage = 1_024;
 const maxName = 253;
 
@@ -60,7 +63,10 @@ export class EventCorrelator {
     this.#random = random;
   }
 
-  /** Undefined: too many similar events, write none. The occurrence is counted all the same. */
+  /**
+   * Returns the event to write, or undefined if there are too many similar events. The occurrence is counted
+   * in both cases.
+   */
   correlate(occurrence: Occurrence): Correlated | undefined {
     const { about, type, reason, at } = occurrence;
     const object = [about.kind, about.namespace, about.name, about.uid, about.apiVersion];
@@ -88,7 +94,8 @@ export class EventCorrelator {
 
   #first({ about, type, reason, message, at }: Occurrence): Event {
     const { component, host } = this.#source;
-    // client-go puts the time in nanoseconds here; the lower digits are drawn, so that no two names are the same.
+    // client-go puts the time in nanoseconds here. The lower digits are random, so that no two names are
+    // equal.
     const nanoseconds =
       BigInt(Math.floor(at)) * 1_000_000n + BigInt(Math.floor(this.#random.next() * 1_000_000));
     const suffix = `.${nanoseconds.toString(16)}`;

@@ -1,7 +1,7 @@
 /**
- * Writes v1 Events in the background, one at a time and in order. Recording never throws and never waits: when the
- * API cannot keep up the newest are dropped and their number is logged. Events are news, not state: nothing may
- * depend on one being there.
+ * Writes v1 Events in the background, one at a time and in order. Recording never throws and never waits. If
+ * the API cannot keep up, the newest events are dropped and their number is logged. Events are news, not
+ * state: nothing may depend on the existence of an event.
  */
 
 import { type Event, eventResource } from '../api/core/v1/event.ts';
@@ -28,7 +28,7 @@ export interface EventRecorderOptions extends EventSource {
 }
 
 export interface StoppableEventRecorder extends EventRecorder {
-  /** Accepts no more events, and resolves when the waiting ones are written or 5 s are over. */
+  /** Accepts no more events. Resolves when the waiting events are written or 5 s have passed. */
   stop(): Promise<void>;
 }
 
@@ -37,7 +37,7 @@ export function createEventRecorder(options: EventRecorderOptions): StoppableEve
 }
 
 const maxWaiting = 1_000;
-/** client-go: 12 tries, 10 s apart, while the API cannot be reached. */
+/** Retry limits of client-go: 12 tries, 10 s apart, while the API is unreachable. */
 const maxTries = 12;
 const retryMs = 10_000;
 const flushMs = 5_000;
@@ -66,7 +66,7 @@ class Recorder implements StoppableEventRecorder {
       return;
     }
     this.#waiting.push({ about: aboutObject(about), type, reason, message, at: this.#options.clock.now() });
-    // In a later turn: the caller neither pays for the writing nor sees it fail.
+    // Writing starts in a later turn, so that it neither delays the caller nor fails in the caller.
     this.#writing ??= Promise.resolve().then(() => this.#writeAll());
   }
 
@@ -90,7 +90,7 @@ class Recorder implements StoppableEventRecorder {
     this.#dropped = 0;
   }
 
-  /** Never rejects. */
+  /** Writes one event, with retries. Never rejects. */
   async #write(correlated: Correlated): Promise<void> {
     for (let tries = 1; ; tries++) {
       try {
@@ -100,7 +100,7 @@ class Recorder implements StoppableEventRecorder {
         const waitMs = tries === maxTries || this.#stop.signal.aborted ? undefined : againAfter(error);
         if (waitMs === undefined) {
           const { reason, involvedObject } = correlated.event;
-          // Such as an event about something in a namespace that is going away.
+          // Example: an event about an object in a terminating namespace.
           this.#log.debug('an event was not written', {
             reason,
             about: involvedObject.name,
@@ -122,14 +122,16 @@ class Recorder implements StoppableEventRecorder {
         return;
       }
     } catch (error) {
-      // It has expired, or was never written: write it with all its counts.
+      // The event has expired or was never written: create it with its full count.
       if (!isNotFound(error)) throw error;
     }
     await this.#events.create({ ...event, metadata: { name, namespace } });
   }
 }
 
-/** Milliseconds to wait before it is sent again; undefined when the server has said no. */
+/**
+ * Returns the milliseconds to wait before the event is sent again, or undefined if the server rejected it.
+ */
 function againAfter(error: unknown): number | undefined {
   if (!(error instanceof StatusError)) return retryMs;
   const { code, details } = error.status;

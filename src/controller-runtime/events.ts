@@ -1,4 +1,4 @@
-/** Records v1 Events about objects; repeats of one event become a count. Never throws and never waits. */
+/** Records v1 Events about objects. Repeats of one event become a count. Never throws and never waits. */
 import type { KubeObject } from '../apimachinery/meta.ts';
 
 export interface EventRecorder {

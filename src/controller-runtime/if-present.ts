@@ -1,6 +1,6 @@
 import { isNamespaceTerminating, isNotFound } from '../apimachinery/status-error.ts';
 
-/** For writes to objects that may be deleted by now: resolves to undefined then. */
+/** Resolves to undefined if the object of the write has been deleted. */
 export async function ifPresent<T>(write: Promise<T>): Promise<T | undefined> {
   try {
     return await write;
@@ -10,7 +10,7 @@ export async function ifPresent<T>(write: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** For creations: resolves to undefined in a namespace that is terminating or deleted. */
+/** Resolves to undefined if the namespace of the created object is terminating or deleted. */
 export async function unlessNamespaceEnds<T>(creation: Promise<T>): Promise<T | undefined> {
   try {
     return await creation;

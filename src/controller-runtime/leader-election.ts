@@ -1,12 +1,12 @@
 /**
- * One leader among several processes, by a Lease (client-go tools/leaderelection). A lease is judged by how long
- * ago this process saw it change, never by the times written in it, so clocks need not agree.
+ * Elects one leader among several processes by a Lease (client-go tools/leaderelection). A lease is judged by
+ * how long ago this process saw it change, never by the times written in it, so clocks need not agree.
  *
  * `lead` gets a signal that aborts as soon as leadership is lost or can no longer be proved, which is
- * `renewDeadlineMs` after the last renewal was begun: before any other process may take the lease. A process that was
- * frozen learns that late, so `lead` also gets the number of its term, by which its writes can be refused
- * (storage/term.ts). The lease is released only after `lead` has ended; whoever waits for it watches it, and takes it
- * at once.
+ * `renewDeadlineMs` after the last renewal was begun: before any other process may take the lease. A process
+ * that was frozen detects the loss late. `lead` therefore also gets the number of its term, by which the
+ * store can reject its writes (storage/term.ts). The lease is released only after `lead` has ended.
+ * Candidates watch the lease and take it at once.
  */
 
 import { type Lease, leaseResource } from '../api/coordination/v1/lease.ts';
@@ -22,23 +22,27 @@ import { notAfter } from '../client/resource-version.ts';
 export interface LeaderElectionConfig {
   readonly namespace: string;
   readonly name: string;
-  /** Unique to this process, such as `<host>_<uuid>`. */
+  /** Name that is unique to this process, such as `<host>_<uuid>`. */
   readonly identity: string;
-  /** How long others wait after the last renewal they saw; default 15 s. */
+  /** Milliseconds that candidates wait after the last renewal that they observed; default 15 s. */
   readonly leaseDurationMs?: number;
-  /** How long a leader goes on without a renewal; shorter than the lease. Default 10 s. */
+  /**
+   * Milliseconds that a leader continues without a renewal. Must be shorter than the lease duration; default
+   * 10 s.
+   */
   readonly renewDeadlineMs?: number;
-  /** Between renewals, and between attempts while the server does not answer; default 2 s. */
+  /** Milliseconds between renewals, and between attempts while the server does not answer; default 2 s. */
   readonly retryPeriodMs?: number;
 }
 
 export interface Leadership {
   /**
-   * Greater for each later one, whoever holds it: the resourceVersion of the lease as it was taken. It grows even
-   * when the lease is deleted and made anew, unlike `leaseTransitions`.
+   * Number of the term: the resourceVersion of the lease when it was acquired. Later terms have greater
+   * numbers, whoever holds them. Unlike `leaseTransitions` it grows even if the lease is deleted and created
+   * again.
    */
   readonly term: number;
-  /** Ends it, as when the lease is lost. */
+  /** Ends the leadership in the same way as the loss of the lease. */
   readonly giveUp: (why: string) => void;
 }
 
@@ -48,16 +52,19 @@ export interface LeaderElectionOptions {
   readonly random: Random;
   readonly log: Logger;
   readonly config: LeaderElectionConfig;
-  /** Runs while this process leads and ends soon after its signal aborts. */
+  /** Work of the leader. Must end soon after its signal aborts. */
   readonly lead: (signal: AbortSignal, leadership: Leadership) => Promise<void>;
 }
 
-/** Stands for election, again after each loss, until the signal aborts; then releases the lease. */
+/** Competes for leadership, again after each loss, until the signal aborts; then releases the lease. */
 export async function runLeaderElection(options: LeaderElectionOptions, signal: AbortSignal): Promise<void> {
   await new Elector(options, signal).run();
 }
 
-/** Candidates that learn of a free lease together do not ask for it together: each waits up to this long. */
+/**
+ * Maximum delay of a candidate that sees a free lease, so that candidates do not request it at the same
+ * moment.
+ */
 const spreadMs = 200;
 
 type Attempt =
@@ -72,11 +79,11 @@ class Elector {
   readonly #log: Logger;
   #observed: Lease | undefined;
   #observedAt = 0;
-  /** The newest resourceVersion seen, of the lease or of its deletion. */
+  /** Newest resourceVersion seen, either of the lease or of its deletion. */
   #version = '';
-  /** Ends waiting for the lease. */
+  /** Ends the wait for the lease. */
   #freed: (() => void) | undefined;
-  /** The last one that was begun. */
+  /** Renewal that was begun last. */
   #renewal: Promise<unknown> = Promise.resolve();
 
   constructor(options: LeaderElectionOptions, signal: AbortSignal) {
@@ -100,10 +107,10 @@ class Elector {
     while (!this.#signal.aborted) {
       const begun = this.#options.clock.now();
       const attempt = await orAborted(this.#attempt(), this.#signal);
-      // An answer that came too late says that it had the lease, not that it has it.
+      // A late answer proves that this process had the lease, not that it still has it.
       const isProved = this.#options.clock.now() < begun + this.#config.renewDeadlineMs;
       if (attempt?.held && isProved) await this.#lead(begun, attempt.term);
-      // Also after leading: the reason why it ended may still hold.
+      // The wait also follows a leadership, because the reason for its end may persist.
       if (attempt && !attempt.held && attempt.lost) await this.#untilFree();
       else await this.#pause();
     }
@@ -122,7 +129,7 @@ class Elector {
     return runReflector(options, this.#signal);
   }
 
-  /** Waits until the lease has no holder, or one that did not renew it in time. */
+  /** Waits until the lease has no holder or its holder has not renewed it in time. */
   async #untilFree(): Promise<void> {
     const { clock, random } = this.#options;
     const over = new AbortController();
@@ -138,7 +145,10 @@ class Elector {
     await sleep(clock, random.next() * spreadMs, this.#signal).catch(() => undefined);
   }
 
-  /** client-go waits up to 1.2 times longer between attempts to acquire, so that candidates do not collide. */
+  /**
+   * Waits between attempts to acquire. client-go waits up to 1.2 times longer, so that candidates do not
+   * collide.
+   */
   async #pause(): Promise<void> {
     const { clock, random } = this.#options;
     const ms = this.#config.retryPeriodMs * (1 + random.next() * 1.2);
@@ -159,7 +169,10 @@ class Elector {
     await this.#release();
   }
 
-  /** A renewal under way would make the release a conflict, or take the lease again after it. One that hangs is not waited for. */
+  /**
+   * Waits for a renewal in progress, which would make the release a conflict or acquire the lease again after
+   * it. The wait ends after `retryPeriodMs`, in case the renewal hangs.
+   */
   async #untilRenewed(): Promise<void> {
     const over = new AbortController();
     const patience = sleep(this.#options.clock, this.#config.retryPeriodMs, over.signal).catch(
@@ -169,7 +182,7 @@ class Elector {
     over.abort();
   }
 
-  /** Leading has ended when `lead` ends, also when it ends on its own. */
+  /** Runs `lead` and ends the leadership when it returns, including a return of its own accord. */
   async #work(leading: AbortController, term: number): Promise<void> {
     const giveUp = (why: string) => {
       if (leading.signal.aborted) return;
@@ -185,7 +198,7 @@ class Elector {
     }
   }
 
-  /** Renews until `leading` aborts, or aborts it when leadership is lost: then the answer is true. */
+  /** Renews the lease until `leading` aborts. Aborts `leading` and returns true if leadership is lost. */
   async #renew(leading: AbortController, acquiredAt: number): Promise<boolean> {
     const { clock } = this.#options;
     const { retryPeriodMs, renewDeadlineMs } = this.#config;
@@ -200,7 +213,7 @@ class Elector {
       clock.after(since + renewDeadlineMs - clock.now(), () =>
         lose('the lease could not be renewed in time'),
       );
-    // Set apart from the attempts, so that one that hangs cannot outlive it.
+    // The deadline is separate from the attempts, so that an attempt that hangs cannot outlive it.
     let timer = deadline(acquiredAt);
     while (!leading.signal.aborted) {
       await sleep(clock, retryPeriodMs, leading.signal).catch(() => undefined);
@@ -218,12 +231,15 @@ class Elector {
     return lost;
   }
 
-  /** Never rejects. `lost`: another process holds the lease, which ends a leadership at once. */
+  /**
+   * Acquires or renews the lease. Never rejects. `lost`: another process holds the lease, which ends a
+   * leadership at once.
+   */
   async #attempt(): Promise<Attempt> {
     try {
       return await this.#acquireOrRenew();
     } catch (error) {
-      // Another process wrote first: whether it holds the lease decides.
+      // Another process wrote first; the second attempt shows whether that process holds the lease.
       if (!isConflict(error) && !isAlreadyExists(error)) return this.#notHeld(error);
       if (this.#signal.aborted) return this.#notHeld(error);
     }
@@ -288,7 +304,10 @@ class Elector {
     }
   }
 
-  /** A version may arrive twice and late, by a read and by the watch: only a newer one counts. */
+  /**
+   * Records a version of the lease. A version may arrive twice and late, by a read and by the watch; only a
+   * newer version is recorded.
+   */
   #observe(lease: Lease): void {
     const { resourceVersion } = lease.metadata;
     if (notAfter(resourceVersion, this.#version)) return;
@@ -328,7 +347,7 @@ class Elector {
   }
 }
 
-/** Undefined when the signal aborts first; what the promise becomes then is of no interest. */
+/** Resolves to undefined if the signal aborts first; the later outcome of the promise is ignored. */
 function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
     const unlink = onAbort(signal, () => resolve(undefined));

@@ -1,7 +1,8 @@
 /**
- * Runs a set of controllers over one set of informers: builds them, starts the informers once, waits for their
- * first list and runs all. A controller that breaks is logged and started again with back-off; the others and the
- * process go on. With leader election a manager is what runs for one term: nothing of an earlier one is remembered.
+ * Runs a set of controllers over one set of informers: builds the controllers, starts the informers once,
+ * waits for their first list and runs all controllers. A controller that fails is logged and started again
+ * with back-off; the other controllers and the process continue. With leader election a manager runs for one
+ * term and keeps no state of an earlier term.
  */
 
 import type { Kinds } from '../apimachinery/kind-set.ts';
@@ -17,9 +18,9 @@ export interface ManagerOptions extends ControllerContext {
 }
 
 export interface Manager {
-  /** Before `run`. */
+  /** Adds a controller. Must be called before `run`. */
   add(factory: ControllerFactory): void;
-  /** Resolves after the signal has aborted and every reconcile under way, and every reflector, has ended. */
+  /** Resolves after the signal has aborted and every running reconcile and reflector has ended. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -33,7 +34,7 @@ export function createManager(options: ManagerOptions): Manager {
     },
 
     async run(signal) {
-      // One may come while the caches are read.
+      // A kind may be added while the caches are filled.
       const known = options.kinds.stored;
       const nextPiece = inTurns(options.clock);
       const controllers = factories.flatMap((factory) =>
@@ -55,7 +56,9 @@ export function createManager(options: ManagerOptions): Manager {
   };
 }
 
-/** A controller that cannot be built is left out: the others are of use without it. */
+/**
+ * Builds one controller. A controller that cannot be built is logged and omitted; the others run without it.
+ */
 function build(factory: ControllerFactory, options: ManagerOptions, log: Logger): readonly Controller[] {
   try {
     const controller = new Controller(factory(options), options, options.controller);
@@ -70,7 +73,10 @@ function build(factory: ControllerFactory, options: ManagerOptions, log: Logger)
   }
 }
 
-/** Watches kinds that come after those `known`, and no longer those that went. Returns the function that ends it. */
+/**
+ * Follows kinds added after those in `known`, and stops following removed kinds. Returns a function that ends
+ * this.
+ */
 function followKinds(
   controllers: readonly Controller[],
   known: Kinds['stored'],
@@ -83,7 +89,7 @@ function followKinds(
     before = kinds.stored;
     for (const controller of controllers) controller.followKinds();
     for (const kind of gone) informers.forget(kind);
-    // It rejects only when the signal aborts, which ends everything here.
+    // The promise rejects only when the signal aborts, which ends everything here.
     informers.start(signal).catch(() => undefined);
   };
   const unfollow = kinds.onChange(follow);
@@ -108,7 +114,7 @@ async function keepRunning(
         error: errorMessage(error),
         retryMs,
       });
-      // Rejects only when the signal aborts, which ends the loop.
+      // The promise rejects only when the signal aborts, which ends the loop.
       await sleep(clock, retryMs, signal).catch(() => undefined);
     }
   }

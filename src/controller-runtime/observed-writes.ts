@@ -1,10 +1,10 @@
 /**
- * Safety against a cache that lags behind one's own writes: a controller does not decide on a key again until
- * its informer has shown every write the controller made for that key. The part of upstream's expectations,
- * but per object and by resourceVersion, so that nothing is counted twice or missed.
+ * Protects a controller from a cache that lags behind its own writes: a controller does not act on a key
+ * again until its informer has shown every write that the controller made for that key. Replaces upstream's
+ * expectations, but per object and by resourceVersion, so that nothing is counted twice or missed.
  *
- * An object that was made and removed inside a gap of the watch is never shown; such a write is looked up on
- * the server after a while, so no key waits forever.
+ * An object that was created and deleted inside a gap of the watch is never shown. Such a write is looked up
+ * on the server after `verifyAfter`, so that no key waits forever.
  */
 import { isTerminating, type KubeObject, type ObjectKey, objectKey } from '../apimachinery/meta.ts';
 import type { ResourceRef } from '../apimachinery/resource-definition.ts';
@@ -40,17 +40,20 @@ export class ObservedWrites<T extends KubeObject> {
     });
   }
 
-  /** Call with the server's answer to a create or an update made for `owner`. */
+  /** Records the server's answer to a create or an update made for `owner`. */
   written(owner: ObjectKey, object: T, now: number): void {
     this.#expect({ owner, object, deleted: false, since: now });
   }
 
-  /** Call after the server accepted the deletion of `object`. */
+  /** Records that the server accepted the deletion of `object`. */
   removed(owner: ObjectKey, object: T, now: number): void {
     this.#expect({ owner, object, deleted: true, since: now });
   }
 
-  /** Whether the cache shows all that was written for `owner`; when not, an event or `verifyAfter` will tell. */
+  /**
+   * Returns true if the cache shows all writes made for `owner`. Otherwise an event, or a call after
+   * `verifyAfter`, will show them.
+   */
   async settled(owner: ObjectKey, now: number): Promise<boolean> {
     for (const write of [...(this.#byOwner.get(owner) ?? [])])
       if (now - write.since >= verifyAfter) await this.#verify(write, now);
@@ -84,17 +87,23 @@ export class ObservedWrites<T extends KubeObject> {
   async #verify(write: Write, now: number): Promise<void> {
     const { name, namespace, uid } = write.object.metadata;
     const live = await ifPresent(this.#client.resource(this.#kind).get(name, namespace));
-    // What the cache has of one that is gone is old: the news of its end is still to come.
+    // The cached version of a deleted object is old; its deletion event is still to come.
     const isCached = this.#lister.get(objectKey(write.object))?.metadata.uid === uid;
     if (live?.metadata.uid === uid || isCached) write.since = now;
     else this.#forget(uid);
   }
 }
 
-/** A write that takes the last finalizer off ends the object, which the cache has shown before: its end may be known before the answer. */
+/**
+ * Returns true if the write deletes the object, because it removes the last finalizer. The cache has shown
+ * the object before. The deletion may be observed before the answer to the write arrives.
+ */
 const isLast = (object: KubeObject) => isTerminating(object) && !object.metadata.finalizers?.length;
 
-/** resourceVersion is the store's revision: a number that grows with every write. */
+/**
+ * Returns true if `seen` shows the write. A resourceVersion is the store's revision: a number that grows with
+ * every write.
+ */
 function shows(seen: KubeObject, write: Write): boolean {
   if (seen.metadata.uid !== write.object.metadata.uid) return true;
   if (write.deleted) return isTerminating(seen);

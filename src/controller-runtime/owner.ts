@@ -1,14 +1,15 @@
-/** From an object to the keys of what should be reconciled for it. */
+/** Maps an object to the keys that must be reconciled for it. */
 import { controllerOf, type KubeObject, type ObjectKey, objectKey } from '../apimachinery/meta.ts';
 
 export type KeyFunction = (object: KubeObject) => readonly ObjectKey[];
 
-/** The object itself. */
+/** Returns the key of the object itself. */
 export const ownKey: KeyFunction = (object) => [objectKey(object)];
 
 /**
- * The owner that controls the object, when it is of this kind: `watched(podResource, ownedBy('ReplicaSet'))`.
- * The owner is looked for in the object's namespace; say `clusterScoped` when the owner has none.
+ * Returns the key of the controlling owner if it is of this kind: `watched(podResource,
+ * ownedBy('ReplicaSet'))`. The owner is looked up in the object's namespace; set `clusterScoped` if the owner
+ * has no namespace.
  */
 export function ownedBy(kind: string, options: { readonly clusterScoped?: boolean } = {}): KeyFunction {
   return (object) => {
@@ -20,8 +21,9 @@ export function ownedBy(kind: string, options: { readonly clusterScoped?: boolea
 }
 
 /**
- * For `informer.addIndex(controllerIndex, byController)`: the objects that one owner controls, at `byIndex(controllerIndex,
- * controlledBy(owner))`. Those of its own namespace: whoever writes another namespace may write any uid into a reference.
+ * Index of the objects that one owner controls: `informer.addIndex(controllerIndex, byController)`, read by
+ * `byIndex(controllerIndex, controlledBy(owner))`. It holds only objects of the owner's namespace, because
+ * clients with write access to another namespace may write any uid into a reference there.
  */
 export const controllerIndex = 'controller';
 

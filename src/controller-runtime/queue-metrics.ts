@@ -1,17 +1,20 @@
-/** What work queues are measured as, under client-go's names (util/workqueue/metrics.go): adds, waits, work, and what takes long. */
+/**
+ * Metrics of work queues under client-go's names (util/workqueue/metrics.go): adds, waiting time, work time
+ * and long-running work.
+ */
 import { exponentialBounds, type Family, type Sample } from '../base/exposition.ts';
 import { Counter, Gauge, Histogram } from '../base/metrics/instruments.ts';
 import type { Registry } from '../base/metrics/registry.ts';
 
-/** What is asked of a queue when the page is read. Seconds. */
+/** State of a queue, read when the metrics page is read. Times are in seconds. */
 export interface QueueState {
   readonly depth: number;
-  /** Of all that is being worked on, together. */
+  /** Sum over all keys that are being worked on. */
   readonly unfinished: number;
   readonly longest: number;
 }
 
-/** What a queue tells as it happens. Seconds. */
+/** Callbacks of a queue. Times are in seconds. */
 export interface QueueObserver {
   added(): void;
   taken(waited: number): void;
@@ -50,7 +53,7 @@ export class QueueMetrics {
     registry.collect(() => this.#families());
   }
 
-  /** The queue of a controller; the one before of that name is told of no more. */
+  /** Registers the queue of a controller. A later queue of the same name replaces the earlier one. */
   observe(name: string, state: () => QueueState): QueueObserver {
     this.#states.set(name, state);
     const [adds, retries] = [this.#adds.with(name), this.#retries.with(name)];
@@ -85,7 +88,9 @@ export class QueueMetrics {
   }
 }
 
-/** Whether this process leads, by the name of the lease (client-go tools/leaderelection/metrics.go). */
+/**
+ * Gauge of whether this process leads, by the name of the lease (client-go tools/leaderelection/metrics.go).
+ */
 export class LeaderMetrics {
   readonly #status: Gauge<readonly ['name']>;
 

@@ -1,7 +1,7 @@
-/** Keys to hand out: the most urgent first, the oldest first among equals. */
+/** Keys that are ready to be handed out: the most urgent first, the oldest first among equals. */
 export class ReadyKeys<K> {
   readonly #urgencyOf: (key: K) => number;
-  /** The urgencies that there are now, ascending. */
+  /** Urgencies of the present keys, ascending. */
   readonly #levels: number[] = [];
   readonly #byLevel = new Map<number, Set<K>>();
   #size = 0;
@@ -14,7 +14,7 @@ export class ReadyKeys<K> {
     return this.#size;
   }
 
-  /** A key that is not there yet; its urgency is asked for now. */
+  /** Adds a key, which must not be present yet. The urgency is computed now. */
   add(key: K): void {
     const level = this.#urgencyOf(key);
     this.#size++;
@@ -23,7 +23,7 @@ export class ReadyKeys<K> {
     else this.#open(level, key);
   }
 
-  /** Removes and returns the next key; undefined when there is none. */
+  /** Removes and returns the next key, or undefined if there is none. */
   take(): K | undefined {
     const level = this.#levels.at(-1);
     const equals = level === undefined ? undefined : this.#byLevel.get(level);

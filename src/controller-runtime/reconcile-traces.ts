@@ -1,11 +1,14 @@
-/** Reconciles as spans of the trace in which their object was written: those that wrote something, with how long the key had waited. */
+/**
+ * Records reconciles as spans of the trace in which their object was written. Only reconciles that wrote
+ * something are kept, with the time that the key had waited.
+ */
 import type { KubeObject, ObjectKey } from '../apimachinery/meta.ts';
 import { traceNoteOf } from '../apimachinery/trace-note.ts';
 import type { Clock } from '../base/clock.ts';
 import { during } from '../base/tracing/current-span.ts';
 import type { Tracer } from '../base/tracing/span.ts';
 
-/** Keys of which it is known since when they wait. */
+/** Maximum number of keys whose time of enqueueing is recorded. */
 const mostQueued = 10_000;
 
 export class ReconcileTraces {
@@ -26,7 +29,7 @@ export class ReconcileTraces {
       if (!this.#since.has(key) && this.#since.size < mostQueued) this.#since.set(key, now);
   }
 
-  /** `object` is what the key stands for, where there is one. */
+  /** Runs `work` in a span. `object` is the object of the key, if it exists. */
   during<T>(key: ObjectKey, object: KubeObject | undefined, work: () => Promise<T>): Promise<T> {
     const begun = this.#clock.monotonic();
     const since = this.#since.get(key) ?? begun;

@@ -1,14 +1,20 @@
 /**
- * The same for each of very many objects, such as the dependents of one that is gone: not all at once, since that would be one turn of
- * the event loop, in which nobody else is answered.
+ * Applies the same work to very many objects, such as the dependents of a deleted object. The work is not
+ * started all at once, because that would be one turn of the event loop, in which no other work proceeds.
  */
 import type { Clock } from '../base/clock.ts';
 import { inTurns } from './turns.ts';
 
-/** More at once would not be done sooner: the store syncs what comes together to the disk at one go. */
+/**
+ * Maximum number of items in progress. A larger number would not be faster, because the store syncs
+ * concurrent writes to the disk together.
+ */
 export const atOnce = 64;
 
-/** Like Promise.allSettled, in the order of the items; a few begin at a time, and others get their turn. */
+/**
+ * Works like Promise.allSettled, with results in the order of the items. A few items start at a time, so that
+ * other work gets its turn.
+ */
 export async function settleAll<T, R>(
   clock: Clock,
   items: readonly T[],
@@ -27,7 +33,10 @@ export async function settleAll<T, R>(
   return results;
 }
 
-/** Each on its own: one that fails does not keep the others. Rejects with what the first of the items failed with. */
+/**
+ * Works on every item, even if some fail. Rejects with the error of the first item that failed, in item
+ * order.
+ */
 export async function doAll<T>(
   clock: Clock,
   items: readonly T[],

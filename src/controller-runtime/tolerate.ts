@@ -1,4 +1,6 @@
-/** The result of the call; undefined when it fails with one of the tolerated errors, such as isAlreadyExists. */
+/**
+ * Returns the result of the call, or undefined if it fails with a tolerated error, such as isAlreadyExists.
+ */
 export async function tolerate<T>(
   call: Promise<T>,
   ...kinds: readonly ((error: unknown) => boolean)[]

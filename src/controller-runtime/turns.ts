@@ -1,9 +1,12 @@
-/** Work in one thread is done piece after piece, and after some milliseconds of it everybody else gets a turn. */
+/** Milliseconds of work in one thread after which the rest of the process gets a turn. */
 import { type Clock, nextTurn } from '../base/clock.ts';
 
 const turnMs = 10;
 
-/** Resolves after all that asked before, when the caller may work at once: for some milliseconds, or until it waits for something. */
+/**
+ * Resolves after all earlier callers, when the caller may work at once: for some milliseconds, or until it
+ * waits.
+ */
 export type NextPiece = () => Promise<void>;
 
 export function inTurns(clock: Clock): NextPiece {

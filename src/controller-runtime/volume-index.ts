@@ -1,4 +1,7 @@
-/** Volumes by what claims ask for, so that nobody who looks for one walks over all: for who binds them, and for the scheduler. */
+/**
+ * Indexes volumes by class and by claim, so that the volume binder and the scheduler need not scan all
+ * volumes.
+ */
 import type { PersistentVolume, PersistentVolumeClaim } from '../api/core/v1/types.gen.ts';
 import { claimKeyOf } from '../api/core/v1/volume-binding.ts';
 import { className } from '../api/core/v1/volume-columns.ts';
@@ -15,14 +18,14 @@ const claimsOf = (volume: PersistentVolume) => {
 };
 
 export interface VolumeIndex {
-  /** Those of the claim's class, and those that are for the claim. */
+  /** Returns the volumes of the claim's class and the volumes reserved for the claim. */
   candidates(claim: PersistentVolumeClaim): readonly PersistentVolume[];
   ofClass(name: string): readonly PersistentVolume[];
-  /** Those that are for the claim with that key. */
+  /** Returns the volumes reserved for the claim with that key. */
   ofClaim(key: ObjectKey): readonly PersistentVolume[];
 }
 
-/** Before the informer starts. */
+/** Adds the indexes. Must be called before the informer starts. */
 export function indexVolumes(informer: Informer<PersistentVolume>): VolumeIndex {
   informer.addIndex(byClass, classesOf);
   informer.addIndex(byClaim, claimsOf);

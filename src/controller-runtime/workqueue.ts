@@ -1,14 +1,14 @@
 /**
- * Keys waiting to be worked on (client-go util/workqueue). Invariants: a key waits at most once; a key that is
- * worked on is never handed out again until it is done; a key added meanwhile is handed out once more after that,
- * so no change is lost.
+ * Queue of keys waiting to be worked on (client-go util/workqueue). Invariants: a key waits at most once; a
+ * key that is worked on is never handed out again until it is done; a key added in the meantime is handed out
+ * once more after that, so no change is lost.
  */
 import { type BackoffOptions, backoffMs } from '../base/backoff.ts';
 import type { Clock, Timer } from '../base/clock.ts';
 import { type QueueObserver, type QueueState, unobserved } from './queue-metrics.ts';
 import { ReadyKeys } from './ready-keys.ts';
 
-/** client-go's: 5 ms after the first failure of a key, 1000 s at most. */
+/** Back-off of client-go: 5 ms after the first failure of a key, at most 1000 s. */
 const usualBackoff: BackoffOptions = { initialMs: 5, maxMs: 1_000_000 };
 
 interface Waiting {
@@ -19,11 +19,11 @@ interface Waiting {
 export class WorkQueue<K> {
   readonly #clock: Clock;
   readonly #backoff: BackoffOptions;
-  /** Keys to hand out; none of them is in #processing. */
+  /** Keys that can be handed out; none of them is in #processing. */
   readonly #ready: ReadyKeys<K>;
-  /** Keys that were added and not handed out since, and when. */
+  /** Keys that were added and not handed out since, with the time of addition. */
   readonly #dirty = new Map<K, number>();
-  /** And since when. */
+  /** Keys that are being worked on, with the time of the start. */
   readonly #processing = new Map<K, number>();
   readonly #delayed = new Map<K, Waiting>();
   readonly #failures = new Map<K, number>();
@@ -31,19 +31,19 @@ export class WorkQueue<K> {
   #observer = unobserved;
   #down = false;
 
-  /** Keys of a higher urgency are handed out first; default: all are alike. */
+  /** Keys with a higher urgency are handed out first; default: all are equal. */
   constructor(clock: Clock, backoff: Partial<BackoffOptions> = {}, urgencyOf?: (key: K) => number) {
     this.#clock = clock;
     this.#backoff = { ...usualBackoff, ...backoff };
     this.#ready = new ReadyKeys(urgencyOf);
   }
 
-  /** Tells it what happens from now on. */
+  /** Reports all later changes to the observer. */
   observedBy(observer: QueueObserver): void {
     this.#observer = observer;
   }
 
-  /** How it is now. */
+  /** Returns the current state. */
   get state(): QueueState {
     const now = this.#clock.monotonic();
     const took = [...this.#processing.values()].map((begun) => (now - begun) / 1000);
@@ -54,7 +54,7 @@ export class WorkQueue<K> {
     };
   }
 
-  /** Keys that could be handed out now. */
+  /** Number of keys that could be handed out now. */
   get length(): number {
     return this.#ready.size;
   }
@@ -63,7 +63,7 @@ export class WorkQueue<K> {
     this.addAll([key]);
   }
 
-  /** All are there before the first is handed out. */
+  /** Adds all keys before the first is handed out. */
   addAll(keys: Iterable<K>): void {
     if (this.#down) return;
     const now = this.#clock.monotonic();
@@ -76,7 +76,7 @@ export class WorkQueue<K> {
     this.#handOut();
   }
 
-  /** Adds the key in `ms` milliseconds; when it waits already, at the earlier of both times. */
+  /** Adds the key in `ms` milliseconds. If it is already delayed, the earlier of both times applies. */
   addAfter(key: K, ms: number): void {
     if (this.#down) return;
     if (!(ms > 0)) {
@@ -94,7 +94,10 @@ export class WorkQueue<K> {
     this.#delayed.set(key, { at, timer });
   }
 
-  /** Adds the key after a delay that grows with its failures since `forget`. Returns the delay. */
+  /**
+   * Adds the key after a delay that grows with its failures since `forget`. Returns the delay in
+   * milliseconds.
+   */
   addRateLimited(key: K): number {
     const failures = this.failures(key) + 1;
     this.#failures.set(key, failures);
@@ -104,7 +107,7 @@ export class WorkQueue<K> {
     return ms;
   }
 
-  /** The key succeeded, or is given up: its next failure counts as the first. */
+  /** Resets the failures of a key that succeeded or is given up. */
   forget(key: K): void {
     this.#failures.delete(key);
   }
@@ -113,7 +116,10 @@ export class WorkQueue<K> {
     return this.#failures.get(key) ?? 0;
   }
 
-  /** Waits for a key; every key got must be given to `done`. Undefined: the queue was shut down. */
+  /**
+   * Waits for a key. The caller must pass every received key to `done`. Resolves to undefined after
+   * `shutDown`.
+   */
   get(): Promise<K | undefined> {
     return new Promise((resolve) => {
       if (this.#down) {
@@ -134,7 +140,7 @@ export class WorkQueue<K> {
     this.#handOut();
   }
 
-  /** Drops what waits and lets every `get` resolve. What is being worked on is not touched. */
+  /** Drops the waiting keys and lets every `get` resolve. Keys that are being worked on are not affected. */
   shutDown(): void {
     this.#down = true;
     for (const { timer } of this.#delayed.values()) timer.cancel();

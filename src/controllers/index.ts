@@ -1,6 +1,7 @@
 /**
- * Every controller of the control plane; a new one is one file and one line here, with the account whose roles say what it may do,
- * and the name that its events bear in Kubernetes, where that is another.
+ * List of all controllers of the control plane. A new controller is one file and one line here, with the
+ * account whose roles authorize it, and the name under which it records events in Kubernetes if that name
+ * differs.
  */
 import type { SignSecretToken } from '../base/account-token.ts';
 import type { ReadCertificateRequest, SignCertificateRequest } from '../base/certificate-request.ts';
@@ -56,33 +57,36 @@ import { replicationController } from './workloads/replicas/replication-controll
 import { statefulSetController } from './workloads/stateful/stateful-set.ts';
 
 export interface ControllersOptions extends WorkflowOptions {
-  /** The range of all pods, such as 10.244.0.0/16. */
+  /** IP range of all pods, such as 10.244.0.0/16. */
   readonly clusterCidr: string;
-  /** The range of all Services, such as 10.96.0.0/16. */
+  /** IP range of all Services, such as 10.96.0.0/16. */
   readonly serviceCidr: string;
-  /** Such as `cluster.local`. */
+  /** Domain of the cluster, such as `cluster.local`. */
   readonly clusterDomain: string;
-  /** The node of this very process: nobody needs to approve it, and it is shown as the control plane. */
+  /** Node of this process. It needs no approval and is shown as the control plane. */
   readonly ownNode?: string;
-  /** Milliseconds of silence after which a node is lost; default 40 s. */
+  /** Milliseconds without a heartbeat after which a node is lost; default 40 s. */
   readonly nodeGracePeriodMs?: number;
-  /** Milliseconds for which an Event is kept after it has last happened; default an hour. */
+  /** Milliseconds that an Event is kept after its last occurrence; default one hour. */
   readonly eventTtlMs?: number;
-  /** Whether machines with a bootstrap token join at once. */
+  /** Decides whether machines with a bootstrap token join at once. */
   readonly nodeApproval: NodeApproval;
   readonly certificates: {
     readonly read: ReadCertificateRequest;
     readonly sign: SignCertificateRequest;
-    /** The certificate of the cluster's authority, in PEM. */
+    /** Certificate of the cluster's certificate authority, in PEM. */
     readonly authority: string;
   };
   readonly signSecretToken: SignSecretToken;
   readonly autoscaling?: AutoscalingOptions;
-  /** Of functions; without them Functions have no instances. */
+  /** Images of function runtimes; without them Functions have no instances. */
   readonly runtimeImages?: RuntimeImages;
-  /** Without them Triggers do nothing. */
+  /** Options of the trigger controller; without them Triggers do nothing. */
   readonly triggers?: TriggerOptions;
-  /** How many instances of a runtime wait in a namespace that has functions of it; default none. */
+  /**
+   * Number of instances of a runtime that wait in each namespace with functions of that runtime; default
+   * none.
+   */
   readonly warmPool?: number;
 }
 

@@ -1,4 +1,4 @@
-/** What a pod asks of the pods around it: terms of affinity and anti-affinity, read once. Pure. */
+/** Parses a pod's affinity and anti-affinity to other pods into terms, once per pod. Pure. */
 import type { Pod } from '../api/core/v1/pod.ts';
 import type { PodAffinityTerm } from '../api/core/v1/types.gen.ts';
 import {
@@ -10,12 +10,12 @@ import {
 } from '../apimachinery/labels.ts';
 import { queryId } from './query-id.ts';
 
-/** Which pods are meant. */
+/** Selects pods by namespace and labels. */
 export interface PodMatcher {
-  /** One text for all that mean the same pods. */
+  /** Identifier that is equal for matchers of the same pods. */
   readonly id: string;
   readonly namespaces: readonly string[];
-  /** Besides those namespaces, all whose labels match. */
+  /** Selects further namespaces by their labels, in addition to `namespaces`. */
   readonly namespaceSelector: Selector;
   readonly selector: Selector;
 }
@@ -29,7 +29,7 @@ export interface WeightedTerm {
   readonly weight: number;
 }
 
-/** A term that names no namespace means the pod's own. */
+/** Returns the term. A term without a namespace refers to the pod's own. */
 export function affinityTerm(term: PodAffinityTerm, ownNamespace: string): AffinityTerm {
   const { namespaces: named = [], namespaceSelector, labelSelector, topologyKey } = term;
   const namespaces = named.length === 0 && !namespaceSelector ? [ownNamespace] : [...new Set(named)].sort();
@@ -42,7 +42,7 @@ export function affinityTerm(term: PodAffinityTerm, ownNamespace: string): Affin
   };
 }
 
-/** The pods of one namespace that a selector picks. */
+/** Returns the matcher of the pods of one namespace that a selector selects. */
 export const podsOf = (namespace: string, selector: Selector): PodMatcher => ({
   id: queryId([[namespace], null, selector]),
   namespaces: [namespace],

@@ -1,9 +1,9 @@
-/** What happens in a cluster, as far as it can help a pod that waits. Pure data. */
+/** Events in the cluster that may help a waiting pod. Pure data. */
 import type { Node } from '../api/core/v1/node.ts';
 import { deepEqual } from '../apimachinery/equality.ts';
 import type { NodeInfo, PodInfo } from './framework.ts';
 
-/** What of a node matters to plugins: a heartbeat is no change. */
+/** Changes of a node that are relevant to plugins; a heartbeat is no change. */
 export type NodeChange = 'labels' | 'taints' | 'readiness' | 'cordon' | 'allocatable';
 
 export function nodeChanges(before: Node, now: Node): ReadonlySet<NodeChange> {
@@ -19,7 +19,10 @@ export function nodeChanges(before: Node, now: Node): ReadonlySet<NodeChange> {
   return new Set(changes.filter(([, old, next]) => !deepEqual(old, next)).map(([change]) => change));
 }
 
-/** The node of which the event makes one that may take pods that it did not: it is new, or has changed in one of these. */
+/**
+ * Returns the node if the event may make it accept more pods: the node is new, or one of these properties
+ * changed.
+ */
 export const changedNode = (event: ClusterEvent, ...of: readonly NodeChange[]): NodeInfo | undefined => {
   if (event.kind === 'nodeAdded') return event.node;
   if (event.kind !== 'nodeChanged') return undefined;
@@ -30,7 +33,7 @@ export type ClusterEvent =
   | { readonly kind: 'nodeAdded'; readonly node: NodeInfo }
   | { readonly kind: 'nodeChanged'; readonly node: NodeInfo; readonly changed: ReadonlySet<NodeChange> }
   | { readonly kind: 'nodeRemoved'; readonly before: Node }
-  /** A pod has a node now, be it assumed. */
+  /** A pod has got a node, possibly only assumed. */
   | { readonly kind: 'podPlaced'; readonly pod: PodInfo; readonly nodeName: string }
   /** A pod has left its node, which may be gone. */
   | {
@@ -39,7 +42,7 @@ export type ClusterEvent =
       readonly nodeName: string;
       readonly node: NodeInfo | undefined;
     }
-  /** A pod with a node has other labels, asks for other amounts, or is about to go. */
+  /** A placed pod has other labels or other requests, or is terminating. */
   | {
       readonly kind: 'podChanged';
       readonly pod: PodInfo;
@@ -47,8 +50,8 @@ export type ClusterEvent =
       readonly nodeName: string;
       readonly node: NodeInfo | undefined;
     }
-  /** A pod that waited for room on a node waits there no more. */
+  /** A pod no longer waits for room on the node. */
   | { readonly kind: 'nominationEnded'; readonly nodeName: string; readonly node: NodeInfo | undefined }
   | { readonly kind: 'namespaceChanged'; readonly namespace: string }
-  /** A claim, a volume or a class of storage. */
+  /** A claim, a volume or a StorageClass has changed. */
   | { readonly kind: 'storageChanged' };

@@ -1,4 +1,4 @@
-/** What the scheduler reads of other kinds than pods and nodes, from the informers. */
+/** Reads objects other than pods and nodes for the scheduler, from the informers. */
 import { replicaSetResource } from '../api/apps/v1/replica-set.ts';
 import { statefulSetResource } from '../api/apps/v1/stateful-set.ts';
 import { namespaceResource } from '../api/core/v1/namespace.ts';
@@ -24,7 +24,7 @@ import type { Snapshot, Sources } from './snapshot.ts';
 
 export interface ClusterSources extends Sources {
   budgets(): readonly Budget[];
-  /** Tells the snapshot of what changes among them. */
+  /** Reports changes of these objects to the snapshot. */
   follow(snapshot: Snapshot): void;
 }
 

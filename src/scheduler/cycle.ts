@@ -1,4 +1,4 @@
-/** One pod's look at the nodes: what its plugins have worked out, and which nodes they let it have. */
+/** Scheduling cycle of one pod: the state of its plugins, and the nodes that they accept. */
 import type { Cluster, NodeInfo, Plugin, PodInfo, Rejection, Trial } from './framework.ts';
 import { NodeState } from './node-state.ts';
 
@@ -12,9 +12,9 @@ export class Cycle {
   readonly pod: PodInfo;
   readonly #cluster: Cluster;
   readonly #active: readonly Active[];
-  /** The same in the order in which it is found out soonest that a node does not fit. */
+  /** Active plugins, ordered so that an unsuitable node is detected early. */
   readonly #order: Active[];
-  /** Names of the only nodes that can do; undefined for all. */
+  /** Names of the only suitable nodes; undefined for all. */
   readonly nodes: readonly string[] | undefined;
 
   private constructor(
@@ -30,7 +30,7 @@ export class Cycle {
     this.nodes = nodes;
   }
 
-  /** Asks every PreFilter. Returns why no node will do where one says so. */
+  /** Runs every PreFilter. Returns the rejection if one plugin rejects all nodes. */
   static begin(pod: PodInfo, cluster: Cluster, plugins: readonly Plugin[]): Cycle | Rejection {
     const active: Active[] = [];
     let nodes: readonly string[] | undefined;
@@ -46,7 +46,7 @@ export class Cycle {
     return new Cycle(pod, cluster, active, nodes);
   }
 
-  /** Every reason of every plugin. */
+  /** Returns all rejections of all plugins. */
   rejections(node: NodeInfo): readonly Rejection[] {
     let own: readonly Rejection[] = [];
     for (const { filter, state } of this.#active) {
@@ -56,13 +56,13 @@ export class Cycle {
     return own.length > 0 ? own : this.#besideNominated(node);
   }
 
-  /** The same as having no rejections, without looking for all of them. */
+  /** Returns true if there are no rejections, without collecting all of them. */
   fits(node: NodeInfo): boolean {
     const order = this.#order;
     for (let index = 0; index < order.length; index++) {
       const active = order[index] as Active;
       if (active.filter(this.pod, node, active.state).length === 0) continue;
-      // Who refuses this node most likely refuses the next one, too.
+      // A plugin that rejects this node most likely rejects the next one too.
       order.splice(index, 1);
       order.unshift(active);
       return false;
@@ -70,12 +70,15 @@ export class Cycle {
     return this.#besideNominated(node).length === 0;
   }
 
-  /** The node as a copy on which pods come and go. */
+  /** Returns a copy of the node to which pods can be added and from which they can be removed. */
   trial(node: NodeInfo): Trial {
     return this.#trial(node);
   }
 
-  /** Why the pod cannot have the room that is kept for those that wait there with no lower priority. */
+  /**
+   * Returns the rejections that are caused by pods with the same or a higher priority that are nominated for
+   * the node.
+   */
   #besideNominated(node: NodeInfo): readonly Rejection[] {
     const nominated = this.#nominatedOn(node);
     if (nominated.length === 0) return [];
@@ -126,7 +129,10 @@ class NodeTrial implements Trial {
     return this.#active.flatMap(({ filter }, index) => filter(this.#pod, this.#node, this.#states[index]));
   }
 
-  /** With and without those that wait there: a pod may not rely on one that has not come yet. */
+  /**
+   * Checks the node with and without the nominated pods: a pod may not rely on a pod that has not arrived
+   * yet.
+   */
   fits(): boolean {
     if (this.rejections().length > 0) return false;
     if (this.#nominated.length === 0) return true;

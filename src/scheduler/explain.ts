@@ -1,9 +1,9 @@
-/** Why a pod waits, in words like upstream's and as data for programs. Pure. */
+/** Explains why a pod is unschedulable, as a message similar to upstream's and as JSON for programs. Pure. */
 import { formatQuantity } from '../apimachinery/quantity.ts';
 import type { NodeRejections, Rejection, Remedy } from './framework.ts';
 import type { Unschedulable } from './schedule-one.ts';
 
-/** What a pod that waits is told: a text for people, and the report for programs. */
+/** Explanation of a waiting pod: a message for users, and a report for programs. */
 export interface Said {
   readonly message: string;
   readonly report: string;
@@ -26,8 +26,8 @@ function remedyText(remedy: Remedy | undefined): string {
 }
 
 /**
- * `0/3 nodes are available: 1 Insufficient cpu, 2 node(s) had untolerated taint {k: v}. Nearest fit: …`. As
- * upstream, a node is counted by the first plugin that refuses it.
+ * Returns the message: `0/3 nodes are available: 1 Insufficient cpu, 2 node(s) had untolerated taint {k: v}.
+ * Nearest fit: …`. As upstream, a node is counted under the first plugin that rejects it.
  */
 export function explain(nodes: readonly NodeRejections[]): string {
   const nearest = nearestFit(nodes);
@@ -40,15 +40,16 @@ export function explain(nodes: readonly NodeRejections[]): string {
   return `0/${nodes.length} nodes are available: ${reasons.join(', ')}.${nearestText(nearest)}`;
 }
 
-/** Only where amounts say how near it is: the other reasons are told already. */
+/** Returns the text only if all rejections are shortages; other reasons are in the message already. */
 function nearestText({ node, rejections }: NodeRejections): string {
   const lacks = shortagesOf(rejections).map(describeShortage);
   return lacks.length === rejections.length ? ` Nearest fit: ${node} lacks ${lacks.join(', ')}.` : '';
 }
 
 /**
- * The node that lacks least: that with the fewest reasons that no amount would do away with, then by how much is missing
- * of what runs short. The first by name among equals, so that the text does not change without cause.
+ * Returns the node that is nearest to fitting: the node with the fewest rejections that are not shortages,
+ * then with the smallest total shortage. Of equal nodes the first one is returned, so that the text does not
+ * change without cause.
  */
 export function nearestFit(nodes: readonly NodeRejections[]): NodeRejections | undefined {
   let nearest: { readonly node: NodeRejections; readonly others: number; readonly lack: number } | undefined;
@@ -72,7 +73,7 @@ type Shortage = NonNullable<Rejection['shortage']>;
 const shortagesOf = (rejections: readonly Rejection[]): readonly Shortage[] =>
   rejections.flatMap(({ shortage }) => shortage ?? []);
 
-/** The missing part of the request, between 0 and 1. */
+/** Returns the missing part of the request, between 0 and 1. */
 const missing = ({ requested, free }: Shortage) => Math.min(1, (requested - free) / requested);
 
 function describeShortage({ resource, requested, free }: Shortage): string {
@@ -87,13 +88,16 @@ export function formatAmount(resource: string, value: number): string {
   return formatQuantity({ nano: whole * 1_000_000_000n, format });
 }
 
-/** The annotation that holds `report` while a pod waits for a node. */
+/** Annotation that holds `report` while a pod is unschedulable. */
 export const reportAnnotation = 'scheduler.minik8s.io/rejections';
 
-/** Nodes in one report: enough to see a pattern, and small enough for an annotation. */
+/** Maximum number of nodes in one report: enough to see a pattern, and small enough for an annotation. */
 const reportedNodes = 20;
 
-/** All reasons of each node as JSON, the nearest fit first; amounts are quantities. `refused`: why it is none of all. */
+/**
+ * Returns all rejections of each node as JSON, the nearest fit first; amounts are quantities. `refused` is
+ * the rejection of all nodes.
+ */
 export function report(
   nodes: readonly NodeRejections[],
   total: number = nodes.length,

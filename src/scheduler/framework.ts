@@ -1,7 +1,8 @@
 /**
- * What scheduling is made of: the extension points of a plugin, named as upstream names them, and what a plugin is told of the pod,
- * the nodes and the whole cluster (k8s.io/kubernetes pkg/scheduler/framework). A plugin is a value of pure functions: what it worked
- * out in PreFilter and PreScore comes back to it as `state`.
+ * Scheduling framework: the extension points of a plugin, named as upstream names them, and the data about
+ * the pod, the nodes and the whole cluster that plugins receive (k8s.io/kubernetes pkg/scheduler/framework).
+ * A plugin is a value with pure functions. The results of its PreFilter and PreScore are passed back to it as
+ * `state`.
  */
 import type { HostPort } from '../api/core/v1/host-ports.ts';
 import type { Node } from '../api/core/v1/node.ts';
@@ -18,99 +19,105 @@ import type { VolumeSources } from './volume-sources.ts';
 /** Amounts by resource name: cpu in thousandths of a core, all others in whole units (bytes). */
 export type Resources = ReadonlyMap<string, number>;
 
-/** What a pod takes of a node, and what it asks of its neighbours, computed once. */
+/** Requests and affinity terms of a pod, computed once. */
 export interface PodInfo {
   readonly pod: Pod;
   readonly priority: number;
   readonly requests: Resources;
-  /** As `requests`, with typical amounts where it asks for no cpu or memory: for scores only. */
+  /** Like `requests`, with default amounts if the pod requests no cpu or memory. Used for scores only. */
   readonly weighed: Resources;
   readonly hostPorts: readonly HostPort[];
   readonly affinity: readonly AffinityTerm[];
   readonly antiAffinity: readonly AffinityTerm[];
-  /** Anti-affinity that is only preferred has negative weights. */
+  /** Preferred terms; preferred anti-affinity has negative weights. */
   readonly preferred: readonly WeightedTerm[];
-  /** Names of the claims of its namespace that its volumes use. */
+  /** Names of the claims that the pod's volumes use. */
   readonly claims: readonly string[];
 }
 
-/** A node with all that is bound to it or about to be. */
+/** A node with all pods that are bound to it or assumed on it. */
 export interface NodeInfo {
   readonly name: string;
   readonly node: Node;
   readonly allocatable: Resources;
   readonly requested: Resources;
-  /** The sum of the pods' `weighed`. */
+  /** Sum of the pods' `weighed`. */
   readonly weighed: Resources;
   readonly podCount: number;
   readonly hostPorts: readonly HostPort[];
-  /** By uid. */
+  /** Pods by uid. */
   readonly pods: ReadonlyMap<string, PodInfo>;
-  /** Bytes by name. */
+  /** Size of the images in bytes, by name. */
   readonly images: ReadonlyMap<string, number>;
 }
 
-/** What is known of the whole cluster. Counts follow every change by themselves: no decision walks over all pods. */
+/**
+ * State of the whole cluster. Counts are updated with every change, so that no decision iterates over all
+ * pods.
+ */
 export interface Cluster {
-  /** In the order in which they are looked at: zones take turns. */
+  /** Nodes in the order in which they are evaluated: zones take turns. */
   readonly nodes: readonly NodeInfo[];
   node(name: string): NodeInfo | undefined;
-  /** Of the pods that have a node; infinite where there is none. */
+  /** Lowest priority of the placed pods; infinite if there are none. */
   readonly lowestPriority: number;
-  /** The pods that match, by domain of a topology. */
+  /** Returns the counts of matching pods by topology domain. */
   counts(query: CountQuery): DomainCounts;
-  /** The terms of pods that have a node, for which this pod is one of those they speak of. */
+  /** Returns the affinity terms of placed pods that select this pod. */
   termsAbout(pod: Pod): readonly HeldTerm[];
   namespaceLabels(namespace: string): Labels | undefined;
-  /** What picks the pods of the same Services and of the same owner; undefined for a pod of none. */
+  /**
+   * Returns the selector of the pods of the same Services and of the same owner, or undefined if there are
+   * none.
+   */
   siblingsOf(pod: Pod): Selector | undefined;
-  /** Pods without a node that wait on this one for others to go. */
+  /** Returns unbound pods that are nominated for this node. */
   nominatedOn(node: string): Iterable<PodInfo>;
-  /** On how many nodes an image is. */
+  /** Returns the number of nodes that have the image. */
   nodesWithImage(name: string): number;
-  /** How many pods that have a node use the claim; other than the one with this uid. */
+  /** Returns the number of placed pods that use the claim, except the pod with this uid. */
   claimUsers(namespace: string, claim: string, exceptUid: string): number;
   readonly volumes: VolumeSources;
 }
 
-/** Why one node cannot take one pod. `text` is what people count in `0/3 nodes are available: …`. */
+/** Reason why a node rejects a pod. `text` is counted in `0/3 nodes are available: …`. */
 export interface Rejection {
   readonly plugin: string;
   readonly text: string;
-  /** No pod of the node that goes would change it. */
+  /** True if the removal of pods from the node would not help. */
   readonly unresolvable?: true;
-  /** Set when something runs short: in the units of Resources. */
+  /** Set if a resource is insufficient, in the units of Resources. */
   readonly shortage?: { readonly resource: string; readonly requested: number; readonly free: number };
 }
 
-/** What PreFilter makes of a pod. */
+/** Result of PreFilter. */
 export type PreFiltered<State> =
-  /** Filter has nothing to say about any node. */
+  /** Filter accepts every node. */
   | 'skip'
-  /** No node will do. */
+  /** All nodes are rejected. */
   | { readonly refused: Rejection }
-  /** `nodes`: no other node can do. */
+  /** If `nodes` is set, all other nodes are rejected. */
   | { readonly state: State; readonly nodes?: readonly string[] };
 
 export type PreScored<State> = 'skip' | { readonly state: State };
 
-/** What Permit makes of a pod that has a node in mind. */
+/** Result of Permit for a pod with a chosen node. */
 export type Permission =
   | 'allowed'
   | { readonly refused: Rejection }
-  /** Asked again whenever the cluster changes, at most so long. */
+  /** The pod waits. Permit is called again whenever the cluster changes, for at most this time. */
   | { readonly waitMs: number };
 
-/** An object as it is to be, written against the version that was read. */
+/** An object to write, against the version that was read. */
 export interface Update {
   readonly resource: ResourceRef<KubeObject>;
   readonly object: KubeObject;
 }
 
-/** What is to be written before a pod is bound; without any there is only something to wait for. */
+/** Writes that are required before a pod is bound. An empty list means that the pod only has to wait. */
 export type PreBinding = 'done' | { readonly refused: Rejection } | { readonly updates: readonly Update[] };
 
-/** Sent to the API server to bind a pod. */
+/** Request to the API server that binds a pod. */
 export interface BindRequest {
   readonly subresource: string;
   readonly body: object;
@@ -119,70 +126,82 @@ export interface BindRequest {
 export interface Plugin<FilterState = unknown, ScoreState = unknown> {
   readonly name: string;
   preFilter?(pod: PodInfo, cluster: Cluster): PreFiltered<FilterState>;
-  /** All reasons at once, so that nobody fixes one only to meet the next; none means that the node will do. */
+  /**
+   * Returns all rejections at once, so that users see all reasons together. An empty list accepts the node.
+   */
   filter?(pod: PodInfo, node: NodeInfo, state: FilterState): readonly Rejection[];
-  /** The state as it is with `other` on the node (1), or without it (-1); left out where it does not depend on pods. */
+  /**
+   * Returns the state with `other` added to the node (1) or removed from it (-1). Omitted if the state does
+   * not depend on pods.
+   */
   stateWith?(state: FilterState, pod: PodInfo, other: PodInfo, node: NodeInfo, sign: 1 | -1): FilterState;
-  /** Whether a pod that this plugin kept from a node may get one by what has happened; left out: by anything. */
+  /**
+   * Returns true if the event may let a pod that this plugin rejected fit a node. If omitted, any event may.
+   */
   helps?(event: ClusterEvent, pod: PodInfo, cluster: Cluster): boolean;
-  /** `nodes` are those that can take the pod. */
+  /** Prepares the scores of `nodes`, which all fit the pod. */
   preScore?(pod: PodInfo, nodes: readonly NodeInfo[], cluster: Cluster): PreScored<ScoreState>;
-  /** More is better; 0 to 100 unless `normalize` makes it so. */
+  /** Returns the score; higher is better. The range is 0 to 100, unless `normalize` establishes it. */
   score?(pod: PodInfo, node: NodeInfo, state: ScoreState): number;
-  /** Changes the scores of `nodes`, which are in their order. */
+  /** Changes the scores in place; they have the order of `nodes`. */
   normalize?(scores: number[], nodes: readonly NodeInfo[], state: ScoreState): void;
-  /** How much its score counts; default 1. */
+  /** Weight of the score; default 1. */
   readonly weight?: number;
-  /** How a pod that fits nowhere can be helped by taking pods away; asked in order until one knows. */
+  /**
+   * Returns a remedy by preemption for an unschedulable pod. The plugins are called in order until one
+   * returns a remedy.
+   */
   postFilter?(attempt: FailedAttempt): Remedy | undefined;
-  /** What keeps the node from being taken for the pod after all. */
+  /** Returns the reasons why the chosen node cannot be reserved for the pod. */
   reserve?(pod: PodInfo, node: NodeInfo, cluster: Cluster): readonly Rejection[];
   permit?(pod: PodInfo, node: NodeInfo, cluster: Cluster): Permission;
-  /** Asked again whenever the cluster changes, until it is done. */
+  /** Called again whenever the cluster changes, until it returns 'done'. */
   preBind?(pod: PodInfo, node: NodeInfo, cluster: Cluster): PreBinding;
-  /** Asked in order until one knows. */
+  /** The plugins are called in order until one returns a request. */
   bind?(pod: PodInfo, node: NodeInfo): BindRequest | undefined;
 }
 
-/** A decision that found no node, as PostFilter sees it. */
+/** A decision without a suitable node, as passed to PostFilter. */
 export interface FailedAttempt {
   readonly pod: PodInfo;
   readonly cluster: Cluster;
-  /** Why each node cannot take it. */
+  /** Rejections of each node. */
   readonly nodes: readonly NodeRejections[];
-  /** The node on which the pod waits for others to go. */
+  /** Node for which the pod is nominated. */
   readonly nominated: string | undefined;
   readonly trial: (node: NodeInfo) => Trial;
   readonly budgets: () => readonly Budget[];
-  /** At which of `nodes` to begin, so that not always the same are looked at. */
+  /** Index in `nodes` at which to begin, so that not always the same nodes are evaluated. */
   readonly offset: number;
 }
 
-/** A node on which pods come and go in thought. */
+/** A simulated node, to which pods are added and from which they are removed. */
 export interface Trial {
   add(pod: PodInfo): void;
   remove(pod: PodInfo): void;
-  /** Whether the pod of the attempt would fit now. */
+  /** Returns true if the pod of the attempt fits now. */
   fits(): boolean;
 }
 
-/** A disruption budget as preemption reads it. */
+/** A PodDisruptionBudget as preemption reads it. */
 export interface Budget {
   readonly namespace: string;
   readonly selector: Selector;
   readonly allowed: number;
-  /** Names of the pods that are counted as disrupted already. */
+  /** Names of the pods that are already counted as disrupted. */
   readonly disrupted: ReadonlySet<string>;
 }
 
 export type Remedy =
-  /** The pod may go to the node when the victims have gone; highest priority first. */
+  /**
+   * The pod is nominated for the node after the victims are evicted; victims have the highest priority first.
+   */
   | { readonly kind: 'preempt'; readonly node: string; readonly victims: readonly PodInfo[] }
-  /** The victims are on their way: nothing but wait. */
+  /** The victims are terminating: the pod has to wait. */
   | { readonly kind: 'wait'; readonly why: string }
   | { readonly kind: 'none'; readonly why: string };
 
-/** Why a node cannot take the pod: every reason of every plugin. */
+/** All rejections of a node by all plugins. */
 export interface NodeRejections {
   readonly node: string;
   readonly rejections: readonly Rejection[];
@@ -190,7 +209,9 @@ export interface NodeRejections {
 
 export const maxScore = 100;
 
-/** Scores so that the highest becomes 100; `reverse`: so that the highest becomes 0 and 0 becomes 100. */
+/**
+ * Normalizes scores so that the highest becomes 100. With `reverse` the highest becomes 0, and 0 becomes 100.
+ */
 export function normalizeByMaximum(scores: number[], { reverse = false } = {}): void {
   let most = 0;
   for (const score of scores) if (score > most) most = score;

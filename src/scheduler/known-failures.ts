@@ -1,6 +1,6 @@
 /**
- * Pods that ask for the same fare alike until something changes: of a thousand of one set that fit nowhere, one is looked at and the
- * others are told the same.
+ * Remembers failed decisions. Pods with equal requests get the same result until the cluster changes: of a
+ * thousand unschedulable pods of one set, one is evaluated and the others get its result.
  */
 import type { Pod } from '../api/core/v1/pod.ts';
 import { explainDecision, type Said } from './explain.ts';
@@ -16,12 +16,15 @@ export class KnownFailures {
   readonly #byRequest = new Map<string, Failure>();
   #generation = -1;
 
-  /** `generation`: of what the decision looks at. */
+  /** Returns the known failure. `generation` is the generation of the snapshot. */
   get(pod: Pod, generation: number): Failure | undefined {
     return generation === this.#generation ? this.#byRequest.get(requestOf(pod)) : undefined;
   }
 
-  /** Where others go for the pod the next one fares otherwise: that is not kept. */
+  /**
+   * Adds a failure. A failure with a remedy that evicts pods is not kept, because the next pod gets another
+   * result.
+   */
   add(pod: Pod, decision: Unschedulable, generation: number, nodes: number): Failure {
     const failure = { decision, said: explainDecision(decision, nodes) };
     if (this.#generation !== generation) {

@@ -1,4 +1,4 @@
-/** In which order nodes are looked at: zones take turns, so that the first few are of all of them (upstream: node_tree.go). */
+/** Orders the nodes so that zones take turns and the first nodes cover all zones (upstream: node_tree.go). */
 import type { NodeInfo } from './framework.ts';
 
 const zoneKeys = ['topology.kubernetes.io/region', 'topology.kubernetes.io/zone'];

@@ -1,4 +1,4 @@
-/** A node and what its pods take of it, kept by adding and taking away. */
+/** A node with the resource usage of its pods, updated by additions and removals. */
 import type { HostPort } from '../api/core/v1/host-ports.ts';
 import type { Node } from '../api/core/v1/node.ts';
 import type { NodeInfo, PodInfo, Resources } from './framework.ts';
@@ -25,7 +25,7 @@ export class NodeState implements NodeInfo {
     return this.pods.size;
   }
 
-  /** The same machine in another state. */
+  /** Updates the Node object of the same machine. */
   setNode(node: Node): void {
     this.node = node;
     this.allocatable = allocatable(node);
@@ -41,7 +41,7 @@ export class NodeState implements NodeInfo {
     return copy;
   }
 
-  /** A pod that is not there yet. */
+  /** Adds a pod, which must not be present. */
   add(pod: PodInfo): void {
     this.pods.set(pod.pod.metadata.uid, pod);
     change(this.requested, pod.requests, 1);
@@ -49,12 +49,12 @@ export class NodeState implements NodeInfo {
     if (pod.hostPorts.length > 0) this.hostPorts = [...this.hostPorts, ...pod.hostPorts];
   }
 
-  /** One that is there. */
+  /** Removes a pod, which must be present. */
   remove(pod: PodInfo): void {
     this.pods.delete(pod.pod.metadata.uid);
     change(this.requested, pod.requests, -1);
     change(this.weighed, pod.weighed, -1);
-    // The very ones that were put in, not others like them.
+    // Removes the identical entries, not merely equal ones.
     if (pod.hostPorts.length > 0)
       this.hostPorts = this.hostPorts.filter((port) => !pod.hostPorts.includes(port));
   }

@@ -1,11 +1,14 @@
-/** Pods without a node that wait on one for others to go: their room is not for pods of a lower priority. */
+/**
+ * Unbound pods that wait on a node for the eviction of others. Their room is not available to pods of a lower
+ * priority.
+ */
 import type { PodInfo } from './framework.ts';
 
 export class Nominations {
   readonly #byUid = new Map<string, { readonly pod: PodInfo; readonly node: string }>();
   readonly #byNode = new Map<string, Map<string, PodInfo>>();
 
-  /** By uid; undefined for none. */
+  /** Returns the nominated node of the pod with that uid, or undefined. */
   nodeOf(uid: string): string | undefined {
     return this.#byUid.get(uid)?.node;
   }
@@ -27,7 +30,7 @@ export class Nominations {
     else this.#byNode.set(node, new Map([[uid, pod]]));
   }
 
-  /** Returns the node that the pod waited on. */
+  /** Removes the nomination and returns its node. */
   delete(uid: string): string | undefined {
     const node = this.#byUid.get(uid)?.node;
     if (node === undefined) return undefined;

@@ -1,4 +1,6 @@
-/** Pods that have a node in mind, and are bound as soon as every plugin's Permit allows it. Times are of a clock that nobody sets. */
+/**
+ * Pods with a chosen node, which are bound as soon as every plugin's Permit allows it. Times are monotonic.
+ */
 import type { Pod } from '../api/core/v1/pod.ts';
 import type { ObjectKey } from '../apimachinery/meta.ts';
 import type { Cluster, Plugin, Rejection } from './framework.ts';
@@ -13,7 +15,7 @@ interface Asked {
 export type Answer =
   | { readonly kind: 'allowed'; readonly node: string }
   | { readonly kind: 'refused'; readonly refused: Rejection }
-  /** Asked again when something happens, after so many milliseconds for the last time. */
+  /** Ask again after the next event, for the last time after `ms` milliseconds. */
   | { readonly kind: 'wait'; readonly ms: number };
 
 export class Permits {
@@ -24,7 +26,7 @@ export class Permits {
     this.#plugins = plugins.filter(({ permit }) => permit !== undefined);
   }
 
-  /** Of those that wait. */
+  /** Keys of the waiting pods. */
   get keys(): Iterable<ObjectKey> {
     return this.#asked.keys();
   }
@@ -41,7 +43,7 @@ export class Permits {
     this.#asked.delete(key);
   }
 
-  /** Of one that was asked for. */
+  /** Returns the answer for a pod for which `ask` was called. */
   answer(key: ObjectKey, cluster: Cluster, now: number): { readonly pod: Pod; readonly answer: Answer } {
     const asked = this.#asked.get(key);
     if (!asked) throw new Error(`no permit was asked for ${key}`);
@@ -51,7 +53,7 @@ export class Permits {
   #answer({ pod, node: name, since }: Asked, cluster: Cluster, now: number): Answer {
     let ms = Number.POSITIVE_INFINITY;
     const node = cluster.node(name);
-    // That it is gone is told when the pod is bound.
+    // The binding itself reports that the node is gone.
     if (!node) return { kind: 'allowed', node: name };
     for (const plugin of this.#plugins) {
       const permission = plugin.permit?.(podInfo(pod), node, cluster) ?? 'allowed';

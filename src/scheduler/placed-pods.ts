@@ -1,11 +1,11 @@
-/** The pods that have a node, assumed or confirmed, found by uid, by namespace, by node and by the claims they use. */
+/** Placed pods, assumed or confirmed, indexed by uid, namespace, node and claims. */
 import type { Pod } from '../api/core/v1/pod.ts';
 import type { PodInfo } from './framework.ts';
 
 export interface Placed {
   readonly info: PodInfo;
   readonly nodeName: string;
-  /** Decided, and not shown by the server yet. */
+  /** True if the placement was decided and is not confirmed by the server yet. */
   readonly assumed: boolean;
 }
 
@@ -20,7 +20,7 @@ export class PlacedPods {
     return this.#byUid.get(uid);
   }
 
-  /** Infinite where there is none. */
+  /** Lowest priority of the placed pods; infinite if there are none. */
   get lowestPriority(): number {
     let lowest = Number.POSITIVE_INFINITY;
     for (const priority of this.#byPriority.keys) if (priority < lowest) lowest = priority;
@@ -46,7 +46,7 @@ export class PlacedPods {
     return users;
   }
 
-  /** One that is not there yet, or is on the same node. */
+  /** Adds or updates a pod. A known pod must be on the same node. */
   set(placed: Placed): void {
     const { uid } = placed.info.pod.metadata;
     const known = this.#byUid.has(uid);
@@ -79,7 +79,7 @@ export class PlacedPods {
   }
 }
 
-/** Uids by a key; nothing is kept of a key without any. */
+/** Sets of uids by key; empty sets are removed. */
 class Groups<K> {
   readonly #uids = new Map<K, Set<string>>();
 

@@ -1,4 +1,4 @@
-/** What a pod asks for and what nodes have, as numbers and terms. Pure. */
+/** Converts requests of pods and resources of nodes to numbers and terms. Pure. */
 
 import { hostPorts } from '../api/core/v1/host-ports.ts';
 import type { Node } from '../api/core/v1/node.ts';
@@ -9,12 +9,15 @@ import { priorityOf } from '../api/core/v1/priority.ts';
 import { affinityTerm, type WeightedTerm } from './affinity-term.ts';
 import type { PodInfo, Resources } from './framework.ts';
 
-/** What a container that names no request counts with in scores (upstream's DefaultMilliCPURequest and so on). */
+/**
+ * Amounts that a container without requests counts with in scores (upstream's DefaultMilliCPURequest and so
+ * on).
+ */
 const typicalRequest = { cpu: 100, memory: 200 * 1024 * 1024 } as const;
 
 const known = new WeakMap<Pod, PodInfo>();
 
-/** Made once for each state of a pod. */
+/** Returns the info of a pod, which is computed once for each version of the pod. */
 export function podInfo(pod: Pod): PodInfo {
   const found = known.get(pod);
   if (found) return found;

@@ -1,4 +1,4 @@
-/** What the scheduler writes: bindings, why a pod waits and where, and the end of pods that make room. */
+/** Writes of the scheduler: bindings, the status of unschedulable pods, nominations and evictions. */
 import type { Node } from '../api/core/v1/node.ts';
 import { type Pod, podResource } from '../api/core/v1/pod.ts';
 import { podCondition } from '../api/core/v1/pod-conditions.ts';
@@ -11,18 +11,21 @@ import { preemptedReason } from './plugins/default-preemption.ts';
 
 export interface PodWrites {
   bind(pod: Pod, request: BindRequest, node: Node): Promise<void>;
-  /** Says once why the pod waits, and on which node for others to go; writes nothing where the pod says so already. */
+  /**
+   * Writes once why the pod is unschedulable, and its nominated node. Writes nothing if the status is already
+   * correct.
+   */
   say(pod: Pod, said: Said, nominated: string | undefined): Promise<void>;
-  /** Takes the pod's place on a node back. */
+  /** Removes the pod's nomination. */
   unnominate(pod: Pod): Promise<void>;
-  /** Ends a pod so that another can come, and says so in its condition before. */
+  /** Evicts a pod for another one. Its condition is written first. */
   evict(victim: Pod, preemptor: Pod, node: string): Promise<void>;
 }
 
 export function podWrites({ client, clock, events }: ControllerContext): PodWrites {
   const pods = client.resource(podResource);
 
-  /** A pod that is gone, or is another one by now, is none of these writes' business. */
+  /** Patches the status. A pod that was deleted or replaced is ignored. */
   async function patchStatus(pod: Pod, metadata: object, status: object): Promise<void> {
     const { name, namespace = '', uid } = pod.metadata;
     const body = { metadata: { ...metadata, uid }, status };

@@ -1,19 +1,19 @@
-/** How a node is chosen among those that can take the pod. Pure: state and randomness are arguments. */
+/** Chooses a node among those that fit the pod. Pure: state and randomness are arguments. */
 import type { Pod } from '../api/core/v1/pod.ts';
 import type { Random } from '../base/random.ts';
 import type { Cluster, NodeInfo, Plugin, PodInfo } from './framework.ts';
 
 /**
- * Default weighs all plugins' scores; RoundRobin goes through the nodes by name; LeastCpu and LeastMem count what pods
- * request, in proportion to the node.
+ * Policies. Default uses the weighted scores of all plugins. RoundRobin iterates over the nodes by name.
+ * LeastCpu and LeastMem use the pods' requests in proportion to the node.
  */
 export const policies = ['Default', 'RoundRobin', 'Random', 'LeastPod', 'LeastCpu', 'LeastMem'] as const;
 export type Policy = (typeof policies)[number];
 
-/** The annotation by which a pod asks for another policy than the cluster's. */
+/** Annotation by which a pod selects another policy than the cluster's. */
 export const policyAnnotation = 'minik8s.io/scheduling-policy';
 
-/** What the pod asks for; undefined where it asks for none, or for none there is. */
+/** Returns the policy that the pod selects, or undefined if it selects none or an unknown one. */
 export const policyOf = ({ metadata }: Pod): Policy | undefined =>
   policies.find((policy) => policy === metadata.annotations?.[policyAnnotation]);
 
@@ -21,11 +21,11 @@ export interface ChoiceOptions {
   readonly policy: Policy;
   readonly random: Random;
   readonly plugins: readonly Plugin[];
-  /** The node chosen last, for RoundRobin. */
+  /** Node that was chosen last, for RoundRobin. */
   readonly lastNode?: string | undefined;
 }
 
-/** Undefined when there is none to choose from. */
+/** Returns the chosen node, or undefined if `feasible` is empty. */
 export function choose(
   pod: PodInfo,
   feasible: readonly NodeInfo[],
@@ -51,7 +51,7 @@ export function choose(
   }
 }
 
-/** The first by name after the last one, or the first of all. */
+/** Returns the first node by name after `last`, or the first of all. */
 function next(nodes: readonly NodeInfo[], last: string): NodeInfo | undefined {
   const first = (some: readonly NodeInfo[]) =>
     some.reduce<NodeInfo | undefined>(
@@ -61,7 +61,7 @@ function next(nodes: readonly NodeInfo[], last: string): NodeInfo | undefined {
   return first(nodes.filter(({ name }) => name > last)) ?? first(nodes);
 }
 
-/** The weighted sum of what each plugin gives, in the order of the nodes. */
+/** Returns the weighted sums of the plugins' scores, in the order of the nodes. */
 export function totalScores(
   pod: PodInfo,
   nodes: readonly NodeInfo[],
@@ -86,10 +86,10 @@ export function totalScores(
 const share = (node: NodeInfo, resource: string) =>
   (node.weighed.get(resource) ?? 0) / (node.allocatable.get(resource) || 1);
 
-/** Of scores that differ by less only the machine's arithmetic tells them apart. */
+/** Scores that differ by less are equal except for rounding. */
 const alike = 1e-9;
 
-/** One of the best, drawn at random, so that equal nodes are filled alike. */
+/** Returns one of the best nodes at random, so that equal nodes are filled evenly. */
 function best(
   nodes: readonly NodeInfo[],
   score: (node: NodeInfo, index: number) => number,

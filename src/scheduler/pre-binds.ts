@@ -1,4 +1,7 @@
-/** What is written before a pod is bound, and waited for: pods whose plugins have more to do on the node that they chose. */
+/**
+ * Carries out the writes that plugins require before a pod is bound to its chosen node, and waits for their
+ * effect.
+ */
 import type { KubeObject, ObjectKey } from '../apimachinery/meta.ts';
 import { isConflict } from '../apimachinery/status-error.ts';
 import type { Client } from '../client/client.ts';
@@ -6,19 +9,19 @@ import { ifPresent } from '../controller-runtime/if-present.ts';
 import { tolerate } from '../controller-runtime/tolerate.ts';
 import type { Cluster, NodeInfo, Plugin, PodInfo, Rejection, Update } from './framework.ts';
 
-/** Milliseconds after which a pod looks for another node (upstream's bindTimeoutSeconds). */
+/** Timeout in milliseconds after which a pod is scheduled again (upstream's bindTimeoutSeconds). */
 const patienceMs = 600_000;
 
 interface Waiting {
   readonly since: number;
-  /** By uid, the version that was written here. */
+  /** Versions of the objects that were written here, by uid. */
   readonly written: Map<string, string>;
 }
 
 export type PreBound =
   | { readonly kind: 'done' }
   | { readonly kind: 'refused'; readonly refused: Rejection }
-  /** Asked again when something happens, after so many milliseconds for the last time. */
+  /** Ask again after the next event, for the last time after `ms` milliseconds. */
   | { readonly kind: 'wait'; readonly ms: number };
 
 export class PreBinds {
@@ -35,7 +38,7 @@ export class PreBinds {
     this.#waiting.delete(key);
   }
 
-  /** Rejects when the server does not answer; it can be asked again. */
+  /** Runs the next step. Rejects if the server does not answer; the step can then be repeated. */
   async step(key: ObjectKey, pod: PodInfo, node: NodeInfo, cluster: Cluster, now: number): Promise<PreBound> {
     for (const plugin of this.#plugins) {
       const wanted = plugin.preBind?.(pod, node, cluster);
@@ -57,14 +60,14 @@ export class PreBinds {
     return { kind: 'done' };
   }
 
-  /** False where it was written before, and somebody has taken it back. */
+  /** Writes an object. Returns false if it was written before and the write has been reverted. */
   async #write({ resource, object }: Update, written: Map<string, string>): Promise<boolean> {
     const { uid, resourceVersion } = object.metadata;
     const before = written.get(uid);
-    // The cache does not show it yet.
+    // The cache does not show the write yet.
     if (before !== undefined && BigInt(resourceVersion) < BigInt(before)) return true;
     if (before !== undefined) return false;
-    // What has changed meanwhile arrives as an event, and then this is asked again.
+    // A concurrent change arrives as an event, which repeats the step.
     const done = await ifPresent(
       tolerate(this.#client.resource<KubeObject>(resource).update(object), isConflict),
     );

@@ -1,9 +1,11 @@
-/** Names of questions about pods. A pod may ask thousands of them, and each name what the pod says at length: names are short. */
+/**
+ * Maximum length of a plain identifier. A pod may have thousands of queries, each with a long description.
+ */
 import { hash } from 'node:crypto';
 
 const longestPlain = 200;
 
-/** One text for each value of JSON: itself while it is short, else a digest. */
+/** Returns an identifier of a JSON value: its text if it is short, otherwise a digest. */
 export function queryId(value: unknown): string {
   const text = JSON.stringify(value);
   return text.length <= longestPlain ? text : hash('sha256', text, 'base64url');

@@ -1,4 +1,7 @@
-/** Where one pod goes, or why it can go nowhere. Pure: state, policy and randomness are arguments. */
+/**
+ * Chooses the node of one pod, or explains why there is none. Pure: state, policy and randomness are
+ * arguments.
+ */
 import type { Pod } from '../api/core/v1/pod.ts';
 import type { Random } from '../base/random.ts';
 import { Cycle } from './cycle.ts';
@@ -21,11 +24,11 @@ export type Decision =
 
 export interface Unschedulable {
   readonly kind: 'unschedulable';
-  /** Why each node cannot take the pod. */
+  /** Rejections of each node. */
   readonly nodes: readonly NodeRejections[];
-  /** Why none will do, whatever it is like. */
+  /** Rejection that applies to all nodes. */
   readonly refused?: Rejection;
-  /** Names of the plugins that keep the pod waiting. */
+  /** Names of the plugins that make the pod unschedulable. */
   readonly plugins: ReadonlySet<string>;
   readonly remedy?: Remedy;
 }
@@ -34,13 +37,13 @@ export interface ScheduleOptions {
   readonly policy: Policy;
   readonly random: Random;
   readonly plugins: readonly Plugin[];
-  /** The node chosen last, for RoundRobin. */
+  /** Node that was chosen last, for RoundRobin. */
   readonly lastNode?: string | undefined;
-  /** At which node to begin to look; default the first. */
+  /** Index of the node at which to begin; default the first. */
   readonly begin?: number;
-  /** The node on which the pod waits for others to go. */
+  /** Node for which the pod is nominated. */
   readonly nominated?: string | undefined;
-  /** Asked for when pods may have to go. */
+  /** Returns the budgets; called only if pods may have to be evicted. */
   readonly budgets?: () => readonly Budget[];
 }
 
@@ -63,12 +66,12 @@ export const refusedBy = (refused: Rejection): Unschedulable => ({
   plugins: new Set([refused.plugin]),
 });
 
-/** So many are scored at least (upstream's minFeasibleNodesToFind). */
+/** Minimum number of nodes that are scored (upstream's minFeasibleNodesToFind). */
 const fewestScored = 100;
 
 /**
- * How many nodes that can take a pod are enough to choose from: all in a small cluster, down to a twentieth in a large one
- * (upstream's adaptive percentageOfNodesToScore).
+ * Returns the number of fitting nodes after which the search ends: all in a small cluster, down to a
+ * twentieth in a large one (upstream's adaptive percentageOfNodesToScore).
  */
 export function enoughOf(nodes: number): number {
   if (nodes <= fewestScored) return nodes;
@@ -85,7 +88,7 @@ function find(
   const held = nominated === undefined ? undefined : cluster.node(nominated);
   if (held && cycle.fits(held)) return { feasible: [held], lookedAt: 0 };
   const candidates = cycle.nodes?.flatMap((name) => cluster.node(name) ?? []) ?? cluster.nodes;
-  // The other policies compare all nodes: that is what they are asked for.
+  // The other policies are defined over all nodes.
   const enough = policy === 'Default' ? enoughOf(cluster.nodes.length) : candidates.length;
   const feasible: NodeInfo[] = [];
   let lookedAt = 0;

@@ -1,6 +1,6 @@
 /**
- * What the scheduler is measured as, under kube-scheduler's names (pkg/scheduler/metrics): attempts and how they ended, how long a pod
- * had to wait in all, and who waits now. Times are of the monotonic clock.
+ * Metrics of the scheduler under kube-scheduler's names (pkg/scheduler/metrics): attempts and their results,
+ * the total waiting time of pods, and the pending pods. Times are monotonic.
  */
 import type { ObjectKey } from '../apimachinery/meta.ts';
 import type { Clock } from '../base/clock.ts';
@@ -10,7 +10,7 @@ import type { Registry } from '../base/metrics/registry.ts';
 
 export type Result = 'scheduled' | 'unschedulable' | 'error';
 
-/** Upstream's queues. */
+/** Numbers of pods in upstream's queues. */
 export interface PendingPods {
   readonly active: number;
   readonly backoff: number;
@@ -94,19 +94,21 @@ export class SchedulerMetrics {
     ]);
   }
 
-  /** From now on `pending` tells who waits; what was known of pods is of a term that is over. */
+  /**
+   * Starts a term: `pending` returns the pending pods from now on. The pods of an earlier term are discarded.
+   */
   begins(pending: () => PendingPods): void {
     this.#pending = pending;
     this.#wanting.clear();
   }
 
-  /** The pod wants a node. */
+  /** Records that the pod needs a node. */
   wants(key: ObjectKey): void {
     if (!this.#wanting.has(key))
       this.#wanting.set(key, { since: this.#clock.monotonic(), attempts: 0, begun: 0 });
   }
 
-  /** It is gone, or somebody else gave it a node. */
+  /** Removes a pod that was deleted or got its node from another scheduler. */
   forget(key: ObjectKey): void {
     this.#wanting.delete(key);
   }
@@ -130,7 +132,7 @@ export class SchedulerMetrics {
     this.#attemptSeconds.observe((now - pod.begun) / 1000, result, profile);
     if (result !== 'scheduled') return;
     this.#wanting.delete(key);
-    // Upstream tells more than fifteen as one.
+    // Upstream reports more than fifteen attempts as one value.
     this.#podSeconds.observe((now - pod.since) / 1000, pod.attempts > 15 ? '15+' : String(pod.attempts));
     this.#podAttempts.observe(pod.attempts);
   }

@@ -1,8 +1,8 @@
 /**
- * Binds pending pods to nodes. Invariants: decisions are made one after another on a snapshot that counts every
- * pod bound or about to be, so no node is overcommitted; bindings are sent in parallel. A pod that fits nowhere
- * waits until something happens that can help it: nothing is tried again by the clock alone. Of the pods that wait, those of
- * the highest priority are decided first, and may take the place of others.
+ * Binds pending pods to nodes. Invariants: decisions are made one after another on a snapshot that counts
+ * every bound or assumed pod, so that no node is overcommitted; bindings are sent in parallel. An
+ * unschedulable pod waits for an event that can help it; nothing is retried by time alone. Pending pods with
+ * the highest priority are decided first, and may preempt others.
  */
 
 import { nodeResource } from '../api/core/v1/node.ts';
@@ -40,17 +40,17 @@ import { asksTheSame, WaitingPods } from './waiting-pods.ts';
 
 export interface SchedulerOptions {
   readonly policy?: Policy;
-  /** How the resources of nodes are filled; default upstream's, LeastAllocated. */
+  /** Scoring strategy for the resources of nodes; default upstream's, LeastAllocated. */
   readonly scoring?: ScoringStrategy;
-  /** Instead of those there are. */
+  /** Plugins that replace the default ones. */
   readonly plugins?: readonly Plugin[];
-  /** Only pods that ask for this scheduler are looked at. */
+  /** Name of this scheduler; pods with another schedulerName are ignored. */
   readonly schedulerName?: string;
-  /** Default: nobody reads them. */
+  /** Metrics; default: a registry that is not exposed. */
   readonly metrics?: SchedulerMetrics;
 }
 
-/** Throws when the policy is none. */
+/** Creates the scheduler. Throws if the policy is unknown. */
 export function scheduler(options: SchedulerOptions = {}): ControllerFactory {
   const { policy = 'Default' } = options;
   if (!policies.includes(policy))
@@ -93,7 +93,7 @@ function schedulerController(
     const { uid } = pod.metadata;
     const says = pod.status?.nominatedNodeName;
     const known = snapshot.nominations.nodeOf(uid);
-    // Somebody took it back.
+    // Another client has removed the nomination.
     if (!says && known !== undefined && known === old?.status?.nominatedNodeName) snapshot.endNomination(uid);
     else if ((known ?? says) && needsNode(pod)) snapshot.nominate(podInfo(pod), known ?? says ?? '');
   }
@@ -123,7 +123,7 @@ function schedulerController(
     );
   }
 
-  /** Undefined for one that is gone or has a node. */
+  /** Returns the pod, or undefined if it is gone or has a node. */
   function pending(key: ObjectKey): Pod | undefined {
     const pod = pods.get(key);
     if (pod && needsNode(pod)) return pod;
@@ -153,7 +153,8 @@ function schedulerController(
   }
 
   /**
-   * For a pod of which nothing is new, or not for long enough: it keeps saying why it waits. Undefined where it is to be looked at.
+   * Handles a pod that has not changed, or whose back-off has not passed: its explanation is written again if
+   * necessary. Returns undefined if the pod must be evaluated.
    */
   async function rest(key: ObjectKey, pod: Pod): Promise<ReconcileResult | undefined> {
     const entry = waiting.get(key);
@@ -164,7 +165,7 @@ function schedulerController(
     return entry.awake ? { requeueAfter: left } : {};
   }
 
-  /** With a node the pod is assumed there when this returns; nothing is awaited meanwhile. */
+  /** Decides on a pod. A chosen node is already assumed when this returns; nothing is awaited in between. */
   function decide(pod: Pod, nominated: string | undefined): Decision {
     const { budgets } = sources;
     const begun = clock.monotonic();
@@ -180,7 +181,7 @@ function schedulerController(
     return decision;
   }
 
-  /** Binds a pod that has a node in mind once every Permit allows it. */
+  /** Binds a pod with a chosen node once every Permit allows it. */
   async function permitted(key: ObjectKey): Promise<ReconcileResult | undefined> {
     const { pod, answer } = permits.answer(key, snapshot, clock.monotonic());
     const { uid } = pod.metadata;
@@ -199,7 +200,7 @@ function schedulerController(
     return undefined;
   }
 
-  /** For a pod that is gone nothing is written any more. */
+  /** Runs PreBind. Nothing is written for a pod that is gone. */
   async function preBound(key: ObjectKey, pod: Pod, nodeName: string): Promise<PreBound> {
     const node = snapshot.node(nodeName);
     const isThere = pods.get(key)?.metadata.uid === pod.metadata.uid;
@@ -223,12 +224,13 @@ function schedulerController(
     } catch (error) {
       snapshot.forget(uid);
       metrics.ended(key, 'error', schedulerName);
-      // A pod that went meanwhile needs no node, also where nobody has seen yet that it went; whatever else it was is worth another try.
+      // A pod that was deleted in the meantime needs no node, even if the cache still shows it. Other errors
+      // are retried.
       if (pods.get(key)?.metadata.uid === uid && !isNotFoundOf(podResource, error)) throw error;
     }
   }
 
-  /** What a Permit says is of this pod alone. */
+  /** Returns the failure of a Permit, which applies to this pod alone. */
   const refusedOne = (decision: Unschedulable): Failure => ({
     decision,
     said: explainDecision(decision, snapshot.nodes.length),
@@ -257,13 +259,13 @@ function schedulerController(
       });
       await Promise.all(victims.map((victim) => writes.evict(victim, pod, remedy.node)));
     } catch (error) {
-      // Nothing happens that would wake it: nobody has gone.
+      // No victim was evicted, so no event would wake the pod.
       waiting.wake(key);
       throw error;
     }
   }
 
-  /** Keeps the node's room for the pod; returns those of a lower priority that waited for it. */
+  /** Nominates the pod for the node. Returns the nominated pods of a lower priority that it displaces. */
   function nominate(pod: Pod, remedy: Remedy | undefined): readonly Pod[] {
     const info = podInfo(pod);
     if (remedy?.kind !== 'preempt') {
@@ -291,7 +293,8 @@ function schedulerController(
 
   return {
     name: 'scheduler',
-    // Decisions never overlap, for nothing is awaited between reading the snapshot and assuming; bindings do.
+    // Decisions never overlap, because nothing is awaited between reading the snapshot and assuming. Bindings
+    // do overlap.
     workers: 64,
     urgencyOf(key) {
       const pod = pods.get(key);

@@ -1,14 +1,22 @@
-/** How much of a node's resources being taken is good: NodeResourcesFit's scoring strategies of upstream. Pure. */
+/**
+ * Scores the utilization of a node's resources: the scoring strategies of upstream's NodeResourcesFit. Pure.
+ */
 import { maxScore } from './framework.ts';
 
-/** From a utilization in percent to a score of 0 to 10, in ascending order of utilization; straight lines in between. */
+/**
+ * Points that map a utilization in percent to a score of 0 to 10, in ascending order of utilization, with
+ * linear interpolation.
+ */
 export type Shape = readonly (readonly [utilization: number, score: number])[];
 
 export type ScoringStrategy =
   | { readonly type: 'LeastAllocated' | 'MostAllocated' }
   | { readonly type: 'RequestedToCapacityRatio'; readonly shape: Shape };
 
-/** 0 to 100 for a resource of which so much would be taken; 0 of what is not there at all. */
+/**
+ * Returns 0 to 100 for a resource of which `taken` would be requested; 0 if the node does not have the
+ * resource.
+ */
 export function scoreOf(strategy: ScoringStrategy, taken: number, capacity: number): number {
   if (capacity <= 0) return 0;
   const share = taken / capacity;
@@ -35,7 +43,10 @@ function onShape(shape: Shape, utilization: number): number {
   return below?.[1] ?? 0;
 }
 
-/** `LeastAllocated`, `MostAllocated` or `RequestedToCapacityRatio=0:0,100:10`; undefined for what is none. */
+/**
+ * Parses `LeastAllocated`, `MostAllocated` or `RequestedToCapacityRatio=0:0,100:10`. Returns undefined for
+ * other texts.
+ */
 export function parseScoringStrategy(text: string): ScoringStrategy | undefined {
   if (text === 'LeastAllocated' || text === 'MostAllocated') return { type: text };
   const [, points] = /^RequestedToCapacityRatio=(\d+:\d+(?:,\d+:\d+)*)$/.exec(text) ?? [];

@@ -1,6 +1,6 @@
 /**
- * What is known of the cluster, changed in place as nodes and pods change, so that a decision never walks over all pods. An
- * assumed pod counts on its node from the decision on, before the server has confirmed the binding.
+ * State of the cluster, updated in place as nodes and pods change, so that a decision never iterates over all
+ * pods. An assumed pod counts on its node from the decision on, before the server has confirmed the binding.
  */
 
 import type { Node } from '../api/core/v1/node.ts';
@@ -21,7 +21,7 @@ import { type HeldTerm, HeldTerms } from './topology/held-terms.ts';
 import { LiveCounts } from './topology/live-counts.ts';
 import type { VolumeSources } from './volume-sources.ts';
 
-/** What it does not keep itself. */
+/** Data that the snapshot does not hold itself. */
 export interface Sources {
   namespaceLabels(namespace: string): Labels | undefined;
   siblingsOf(pod: Pod): Selector | undefined;
@@ -61,7 +61,7 @@ export class Snapshot implements Cluster {
     this.#counts = new LiveCounts(this.#placements(), ofNamespace);
   }
 
-  /** Another number whenever a decision may come out otherwise than before. */
+  /** Number that changes whenever a decision may have another result than before. */
   get generation(): number {
     return this.#generation;
   }
@@ -138,7 +138,7 @@ export class Snapshot implements Cluster {
     this.#tell({ kind: 'nodeRemoved', before: known.node });
   }
 
-  /** Labels of a namespace have changed. */
+  /** Updates the counts after the labels of a namespace have changed. */
   namespaceChanged(namespace: string): void {
     this.#counts.forgetNamespaceSelections();
     this.#tell({ kind: 'namespaceChanged', namespace });
@@ -148,12 +148,15 @@ export class Snapshot implements Cluster {
     this.#tell({ kind: 'storageChanged' });
   }
 
-  /** A pod as the server shows it: on its node, or on none when it is not bound or has run to its end. */
+  /**
+   * Updates a pod to the state that the server reports: on its node, or on none if it is not bound or has
+   * ended.
+   */
   setPod(pod: Pod): void {
     const { uid } = pod.metadata;
     const over = isPodTerminal(pod);
     if (pod.spec.nodeName && !over) this.#place(pod, pod.spec.nodeName, false);
-    // The server does not know of an assumption yet, so that it shows the pod unbound means nothing.
+    // An unbound pod may be assumed, which the server does not report yet.
     else if (over) this.removePod(uid);
     else if (!this.#placed.get(uid)?.assumed) this.#release(uid);
   }
@@ -163,7 +166,7 @@ export class Snapshot implements Cluster {
     this.#release(uid);
   }
 
-  /** What the pod takes of its node is free. */
+  /** Releases the resources of the pod on its node. */
   #release(uid: string): void {
     const placed = this.#placed.get(uid);
     if (!placed) return;
@@ -176,12 +179,12 @@ export class Snapshot implements Cluster {
     this.#place(pod, nodeName, true);
   }
 
-  /** Takes an assumption back; a pod that the server has shown on a node stays. */
+  /** Reverts an assumption. A pod that the server has reported on a node is kept. */
   forget(uid: string): void {
     if (this.#placed.get(uid)?.assumed) this.#release(uid);
   }
 
-  /** Whether the pod has a node, assumed or confirmed. */
+  /** Returns true if the pod has a node, assumed or confirmed. */
   isPlaced(uid: string): boolean {
     return this.#placed.get(uid) !== undefined;
   }
@@ -291,8 +294,8 @@ export class Snapshot implements Cluster {
 }
 
 /**
- * Whether others find something else of a pod than before: affinity and ports do not change once it has a node. What it asks for
- * is also told by its status, while it gets other resources in place.
+ * Returns true if the change of a placed pod affects other pods. Affinity and ports do not change once a pod
+ * has a node. Requests also depend on the status, during an in-place resize.
  */
 const countsOtherwise = (before: PodInfo, now: Pod) =>
   (before.pod.metadata.deletionTimestamp === undefined) !== (now.metadata.deletionTimestamp === undefined) ||

@@ -1,4 +1,4 @@
-/** Over what a pod is to be spread, as queries for counts of the pods like it. Pure. */
+/** Converts topology spread constraints of a pod to queries for counts of matching pods. Pure. */
 import type { Node } from '../api/core/v1/node.ts';
 import { requiredNodes } from '../api/core/v1/node-selection.ts';
 import type { Pod } from '../api/core/v1/pod.ts';
@@ -20,7 +20,7 @@ type Action = TopologySpreadConstraint['whenUnsatisfiable'];
 
 const known = new WeakMap<Pod, Map<Action, readonly SpreadConstraint[]>>();
 
-/** Those of the pod that are to be met, or only to be preferred; read once for each state of a pod. */
+/** Returns the pod's required or preferred constraints, parsed once for each version of the pod. */
 export function spreadConstraints(pod: Pod, action: Action): readonly SpreadConstraint[] {
   const all = pod.spec.topologySpreadConstraints ?? [];
   if (all.length === 0) return [];
@@ -36,12 +36,12 @@ export function spreadConstraints(pod: Pod, action: Action): readonly SpreadCons
   return read;
 }
 
-/** What the constraints of a pod have in common. */
+/** Properties that the constraints of a pod share. */
 interface Among {
-  /** Only nodes with all of them count, since no other node can be chosen. */
+  /** Topology keys. Only nodes with all of them count, since no other node can be chosen. */
   readonly keys: readonly string[];
   readonly id: string;
-  /** By how affinity and taints count. */
+  /** Inclusions by their affinity and taint policies. */
   readonly inclusions: Map<string, Inclusion>;
 }
 
@@ -78,7 +78,7 @@ interface Inclusion {
   includes(node: Node): boolean;
 }
 
-/** Which nodes count, and one text for all that let the same ones count. */
+/** Returns which nodes count, with an identifier that is equal for equal inclusions. */
 function inclusionOf(
   spec: PodSpec,
   { nodeAffinityPolicy = 'Honor', nodeTaintsPolicy = 'Ignore' }: TopologySpreadConstraint,
@@ -96,7 +96,10 @@ function inclusionOf(
 const toleratesAll = ({ spec }: Node, tolerations: PodSpec['tolerations']) =>
   (spec.taints ?? []).every((taint) => taint.effect === 'PreferNoSchedule' || tolerates(tolerations, taint));
 
-/** What pods of Services and of sets prefer that ask for nothing themselves (upstream's system defaults). */
+/**
+ * Default constraints for pods of Services and of sets without constraints of their own (upstream's system
+ * defaults).
+ */
 const defaults = [
   { topologyKey: 'kubernetes.io/hostname', maxSkew: 3 },
   { topologyKey: 'topology.kubernetes.io/zone', maxSkew: 5 },

@@ -1,7 +1,7 @@
 /**
- * The pods that fit nowhere, each with what keeps it: an event wakes those alone that it can help (upstream's queueing hints).
- * Who is looked at in vain again and again waits between two looks (upstream's back-off). Times are milliseconds of a clock
- * that nobody sets.
+ * Unschedulable pods, each with the plugins that rejected it. An event wakes only pods that it can help
+ * (upstream's queueing hints). Repeated failures are delayed by a back-off, as upstream. Times are
+ * milliseconds of a monotonic clock.
  */
 import type { Pod } from '../api/core/v1/pod.ts';
 import type { ObjectKey } from '../apimachinery/meta.ts';
@@ -13,21 +13,24 @@ import { policyAnnotation } from './policies.ts';
 
 export interface WaitingPod {
   readonly info: PodInfo;
-  /** Those that keep it. */
+  /** Plugins that reject the pod. */
   readonly plugins: readonly Plugin[];
   readonly said: Said;
-  /** Looks in vain since the pod came or was changed. */
+  /** Failed attempts since the pod was created or changed. */
   readonly looks: number;
-  /** Not looked at before. */
+  /** Time before which the pod is not scheduled again. */
   readonly notBefore: number;
-  /** Something has happened that can help. */
+  /** True if an event has occurred that can help. */
   readonly awake: boolean;
 }
 
 const firstDelayMs = 1_000;
 const longestDelayMs = 10_000;
 
-/** The second look costs no wait, for most often one is enough; then a second, doubled up to ten. */
+/**
+ * Returns the delay before the next attempt. The second attempt is immediate, because one is usually enough;
+ * then the delay is one second, doubled up to ten.
+ */
 export const delayAfter = (looks: number): number =>
   looks < 2 ? 0 : Math.min(longestDelayMs, firstDelayMs * 2 ** (looks - 2));
 
@@ -42,7 +45,7 @@ export class WaitingPods {
     return this.#pods.size;
   }
 
-  /** Those that are looked at when their pause is over, and those that wait for something to change. */
+  /** Returns the number of pods in back-off, and of those that wait for an event. */
   counts(now: number): { readonly backoff: number; readonly unschedulable: number } {
     let backoff = 0;
     let unschedulable = 0;
@@ -53,7 +56,7 @@ export class WaitingPods {
     return { backoff, unschedulable };
   }
 
-  /** The pod was looked at in vain. */
+  /** Adds a pod after a failed attempt. */
   add(key: ObjectKey, info: PodInfo, plugins: readonly Plugin[], said: Said, now: number): WaitingPod {
     const before = this.#pods.get(key);
     const looks = before && asksTheSame(before.info.pod, info.pod) ? before.looks + 1 : 1;
@@ -66,13 +69,13 @@ export class WaitingPods {
     this.#pods.delete(key);
   }
 
-  /** It is to be looked at again, whatever happens. */
+  /** Wakes the pod without an event. */
   wake(key: ObjectKey): void {
     const entry = this.#pods.get(key);
     if (entry) this.#pods.set(key, { ...entry, awake: true });
   }
 
-  /** The keys of those that the event can help. */
+  /** Wakes the pods that the event can help, and returns their keys. */
   heard(event: ClusterEvent, cluster: Cluster): readonly ObjectKey[] {
     const woken: ObjectKey[] = [];
     const expecting = expectingPods(event, cluster);
@@ -85,7 +88,10 @@ export class WaitingPods {
   }
 }
 
-/** Those that wait for room on a node that has changed: it may not have them any more, and another must be found. */
+/**
+ * Returns the pods nominated for a node that has changed: the node may no longer accept them, so that another
+ * is needed.
+ */
 const expectingPods = (event: ClusterEvent, cluster: Cluster): ReadonlySet<string> =>
   new Set(
     event.kind === 'nodeChanged'
@@ -94,27 +100,30 @@ const expectingPods = (event: ClusterEvent, cluster: Cluster): ReadonlySet<strin
   );
 
 function canHelp(event: ClusterEvent, { info, plugins }: WaitingPod, cluster: Cluster): boolean {
-  // It waits because there is no node at all.
+  // The pod waits because there is no node at all.
   if (plugins.length === 0) return event.kind === 'nodeAdded';
-  // What it says names the nodes there are.
+  // The message of the pod refers to the existing nodes.
   if (event.kind === 'nodeRemoved') return true;
   return plugins.some((plugin) => plugin.helps?.(event, info, cluster) ?? true);
 }
 
-/** Whether nothing has changed that a decision looks at. */
+/** Returns true if nothing has changed that a decision depends on. */
 export function asksTheSame(before: Pod, now: Pod): boolean {
   return before === now || requestOf(before) === requestOf(now);
 }
 
 const requests = new WeakMap<Pod, string>();
 
-/** Everything of a pod that a decision looks at, as one text: pods of one text fare alike. */
+/**
+ * Returns everything in a pod on which a decision depends, as one text. Pods with equal texts get equal
+ * results.
+ */
 export function requestOf(pod: Pod): string {
   const known = requests.get(pod);
   if (known !== undefined) return known;
   const { namespace, labels, annotations, ownerReferences } = pod.metadata;
   const owner = ownerReferences?.find(({ controller }) => controller)?.uid;
-  // Claims of ephemeral volumes have the name of the pod in theirs.
+  // The names of ephemeral claims contain the name of the pod.
   const { claims } = podInfo(pod);
   const text = JSON.stringify([namespace, labels, annotations?.[policyAnnotation], owner, claims, pod.spec]);
   requests.set(pod, text);

@@ -1,22 +1,25 @@
-/** What is submitted: a batch script around the job's own commands, and the options of sbatch beside it. */
+/** Builds the submission: a batch script around the job's own commands, and the options of sbatch. */
 import { argumentProblem } from '../api/minik8s/v1/slurm-options.ts';
 import { tryParseQuantity } from '../apimachinery/quantity.ts';
 import { quoted } from '../base/quoted.ts';
 import { directiveFaults, directives } from './sbatch-options.ts';
 import type { SlurmJob, SlurmJobSpec } from './slurm-job.ts';
 
-/** The client's own folder within the work folder. */
+/** Folder of the client within the work folder. */
 export const controlFolder = '.minik8s';
 
-/** Its message says what of the spec cannot be submitted. */
+/** The spec cannot be submitted; the message names the reason. */
 export class UnusableSpec extends Error {
   override readonly name = 'UnusableSpec';
 }
 
-/** What the job's comment says, by which it is found again. */
+/** Returns the comment of the job, by which it is found in the queue. */
 export const commentOf = (uid: string): string => `minik8s:${uid}`;
 
-/** The options, each one word for sbatch. They stand on its command line and so go before those of the script. */
+/**
+ * Returns the options, each one word for sbatch. On the command line they take precedence over those of the
+ * script.
+ */
 export function sbatchOptions({ name, uid, spec }: SlurmJob): string[] {
   for (const word of spec.arguments ?? []) {
     const fault = argumentProblem(word);
@@ -39,20 +42,20 @@ export function sbatchOptions({ name, uid, spec }: SlurmJob): string[] {
     ...option('time', spec.time === undefined ? undefined : timeOf(spec.time)),
     ...option('array', spec.array),
     ...(spec.arguments ?? []),
-    // Last, so that nothing above can change them.
+    // These options come last, so that no earlier option can change them.
     `--comment=${commentOf(uid)}`,
     `--output=${controlFolder}/stdout${task}`,
     `--error=${controlFolder}/stderr${task}`,
     '--input=/dev/null',
     '--open-mode=truncate',
-    // A job that is started again after its node failed runs the same script once more, under the same number.
+    // A job that is restarted after its node failed runs the same script again, under the same number.
     '--export=ALL',
   ];
 }
 
 /**
- * The batch script. It leaves a file exited.TASK.STATUS (TASK is - for a job that is no array), so that the end is known
- * where Slurm has forgotten the job.
+ * Returns the batch script. It leaves a file exited.TASK.STATUS (TASK is - for a job without an array), so
+ * that the end is known if Slurm has forgotten the job.
  */
 export function batchScript({ spec }: SlurmJob, script: string | undefined): string {
   const faults = script === undefined ? [] : directiveFaults(script);
@@ -70,13 +73,13 @@ export function batchScript({ spec }: SlurmJob, script: string | undefined): str
   ].join('\n');
 }
 
-/** The program that the batch script runs: the user's script, or the commands of `run`. */
+/** Returns the program that the batch script runs: the user's script, or the commands of `run`. */
 export const jobProgram = (spec: SlurmJobSpec, script: string | undefined): string => {
   if (script === undefined) return ['#!/bin/bash', 'set -e', ...(spec.run ?? []), ''].join('\n');
   return script.startsWith('#!') ? script : `#!/bin/bash\n${script}`;
 };
 
-/** For bash -l on the login host, in the work folder. */
+/** Returns the build script, for bash -l in the work folder on the login host. */
 export const buildScript = (spec: SlurmJobSpec): string =>
   ['set -e', ...preamble(spec), ...(spec.build ?? []), ''].join('\n');
 
@@ -102,7 +105,7 @@ function gresOf({ gpus, gpuType }: SlurmJobSpec): string | undefined {
 
 const nanoPerMebibyte = 1_000_000_000n * 1024n * 1024n;
 
-/** Rounded up, since sbatch takes whole ones. */
+/** Returns the memory in MiB, rounded up, since sbatch accepts only integers. */
 function mebibytes(memory: string | number): bigint {
   const quantity = tryParseQuantity(memory);
   if (quantity === undefined || quantity.nano <= 0n)
@@ -110,7 +113,9 @@ function mebibytes(memory: string | number): bigint {
   return (quantity.nano + nanoPerMebibyte - 1n) / nanoPerMebibyte;
 }
 
-/** sbatch takes a bare number for minutes; in the spec a number is seconds. */
+/**
+ * Returns the time limit for sbatch, which reads a bare number as minutes; in the spec a number is seconds.
+ */
 function timeOf(time: string | number): string {
   if (typeof time === 'number')
     return `${Math.floor(time / 60)}:${String(Math.trunc(time) % 60).padStart(2, '0')}`;
@@ -129,7 +134,7 @@ function oneLine(field: string, text: string): string {
 
 const arrayPart = /^(\d{1,9})(?:-(\d{1,9})(?::(\d{1,9}))?)?$/;
 
-/** The numbers of an array's tasks; undefined for a job that is none. Throws UnusableSpec. */
+/** Returns the task numbers of an array, or undefined for a job without one. Throws UnusableSpec. */
 export function arrayTasks(array: string | undefined): readonly number[] | undefined {
   if (array === undefined) return undefined;
   const [list = '', limit] = array.split('%', 2);
@@ -148,5 +153,5 @@ export function arrayTasks(array: string | undefined): readonly number[] | undef
   return [...tasks].sort((a, b) => a - b);
 }
 
-/** Slurm's own limit is 1001 unless MaxArraySize says more. */
+/** Maximum number of tasks. Slurm's own limit is 1001 unless MaxArraySize is larger. */
 const mostTasks = 10_000;

@@ -1,4 +1,4 @@
-/** Which files of the work folder come back. */
+/** Chooses the files of the work folder that are fetched. */
 import { matchesGlob } from 'node:path';
 import type { DroppedFile, FetchedFile } from './slurm-job.ts';
 
@@ -8,14 +8,20 @@ export interface ChosenResults {
 }
 
 const mostFiles = 500;
-/** Bytes of the paths of each list: both stand in the status of the job. */
+/** Maximum bytes of the paths of each list; both lists are in the status of the job. */
 const mostNames = 128 * 1024;
 
-/** The host's names become texts of UTF-8 here, so of one that is none it can be said no more. */
+/**
+ * Returns the fault of a file name. The host's names are decoded as UTF-8 here, so that an invalid name has
+ * no further description.
+ */
 const nameFault = (path: string): string | undefined =>
   /[\p{Cc}\ufffd]/u.test(path) ? 'its name is no UTF-8, or has control characters' : undefined;
 
-/** Those that a glob names, the smallest first, as long as all of them together have at most `limit` bytes. */
+/**
+ * Returns the files that match a glob, the smallest first, as long as their total size is at most `limit`
+ * bytes.
+ */
 export function chooseResults(
   files: readonly FetchedFile[],
   globs: readonly string[],
@@ -45,7 +51,7 @@ export function chooseResults(
   return { fetched, dropped: named(dropped.slice(0, mostFiles)) };
 }
 
-/** The first of them, as many as the status has room for. */
+/** Returns the first files, as many as fit into the status. */
 function named(files: readonly DroppedFile[]): readonly DroppedFile[] {
   let names = 0;
   return files.filter(({ path }) => {

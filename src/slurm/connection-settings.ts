@@ -1,17 +1,20 @@
-/** How the login host is reached, as the Secret of a SlurmJob's connection says. */
+/** Settings of the connection to the login host, from the Secret of a SlurmJob's connection. */
 export interface ConnectionSettings {
   readonly host: string;
   readonly port: number;
   readonly user: string;
   readonly password?: string | undefined;
-  /** OpenSSH's or PEM's text. */
+  /** Private key in OpenSSH's format or PEM. */
   readonly privateKey?: string | undefined;
   readonly passphrase?: string | undefined;
   /** Lines of known_hosts, or lines of TYPE BASE64. */
   readonly knownHosts: string;
 }
 
-/** From the Secret's keys, decoded; a string says what is wrong with it, and shows nothing of it. */
+/**
+ * Parses the decoded keys of the Secret. Returns a string that describes a fault, without any content of the
+ * Secret.
+ */
 export function connectionSettings(data: Readonly<Record<string, string>>): ConnectionSettings | string {
   const text = (key: string) => (data[key]?.trim() ? data[key] : undefined);
   const { host, user, knownHosts } = {
@@ -30,7 +33,7 @@ export function connectionSettings(data: Readonly<Record<string, string>>): Conn
     return 'port in the Secret is no number from 1 to 65535';
   if (password === undefined && privateKey === undefined)
     return 'the Secret has neither password nor privateKey';
-  // A file that ends with a newline is the usual way in which a password comes to have one.
+  // A trailing newline usually comes from a file that ends with one.
   return {
     host,
     port: Number(port),

@@ -1,4 +1,7 @@
-/** Watches over all submitted jobs at once: few questions to Slurm, whatever the number of jobs. */
+/**
+ * Follows all submitted jobs together, so that the number of requests to Slurm does not grow with the number
+ * of jobs.
+ */
 import { type Clock, sleep } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import { arrayTasks } from './batch-script.ts';
@@ -8,14 +11,20 @@ import { type JobEntry, nothingLooked } from './job-entry.ts';
 import { lacksExitStatus } from './job-plan.ts';
 import type { LoginHost } from './login-host.ts';
 
-/** How often files are looked at; that costs Slurm nothing. */
+/** Milliseconds between checks of the files, which cost Slurm nothing. */
 const lookMs = 2000;
-/** How often the queue is asked for, and how often when there is a reason to: a job that came, has begun or has ended. */
+/**
+ * Milliseconds between queries of the queue, and the minimum after an event: a job that is new, has begun or
+ * has ended.
+ */
 const queueMs = 15_000;
 const soonestQueueMs = 3000;
-/** Accounting is asked at most this often, and only for what the queue does not know: at most 4 times a minute. */
+/**
+ * Minimum milliseconds between queries of accounting: at most 4 a minute, and only for jobs that the queue
+ * does not know.
+ */
 const accountMs = 15_000;
-/** How long Slurm may not know a job: its accounting comes late, at times very late. */
+/** Milliseconds for which Slurm may not know a job: accounting is updated late, at times very late. */
 const lostMs = 600_000;
 const lostWithoutAccountingMs = 60_000;
 
@@ -25,7 +34,7 @@ export interface FollowerOptions {
   readonly log: Logger;
   readonly signal: AbortSignal;
   readonly entries: () => Iterable<JobEntry>;
-  /** Called for each job of which something new is known. */
+  /** Called for each job with new information. */
   readonly onNews: (entry: JobEntry) => void;
 }
 
@@ -40,7 +49,7 @@ export class Follower {
     this.#options = options;
   }
 
-  /** There is a job that was not followed before. */
+  /** Wakes the follower for a job that was not followed before. */
   wake(): void {
     this.#hurry = true;
     this.#wake?.();
@@ -146,7 +155,7 @@ const placeOf = ({ status }: JobEntry) => ({ id: status.jobID ?? '', folder: sta
 
 const numbersOf = ({ job }: JobEntry): string[] => (arrayTasks(job.spec.array) ?? ['-']).map(String);
 
-/** Whether there is a task of it that neither the queue nor accounting has told of. */
+/** Returns true if a task of the job is neither in the queue nor in accounting. */
 function isMissing(entry: JobEntry): boolean {
   const numbers = arrayTasks(entry.job.spec.array);
   if (numbers === undefined) return entry.tasks.length === 0;
@@ -157,5 +166,5 @@ function isMissing(entry: JobEntry): boolean {
 const grew = (before: ReadonlyMap<string, number>, after: ReadonlyMap<string, number>): boolean =>
   [...after].some(([name, size]) => size > (before.get(name) ?? 0));
 
-/** How many tasks have begun: Slurm makes the file of a task's output then. */
+/** Returns the number of tasks that have begun: Slurm creates a task's output file at its start. */
 const begun = ({ sizes }: Looked) => [...sizes.keys()].filter((name) => name.startsWith('stdout')).length;

@@ -1,35 +1,41 @@
-/** What Slurm's programs print, as data. */
+/** Parses the output of Slurm's programs. */
 
-/** Characters of a text that a status repeats. What a host says may be of any length, and no number of this language. */
+/**
+ * Maximum characters of a text that a status repeats. Texts of a host may have any length, and its numbers
+ * any size.
+ */
 const longestText = 4096;
-/** Digits of an exit status. */
+/** Pattern of an exit status. */
 const status = '\\d{1,9}';
 const sizeOf = (digits: string): number => Math.min(Number(digits), Number.MAX_SAFE_INTEGER);
 
-/** One job, one task of an array, or several that wait together. */
+/** One job, one task of an array, or several tasks that wait together. */
 export interface SlurmTask {
   readonly id: string;
-  /** Numbers of the tasks of an array; undefined for a job that is none. */
+  /** Numbers of the tasks of an array; undefined for a job without one. */
   readonly tasks: readonly number[] | undefined;
-  /** Without what may follow it: CANCELLED by 1000 is CANCELLED. */
+  /** State without a suffix: CANCELLED by 1000 is CANCELLED. */
   readonly state: string;
   readonly reason: string;
   readonly exitCode: number | undefined;
-  /** RFC 3339; undefined while it is not known. */
+  /** Times in RFC 3339; undefined while unknown. */
   readonly submitTime: string | undefined;
   readonly startTime: string | undefined;
   readonly endTime: string | undefined;
   readonly nodes: string;
 }
 
-/** Lines of squeue -h -o '%i|%T|%V|%S|%e|%N|%r'; what has another form (a warning of a plugin) is left out. */
+/**
+ * Parses lines of squeue -h -o '%i|%T|%V|%S|%e|%N|%r'. Lines of another form (a warning of a plugin) are
+ * ignored.
+ */
 export const queueLines = (text: string): SlurmTask[] =>
   lines(text).flatMap((line) => {
     const [id = '', state = '', submit, start, end, nodes = '', ...reason] = line.split('|');
     return taskOf({ id, state, exit: undefined, submit, start, end, nodes, reason: reason.join('|') });
   });
 
-/** Lines of sacct -n -P -X -o JobID,State,ExitCode,Submit,Start,End,NodeList. */
+/** Parses lines of sacct -n -P -X -o JobID,State,ExitCode,Submit,Start,End,NodeList. */
 export const accountLines = (text: string): SlurmTask[] =>
   lines(text).flatMap((line) => {
     const [id = '', state = '', exit, submit, start, end, nodes = ''] = line.split('|');
@@ -69,7 +75,7 @@ function taskOf({ id, state, exit, submit, start, end, nodes, reason }: Columns)
   ];
 }
 
-/** 5-9%2, 1,3,5-7, 0-20:4; a list that squeue has cut short ends where it was cut. */
+/** Parses 5-9%2, 1,3,5-7 or 0-20:4. A list that squeue has truncated ends where it was truncated. */
 function rangeOf(text: string): number[] {
   const [list = ''] = text.split('%');
   const tasks: number[] = [];
@@ -86,7 +92,7 @@ function rangeOf(text: string): number[] {
 
 const mostTasks = 100_000;
 
-/** 3:0 is status 3, 0:9 ended by signal 9. */
+/** Returns the exit status: 3:0 is status 3, 0:9 means ended by signal 9. */
 function exitStatus(text: string): number | undefined {
   const [, own, signal] = new RegExp(`^(${status}):(${status})`).exec(text) ?? [];
   if (own === undefined) return undefined;
@@ -98,7 +104,7 @@ const timeOf = (text: string | undefined): string | undefined =>
 
 const lines = (text: string): string[] => text.split('\n').filter((line) => line !== '');
 
-/** States in which a job is at its end (job_state_codes of squeue's manual). */
+/** States of an ended job (job_state_codes of squeue's manual). */
 const over = new Set([
   'BOOT_FAIL',
   'CANCELLED',
@@ -115,15 +121,15 @@ const over = new Set([
 ]);
 export const isOver = (state: string): boolean => over.has(state);
 
-/** What lookScript has found of one job. */
+/** Files of one job that lookScript found. */
 export interface Looked {
-  /** Bytes by name: stdout, stderr-3. */
+  /** Sizes in bytes by name: stdout, stderr-3. */
   readonly sizes: ReadonlyMap<string, number>;
-  /** Exit statuses by the task's number, - for a job that is no array. */
+  /** Exit statuses by the task's number, - for a job without an array. */
   readonly exited: ReadonlyMap<string, number>;
 }
 
-/** Lines of SIZE|FOLDER/.minik8s/NAME, by folder. */
+/** Parses lines of SIZE|FOLDER/.minik8s/NAME, by folder. */
 export function lookedAt(text: string): ReadonlyMap<string, Looked> {
   const found = new Map<string, { sizes: Map<string, number>; exited: Map<string, number> }>();
   for (const line of lines(text)) {
@@ -138,7 +144,7 @@ export function lookedAt(text: string): ReadonlyMap<string, Looked> {
   return found;
 }
 
-/** SIZE, a tab, a path, a NUL; one that was cut off is left out. */
+/** Parses entries of SIZE, a tab, a path, a NUL. A truncated entry is ignored. */
 export const listedFiles = (text: string): { readonly path: string; readonly size: number }[] =>
   text
     .split('\0')
@@ -148,7 +154,7 @@ export const listedFiles = (text: string): { readonly path: string; readonly siz
       return path === undefined ? [] : [{ path, size: sizeOf(size ?? '') }];
     });
 
-/** Whether sbatch's words mean that the same job may be taken later. */
+/** Returns true if the message of sbatch means that the same job may be accepted later. */
 export const isForNow = (words: string): boolean =>
   words.trim() === '' ||
   /job submit limit|temporarily unable|[Uu]nable to contact|timed out|[Zz]ero [Bb]ytes|[Cc]ommunication|[Rr]eset|[Cc]onnection refused|[Jj]ob count|currently in (backup|standby)|MaxSubmit|MaxJobs/.test(

@@ -1,15 +1,15 @@
 /**
- * What the login host is told. Each is the text of a shell script that a plain sh reads from its standard input, so that
- * neither the user's login shell nor the list of processes sees a word of it. All of it stands in one function, so that
- * a text of which the end is lost does nothing. Whatever is the user's is quoted.
+ * Scripts for the login host. Each is read by a plain sh from its standard input, so that neither the user's
+ * login shell nor the list of processes sees its text. The whole script is one function, so that a truncated
+ * script does nothing. All values of the user are quoted.
  */
 import { quoted } from '../base/quoted.ts';
 import { commentOf, controlFolder, sbatchOptions } from './batch-script.ts';
 import type { SlurmJob } from './slurm-job.ts';
 
-/** Exit status of a script that could not do its work now and is to be tried again (EX_TEMPFAIL). */
+/** Exit status of a script that must be retried later (EX_TEMPFAIL). */
 export const tryAgain = 75;
-/** Exit status of a script whose work folder is not there. */
+/** Exit status of a script whose work folder does not exist. */
 export const folderGone = 74;
 
 const script = (...lines: readonly string[]): string =>
@@ -17,13 +17,13 @@ const script = (...lines: readonly string[]): string =>
 
 const enter = (folder: string): string => `cd -- ${quoted(folder)} || exit ${folderGone}`;
 
-/** Where the job's folder is, relative to the home unless `workDir` is absolute. */
+/** Returns the job's folder, relative to the home folder unless `workDir` is absolute. */
 export function folderOf({ namespace, name, uid, spec }: SlurmJob): string {
   const base = (spec.workDir ?? `${controlFolder}/${namespace}`).replace(/^~\//, '').replace(/\/+$/, '');
   return `${base === '~' ? '.' : base}/${name}-${uid}`;
 }
 
-/** Makes the work folder and prints its absolute path. */
+/** Creates the work folder and prints its absolute path. */
 export const prepareScript = (job: SlurmJob): string =>
   script(
     'cd || exit 1',
@@ -36,8 +36,8 @@ export const foldersScript = (folder: string, folders: readonly string[]): strin
   script(enter(folder), ...folders.map((name) => `mkdir -p -- ${quoted(name)} || exit 1`));
 
 /**
- * Builds at most once at a time, goes on when the connection is lost, and waits for its end. Prints the exit status, then the
- * last lines of what was said.
+ * Builds at most once at a time, continues if the connection is lost, and waits for the end of the build.
+ * Prints the exit status, then the last lines of the output.
  */
 export const buildingScript = (folder: string): string =>
   script(
@@ -64,14 +64,15 @@ export const buildingScript = (folder: string): string =>
   );
 
 const findInQueue = (uid: string): readonly string[] => [
-  // The same comment is on each task of an array; %F is the number of the whole.
+  // The same comment is on each task of an array; %F is the number of the whole array.
   `list=$(squeue -h -a -u "$(id -un)" -t all -o '%k %F') || exit ${tryAgain}`,
   `id=$(printf '%s\\n' "$list" | awk -v comment=${quoted(commentOf(uid))} '$1 == comment { print $2; exit }')`,
 ];
 
 /**
- * Reads what sbatch printed and prints the number of the job: the last line that is one, with --parsable before a semicolon
- * and the cluster's name. Wrappers and plugins of sites print lines of their own beside it. Nothing where there is none.
+ * Reads the output of sbatch and prints the number of the job: the last line that is a number; with
+ * --parsable the number before a semicolon and the cluster's name. Wrappers and plugins of sites add lines of
+ * their own. Prints nothing if there is no number.
  */
 const numberFunction =
   "number() { sed -n 's/^\\([0-9]\\{1,20\\}\\)\\(;.*\\)\\{0,1\\}$/\\1/p; s/^Submitted batch job \\([0-9]\\{1,20\\}\\).*/\\1/p' | tail -n 1; }";
@@ -79,10 +80,10 @@ const numberFunction =
 const lock = `exec 9>${controlFolder}/lock; flock -w 60 9 || { echo 'the work folder is locked by another client' >&2; exit ${tryAgain}; }`;
 
 /**
- * Submits at most once, whoever else does the same at the same time: under a lock, after looking for a number that was written
- * down and for the job's comment in the queue. Between an attempt without an answer and the next lie `settleSeconds`, in which
- * Slurm's controller has the request or never will, and then accounting is asked as well. Prints `id NUMBER`, `canceled`, `unsettled`, or
- * `refused` with what sbatch said.
+ * Submits at most once, even if others submit the same job at the same time: under a lock, after looking for
+ * a recorded number and for the job's comment in the queue. After an attempt without an answer the next one
+ * waits `settleSeconds`, after which Slurm's controller has the request or never will; then accounting is
+ * queried as well. Prints `id NUMBER`, `canceled`, `unsettled`, or `refused` with the message of sbatch.
  */
 export function submitScript(job: SlurmJob, folder: string, settleSeconds: number): string {
   const options = sbatchOptions(job).map(quoted).join(' ');
@@ -113,19 +114,20 @@ export function submitScript(job: SlurmJob, folder: string, settleSeconds: numbe
     'if [ $status -eq 0 ]; then',
     `  id=$(printf '%s\\n' "$answer" | number)`,
     '  [ -z "$id" ] || keep "$id"',
-    // Slurm has taken it. Its comment is in the queue, at the latest when it is looked up again.
+    // Slurm has accepted the job. Its comment is in the queue, at the latest at the next query.
     ...findInQueue(job.uid).map((line) => `  ${line}`),
     '  [ -z "$id" ] || keep "$id"',
     '  echo unsettled; exit 0',
     'fi',
-    // Where the controller may have taken it without our knowing, the attempt stays.
+    // The attempt is kept if the controller may have accepted it without an answer.
     `case $(cat refusal) in *[Tt]imed\\ out*|*[Zz]ero\\ [Bb]ytes*|*[Cc]ommunication*|*[Rr]eset*) ;; *) [ ! -s refusal ] || rm -f attempt ;; esac`,
     'echo refused; tail -c 4000 refusal',
   );
 }
 
 /**
- * Nothing is built or submitted from now on; what was is ended. Prints `ended`, or `still` when Slurm needs longer.
+ * Prevents further builds and submissions, and ends existing ones. Prints `ended`, or `still` if Slurm needs
+ * longer.
  */
 export const cancelScript = (job: SlurmJob, jobID: string | undefined): string =>
   script(
@@ -157,7 +159,7 @@ export const cancelScript = (job: SlurmJob, jobID: string | undefined): string =
 export const removeScript = (job: SlurmJob): string =>
   script('cd || exit 1', `rm -rf -- ${quoted(folderOf(job))}`);
 
-/** Regular files of the work folder: SIZE, a tab, the path, a NUL. */
+/** Lists the regular files of the work folder: SIZE, a tab, the path, a NUL. */
 export const listScript = (folder: string): string =>
   script(
     enter(folder),
@@ -169,7 +171,7 @@ export interface Followed {
   readonly folder: string;
 }
 
-/** Sizes of output and the ends of tasks: lines of SIZE|PATH. Asks Slurm nothing. */
+/** Lists the sizes of the output and the ends of tasks: lines of SIZE|PATH. Does not query Slurm. */
 export const lookScript = (followed: readonly Followed[]): string => {
   const places = followed.flatMap(({ folder }) =>
     ['stdout*', 'stderr*', 'exited.*', 'build.log'].map(
@@ -179,10 +181,10 @@ export const lookScript = (followed: readonly Followed[]): string => {
   return script(`stat -c '%s|%n' ${places.join(' ')} 2>/dev/null`, 'true');
 };
 
-// Times are printed in the zone of the one who asks.
+// Slurm's programs print times in the time zone of the caller.
 const inUTC = 'export TZ=UTC0 SLURM_TIME_FORMAT=standard';
 
-/** All jobs in one question to Slurm's controller; for the columns see queueLines. */
+/** Queries all jobs in one request to Slurm's controller; the columns are described at queueLines. */
 export const queueScript = (followed: readonly Followed[]): string =>
   script(
     inUTC,
@@ -194,7 +196,7 @@ export const queueScript = (followed: readonly Followed[]): string =>
     'fi',
   );
 
-/** All jobs in one question to accounting; for the columns see accountLines. */
+/** Queries all jobs in one request to accounting; the columns are described at accountLines. */
 export const accountScript = (ids: readonly string[]): string =>
   script(
     inUTC,

@@ -1,4 +1,4 @@
-/** What the client remembers of a job. All of it can be had again: from the cluster, the host and Slurm. */
+/** The client's state of a job. All of it can be restored from the cluster, the host and Slurm. */
 
 import { Backoff } from '../base/backoff.ts';
 import type { Timer } from '../base/clock.ts';
@@ -12,21 +12,21 @@ export const nothingLooked: Looked = { sizes: new Map(), exited: new Map() };
 
 export class JobEntry {
   job: SlurmJob;
-  /** The cluster's own may be behind. */
+  /** Newest status; the status in the cluster may be older. */
   status: SlurmJobStatus;
-  /** As the cluster has it. */
+  /** Status as it was written to the cluster. */
   written: SlurmJobStatus | undefined;
   writing: Promise<void> = Promise.resolve();
-  /** Bytes of each file that the cluster has, by kind and path; undefined until it was asked. */
+  /** Stored bytes of each file, by kind and path; undefined until they were read. */
   stored: Map<string, number> | undefined;
   looked: Looked = nothingLooked;
-  /** What the queue has said last; undefined before it has answered once since the job was submitted. */
+  /** Last tasks in the queue; undefined until the queue was first queried after the submission. */
   queue: readonly SlurmTask[] | undefined;
   account: readonly SlurmTask[] = [];
-  /** When Slurm first said that it does not know the job. */
+  /** Time at which Slurm first did not know the job. */
   unknownSince: number | undefined;
   forgotten = false;
-  /** There is an answer that the status does not tell yet. */
+  /** True if there is an answer that the status does not include yet. */
   answered = false;
 
   step: Step = 'none';
@@ -54,7 +54,7 @@ export class JobEntry {
     );
   }
 
-  /** The queue's word goes before accounting's, which is behind. */
+  /** Returns the tasks. The queue takes precedence over accounting, which is behind. */
   get tasks(): readonly SlurmTask[] {
     const queue = this.queue ?? [];
     const there = new Set(queue.flatMap(({ tasks }) => tasks ?? [-1]));

@@ -1,4 +1,4 @@
-/** Copies what a job has written from the host into the cluster. */
+/** Copies the files of a job from the host to the cluster. */
 import { tryParseQuantity } from '../apimachinery/quantity.ts';
 import { controlFolder } from './batch-script.ts';
 import { chooseResults } from './choose-results.ts';
@@ -11,7 +11,7 @@ import { nextPiece, type Piece } from './output-plan.ts';
 import type { DroppedFile, FetchedFile } from './slurm-job.ts';
 import { UnreadableFile } from './ssh.ts';
 
-/** Bytes of output and error of all tasks of a job. */
+/** Maximum bytes of output and error of all tasks of a job. */
 const mostOutput = 4 * 1024 * 1024;
 const leastOfTask = 16 * 1024;
 const mostBuildLog = 256 * 1024;
@@ -20,7 +20,7 @@ const defaultResults = 16 * 1024 * 1024;
 export interface Fetched {
   readonly files: readonly FetchedFile[];
   readonly dropped: readonly DroppedFile[];
-  /** The work folder is not there. */
+  /** True if the work folder does not exist. */
   readonly gone: boolean;
 }
 
@@ -33,7 +33,10 @@ export class JobFiles {
     this.#store = store;
   }
 
-  /** What came new of output and error. Returns what there is no room for, or cannot be read, known only when the job has ended. */
+  /**
+   * Copies new output and error. Returns the files without room and the unreadable files, which are known
+   * only after the end of the job.
+   */
   async copyOutput(entry: JobEntry, atEnd: boolean): Promise<readonly DroppedFile[]> {
     const { sizes } = entry.looked;
     const streams = [...sizes]
@@ -43,7 +46,7 @@ export class JobFiles {
     const room = Math.floor(mostOutput / share);
     const unread: DroppedFile[] = [];
     for (const [path, size] of streams.slice(0, room)) {
-      // While tasks of an array are still to come nobody knows their number.
+      // The number of streams is unknown while tasks of an array have not begun.
       const limit = atEnd || entry.job.spec.array === undefined ? share : leastOfTask;
       const kind = path.startsWith('stdout') ? 'Output' : 'Error';
       const below = `${controlFolder}/${path}`;
@@ -87,13 +90,13 @@ export class JobFiles {
       const whole = { size, limit: Number.POSITIVE_INFINITY, atEnd: true };
       const { why, length } = await this.#copy(entry, { kind: 'Result', path }, path, whole);
       if (why !== undefined) unread.push({ path, size, reason: why });
-      // It may have become shorter since it was listed.
+      // The file may have become shorter since it was listed.
       else files.push({ path, size: length });
     }
     return { files, dropped: [...chosen.dropped, ...unread, ...lost], gone: false };
   }
 
-  /** How many bytes the cluster has now; and why there are no more, where they cannot be read. */
+  /** Copies a file. Returns the stored length, and the reason if the rest cannot be read. */
   async #copy(
     entry: JobEntry,
     file: FileName,

@@ -1,4 +1,4 @@
-/** What is next for a job, and what its status becomes: from data to data. */
+/** Plans the next step of a job and its status. Pure. */
 import { rfc3339 } from '../base/time.ts';
 import { arrayTasks } from './batch-script.ts';
 import { isOver, type Looked, type SlurmTask } from './host-answers.ts';
@@ -16,12 +16,12 @@ export type Step =
   | 'upload'
   | 'build'
   | 'submit'
-  /** Nothing to do but to see how it goes on. */
+  /** The job is followed until it ends. */
   | 'follow'
   | 'cancel'
   | 'fetch'
   | 'cleanUp'
-  /** It is being deleted: cancel, clean up, release. */
+  /** The job is being deleted: cancel, clean up, release. */
   | 'discard'
   | 'none';
 
@@ -31,10 +31,10 @@ export type StopReason = (typeof stopReasons)[number];
 export function nextStep(job: SlurmJob, status: SlurmJobStatus, now: number): Step {
   if (job.deleting) return 'discard';
   if (isFinished(status)) return 'none';
-  // Unknown: the fetch did not work and is tried again.
+  // Unknown: the fetch failed and is retried.
   if (status.phase === 'Fetching')
     return (conditionOf(status, 'ResultsFetched')?.status ?? 'Unknown') === 'Unknown' ? 'fetch' : 'cleanUp';
-  // Canceled already: Slurm has the last word on how it ended.
+  // The job was cancelled already; Slurm reports how it ended.
   const stopping = conditionOf(status, 'Failed') !== undefined;
   if (!stopping && stopReason(job, status, now) !== undefined) return 'cancel';
   if (status.workDir === undefined) return 'prepare';
@@ -63,10 +63,13 @@ export const conditionOf = (
 
 export type NewCondition = Omit<SlurmJobCondition, 'lastTransitionTime'>;
 
-/** Characters of a message: hosts say a part of it. */
+/** Maximum characters of a message, which may contain output of the host. */
 const longestMessage = 8192;
 
-/** The time of a condition moves with its status; what would change nothing leaves the status as it is. */
+/**
+ * Returns the status with the condition. The transition time changes only with the condition's status. An
+ * unchanged condition leaves the status as it is.
+ */
 export function withCondition(status: SlurmJobStatus, said: NewCondition, now: number): SlurmJobStatus {
   const condition = { ...said, message: said.message.slice(0, longestMessage) };
   const before = conditionOf(status, condition.type);
@@ -82,14 +85,17 @@ export function withCondition(status: SlurmJobStatus, said: NewCondition, now: n
   return { ...status, conditions: [...others, { ...condition, lastTransitionTime }] };
 }
 
-/** How a job ended, or what kept it from running. Its files are still fetched then. */
+/** End of a job, or the reason why it did not run. Its files are fetched in both cases. */
 export interface Verdict {
   readonly type: 'Complete' | 'Failed';
   readonly reason: string;
   readonly message: string;
 }
 
-/** The condition is Unknown until the files are there: whoever waits for Complete finds them. */
+/**
+ * Returns the status after the end of the job. The condition is Unknown until the files are stored, so that
+ * clients that wait for Complete find them.
+ */
 export const ended = (
   status: SlurmJobStatus,
   { type, reason, message }: Verdict,
@@ -104,7 +110,7 @@ const withoutVerdict = (status: SlurmJobStatus): SlurmJobStatus => ({
   conditions: status.conditions?.filter(({ type }) => type !== 'Failed' && type !== 'Complete'),
 });
 
-/** After the files were fetched and the work folder is gone. */
+/** Returns the final status, after the files were fetched and the work folder was removed. */
 export function finished(status: SlurmJobStatus, now: number): SlurmJobStatus {
   const failed = conditionOf(status, 'Failed');
   const verdict = failed ?? conditionOf(status, 'Complete');
@@ -115,16 +121,16 @@ export function finished(status: SlurmJobStatus, now: number): SlurmJobStatus {
   return { ...withCondition(status, { type, status: 'True', reason, message }, now), phase };
 }
 
-/** What is known of a job that Slurm has. */
+/** Observations of a submitted job. */
 export interface Observed {
-  /** From the queue and from accounting, whichever knew. Empty where neither did. */
+  /** Tasks from the queue and from accounting; empty if neither knows the job. */
   readonly tasks: readonly SlurmTask[];
   readonly looked: Looked;
-  /** Slurm has answered that it does not know the job, and went on doing so. */
+  /** True if Slurm has not known the job for too long. */
   readonly forgotten: boolean;
 }
 
-/** The status with what was observed in it; `verdict` when every task is at its end. */
+/** Returns the status with the observations, and the `verdict` if every task has ended. */
 export function observedStatus(
   job: SlurmJob,
   status: SlurmJobStatus,
@@ -168,8 +174,9 @@ export function observedStatus(
 }
 
 /**
- * Whether Slurm reports the end of every task and not every exit status: the queue has none. The exit statuses that the batch
- * script left are then to be read after Slurm's answer, since those read before it may lack some.
+ * Returns true if Slurm reports the end of every task but not every exit status, because the queue has none.
+ * The exit statuses that the batch script left must then be read after Slurm's answer, since an earlier read
+ * may lack some.
  */
 export function lacksExitStatus(spec: SlurmJobSpec, tasks: readonly SlurmTask[]): boolean {
   const byNumber = tasksByNumber(tasks);
@@ -181,8 +188,8 @@ export function lacksExitStatus(spec: SlurmJobSpec, tasks: readonly SlurmTask[])
 }
 
 /**
- * The exit status of a job whose results are fetched: the one in its status, and where files of its folder say more, the
- * highest of all tasks, as in observedStatus.
+ * Returns the exit status of a job whose results are fetched: the one in its status or, if the files of its
+ * folder have more, the highest of all tasks, as in observedStatus.
  */
 export function lastExitCode(spec: SlurmJobSpec, status: SlurmJobStatus, looked: Looked): number | undefined {
   if (spec.array === undefined) return status.exitCode ?? looked.exited.get('-');
@@ -195,7 +202,10 @@ interface TaskState {
   readonly exitCode: number | undefined;
 }
 
-/** By the number of the task, `-` for a job that is no array. Of several lines for a task, one that reports its end goes first. */
+/**
+ * Returns the tasks by number, `-` for a job without an array. Of several lines for a task, one that reports
+ * its end takes precedence.
+ */
 function tasksByNumber(tasks: readonly SlurmTask[]): ReadonlyMap<number | '-', SlurmTask> {
   const found = new Map<number | '-', SlurmTask>();
   for (const task of tasks)
@@ -220,7 +230,10 @@ function taskState(
   return { state: exitCode === 0 ? 'COMPLETED' : 'FAILED', exitCode };
 }
 
-/** Of several tasks, the state of the one that has furthest to go. */
+/**
+ * Returns the state of several tasks: RUNNING if a task is running, otherwise the state of a task that has
+ * not ended, otherwise a state other than COMPLETED if there is one.
+ */
 function overall(states: readonly string[]): string | undefined {
   const known = states.filter((state) => state !== 'UNKNOWN');
   const open = known.filter((state) => !isOver(state));

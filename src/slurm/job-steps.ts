@@ -1,4 +1,4 @@
-/** The steps of the plan, done: each can be done again after it was cut short anywhere. */
+/** Executes the steps of the plan. Each step can be repeated after an interruption at any point. */
 import type { Clock } from '../base/clock.ts';
 import { errorMessage } from '../base/log.ts';
 import { batchScript, buildScript, controlFolder, jobProgram, UnusableSpec } from './batch-script.ts';
@@ -38,7 +38,7 @@ import {
 import { ConnectionError } from './ssh.ts';
 import { NotNow, NotWritten } from './step-problem.ts';
 
-/** PATH_MAX. */
+/** Maximum bytes of a path (PATH_MAX). */
 const longestPath = 4096;
 class FolderGone extends Error {
   override readonly name = 'FolderGone';
@@ -49,7 +49,7 @@ export interface JobStepsOptions {
   readonly store: JobStore;
   readonly files: JobFiles;
   readonly clock: Clock;
-  /** Seconds between an attempt to submit that had no answer and the next. */
+  /** Seconds between an attempt to submit without an answer and the next attempt. */
   readonly settleSeconds: number;
 }
 
@@ -72,7 +72,7 @@ export class JobSteps {
     this.#options = options;
   }
 
-  /** Whether there may be another step at once. */
+  /** Executes a step. Returns true if another step may follow at once. */
   async take(step: Step, entry: JobEntry): Promise<boolean> {
     try {
       return await this.#steps[step](entry);
@@ -82,7 +82,7 @@ export class JobSteps {
         return true;
       }
       if (!(error instanceof FolderGone)) throw error;
-      // Nothing was submitted from it: it is made again.
+      // Nothing was submitted from the folder, so it is created again.
       const message = 'the work folder is gone; it is made again';
       await this.write(entry, {
         ...this.#with(entry, { type: 'Uploaded', status: 'False', reason: 'WorkFolderGone', message }),
@@ -92,12 +92,15 @@ export class JobSteps {
     }
   }
 
-  /** Ends a build that runs while its job is to be stopped. */
+  /** Ends a running build of a job that is to be stopped. */
   async interrupt({ job, status }: JobEntry): Promise<void> {
     await this.#options.host.run('ask', cancelScript(job, status.jobID));
   }
 
-  /** `status` is made of the entry's at this moment: nobody's words are lost between two who write. */
+  /**
+   * Writes a status. It must be derived from the entry's current status, so that concurrent writers lose
+   * nothing.
+   */
   write(entry: JobEntry, status: SlurmJobStatus): Promise<void> {
     entry.status = status;
     return this.flush(entry);
@@ -261,14 +264,15 @@ export class JobSteps {
   async #follow(entry: JobEntry): Promise<boolean> {
     const { answered } = entry;
     entry.answered = false;
-    // Output that cannot be copied now keeps no job from its end; the fetch copies it, and says why it cannot.
+    // A failed copy does not delay the end of the job; the fetch copies the output, and reports why it
+    // cannot.
     const [copied] = await Promise.allSettled([this.#options.files.copyOutput(entry, false)]);
     const over = answered && (await this.#observe(entry));
     if (!over && copied.status === 'rejected') throw copied.reason;
     return over;
   }
 
-  /** Whether the job has ended. */
+  /** Updates the status. Returns true if the job has ended. */
   async #observe(entry: JobEntry): Promise<boolean> {
     const { tasks, looked, forgotten } = entry;
     const { status, verdict } = observedStatus(entry.job, entry.status, { tasks, looked, forgotten });
@@ -285,7 +289,7 @@ export class JobSteps {
       reason === 'Canceled'
         ? 'it was canceled'
         : `it was not done after ${job.spec.activeDeadlineSeconds} s (activeDeadlineSeconds)`;
-    // Without a folder nothing was told to Slurm.
+    // Nothing was submitted to Slurm if there is no folder.
     if (status.workDir !== undefined) await this.#stop(entry);
     if (status.jobID === undefined) await this.#end(entry, { type: 'Failed', reason, message });
     else await this.write(entry, this.#with(entry, { type: 'Failed', status: 'Unknown', reason, message }));
@@ -344,7 +348,7 @@ export class JobSteps {
 
   async #discard(entry: JobEntry): Promise<boolean> {
     const { job, status } = entry;
-    // The folder is written down before anything is done in it.
+    // The folder is recorded before it is used.
     if (!isFinished(status) && status.workDir !== undefined) {
       await this.#stop(entry);
       if (job.spec.keepFiles !== true) await this.#remove(entry);
@@ -353,7 +357,10 @@ export class JobSteps {
     return false;
   }
 
-  /** A folder that cannot be removed (open files on NFS, files of others) keeps no job from its end. Resolves with why it stays. */
+  /**
+   * Removes the folder. A folder that cannot be removed (open files on NFS, files of other users) does not
+   * delay the end of the job. Resolves to the reason if the folder remains.
+   */
   async #remove({ job, status }: JobEntry): Promise<string | undefined> {
     const { code, stderr } = await this.#options.host.run('ask', removeScript(job));
     if (code === 0) return undefined;
@@ -389,7 +396,7 @@ function scriptOf({ job: { spec } }: JobEntry, files: readonly SourceFile[]): st
   return Buffer.from(file.data).toString();
 }
 
-/** A script is there to be run: it begins with #!. So does the job's own; a program that is compiled here would begin with ELF. */
+/** Returns true for a script, which begins with #! like the job's own, or an ELF program. */
 const isProgram = (data: Uint8Array): boolean => {
   const [first, second, third, fourth] = data;
   return (

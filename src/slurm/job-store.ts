@@ -1,57 +1,64 @@
-/** Where the client finds its jobs and puts what came of them: the cluster, behind an interface. */
+/**
+ * Storage from which the client reads its jobs and to which it writes their results: an interface to the
+ * cluster.
+ */
 import type { SlurmJob, SlurmJobStatus } from './slurm-job.ts';
 
 export const slurmFileKinds = ['Output', 'Error', 'Build', 'Result'] as const;
 export type SlurmFileKind = (typeof slurmFileKinds)[number];
 
-/** A file of a job, by what names it. */
+/** Name of a file of a job. */
 export interface FileName {
   readonly kind: SlurmFileKind;
   /**
-   * Below the work folder for a Result. Else stdout, stderr and build.log; of an array's tasks stdout-3 and stderr-3.
+   * Path below the work folder for a Result. Otherwise stdout, stderr or build.log; for tasks of an array
+   * stdout-3 and stderr-3.
    */
   readonly path: string;
 }
 
 export interface StoredFile extends FileName {
-  /** How many bytes of it are stored, from the first one on without a gap. */
+  /** Number of stored bytes, from the first one on without a gap. */
   readonly length: number;
 }
 
 /** A file that the job needs on the host. */
 export interface SourceFile {
-  /** Relative, with slashes, without . and .. as a part. */
+  /** Relative path with slashes, without `.` and `..` segments. */
   readonly path: string;
   readonly data: Uint8Array;
 }
 
 export interface JobStore {
-  /** The jobs of this connection that are not finished, and those that are being deleted. What the cluster says now. */
+  /** Returns the current jobs of this connection that are not finished or are being deleted. */
   jobs(): readonly SlurmJob[];
-  /** Calls `fn` whenever `jobs()` may have changed, until the function returned is called. */
+  /** Calls `fn` whenever `jobs()` may have changed, until the returned function is called. */
   onChange(fn: () => void): () => void;
   /**
-   * Replaces the status; resolves when the cluster has it, and when the job is gone meanwhile. `jobs()` may be behind.
-   * Rejects when the cluster cannot be reached; the client tries again.
+   * Replaces the status. Resolves when the cluster has it, or if the job was deleted in the meantime.
+   * `jobs()` may be behind. Rejects if the cluster is unreachable; the client retries.
    */
   writeStatus(job: SlurmJob, status: SlurmJobStatus): Promise<void>;
-  /** Every file of `spec.files` and `spec.filesFrom`. Rejects with MissingSource when a ConfigMap or key is not there. */
+  /**
+   * Returns every file of `spec.files` and `spec.filesFrom`. Rejects with MissingSource if a ConfigMap or key
+   * is missing.
+   */
   readFiles(job: SlurmJob): Promise<readonly SourceFile[]>;
-  /** What is stored of the job's files. */
+  /** Returns the stored files of the job. */
   storedFiles(job: SlurmJob): Promise<readonly StoredFile[]>;
   /**
-   * Adds bytes (at most `mostChunk`) to a file, which has `offset` bytes. Doing it twice is doing it once: resolves without
-   * a change when there is something at that offset already, or when the job is gone.
+   * Appends bytes (at most `mostChunk`) to a file, which has `offset` bytes. The operation is idempotent: it
+   * resolves without a change if there are bytes at that offset already, or if the job was deleted.
    */
   appendFile(job: SlurmJob, file: FileName, offset: number, bytes: Uint8Array): Promise<void>;
-  /** Takes the finalizer away from a job that is being deleted. */
+  /** Removes the finalizer from a job that is being deleted. */
   release(job: SlurmJob): Promise<void>;
 }
 
-/** Bytes of one SlurmFile. */
+/** Maximum bytes of one SlurmFile. */
 export const mostChunk = 512 * 1024;
 
-/** The message names what is missing. */
+/** A source is missing; the message names it. */
 export class MissingSource extends Error {
   override readonly name = 'MissingSource';
 }

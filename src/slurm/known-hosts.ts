@@ -1,13 +1,16 @@
-/** Keys by which a host is known (sshd(8), SSH_KNOWN_HOSTS FILE FORMAT). */
+/** Keys that identify a host (sshd(8), SSH_KNOWN_HOSTS FILE FORMAT). */
 import { createHash, createHmac } from 'node:crypto';
 
 export interface HostKeys {
-  /** Types of keys, such as ssh-ed25519. */
+  /** Types of the keys, such as ssh-ed25519. */
   readonly types: readonly string[];
   readonly has: (key: Buffer) => boolean;
 }
 
-/** Those that are given for the host; a line with a type and a key alone is for any. Revoked ones are never taken. */
+/**
+ * Returns the keys for the host; a line with only a type and a key applies to any host. Revoked keys are
+ * excluded.
+ */
 export function hostKeys(text: string, host: string, port: number): HostKeys {
   const name = port === 22 ? host : `[${host}]:${port}`;
   const keys = new Map<string, string>();
@@ -22,7 +25,7 @@ export function hostKeys(text: string, host: string, port: number): HostKeys {
     if (patterns !== undefined && !matches(patterns, name)) continue;
     const key = Buffer.from(base64, 'base64').toString('base64');
     if (mark === '@revoked') revoked.add(key);
-    // The keys of authorities are for certificates, which are not read.
+    // Keys of certificate authorities are ignored, because certificates are not supported.
     else if (mark === undefined) keys.set(key, type);
   }
   for (const key of revoked) keys.delete(key);
@@ -57,10 +60,10 @@ function matchesOne(pattern: string, name: string): boolean {
   return new RegExp(`^${source}$`, 'i').test(name);
 }
 
-/** As ssh-keygen -l prints it. */
+/** Returns the fingerprint in the format of ssh-keygen -l. */
 export const fingerprint = (key: Buffer): string =>
   `SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`;
 
-/** The names that the protocol has for signatures with a key of the type. */
+/** Returns the protocol's names of signatures with a key of the type. */
 export const signatures = (type: string): readonly string[] =>
   type === 'ssh-rsa' ? ['rsa-sha2-512', 'rsa-sha2-256'] : [type];

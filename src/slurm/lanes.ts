@@ -1,4 +1,4 @@
-/** So many at a time; who comes later waits in turn. */
+/** Limits the number of concurrent operations; others wait in order. */
 export class Lane {
   #free: number;
   readonly #waiting: (() => void)[] = [];
@@ -13,7 +13,7 @@ export class Lane {
     try {
       return await work();
     } finally {
-      // Whoever waits takes the place over.
+      // The next waiting operation takes over the slot.
       const next = this.#waiting.shift();
       if (next) next();
       else this.#free++;

@@ -1,4 +1,4 @@
-/** The login host: one connection for all that is done there, made again whenever it is lost. */
+/** Connection to the login host: one connection for all operations, reopened whenever it is lost. */
 import { aborted, onAbort } from '../base/abort.ts';
 import { Backoff } from '../base/backoff.ts';
 import { type Clock, sleep } from '../base/clock.ts';
@@ -10,20 +10,20 @@ import { Lane } from './lanes.ts';
 import { ConnectionError, type ConnectionFault, type Ran, SshConnection } from './ssh.ts';
 
 /**
- * Seven channels and one for SFTP: sshd allows ten (MaxSessions). Who builds or waits for a full queue keeps nobody else
- * from being asked after.
+ * Channels per lane: seven, and one for SFTP; sshd allows ten (MaxSessions). Builds and submissions to a full
+ * queue do not block queries.
  */
 const widths = { ask: 3, submit: 2, build: 2 } as const;
 export type LaneName = keyof typeof widths;
 
-/** Milliseconds after which a script has failed; one that builds takes as long as it takes. */
+/** Timeout in milliseconds of a script; builds have no timeout. */
 const limits: Readonly<Record<LaneName, number | undefined>> = {
   ask: 120_000,
   submit: 300_000,
   build: undefined,
 };
 
-/** How it is with the connection; undefined before the first attempt has ended. */
+/** State of the connection; undefined before the first attempt has ended. */
 export type HostState =
   | { readonly connected: true; readonly reason: 'Connected'; readonly message: string }
   | { readonly connected: false; readonly reason: ConnectionFault; readonly message: string };
@@ -48,14 +48,14 @@ export class LoginHost {
   readonly #away: Backoff;
   readonly #refused: Backoff;
   #opening: Promise<SshConnection> | undefined;
-  /** The one that is open. */
+  /** Open connection. */
   #current: SshConnection | undefined;
   #changed = new AbortController();
 
   constructor(options: LoginHostOptions) {
     this.#options = options;
     this.#away = new Backoff({ initialMs: 500, maxMs: 60_000 }, options.random);
-    // Many hosts lock out who comes often with a wrong password.
+    // Many hosts lock out clients that often retry a wrong password.
     this.#refused = new Backoff({ initialMs: 30_000, maxMs: 600_000 }, options.random);
     onAbort(
       options.signal,
@@ -64,7 +64,10 @@ export class LoginHost {
     onAbort(options.signal, () => this.#current?.close());
   }
 
-  /** Waits while the host is away. Rejects with ConnectionError when it goes away meanwhile; what was begun may be done then. */
+  /**
+   * Runs a script; waits while the host is unreachable. Rejects with ConnectionError if the connection is
+   * lost in the meantime; the script may have been executed then.
+   */
   run(lane: LaneName, script: string): Promise<Ran> {
     return this.#lanes[lane].run(async () => {
       const connection = await this.#connection();
@@ -140,11 +143,14 @@ export class LoginHost {
     if (this.#options.signal.aborted) return;
     this.#options.log.info('connection lost', { why: why.message });
     this.#options.onState({ connected: false, reason: why.fault, message: why.message });
-    // Somebody has to notice when it is there again, whether or not anything is to be done now.
+    // Reconnects even if there is nothing to do, so that the recovery of the host is noticed.
     this.#connection().catch(() => undefined);
   }
 
-  /** The Secret has changed: what is open was let in by the old one. What is being opened is opened by the new one. */
+  /**
+   * Closes the connection after a change of the Secret, because it was authenticated with the old one. An
+   * attempt in progress is repeated with the new one.
+   */
   #renew(): void {
     this.#changed.abort();
     this.#changed = new AbortController();

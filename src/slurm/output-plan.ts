@@ -1,11 +1,11 @@
-/** How much of a file that grows is copied, and what of it: its beginning while it grows, its end when it has ended. */
+/** Part of a growing file that is copied: its beginning while it grows, its end after it has ended. */
 import { mostChunk } from './job-store.ts';
 
 export type Piece = { readonly from: number; readonly to: number } | { readonly text: string };
 
 /**
- * What to add to a copy of `stored` bytes of a file that has `size` now; undefined when nothing. Of a file above
- * `limit` bytes the middle is left out, with a line that says so.
+ * Returns the piece to add to a copy of `stored` bytes of a file with `size` bytes, or undefined if there is
+ * none. The middle of a file above `limit` bytes is omitted, with a line that states this.
  */
 export function nextPiece(size: number, stored: number, limit: number, atEnd: boolean): Piece | undefined {
   const half = Math.floor(limit / 2);

@@ -1,7 +1,7 @@
-/** Options of sbatch that a job brings along in the #SBATCH lines of its script. */
+/** Options of sbatch that are allowed in the #SBATCH lines of a job's script. */
 import { scriptOptions } from '../api/minik8s/v1/slurm-options.ts';
 
-/** Those of a script that the client sets itself: they are overridden by its command line. */
+/** Options in a script that the client sets itself; its command line overrides them. */
 const overridden: Readonly<Record<string, string>> = {
   chdir: 'D',
   comment: '',
@@ -12,7 +12,7 @@ const overridden: Readonly<Record<string, string>> = {
   export: '',
 };
 
-/** One line for each #SBATCH line that the job may not have. */
+/** Returns one message for each #SBATCH line that is not allowed. */
 export function directiveFaults(script: string): string[] {
   return directives(script).flatMap((line) => {
     const words = line.split(/\s+(?=-)/);
@@ -25,7 +25,10 @@ export function directiveFaults(script: string): string[] {
   });
 }
 
-/** What follows #SBATCH in the lines before the first command, as sbatch reads them: those of before its own options excepted. */
+/**
+ * Returns the text after #SBATCH in the lines before the first command. sbatch reads them in the same way,
+ * except that its own options take precedence.
+ */
 export function directives(script: string): string[] {
   const found: string[] = [];
   for (const line of script.split(/\r?\n/)) {
@@ -37,7 +40,7 @@ export function directives(script: string): string[] {
   return found;
 }
 
-/** The long name of an option; undefined when the word is none. */
+/** Returns the long name of an option, or undefined if the word is not an option. */
 function optionName(word: string): string | undefined {
   const [, long] = /^--([a-z][a-z-]*)(?:[= ].*)?$/s.exec(word) ?? [];
   if (long !== undefined) return long;

@@ -1,4 +1,6 @@
-/** The client of one login host: takes its jobs from the store, runs them on the cluster and writes what came of them. */
+/**
+ * Client of one login host: reads its jobs from the store, runs them on the cluster and writes their results.
+ */
 import { aborted } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Current } from '../base/current.ts';
@@ -18,20 +20,20 @@ import { problemOf } from './step-problem.ts';
 
 export interface SlurmClientOptions {
   readonly store: JobStore;
-  /** Read again whenever the Secret changes. A string says why it cannot be used. */
+  /** Settings, read again whenever the Secret changes. A string is the reason why it cannot be used. */
   readonly connection: Current<ConnectionSettings | string>;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** Ends the client. What runs on the cluster goes on, and whoever comes next goes on with it. */
+  /** Ends the client. Jobs on the cluster continue, and the next client takes them over. */
   readonly signal: AbortSignal;
-  /** Seconds after which Slurm's controller has a request that it did not answer, or never will. Default 120. */
+  /** Seconds after which Slurm's controller has an unanswered request or never will. Default 120. */
   readonly settleSeconds?: number | undefined;
 }
 
 /**
- * Resolves when the signal aborts and everything has stopped. Only one may run for a connection at a time (a Lease); should there be
- * two for a moment, each job is still submitted once.
+ * Runs the client. Resolves when the signal aborts and everything has stopped. Only one client may run per
+ * connection at a time (a Lease); if two run for a moment, each job is still submitted once.
  */
 export async function runSlurmClient(options: SlurmClientOptions): Promise<void> {
   await new SlurmClient(options).run();
@@ -111,11 +113,11 @@ class SlurmClient {
     const { activeDeadlineSeconds: seconds } = entry.job.spec;
     if (seconds === undefined) return;
     const left = Date.parse(entry.status.acceptedTime) + seconds * 1000 - clock.now();
-    // A timer may fire a little before the clock says so.
+    // A timer may fire slightly before the clock reaches its time.
     entry.deadline = clock.after(Math.max(0, left) + 50, () => this.#drive(entry));
   }
 
-  /** One after another for a job, all jobs beside each other. */
+  /** Runs the steps of a job sequentially, and those of different jobs concurrently. */
   #drive(entry: JobEntry): void {
     if (entry.driving) {
       entry.again = true;
@@ -137,13 +139,13 @@ class SlurmClient {
     try {
       for (let more = true; more && !signal.aborted; ) {
         entry.again = false;
-        // What could not be written then is written before anything else is done.
+        // A status that could not be written earlier is written first.
         await this.#steps.flush(entry);
         entry.step = nextStep(entry.job, entry.status, clock.now());
         more = await this.#steps.take(entry.step, entry);
         if (entry.step !== 'follow') entry.backoff.reset();
       }
-      // It was just submitted, or this client has just begun.
+      // The job was just submitted, or this client has just started.
       if (entry.followed && entry.queue === undefined) this.#follower.wake();
       if (isFinished(entry.status)) entry.deadline?.cancel();
     } catch (error) {
@@ -153,7 +155,7 @@ class SlurmClient {
 
   async #failed(entry: JobEntry, error: unknown): Promise<void> {
     const { clock, log } = this.#options;
-    // The connection itself says what is wrong with it; waiting for the next one is the pause.
+    // The state of the connection describes its fault; the wait for the next connection is the pause.
     const delay = error instanceof ConnectionError ? 0 : entry.backoff.next();
     const { namespace, name } = entry.job;
     log.warn('a step of a job has failed', {
@@ -163,7 +165,7 @@ class SlurmClient {
       againInMs: Math.round(delay),
     });
     const told = problemOf(entry.step, error);
-    // When the cluster cannot be reached either, the log has it.
+    // If the cluster is unreachable as well, the failure is in the log.
     if (told)
       await this.#steps.write(entry, withCondition(entry.status, told, clock.now())).catch(() => undefined);
     this.#again(entry, delay);
@@ -176,7 +178,7 @@ class SlurmClient {
     entry.timer = clock.after(delay, () => this.#drive(entry));
   }
 
-  /** A build takes as long as it takes, but not longer than its job. */
+  /** Interrupts a build when its job is to be stopped; builds have no timeout of their own. */
   #interrupt(entry: JobEntry): void {
     const { clock, log, signal } = this.#options;
     if (entry.step !== 'build' || entry.stopping) return;

@@ -1,25 +1,25 @@
-/** A SlurmJob as the client sees it: what is to be run on the cluster and how far that is. */
+/** A SlurmJob as the client uses it: its spec and its progress. */
 
 export interface SlurmJob {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
   readonly spec: SlurmJobSpec;
-  /** Undefined before the client has said anything of it. */
+  /** Undefined before the client has written a status. */
   readonly status: SlurmJobStatus | undefined;
-  /** It has a deletion timestamp: the client cancels and cleans up, and then releases it. */
+  /** True if the job has a deletion timestamp: the client cancels, cleans up, and then releases it. */
   readonly deleting: boolean;
 }
 
-/** What the client reads of the spec. Exactly one of `run`, `script` and `scriptFile` is set. */
+/** Fields of the spec that the client uses. Exactly one of `run`, `script` and `scriptFile` is set. */
 export interface SlurmJobSpec {
-  /** Shell commands in the work folder on the login host, before anything is submitted. */
+  /** Shell commands that are run in the work folder on the login host before the submission. */
   readonly build?: readonly string[] | undefined;
-  /** Shell commands of the job itself, one after another; the first that fails ends it. */
+  /** Shell commands of the job itself, run in order; the first failure ends the job. */
   readonly run?: readonly string[] | undefined;
-  /** A whole batch script with its #SBATCH lines. */
+  /** A complete batch script with its #SBATCH lines. */
   readonly script?: string | undefined;
-  /** The path of a batch script among the files. */
+  /** Path of a batch script among the files. */
   readonly scriptFile?: string | undefined;
   readonly partition?: string | undefined;
   readonly account?: string | undefined;
@@ -28,30 +28,33 @@ export interface SlurmJobSpec {
   readonly tasks?: number | undefined;
   readonly tasksPerNode?: number | undefined;
   readonly cpusPerTask?: number | undefined;
-  /** For each node: --gres=gpu:TYPE:N, which every selection plugin of Slurm knows. */
+  /** GPUs per node: --gres=gpu:TYPE:N, which every selection plugin of Slurm supports. */
   readonly gpus?: number | undefined;
   readonly gpuType?: string | undefined;
-  /** A quantity of bytes for each node. */
+  /** Memory per node, as a quantity of bytes. */
   readonly memory?: string | number | undefined;
-  /** As sbatch reads it (1:30:00, 2-12, 45), or a whole number of seconds. */
+  /** Time limit as sbatch reads it (1:30:00, 2-12, 45), or an integer number of seconds. */
   readonly time?: string | number | undefined;
   /** Task numbers as sbatch reads them: 0-9, 1,3,5-7, 0-15:4, 0-99%2. */
   readonly array?: string | undefined;
   readonly modules?: readonly string[] | undefined;
   readonly environment?: Readonly<Record<string, string>> | undefined;
-  /** More options of sbatch, each as one word: --exclusive, --constraint=a100. */
+  /** Further options of sbatch, each as one word: --exclusive, --constraint=a100. */
   readonly arguments?: readonly string[] | undefined;
-  /** Below this folder of the host each job has one of its own. Default .minik8s/NAMESPACE in the home. */
+  /**
+   * Folder on the host in which each job gets a folder of its own. Default .minik8s/NAMESPACE in the home
+   * folder.
+   */
   readonly workDir?: string | undefined;
   /** Globs below the work folder. */
   readonly results?: readonly string[] | undefined;
-  /** A quantity of bytes for all results together. Default 16Mi. */
+  /** Maximum size of all results together, as a quantity of bytes. Default 16Mi. */
   readonly resultsLimit?: string | number | undefined;
-  /** The work folder stays on the host. */
+  /** Keeps the work folder on the host. */
   readonly keepFiles?: boolean | undefined;
-  /** Seconds from `acceptedTime` on after which the job is canceled, however far it is. */
+  /** Seconds after `acceptedTime` after which the job is canceled, whatever its progress. */
   readonly activeDeadlineSeconds?: number | undefined;
-  /** Ends the job: it is canceled if it was submitted. It cannot be taken back. */
+  /** Ends the job; it is canceled if it was submitted. This cannot be undone. */
   readonly cancel?: boolean | undefined;
 }
 
@@ -68,21 +71,21 @@ export const slurmJobPhases = [
 ] as const;
 export type SlurmJobPhase = (typeof slurmJobPhases)[number];
 
-/** The last three phases: nothing follows. */
+/** Returns true for the last three phases, which are final. */
 export const isFinished = (status: Pick<SlurmJobStatus, 'phase'> | undefined): boolean =>
   status?.phase === 'Succeeded' || status?.phase === 'Failed' || status?.phase === 'Canceled';
 
 export const slurmJobConditions = [
-  /** The host was reached and let the user in. */
+  /** The host is reachable and has authenticated the user. */
   'Connected',
   'Uploaded',
   'Built',
-  /** Slurm has taken the job: `jobID` is set. */
+  /** Slurm has accepted the job: `jobID` is set. */
   'Submitted',
   'ResultsFetched',
-  /** It has succeeded, as in a Job of batch/v1. */
+  /** The job has succeeded, as in a Job of batch/v1. */
   'Complete',
-  /** It has failed or was canceled; the reason says how. */
+  /** The job has failed or was canceled, as the reason states. */
   'Failed',
 ] as const;
 export type SlurmJobConditionType = (typeof slurmJobConditions)[number];
@@ -92,11 +95,11 @@ export interface SlurmJobCondition {
   readonly status: 'True' | 'False' | 'Unknown';
   readonly reason: string;
   readonly message: string;
-  /** RFC 3339, seconds. */
+  /** Time in RFC 3339, in seconds. */
   readonly lastTransitionTime: string;
 }
 
-/** A file of the host that a SlurmFile holds, or that was left there. Its path is below the work folder. */
+/** A file of the host that is stored in a SlurmFile or was left there. Its path is below the work folder. */
 export interface FetchedFile {
   readonly path: string;
   readonly size: number;
@@ -106,33 +109,33 @@ export interface DroppedFile extends FetchedFile {
   readonly reason: string;
 }
 
-/** Written whole by the client, and by nobody else. Times are RFC 3339. */
+/** Status, written completely by the client and by no other writer. Times are in RFC 3339. */
 export interface SlurmJobStatus {
   readonly phase: SlurmJobPhase;
-  /** When the client first saw it. */
+  /** Time at which the client first saw the job. */
   readonly acceptedTime: string;
-  /** As Slurm says: PENDING, RUNNING, COMPLETED, TIMEOUT. */
+  /** State reported by Slurm: PENDING, RUNNING, COMPLETED, TIMEOUT. */
   readonly state?: string | undefined;
-  /** Why it is in that state, as Slurm says: Resources, Priority. */
+  /** Reason of the state reported by Slurm: Resources, Priority. */
   readonly reason?: string | undefined;
   readonly jobID?: string | undefined;
-  /** The names of its nodes, in Slurm's short form: n[1-4]. */
+  /** Names of the nodes in Slurm's short form: n[1-4]. */
   readonly nodes?: string | undefined;
-  /** The exit status of the batch script, 128 and the signal's number where a signal ended it. */
+  /** Exit status of the batch script; 128 plus the number of the signal if a signal ended it. */
   readonly exitCode?: number | undefined;
   readonly submitTime?: string | undefined;
   readonly startTime?: string | undefined;
   readonly endTime?: string | undefined;
-  /** How many tasks of an array are in each of Slurm's states. */
+  /** Number of tasks of an array in each of Slurm's states. */
   readonly arrayTasks?: Readonly<Record<string, number>> | undefined;
-  /** The absolute path of its folder on the host. */
+  /** Absolute path of the job's folder on the host. */
   readonly workDir?: string | undefined;
-  /** Bytes that the job has written to its standard output and error, of all tasks. */
+  /** Bytes that all tasks of the job have written to standard output and error. */
   readonly outputBytes?: number | undefined;
   readonly errorBytes?: number | undefined;
-  /** Results that were fetched. */
+  /** Fetched results. */
   readonly files?: readonly FetchedFile[] | undefined;
-  /** Results and output that were not; the work folder is kept then. */
+  /** Results and output that were not fetched; the work folder is kept in that case. */
   readonly droppedFiles?: readonly DroppedFile[] | undefined;
   readonly conditions?: readonly SlurmJobCondition[] | undefined;
 }

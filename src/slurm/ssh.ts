@@ -1,4 +1,4 @@
-/** One SSH connection: ssh2 behind promises. */
+/** One SSH connection: a promise interface to ssh2. */
 
 import type { Client, ClientChannel, SFTPWrapper } from 'ssh2';
 import ssh2 from 'ssh2';
@@ -12,7 +12,7 @@ export type ConnectionFault =
   | 'HostAway'
   | 'HostFailed';
 
-/** Its message is for the job's condition. */
+/** A connection failed; the message is for the job's condition. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
   readonly fault: ConnectionFault;
@@ -22,19 +22,19 @@ export class ConnectionError extends Error {
   }
 }
 
-/** A file that the host does not let be read, however often it is asked; the message is the host's. */
+/** The host permanently refuses to read a file; the message is the host's. */
 export class UnreadableFile extends Error {
   override readonly name = 'UnreadableFile';
 }
 
 export interface Ran {
-  /** Undefined where a signal ended it. */
+  /** Exit status; undefined if a signal ended the program. */
   readonly code: number | undefined;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Bytes of one stream of a program; one that writes more has failed. */
+/** Maximum bytes of one stream of a program; a program that writes more has failed. */
 const mostOutput = 16 * 1024 * 1024;
 const readyMs = 20_000;
 const keepaliveMs = 10_000;
@@ -42,7 +42,7 @@ const keepaliveMs = 10_000;
 export class SshConnection {
   readonly #client: Client;
   #sftp: Promise<SFTPWrapper> | undefined;
-  /** Resolves when the connection is over, with why. */
+  /** Resolves when the connection has ended, with the reason. */
   readonly over: Promise<ConnectionError>;
   #lost: (error: ConnectionError) => void;
 
@@ -59,7 +59,9 @@ export class SshConnection {
       .on('end', () => away());
   }
 
-  /** Resolves when the user is let in. The host's key is checked before anything of the user is sent. */
+  /**
+   * Resolves when the user is authenticated. The host's key is verified before any data of the user is sent.
+   */
   static open(settings: ConnectionSettings): Promise<SshConnection> {
     const { host, port, user, password, privateKey, passphrase, knownHosts } = settings;
     const keys = hostKeys(knownHosts, host, port);
@@ -79,12 +81,12 @@ export class SshConnection {
     client
       .once('ready', () => {
         client.removeListener('error', failed);
-        // Each question is one small packet, which the next one must not wait for.
+        // Each request is one small packet, which must not be delayed until the next one.
         client.setNoDelay(true);
         resolve(new SshConnection(client));
       })
       .on('error', failed)
-      // After the first error a connection may have more of them.
+      // A connection may emit further errors after the first.
       .on('error', () => undefined)
       .once('close', () => failed(new Error('the host has closed the connection')));
     try {
@@ -107,13 +109,16 @@ export class SshConnection {
         keepaliveCountMax: 3,
       });
     } catch (error) {
-      // A key that cannot be read, or a wrong passphrase.
+      // The key cannot be parsed, or the passphrase is wrong.
       failed(Object.assign(error as Error, { level: 'client-configuration' }));
     }
     return promise;
   }
 
-  /** Has a plain sh read the script. Rejects with ConnectionError when the connection ends, and with the signal's reason when that aborts. */
+  /**
+   * Runs the script with a plain sh. Rejects with ConnectionError if the connection ends, and with the
+   * signal's reason if the signal aborts.
+   */
   async run(script: string, signal: AbortSignal): Promise<Ran> {
     signal.throwIfAborted();
     const givenUp = Promise.withResolvers<never>();
@@ -137,7 +142,7 @@ export class SshConnection {
     }
   }
 
-  /** Writes the whole file; its folder is there. */
+  /** Writes the whole file; its folder must exist. */
   async write(path: string, data: Uint8Array, mode: number): Promise<void> {
     const sftp = await this.#session();
     await this.#unlessOver<void>((done) =>
@@ -145,7 +150,10 @@ export class SshConnection {
     );
   }
 
-  /** So many bytes from `offset` on, fewer where the file ends before. Rejects with UnreadableFile where asking again would not help. */
+  /**
+   * Reads `length` bytes from `offset` on, fewer at the end of the file. Rejects with UnreadableFile if a
+   * retry would not help.
+   */
   async read(path: string, offset: number, length: number): Promise<Buffer> {
     const sftp = await this.#session();
     const handle = await this.#unlessOver<Buffer>((done) =>
@@ -163,7 +171,7 @@ export class SshConnection {
             Math.min(length - filled, 32_768),
             offset + filled,
             (error, count) =>
-              // The end of the file is told as an error (SSH_FX_EOF).
+              // SFTP reports the end of the file as an error (SSH_FX_EOF).
               (error as { code?: number } | undefined)?.code === 1 ? done(undefined, 0) : done(error, count),
           ),
         );
@@ -202,7 +210,10 @@ export class SshConnection {
   }
 }
 
-/** SSH_FX_NO_SUCH_FILE, SSH_FX_PERMISSION_DENIED, and SSH_FX_BAD_MESSAGE, which OpenSSH's server says of a name that is too long. */
+/**
+ * Permanent errors: SSH_FX_NO_SUCH_FILE, SSH_FX_PERMISSION_DENIED, and SSH_FX_BAD_MESSAGE, which OpenSSH's
+ * server returns for a name that is too long.
+ */
 const lasting: readonly unknown[] = [2, 3, 5];
 
 const openError = (error: Error & { code?: unknown }): Error =>
@@ -247,7 +258,7 @@ function connectionError(
       'AuthenticationFailed',
       `${at} does not let ${user} in with what the Secret has`,
     );
-  // ssh2's words about a key name no part of it.
+  // ssh2's messages about a key contain no part of it.
   if (error.level === 'client-configuration' || /parse privateKey|passphrase/i.test(error.message))
     return new ConnectionError('InvalidSecret', `privateKey in the Secret cannot be used: ${error.message}`);
   if (/no matching host key/i.test(error.message))

@@ -1,4 +1,4 @@
-/** Errors as the States Language has them: a name that Retry and Catch look for, and a text for people. */
+/** An error of the States Language: a name that Retry and Catch match, and a text for users. */
 
 import { mostCause, mostErrorName } from './limits.ts';
 
@@ -7,7 +7,7 @@ export interface Failure {
   readonly cause: string;
 }
 
-/** The names that the language itself has; every other name that begins with `States.` is refused. */
+/** Error names of the language itself; other names that begin with `States.` are rejected. */
 export const errorNames = [
   'States.ALL',
   'States.BranchFailed',
@@ -30,13 +30,15 @@ export const errorNames = [
 
 export type ErrorName = Exclude<(typeof errorNames)[number], 'States.ALL'>;
 
-/** Whoever is asked may say more than a run has room for. */
+/**
+ * Returns a failure with truncated texts, because external services may return more than a run has room for.
+ */
 export const failureOf = (error: string, cause: string): Failure => ({
   error: error.slice(0, mostErrorName),
   cause: cause.slice(0, mostCause),
 });
 
-/** Thrown where a state fails; what runs the state turns it into a retry, a catch, or the end of the run. */
+/** Thrown when a state fails; the interpreter turns it into a retry, a catch, or the end of the run. */
 export class StateError extends Error {
   readonly failure: Failure;
   constructor(error: string, cause: string) {
@@ -49,8 +51,9 @@ export class StateError extends Error {
 export const stateError = (error: ErrorName, cause: string) => new StateError(error, cause);
 
 /**
- * Whether a retrier or catcher that names these errors is about the failure. `ofBranch`: it comes from a branch of the
- * Parallel that is asked. States.Runtime cannot be caught at all, and States.DataLimitExceeded only by its own name.
+ * Returns true if a retrier or catcher with these error names matches the failure. `ofBranch` is true if the
+ * failure comes from a branch of this Parallel. States.Runtime is never matched, and States.DataLimitExceeded
+ * only by its own name.
  */
 export function matchesError(names: readonly string[], { error }: Failure, ofBranch = false): boolean {
   if (error === 'States.Runtime') return false;

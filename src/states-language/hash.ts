@@ -1,4 +1,4 @@
-/** Digests, for States.Hash and $hash. */
+/** Digests for States.Hash and $hash. */
 import { createHash } from 'node:crypto';
 
 const algorithms: Readonly<Record<string, string>> = {
@@ -11,7 +11,7 @@ const algorithms: Readonly<Record<string, string>> = {
 
 export const hashNames = Object.keys(algorithms);
 
-/** In hexadecimal; undefined for an algorithm that is not one of `hashNames`. */
+/** Returns the digest in hexadecimal, or undefined for an algorithm that is not one of `hashNames`. */
 export function hashOf(data: string, algorithm: string): string | undefined {
   const known = Object.hasOwn(algorithms, algorithm) ? algorithms[algorithm] : undefined;
   return known && createHash(known).update(data).digest('hex');

@@ -1,4 +1,4 @@
-/** The data that a workflow works on. */
+/** Data that a workflow processes. */
 import { mostDataDepth } from './limits.ts';
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
@@ -13,20 +13,20 @@ export const isJsonObject = (value: Json | undefined): value is JsonObject => is
 
 export const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value);
 
-/** What stands in the field itself, never what an object inherits. */
+/** Returns an own property, never an inherited one. */
 export const fieldOf = (value: JsonObject, name: string): Json | undefined =>
   Object.hasOwn(value, name) ? value[name] : undefined;
 
-/** Bytes of the value written as JSON in UTF-8: what the limits of the language are about. */
+/** Returns the bytes of the value as JSON in UTF-8, which is the unit of the limits of the language. */
 export const bytesOf = (value: Json): number => Buffer.byteLength(JSON.stringify(value));
 
 /**
- * Why the value is more than a state may be given or give; undefined when it is not. Depth is looked at first and without
- * recursion: everything else that walks through data may then recurse.
+ * Returns the reason why the value exceeds the limits of a state's data, or undefined. Depth is checked first
+ * and without recursion, so that all other functions on data may use recursion.
  */
 export function excessOf(value: Json, mostBytes: number, mostDepth = mostDataDepth): string | undefined {
   let level: readonly Json[] = [value];
-  // The same value may be there a thousand times: it is not written before it is known to be small enough for that.
+  // The same value may occur a thousand times, so it is serialized only after it is known to be small enough.
   let least = 0;
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > mostDepth) return `holds values in one another more than ${mostDepth} levels deep`;
@@ -43,7 +43,7 @@ export function excessOf(value: Json, mostBytes: number, mostDepth = mostDataDep
   return bytes > mostBytes ? `has ${bytes} bytes of JSON, and may have ${mostBytes}` : undefined;
 }
 
-/** The items of a list, the values of an object; of anything else none. */
+/** Returns the items of a list or the values of an object; nothing for other values. */
 export function childrenOf(value: Json): readonly Json[] {
   if (isList(value)) return value;
   return isJsonObject(value) ? Object.values(value) : [];

@@ -1,43 +1,49 @@
-/** How much a workflow may be and do. The sizes of data and names, and the length of a history, are those of AWS. */
+/** Limits of a workflow. The sizes of data and names, and the length of a history, are those of AWS. */
 
-/** Bytes of JSON that one state may be given or give. */
+/** Maximum bytes of JSON of a state's input or output. */
 export const mostData = 256 * 1024;
-/** JSON values in one another in that data. */
+/** Maximum nesting of JSON values in that data. */
 export const mostDataDepth = 200;
-/** Bytes of JSON of everything that a run holds at a time: it is stored as one object, and etcd takes 1.5 MiB. */
+/** Maximum bytes of JSON that a run holds at a time: it is stored as one object, and etcd accepts 1.5 MiB. */
 export const mostRunData = 1024 * 1024;
-/** Entries of the history of one run. */
+/** Maximum entries of the history of one run. */
 export const mostEvents = 25_000;
-/** States that are entered in one call: a workflow of states that never wait must leave room for others. */
+/**
+ * Maximum states that are entered in one call: a workflow of states that never wait must leave room for
+ * others.
+ */
 export const mostTransitions = 100;
-/** Iterations of one Map at a time where MaxConcurrency does not say less. */
+/** Maximum concurrent iterations of one Map, unless MaxConcurrency is lower. */
 export const mostConcurrency = 40;
 
-/** Characters of a state's name. */
+/** Maximum characters of a state's name. */
 export const mostNameLength = 80;
-/** States of one definition, those of branches and iterations too. */
+/** Maximum states of one definition, including those of branches and iterations. */
 export const mostStates = 1000;
-/** Machines in one another: branches in iterations in branches. */
+/** Maximum nesting of machines: branches in iterations in branches. */
 export const mostNesting = 10;
-/** Characters of one path, intrinsic function or pattern. */
+/** Maximum characters of one path, intrinsic function or pattern. */
 export const mostPathLength = 2048;
-/** Characters of one JSONata expression. */
+/** Maximum characters of one JSONata expression. */
 export const mostExpressionLength = 8192;
-/** Characters of all expressions of a definition together: to read them takes some microseconds each. */
+/** Maximum characters of all expressions of a definition together; parsing takes some microseconds each. */
 export const mostExpressions = 128 * 1024;
-/** `%` in one expression: to find the parents that it asks for takes the square of their number. */
+/** Maximum number of `%` in one expression: resolving its parent references takes quadratic time. */
 export const mostParents = 100;
-/** JSON values in one another in a definition: templates and rules. */
+/** Maximum nesting of JSON values in a definition: templates and rules. */
 export const mostDepth = 100;
-/** Bytes of JSON of a definition. */
+/** Maximum bytes of JSON of a definition. */
 export const mostDefinition = 512 * 1024;
-/** Values that one path may look at. */
+/** Maximum values that one path may examine. */
 export const mostPathWork = 100_000;
-/** Values that all paths, functions and rules of one state may look at together, and that are looked at in one call before others have their turn. */
+/**
+ * Maximum values that all paths, functions and rules of one state may examine together, and maximum in one
+ * call before others get their turn.
+ */
 export const mostStateWork = 200_000;
 export const mostTurnWork = 100_000;
-/** Seconds of TimeoutSeconds and the like. */
+/** Maximum seconds of TimeoutSeconds and similar fields. */
 export const mostSeconds = 99_999_999;
-/** Characters of an error's name, and of its cause: whoever is asked writes them. */
+/** Maximum characters of an error's name and of its cause, which external services write. */
 export const mostErrorName = 256;
 export const mostCause = 32_768;

@@ -1,4 +1,4 @@
-/** What a Task runs: its Resource, read in one place. */
+/** The Resource of a Task, parsed here only. */
 
 export type Resource = {
   readonly type: 'function' | 'workflow' | 'job';
@@ -10,14 +10,15 @@ export const resourceForms = ['function:NAME', 'workflow:NAME', 'job:NAME'];
 
 const name = '[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?';
 const form = new RegExp(`^(function|workflow|job):(?:(${name})/)?(${name}(?:\\.${name})*)$`);
-/** As AWS names functions and state machines; region and account say nothing here. */
+/** ARNs of AWS for functions and state machines; region and account are ignored. */
 const arn = new RegExp(
   `^arn:[-a-z]+:(?:lambda:[-a-z0-9]*:\\d*:(function)|states:[-a-z0-9]*:\\d*:(stateMachine)):(${name})$`,
 );
 
 /**
- * `function:NAME`, `workflow:NAME`, `job:NAME`, each also as `…:NAMESPACE/NAME`, and the ARNs of Lambda functions and state
- * machines, whose region and account are not looked at. Undefined for anything else.
+ * Parses `function:NAME`, `workflow:NAME`, `job:NAME`, each also as `…:NAMESPACE/NAME`, and the ARNs of
+ * Lambda functions and state machines, whose region and account are ignored. Returns undefined for anything
+ * else.
  */
 export function parseResource(text: string): Resource | undefined {
   if (text.length > 512) return undefined;

@@ -1,17 +1,17 @@
 /**
- * What the paths, functions and rules of one state cost together. Each alone is bounded, but a definition has room for thousands
- * of them, and they run on the thread that serves everybody.
+ * Total cost of the paths, functions and rules of one state. Each alone is bounded, but a definition has room
+ * for thousands of them, and they run on the thread that serves all requests.
  */
 import { childrenOf, type Json } from './json.ts';
 import { mostStateWork } from './limits.ts';
 
-/** Characters of a text that cost as much as one value. */
+/** Number of characters of a text that cost as much as one value. */
 const charactersOfValue = 64;
 
 export const workProblem = `the paths, functions and rules of the state look at more than ${mostStateWork} values together`;
 
 export class Work {
-  /** Values. */
+  /** Remaining number of values. */
   left = mostStateWork;
   readonly #onTaken: (values: number) => void;
 
@@ -19,7 +19,7 @@ export class Work {
     this.#onTaken = onTaken;
   }
 
-  /** Whether there was so much left. */
+  /** Takes `values` from the rest. Returns true if they were available. */
   take(values: number): boolean {
     this.left -= values;
     this.#onTaken(values);
@@ -27,7 +27,7 @@ export class Work {
   }
 }
 
-/** What it costs to look at all of the values; no more is looked at than it takes to see that it is more than `most`. */
+/** Returns the cost of examining all values. The count stops as soon as it exceeds `most`. */
 export function costOf(values: readonly (Json | undefined)[], most: number): number {
   let cost = 0;
   const rest = values.filter((value) => value !== undefined);

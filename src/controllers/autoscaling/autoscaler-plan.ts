@@ -1,4 +1,7 @@
-/** What is done for one HorizontalPodAutoscaler, and what it says of it (upstream: pkg/controller/podautoscaler/horizontal.go). Pure. */
+/**
+ * Plans the scaling, the status and the events of one HorizontalPodAutoscaler (upstream:
+ * pkg/controller/podautoscaler/horizontal.go). Pure.
+ */
 import type { HorizontalPodAutoscaler } from '../../api/autoscaling/v2/horizontal-pod-autoscaler.ts';
 import type { HPAScalingRules, MetricSpec, MetricStatus } from '../../api/autoscaling/v2/types.gen.ts';
 import type { ObjectKey } from '../../apimachinery/meta.ts';
@@ -11,31 +14,34 @@ import { MetricFailure, type Tolerance } from './replicas-plan.ts';
 
 export interface Target {
   readonly replicas: number;
-  /** Those that there are. */
+  /** Number of existing replicas. */
   readonly current: number;
-  /** Empty: it says no pods. */
+  /** Label selector in text form; empty if the scale reports none. */
   readonly selector: string;
 }
 
 export interface Situation {
-  /** A text says why it cannot be had. */
+  /** Target of the scaling; a text is the reason why it is unavailable. */
   readonly target: Target | string;
-  /** What each metric says; none where the target alone decides. */
+  /** Outcome of each metric; empty if the target alone decides. */
   readonly outcomes: readonly Outcome[];
-  /** All autoscalers of the same pods, this one included; a text says why its selector cannot be read. */
+  /**
+   * All autoscalers of the same pods, including this one; a text is the reason why the selector cannot be
+   * parsed.
+   */
   readonly rivals: readonly ObjectKey[] | string;
   readonly history: History;
-  /** In milliseconds since the epoch. */
+  /** Wall-clock time in milliseconds since the epoch. */
   readonly now: number;
-  /** By the clock that nobody sets. */
+  /** Monotonic time in milliseconds. */
   readonly passed: number;
 }
 
-/** What the metrics are read from. */
+/** Input from which the outcomes of the metrics are computed. */
 export interface Measured
   extends Omit<Known, 'currentReplicas' | 'statusReplicas' | 'tolerance' | 'namespace'> {
   readonly target: Target;
-  /** Of each metric that is asked for outside, by its place. */
+  /** Readings of metrics from outside, keyed by the index of the metric. */
   readonly readings: ReadonlyMap<number, Reading>;
   readonly tolerance: number;
 }
@@ -49,10 +55,10 @@ export interface Said {
 }
 
 export interface AutoscalerPlan {
-  /** Undefined when it stays. */
+  /** Number of replicas to scale to; undefined to leave the scale unchanged. */
   readonly scaleTo: number | undefined;
   readonly reason: string;
-  /** Before it is known whether scaling succeeds. */
+  /** Status before the attempt to scale. */
   readonly status: AutoscalerStatus;
   readonly history: History;
   readonly said: readonly Said[];
@@ -109,7 +115,7 @@ export function planAutoscaler(hpa: HorizontalPodAutoscaler, situation: Situatio
 
 const stays = (replicas: number) => ({ asked: replicas, from: replicas, to: replicas });
 
-/** The status after the attempt to scale. */
+/** Returns the status after the attempt to scale. */
 export function afterScaling(
   hpa: HorizontalPodAutoscaler,
   { status, scaleTo }: AutoscalerPlan,
@@ -137,7 +143,7 @@ export function afterScaling(
 }
 
 interface Wish {
-  /** Undefined where no metric says anything. */
+  /** Undefined if no metric yields a number. */
   readonly replicas: number | undefined;
   readonly reason: string;
   readonly metrics?: MetricStatus[];
@@ -202,7 +208,7 @@ function wishByMetrics(
   const { outcomes } = situation;
   const proposals = outcomes.filter((one) => 'replicas' in one);
   const failures = outcomes.filter((one): one is MetricTrouble => !('replicas' in one));
-  // The statuses stand where their metrics do.
+  // The statuses are at the same index as their metrics.
   const statuses = outcomes.map((one): MetricStatus => ('replicas' in one ? one.status : { type: '' }));
   const best = proposals.reduce<Proposal | undefined>(
     (most, one) => (most && most.replicas >= one.replicas ? most : one),
@@ -210,7 +216,7 @@ function wishByMetrics(
   );
   const [failure] = failures;
   const said = failures.map(({ reason, message }): Said => ({ type: 'Warning', reason, message }));
-  // One that says nothing may be the one that needs the pods.
+  // The metric that failed may be the one that requires the pods.
   if (!best || (failure && best.replicas < target.replicas)) {
     const message = `the HPA was unable to compute the replica count: ${failure?.message}`;
     draft.say('ScalingActive', 'False', failure?.reason ?? 'InvalidMetricSourceType', message);
@@ -247,7 +253,7 @@ function wishByMetrics(
 
 const tooMany = new MetricFailure(`only the first ${mostMetrics} metrics of an autoscaler are looked at`);
 
-/** What the metrics say, one after another: each may look at ten thousand pods. */
+/** Yields the outcome of one metric after another, because each may examine ten thousand pods. */
 export function* outcomesOf(hpa: HorizontalPodAutoscaler, measured: Measured): Generator<Outcome> {
   const { target, readings } = measured;
   const known: Known = {

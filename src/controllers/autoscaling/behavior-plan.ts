@@ -1,6 +1,6 @@
 /**
- * How fast the number of replicas may change (upstream: pkg/controller/podautoscaler/horizontal.go, normalizeDesiredReplicasWithBehaviors).
- * Pure. Times are readings of a clock that nobody sets, in milliseconds.
+ * Limits how fast the number of replicas may change (upstream: pkg/controller/podautoscaler/horizontal.go,
+ * normalizeDesiredReplicasWithBehaviors). Pure. Times are readings of a monotonic clock, in milliseconds.
  */
 import type { HPAScalingPolicy, HPAScalingRules } from '../../api/autoscaling/v2/types.gen.ts';
 
@@ -9,11 +9,11 @@ export interface Moment {
   readonly replicas: number;
 }
 
-/** What is remembered of an autoscaler. */
+/** History of one autoscaler. */
 export interface History {
-  /** What was asked for at each look. */
+  /** Replicas that were recommended at each sync. */
   readonly asked: readonly Moment[];
-  /** How many replicas came, and went, with each change. */
+  /** Replicas that each change added or removed. */
   readonly added: readonly Moment[];
   readonly removed: readonly Moment[];
 }
@@ -36,11 +36,14 @@ export interface Limited {
     | 'ScaleDownLimit'
     | 'TooFewReplicas';
   readonly message: string;
-  /** Whether it is the time of the last looks that holds it where it is. */
+  /** Direction of the stabilization window that keeps the current number; undefined if none does. */
   readonly stabilized: 'up' | 'down' | undefined;
 }
 
-/** Where neither the object nor the flag says it (upstream: --horizontal-pod-autoscaler-downscale-stabilization). */
+/**
+ * Default if neither the object nor the flag sets it (upstream:
+ * --horizontal-pod-autoscaler-downscale-stabilization).
+ */
 export const usualDownWindowSeconds = 300;
 
 const messages = {
@@ -51,7 +54,10 @@ const messages = {
   TooFewReplicas: 'the desired replica count is less than the minimum replica count',
 } as const;
 
-/** `wanted`: by the metrics; it is remembered as asked for by `remember`. */
+/**
+ * Returns the number of replicas within all limits. `wanted` is the number that the metrics recommend;
+ * `remember` records it as `asked`.
+ */
 export function limit(
   current: number,
   wanted: number,
@@ -80,7 +86,10 @@ export function limit(
   return told(stable, 'DesiredWithinRange');
 }
 
-/** Up only by what was asked for all the time of one window, down only by what was asked for all the time of the other. */
+/**
+ * Scales up to at most the lowest recommendation within the scale-up window, and down to at least the highest
+ * recommendation within the scale-down window.
+ */
 function stabilize(
   current: number,
   wanted: number,
@@ -100,7 +109,7 @@ const changedWithin = (moments: readonly Moment[], { periodSeconds }: HPAScaling
     .filter(({ at }) => at > now - periodSeconds * 1000)
     .reduce((sum, { replicas }) => sum + replicas, 0);
 
-/** How many there were when the period of the policy began. */
+/** Returns the number of replicas at the start of the policy's period. */
 const before = (current: number, { added, removed }: History, policy: HPAScalingPolicy, now: number) =>
   current - changedWithin(added, policy, now) + changedWithin(removed, policy, now);
 
@@ -122,7 +131,10 @@ function downLimit(current: number, history: History, rules: HPAScalingRules, no
   return rules.selectPolicy === 'Min' ? Math.max(...limits) : Math.min(...limits);
 }
 
-/** The history with what was asked for and what was done at `now`, without what is too old to matter. */
+/**
+ * Returns the history with the recommendation and the change at `now`, without entries that are too old to
+ * matter.
+ */
 export function remember(
   history: History,
   { asked, from, to }: { readonly asked: number; readonly from: number; readonly to: number },

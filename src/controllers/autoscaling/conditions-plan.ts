@@ -1,4 +1,4 @@
-/** The conditions of an autoscaler, in upstream's words. Pure. */
+/** Conditions of an autoscaler, with upstream's wording. Pure. */
 import type { HorizontalPodAutoscaler } from '../../api/autoscaling/v2/horizontal-pod-autoscaler.ts';
 import type { HorizontalPodAutoscalerCondition as Condition } from '../../api/autoscaling/v2/types.gen.ts';
 import type { Limited } from './behavior-plan.ts';
@@ -24,7 +24,7 @@ export function sayLimits(draft: StatusDraft, { stabilized, reason, message }: L
   draft.say('ScalingLimited', reason === 'DesiredWithinRange' ? 'False' : 'True', reason, message);
 }
 
-/** Conditions as they change: the time of one that keeps its status stays. */
+/** Draft of the conditions. The transition time of a condition that keeps its status is kept. */
 export class StatusDraft {
   readonly #now: string;
   #conditions: Condition[];

@@ -1,6 +1,7 @@
 /**
- * Looks at each HorizontalPodAutoscaler once a period, all at the same moment, so that what pods use is asked for once. What was asked for and
- * done is remembered here alone: after a change of the leader a window begins anew, from the replicas there are.
+ * Syncs every HorizontalPodAutoscaler once a period, all at the same moment, so that the usage of pods is
+ * requested once. The history of recommendations and changes is kept only in memory: after a change of the
+ * leader a window begins anew, from the existing replicas.
  */
 import {
   type HorizontalPodAutoscaler,
@@ -34,21 +35,23 @@ import { PodUses } from './pod-uses.ts';
 import { ScaleTargets } from './scale-targets.ts';
 
 export interface AutoscalingOptions {
-  /** Milliseconds between two looks; default 15 s. */
+  /** Milliseconds between two syncs; default 15 s. */
   readonly syncPeriodMs?: number | undefined;
-  /** How far use may be from its target before anything changes; default 0.1. */
+  /** Maximum deviation of the usage from its target without scaling; default 0.1. */
   readonly tolerance?: number | undefined;
-  /** Without it metrics of pods, of objects and from outside are told of as not known. */
+  /**
+   * Source of metrics of pods, of objects and from outside. Without it such metrics are reported as unknown.
+   */
   readonly metricSource?: MetricSource | undefined;
 }
 
 interface Memory {
   readonly uid: string;
   readonly spec: HorizontalPodAutoscaler['spec'];
-  /** In milliseconds. */
+  /** Sync period in milliseconds. */
   readonly period: number;
   readonly history: History;
-  /** When it is looked at next, by the clock that nobody sets. */
+  /** Monotonic time of the next sync. */
   readonly due: number;
 }
 
@@ -73,7 +76,7 @@ export const horizontalController =
       const memory = memories.get(key);
       const known = memory?.uid === hpa.metadata.uid ? memory : undefined;
       const period = periodOf(hpa, syncPeriodMs);
-      // Its own status brings it here too.
+      // An update of the autoscaler's own status also enqueues it.
       const left = known ? untilDue(known, hpa, period, passed) : 0;
       if (left > 0) return { requeueAfter: left };
       const due = (Math.floor(passed / period) + 1) * period;
@@ -85,11 +88,14 @@ export const horizontalController =
       return { requeueAfter: Math.max(0, due - clock.monotonic()) };
     }
 
-    /** Undefined when it was changed meanwhile: that brings it here again. */
+    /**
+     * Syncs the autoscaler. Returns undefined if it was changed in the meantime; that change enqueues it
+     * again.
+     */
     async function look(hpa: HorizontalPodAutoscaler, history: History, passed: number) {
       const first = targets.targetOf(hpa);
       const seen = await measure(hpa, first);
-      // Prometheus may have taken its time.
+      // Prometheus may have answered slowly, so the target is read again.
       const target = typeof first === 'string' ? first : targets.targetOf(hpa);
       const { rivals } = seen;
       const now = clock.now();
@@ -103,7 +109,7 @@ export const horizontalController =
       for (const { type, reason, message } of plan.said) events.event(hpa, type, reason, message);
       const failure = plan.scaleTo === undefined ? undefined : await scale(hpa, plan.scaleTo, plan.reason);
       return {
-        // What did not happen is not counted as a change.
+        // A change that failed is not recorded.
         history: failure === undefined ? plan.history : history,
         status: afterScaling(hpa, plan, failure, clock.now()),
       };
@@ -141,7 +147,7 @@ export const horizontalController =
       }
     }
 
-    /** A text says why it could not be done. */
+    /** Scales the target. Returns the reason of a failure, or undefined. */
     async function scale(
       hpa: HorizontalPodAutoscaler,
       replicas: number,
@@ -171,7 +177,7 @@ export const horizontalController =
     };
   };
 
-/** Whether no metric is needed to decide. */
+/** Returns true if no metric is needed for the decision. */
 const isDecided = (target: Target | string, rivals: readonly ObjectKey[] | string) =>
   typeof target === 'string' || target.replicas === 0 || typeof rivals === 'string' || rivals.length !== 1;
 
@@ -180,6 +186,6 @@ function periodOf({ metadata }: HorizontalPodAutoscaler, standard: number): numb
   return seconds === undefined ? standard : seconds * 1000;
 }
 
-/** In milliseconds; one that was changed is due at once. */
+/** Returns the milliseconds until the next sync. An autoscaler that was changed is due at once. */
 const untilDue = (known: Memory, { spec }: HorizontalPodAutoscaler, period: number, now: number): number =>
   known.period === period && deepEqual(known.spec, spec) ? known.due - now : 0;

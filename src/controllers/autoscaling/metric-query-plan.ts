@@ -1,23 +1,23 @@
 /**
- * The query in Prometheus' language for a metric of pods, of an object or from outside. What an autoscaler says can only narrow what is
- * asked for: every name and value stands in a quoted text, and the namespace is the autoscaler's own. Pure.
+ * Builds the PromQL query for a metric of pods, of an object or from outside. The autoscaler's fields can
+ * only narrow the query: every name and value is quoted, and the namespace is the autoscaler's own. Pure.
  */
 import type { MetricIdentifier, MetricSpec } from '../../api/autoscaling/v2/types.gen.ts';
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { type LabelRequirement, selectorFromLabelSelector } from '../../apimachinery/labels.ts';
 import { MetricFailure } from './replicas-plan.ts';
 
-/** What the administrator wants to be asked for a metric of this name. */
+/** Query that the administrator configured for a metric of this name. */
 export interface OwnQuery {
   readonly metric: string;
-  /** With `$selector` between braces, for what the autoscaler asks for. */
+  /** PromQL with `$selector` in braces, which is replaced by the autoscaler's matchers. */
   readonly query: string;
-  /** Whether it asks for the series of all namespaces. */
+  /** True if the query covers the series of all namespaces. */
   readonly allNamespaces: boolean;
 }
 
 export interface MetricQueries {
-  /** How the series name the namespace and the pod that they tell of. */
+  /** Labels of the series that hold the namespace and the pod. */
   readonly labels: { readonly namespace: string; readonly pod: string };
   readonly pods: readonly OwnQuery[];
   readonly objects: readonly OwnQuery[];
@@ -35,23 +35,23 @@ const placeholder = '$selector';
 
 interface Asking {
   readonly namespace: string;
-  /** Those that the target selects, as `podsMatcher` writes them. */
+  /** Matcher of the target's pods, as `podsMatcher` returns it. */
   readonly pods: string;
-  /** Such as `service` for the kind Service. */
+  /** Returns the singular name of a kind, such as `service` for Service. */
   readonly singularOf: (kind: string) => string;
 }
 
-/** The part of a query that names pods. */
+/** Returns the part of a query that matches the pods by name. */
 export const podsMatcher = (pods: readonly Pod[], { labels }: MetricQueries): string =>
   `${labels.pod}=~${anyOf(pods.map(({ metadata }) => metadata.name))}`;
 
-/** Whether Prometheus is asked for it. */
+/** Returns true if the metric is queried from Prometheus. */
 export const isOutside = ({ type, pods, object, external }: MetricSpec): boolean =>
   (type === 'Pods' && pods !== undefined) ||
   (type === 'Object' && object !== undefined) ||
   (type === 'External' && external !== undefined);
 
-/** Of a metric that `isOutside`; throws MetricFailure. */
+/** Returns the query of a metric for which `isOutside` is true. Throws MetricFailure. */
 export function queryOf(metric: MetricSpec, asking: Asking, queries: MetricQueries): string {
   const { labels } = queries;
   const here = equal(labels.namespace, asking.namespace);
@@ -73,7 +73,7 @@ export function queryOf(metric: MetricSpec, asking: Asking, queries: MetricQueri
   throw new MetricFailure(`metrics of type ${metric.type} are not asked for`);
 }
 
-/** Every series has it, as no label is an empty one. */
+/** Matcher that every series matches, because a missing label equals an empty one. */
 const everything = 'namespace=~".*"';
 
 function written(
@@ -112,7 +112,7 @@ function labelName(name: string): string {
   throw new MetricFailure(`${JSON.stringify(name)} is no name of a label in Prometheus`);
 }
 
-/** Prometheus reads the escapes of JSON. */
+/** Prometheus accepts the escapes of JSON. */
 const quoted = (text: string) => JSON.stringify(text);
 
 const equal = (label: string, value: string) => `${label}=${quoted(value)}`;
@@ -120,7 +120,7 @@ const equal = (label: string, value: string) => `${label}=${quoted(value)}`;
 const anyOf = (values: readonly string[]) =>
   quoted(values.map((value) => value.replaceAll(/[\\^$.|?*+()[\]{}]/g, '\\$&')).join('|'));
 
-/** Why the text cannot be the query of an administrator; undefined when it can. */
+/** Returns the reason why the text is not a valid administrator's query, or undefined if it is valid. */
 export function queryProblem(query: string): string | undefined {
   const outside = query.replaceAll(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`/gs, '""');
   const all = query.split(placeholder).length - 1;

@@ -1,16 +1,19 @@
-/** One metric of an autoscaler: who decides on it, and what is said when it says nothing. Pure. */
+/** Dispatches one metric of an autoscaler to its calculation, and describes its failure. Pure. */
 import type { MetricSpec } from '../../api/autoscaling/v2/types.gen.ts';
 import { ofExternal, ofObject, ofPods } from './outside-metrics-plan.ts';
 import type { Known, Proposal, Reading } from './proposal-plan.ts';
 import { MetricFailure } from './replicas-plan.ts';
 import { ofContainerResource, ofResource } from './resource-metrics-plan.ts';
 
-/** More metrics of one autoscaler are not looked at: each takes a look at all pods. */
+/** Maximum number of metrics of one autoscaler that are evaluated; each requires a pass over all pods. */
 export const mostMetrics = 100;
 
 const mostReplicas = 2 ** 31 - 1;
 
-/** Throws MetricFailure. `reading`: what was answered about it, where it is asked for outside. */
+/**
+ * Returns the proposal of one metric. `reading` is the answer from outside, if the metric is queried there.
+ * Throws MetricFailure.
+ */
 export function proposalOf(metric: MetricSpec, known: Known, reading: Reading): Proposal {
   const proposal = proposed(metric, known, reading);
   return { ...proposal, replicas: Math.min(mostReplicas, Math.max(0, proposal.replicas)) };
@@ -26,12 +29,12 @@ function proposed(metric: MetricSpec, known: Known, reading: Reading): Proposal 
   throw new MetricFailure(`unknown metric source type ${JSON.stringify(type)}`);
 }
 
-/** What is said of a metric that says nothing, in upstream's words. */
+/** Failure of a metric, with upstream's wording. */
 export interface MetricTrouble {
-  /** Of the condition and of the event. */
+  /** Reason of the condition and of the event. */
   readonly reason: string;
   readonly message: string;
-  /** The message as one of several metrics. */
+  /** Message for the metric as one of several. */
   readonly among: string;
 }
 

@@ -1,4 +1,7 @@
-/** Metrics that are asked for outside of the cluster: of its pods, of an object, of anything else. The words are upstream's. Pure. */
+/**
+ * Metrics that are queried outside of the cluster: of its pods, of an object, or external ones. The wording
+ * is upstream's. Pure.
+ */
 import type {
   ExternalMetricSource,
   MetricTarget,
@@ -12,7 +15,7 @@ import { type Series, sumOf, usesFrom } from './readings-plan.ts';
 import { failing, MetricFailure, replicasByAverage } from './replicas-plan.ts';
 import { replicasByShare, replicasByValue } from './value-plan.ts';
 
-/** Throws MetricFailure, as all of these do. */
+/** Returns the proposal of a pods metric. Throws MetricFailure, as the other functions of this file do. */
 export function ofPods({ metric, target }: PodsMetricSource, known: Known, reading: Reading): Proposal {
   const { pods, podLabel, now } = known;
   const uses = failing(`unable to get metric ${metric.name}`, () => {
@@ -20,7 +23,7 @@ export function ofPods({ metric, target }: PodsMetricSource, known: Known, readi
     if (all.size === 0) throw new MetricFailure('no metrics returned from custom metrics API');
     return all;
   });
-  // What is told of pods that are not the target's counts for nothing.
+  // Readings of pods that do not belong to the target are ignored.
   const answer = replicasByAverage(
     { ...known, isCpu: false, sample: { pods, uses } },
     milliOf(target.averageValue ?? '0'),
@@ -111,7 +114,7 @@ function oneValue(series: readonly Series[], api: Api): number {
   return value;
 }
 
-/** As Go prints one. */
+/** Formats a selector as Go prints it. */
 function selectorText(selector: LabelSelector | undefined): string {
   if (!selector) return 'nil';
   const labels = Object.entries(selector.matchLabels ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));

@@ -1,4 +1,7 @@
-/** Asks Prometheus for the metrics of an autoscaler: once for each of them, a few at a time, and not when it has just been silent. */
+/**
+ * Queries Prometheus for the metrics of one autoscaler, one after another. Skips the queries for a while
+ * after Prometheus has not answered.
+ */
 import type { HorizontalPodAutoscaler } from '../../api/autoscaling/v2/horizontal-pod-autoscaler.ts';
 import type { Pod } from '../../api/core/v1/pod.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -9,21 +12,23 @@ import type { Reading } from './proposal-plan.ts';
 import type { Series } from './readings-plan.ts';
 import { MetricFailure } from './replicas-plan.ts';
 
-/** Where metrics of pods, of objects and from outside come from. */
+/** Source of metrics of pods, of objects and from outside. */
 export interface MetricSource {
-  /** Rejects with SourceSilent when nothing answered, and with another Error when the answer says why not. */
+  /**
+   * Rejects with SourceSilent if there is no answer, and with another Error if the answer states an error.
+   */
   readonly ask: (query: string) => Promise<readonly Series[]>;
   readonly queries: MetricQueries;
 }
 
-/** The source itself does not answer, whatever is asked. */
+/** The source does not answer any query. */
 export class SourceSilent extends Error {
   override readonly name = 'SourceSilent';
 }
 
-/** Who has not answered is not asked again so soon: each question may take its whole time. */
+/** Milliseconds without queries after one was not answered, because each query may take its whole timeout. */
 const silenceMs = 5_000;
-/** For all metrics of one autoscaler. */
+/** Timeout in milliseconds for all metrics of one autoscaler. */
 const longestMs = 10_000;
 
 const notConfigured =
@@ -43,7 +48,7 @@ export class OutsideMetrics {
     return (this.#source?.queries ?? usualQueries).labels.pod;
   }
 
-  /** By the place of each metric that is asked for here. */
+  /** Returns the reading of each outside metric, keyed by the index of the metric. */
   async read(
     { spec, metadata: { namespace = '' } }: HorizontalPodAutoscaler,
     pods: readonly Pod[],
@@ -62,7 +67,7 @@ export class OutsideMetrics {
     return readings;
   }
 
-  /** Why nobody is asked now; undefined when somebody can be. */
+  /** Returns the reason why no query is sent now, or undefined if queries may be sent. */
   #silence(): string | undefined {
     if (!this.#source) return notConfigured;
     return this.#silent && this.#clock.monotonic() < this.#silent.until ? this.#silent.why : undefined;

@@ -1,4 +1,4 @@
-/** What all pods use, asked for once by all autoscalers that are looked at together. */
+/** Usage of all pods, requested once for all autoscalers that are synced together. */
 import { type PodMetrics, podMetricsResource } from '../../api/metrics/v1beta1/pod-metrics.ts';
 import type { Clock } from '../../base/clock.ts';
 import { errorMessage } from '../../base/log.ts';
@@ -18,7 +18,7 @@ export class PodUses {
     this.#clock = clock;
   }
 
-  /** By `namespace/name`; a text says why it is not known. */
+  /** Returns the usage by `namespace/name`; a text is the reason why it is unavailable. */
   all(): Promise<Known> {
     const now = this.#clock.monotonic();
     if (!this.#asked || now - this.#asked.at >= freshMs) this.#asked = { at: now, known: this.#ask() };

@@ -1,4 +1,4 @@
-/** What is known of an autoscaler's pods, and what one metric makes of it. Pure. */
+/** Facts about an autoscaler's pods, and the proposal of one metric. Pure. */
 import type { MetricStatus } from '../../api/autoscaling/v2/types.gen.ts';
 import type { Pod } from '../../api/core/v1/pod.ts';
 import type { PodMetrics } from '../../api/metrics/v1beta1/pod-metrics.ts';
@@ -6,31 +6,31 @@ import { formatQuantity, parseQuantity, quantityMilliValue } from '../../apimach
 import type { Series } from './readings-plan.ts';
 import type { Question } from './replicas-plan.ts';
 
-/** What is known when an autoscaler is decided on. */
+/** Facts on which the decision about an autoscaler is based. */
 export interface Known extends Omit<Question, 'sample' | 'isCpu'> {
   readonly namespace: string;
   readonly pods: readonly Pod[];
-  /** By `namespace/name`; a text says why nothing is known. */
+  /** Usage by `namespace/name`; a text is the reason why none is available. */
   readonly metrics: ReadonlyMap<string, PodMetrics> | string;
-  /** Those that there are, whatever is asked for. */
+  /** Number of existing replicas, whatever number is requested. */
   readonly statusReplicas: number;
-  /** The label by which series name their pod. */
+  /** Label that holds the name of the pod in a series. */
   readonly podLabel: string;
 }
 
-/** What was answered about one metric; a text says why nothing is known. */
+/** Answer to the query of one metric; a text is the reason why there is none. */
 export type Reading = readonly Series[] | string;
 
 export interface Proposal {
   readonly replicas: number;
   readonly status: MetricStatus;
-  /** What it is called in conditions and events. */
+  /** Name of the metric in conditions and events. */
   readonly name: string;
 }
 
-/** Thousandths of the quantity in the text. */
+/** Returns the quantity in thousandths. */
 export const milliOf = (text: string): number => quantityMilliValue(parseQuantity(text));
 
-/** The text of so many thousandths. */
+/** Returns the quantity text of a number of thousandths. */
 export const milliText = (milli: number): string =>
   formatQuantity({ nano: BigInt(Math.round(milli)) * 1_000_000n, format: 'DecimalSI' });

@@ -1,19 +1,19 @@
-/** What Prometheus answers about a metric, as amounts in thousandths. Pure. */
+/** Converts Prometheus' answers about a metric to amounts in thousandths. Pure. */
 import { MetricFailure, type PodUse } from './replicas-plan.ts';
 
-/** One line of an answer. */
+/** One series of an answer. */
 export interface Series {
   readonly labels: Readonly<Record<string, string>>;
-  /** May be NaN or infinite. */
+  /** Value of the series; may be NaN or infinite. */
   readonly value: number;
 }
 
-/** The most that a quantity holds, in thousandths. */
+/** Maximum of a quantity, in thousandths. */
 const most = Number(2n ** 63n - 1n);
 
 const thousandths = (value: number) => Math.min(most, Math.max(-most, Math.trunc(value * 1000)));
 
-/** By the pod's name. A value that is no number says nothing of its pod. Throws MetricFailure. */
+/** Returns the usage by the pod's name. Values that are not numbers are ignored. Throws MetricFailure. */
 export function usesFrom(series: readonly Series[], podLabel: string, now: number): Map<string, PodUse> {
   const uses = new Map<string, PodUse>();
   const unknown = new Set<string>();
@@ -31,7 +31,10 @@ export function usesFrom(series: readonly Series[], podLabel: string, now: numbe
   return uses;
 }
 
-/** The sum of all lines; undefined when there are none. Throws MetricFailure where one of them is no number. */
+/**
+ * Returns the sum of all series, or undefined if there are none. Throws MetricFailure if a value is not a
+ * number.
+ */
 export function sumOf(series: readonly Series[]): number | undefined {
   if (series.length === 0) return undefined;
   const sum = series.reduce((total, { value }) => total + value, 0);

@@ -1,6 +1,7 @@
 /**
- * How many replicas a metric asks for (upstream: pkg/controller/podautoscaler/replica_calculator.go). Pure. Amounts are in thousandths,
- * times in milliseconds since the epoch.
+ * Computes the number of replicas that a metric requires (upstream:
+ * pkg/controller/podautoscaler/replica_calculator.go). Pure. Amounts are in thousandths, times in
+ * milliseconds since the epoch.
  */
 
 import { sidecarsOf } from '../../api/core/v1/init-containers.ts';
@@ -9,27 +10,27 @@ import { podCondition } from '../../api/core/v1/pod-conditions.ts';
 import type { Container } from '../../api/core/v1/types.gen.ts';
 import { parseQuantity, quantityMilliValue } from '../../apimachinery/quantity.ts';
 
-/** What one pod uses. */
+/** Usage of one pod. */
 export interface PodUse {
   readonly value: number;
   readonly at: number;
-  /** Over what time before `at` it was measured. */
+  /** Length of the measured window before `at`, in milliseconds. */
   readonly windowMs: number;
 }
 
 export interface Sample {
-  /** Those that the target selects. */
+  /** Pods that the target selects. */
   readonly pods: readonly Pod[];
-  /** By the pod's name; without those of which nothing is known. */
+  /** Usage by the pod's name, without pods whose usage is unknown. */
   readonly uses: ReadonlyMap<string, PodUse>;
 }
 
 export interface Question {
   readonly sample: Sample;
-  /** CPU of a pod that has just started says nothing of the load. */
+  /** True for CPU: the CPU usage of a pod that has just started does not reflect the load. */
   readonly isCpu: boolean;
   readonly currentReplicas: number;
-  /** How far from 1 the ratio of use and target may be, up and down. */
+  /** Maximum deviation of the ratio of usage and target from 1, up and down. */
   readonly tolerance: Tolerance;
   readonly now: number;
 }
@@ -41,18 +42,18 @@ export interface Tolerance {
 
 export interface Answer {
   readonly replicas: number;
-  /** The mean of the pods that count. */
+  /** Mean usage of the counted pods. */
   readonly average: number;
-  /** Per cent of what they request, where that is the target. */
+  /** Usage in per cent of the requests, if the target is a utilization. */
   readonly utilization?: number;
 }
 
-/** Why no number can be said. */
+/** The number of replicas cannot be computed. */
 export class MetricFailure extends Error {
   override readonly name = 'MetricFailure';
 }
 
-/** A failure of `act` says what was being done. */
+/** Runs `act` and prefixes the message of a MetricFailure with `doing`. */
 export function failing<T>(doing: string, act: () => T, behind = ''): T {
   try {
     return act();
@@ -62,16 +63,22 @@ export function failing<T>(doing: string, act: () => T, behind = ''): T {
   }
 }
 
-/** A pod that is not ready by then counts as one that starts. */
+/**
+ * Milliseconds after a pod's start in which its CPU samples are skipped if it is not ready, or if the sample
+ * began before it became ready.
+ */
 const initializationMs = 5 * 60_000;
-/** What becomes ready within this was only not looked at yet. */
+/**
+ * Milliseconds after a pod's start. A pod that has been unready since before their end is assumed never to
+ * have been ready.
+ */
 const firstReadinessMs = 30_000;
 
 interface Groups {
   readonly ready: number;
   readonly unready: readonly string[];
   readonly missing: readonly string[];
-  /** Of the pods that count. */
+  /** Usage of the counted pods. */
   readonly uses: Map<string, number>;
 }
 
@@ -106,7 +113,10 @@ function isStarting({ status, ...pod }: Pod, use: PodUse, now: number): boolean 
   return ready.status === 'False' && started + firstReadinessMs > since;
 }
 
-/** `target`: per cent of what the pods request; `requestOf` throws where a pod requests nothing. */
+/**
+ * Returns the replicas for a target utilization. `target` is in per cent of the pods' requests. `requestOf`
+ * throws if a pod has no request.
+ */
 export function replicasByUtilization(
   question: Question,
   target: number,
@@ -123,12 +133,12 @@ export function replicasByUtilization(
     const utilization = Math.trunc((used * 100) / requested);
     return { ratio: utilization / target, utilization, average: Math.trunc(used / uses.size) };
   };
-  // A pod of which nothing is known may use all that it requests, when fewer pods are asked for.
+  // A pod with unknown usage is assumed to use all that it requests if the result would be a scale-down.
   const ifFewer = (name: string) => (request(name) * Math.max(100, target)) / 100;
   return replicasBy(question, ratioOf, ifFewer);
 }
 
-/** `target`: the mean use of a pod, in thousandths. */
+/** Returns the replicas for a target average. `target` is the mean usage of a pod, in thousandths. */
 export function replicasByAverage(question: Question, target: number): Answer {
   const ratioOf = (uses: ReadonlyMap<string, number>) => {
     const average = Math.trunc(sum(uses.values()) / uses.size);
@@ -153,7 +163,7 @@ function replicasBy(question: Question, ratioOf: RatioOf, ifFewer: (pod: string)
   }
   const guessed = withGuesses({ uses, missing, unready: countsUnready ? unready : [] }, ratio, ifFewer);
   const { ratio: careful } = ratioOf(guessed);
-  // What is not known must not turn more into fewer, nor the other way.
+  // The assumed values must not turn a scale-up into a scale-down or the reverse.
   const turned = (ratio < 1 && careful > 1) || (ratio > 1 && careful < 1);
   if (turned || isWithin(careful, tolerance)) return { ...told, replicas: currentReplicas };
   const replicas = Math.ceil(careful * guessed.size);
@@ -161,7 +171,7 @@ function replicasBy(question: Question, ratioOf: RatioOf, ifFewer: (pod: string)
   return { ...told, replicas: wrongWay ? currentReplicas : replicas };
 }
 
-/** Those of which nothing is known use so much that they hold up what the others ask for. */
+/** Adds pods with unknown usage, with values that dampen the change that the measured pods require. */
 function withGuesses(
   { uses, missing, unready }: Pick<Groups, 'uses' | 'missing' | 'unready'>,
   ratio: number,
@@ -178,11 +188,17 @@ export const isWithin = (ratio: number, { up, down }: Tolerance) => ratio >= 1 -
 
 const sum = (values: Iterable<number>) => [...values].reduce((total, value) => total + value, 0);
 
-/** A metric may ask for a resource of any name, also one that all objects of the language have. */
+/**
+ * Returns the amount of a resource. The resource name of a metric is arbitrary, and may be the name of a
+ * property that every JavaScript object has.
+ */
 export const amountIn = (amounts: Readonly<Record<string, string>> | undefined, resource: string) =>
   amounts && Object.hasOwn(amounts, resource) ? amounts[resource] : undefined;
 
-/** Thousandths of what the containers of a pod request, or one of them. Throws where one of them requests nothing. */
+/**
+ * Returns the requests of a pod's containers, or of one of them, in thousandths. Throws if a container has no
+ * request.
+ */
 export function requestOf(pod: Pod, resource: string, container: string | undefined): number {
   const all: readonly Container[] = [...pod.spec.containers, ...sidecarsOf(pod.spec)];
   const counted = container === undefined ? all : all.filter(({ name }) => name === container);

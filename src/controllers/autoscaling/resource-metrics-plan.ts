@@ -1,4 +1,4 @@
-/** What pods and their containers use of a resource. The words are upstream's. Pure. */
+/** Metrics of the resource usage of pods and their containers. The wording is upstream's. Pure. */
 import type {
   ContainerResourceMetricSource,
   MetricTarget,
@@ -18,14 +18,14 @@ import {
   requestOf,
 } from './replicas-plan.ts';
 
-/** Throws MetricFailure. */
+/** Returns the proposal of a resource metric. Throws MetricFailure. */
 export function ofResource({ name, target }: ResourceMetricSource, known: Known): Proposal {
   const { answer, current, percent } = ofUse(name, undefined, target, known);
   const status = { type: 'Resource', resource: { name, current } };
   return { replicas: answer.replicas, status, name: `${name} resource${percent}` };
 }
 
-/** Throws MetricFailure. */
+/** Returns the proposal of a container resource metric. Throws MetricFailure. */
 export function ofContainerResource(
   { name, container, target }: ContainerResourceMetricSource,
   known: Known,
@@ -59,7 +59,10 @@ const valuesOf = ({ average, utilization }: Answer): MetricValueStatus => ({
   averageValue: milliText(average),
 });
 
-/** Of each pod the sum of its containers, or one of them; a pod of which a container is not told of is left out. */
+/**
+ * Returns the usage of each pod: the sum over its containers, or one container. Pods without a value for a
+ * container are omitted.
+ */
 function usesOf(
   resource: string,
   container: string | undefined,

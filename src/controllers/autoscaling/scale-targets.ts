@@ -1,4 +1,4 @@
-/** What autoscalers scale, and which pods that is: read from the caches of all kinds that can be scaled. */
+/** Resolves the targets of autoscalers and their pods from the caches of all scalable kinds. */
 import {
   type HorizontalPodAutoscaler,
   horizontalPodAutoscalerResource,
@@ -16,7 +16,10 @@ import { type Selected, SelectedPods } from './selected-pods-plan.ts';
 
 type Scaled = Required<Pick<ResourceDefinition, 'scale'>> & ResourceDefinition;
 
-/** For so long those that are looked at together are told the same. */
+/**
+ * Milliseconds for which selected pods are reused, so that autoscalers that are synced together see the same
+ * pods.
+ */
 const freshMs = 1_000;
 
 export class ScaleTargets {
@@ -24,9 +27,9 @@ export class ScaleTargets {
   readonly #clock: Clock;
   readonly #autoscalers;
   readonly #pods;
-  /** By group and kind: in which version a target is named is not important. */
+  /** Listers by group and kind. The version in which a target is named is ignored. */
   readonly #listers: ReadonlyMap<string, { readonly kind: Scaled; readonly lister: Lister<KubeObject> }>;
-  /** By namespace. */
+  /** Selected pods by namespace. */
   readonly #selections = new Map<string, { readonly at: number; readonly pods: SelectedPods }>();
 
   constructor({ informers, kinds, clock }: ControllerContext) {
@@ -48,13 +51,13 @@ export class ScaleTargets {
     ];
   }
 
-  /** The kind that is scaled; undefined where none of that name can be. */
+  /** Returns the kind of the target, or undefined if there is no scalable kind of that name. */
   kindOf({ spec }: HorizontalPodAutoscaler): Scaled | undefined {
     const { apiVersion, kind } = spec.scaleTargetRef;
     return this.#listers.get(`${groupOf(apiVersion)} ${kind}`)?.kind;
   }
 
-  /** A text says why it cannot be had. */
+  /** Returns the target; a text is the reason why it is unavailable. */
   targetOf({ spec, metadata }: HorizontalPodAutoscaler): Target | string {
     const { apiVersion, kind, name } = spec.scaleTargetRef;
     const group = groupOf(apiVersion);
@@ -74,7 +77,10 @@ export class ScaleTargets {
     };
   }
 
-  /** Found once for all autoscalers of a namespace that are looked at together; a text says why the selector cannot be read. */
+  /**
+   * Returns the pods of the target. They are selected once for all autoscalers of a namespace that are synced
+   * together. A text is the reason why the selector cannot be parsed.
+   */
   selectedBy(hpa: HorizontalPodAutoscaler, target: Target | string): Selected | string {
     if (typeof target === 'string' || target.selector === '') return nothingSelected;
     const { namespace = '' } = hpa.metadata;
@@ -93,13 +99,13 @@ export class ScaleTargets {
     return fresh.of(objectKey(hpa), target.selector) ?? nothingSelected;
   }
 
-  /** Such as `service` for the kind Service. */
+  /** Returns the singular name of a kind, such as `service` for Service. */
   singularOf(kind: string): string {
     return this.#kinds.all.find((one) => one.kind === kind)?.singular ?? kind.toLowerCase();
   }
 }
 
-/** Of an API version: the core's is ''. */
+/** Returns the group of an API version; the core group is ''. */
 const groupOf = (apiVersion = '') => (apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : '');
 
 const nothingSelected: Selected = { pods: [], autoscalers: [] };

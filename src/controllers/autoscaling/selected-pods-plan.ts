@@ -1,4 +1,7 @@
-/** Which pods each autoscaler of a namespace looks at, and which others look at the same ones. Pure. */
+/**
+ * Determines which pods each autoscaler of a namespace selects, and which other autoscalers select the same
+ * pods. Pure.
+ */
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { matches, parseLabelSelector, type Selector } from '../../apimachinery/labels.ts';
 import type { ObjectKey } from '../../apimachinery/meta.ts';
@@ -10,31 +13,34 @@ interface Picker {
 }
 
 export interface Selected {
-  /** In the order in which they were given. */
+  /** Selected pods, in the order of the input. */
   readonly pods: readonly Pod[];
-  /** All autoscalers that select one of them, sorted. */
+  /** All autoscalers that select one of these pods, sorted. */
   readonly autoscalers: readonly ObjectKey[];
 }
 
 /**
- * Of all autoscalers of a namespace at once: each pod is shown only to the selectors that may take it, so a thousand autoscalers cost
- * little more than their pods.
+ * Selections of all autoscalers of a namespace. Each pod is compared only with selectors that may match it,
+ * so a thousand autoscalers cost little more than their pods.
  */
 export class SelectedPods {
   readonly #pods: readonly Pod[];
-  /** The text of each selector, and why it cannot be read. */
+  /** Text of each selector, and the reason if it cannot be parsed. */
   readonly #texts = new Map<ObjectKey, { readonly text: string; readonly fault?: string }>();
-  /** By `key=value` of one label that the selector asks for; the rest at ''. */
+  /** Pickers by `key=value` of one label that the selector requires; the rest at ''. */
   readonly #byLabel = new Map<string, Picker[]>();
   #byPicker: Map<ObjectKey, Pod[]> | undefined;
 
-  /** `selectors`: in the text form; an empty one selects nothing. */
+  /** `selectors` are in text form; an empty selector selects nothing. */
   constructor(pods: readonly Pod[], selectors: Iterable<readonly [ObjectKey, string]>) {
     this.#pods = pods;
     for (const [key, text] of selectors) if (text !== '') this.#add(key, text);
   }
 
-  /** Undefined where this autoscaler was not given, or with another selector; a text says why its selector cannot be read. */
+  /**
+   * Returns the selection of an autoscaler, or undefined if it was not in the input or had another selector.
+   * A text is the reason why its selector cannot be parsed.
+   */
   of(key: ObjectKey, text: string): Selected | string | undefined {
     const known = this.#texts.get(key);
     if (known?.text !== text) return undefined;

@@ -1,16 +1,19 @@
-/** How many replicas one number asks for, of an object or from outside (upstream: pkg/controller/podautoscaler/replica_calculator.go). Pure. */
+/**
+ * Computes the number of replicas for a single value, of an object or from outside (upstream:
+ * pkg/controller/podautoscaler/replica_calculator.go). Pure.
+ */
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { podReady } from '../../api/core/v1/pod-conditions.ts';
 import { isWithin, MetricFailure, type Tolerance } from './replicas-plan.ts';
 
 interface Question {
-  /** In thousandths, as the target. */
+  /** Value in thousandths, like the target. */
   readonly value: number;
   readonly target: number;
   readonly tolerance: Tolerance;
 }
 
-/** As many times the ready pods as the value is the target. */
+/** Returns the number of ready pods multiplied by the ratio of value and target. */
 export function replicasByValue(
   { value, target, tolerance }: Question,
   current: number,
@@ -26,7 +29,10 @@ export function replicasByValue(
   return Math.ceil(ratio * ready);
 }
 
-/** As many as bring the share of each to the target; `current`: those that there are. */
+/**
+ * Returns the number of replicas at which each one's share equals the target. `current` is the number of
+ * existing replicas.
+ */
 export function replicasByShare(
   { value, target, tolerance }: Question,
   current: number,

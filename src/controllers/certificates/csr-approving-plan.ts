@@ -1,4 +1,4 @@
-/** Which requests of nodes are answered without a person, and how. */
+/** Decides which certificate requests of nodes are approved or denied automatically. */
 import type { CertificateSigningRequest } from '../../api/certificates/v1/certificate-signing-request.ts';
 import {
   isUndecided,
@@ -16,21 +16,21 @@ import { type ClusterPlaces, judgeServing } from './csr-serving-plan.ts';
 export type NodeApproval = 'auto' | 'manual';
 
 export type Decision =
-  /** Not ours to decide, or decided. */
+  /** The request belongs to another approver or is already decided. */
   | { readonly type: 'leave' }
-  /** A machine that wants to join and has not been approved. */
+  /** The machine wants to join and has not been approved. */
   | { readonly type: 'await'; readonly node: string }
   /** The names and addresses of the masters are not known yet. */
   | { readonly type: 'await-masters' }
   | { readonly type: 'approve'; readonly message: string }
   | { readonly type: 'deny'; readonly reason: string; readonly message: string };
 
-/** What a decision is made on; all objects as the cache has them. */
+/** Facts on which a decision is based; all objects are in their cached state. */
 export interface Situation {
   readonly approval: NodeApproval;
-  /** Undefined when what was asked cannot be read. */
+  /** Undefined if the request cannot be parsed. */
   readonly content: CertificateRequestContent | undefined;
-  /** The Node that the certificate would be for. */
+  /** Node for which the certificate would be issued. */
   readonly node: Node | undefined;
   readonly lease: Lease | undefined;
   readonly otherNodes: readonly Node[];
@@ -42,15 +42,15 @@ export interface Situation {
 const leave: Decision = { type: 'leave' };
 const deny = (reason: string, message: string): Decision => ({ type: 'deny', reason, message });
 
-/** Who asks: the holder of a bootstrap token, or a node for itself. */
+/** Requester: the holder of a bootstrap token, or a node for itself. */
 interface Maker {
   readonly joins: boolean;
-  /** The node; undefined for the holder of a token, who may choose. */
+  /** Name of the node; undefined for the holder of a token, who may choose it. */
   readonly name: string | undefined;
   readonly title: string;
 }
 
-/** Undefined for others. */
+/** Returns the requester, or undefined for other users. */
 function makerOf({ username = '', groups = [] }: CertificateSigningRequest['spec']): Maker | undefined {
   if (groups.includes('system:bootstrappers') && username.startsWith('system:bootstrap:'))
     return { joins: true, name: undefined, title: 'the holder of a bootstrap token' };
@@ -58,7 +58,7 @@ function makerOf({ username = '', groups = [] }: CertificateSigningRequest['spec
   return name === undefined ? undefined : { joins: false, name, title: `node ${JSON.stringify(name)}` };
 }
 
-/** Whether it is a machine's first request: one without an identity of its own. */
+/** Returns true for a machine's first request, made without an identity of its own. */
 export const isJoining = ({ spec }: CertificateSigningRequest) =>
   spec.signerName === kubeletClientSigner && makerOf(spec)?.joins === true;
 
@@ -93,15 +93,21 @@ function decideJoining(name: string, { approval, node, lease, now }: Situation):
   return { type: 'approve', message: 'Auto approving kubelet client certificate of a bootstrap token.' };
 }
 
-/** The node is lost by the masters' clock: the times in its Lease may come from a clock that was ahead. */
+/**
+ * Returns true if the masters consider the node lost. The times in its Lease may come from a clock that was
+ * ahead.
+ */
 const isLost = (node: Node | undefined) =>
   node?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'Unknown');
 
-/** By the node's own clock; a clock that is ahead counts as just now. NaN when it has not been renewed. */
+/**
+ * Returns the seconds since the last renewal by the node's own clock. A clock that is ahead yields 0; a Lease
+ * that was never renewed yields NaN.
+ */
 const secondsSinceRenewal = (lease: Lease | undefined, now: number): number =>
   Math.max(0, Math.floor((now - Date.parse(lease?.spec.renewTime ?? '')) / 1000));
 
-/** A deleted node must not come back by renewing its certificate. */
+/** Decides on a renewal. A deleted node must not come back by renewing its certificate. */
 function decideRenewal(name: string, { approval, node }: Situation): Decision {
   if (approval === 'manual' && (!node || isPending(node))) return { type: 'await', node: name };
   return { type: 'approve', message: 'Auto approving self kubelet client certificate.' };
@@ -126,5 +132,5 @@ function decideServing(
   }
 }
 
-/** Written by the server, like the rest of the user. */
+/** Returns the address of the requester, which the server writes, like the other user fields. */
 const remoteAddressOf = ({ extra = {} }: CertificateSigningRequest['spec']) => extra[remoteAddressKey]?.[0];

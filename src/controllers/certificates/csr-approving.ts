@@ -1,7 +1,8 @@
 /**
- * Answers nodes that ask for certificates (csr-approving-plan.ts says how). When joining needs a person's word, the
- * machine shows as a Node of phase Pending, and goes with its request. Requests belong to the Node they are about:
- * whoever deletes it, to refuse the machine or to take it out, has deleted both.
+ * Approves and denies certificate requests of nodes (rules: csr-approving-plan.ts). If joining requires
+ * manual approval, the machine is shown as a Node of phase Pending, which is deleted together with its
+ * request. The requests are owned by their Node: deleting the Node, to reject the machine or to remove it,
+ * deletes its requests as well.
  */
 
 import {
@@ -52,7 +53,7 @@ import type { ClusterPlaces } from './csr-serving-plan.ts';
 
 export interface CsrApprovingOptions {
   readonly approval: NodeApproval;
-  /** Ranges such as 10.96.0.0/16, and the domain: no node may serve under these addresses and names. */
+  /** Reserved ranges, such as 10.96.0.0/16, and domain: no node may serve under these addresses and names. */
   readonly serviceCidr: string;
   readonly clusterCidr: string;
   readonly clusterDomain: string;
@@ -77,11 +78,11 @@ function csrApprovingController(
   const nodes = informers.informerFor(nodeResource).lister;
   const leases = informers.informerFor(leaseResource).lister;
   const services = informers.informerFor(serviceResource).lister;
-  /** Which Node each request waits for, to be created or to be approved. */
+  /** Node whose creation or approval each request waits for. */
   const waiting = new Map<ObjectKey, string>();
   /** Requests that wait until a master has published its address. */
   const waitingForMasters = new Set<ObjectKey>();
-  /** Also masters that are down: a certificate outlasts their restart. */
+  /** Known masters, including stopped ones, because a certificate outlasts their restart. */
   const masters = new Map<string, MasterPlace>();
 
   async function reconcile(key: ObjectKey): Promise<undefined> {
@@ -107,12 +108,15 @@ function csrApprovingController(
       await act(key, request, decision, node);
       return;
     }
-    // A denial is final: a stale cache must not cause one.
+    // A denial is final, so it must not be based on a stale cache.
     const live = await ifPresent(client.resource(nodeResource).get(node.metadata.name));
     await act(key, request, decideRequest(request, { ...situation, node: live }), live);
   }
 
-  /** Their Leases are the masters' alone to write; the Service and its slices go when somebody deletes them. */
+  /**
+   * Returns the reserved places. Masters are read from their Leases, which only masters may write; the
+   * Service and its slices would disappear when a user deletes them.
+   */
   function places(): ClusterPlaces {
     const ofServices = ['default/kubernetes', 'kube-system/kube-dns'].flatMap(
       (key) => services.get(key)?.spec.clusterIP ?? [],
@@ -120,7 +124,10 @@ function csrApprovingController(
     return { ...kept, serviceAddresses: ofServices, masters: [...masters.values()] };
   }
 
-  /** The requests that can be decided now that a master has published its address. */
+  /**
+   * Records the masters of a Lease. Returns the requests that can be decided now that a master has published
+   * its address.
+   */
   function learn(lease: Lease): readonly ObjectKey[] {
     const found = lease.metadata.namespace === 'kube-system' ? placesOf([lease]) : [];
     for (const place of found) masters.set(packKey(place.address, place.hostname ?? ''), place);
@@ -133,7 +140,8 @@ function csrApprovingController(
     try {
       return await read(Buffer.from(spec.request, 'base64').toString('latin1'));
     } catch {
-      // The API server parsed the request before it stored it; one that cannot be parsed here is denied.
+      // The API server parsed the request before it stored it. A request that cannot be parsed here is
+      // denied.
       return undefined;
     }
   }
@@ -180,14 +188,17 @@ function csrApprovingController(
     log.info(`certificate request ${type.toLowerCase()}`, { request: request.metadata.name, message });
   }
 
-  /** The Node is created for the request, or exists from an earlier time of the machine in the cluster. */
+  /**
+   * Shows the machine as a pending Node. The Node is created for the request, or exists from an earlier
+   * membership of the machine.
+   */
   async function showPending(
     request: CertificateSigningRequest,
     name: string,
     existing: Node | undefined,
   ): Promise<void> {
     if (hasNode(request)) return;
-    // The cache may not show yet that its Node was deleted, and that the request will be deleted with it.
+    // The cache may not show yet that the Node was deleted and that the request will be deleted with it.
     const live = existing
       ? request
       : await ifPresent(client.resource(requestResource).get(request.metadata.name));
@@ -205,7 +216,10 @@ function csrApprovingController(
     await ifPresent(client.resource(requestResource).update(next));
   }
 
-  /** Undefined when another writer created it: the event wakes the request again. */
+  /**
+   * Returns the created Node, or undefined if another writer created it; its event enqueues the request
+   * again.
+   */
   async function createPending(request: CertificateSigningRequest, name: string): Promise<Node | undefined> {
     try {
       return await client.resource(nodeResource).create({
@@ -221,7 +235,10 @@ function csrApprovingController(
     }
   }
 
-  /** A pending Node follows the decision on its request, whoever made it, and its other requests are deleted with it. */
+  /**
+   * Updates a pending Node after the decision on its request, by any approver. Its other requests are deleted
+   * with it.
+   */
   async function settle(
     key: ObjectKey,
     request: CertificateSigningRequest,

@@ -1,4 +1,7 @@
-/** What each signer demands of a request's content (pkg/apis/certificates/helpers.go, and the signers' own rules). */
+/**
+ * Requirements of each signer on the content of a request (pkg/apis/certificates/helpers.go, and the signers'
+ * own rules).
+ */
 import {
   clientSigner,
   kubeletClientSigner,
@@ -9,11 +12,11 @@ import type { CertificateRequestContent } from '../../base/certificate-request.t
 
 const nodePrefix = 'system:node:';
 
-/** The node that a certificate with this common name would speak for. */
+/** Returns the node that a certificate with this common name identifies, or undefined. */
 export const nodeOfCommonName = (commonName: string): string | undefined =>
   commonName.startsWith(nodePrefix) ? commonName.slice(nodePrefix.length) : undefined;
 
-/** What is wrong with a request to that signer, in one line; undefined when nothing is. */
+/** Returns one line on the fault of a request to that signer, or undefined if the request is valid. */
 export type ContentCheck = (
   content: CertificateRequestContent,
   usages: readonly string[],
@@ -27,7 +30,10 @@ const nodeSubject = ({ commonName, organizations }: CertificateRequestContent): 
     : `subject common name does not begin with ${nodePrefix} and a name`;
 };
 
-/** Keys that are not RSA encipher nothing, so that one may be left out. */
+/**
+ * Returns the fault of the usages, or undefined. 'key encipherment' is optional, because only RSA keys
+ * encipher.
+ */
 function exactUsages(usages: readonly string[], purpose: string): string | undefined {
   const wanted = [purpose, 'digital signature'];
   const others = usages.filter((usage) => usage !== 'key encipherment');
@@ -51,10 +57,13 @@ const checkKubeletServing: ContentCheck = (content, usages) => {
   return namesProblem(content) ?? nodeSubject(content) ?? exactUsages(usages, 'server auth');
 };
 
-/** A node has a name and a few addresses. */
+/** Maximum number of names and addresses; a node has one name and a few addresses. */
 const mostNames = 16;
 
-/** Names in the one spelling that is compared: no wildcard, no upper case, no dot at the end, and no address. */
+/**
+ * Returns the fault of the names, or undefined. Names must have the one spelling that is compared: no
+ * wildcard, no upper case, no trailing dot, no address.
+ */
 function namesProblem({ dnsNames, ipAddresses }: CertificateRequestContent): string | undefined {
   if (dnsNames.length + ipAddresses.length > mostNames)
     return `at most ${mostNames} DNS and IP subjectAltNames are allowed`;
@@ -64,7 +73,10 @@ function namesProblem({ dnsNames, ipAddresses }: CertificateRequestContent): str
     : `DNS subjectAltName ${JSON.stringify(wrong)} is not a DNS name in lower case`;
 }
 
-/** Some readers take a name for an address when its last part is a number (WHATWG URL, the ends-in-a-number checker). */
+/**
+ * Returns true for a DNS name. Some parsers treat a name as an address if its last label is a number (WHATWG
+ * URL, the ends-in-a-number checker).
+ */
 const isDnsName = (name: string) =>
   checkDns1123Subdomain(name).length === 0 &&
   name.split('.').every((label) => label.length <= 63) &&
@@ -77,7 +89,7 @@ const checkClient: ContentCheck = (_content, usages) => {
   return usages.includes('client auth') ? undefined : 'usage client auth is required';
 };
 
-/** By signer name. */
+/** Content checks by signer name. */
 export const contentChecks: ReadonlyMap<string, ContentCheck> = new Map([
   [clientSigner, checkClient],
   [kubeletClientSigner, checkKubeletClient],

@@ -1,8 +1,8 @@
 /**
- * Under which names and addresses a node may serve: its own, and never those by which anybody reaches the API server,
- * nor those the cluster keeps for Services and pods. What a node says of itself is no proof: the addresses in its Node
- * are its own words. And a client takes a certificate for every spelling of a name or an address, so all are compared
- * by what they stand for.
+ * Decides under which names and addresses a node may serve: its own, but never those under which clients
+ * reach the API server, nor those that the cluster reserves for Services and pods. The addresses in a Node
+ * are reported by the node itself and prove nothing. Clients accept a certificate for every spelling of a
+ * name or an address, so names and addresses are compared in canonical form.
  */
 
 import type { MasterPlace } from '../../api/coordination/v1/master-lease.ts';
@@ -19,14 +19,16 @@ import type { CertificateRequestContent } from '../../base/certificate-request.t
 
 /** Ranges and names that are reserved for the cluster. */
 export interface ClusterPlaces {
-  /** Such as `cluster.local`. */
+  /** Domain of the cluster, such as `cluster.local`. */
   readonly clusterDomain: string;
-  /** Of Services, and of pods. */
+  /** Ranges of Services and of pods. */
   readonly serviceRange: IPv4Range;
   readonly podRange: IPv4Range;
-  /** The addresses that the Services of the API and of cluster DNS have, wherever they lie. */
+  /** Addresses of the Services of the API and of cluster DNS, in whatever range they are. */
   readonly serviceAddresses: readonly string[];
-  /** The known masters. None means that they are not known yet, since one of them handles this request. */
+  /**
+   * Known masters. An empty list means that they are not known yet, since one of them handles this request.
+   */
   readonly masters: readonly MasterPlace[];
 }
 
@@ -35,13 +37,13 @@ export interface ServingSituation {
   readonly node: Node | undefined;
   readonly otherNodes: readonly Node[];
   readonly places: ClusterPlaces;
-  /** Where the API server saw the request come from. */
+  /** Address from which the API server received the request. */
   readonly from: string | undefined;
 }
 
 export type ServingVerdict =
   | { readonly type: 'granted' }
-  /** Not known yet. */
+  /** The masters are not known yet. */
   | { readonly type: 'wait' }
   | { readonly type: 'refused'; readonly reason: 'NotItsName' | 'NotItsAddress'; readonly message: string };
 
@@ -60,7 +62,10 @@ export function judgeServing(
   return situation.places.masters.length > 0 ? { type: 'granted' } : { type: 'wait' };
 }
 
-/** Checks for the name of the Node, which is unique. A machine can choose any host name. */
+/**
+ * Returns the fault of a DNS name, or undefined. The name must be that of the Node, which is unique; a
+ * machine can choose any host name.
+ */
 function nameProblem(dnsName: string, { name, places, from }: ServingSituation): string | undefined {
   if (dnsName !== name) return `DNS name ${dnsName} does not belong to node ${name}: request ${name}`;
   if (isReservedName(dnsName, places.clusterDomain))
@@ -72,10 +77,15 @@ function nameProblem(dnsName: string, { name, places, from }: ServingSituation):
   return `DNS name ${dnsName} belongs to the master at ${master.address}, but the request comes from ${from ?? 'an unknown address'}`;
 }
 
-/** As names are compared: in lower case, without the dot that makes one absolute. */
+/**
+ * Returns a name in the form in which names are compared: lower case, without the dot of an absolute name.
+ */
 const plainName = (name: string) => name.toLowerCase().replace(/\.$/, '');
 
-/** A request from a master's machine: root there can read the authority's key anyway. */
+/**
+ * Returns true for a request from a master's machine; root on that machine can read the authority's key
+ * anyway.
+ */
 const comesFrom = ({ address }: MasterPlace, from: string | undefined) =>
   from !== undefined && (sameAddress(address, from) || addressKind(from) === 'loopback');
 
@@ -90,9 +100,10 @@ const ownNames = new Set<string | undefined>([
 ]);
 
 /**
- * Names by which a client reaches the API server, as they are or once a resolver has put the end of its search list
- * behind them (`kubernetes`, `kubernetes.default`, `kubernetes.default.svc`), and whatever is a Service's by its form.
- * A node may still be called `web` or `web.default` where there is such a Service: nobody can tell by the name alone.
+ * Returns true for names by which a client reaches the API server, as they are or after a resolver has
+ * appended the end of its search list (`kubernetes`, `kubernetes.default`, `kubernetes.default.svc`), and for
+ * names in the form of a Service's name. A node may still be called `web` or `web.default` if such a Service
+ * exists, because the name alone does not show the difference.
  */
 export function isReservedName(dnsName: string, clusterDomain: string): boolean {
   const name = plainName(dnsName);
@@ -129,7 +140,7 @@ function addressProblem(ip: string, situation: ServingSituation): string | undef
   return holder && `address ${ip} belongs to node ${holder.metadata.name}`;
 }
 
-/** Its addresses as it tells them, without its names, in their canonical form. */
+/** Returns the IP addresses that the node reports, in canonical form, without host names. */
 const addressesOf = (node: Node | undefined): string[] =>
   (node?.status?.addresses ?? []).flatMap(({ type, address }) =>
     type.endsWith('IP') ? (canonicalAddress(address) ?? []) : [],

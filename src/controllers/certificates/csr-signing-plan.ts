@@ -1,13 +1,13 @@
-/** Which approved requests are signed, and on which terms (pkg/controller/certificates/signer). */
+/** Decides which approved requests are signed, and for how long (pkg/controller/certificates/signer). */
 import type { CertificateSigningRequest } from '../../api/certificates/v1/certificate-signing-request.ts';
 import { hasCondition } from '../../api/certificates/v1/conditions.ts';
 import type { CertificateRequestContent, SigningTerms } from '../../base/certificate-request.ts';
 import { contentChecks } from './csr-content-plan.ts';
 
 const day = 24 * 3600 * 1000;
-/** The default term of kube-controller-manager (--cluster-signing-duration). */
+/** Default duration of kube-controller-manager (--cluster-signing-duration). */
 const longest = 365 * day;
-/** Certificates begin a little in the past, for machines whose clock is behind. */
+/** Milliseconds by which certificates are backdated, for machines whose clock is behind. */
 const backdate = 5 * 60 * 1000;
 
 export const awaitsSigning = (request: CertificateSigningRequest): boolean =>
@@ -17,7 +17,7 @@ export const awaitsSigning = (request: CertificateSigningRequest): boolean =>
   !hasCondition(request, 'Failed') &&
   !request.status?.certificate;
 
-/** Why the signer refuses what was approved; undefined when it does not. */
+/** Returns the reason why the signer rejects an approved request, or undefined if it accepts the request. */
 export function signerRefusal(
   { spec }: CertificateSigningRequest,
   content: CertificateRequestContent | undefined,
@@ -26,7 +26,7 @@ export function signerRefusal(
   return contentChecks.get(spec.signerName)?.(content, spec.usages);
 }
 
-/** `now` in milliseconds since the epoch. */
+/** Returns the terms of the certificate. `now` is in milliseconds since the epoch. */
 export function signingTerms({ spec }: CertificateSigningRequest, now: number): SigningTerms {
   const asked = (spec.expirationSeconds ?? Number.POSITIVE_INFINITY) * 1000;
   return { usages: spec.usages, notBefore: now - backdate, notAfter: now + Math.min(longest, asked) };

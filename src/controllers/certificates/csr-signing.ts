@@ -1,4 +1,7 @@
-/** Signs approved requests of the built-in signers; what may not be signed is marked as failed, for good. */
+/**
+ * Signs approved requests of the built-in signers. Requests that may not be signed are permanently marked as
+ * failed.
+ */
 import { certificateSigningRequestResource as requestResource } from '../../api/certificates/v1/certificate-signing-request.ts';
 import { deepCopy } from '../../apimachinery/equality.ts';
 import type { ObjectKey } from '../../apimachinery/meta.ts';

@@ -1,10 +1,10 @@
-/** What has to be done so that a namespace has the certificate authority of the cluster. Pure. */
+/** Plans the ConfigMap with the cluster's certificate authority in a namespace. Pure. */
 import type { ConfigMap } from '../../api/core/v1/config-map.ts';
 import { deepEqual } from '../../apimachinery/equality.ts';
 import { type Draft, isTerminating } from '../../apimachinery/meta.ts';
 import { areTooLong } from '../../apimachinery/validate-meta.ts';
 
-/** The name and the key are Kubernetes' own: pods find it there. */
+/** Name and key are those of Kubernetes, where pods expect the certificate. */
 export const rootCaName = 'kube-root-ca.crt';
 const rootCaKey = 'ca.crt';
 
@@ -16,10 +16,13 @@ export type RootCaPlan =
   | { readonly type: 'none' }
   | { readonly type: 'create'; readonly configMap: Draft<ConfigMap> }
   | { readonly type: 'update'; readonly configMap: ConfigMap }
-  /** Somebody made it immutable with something else in it: it is made again once it is gone. */
+  /** The ConfigMap is immutable and has other content: it is created again after its deletion. */
   | { readonly type: 'remove' };
 
-/** `authority` is in PEM. What people add to the metadata stays, and so does a description of their own. */
+/**
+ * Returns the plan for one namespace. `authority` is in PEM. Metadata that users added is kept, including a
+ * description of their own.
+ */
 export function planRootCa(
   namespace: string,
   authority: string,
@@ -43,7 +46,7 @@ export function planRootCa(
   if (existing.immutable && !isRight) return { type: 'remove' };
   const { annotations = {} } = existing.metadata;
   const full = { ...annotations, [descriptionAnnotation]: description };
-  // Where people left no room for it the authority matters more.
+  // The description is omitted if the users' annotations leave no room for it.
   const isDescribed = annotations[descriptionAnnotation] || areTooLong(full);
   if (isRight && isDescribed) return { type: 'none' };
   return {

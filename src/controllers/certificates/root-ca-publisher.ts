@@ -1,4 +1,7 @@
-/** Publishes the certificate authority of the cluster in every namespace (upstream: pkg/controller/certificates/rootcacertpublisher). */
+/**
+ * Publishes the certificate authority of the cluster in every namespace (upstream:
+ * pkg/controller/certificates/rootcacertpublisher).
+ */
 import { configMapResource } from '../../api/core/v1/config-map.ts';
 import { namespaceResource } from '../../api/core/v1/namespace.ts';
 import { isTerminating } from '../../apimachinery/meta.ts';
@@ -13,13 +16,13 @@ import { ifPresent, unlessNamespaceEnds } from '../../controller-runtime/if-pres
 import { tolerate } from '../../controller-runtime/tolerate.ts';
 import { planRootCa, rootCaName } from './root-ca-publisher-plan.ts';
 
-/** `authority` is in PEM. */
+/** Creates the controller. `authority` is in PEM. */
 export const rootCaPublisher =
   (authority: string): ControllerFactory =>
   (context) =>
     publisher(context, authority);
 
-/** Its keys are names of namespaces. */
+/** Keys of this controller are names of namespaces. */
 function publisher({ client, informers, log }: ControllerContext, authority: string): ControllerDefinition {
   const namespaces = informers.informerFor(namespaceResource).lister;
   const cached = informers.informerFor(configMapResource).lister;

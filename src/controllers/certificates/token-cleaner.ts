@@ -1,4 +1,4 @@
-/** Deletes bootstrap tokens when their time is over (pkg/controller/bootstrap, tokencleaner). */
+/** Deletes expired bootstrap tokens (pkg/controller/bootstrap, tokencleaner). */
 import { type Secret, secretResource } from '../../api/core/v1/secret.ts';
 import { isTerminating, type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
 import {
@@ -12,7 +12,10 @@ import { ifPresent } from '../../controller-runtime/if-present.ts';
 const isToken = ({ type, metadata }: Secret) =>
   type === 'bootstrap.kubernetes.io/token' && metadata.namespace === 'kube-system';
 
-/** Milliseconds a token is still good for; 0 also for a time that cannot be read, undefined for ever. */
+/**
+ * Returns the milliseconds until the token expires, 0 also for an unreadable time, and undefined for a token
+ * that never expires.
+ */
 export function remainingLife({ data = {} }: Secret, now: number): number | undefined {
   if (!data.expiration) return undefined;
   const end = Date.parse(Buffer.from(data.expiration, 'base64').toString('utf8'));
@@ -29,7 +32,7 @@ export function tokenCleaner({ client, clock, informers, log }: ControllerContex
     if (left === undefined) return undefined;
     if (left > 0) return { requeueAfter: left };
     const { name, namespace, uid, resourceVersion } = secret.metadata;
-    // Unless the token's expiration has just been extended.
+    // The precondition protects a token whose expiration has just been extended.
     const preconditions = { uid, resourceVersion };
     await ifPresent(client.resource(secretResource).delete(name, namespace, { preconditions }));
     log.info('deleted an expired bootstrap token', { secret: name });

@@ -1,5 +1,6 @@
 /**
- * What the status of a PodDisruptionBudget says: how many of its pods may go (upstream: pkg/controller/disruption). Pure.
+ * Computes the status of a PodDisruptionBudget: how many of its pods may be disrupted (upstream:
+ * pkg/controller/disruption). Pure.
  */
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { podReady } from '../../api/core/v1/pod-conditions.ts';
@@ -10,10 +11,13 @@ import { deepEqual } from '../../apimachinery/equality.ts';
 import { controllerOf, isTerminating, type OwnerReference } from '../../apimachinery/meta.ts';
 import { rfc3339 } from '../../base/time.ts';
 
-/** Milliseconds that an eviction has to be followed by the pod's deletion (upstream: DeletionTimeout). */
+/** Milliseconds within which the pod's deletion must follow an eviction (upstream: DeletionTimeout). */
 export const deletionTimeoutMs = 120_000;
 
-/** How many pods the controller of a pod wants, and the controller that decides that; undefined where nobody knows. */
+/**
+ * Returns the number of pods that a controller wants, and the uid of the controller that decides it;
+ * undefined if unknown.
+ */
 export type ScaleOf = (
   owner: OwnerReference,
   namespace: string,
@@ -27,10 +31,10 @@ export interface Telling {
 }
 
 export interface BudgetPlan {
-  /** Undefined when the budget says so already. */
+  /** Undefined if the budget already has this status. */
   readonly status: BudgetStatus | undefined;
   readonly telling: readonly Telling[];
-  /** Milliseconds until an eviction that nothing came of no longer counts. */
+  /** Milliseconds until an eviction without a deletion no longer counts. */
   readonly recheckIn: number | undefined;
 }
 
@@ -40,7 +44,10 @@ interface Wanted {
   readonly unmanaged: readonly Pod[];
 }
 
-/** `pods`: those that the budget selects; `now` in milliseconds since the epoch. */
+/**
+ * Plans the status of a budget. `pods` are the pods that the budget selects; `now` is in milliseconds since
+ * the epoch.
+ */
 export function planBudget(
   budget: PodDisruptionBudget,
   pods: readonly Pod[],
@@ -61,7 +68,8 @@ export function planBudget(
   const currentHealthy = pods.filter(
     (pod) => !isTerminating(pod) && !disrupted.has(pod.metadata.name) && podReady(pod),
   ).length;
-  // No pods at all: their first ones are not to be taken before this has counted them.
+  // If there are no pods, no disruption is allowed: the first pods must not be evicted before they have been
+  // counted.
   const left = wanted.expected > 0 ? Math.max(0, currentHealthy - wanted.healthy) : 0;
   const numbers = {
     observedGeneration: budget.metadata.generation,
@@ -94,7 +102,7 @@ function failed({ status }: PodDisruptionBudget, why: string, now: number): Budg
   return { ...before, disruptionsAllowed: 0, conditions: failedConditions(status, why, rfc3339(now)) };
 }
 
-/** A text says what is not known. */
+/** Returns the desired numbers; a text is the reason why they are unknown. */
 function wantedOf({ spec }: PodDisruptionBudget, pods: readonly Pod[], scaleOf: ScaleOf): Wanted | string {
   const { minAvailable, maxUnavailable } = spec;
   if (maxUnavailable === undefined && minAvailable === undefined)
@@ -110,7 +118,7 @@ function wantedOf({ spec }: PodDisruptionBudget, pods: readonly Pod[], scaleOf: 
   return { ...scale, healthy };
 }
 
-/** What the controllers of the pods want together, each counted once. */
+/** Returns the sum of the pods that the controllers want, each controller counted once. */
 function expectedOf(pods: readonly Pod[], scaleOf: ScaleOf): Omit<Wanted, 'healthy'> | string {
   const scales = new Map<string, number>();
   const known = new Set<string>();
@@ -131,9 +139,9 @@ function expectedOf(pods: readonly Pod[], scaleOf: ScaleOf): Omit<Wanted, 'healt
 const unmanagedMessage = ({ unmanaged }: Wanted) =>
   `${unmanaged.length} of the selected pods, such as ${unmanaged[0]?.metadata.name}, have no controller and are not counted as expected: set .spec.minAvailable to a number of pods to have them counted`;
 
-/** Those that an eviction has announced and that are still there. */
+/** Returns the pods whose eviction was announced and that still exist. */
 function disruptedOf({ status }: PodDisruptionBudget, pods: readonly Pod[], now: number) {
-  // By maps: a pod may be called `constructor`.
+  // Maps are used because a pod may be named `constructor`.
   const announced = new Map(Object.entries(status?.disruptedPods ?? {}));
   const disrupted = new Map<string, string>();
   const late: Pod[] = [];

@@ -1,4 +1,7 @@
-/** Says in the status of each PodDisruptionBudget how many of its pods may go now; evictions and preemption hold to it. */
+/**
+ * Writes to the status of each PodDisruptionBudget how many of its pods may be disrupted now. Evictions and
+ * preemption obey that number.
+ */
 import { deploymentResource } from '../../api/apps/v1/deployment.ts';
 import { replicaSetResource } from '../../api/apps/v1/replica-set.ts';
 import { statefulSetResource } from '../../api/apps/v1/stateful-set.ts';
@@ -24,7 +27,7 @@ import { ifPresent } from '../../controller-runtime/if-present.ts';
 import { planBudget, type ScaleOf } from './disruption-plan.ts';
 
 type Template = { readonly metadata: { readonly labels?: Record<string, string> | undefined } };
-/** What says how many pods it wants. */
+/** An object that declares how many pods it wants. */
 type Scaled = KubeObject & { readonly spec: { readonly replicas: number; readonly template: Template } };
 
 const scaledKinds = [
@@ -48,7 +51,10 @@ export function disruptionController(context: ControllerContext): ControllerDefi
       .filter(({ spec }) => matches(selectorFromLabelSelector(spec.selector), labels))
       .map(objectKey);
 
-  /** Of a ReplicaSet that a Deployment controls the Deployment's: old and new pods count as those of one. */
+  /**
+   * Returns the scale of a controller. For a ReplicaSet that a Deployment controls it is the Deployment's
+   * scale, so that old and new pods count as pods of one controller.
+   */
   const scaleOf: ScaleOf = (owner, namespace) => {
     const found = scaled.get(`${owner.apiVersion} ${owner.kind}`)?.get(`${namespace}/${owner.name}`);
     if (found?.metadata.uid !== owner.uid) return undefined;
@@ -73,7 +79,10 @@ export function disruptionController(context: ControllerContext): ControllerDefi
     return recheckIn === undefined ? undefined : { requeueAfter: recheckIn };
   }
 
-  /** Refused when an eviction has changed it meanwhile; its event brings it here again. */
+  /**
+   * Writes the status. The write is rejected if an eviction has changed the budget in the meantime; the event
+   * of that change enqueues the budget again.
+   */
   const write = (budget: PodDisruptionBudget, status: PodDisruptionBudget['status']) =>
     ifPresent(client.resource(podDisruptionBudgetResource).updateStatus({ ...deepCopy(budget), status }));
 

@@ -1,6 +1,7 @@
 /**
- * A pod that was said to go and did not says so no longer after two minutes (upstream: pkg/controller/disruption,
- * stalePodDisruptionTimeout). What its node has said stays: a node may take longer.
+ * Resets the DisruptionTarget condition of a pod that was not deleted within two minutes (upstream:
+ * pkg/controller/disruption, stalePodDisruptionTimeout). A condition set by the kubelet is kept, because a
+ * node may take longer.
  */
 import { type Pod, podResource } from '../../api/core/v1/pod.ts';
 import { podCondition } from '../../api/core/v1/pod-conditions.ts';
@@ -17,7 +18,10 @@ import { ifPresent } from '../../controller-runtime/if-present.ts';
 
 export const staleAfterMs = 120_000;
 
-/** Milliseconds until it is stale, 0 when it is; undefined for a pod of which nothing is to be taken back. Pure. */
+/**
+ * Returns the milliseconds until the condition is stale, 0 if it is, and undefined if the pod has no
+ * condition to reset. Pure.
+ */
 export function staleIn(pod: Pod, now: number): number | undefined {
   const condition = podCondition(pod, 'DisruptionTarget');
   const phase = pod.status?.phase;

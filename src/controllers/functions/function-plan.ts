@@ -1,4 +1,6 @@
-/** Which version of a Function is called, how many instances each has, and what the status says. Pure. */
+/**
+ * Decides which version of a Function is called, how many instances each version has, and the status. Pure.
+ */
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { isPodActive, isPodTerminal, podReady } from '../../api/core/v1/pod-conditions.ts';
 import type { Fn } from '../../api/minik8s/v1/function.ts';
@@ -8,15 +10,15 @@ import { findCondition, timedCondition } from '../../controller-runtime/conditio
 import { problemOf } from './instance-problem.ts';
 
 export interface FunctionFacts {
-  /** Names of the versions there are; the latest is among them. */
+  /** Names of the existing versions, including the latest. */
   readonly versions: readonly string[];
-  /** The version of the spec. */
+  /** Version of the current spec. */
   readonly latest: string;
-  /** Every pod of the function. */
+  /** All pods of the function. */
   readonly pods: readonly Pod[];
   /** Names of the masters that are alive. */
   readonly masters: ReadonlySet<string>;
-  /** Milliseconds, and the same in RFC 3339. */
+  /** Current time in milliseconds, and the same in RFC 3339. */
   readonly now: number;
   readonly timestamp: string;
 }
@@ -24,10 +26,10 @@ export interface FunctionFacts {
 export interface FunctionPlan {
   readonly create: readonly { readonly version: string; readonly count: number }[];
   readonly remove: readonly Pod[];
-  /** Names of versions that nobody needs any more. */
+  /** Names of versions that are no longer in use. */
   readonly obsolete: readonly string[];
   readonly status: NonNullable<Fn['status']>;
-  /** For an event: what is wrong that was not before. */
+  /** New problem to report as an event. */
   readonly problem: { readonly reason: string; readonly message: string } | undefined;
   /** Milliseconds after which time alone changes the plan. */
   readonly again: number | undefined;
@@ -42,7 +44,7 @@ export function planFunction(fn: Fn, facts: FunctionFacts): FunctionPlan {
   const counts = new Map<string, number>();
   const isNew = active !== latest;
   const rest = isNew ? undefined : restsIn(fn, now);
-  // One that has just been tried out stays for the calls that it was made for.
+  // An instance that was just tried out is kept for the calls for which it was created.
   counts.set(active ?? latest, rest === undefined ? wanted : Math.max(wanted, 1));
   if (isNew) counts.set(latest, triedInstances(facts, wanted));
   const create: { version: string; count: number }[] = [];
@@ -67,7 +69,10 @@ export function planFunction(fn: Fn, facts: FunctionFacts): FunctionPlan {
   };
 }
 
-/** The latest once it has as many ready instances as are needed, at least one; until then the one before. */
+/**
+ * Returns the latest version once it has as many ready instances as are needed, at least one; until then the
+ * version before it.
+ */
 function activeVersion(fn: Fn, facts: FunctionFacts): string | undefined {
   const { latest, versions } = facts;
   const before = fn.status?.activeVersion;
@@ -81,11 +86,14 @@ function activeVersion(fn: Fn, facts: FunctionFacts): string | undefined {
 const readyOf = ({ pods }: FunctionFacts, version: string) =>
   pods.filter((pod) => isPodActive(pod) && versionOfPod(pod) === version && podReady(pod)).length;
 
-/** One, until it has shown that it can be built and started; then as many as will take over. */
+/**
+ * Returns 1 until an instance has shown that the version can be built and started; then the number needed to
+ * take over.
+ */
 const triedInstances = (facts: FunctionFacts, wanted: number) =>
   readyOf(facts, facts.latest) > 0 ? Math.max(1, wanted) : 1;
 
-/** What the gateways of live masters ask for together, within the bounds of the spec. */
+/** Returns the sum of the demand of all live masters' gateways, within the bounds of the spec. */
 export function wantedInstances({ spec, status }: Fn, { masters }: Pick<FunctionFacts, 'masters'>): number {
   const asked = Object.entries(status?.demand ?? {}).reduce(
     (sum, [master, count]) => sum + (masters.has(master) ? Math.max(0, count) : 0),
@@ -94,17 +102,20 @@ export function wantedInstances({ spec, status }: Fn, { masters }: Pick<Function
   return Math.min(spec.maxScale, Math.max(spec.minScale, asked));
 }
 
-/** Milliseconds until the instance of a version that has just become the active one may go; undefined when it may. */
+/**
+ * Returns the milliseconds until the instance of a version that has just become active may be removed;
+ * undefined if it may be removed now.
+ */
 function restsIn({ spec, status }: Fn, now: number): number | undefined {
   const ready = findCondition(status?.conditions, 'Ready');
-  // That it becomes the active one is written first.
+  // The change of the active version is written first.
   if (ready?.status !== 'True') return (spec.idleSeconds ?? 0) * 1000;
   const since = Date.parse(ready.lastTransitionTime ?? '');
   const left = since + (spec.idleSeconds ?? 0) * 1000 - now;
   return left > 0 ? left : undefined;
 }
 
-/** Those that are not ready first, then the youngest. */
+/** Returns the pods that are not ready first, then the youngest. */
 function leastUseful(pods: readonly Pod[]): readonly Pod[] {
   const age = ({ metadata }: Pod) => Date.parse(metadata.creationTimestamp);
   return pods.toSorted((a, b) => Number(podReady(a)) - Number(podReady(b)) || age(b) - age(a));

@@ -1,4 +1,7 @@
-/** Keeps the versions and the instances of each Function: as many as the gateways ask for, of the version that is called. */
+/**
+ * Maintains the versions and the instances of each Function: as many instances of the active version as the
+ * gateways demand.
+ */
 import { leaseResource } from '../../api/coordination/v1/lease.ts';
 import { masterLabel } from '../../api/coordination/v1/master-lease.ts';
 import type { Pod } from '../../api/core/v1/pod.ts';
@@ -42,13 +45,16 @@ function define(runtimeImages: RuntimeImages, context: ControllerContext): Contr
   const functions = informers.informerFor(functionResource).lister;
   const leases = informers.informerFor(leaseResource, masterScope).lister;
   const selectorOf = ({ metadata }: Fn) => selectorFromMap({ [functionLabel]: metadata.name });
-  // Nobody but this controller makes instances and versions, so none is adopted.
+  // Instances and versions are created only by this controller, so none is adopted.
   const kind = { resource: functionResource, selectorOf, mayAdopt: () => false };
   const pods = new OwnedInstances(context, kind);
   const versions = new OwnedVersions(context, functionVersionResource, kind);
   let masters: ReadonlySet<string> = new Set();
 
-  /** A Lease is renewed every few seconds; only which there are matters. */
+  /**
+   * Returns the keys of affected functions if the set of masters changed. Leases are renewed every few
+   * seconds; the renewals are ignored.
+   */
   function leaseKeys(): readonly ObjectKey[] {
     const alive = identitiesOf(leases.list(masterScope.namespace));
     if (deepEqual([...alive].sort(), [...masters].sort())) return [];
@@ -95,12 +101,13 @@ function define(runtimeImages: RuntimeImages, context: ControllerContext): Contr
       now,
       timestamp: rfc3339(now),
     });
-    // Gateways go by the version that is called: that is said before the instances of the one before go.
+    // Gateways route to the active version, so the status is written before instances of the previous version
+    // are removed.
     await writeStatus(fn, plan.status);
     if (plan.problem) events.event(fn, 'Warning', plan.problem.reason, plan.problem.message);
     for (const { version, count } of plan.create) {
       const of = own.find(({ metadata }) => metadata.name === version);
-      // A version is tried out as it is built; from then on one that waits will do.
+      // A version is tried out with a newly built instance; afterwards waiting instances are used as well.
       if (of) await makeInstances(fn, of, count, version === plan.status.activeVersion);
     }
     const failed = await pods.removeAll(fn, plan.remove);
@@ -109,7 +116,7 @@ function define(runtimeImages: RuntimeImages, context: ControllerContext): Contr
     return plan.again === undefined ? undefined : { requeueAfter: plan.again };
   }
 
-  /** Those that wait are given first. */
+  /** Creates instances. Waiting instances are assigned first. */
   async function makeInstances(
     fn: Fn,
     version: FunctionVersion,
@@ -123,7 +130,10 @@ function define(runtimeImages: RuntimeImages, context: ControllerContext): Contr
     if (failed?.error) throw failed.error;
   }
 
-  /** By a patch of what is this controller's: the demand is the gateways', who write at any time. */
+  /**
+   * Writes the status by a patch of this controller's own fields, because the gateways write the demand at
+   * any time.
+   */
   async function writeStatus(fn: Fn, status: NonNullable<Fn['status']>): Promise<void> {
     if (deepEqual(status, fn.status)) return;
     const { demand = {}, ...own } = status;
@@ -154,7 +164,7 @@ function define(runtimeImages: RuntimeImages, context: ControllerContext): Contr
 }
 
 class OwnedInstances extends OwnedPods<Fn> {
-  /** The pod has become one of the owner's. */
+  /** Records that the pod now belongs to the owner. */
   gave(owner: Fn, pod: Pod): void {
     this.writes.written(objectKey(owner), pod, this.context.clock.now());
   }

@@ -1,4 +1,4 @@
-/** The pod that is one instance of a FunctionVersion. Pure. */
+/** Builds the pod of one instance of a FunctionVersion. Pure. */
 import type { Pod } from '../../api/core/v1/pod.ts';
 import type { EnvVar } from '../../api/core/v1/types.gen.ts';
 import { type Fn, functionResource } from '../../api/minik8s/v1/function.ts';
@@ -8,9 +8,12 @@ import { instanceVariables, waitsVariable, warmLabel } from '../../api/minik8s/v
 import type { Draft, OwnerReference } from '../../apimachinery/meta.ts';
 import { controllerReference } from '../../controller-runtime/claim.ts';
 
-/** Seconds beyond the longest call, for what an instance has to say at its end. */
+/** Seconds in addition to the maximum duration of a call, for the termination of an instance. */
 const graceSeconds = 5;
-/** The runtime may install nothing any more when its container runs, so this is for the handler's own imports. */
+/**
+ * Maximum seconds until the container listens. The runtime does not install anything while its container
+ * runs, so this covers the handler's own imports.
+ */
 const startSeconds = 600;
 
 export function instanceOf(owner: Fn, version: FunctionVersion): Draft<Pod> {
@@ -21,15 +24,18 @@ export function instanceOf(owner: Fn, version: FunctionVersion): Draft<Pod> {
     ownerReferences: [controllerReference(functionResource, owner)],
     env: instanceVariables(version),
     resources: spec.resources ?? {},
-    // It is ready when it listens; the gateway, which cannot wait for a probe, finds that out by itself.
+    // The pod is ready when it listens. The gateway does not wait for the probe; it detects this itself.
     startupProbe: { periodSeconds: 1, failureThreshold: startSeconds },
   });
 }
 
-/** What an instance that waits takes, so that the scheduler counts it. */
+/** Memory request of a waiting instance, by which the scheduler counts it. */
 const waitingMemory = { python: '32Mi', nodejs: '64Mi' } as const;
 
-/** One that waits for a function, on one of these nodes. It ends with its program: what it was given is not given again. */
+/**
+ * Returns a pod that waits on one of these nodes for a function. The pod ends with its program; an assigned
+ * pod is never assigned again.
+ */
 export function waitingInstance(version: FunctionVersion, nodes: readonly string[]): Draft<Pod> {
   const { metadata, spec } = version;
   const { runtime = 'python' } = spec;
@@ -40,7 +46,7 @@ export function waitingInstance(version: FunctionVersion, nodes: readonly string
       { name: waitsVariable, value: 'true' },
     ],
     resources: { requests: { memory: waitingMemory[runtime] } },
-    // It listens once it was given, however long that takes.
+    // The pod listens only after it was assigned, however long that takes.
     startupProbe: { periodSeconds: 5, failureThreshold: 2 ** 31 - 1 },
   });
   const onNodes = { key: 'kubernetes.io/hostname', operator: 'In' as const, values: [...nodes] };
@@ -77,9 +83,9 @@ function podOf({ metadata, spec }: FunctionVersion, parts: InstanceParts): Draft
       // A function that needs the API brings its own credentials.
       automountServiceAccountToken: false,
       enableServiceLinks: false,
-      // The kernel ignores what process 1 sends to itself, also SIGKILL (pid_namespaces(7)), by which a
-      // runtime ends a handler that never returns: the pause container is process 1. An image may want to be
-      // process 1.
+      // The kernel ignores signals that process 1 sends to itself, even SIGKILL (pid_namespaces(7)), with
+      // which a runtime ends a handler that never returns. With a shared process namespace the pause
+      // container is process 1. An image may require to be process 1.
       ...(spec.runtime !== undefined && { shareProcessNamespace: true }),
       terminationGracePeriodSeconds: spec.timeoutSeconds + graceSeconds,
       containers: [

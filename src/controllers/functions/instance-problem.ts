@@ -1,4 +1,4 @@
-/** Why an instance does not come up, in the words of its node. Pure. */
+/** Finds the reason why an instance does not start, as its node reports it. Pure. */
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { podCondition } from '../../api/core/v1/pod-conditions.ts';
 
@@ -7,14 +7,14 @@ export interface InstanceProblem {
   readonly message: string;
 }
 
-/** States of a container that wait for something which does not come by itself. */
+/** Reasons of waiting containers that do not resolve without a change. */
 const waiting =
   /^(?:CrashLoopBackOff|FunctionBuildFailed|InvalidImageName|CreateContainer.*|RunContainerError|.*Image.*)$/;
 
-/** Characters of a message; what failed is at the end of a log. */
+/** Maximum characters of a message. A log is cut at its beginning, because the failure is at its end. */
 const longest = 2000;
 
-/** Undefined for a pod that is on its way. */
+/** Returns the problem, or undefined for a pod that is starting normally. */
 export function problemOf(pod: Pod): InstanceProblem | undefined {
   const scheduled = podCondition(pod, 'PodScheduled');
   if (scheduled?.status === 'False') {
@@ -24,7 +24,8 @@ export function problemOf(pod: Pod): InstanceProblem | undefined {
     const ended = state?.terminated ?? lastState?.terminated;
     if (ended && ended.exitCode !== 0) {
       const said = (ended.message ?? '').trim() || `it ended with code ${ended.exitCode}`;
-      // The runtimes write file, line and cause first (src/kubelet/functions/programs); an image writes anything.
+      // The runtimes write file, line and cause first (src/kubelet/functions/programs); an image's output has
+      // any form.
       if (/^[^\s:]+:\d+: /.test(said)) return { reason: 'StartFailed', message: said.slice(0, longest) };
       return { reason: 'StartFailed', message: `the program cannot be started: ${said.slice(-longest)}` };
     }

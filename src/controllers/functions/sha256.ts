@@ -1,4 +1,4 @@
-/** The digest by which versions are named. */
+/** Digest by which versions are named. */
 import { createHash } from 'node:crypto';
 
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

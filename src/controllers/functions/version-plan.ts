@@ -1,4 +1,4 @@
-/** The FunctionVersion that a Function's spec stands for, named by its content. Pure. */
+/** Builds the FunctionVersion for a Function's spec, named by its content. Pure. */
 import type { Fn } from '../../api/minik8s/v1/function.ts';
 import { functionImage } from '../../api/minik8s/v1/function-image.ts';
 import { functionLabel } from '../../api/minik8s/v1/function-instance.ts';
@@ -7,23 +7,26 @@ import { sortKeys } from '../../apimachinery/equality.ts';
 import type { Draft } from '../../apimachinery/meta.ts';
 import { findCondition } from '../../controller-runtime/conditions.ts';
 
-/** The image of each runtime, that the files are added to. */
+/** Base image of each runtime, to which the files are added. */
 export type RuntimeImages = Readonly<Record<'nodejs' | 'python', string>>;
 
-/** How much of a hash is in the name of a version. */
+/** Number of hash digits in the name of a version. */
 const nameDigits = 10;
 const imageDigits = 32;
 
-/** Of a text, in hex; equal texts have equal ones, and nobody finds two others. */
+/** Returns the hash of a text in hex. It must be deterministic and resistant to collisions. */
 export type Digest = (text: string) => string;
 
-/** Equal contents give equal names, so a spec that comes back finds its version again. */
+/**
+ * Returns the version of the spec. Equal contents get equal names, so a spec that is restored finds its
+ * version again.
+ */
 export function versionOf(
   { metadata, spec }: Fn,
   images: RuntimeImages,
   digest: Digest,
 ): Draft<FunctionVersion> {
-  // The order in which keys were written, and keys without a value, mean nothing.
+  // The order of keys and keys without a value are insignificant.
   const hash = (content: unknown) => digest(JSON.stringify(sortKeys(content)));
   const { name, namespace = '' } = metadata;
   const { runtime, handler, files, binaryFiles, env, resources, timeoutSeconds, concurrency } = spec;
@@ -43,7 +46,7 @@ export function versionOf(
   };
 }
 
-/** Libraries that another version with the same image was built with: both mean the same content. */
+/** Returns the library lock of another version with the same image; both stand for the same content. */
 export function sharedLock(
   { metadata, spec, status }: FunctionVersion,
   versions: readonly FunctionVersion[],

@@ -1,4 +1,7 @@
-/** Gives instances that wait to a function. Each is given once, in one write: who comes second finds another version of the pod. */
+/**
+ * Assigns waiting instances to functions. Each instance is assigned once, in one write: a second, concurrent
+ * write is rejected because the version of the pod has changed.
+ */
 import { type Pod, podResource } from '../../api/core/v1/pod.ts';
 import { type Fn, functionResource } from '../../api/minik8s/v1/function.ts';
 import { functionLabel, functionVersionLabel } from '../../api/minik8s/v1/function-instance.ts';
@@ -19,7 +22,7 @@ export class WaitingInstances {
     context.informers.informerFor(podResource);
   }
 
-  /** As many as there are, at most `count`. */
+  /** Assigns as many waiting instances as exist, at most `count`, and returns them. */
   async give(fn: Fn, version: FunctionVersion, count: number): Promise<readonly Pod[]> {
     const { informers } = this.#context;
     const pods = informers.informerFor(podResource).lister.list(fn.metadata.namespace);
@@ -32,7 +35,7 @@ export class WaitingInstances {
     return given;
   }
 
-  /** Undefined where somebody else has changed it, or has it already. */
+  /** Returns the assigned pod, or undefined if another writer has changed or already assigned it. */
   async #give(fn: Fn, version: FunctionVersion, pod: Pod): Promise<Pod | undefined> {
     const { client, clock, events } = this.#context;
     const { name, namespace = '', uid, resourceVersion } = pod.metadata;

@@ -1,4 +1,4 @@
-/** How many instances wait in a namespace, and which of them a version can be given. Pure. */
+/** Decides how many instances wait in a namespace, and which of them can be assigned to a version. Pure. */
 import type { Node } from '../../api/core/v1/node.ts';
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { isPodActive, isPodTerminal } from '../../api/core/v1/pod-conditions.ts';
@@ -14,20 +14,26 @@ import { controllerOf, isTerminating } from '../../apimachinery/meta.ts';
 import { parseQuantity, quantityValue } from '../../apimachinery/quantity.ts';
 import type { Digest } from './version-plan.ts';
 
-/** Nodes with less of either are small: nothing waits there. */
+/** Minimum memory and CPUs of a node; no instance waits on smaller nodes. */
 const leastMemory = 2 * 1024 ** 3;
 const leastCpus = 2;
 
-/** Milliseconds for which one that has failed stands for another, so that one that cannot start is not made again at once. */
+/**
+ * Milliseconds for which a failed instance counts as present, so that an instance that cannot start is not
+ * recreated at once.
+ */
 const failedMs = 30_000;
 
-/** Milliseconds after one was given in which none is made: the one that was given needs the processor. */
+/**
+ * Milliseconds after an assignment in which no instance is created, because the assigned instance needs the
+ * processor.
+ */
 const restMs = 3000;
 
 export const isWaiting = ({ metadata }: Pod): boolean =>
   metadata.labels?.[warmLabel] !== undefined && metadata.labels[functionLabel] === undefined;
 
-/** Names of nodes that are not small, in order. */
+/** Returns the names of nodes that are large enough, in order. */
 export function roomyNodes(nodes: readonly Node[]): readonly string[] {
   const amount = (text = '0') => quantityValue(parseQuantity(text));
   return nodes
@@ -40,11 +46,11 @@ export function roomyNodes(nodes: readonly Node[]): readonly string[] {
 }
 
 export interface PoolFacts {
-  /** How many are to wait. */
+  /** Desired number of waiting instances. */
   readonly size: number;
-  /** Of the runtime: those that wait, also of versions that nobody wants any more, and those that were given. */
+  /** Pods of the runtime: waiting ones, including those of outdated versions, and assigned ones. */
   readonly pods: readonly Pod[];
-  /** Name of the version that they should be of; undefined when none is wanted. */
+  /** Name of the version that they should have; undefined if no instance is wanted. */
   readonly version: string | undefined;
   readonly now: number;
 }
@@ -76,7 +82,7 @@ export function planPool({ size, pods, version, now }: PoolFacts): PoolPlan {
   };
 }
 
-/** Of these pods those that the version can be given now, the oldest first. */
+/** Returns the pods that can be assigned to the version now, the oldest first. */
 export function fitting(pods: readonly Pod[], version: FunctionVersion, digest: Digest): readonly Pod[] {
   const { runtime, baseImage } = version.spec;
   if (!runtime || !baseImage || warmProblem(version) !== undefined) return [];
@@ -85,7 +91,7 @@ export function fitting(pods: readonly Pod[], version: FunctionVersion, digest: 
     .filter(
       (pod) =>
         isWaiting(pod) &&
-        // A pod that shows what a node runs by itself may have any labels, but an owner, and never such an image.
+        // A mirror pod of a static pod may have any labels, but it has an owner and never such an image.
         controllerOf(pod) === undefined &&
         pod.spec.containers.every(({ image }) => image === spec.image) &&
         pod.metadata.labels?.[functionVersionLabel] === metadata.name &&

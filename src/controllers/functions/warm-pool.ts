@@ -1,4 +1,7 @@
-/** Keeps instances of each runtime that wait for a function, in each namespace that has functions of it. A key is NAMESPACE/RUNTIME. */
+/**
+ * Maintains waiting instances of each runtime in each namespace that has functions of it. Keys are
+ * NAMESPACE/RUNTIME.
+ */
 import { nodeResource } from '../../api/core/v1/node.ts';
 import { podResource } from '../../api/core/v1/pod.ts';
 import { functionResource } from '../../api/minik8s/v1/function.ts';
@@ -36,7 +39,10 @@ function define(images: RuntimeImages, size: number, context: ControllerContext)
   const writes = new ObservedWrites(client, podResource, podInformer);
   let roomy = '';
 
-  /** Nodes are written every few seconds; only which of them have room matters. */
+  /**
+   * Returns the keys to reconcile if the set of large enough nodes changed. Nodes are written every few
+   * seconds; other changes are ignored.
+   */
   function nodeKeys(): readonly ObjectKey[] {
     const now = roomyNodes(nodes.list()).join();
     if (now === roomy) return [];
@@ -67,7 +73,7 @@ function define(images: RuntimeImages, size: number, context: ControllerContext)
     });
     for (const pod of plan.remove) {
       const { uid, resourceVersion } = pod.metadata;
-      // Not one that was given to a function meanwhile.
+      // The precondition protects a pod that was assigned to a function in the meantime.
       const preconditions = { uid, resourceVersion };
       await ifPresent(client.resource(podResource).delete(pod.metadata.name, namespace, { preconditions }));
       writes.removed(key, pod, clock.now());

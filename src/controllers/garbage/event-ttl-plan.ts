@@ -1,15 +1,15 @@
-/** How long Events are kept: so long after what they tell of has last happened. */
+/** Retention of Events, counted from their last occurrence. */
 import type { Event } from '../../api/core/v1/event.ts';
 
-/** Milliseconds; the default of upstream's --event-ttl. */
+/** Default in milliseconds, as upstream's --event-ttl. */
 export const defaultEventTtl = 3_600_000;
 
-/** By how much the clocks of masters may differ. */
+/** Maximum difference in milliseconds between the clocks of masters. */
 const skewMs = 300_000;
 
 /**
- * Milliseconds until the Event may go. Its recorder counts it up with the time at which it happened again. What a writer says of the future does
- * not count: it might never pass.
+ * Returns the milliseconds until the Event may be deleted. Its recorder updates the time of the last
+ * occurrence. Times in the future are ignored, because they might never pass.
  */
 export function leftOf(event: Event, ttlMs: number, now: number): number {
   const { metadata, firstTimestamp, lastTimestamp, eventTime, series } = event;

@@ -1,11 +1,11 @@
-/** Deletes Events of what has not happened for as long as --event-ttl says. */
+/** Deletes Events whose last occurrence is older than --event-ttl. */
 import { eventResource } from '../../api/core/v1/event.ts';
 import { isTerminating, type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
 import { type ControllerFactory, watched } from '../../controller-runtime/definition.ts';
 import { ifPresent } from '../../controller-runtime/if-present.ts';
 import { defaultEventTtl, leftOf } from './event-ttl-plan.ts';
 
-/** After an hour without a leader many are due at once. */
+/** Number of workers. After an hour without a leader many Events are due at once. */
 const workers = 8;
 
 export const eventTtl =
@@ -22,7 +22,8 @@ export const eventTtl =
         const left = leftOf(event, ttlMs, clock.now());
         if (left > 0) return { requeueAfter: left };
         const { name, namespace, uid, resourceVersion } = event.metadata;
-        // One that was counted up meanwhile stays: its change wakes this again.
+        // The precondition protects an Event that occurred again in the meantime; its change enqueues it
+        // again.
         const preconditions = { uid, resourceVersion };
         await ifPresent(client.resource(eventResource).delete(name, namespace, { preconditions }));
         return undefined;

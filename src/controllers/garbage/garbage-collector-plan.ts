@@ -1,6 +1,6 @@
 /**
- * What happens to one object because of its owners and its dependents (k8s.io/kubernetes
- * pkg/controller/garbagecollector). Pure: the state of each owner is looked up before.
+ * Decides the next action for one object because of its owners and its dependents (k8s.io/kubernetes
+ * pkg/controller/garbagecollector). Pure: the caller looks up the state of each owner.
  */
 import type { KubeObject, OwnerReference } from '../../apimachinery/meta.ts';
 import { isTerminating } from '../../apimachinery/meta.ts';
@@ -8,7 +8,10 @@ import { isTerminating } from '../../apimachinery/meta.ts';
 export const foregroundFinalizer = 'foregroundDeletion';
 export const orphanFinalizer = 'orphan';
 
-/** absent: the server has no such object; waiting: it is being deleted and waits for its dependents. */
+/**
+ * State of an owner. absent: the server has no such object; waiting: it is being deleted and waits for its
+ * dependents.
+ */
 export type OwnerState = 'present' | 'waiting' | 'absent';
 
 export interface Owner {
@@ -21,11 +24,11 @@ export type CollectorAction =
   | { readonly type: 'delete'; readonly policy: 'Foreground' | 'Background' | 'Orphan' }
   /** Drop the references to these owners. */
   | { readonly type: 'dropOwners'; readonly uids: readonly string[] }
-  /** The object is being deleted: its dependents lose their reference to it, then it loses the finalizer. */
+  /** The object is being deleted: remove the reference from its dependents, then remove the finalizer. */
   | { readonly type: 'orphanDependents' }
   /** The object is being deleted and waits: delete these dependents. */
   | { readonly type: 'deleteDependents' }
-  /** The object and these owners wait for each other: it holds them no longer. */
+  /** The object and these owners wait for each other: stop blocking the owners' deletion. */
   | { readonly type: 'unblockOwners'; readonly uids: readonly string[] }
   | { readonly type: 'removeFinalizer'; readonly finalizer: string };
 
@@ -35,16 +38,17 @@ export const hasFinalizer = (object: KubeObject, finalizer: string) =>
 export const waitsForDependents = (object: KubeObject) =>
   isTerminating(object) && hasFinalizer(object, foregroundFinalizer);
 
-/** Whether `owner`, once it waits for its dependents, waits for this one too. */
+/** Returns true if the deletion of `owner` waits for this dependent when it waits for its dependents. */
 const blocks = (dependent: KubeObject, owner: string) =>
   dependent.metadata.ownerReferences?.some(
     ({ uid, blockOwnerDeletion }) => uid === owner && blockOwnerDeletion === true,
   ) === true;
 
 /**
- * Owners that a waiting object holds up and that, through dependents which wait as well, hold it up too: none of such a
- * circle would ever go. Upstream guesses by the nearest ones alone, while an object is not being deleted yet; so objects
- * that were all deleted at once stay there, and a chain of four can lose its order.
+ * Returns the owners that a waiting object blocks and that, through dependents which also wait, block it: no
+ * object of such a cycle would ever be deleted. Upstream guesses from the direct owners alone, while an
+ * object is not being deleted yet. There, objects that were all deleted at once remain, and a chain of four
+ * can lose its order.
  */
 export function ownersInCycle(
   object: KubeObject,
@@ -65,7 +69,7 @@ export function ownersInCycle(
   return owners.map(({ uid }) => uid).filter((uid) => reached.has(uid) && blocks(object, uid));
 }
 
-/** `circle`: of `ownersInCycle`. */
+/** Plans the action. `circle` is the result of `ownersInCycle`. */
 export function planCollection(
   object: KubeObject,
   owners: readonly Owner[],

@@ -1,7 +1,8 @@
 /**
- * Deletes what has lost its owners, and orders deletions that wait for dependents. Works over every kind there
- * is but events, also over those that come later. Safety: an owner that the cache does not show is looked up on the server, and every
- * deletion names the version it was decided on, so nothing goes because a cache lagged.
+ * Deletes objects that have lost their owners, and orders deletions that wait for dependents. Covers every
+ * kind except Events, including kinds that are added later. Safety: an owner that the cache does not show is
+ * looked up on the server, and every deletion names the version on which it was decided, so that a lagging
+ * cache never causes a deletion.
  */
 
 import { deepCopy } from '../../apimachinery/equality.ts';
@@ -32,7 +33,7 @@ import {
   waitsForDependents,
 } from './garbage-collector-plan.ts';
 
-/** Objects by the uids of their owners. */
+/** Index of objects by the uids of their owners. */
 const byOwner = 'garbage-collector.ownerUid';
 
 interface Kind {
@@ -45,23 +46,29 @@ interface Item {
   readonly object: KubeObject;
 }
 
-/** Of an object. Its uid is part of it: after a deletion that is all that leads to the dependents. */
+/** Key of an object. It contains the uid, which after a deletion is the only link to the dependents. */
 type GraphKey = PackedKey<[kindName: string, uid: string, at: ObjectKey]>;
 
-/** Owners looked up on the server during one reconcile, by where they were looked for: a reference may be wrong about that. */
+/**
+ * Owners looked up on the server during one reconcile, keyed by the place of the lookup: a reference may name
+ * a wrong place.
+ */
 type Lookups = Map<GraphKey, Promise<OwnerState>>;
 
 export function garbageCollector(context: ControllerContext): ControllerDefinition {
   const { client, clock, log } = context;
   const graph = followKinds(context);
 
-  /** Whatever says so: also what says it wrongly. */
+  /** Returns all objects with a reference to the uid, even if the reference is wrong. */
   const referringTo = (uid: string): Item[] =>
     [...graph.kinds().values()].flatMap((kind) =>
       kind.lister.byIndex(byOwner, uid).map((object) => ({ kind, object })),
     );
 
-  /** An object in a namespace owns nothing outside of it: who may write elsewhere holds up nobody here. */
+  /**
+   * Returns the dependents of an object. An object in a namespace owns nothing outside of it, so that clients
+   * with write access to another namespace cannot block a deletion here.
+   */
   const dependentsOf = ({ metadata: { uid, namespace } }: KubeObject): Item[] =>
     referringTo(uid).filter(({ object }) => !namespace || object.metadata.namespace === namespace);
 
@@ -74,7 +81,7 @@ export function garbageCollector(context: ControllerContext): ControllerDefiniti
     else await collectAll(referringTo(uid));
   }
 
-  /** Each on its own: one that fails does not keep the others; the first failure is the result. */
+  /** Collects every item, even if some fail. Rejects with the first failure. */
   async function collectAll(items: readonly Item[]): Promise<void> {
     const lookups: Lookups = new Map();
     await doAll(clock, items, (item) => collect(item, lookups));
@@ -118,7 +125,7 @@ export function garbageCollector(context: ControllerContext): ControllerDefiniti
   async function lookUp(dependent: KubeObject, reference: OwnerReference, lookups: Lookups): Promise<Owner> {
     const kind = graph.kinds().get(`${reference.kind}.${groupOf(reference.apiVersion)}`);
     const { namespace } = dependent.metadata;
-    // A kind that is not known here, or an owner that cannot exist, is no proof that the owner is gone.
+    // An unknown kind, or an owner that cannot exist, is no proof that the owner is gone.
     if (!kind || (kind.ref.namespaced && !namespace)) return { reference, state: 'present' };
     const at = kind.ref.namespaced ? `${namespace}/${reference.name}` : reference.name;
     const cached = kind.lister.get(at);
@@ -167,7 +174,7 @@ export function garbageCollector(context: ControllerContext): ControllerDefiniti
     await ifPresent(client.resource(kind.ref).update(next));
   }
 
-  /** The object itself, when owners or deletion concern it, and owners that wait for it to go. */
+  /** Returns the key of the object itself, and the keys of owners that wait for its deletion. */
   function keysOf(ref: ResourceRef, object: KubeObject): readonly ObjectKey[] {
     const waiting = (object.metadata.ownerReferences ?? []).flatMap((reference) => {
       const kind = graph.kinds().get(`${reference.kind}.${groupOf(reference.apiVersion)}`);
@@ -187,10 +194,10 @@ export function garbageCollector(context: ControllerContext): ControllerDefiniti
   };
 }
 
-/** Events have no owners and nobody owns them: they go by their age. */
+/** Events have no owners and no dependents; they are deleted by age. */
 const isCollected = ({ kind, group }: ResourceRef) => kind !== 'Event' || group !== '';
 
-/** The kinds whose objects are in the graph, by their names; made again when a kind comes or goes. */
+/** Returns the collected kinds by name. The map is rebuilt when a kind is added or removed. */
 function followKinds({ informers, kinds }: ControllerContext): { kinds(): ReadonlyMap<string, Kind> } {
   let made: { readonly of: Kinds['stored']; readonly byName: ReadonlyMap<string, Kind> } | undefined;
   const make = (ref: ResourceRef): Kind => {
@@ -205,7 +212,7 @@ function followKinds({ informers, kinds }: ControllerContext): { kinds(): Readon
     }
     return made.byName;
   };
-  // Informers have the index before they start.
+  // The index must be added before the informers start.
   current();
   return { kinds: current };
 }

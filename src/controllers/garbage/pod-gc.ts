@@ -1,10 +1,12 @@
 /**
- * Removes pods that no agent is left to end (k8s.io/kubernetes pkg/controller/podgc).
+ * Removes pods that have no kubelet to terminate them (k8s.io/kubernetes pkg/controller/podgc).
  *
- * - Those bound to a node that no longer exists. It must have been missing for a while and be unknown to the server
- *   too, so that neither a lagging cache nor a node that is re-created at once costs any pod (gcOrphaned).
- * - Those that are being deleted on a node that is not ready and that a person has tainted as out of service,
- *   which says that the machine is off (gcTerminating). Nothing else can tell a dead machine from one cut off.
+ * - Pods bound to a node that no longer exists. The node must have been missing for a while and be unknown
+ *   to the server too, so that neither a lagging cache nor a node that is recreated at once costs any pod
+ *   (gcOrphaned).
+ * - Terminating pods on a node that is not ready and that an administrator has tainted as out of service,
+ *   which states that the machine is off (gcTerminating). No other sign distinguishes a dead machine from an
+ *   unreachable one.
  */
 import { type Node, nodeResource } from '../../api/core/v1/node.ts';
 import { type Pod, podResource } from '../../api/core/v1/pod.ts';
@@ -25,7 +27,7 @@ import { doAll } from '../../controller-runtime/settle-all.ts';
 import { readiness } from '../nodes/node-lifecycle-plan.ts';
 import { nodeNameOf, podsByNode } from '../nodes/pods-by-node.ts';
 
-/** Milliseconds that a node must be missing before its pods go (upstream's quarantineTime). */
+/** Milliseconds that a node must be missing before its pods are deleted (upstream's quarantineTime). */
 export const nodeQuarantine = 40_000;
 
 export function podGcController(context: ControllerContext): ControllerDefinition {
@@ -36,7 +38,7 @@ export function podGcController(context: ControllerContext): ControllerDefinitio
   podInformer.addIndex(podsByNode, nodeNameOf);
   const missingSince = new Map<string, number>();
 
-  /** Keys are names of nodes. */
+  /** Reconciles one node; keys are names of nodes. */
   async function reconcile(name: ObjectKey): Promise<ReconcileResult | undefined> {
     const bound = pods.byIndex(podsByNode, name);
     const node = nodes.get(name);
@@ -64,7 +66,7 @@ export function podGcController(context: ControllerContext): ControllerDefinitio
     log.info('removed pods that no node agent can stop', { node, why, pods: which.length });
   }
 
-  /** Marks the pod Failed first, so that whoever watches learns how it ended. */
+  /** Deletes the pod. Marks it Failed first, so that watchers see how it ended. */
   async function remove(pod: Pod, why: string): Promise<void> {
     const { name, namespace, uid } = pod.metadata;
     if (!isPodTerminal(pod)) await ifPresent(client.resource(podResource).updateStatus(failed(pod, why)));

@@ -1,6 +1,7 @@
 /**
- * Makes again the objects of the whole cluster that must be there, and puts right those that were changed: classes of priority,
- * and what sorts requests. Runs on every master, as system-objects.ts does and for the same reason.
+ * Recreates cluster-wide objects that must exist, and restores those that were changed: PriorityClasses, the
+ * objects of API priority and fairness, and the local StorageClass. Runs on every master, for the same reason
+ * as system-objects.ts.
  */
 import { type FixedObject, fixedObjects } from '../../api/fixed-objects.ts';
 import { isTerminating, type KubeObject, type ObjectKey } from '../../apimachinery/meta.ts';
@@ -32,7 +33,7 @@ export function fixedObjectsController({ client, informers, log }: ControllerCon
       await tolerate(client.resource(ref).create(draft), isAlreadyExists);
       return;
     }
-    // Its deletion arrives as an event; then it is created again.
+    // The deletion arrives as an event; the object is recreated then.
     const right = isTerminating(existing) ? undefined : restored?.(existing);
     if (!right) return;
     log.warn('an object of the system was changed; restoring it', { object });

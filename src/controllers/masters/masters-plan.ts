@@ -1,4 +1,4 @@
-/** Which EndpointSlices and Endpoints the Service of the API needs, from the Leases of the masters that are alive. Pure. */
+/** Plans the EndpointSlices and Endpoints of the API's Service from the Leases of the live masters. Pure. */
 import type { Lease } from '../../api/coordination/v1/lease.ts';
 import { addressIn, type MasterAddress, masterLabel } from '../../api/coordination/v1/master-lease.ts';
 import { type Endpoints, skipMirrorLabel } from '../../api/core/v1/endpoints.ts';
@@ -16,13 +16,13 @@ export const sliceLabels = { 'kubernetes.io/service-name': serviceName };
 export const leaseNameOf = ({ address, port }: MasterAddress) => `apiserver-${address}-${port}`;
 export const identityOf = ({ address, port }: MasterAddress) => `${address}:${port}`;
 
-/** What each of the masters calls itself. */
+/** Returns the identities of the masters. */
 export const identitiesOf = (leases: readonly Lease[]): ReadonlySet<string> =>
   new Set(leases.flatMap(({ spec }) => spec.holderIdentity ?? []));
 
 /**
- * In order, each once. A master on loopback is no endpoint: no other machine reaches it there. A Lease that names no
- * address is somebody's mistake.
+ * Returns the sorted, distinct addresses of the masters. A master on loopback is no endpoint, because other
+ * machines cannot reach it. Leases without a valid address are ignored.
  */
 export function mastersOf(leases: readonly Lease[]): MasterAddress[] {
   const identities = new Set(leases.map(({ spec }) => spec.holderIdentity));
@@ -33,8 +33,9 @@ export function mastersOf(leases: readonly Lease[]): MasterAddress[] {
 }
 
 /**
- * A slice has one port for all its endpoints, so masters on several ports need one each. `kubernetes`, the name that
- * clients know, keeps the port it has while a master is there, and else is that of the lowest one.
+ * Plans the slices. A slice has one port for all its endpoints, so masters on several ports require one slice
+ * per port. The slice `kubernetes`, whose name clients know, keeps its port while a master uses it, and
+ * otherwise gets the lowest port.
  */
 export function planSlices(masters: readonly MasterAddress[], existing: readonly EndpointSlice[]): SlicePlan {
   const byPort = Map.groupBy(masters, ({ port }) => port);
@@ -61,8 +62,9 @@ export function planSlices(masters: readonly MasterAddress[], existing: readonly
 }
 
 /**
- * A slice that somebody made for the Service under another name is theirs. But no pods are behind it: those that a
- * selector chose while the Service had one go.
+ * Returns true for slices that this controller manages. A slice that a user created for the Service under
+ * another name is left alone. Slices of pods that a former selector of the Service chose are removed, because
+ * the Service has no pods.
  */
 const isOurs = (slice: EndpointSlice) =>
   /^kubernetes(-\d+)?$/.test(slice.metadata.name) || podSlices.serviceOf(slice).length > 0;
@@ -97,7 +99,10 @@ export interface EndpointsPlan {
   readonly remove?: Endpoints;
 }
 
-/** All masters in one object, a subset for each port; not mirrored, since the masters write the slices themselves. */
+/**
+ * Plans one Endpoints object for all masters, with a subset per port. It is not mirrored, because the masters
+ * write the slices themselves.
+ */
 export function planEndpoints(
   masters: readonly MasterAddress[],
   existing: Endpoints | undefined,

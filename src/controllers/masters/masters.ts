@@ -1,11 +1,12 @@
 /**
- * Lists the masters that are alive as the endpoints of the API's Service (upstream's lease endpoint reconciler). Runs
- * on every master, not on the leader alone.
+ * Maintains the live masters as the endpoints of the API's Service (upstream's lease endpoint reconciler).
+ * Runs on every master, not only on the leader.
  *
- * Each master renews a Lease of its own. One that another has not seen renewed for `leaseMs`, by its own clock, is
- * removed by whoever notices first, on the condition that it is still as it was; what the Service lists is then a
- * function of the Leases that exist, so masters never disagree about it. A master that was taken for dead makes its
- * Lease again. Invariant: who was itself away (frozen, or without a store) for long judges nobody by that time.
+ * Each master renews a Lease of its own. A Lease that another master has not seen renewed for `leaseMs`, by
+ * its own clock, is removed by the first master to notice, on the condition that it has not changed. The
+ * endpoints are then a function of the existing Leases, so masters never disagree about them. A live master
+ * whose Lease was removed creates it again. Invariant: a master that was itself interrupted (frozen, or
+ * without a store) does not count that time against the others.
  */
 import { type Lease, leaseResource } from '../../api/coordination/v1/lease.ts';
 import {
@@ -38,15 +39,15 @@ import {
   sliceLabels,
 } from './masters-plan.ts';
 
-/** Upstream's master lease lives 15 s. */
+/** Milliseconds after which a Lease expires; 15 s as for upstream's master lease. */
 export const leaseMs = 15_000;
 export const renewMs = 5_000;
 const leaseNamespace = 'kube-system';
 
 export interface MastersOptions extends MasterAddress {
-  /** In its certificate too, so no node may serve under it. */
+  /** Host name of the master. It is in the master's certificate, so no node may serve under it. */
   readonly hostname: string;
-  /** Called whenever the Service lists the masters there are, this one among them. */
+  /** Called whenever the Service lists the current masters, including this one. */
   readonly onPublished?: () => void;
 }
 
@@ -57,7 +58,7 @@ const sliceScope = {
     .map(([key, value]) => `${key}=${value}`)
     .join(),
 };
-/** Of the Service, and of its Endpoints. */
+/** Scope of the Service and of its Endpoints. */
 const nameScope = { namespace: 'default', fieldSelector: `metadata.name=${serviceName}` };
 
 export function mastersController(options: MastersOptions): ControllerFactory {
@@ -68,9 +69,9 @@ class Masters {
   readonly #options: MastersOptions;
   readonly #context: ControllerContext;
   readonly #name: string;
-  /** When this process last saw each Lease change. */
+  /** Version of each Lease and the time at which this process last saw it change. */
   #seen = new Map<string, { readonly version: string; readonly at: number }>();
-  /** Never yet: then it was neither long ago nor a moment ago. */
+  /** Time of the last renewal. NaN before the first: comparisons with it are false. */
   #renewedAt = Number.NaN;
 
   constructor(options: MastersOptions, context: ControllerContext) {
@@ -88,7 +89,7 @@ class Masters {
         watched(leaseResource, key, leaseScope),
         watched(endpointSliceResource, key, sliceScope),
         watched(endpointsResource, key, nameScope),
-        // Where there is no Lease yet, that of this master has to be made for the Service.
+        // If there is no Lease yet, the event of the Service causes this master to create its own.
         watched(serviceResource, key, nameScope),
       ],
       reconcile: () => this.#reconcile(),
@@ -111,7 +112,7 @@ class Masters {
     return this.#context.informers.informerFor(leaseResource, leaseScope).lister.list(leaseNamespace);
   }
 
-  /** When each Lease counts as expired; this master's own never does. */
+  /** Returns the expiry of each Lease; this master's own Lease never expires. */
   #observe(away: boolean): readonly { readonly lease: Lease; readonly expiry: number }[] {
     const now = this.#context.clock.now();
     const seen = new Map<string, { readonly version: string; readonly at: number }>();
@@ -147,7 +148,7 @@ class Masters {
       await leases.update({ ...own, metadata: updated, spec });
     } else {
       const made = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec } as const;
-      // It may be there and not in the cache yet: that event wakes this again.
+      // The Lease may exist and be missing from the cache; its event enqueues this again.
       await tolerate(leases.create(made), isAlreadyExists);
     }
     this.#renewedAt = now;
@@ -159,7 +160,7 @@ class Masters {
         .resource(leaseResource)
         .delete(name, leaseNamespace, { preconditions: { uid, resourceVersion } })
         .then(() => true),
-      // Another master was faster, or the Lease has been renewed after all.
+      // Another master was faster, or the Lease has been renewed in the meantime.
       isNotFound,
       isConflict,
     );
@@ -175,7 +176,7 @@ class Masters {
     const existing = informers.informerFor(endpointSliceResource, sliceScope).lister.list('default');
     const plan = planSlices(masters, existing);
     const slices = client.resource(endpointSliceResource);
-    // Another master may do the same at once: what it wrote comes as an event.
+    // Another master may write the same at the same time; its write arrives as an event.
     for (const slice of plan.create) {
       if (!(await tolerate(slices.create(slice), isAlreadyExists))) await this.#reclaim(slice);
     }
@@ -187,7 +188,9 @@ class Masters {
     this.#options.onPublished?.();
   }
 
-  /** A slice of that name without the labels of the Service is not in the cache. */
+  /**
+   * Restores the labels of a slice of that name. A slice without the Service's labels is not in the cache.
+   */
   async #reclaim({ metadata, ...wanted }: Draft<EndpointSlice>): Promise<void> {
     const slices = this.#context.client.resource(endpointSliceResource);
     const existing = await tolerate(slices.get(metadata.name as string, 'default'), isNotFound);

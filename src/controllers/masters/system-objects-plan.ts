@@ -1,4 +1,4 @@
-/** What has to be done so that the Service of the API is as clients and certificates expect it. Pure. */
+/** Plans the restoration of the API's Service to the form that clients and certificates expect. Pure. */
 import type { Service } from '../../api/core/v1/service.ts';
 import { deepEqual } from '../../apimachinery/equality.ts';
 import { type Draft, isTerminating } from '../../apimachinery/meta.ts';
@@ -6,19 +6,20 @@ import { type Draft, isTerminating } from '../../apimachinery/meta.ts';
 export type ServicePlan =
   | { readonly type: 'none' }
   | { readonly type: 'create' }
-  /** Its clusterIP is immutable: the Service must be deleted and created again. */
+  /** The clusterIP is immutable, so the Service must be deleted and created again. */
   | { readonly type: 'remove'; readonly uid: string }
   | { readonly type: 'update'; readonly service: Service };
 
 const none: ServicePlan = { type: 'none' };
 
 /**
- * Address, ports and the want of a selector are put right; what people add (labels, node ports, a session affinity)
- * stays. `targetPort` is what the first master wrote: endpoints are not made from it, and masters differ.
+ * Plans the Service. Address and ports are restored and a selector is removed; additions of users (labels,
+ * node ports, a session affinity) are kept. `targetPort` keeps the value of the first master: it does not
+ * determine the endpoints, and masters differ.
  */
 export function planService(wanted: Draft<Service>, existing: Service | undefined): ServicePlan {
   if (!existing) return { type: 'create' };
-  // The deletion arrives as an event; then the Service is created again.
+  // The deletion arrives as an event; the Service is created again then.
   if (isTerminating(existing)) return none;
   const { spec } = existing;
   const { clusterIP, ports = [] } = wanted.spec;
@@ -36,7 +37,7 @@ export function planService(wanted: Draft<Service>, existing: Service | undefine
 
 type Spec = Service['spec'];
 
-/** What a client of the Service sees of its ports. */
+/** Returns the part of the ports that is visible to clients of the Service. */
 const clientPorts = ({ ports = [] }: Spec) =>
   ports.map(({ name, port, protocol }) => ({ name, port, protocol }));
 

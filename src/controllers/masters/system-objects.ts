@@ -1,8 +1,8 @@
 /**
- * Makes again what every cluster has from the beginning once it is gone: the system's namespaces (of which only
- * kube-node-lease can be deleted) and the Services of the API and of cluster DNS. The Service of the API is also put
- * right; that of cluster DNS belongs to whoever runs the cluster. Runs on every master, not on the leader alone: all want
- * the same, so they never undo what another did.
+ * Recreates objects that every cluster has from the beginning: the system namespaces (of which only
+ * kube-node-lease can be deleted) and the Services of the API and of cluster DNS. The Service of the API is
+ * also restored after changes; that of cluster DNS belongs to the administrator. Runs on every master, not
+ * only on the leader: all masters want the same state, so they never undo each other's writes.
  */
 import { namespaceResource } from '../../api/core/v1/namespace.ts';
 import { type Service, serviceResource } from '../../api/core/v1/service.ts';

@@ -1,6 +1,7 @@
 /**
- * Empties a namespace that is being deleted and then lets it go. Every kind there is that lives in
- * namespaces is deleted; what has finalizers or needs an agent to end is waited for, woken by its deletion.
+ * Empties a terminating namespace and then removes its finalizer. Objects of every namespaced kind are
+ * deleted. Objects that have finalizers or that a kubelet must terminate are waited for; their deletion
+ * enqueues the namespace.
  */
 import { type Namespace, namespaceResource } from '../../api/core/v1/namespace.ts';
 import { deepCopy, deepEqual } from '../../apimachinery/equality.ts';
@@ -22,19 +23,25 @@ import { doAll } from '../../controller-runtime/settle-all.ts';
 
 const finalizer = 'kubernetes';
 
-/** Milliseconds after which a namespace that is not empty is looked at again: nothing tells of Events that went. */
+/**
+ * Milliseconds after which a namespace that is not empty is checked again, because the deletion of Events is
+ * not watched.
+ */
 const recheckAfter = 5_000;
 
-/** What is left in a namespace of one kind. */
+/** Objects of one kind that are left in a namespace. */
 export interface RemainingContent {
-  /** Such as `pods.` or `deployments.apps`, as upstream writes them. */
+  /** Plural and group, such as `pods.` or `deployments.apps`, as upstream writes them. */
   readonly resource: string;
   readonly count: number;
-  /** How many of them each finalizer holds. */
+  /** Number of objects that each finalizer blocks. */
   readonly finalizers: Readonly<Record<string, number>>;
 }
 
-/** The conditions a terminating namespace reports (pkg/controller/namespace/deletion/status_condition_utils). */
+/**
+ * Returns the conditions of a terminating namespace
+ * (pkg/controller/namespace/deletion/status_condition_utils).
+ */
 export function deletionConditions(
   current: readonly Condition[],
   remains: readonly RemainingContent[],
@@ -107,7 +114,7 @@ export function namespaceController(context: ControllerContext): ControllerDefin
     return undefined;
   }
 
-  /** Deletes all objects of a kind and counts those that are there still. */
+  /** Deletes all objects of a kind and counts the remaining ones. */
   async function empty(kind: ResourceRef, namespace: string): Promise<RemainingContent> {
     const api = client.resource(kind);
     const { items } = await api.list({ namespace });
@@ -157,7 +164,7 @@ export function namespaceController(context: ControllerContext): ControllerDefin
   return {
     name: 'namespace',
     watches: [watched(namespaceResource, (namespace) => [namespace.metadata.name])],
-    // Events come and go too often to be watched for this.
+    // Events change too often to be watched for this purpose.
     watchOf: (kind) =>
       kind.namespaced && kind.kind !== 'Event' ? watched(kind, terminatingNamespaceOf) : undefined,
     reconcile,

@@ -1,4 +1,7 @@
-/** Every namespace has a ServiceAccount `default`, for pods that name none (upstream: pkg/controller/serviceaccount). */
+/**
+ * Creates the ServiceAccount `default`, used by pods that name no account, in every namespace (upstream:
+ * pkg/controller/serviceaccount).
+ */
 import { namespaceResource } from '../../api/core/v1/namespace.ts';
 import { defaultAccount, serviceAccountResource } from '../../api/core/v1/service-account.ts';
 import { isTerminating } from '../../apimachinery/meta.ts';
@@ -11,7 +14,7 @@ import {
 import { unlessNamespaceEnds } from '../../controller-runtime/if-present.ts';
 import { tolerate } from '../../controller-runtime/tolerate.ts';
 
-/** Its keys are names of namespaces. */
+/** Keys of this controller are names of namespaces. */
 export function serviceAccountController({ client, informers }: ControllerContext): ControllerDefinition {
   const namespaces = informers.informerFor(namespaceResource).lister;
   const accounts = informers.informerFor(serviceAccountResource).lister;

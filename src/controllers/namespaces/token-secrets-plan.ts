@@ -1,4 +1,7 @@
-/** What has to be done so that a Secret holds a token of its account (upstream: pkg/controller/serviceaccount, tokens_controller.go). Pure. */
+/**
+ * Plans the content of a Secret that holds a token of its service account (upstream:
+ * pkg/controller/serviceaccount, tokens_controller.go). Pure.
+ */
 import type { Secret } from '../../api/core/v1/secret.ts';
 import { accountOf, accountUidAnnotation } from '../../api/core/v1/service-account-secret.ts';
 import type { ServiceAccount } from '../../api/core/v1/types.gen.ts';
@@ -6,11 +9,11 @@ import { isTerminating } from '../../apimachinery/meta.ts';
 
 export type TokenSecretPlan =
   | { readonly type: 'none' }
-  /** Its account has gone, or is another one by now. */
+  /** The account has been deleted or replaced. */
   | { readonly type: 'delete' }
   | { readonly type: 'fill'; readonly needsToken: boolean };
 
-/** `authority` in PEM; `account`: the one of that name. */
+/** Returns the plan. `authority` is in PEM; `account` is the account with the name in the Secret. */
 export function planTokenSecret(
   secret: Secret,
   account: ServiceAccount | undefined,
@@ -19,14 +22,14 @@ export function planTokenSecret(
   if (accountOf(secret) === undefined || isTerminating(secret)) return { type: 'none' };
   const uid = secret.metadata.annotations?.[accountUidAnnotation];
   if (!account || (uid && uid !== account.metadata.uid)) return { type: 'delete' };
-  // What ends with its account is deleted when that has gone.
+  // The Secret is deleted only after the account is gone.
   if (isTerminating(account)) return { type: 'none' };
   const { data = {} } = secret;
   const isWhole = uid && data.token && data.namespace && data['ca.crt'] === encoded(authority);
   return isWhole || secret.immutable ? { type: 'none' } : { type: 'fill', needsToken: !data.token };
 }
 
-/** The Secret with all that it lacks; `token` where it has none yet. */
+/** Returns the Secret with all missing fields filled. `token` is used if the Secret has none yet. */
 export function filledSecret(
   secret: Secret,
   account: ServiceAccount,
@@ -50,6 +53,6 @@ export function filledSecret(
   };
 }
 
-/** Base64 of text. */
+/** Returns the text in Base64. */
 const encoded = (text: string) =>
   btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''));

@@ -1,4 +1,4 @@
-/** Fills the Secrets that are to hold a token of a service account, and deletes them with the account. */
+/** Fills the Secrets that hold a token of a service account, and deletes them after their account. */
 import { type Secret, secretResource } from '../../api/core/v1/secret.ts';
 import { serviceAccountResource } from '../../api/core/v1/service-account.ts';
 import { accountOf } from '../../api/core/v1/service-account-secret.ts';
@@ -17,7 +17,7 @@ import { tolerate } from '../../controller-runtime/tolerate.ts';
 import { filledSecret, planTokenSecret } from './token-secrets-plan.ts';
 
 export interface TokenSecretsOptions {
-  /** In PEM. */
+  /** Certificate authority in PEM. */
   readonly authority: string;
   readonly sign: SignSecretToken;
 }
@@ -42,7 +42,7 @@ function controller(
   const secrets = informer.lister;
   const accounts = informers.informerFor(serviceAccountResource).lister;
 
-  /** One that was made a moment ago may not be known here yet. */
+  /** Returns the account of a Secret. The cache may not show an account that was just created. */
   const accountOfSecret = async (secret: Secret): Promise<ServiceAccount | undefined> => {
     const name = accountOf(secret) ?? '';
     const { namespace = '' } = secret.metadata;
@@ -69,7 +69,7 @@ function controller(
       if (plan.type === 'delete') {
         const preconditions = { uid, resourceVersion };
         const deleted = client.resource(secretResource).delete(name, namespace, { preconditions });
-        // It has changed, or is another one: that arrives as an event.
+        // The Secret has changed or was replaced; that arrives as an event.
         await ifPresent(tolerate(deleted, isConflict));
         log.info('deleted the token of a service account that has gone', { secret: key });
       } else if (plan.type === 'fill' && account) {

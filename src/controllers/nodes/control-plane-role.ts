@@ -1,6 +1,7 @@
 /**
- * Labels the node of this process with the role control-plane, which clients show as its role. The node cannot do so itself:
- * a kubelet may not set labels of node-role.kubernetes.io (upstream: NodeRestriction). It gets no taint, since pods run there.
+ * Labels the node of this process with the role control-plane, which clients display. The node cannot do so
+ * itself, because a kubelet may not set labels of node-role.kubernetes.io (upstream: NodeRestriction). The
+ * node gets no taint, since pods run there.
  */
 import { type Node, nodeResource } from '../../api/core/v1/node.ts';
 import { isTerminating, type ObjectKey } from '../../apimachinery/meta.ts';
@@ -8,7 +9,7 @@ import { type ControllerFactory, watched } from '../../controller-runtime/defini
 
 const roleLabel = 'node-role.kubernetes.io/control-plane';
 
-/** `ownNode`: the name of the node in this process. */
+/** Creates the controller. `ownNode` is the name of the node in this process. */
 export function controlPlaneRole(ownNode: string): ControllerFactory {
   return ({ client, informers }) => {
     const nodes = informers.informerFor(nodeResource).lister;

@@ -1,7 +1,10 @@
-/** Where a new range of addresses has room. Pure. */
+/** Finds room for a new range of addresses. Pure. */
 import { type IPv4Range, lastOf, sizeOf } from '../../base/addresses.ts';
 
-/** The lowest range of `prefix` bits inside `cluster` that overlaps none of `used`; undefined when all are taken. */
+/**
+ * Returns the lowest range of `prefix` bits inside `cluster` that overlaps none of `used`, or undefined if
+ * there is none.
+ */
 export function nextFreeRange(
   cluster: IPv4Range,
   prefix: number,

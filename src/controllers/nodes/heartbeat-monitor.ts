@@ -1,19 +1,20 @@
 /**
- * Since when this process has been able to receive the heartbeats of nodes. A missing heartbeat says something about a
- * node only for that time: not while this process was stopped, starved or just started, and not while the store
- * accepted no writes, because then the heartbeats of all nodes were missing.
+ * Tracks since when this process has been able to receive heartbeats of nodes. A missing heartbeat is
+ * evidence about a node only for that time: not while this process was stopped, starved or just started, and
+ * not while the store accepted no writes, because then the heartbeats of all nodes were missing.
  *
- * A late tick shows that this process was stopped (or that the clock was set). When no heartbeat arrived since the last
- * tick, the store is probed: a quiet cluster and a lost store look the same from here.
+ * A late tick shows that this process was stopped (or that the clock was set). If no heartbeat arrived since
+ * the last tick, the store is probed, because a quiet cluster and a lost store cannot be distinguished
+ * otherwise.
  */
 import { onAbort } from '../../base/abort.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 
 export interface HeartbeatMonitorOptions {
   readonly clock: Clock;
-  /** Milliseconds between ticks: an interruption of twice that time is always noticed. */
+  /** Milliseconds between ticks. An interruption of twice that time is always detected. */
   readonly tickMs: number;
-  /** Rejects when the store does not answer. */
+  /** Rejects if the store does not answer. */
   readonly probeStore: () => Promise<unknown>;
 }
 
@@ -23,7 +24,7 @@ export class HeartbeatMonitor {
   #timer: Timer | undefined;
   #dueAt = 0;
   #since = 0;
-  /** The store does not answer, so no heartbeat can arrive. */
+  /** True while the store does not answer, so that no heartbeat can arrive. */
   #storeLost = false;
   #probing = false;
   #receivedAt: number | undefined;
@@ -45,7 +46,10 @@ export class HeartbeatMonitor {
     this.#arm();
   }
 
-  /** A heartbeat of any node arrived. If none had arrived for longer than `limit`, all nodes start afresh. */
+  /**
+   * Records a heartbeat of any node. If none had arrived for longer than `limit`, the silence of all nodes
+   * starts at zero.
+   */
   record(limit: () => number): void {
     const { clock, tickMs } = this.#options;
     const now = clock.now();
@@ -55,17 +59,20 @@ export class HeartbeatMonitor {
     this.#receivedSinceTick = true;
   }
 
-  /** Milliseconds since the last heartbeat of any node. */
+  /** Returns the milliseconds since the last heartbeat of any node. */
   quietFor(): number {
     const now = this.#options.clock.now();
     return now - Math.max(this.#receivedAt ?? this.#since, this.#since);
   }
 
-  /** Milliseconds in which a heartbeat could have arrived from a node whose last one arrived at `at`. */
+  /**
+   * Returns the milliseconds in which a heartbeat could have arrived from a node whose last one arrived at
+   * `at`.
+   */
   silenceSince(at: number): number {
     this.#noticeInterruption();
     const now = this.#options.clock.now();
-    // A heartbeat in the future: the clock was set back meanwhile.
+    // A heartbeat in the future means that the clock was set back in the meantime.
     return this.#storeLost ? 0 : now - Math.max(at > now ? this.#since : at, this.#since);
   }
 
@@ -85,7 +92,10 @@ export class HeartbeatMonitor {
     });
   }
 
-  /** Also called before every answer: after a stop the timers of nodes may run before the tick does. */
+  /**
+   * Detects an interruption. Also called before every answer: after a stop the timers of nodes may run before
+   * the tick.
+   */
   #noticeInterruption(): void {
     const { clock, tickMs } = this.#options;
     const now = clock.now();

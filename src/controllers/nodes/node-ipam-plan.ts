@@ -1,10 +1,12 @@
-/** Ranges of pod addresses that nodes came with, and whether they can be used. Pure. */
+/** Validates the ranges of pod addresses that nodes bring with them. Pure. */
 import type { Node } from '../../api/core/v1/node.ts';
 import type { Condition } from '../../apimachinery/schema.ts';
 import { formatRange, type IPv4Range, overlaps, parseRange } from '../../base/addresses.ts';
 import { findCondition, withCondition } from '../../controller-runtime/conditions.ts';
 
-/** Read once for each version of a node: every change of a node is compared with all others. */
+/**
+ * Parsed once for each version of a node, because every change of a node is compared with all other nodes.
+ */
 const known = new WeakMap<Node, readonly IPv4Range[]>();
 
 export function rangesOf(node: Node): readonly IPv4Range[] {
@@ -15,14 +17,15 @@ export function rangesOf(node: Node): readonly IPv4Range[] {
 }
 
 /**
- * Whether a machine has taken the Node for its own. One that was made for a machine that is still to come gets no range:
- * the machine may be told which one it has, and a range stays once it is given.
+ * Returns true if a machine has registered as this Node. A Node that was created for a future machine gets no
+ * range, because the machine may be configured with a range of its own, and an assigned range never changes.
  */
 export const hasReported = ({ status }: Node): boolean => status?.nodeInfo !== undefined;
 
 /**
- * Why no pod can run with the node's range, in one line that says what to do; undefined when it can be used. Of two
- * nodes that want the same the one that was there first keeps it, since its pods have these addresses.
+ * Returns the reason why no pod can run with the node's range, in one line that states the remedy, or
+ * undefined if the range is usable. If two nodes have overlapping ranges, the older node keeps its range,
+ * since its pods have these addresses.
  */
 export function rangeProblem(node: Node, others: readonly Node[], cluster: IPv4Range): string | undefined {
   const advice = `delete the node and let it join again with another --pod-cidr, or without --pod-cidr to be assigned a range`;
@@ -38,12 +41,13 @@ export function rangeProblem(node: Node, others: readonly Node[], cluster: IPv4R
   return undefined;
 }
 
-/** The prefix length of the range a node is given. It has room for more pods than a node takes (--max-pods). */
+/** Prefix length of a node's assigned range. It has room for more pods than a node accepts (--max-pods). */
 export const nodePrefix = 24;
 
 /**
- * Why a node may not name its range itself, in one line; undefined when it may. It takes no more than it would be given,
- * and nothing from any other: those that come later need ranges too.
+ * Returns the reason why a node may not choose its range itself, in one line, or undefined if it may. The
+ * range must not be larger than an assigned one and must not overlap another node's: later nodes need ranges
+ * too.
  */
 export function claimProblem(node: Node, others: readonly Node[], cluster: IPv4Range): string | undefined {
   const texts = node.spec.podCIDRs ?? [];
@@ -65,8 +69,8 @@ const type = 'NetworkUnavailable';
 const reason = 'PodCIDRConflict';
 
 /**
- * The node's conditions with what is to be said about its range: the taint that keeps pods away follows from it.
- * Undefined when they say so already. A condition that somebody else wrote for other reasons stays.
+ * Returns the node's conditions with the state of its range; the taint that keeps pods away follows from
+ * them. Returns undefined if the conditions are already correct. A condition with another reason is kept.
  */
 export function rangeConditions(
   node: Node,

@@ -1,7 +1,7 @@
 /**
- * Gives each node a range of pod addresses of its own once its machine has reported, and keeps pods away from nodes
- * that came with one that cannot be used. Invariant: no two nodes ever get overlapping ranges; what was given but is not in the cache yet counts as
- * taken. A range is free again when its node is gone.
+ * Assigns each node a range of pod addresses of its own once its machine has registered, and keeps pods away
+ * from nodes that came with an unusable range. Invariant: no two nodes ever get overlapping ranges. Assigned
+ * ranges that the cache does not show yet count as taken. A range is free again when its node is deleted.
  */
 import { type Node, nodeResource } from '../../api/core/v1/node.ts';
 import { deepCopy } from '../../apimachinery/equality.ts';
@@ -26,13 +26,13 @@ import {
 } from './node-ipam-plan.ts';
 
 export interface NodeIpamOptions {
-  /** The range of all pods; default 10.244.0.0/16. */
+  /** Range of all pods; default 10.244.0.0/16. */
   readonly clusterCidr?: string;
-  /** The prefix length of a node's range; default 24. */
+  /** Prefix length of a node's range; default 24. */
   readonly nodeMaskSize?: number;
 }
 
-/** Throws when the options name no range that a node's fits into. */
+/** Creates the controller. Throws if the options name a range into which a node's range does not fit. */
 export function nodeIpam(options: NodeIpamOptions = {}): ControllerFactory {
   const { clusterCidr = '10.244.0.0/16', nodeMaskSize = nodePrefix } = options;
   const cluster = readCluster(clusterCidr);
@@ -43,7 +43,10 @@ export function nodeIpam(options: NodeIpamOptions = {}): ControllerFactory {
   return (context) => nodeIpamController(context, cluster, nodeMaskSize);
 }
 
-/** For the API server, which asks it when a node's agent names its range. Throws as nodeIpam does. */
+/**
+ * Returns the check by which the API server validates a range that a kubelet chooses for its node. Throws
+ * like nodeIpam.
+ */
 export function podRangeClaims(
   clusterCidr: string,
 ): (node: Node, others: readonly Node[]) => string | undefined {
@@ -68,7 +71,7 @@ function nodeIpamController(
   const nodes = informers.informerFor(nodeResource).lister;
   /** Ranges assigned by this process, by node uid, until the cache shows them. */
   const given = new Map<string, IPv4Range>();
-  /** Nodes without a free range: checked again when a node is deleted. */
+  /** Nodes without a free range; they are checked again when a node is deleted. */
   const waiting = new Set<ObjectKey>();
 
   async function reconcile(key: ObjectKey): Promise<undefined> {
@@ -104,7 +107,10 @@ function nodeIpamController(
     else events.event(node, 'Normal', 'PodCIDRUsable', 'the pod range of this node can be used now');
   }
 
-  /** The node, those whose ranges it stands in the way of, and when it goes those that wait for a range. */
+  /**
+   * Returns the keys of the node, of nodes with an overlapping range and, after a deletion, of nodes that
+   * wait for a range.
+   */
   function concerned(node: Node): readonly ObjectKey[] {
     const { name, uid } = node.metadata;
     const ranges = rangesOf(node);
@@ -136,7 +142,7 @@ function nodeIpamController(
 
   return {
     name: 'node-ipam',
-    // One at a time: two nodes must not be offered the same range.
+    // One worker only, so that two nodes never get the same range.
     workers: 1,
     watches: [watched(nodeResource, concerned)],
     reconcile,

@@ -1,7 +1,7 @@
 /**
- * What is to be written about a node, from what it says of itself and for how long it has been silent. Pure.
- * Follows k8s.io/kubernetes pkg/controller/nodelifecycle: conditions Unknown, taints from conditions, and nothing
- * that moves pods while it is more likely that the control plane is cut off than that the nodes are dead.
+ * Plans the conditions and taints of a node, from its reported conditions and the time without heartbeats.
+ * Pure. Follows k8s.io/kubernetes pkg/controller/nodelifecycle: conditions Unknown, taints from conditions,
+ * and no eviction while the control plane is more likely cut off than the nodes dead.
  */
 import type { Node, Taint } from '../../api/core/v1/node.ts';
 import { taintKeys } from '../../api/core/v1/taints.ts';
@@ -9,12 +9,12 @@ import { deepEqual } from '../../apimachinery/equality.ts';
 import type { Condition } from '../../apimachinery/schema.ts';
 
 /**
- * How many nodes are in trouble at once. `partial`: no further node gets its pods evicted; `full`: nobody is
- * heard at all, so nothing of any pod is touched and evictions under way are called off.
+ * Share of unready nodes. `partial`: pods are not evicted from any further node. `full`: no node sends
+ * heartbeats, so no pod is changed and running evictions are cancelled.
  */
 export type Disruption = 'none' | 'partial' | 'full';
 
-/** Upstream's unhealthyZoneThreshold, and the number below which it does not count. */
+/** Upstream's unhealthyZoneThreshold, and the number of nodes up to which it is ignored. */
 const partialShare = 0.55;
 const fewNodes = 2;
 
@@ -27,25 +27,25 @@ export interface NodeObservation {
   readonly node: Node;
   /** Milliseconds without a heartbeat in which one could have arrived. */
   readonly silence: number;
-  /** Milliseconds of silence after which it counts as lost. */
+  /** Milliseconds of silence after which the node counts as lost. */
   readonly grace: number;
   readonly disruption: Disruption;
-  /** Now, as timestamps are written. */
+  /** Current time as a timestamp. */
   readonly now: string;
 }
 
 export interface NodeLifecyclePlan {
-  /** All conditions as they should be; undefined when nothing changes. */
+  /** All conditions in their new state; undefined if nothing changes. */
   readonly conditions: Condition[] | undefined;
-  /** All taints as they should be; undefined when nothing changes. */
+  /** All taints in their new state; undefined if nothing changes. */
   readonly taints: Taint[] | undefined;
-  /** Its pods are unreachable and must no longer be endpoints. */
+  /** True if the node's pods are unreachable and must no longer be endpoints. */
   readonly lost: boolean;
-  /** Milliseconds until it has been silent for too long; undefined: it has been already. */
+  /** Milliseconds until the node counts as lost; undefined if it already does. */
   readonly lostIn: number | undefined;
 }
 
-/** A converged node gives a plan without conditions and taints. */
+/** Plans the changes of one node. For a converged node the plan has neither conditions nor taints. */
 export function planNode(observation: NodeObservation): NodeLifecyclePlan {
   const { node, silence, grace, disruption, now } = observation;
   const silent = silence >= grace;
@@ -63,7 +63,7 @@ export function planNode(observation: NodeObservation): NodeLifecyclePlan {
 export const readiness = (node: Node): Condition['status'] | undefined =>
   node.status?.conditions?.find(({ type }) => type === 'Ready')?.status;
 
-/** The conditions that a node agent reports. */
+/** Conditions that a kubelet reports. */
 const agentConditions = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'];
 
 function unknownConditions(node: Node, before: readonly Condition[], now: string): Condition[] {
@@ -114,7 +114,7 @@ interface TaintInput extends NodeObservation {
   readonly silent: boolean;
 }
 
-/** Taints of others stay as they are, and so does the time of our own that stay. */
+/** Returns the planned taints. Taints of other writers are kept, as are unchanged taints with their time. */
 function plannedTaints(input: TaintInput): Taint[] {
   const { node, conditions, now } = input;
   const before = node.spec.taints ?? [];
@@ -131,7 +131,10 @@ function plannedTaints(input: TaintInput): Taint[] {
   return [...kept, ...wanted.filter((taint) => !kept.some((one) => sameTaint(one, taint)))];
 }
 
-/** Taints that evict already stay unless no node is heard; a silent node gets one after its grace period. */
+/**
+ * Returns true if the taint evicts. Taints that already evict are kept unless no node sends heartbeats. A
+ * silent node gets one after its grace period.
+ */
 function evicts(key: string, { node, disruption, silent }: TaintInput): boolean {
   if (disruption === 'full') return false;
   const already = node.spec.taints?.some((taint) => taint.effect === 'NoExecute' && taint.key === key);

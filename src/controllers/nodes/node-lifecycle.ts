@@ -1,9 +1,10 @@
 /**
- * Tells what has become of nodes that are not heard any more, and turns what nodes say of themselves into taints.
- * A node is heard by its Lease. There is one timer a node, and a heartbeat does not even touch that: when the time
- * is up, what was heard meanwhile gives the next one. Times of nodes are never compared with ours, so their clocks
- * do not matter; how a stop of the control plane is kept from looking like the death of all nodes is in
- * heartbeat-monitor.ts, what is done while nobody is heard in node-lifecycle-plan.ts.
+ * Marks nodes that no longer send heartbeats, and converts reported conditions of nodes to taints. A
+ * heartbeat is the renewal of the node's Lease. Each node has one timer, which a heartbeat does not touch:
+ * when the timer fires, the last heartbeat determines the next timer. Timestamps of nodes are never compared
+ * with the own clock, so their clocks do not matter. heartbeat-monitor.ts prevents that a pause of the
+ * control plane looks like the failure of all nodes; node-lifecycle-plan.ts decides what is done while no
+ * node sends heartbeats.
  */
 import { type Lease, leaseResource, nodeLeaseNamespace } from '../../api/coordination/v1/lease.ts';
 import { type Node, nodeResource } from '../../api/core/v1/node.ts';
@@ -54,9 +55,9 @@ function nodeLifecycleController(context: ControllerContext, gracePeriod: number
   const leaseInformer = informers.informerFor(leaseResource, { namespace: nodeLeaseNamespace });
   const leases = leaseInformer.lister;
 
-  /** When the last heartbeat of each node arrived here, or when the node was first seen. */
+  /** Time at which the last heartbeat of each node arrived, or at which the node was first seen. */
   const heardAt = new Map<string, number>();
-  /** Nodes whose agent has ever reported the condition Ready, and those that are not ready. */
+  /** Nodes whose kubelet has ever reported the condition Ready, and nodes that are not ready. */
   const speaking = new Set<string>();
   const unready = new Set<string>();
   const warned = new Set<string>();
@@ -101,10 +102,12 @@ function nodeLifecycleController(context: ControllerContext, gracePeriod: number
     },
   });
   const began = clock.now();
-  /** Of nodes that are new in the cluster, not of all that a new leader finds. */
+  /**
+   * Records the registration of nodes that are new in the cluster, not of all nodes that a new leader lists.
+   */
   function welcome(node: Node): void {
     const { name, creationTimestamp = '' } = node.metadata;
-    // Times of objects are whole seconds.
+    // Timestamps of objects are whole seconds.
     if (Date.parse(creationTimestamp) + 1000 <= began) return;
     const what = `Node ${name} event: Registered Node ${name} in Controller`;
     events.event(node, 'Normal', 'RegisteredNode', what);
@@ -137,15 +140,21 @@ function nodeLifecycleController(context: ControllerContext, gracePeriod: number
     await write(node, plan);
     if (plan.lost || (plan.lostIn === undefined && speaking.size === 1)) await markPods(name);
     if (plan.lostIn !== undefined) return { requeueAfter: Math.max(1, plan.lostIn) };
-    // Either the other nodes are lost too, which is an event of its own, or their heartbeats arrive again.
+    // Either the other nodes are lost too, which arrives as an event, or their heartbeats arrive again.
     return nobody && disruption !== 'full' ? { requeueAfter: gracePeriod / 8 } : undefined;
   }
 
-  /** When this process is cut off, nodes time out one after the other; the first ones must not be evicted for that. */
+  /**
+   * Returns true if no node sends heartbeats. If this process is cut off, nodes time out one after the other;
+   * the first ones must not be evicted because of that.
+   */
   const nobodyIsHeard = () =>
     speaking.size > 1 && heartbeats.quietFor() > 1.5 * longestInterval(leases.list());
 
-  /** A node may miss at least one heartbeat, whatever grace period is configured. */
+  /**
+   * Returns the grace period of a node. It may miss at least one heartbeat, whatever grace period is
+   * configured.
+   */
   const graceFor = (lease: Lease) => Math.max(gracePeriod, 2 * intervalOf(lease));
 
   function warnOfSlowHeartbeat(node: Node, lease: Lease): void {
@@ -177,7 +186,9 @@ function nodeLifecycleController(context: ControllerContext, gracePeriod: number
     await doAll(clock, ready, markPod);
   }
 
-  /** Marks the pod as not ready, which removes it from all Services. A living agent reports it as ready again. */
+  /**
+   * Marks the pod as not ready, which removes it from all Services. A live kubelet reports it as ready again.
+   */
   async function markPod(pod: Pod): Promise<void> {
     const next = deepCopy(pod);
     const condition = podCondition(next, 'Ready');
@@ -205,16 +216,19 @@ function nodeLifecycleController(context: ControllerContext, gracePeriod: number
   };
 }
 
-/** Agents give their lease four times as long as they let pass between two heartbeats. */
+/** Returns the milliseconds between two heartbeats. Kubelets set the lease duration to four intervals. */
 const intervalOf = ({ spec }: Lease) => (spec.leaseDurationSeconds ?? 40) * 250;
 
 const longestInterval = (all: readonly Lease[]) =>
   all.reduce((longest, lease) => Math.max(longest, intervalOf(lease)), 0);
 
-/** A pending Node: no agent reports for it before an administrator has approved it. */
+/** Returns true for a pending Node: no kubelet reports for it before an administrator has approved it. */
 const isPending = ({ status }: Node) => status?.phase === 'Pending';
 
-/** Status Unknown is written by this controller, any other by the agent, with the time. */
+/**
+ * Returns true if the kubelet updated the condition Ready. Status Unknown is written by this controller, any
+ * other status by the kubelet, with the time.
+ */
 function isNewsOfAgent(node: Node, before: Node): boolean {
   const [now, then] = [node, before].map(({ status }) =>
     status?.conditions?.find(({ type }) => type === 'Ready'),

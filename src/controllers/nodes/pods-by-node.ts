@@ -1,4 +1,4 @@
-/** The index of pods by the node they are bound to, shared by the controllers that look after nodes. */
+/** Index of pods by the node to which they are bound, shared by the controllers of nodes. */
 import type { Pod } from '../../api/core/v1/pod.ts';
 
 export const podsByNode = 'pods.nodeName';

@@ -1,4 +1,6 @@
-/** How long a pod may stay on a tainted node (k8s.io/kubernetes pkg/controller/tainteviction). Pure. */
+/**
+ * Computes how long a pod may stay on a tainted node (k8s.io/kubernetes pkg/controller/tainteviction). Pure.
+ */
 import type { Taint } from '../../api/core/v1/node.ts';
 import { toleratesTaint } from '../../api/core/v1/taints.ts';
 import type { Toleration } from '../../api/core/v1/types.gen.ts';
@@ -7,9 +9,9 @@ export const evictingTaints = (taints: readonly Taint[] | undefined): readonly T
   (taints ?? []).filter(({ effect }) => effect === 'NoExecute');
 
 /**
- * Milliseconds that a pod may stay, counted from when the first of these taints was met; 0: not at all, undefined:
- * for ever. All taints must be tolerated, and the shortest time counts. As upstream, the first toleration that
- * fits a taint is the one that is used.
+ * Returns the milliseconds that a pod may stay, counted from the first of these taints; 0: evict now;
+ * undefined: no limit. All taints must be tolerated, and the shortest time applies. As upstream, the first
+ * toleration that matches a taint is used.
  */
 export function minTolerationTime(
   tolerations: readonly Toleration[] | undefined,

@@ -1,9 +1,9 @@
 /**
- * Deletes pods that do not tolerate a NoExecute taint of their node, or not for longer. The time runs from when
- * this process met the taints: after a restart of the control plane it begins anew, since a node that came back
- * meanwhile must have its chance to say so. The deletion is an ordinary one. On a node that nobody can reach no
- * agent confirms it, and the pod stays Terminating until the node is back or is deleted; whoever owns the pod
- * counts it as gone and replaces it at once.
+ * Deletes pods that do not tolerate a NoExecute taint of their node, or whose toleration time has passed. The
+ * time starts when this process first sees the taints. After a restart of the control plane it begins anew,
+ * because a node that came back in the meantime must be able to report. The deletion is an ordinary one. On
+ * an unreachable node no kubelet confirms it, and the pod stays Terminating until the node is back or is
+ * deleted; the pod's controller counts it as gone and replaces it at once.
  */
 import { type Node, nodeResource } from '../../api/core/v1/node.ts';
 import { type Pod, podResource } from '../../api/core/v1/pod.ts';
@@ -24,7 +24,7 @@ import { evictingTaints, minTolerationTime } from './taint-eviction-plan.ts';
 
 interface Meeting {
   readonly uid: string;
-  /** When this pod and a taint of its node were first seen together. */
+  /** Time at which this pod and a taint of its node were first seen together. */
   readonly at: number;
 }
 
@@ -46,14 +46,14 @@ export function taintEvictionController(context: ControllerContext): ControllerD
       return undefined;
     }
     if (left > 0) return { requeueAfter: left };
-    // The cache may be behind, in particular after this process was stopped: the node may be back already.
+    // The cache may be behind, in particular after this process was paused: the node may be back already.
     const current = await ifPresent(client.resource(nodeResource).get(node.metadata.name));
     if (!current || timeLeft(key, pod, current) !== 0) return { requeueAfter: 1_000 };
     await evict(key, pod);
     return undefined;
   }
 
-  /** Undefined: it may stay for ever. */
+  /** Returns the milliseconds left, or undefined if the pod may stay. */
   function timeLeft(key: ObjectKey, pod: Pod, node: Node): number | undefined {
     const allowed = minTolerationTime(pod.spec.tolerations, evictingTaints(node.spec.taints));
     if (allowed === undefined) return undefined;
@@ -64,7 +64,7 @@ export function taintEvictionController(context: ControllerContext): ControllerD
     return Math.max(0, meeting.at + allowed - clock.now());
   }
 
-  /** The condition is written first, so that watchers of the deletion see the reason. */
+  /** Evicts the pod. The condition is written first, so that watchers of the deletion see the reason. */
   async function evict(key: ObjectKey, pod: Pod): Promise<void> {
     const { name, namespace, uid } = pod.metadata;
     const next = deepCopy(pod);

@@ -1,4 +1,4 @@
-/** What is used of a quota, and when its status says so (upstream: pkg/controller/resourcequota). Pure. */
+/** Computes the usage of a quota and its status (upstream: pkg/controller/resourcequota). Pure. */
 import type { ResourceQuota } from '../../api/core/v1/resource-quota.ts';
 import type { Evaluator } from '../../api/quota/evaluator.ts';
 import { scopesOf } from '../../api/quota/pod-scopes.ts';
@@ -20,31 +20,34 @@ import {
   zeroQuantity,
 } from '../../apimachinery/quantity.ts';
 
-/** A kind that there is. */
+/** A countable kind. */
 export interface Counted {
   readonly evaluator: Evaluator;
-  /** Its objects in the namespace of the quota. */
+  /** Returns the objects of the kind in the quota's namespace. */
   readonly objects: () => readonly KubeObject[];
 }
 
 interface Entry {
   readonly object: KubeObject;
   readonly usage: Amounts;
-  /** In milliseconds; from then on it is less. */
+  /** Time in milliseconds from which the usage is lower. */
   readonly until: number | undefined;
 }
 
 export interface Observation {
   readonly spec: ResourceQuota['spec'];
-  /** By uid. */
+  /** Entries by uid. */
   readonly entries: ReadonlyMap<string, Entry>;
-  /** Of everything that the quota limits and that can be counted. */
+  /** Usage of everything that the quota limits and that can be counted. */
   readonly used: Amounts;
-  /** When it is less though nothing changes, in milliseconds. */
+  /** Time in milliseconds at which the usage becomes lower without a change of an object. */
   readonly until: number | undefined;
 }
 
-/** Objects of kinds of which the quota limits nothing are not looked at, and unchanged ones not again. */
+/**
+ * Counts the usage. Kinds that the quota does not limit are skipped, and unchanged objects are not counted
+ * again.
+ */
 export function observe(
   quota: ResourceQuota,
   kinds: readonly Counted[],
@@ -75,7 +78,10 @@ export function observe(
   };
 }
 
-/** What is counted of an object under those names; undefined of one out of the quota's scopes. */
+/**
+ * Returns a function that measures an object under those names. It returns undefined for objects outside the
+ * quota's scopes.
+ */
 function measureOf(quota: ResourceQuota, evaluator: Evaluator, names: ReadonlySet<string>, now: number) {
   const scopes = scopesOf(quota);
   return (object: KubeObject): Entry | undefined => {
@@ -88,13 +94,16 @@ function measureOf(quota: ResourceQuota, evaluator: Evaluator, names: ReadonlySe
 
 const isOver = ({ until }: Entry, now: number) => until !== undefined && until <= now;
 
-/** What came since an observation, as it was first: it may be gone again before the next. */
+/**
+ * Object that was created since an observation, in its first state. It may be deleted before the next
+ * observation.
+ */
 export interface Passing {
   readonly evaluator: Evaluator;
   readonly object: KubeObject;
 }
 
-/** The observation, and what came since. */
+/** Returns the observation with the objects that were created since. */
 export function withPassing(quota: ResourceQuota, before: Observation, came: Iterable<Passing>, now: number) {
   const hard = Object.keys(quota.spec.hard ?? {});
   const entries = new Map(before.entries);
@@ -107,7 +116,7 @@ export function withPassing(quota: ResourceQuota, before: Observation, came: Ite
   return { ...before, entries };
 }
 
-/** What objects used before and use no more. */
+/** Returns the usage that ended between two observations. */
 export function givenUp(before: Observation | undefined, now: Observation): Amounts {
   const sum = new Map<string, Quantity>();
   for (const [uid, { usage }] of before?.entries ?? []) {
@@ -122,21 +131,28 @@ export function givenUp(before: Observation | undefined, now: Observation): Amou
 }
 
 export interface StatusPlan {
-  /** Undefined when it is as it should be. */
+  /** Undefined if the status is correct. */
   readonly status?: NonNullable<ResourceQuota['status']>;
-  /** More is said to be used than there is: it may have been taken for objects that are about to be stored. */
+  /**
+   * The status reports more usage than exists. The surplus may be charged for objects that are about to be
+   * stored.
+   */
   readonly unsettled: boolean;
 }
 
 /**
- * Milliseconds after which what was taken from a quota and is not there is given back. Who writes an object takes first and
- * stores then: an observation between the two must not give back what is about to be used. Where etcd is away a write is tried for 15 s,
- * and on a busy machine thousands of creates that have taken wait seconds for their turn. What surely was not stored its writer gives back
+ * Milliseconds after which usage that was charged to a quota but has no object is released. A writer charges
+ * first and stores afterwards; an observation between the two must not release what is about to be used.
+ * While etcd is unavailable a write is retried for 15 s, and on a busy machine thousands of charged creates
+ * wait seconds for their turn. A writer itself releases charges of objects that were certainly not stored
  * (kube-apiserver/admission/quota-charges.ts).
  */
 export const settleMs = 30_000;
 
-/** `gone` is given back at once; the rest when it is `settled`: nobody has taken anything for `settleMs`. */
+/**
+ * Plans the status. `gone` is released at once; the rest is released when `settled`: no charge for
+ * `settleMs`.
+ */
 export function planStatus(
   { spec: { hard = {} }, status }: ResourceQuota,
   observed: Amounts,
@@ -148,7 +164,7 @@ export function planStatus(
   let unsettled = false;
   for (const name of Object.keys(hard)) {
     const [real, before] = [observed.get(name), told.get(name)];
-    // What cannot be counted here keeps what was last said of it.
+    // Resources that cannot be counted here keep their last reported value.
     const amount =
       real && before && !settled
         ? atLeast(real, subtractQuantities(before, gone.get(name) ?? zeroQuantity))
@@ -172,7 +188,7 @@ const isTold = (
   sameAmounts(next.hard, status.hard) &&
   sameAmounts(next.used, status.used);
 
-/** Whether more is used of anything. */
+/** Returns true if the usage of any resource has risen. */
 export function hasRisen(before: WrittenAmounts = {}, now: WrittenAmounts = {}): boolean {
   const then = readAmounts(before);
   return [...readAmounts(now)].some(

@@ -1,7 +1,7 @@
 /**
- * Keeps what the status of each ResourceQuota says is used (upstream: pkg/controller/resourcequota). Who creates objects raises
- * it beforehand (kube-apiserver/admission/resource-quota.ts); here it becomes less when objects go, and what it should be after
- * anything that went wrong.
+ * Maintains the usage in the status of each ResourceQuota (upstream: pkg/controller/resourcequota). Admission
+ * raises it before an object is created (kube-apiserver/admission/resource-quota.ts). This controller lowers
+ * it when objects are deleted, and corrects it after failures.
  */
 import { type ResourceQuota, resourceQuotaResource } from '../../api/core/v1/resource-quota.ts';
 import { type Evaluator, evaluatorOf } from '../../api/quota/evaluator.ts';
@@ -29,17 +29,20 @@ import {
 /** Milliseconds after which every quota is counted again (upstream: --resource-quota-sync-period). */
 export const resyncMs = 5 * 60_000;
 
-/** Milliseconds between two counts of one quota, however much happens in its namespace. */
+/** Minimum milliseconds between two counts of one quota, however many changes its namespace has. */
 const pauseMs = 200;
 
-/** What is remembered of a quota; without it what was taken is only given back later. Times are readings of the monotonic clock. */
+/**
+ * State of a quota. If it is lost, charges are only released later. Times are readings of the monotonic
+ * clock.
+ */
 interface Memory {
   used: NonNullable<ResourceQuota['status']>['used'];
-  /** When more was said to be used than before. */
+  /** Time at which the reported usage last rose. */
   risenAt: number;
   countedAt?: number;
   observation?: Observation;
-  /** By uid, since that observation. */
+  /** Objects created since the observation, by uid. */
   readonly came: Map<string, Passing>;
 }
 
@@ -70,14 +73,18 @@ export function resourceQuotaController(context: ControllerContext): ControllerD
       const written = await ifPresent(client.resource(resourceQuotaResource).updateStatus(wanted));
       memory.used = written?.status?.used;
     }
-    // Only now: what went is given back by the next try where this one failed.
+    // The observation is kept only after the write, so that the next attempt releases the same usage if this
+    // one fails.
     memory.observation = observation;
     for (const [uid] of came) memory.came.delete(uid);
     const lessIn = observation.until === undefined ? resyncMs : Math.max(1, observation.until - now);
     return { requeueAfter: Math.min(resyncMs, lessIn, unsettled ? Math.max(pauseMs, settlesIn) : resyncMs) };
   }
 
-  /** What was taken before this began may not be stored yet, as what is taken now. */
+  /**
+   * Updates the state of a quota. Usage charged before this process started may not be stored yet, like usage
+   * charged now.
+   */
   function remember(key: ObjectKey, { status }: ResourceQuota, passed: number): Memory {
     const memory = memories.get(key) ?? { used: undefined, risenAt: passed, came: new Map() };
     memories.set(key, memory);
@@ -95,14 +102,14 @@ export function resourceQuotaController(context: ControllerContext): ControllerD
       return [{ evaluator, objects: () => informer.lister.list(metadata.namespace) }];
     });
 
-  /** Of those quotas that count such objects; of all namespaces where none is given. */
+  /** Returns the keys of quotas that count such objects, of all namespaces if none is given. */
   const keysIn = ({ counts }: Evaluator, namespace?: string): readonly ObjectKey[] =>
     quotas
       .list(namespace)
       .filter(({ spec }) => Object.keys(spec.hard ?? {}).some(counts))
       .map(objectKey);
 
-  /** An object may come and go while its quota is not counted. */
+  /** Records a created object, because it may be deleted before its quota is counted. */
   function note(key: ObjectKey, evaluator: Evaluator, object: KubeObject): void {
     const memory = memories.get(key);
     const { uid } = object.metadata;

@@ -1,9 +1,11 @@
-/** Which rules a ClusterRole has that is the sum of others (upstream: pkg/controller/clusterroleaggregation). Pure. */
+/**
+ * Computes the rules of an aggregated ClusterRole (upstream: pkg/controller/clusterroleaggregation). Pure.
+ */
 import type { ClusterRole, PolicyRule } from '../../api/rbac/v1/types.gen.ts';
 import { deepEqual } from '../../apimachinery/equality.ts';
 import { matches, selectorFromLabelSelector } from '../../apimachinery/labels.ts';
 
-/** Its rules as they should be, where that is not how they are; undefined for a role that is no sum or is right. */
+/** Returns the rules that the role should have, or undefined if it is not aggregated or already has them. */
 export function planAggregation(role: ClusterRole, all: readonly ClusterRole[]): PolicyRule[] | undefined {
   const { aggregationRule, metadata, rules = [] } = role;
   if (!aggregationRule) return undefined;
@@ -21,7 +23,7 @@ export function planAggregation(role: ClusterRole, all: readonly ClusterRole[]):
   return deepEqual(wanted, [...rules]) ? undefined : wanted;
 }
 
-/** The same for rules that say the same; a list that is empty is as one that is left out. */
+/** Returns equal keys for equivalent rules; an empty list equals an absent one. */
 const keyOf = ({
   verbs,
   apiGroups = [],

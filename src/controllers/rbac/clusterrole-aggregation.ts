@@ -1,6 +1,6 @@
 /**
- * Gives ClusterRoles with an aggregationRule the rules of those that it selects. Which depends on which is not known before, and may go
- * in circles, so with every change all are looked at.
+ * Sets the rules of ClusterRoles with an aggregationRule to the rules of the selected roles. The dependencies
+ * between roles are not known in advance and may be cyclic, so every change reconciles all roles.
  */
 import { clusterRoleResource } from '../../api/rbac/v1/cluster-role.ts';
 import { isTerminating } from '../../apimachinery/meta.ts';
@@ -29,12 +29,12 @@ export function clusterRoleAggregation({ client, informers }: ControllerContext)
         const { name, uid, resourceVersion } = role.metadata;
         const body = { metadata: { uid, resourceVersion }, rules };
         try {
-          // What came between arrives as an event.
+          // A concurrent change arrives as an event.
           await ifPresent(
             tolerate(client.resource(clusterRoleResource).patch(name, '', 'merge', body), isConflict),
           );
         } catch (error) {
-          // One that cannot be written does not keep the others waiting.
+          // A role that cannot be written does not block the others.
           failures.push(error);
         }
       }

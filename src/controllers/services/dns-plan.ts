@@ -1,4 +1,4 @@
-/** What the status of a Dns should say, from the Services that its paths name and the nodes that serve it. Pure. */
+/** Plans the status of a Dns from the Services of its paths and the nodes that serve it. Pure. */
 import type { Node } from '../../api/core/v1/node.ts';
 import type { Service } from '../../api/core/v1/service.ts';
 import type { Dns } from '../../api/minik8s/v1/dns.ts';
@@ -12,20 +12,20 @@ import { findCondition } from '../../controller-runtime/conditions.ts';
 export interface DnsStatusPlan {
   readonly status: NonNullable<Dns['status']>;
   readonly changed: boolean;
-  /** For an event: a problem that is new or has changed. */
+  /** New or changed problem to report as an event. */
   readonly problem: { readonly reason: string; readonly message: string } | undefined;
 }
 
 export interface DnsFacts {
-  /** Finds a Service of the namespace by name. */
+  /** Returns the Service of that name in the namespace. */
   readonly serviceOf: (name: string) => Service | undefined;
   readonly clusterDomain: string;
-  /** The namespace that the host belongs to. */
+  /** Namespace to which the host belongs. */
   readonly holder: string;
-  /** Whether the object is among those of its namespace that are served. */
+  /** True if the object is within the limit of its namespace, so that it is served. */
   readonly isWithinLimit: boolean;
   readonly nodes: readonly Node[];
-  /** RFC 3339. */
+  /** Current time in RFC 3339. */
   readonly now: string;
 }
 
@@ -74,7 +74,7 @@ export function planDnsStatus(dns: Dns, facts: DnsFacts): DnsStatusPlan {
     conditions: [...others, condition],
   };
   const unchanged = current?.status === status && current.message === said.message;
-  // A node that has not started serving yet is not worth a warning.
+  // A node that has not started serving yet is not reported as a warning.
   const isProblem = first && first.reason !== 'NotServedYet';
   return {
     status: next,

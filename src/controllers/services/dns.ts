@@ -24,7 +24,7 @@ const servicesOf = ({ metadata, spec }: Dns) =>
   spec.paths.map(({ serviceName }) => `${metadata.namespace}/${serviceName}`);
 
 export interface DnsControllerOptions {
-  /** Such as `cluster.local`. */
+  /** Domain of the cluster, such as `cluster.local`. */
   readonly clusterDomain: string;
 }
 
@@ -47,7 +47,7 @@ function define(
   const holders = new Map<string, string>();
   /** Namespaces with more paths than are served. */
   const crowded = new Set<string>();
-  /** By name, of the nodes that are there: most of what a node reports changes nothing here. */
+  /** Fingerprints of the existing nodes, by name; most changes of a node are irrelevant here. */
   const fingerprints = new Map<string, string>();
 
   function nodeKeys({ metadata: { name } }: Node): readonly ObjectKey[] {
@@ -63,7 +63,7 @@ function define(
     return [...new Set([objectKey(dns), ...keysOfHost(dns), ...keysOfNamespace(dns)])];
   }
 
-  /** The objects of its host, once that belongs to another namespace. */
+  /** Returns all objects of the host if the host now belongs to another namespace. */
   function keysOfHost(dns: Dns): readonly ObjectKey[] {
     const { host } = dns.spec;
     const all = ofHost(dns);
@@ -74,7 +74,7 @@ function define(
     return all.map(objectKey);
   }
 
-  /** The objects of a namespace that has, or had, more paths than are served. */
+  /** Returns all objects of a namespace that has, or had, more paths than are served. */
   function keysOfNamespace({ metadata: { namespace = '' } }: Dns): readonly ObjectKey[] {
     const all = dnsInformer.lister.list(namespace);
     const wasCrowded = crowded.delete(namespace);

@@ -1,6 +1,7 @@
 /**
- * Which Endpoints a Service needs, from the slices that were made of its pods. Pure. What comes out is what
- * k8s.io/kubernetes pkg/controller/endpoint makes of the pods themselves, repacked as pkg/api/v1/endpoints does it.
+ * Plans the Endpoints of a Service from the slices of its pods. Pure. The result equals that of
+ * k8s.io/kubernetes pkg/controller/endpoint, which uses the pods themselves, repacked as in
+ * pkg/api/v1/endpoints.
  */
 import type {
   EndpointAddress,
@@ -21,10 +22,10 @@ import { inheritedLabels } from './endpointslice-plan.ts';
 const managedByLabel = 'endpoints.kubernetes.io/managed-by';
 const manager = 'endpoint-controller';
 const overCapacityAnnotation = 'endpoints.kubernetes.io/over-capacity';
-/** One object holds them all, so there is an end to how many it can be. */
+/** Maximum number of addresses, because one object holds them all. */
 export const maxAddresses = 1000;
 
-/** Made by this controller, for whatever Service. */
+/** Returns true for Endpoints that this controller created, for any Service. */
 export const isManaged = ({ metadata }: Endpoints) => metadata.labels?.[managedByLabel] === manager;
 
 export type EndpointsPlan =
@@ -32,7 +33,10 @@ export type EndpointsPlan =
   | { readonly update: Endpoints }
   | undefined;
 
-/** `slices` are those of the Service's pods, all of them; undefined when nothing has to be written. */
+/**
+ * Plans the write, or returns undefined if nothing has to be written. `slices` are all slices of the
+ * Service's pods.
+ */
 export function planEndpoints(
   service: Service,
   slices: readonly EndpointSlice[],
@@ -61,15 +65,16 @@ interface Served {
   readonly ready: boolean;
 }
 
-/** Who serves one port, by address and pod. */
+/** Addresses that serve one port, by address and pod. */
 interface Serving {
   readonly port: EndpointPort | undefined;
   readonly served: Map<string, Served>;
 }
 
 /**
- * Ports that the same addresses serve share a subset, whatever slices these are in. An address that is not ready in
- * one slice and ready in another is not ready. Endpoints without ports, of a headless Service, are a subset too.
+ * Returns the subsets. Ports that the same addresses serve share a subset, regardless of their slices. An
+ * address that is ready in one slice and not ready in another is not ready. Endpoints without ports, of a
+ * headless Service, form a subset too.
  */
 function subsetsOf(slices: readonly EndpointSlice[]): EndpointSubset[] {
   const all = new Map<string, Serving>();
@@ -97,7 +102,7 @@ function subsetsOf(slices: readonly EndpointSlice[]): EndpointSubset[] {
   return [...groups.values()].map(subsetOf).sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
 }
 
-/** Those of a group serve the same addresses. */
+/** Returns the subset of a group of ports; all ports of a group are served by the same addresses. */
 function subsetOf(group: readonly Serving[]): EndpointSubset {
   const all = [...new Map(group.flatMap(({ served }) => [...served]))]
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -107,7 +112,7 @@ function subsetOf(group: readonly Serving[]): EndpointSubset {
   return subset(those(true), those(false), ports);
 }
 
-/** A list that is empty is left out. */
+/** Builds a subset; empty lists are omitted. */
 const subset = (
   addresses: EndpointAddress[],
   notReadyAddresses: EndpointAddress[],
@@ -118,13 +123,18 @@ const subset = (
   ...(ports.length > 0 && { ports }),
 });
 
-/** When pods have different port numbers under one name, in the order of the numbers. */
+/**
+ * Returns the sort key of a subset. If pods have different port numbers under one name, the order is numeric.
+ */
 const placeOf = ({ ports = [] }: EndpointSubset) =>
   ports.map(({ name = '', port }) => `${name} ${String(port).padStart(5, '0')}`).join();
 
 const isReady = ({ conditions }: Endpoint) => conditions.ready !== false;
 
-/** A pod that ends is in no Endpoints, unless its Service publishes all; then its slice calls it ready. */
+/**
+ * Returns the address of an endpoint, or undefined. A terminating pod is in no Endpoints, unless its Service
+ * publishes all addresses; its slice then marks it as ready.
+ */
 function addressOf(endpoint: Endpoint): EndpointAddress | undefined {
   const { addresses, conditions, hostname, nodeName, targetRef } = endpoint;
   const [ip] = addresses;
@@ -138,8 +148,8 @@ function portOf({ name, protocol, port, appProtocol }: SlicePort): EndpointPort[
 }
 
 /**
- * The same list when it has no more than `max` addresses. Else each subset keeps its part: of the ready ones, and
- * of those that are not as long as there is room.
+ * Returns the same subsets if they have at most `max` addresses. Otherwise each subset keeps its share: of
+ * the ready addresses, and of the others as long as there is room.
  */
 function atMost(subsets: EndpointSubset[], max: number): EndpointSubset[] {
   const ready = subsets.map(({ addresses = [] }) => addresses.length);
@@ -153,7 +163,7 @@ function atMost(subsets: EndpointSubset[], max: number): EndpointSubset[] {
   });
 }
 
-/** How much each of the counts gets of `max`, in proportion and rounded up as long as there is some left. */
+/** Returns the share of `max` for each count, in proportion and rounded up as long as some is left. */
 function shares(counts: readonly number[], max: number): readonly number[] {
   const total = sum(counts);
   if (total <= max) return counts;

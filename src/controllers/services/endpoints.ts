@@ -1,7 +1,8 @@
 /**
- * Publishes what is behind a Service as Endpoints too, for clients that do not read EndpointSlices. Made from the
- * slices that the endpointslice controller keeps, so it is decided once which pods those are, and a pod that changes
- * in what no slice tells costs nothing here. They go when their Service has gone.
+ * Publishes the backends of a Service as Endpoints, for clients that do not read EndpointSlices. The
+ * Endpoints are derived from the slices of the endpointslice controller, so the choice of pods is made once,
+ * and changes of a pod that its slice does not show cost nothing here. The Endpoints are deleted after their
+ * Service.
  */
 import { type Endpoints, endpointsResource } from '../../api/core/v1/endpoints.ts';
 import { type Service, serviceResource } from '../../api/core/v1/service.ts';
@@ -41,7 +42,7 @@ export function endpointsController(context: ControllerContext): ControllerDefin
 
   async function publish(key: ObjectKey, service: Service, existing: Endpoints | undefined): Promise<void> {
     const slices = slicesOf(key).filter((slice) => isOwnedBy(slice, service));
-    // Every such Service has a slice soon, an empty one when there are no pods.
+    // Every such Service soon gets a slice, an empty one if there are no pods.
     if (slices.length === 0) return;
     const plan = planEndpoints(service, slices, existing);
     if (!plan) return;

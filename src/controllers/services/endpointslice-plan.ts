@@ -1,7 +1,7 @@
 /**
- * Which EndpointSlices a Service needs, from its pods and the slices there are. Pure. Follows k8s.io/kubernetes
- * pkg/controller/endpointslice and k8s.io/endpointslice: endpoints stay in the slice they are in, slices that
- * change anyway are filled first, so that a change touches as few slices as it can.
+ * Plans the EndpointSlices of a Service from its pods and the existing slices. Pure. Follows
+ * k8s.io/kubernetes pkg/controller/endpointslice and k8s.io/endpointslice: endpoints stay in their slice, and
+ * slices that change anyway are filled first, so that a change affects as few slices as possible.
  */
 import { servingContainers } from '../../api/core/v1/init-containers.ts';
 import type { Pod } from '../../api/core/v1/pod.ts';
@@ -21,12 +21,15 @@ import { isTerminating } from '../../apimachinery/meta.ts';
 import { isIPv4 } from '../../base/addresses.ts';
 import { portsKey, type SlicePlan, slicesManagedBy } from './managed-slices.ts';
 
-/** The slices that are made from pods. */
+/** Slices that are made from pods. */
 export const podSlices = slicesManagedBy('endpointslice-controller.k8s.io');
 const headlessLabel = 'service.kubernetes.io/headless';
 export const maxEndpointsPerSlice = 100;
 
-/** `pods` match the Service's selector; `existing` are the slices that this controller made for the Service. */
+/**
+ * Plans the slices. `pods` match the Service's selector; `existing` are the slices that this controller
+ * created for the Service.
+ */
 export function planSlices(
   service: Service,
   owner: OwnerReference,
@@ -48,7 +51,7 @@ export function planSlices(
     remove: [...wrongType],
   };
   const byPorts = Map.groupBy(slices, (slice) => portsKey(slice.ports));
-  // A Service without endpoints keeps one empty slice, which says that there are none.
+  // A Service without endpoints keeps one empty slice, which shows that there are none.
   if (desired.size === 0) {
     const ports = slices[0]?.ports ?? [];
     desired.set(portsKey(ports), { ports, endpoints: [] });
@@ -72,8 +75,9 @@ export function planSlices(
 }
 
 /**
- * When the first of those changes happened for which slices are to be written: that a pod became ready, or no longer is. None where
- * it is something else, such as a deletion or another selector. What the slices tell already is not told again.
+ * Returns the time of the first change of a pod's readiness that the planned slices publish. Returns
+ * undefined for other changes, such as a deletion or another selector. Changes that the slices already
+ * publish are excluded.
  */
 function lastChange(
   service: Service,
@@ -93,7 +97,7 @@ function lastChange(
   );
   const times = changed.flatMap(({ status }) => {
     const ready = status?.conditions?.find(({ type }) => type === 'Ready')?.lastTransitionTime;
-    // Before the Service was there nobody waited for its endpoints.
+    // Changes before the creation of the Service count from its creation.
     return ready === undefined ? [] : [ready, creationTimestamp].toSorted().slice(1);
   });
   return times.filter((time) => time > since).sort()[0];
@@ -144,7 +148,7 @@ interface Group {
   readonly endpoints: Endpoint[];
 }
 
-/** Pods may resolve a named targetPort to different numbers: a group for each set of ports. */
+/** Groups the endpoints by their ports, because a named targetPort may resolve to different numbers. */
 function desiredGroups(service: Service, pods: readonly Pod[]): Map<string, Group> {
   const groups = new Map<string, Group>();
   for (const pod of [...pods].sort(byName)) {
@@ -159,7 +163,7 @@ function desiredGroups(service: Service, pods: readonly Pod[]): Map<string, Grou
   return groups;
 }
 
-/** The endpoint for a pod; undefined when the pod has no address, or has ended. */
+/** Returns the endpoint for a pod, or undefined if the pod has no address or has ended. */
 export function endpointOf(service: Service, pod: Pod): Endpoint | undefined {
   const addresses = [...(pod.status?.podIPs ?? []).map(({ ip }) => ip), pod.status?.podIP];
   const address = addresses.find((ip) => ip !== undefined && isIPv4(ip));
@@ -184,7 +188,9 @@ export function endpointOf(service: Service, pod: Pod): Endpoint | undefined {
   };
 }
 
-/** The Service's ports as this pod serves them; one whose named target the pod does not have is left out. */
+/**
+ * Returns the Service's ports as this pod serves them. A port whose named target the pod lacks is omitted.
+ */
 export function portsOf(service: Service, pod: Pod): EndpointPort[] {
   return (service.spec.ports ?? []).flatMap((port) => {
     const number = targetPort(port.targetPort ?? port.port, port.protocol, pod);
@@ -202,7 +208,7 @@ function targetPort(target: number | string, protocol: string, pod: Pod): number
   return undefined;
 }
 
-/** The labels that a Service hands down to what publishes its endpoints. */
+/** Returns the labels that a Service passes on to its slices and Endpoints. */
 export function inheritedLabels({ metadata, spec }: Service): Record<string, string> {
   const { [headlessLabel]: _headless, ...own } = metadata.labels ?? {};
   return spec.clusterIP === 'None' ? { ...own, [headlessLabel]: '' } : own;
@@ -244,5 +250,5 @@ const annotated = <T extends Draft<EndpointSlice>>(slice: T, trigger: string | u
 const byName = (a: { metadata: { name: string } }, b: { metadata: { name: string } }) =>
   a.metadata.name < b.metadata.name ? -1 : 1;
 
-/** A pod that was replaced under the same name is another endpoint. */
+/** Returns the uid of the pod, so that a pod replaced under the same name is another endpoint. */
 const endpointKey = (endpoint: Endpoint) => endpoint.targetRef?.uid;

@@ -1,6 +1,6 @@
 /**
- * Publishes the pods behind a Service as EndpointSlices. A Service without a selector is left alone: someone
- * else writes its slices. Slices go with their Service, which owns them.
+ * Publishes the pods behind a Service as EndpointSlices. A Service without a selector is ignored, because its
+ * slices are written by others. Slices are deleted with their Service, which owns them.
  */
 import { type Pod, podResource } from '../../api/core/v1/pod.ts';
 import { serviceResource } from '../../api/core/v1/service.ts';

@@ -1,5 +1,5 @@
 /**
- * Which EndpointSlices say the same as Endpoints that a person wrote. Pure. Follows k8s.io/kubernetes
+ * Plans the EndpointSlices that mirror user-written Endpoints. Pure. Follows k8s.io/kubernetes
  * pkg/controller/endpointslicemirroring: one slice for all addresses of a family that serve the same ports.
  */
 
@@ -26,9 +26,9 @@ import { packKey } from '../../base/packed-key.ts';
 import { hasSelector, portsKey, type SlicePlan, slicesManagedBy } from './managed-slices.ts';
 
 export const mirroredSlices = slicesManagedBy('endpointslicemirroring-controller.k8s.io');
-/** As many as fit into one slice. */
+/** Maximum number of addresses, which is the capacity of one slice. */
 export const maxAddressesPerSubset = 1000;
-/** Endpoints on which some program elects its leader are no endpoints of anything. */
+/** Endpoints with this annotation are leader election locks, not endpoints. */
 const leaderAnnotation = 'control-plane.alpha.kubernetes.io/leader';
 const notMirrored: ReadonlySet<string> = new Set([
   traceAnnotation,
@@ -36,18 +36,18 @@ const notMirrored: ReadonlySet<string> = new Set([
   'kubectl.kubernetes.io/last-applied-configuration',
 ]);
 
-/** Only the Endpoints of a Service that has no selector: those of any other are made from slices. */
+/** Returns true for Endpoints of a Service without a selector; other Endpoints are made from slices. */
 export const isMirrored = ({ metadata }: Endpoints, service: Service) =>
   !hasSelector(service) &&
   metadata.labels?.[skipMirrorLabel] !== 'true' &&
   metadata.annotations?.[leaderAnnotation] === undefined;
 
 export interface MirrorPlan extends SlicePlan {
-  /** How many addresses are in no slice because there are too many of them. */
+  /** Number of addresses that are in no slice because there are too many of them. */
   readonly skipped: number;
 }
 
-/** `existing` are the slices that were mirrored from these Endpoints before. */
+/** Plans the slices. `existing` are the slices that were mirrored from these Endpoints before. */
 export function planMirror(
   endpoints: Endpoints,
   owner: OwnerReference,
@@ -74,7 +74,7 @@ export function planMirror(
     if (slice) put(slice, group);
     else missing.push(group);
   }
-  // A slice with unused ports is rewritten as a missing one, so that there is never a moment without it.
+  // A slice with obsolete ports is rewritten as a missing one, so that there is always a slice.
   for (const group of missing) {
     const free = existing.find((one) => left.has(one) && one.addressType === group.addressType);
     if (free) put(free, group);
@@ -86,7 +86,7 @@ export function planMirror(
 interface Group {
   readonly addressType: EndpointSlice['addressType'];
   readonly ports: EndpointPort[];
-  /** By address and what it belongs to. */
+  /** Endpoints by address and target uid. */
   readonly endpoints: Map<string, Endpoint>;
 }
 
@@ -108,7 +108,7 @@ function groupsOf(subsets: readonly EndpointSubset[]) {
       ...notReadyAddresses.map((address) => ({ address, ready: false })),
     ];
     for (const { address, ready } of all) {
-      // A slice is of one family: IPv6 that stands for IPv4 belongs among the IPv4 ones.
+      // A slice has one family: an IPv6 form of an IPv4 address belongs to the IPv4 slice.
       const ip = canonicalAddress(address.ip) ?? address.ip;
       const addressType = isIPv4(ip) ? 'IPv4' : 'IPv6';
       const key = groupKey(addressType, ports);

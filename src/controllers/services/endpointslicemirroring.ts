@@ -1,9 +1,9 @@
 /**
- * Mirrors Endpoints that a person wrote for a Service without a selector as EndpointSlices, which is what the
- * Service's rules and names are made from. The slices belong to the Endpoints and follow them.
+ * Mirrors user-written Endpoints of a Service without a selector as EndpointSlices, from which the Service's
+ * rules and DNS names are made. The slices are owned by the Endpoints and follow them.
  *
- * Endpoints go with their Service, whoever wrote them (upstream's endpoints controller). That they had one is known by
- * their slices: Endpoints that nothing was mirrored from are let be.
+ * Endpoints are deleted with their Service, whoever wrote them (upstream's endpoints controller). Their
+ * slices show that they had a Service: Endpoints that were never mirrored are left alone.
  */
 import { type Endpoints, endpointsResource } from '../../api/core/v1/endpoints.ts';
 import { serviceResource } from '../../api/core/v1/service.ts';
@@ -39,7 +39,7 @@ export function endpointSliceMirroringController(context: ControllerContext): Co
     const service = services.get(key);
     const existing = slicesOf(key).filter((slice) => !isTerminating(slice));
     if (!service && endpoints && existing.some((slice) => isOwnedBy(slice, endpoints))) {
-      // Endpoints that a person wrote must not be deleted because the cache does not show the Service yet.
+      // User-written Endpoints must not be deleted because the cache does not show the Service yet.
       if (await isThere(endpoints)) return undefined;
       await remove(endpoints);
     }

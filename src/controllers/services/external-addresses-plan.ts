@@ -1,4 +1,4 @@
-/** What the status of a Service should say of external addresses that nodes do not serve for it. Pure. */
+/** Plans the condition of a Service about external addresses that nodes do not serve for it. Pure. */
 import { externalAddresses, externalPort, isDelivered } from '../../api/core/v1/external-addresses.ts';
 import type { ExternalPorts } from '../../api/core/v1/external-ports.ts';
 import type { Service } from '../../api/core/v1/service.ts';
@@ -7,7 +7,7 @@ import { objectKey } from '../../apimachinery/meta.ts';
 import type { Condition } from '../../apimachinery/schema.ts';
 import { findCondition, timedCondition, withoutCondition } from '../../controller-runtime/conditions.ts';
 
-/** False where nodes do not serve an external address of the Service; absent otherwise. */
+/** Condition type. False if nodes do not serve an external address of the Service; absent otherwise. */
 export const externalAddressesServed = 'minik8s.io/ExternalAddressesServed';
 
 const mostNamed = 5;
@@ -20,11 +20,11 @@ interface Problem {
 export interface ExternalStatusPlan {
   readonly conditions: readonly Condition[];
   readonly changed: boolean;
-  /** For an event: a problem that is new or has changed. */
+  /** New or changed problem to report as an event. */
   readonly problem: Problem | undefined;
 }
 
-/** `now` is in RFC 3339. */
+/** Plans the conditions. `now` is in RFC 3339. */
 export function planExternalStatus(
   service: Service,
   ports: Pick<ExternalPorts, 'reservedAs' | 'holder'>,

@@ -1,6 +1,6 @@
 /**
- * Reports on each Service the external addresses that nodes do not serve for it, as nodes, masters and
- * Services come and go.
+ * Reports on each Service which external addresses nodes do not serve for it, whenever nodes, masters or
+ * Services change.
  */
 import { externalAddresses } from '../../api/core/v1/external-addresses.ts';
 import { type ClusterPlaces, ExternalPorts } from '../../api/core/v1/external-ports.ts';
@@ -73,7 +73,9 @@ function define(
   };
 }
 
-/** Most Services have no external address, and never had one. */
+/**
+ * Returns true for Services with an external address or a condition about one; most Services have neither.
+ */
 const concerns = (service: Service) =>
   externalAddresses(service).length > 0 ||
   (service.status?.conditions ?? []).some(({ type }) => type === externalAddressesServed);

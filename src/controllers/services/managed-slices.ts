@@ -1,4 +1,4 @@
-/** The EndpointSlices that one controller keeps for Services: how they are told from others'. Pure. */
+/** Identifies the EndpointSlices that one controller maintains for Services. Pure. */
 import type { Service } from '../../api/core/v1/service.ts';
 import {
   type EndpointPort,
@@ -15,9 +15,9 @@ export interface SlicePlan {
 }
 
 export interface ManagedSlices {
-  /** What the label managed-by says of them. */
+  /** Value of the label managed-by. */
   readonly manager: string;
-  /** The Service of such a slice; none for a slice of somebody else. */
+  /** Returns the Service of such a slice, or nothing for a slice of another manager. */
   readonly serviceOf: (slice: EndpointSlice) => readonly ObjectKey[];
 }
 
@@ -29,12 +29,14 @@ export const slicesManagedBy = (manager: string): ManagedSlices => ({
   },
 });
 
-/** A Service without a selector is left alone: someone else writes its endpoints. */
+/**
+ * Returns true if the Service has a selector. Without one it is ignored, because others write its endpoints.
+ */
 export function hasSelector(service: Service): boolean {
   return Object.keys(service.spec.selector ?? {}).length > 0;
 }
 
-/** Slices with the same key serve the same ports. */
+/** Returns the same key for slices that serve the same ports. */
 export const portsKey = (ports: readonly EndpointPort[]) =>
   ports
     .map(({ name, protocol, port, appProtocol }) => JSON.stringify([name, protocol, port, appProtocol]))

@@ -1,4 +1,4 @@
-/** Reads the EndpointSlices that one controller keeps for Services, and carries out what was planned for them. */
+/** Reads the EndpointSlices that one controller maintains for Services, and carries out plans for them. */
 import { type EndpointSlice, endpointSliceResource } from '../../api/discovery/v1/endpoint-slice.ts';
 import type { ObjectKey } from '../../apimachinery/meta.ts';
 import type { ControllerContext } from '../../controller-runtime/definition.ts';
@@ -6,7 +6,7 @@ import { ifPresent, unlessNamespaceEnds } from '../../controller-runtime/if-pres
 import { ObservedWrites } from '../../controller-runtime/observed-writes.ts';
 import type { ManagedSlices, SlicePlan } from './managed-slices.ts';
 
-/** Those of the cache by their Service. */
+/** Returns a function that lists the cached slices of a Service. */
 export function sliceReader(
   { informers }: Pick<ControllerContext, 'informers'>,
   { manager, serviceOf }: ManagedSlices,
@@ -27,7 +27,7 @@ export class SliceWriter {
     this.#writes = new ObservedWrites(client, endpointSliceResource, informer);
   }
 
-  /** Whether the cache shows all that was written for the Service. */
+  /** Returns true if the cache shows all writes for the Service. */
   settled(service: ObjectKey): Promise<boolean> {
     return this.#writes.settled(service, this.#context.clock.now());
   }
@@ -36,7 +36,7 @@ export class SliceWriter {
     const { client, clock } = this.#context;
     const api = client.resource(endpointSliceResource);
     const written = (slice: EndpointSlice) => this.#writes.written(service, slice, clock.now());
-    // Endpoints that went must be gone even when a creation fails, so what is there is put right first.
+    // Updates and deletions come first, so that removed endpoints disappear even if a creation fails.
     for (const slice of plan.update) written(await api.update(slice));
     for (const slice of plan.remove) {
       const { name, namespace, uid } = slice.metadata;

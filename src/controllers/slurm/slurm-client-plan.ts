@@ -1,23 +1,26 @@
-/** What is to be done for the jobs of one connection: the pod that runs their client, and objects that have to go. Pure. */
+/**
+ * Plans the objects for the jobs of one connection: the pod that runs their client, and objects to delete.
+ * Pure.
+ */
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { type SlurmJob, slurmFinalizer, slurmJobEnded } from '../../api/minik8s/v1/slurm-job.ts';
 import { isTerminating } from '../../apimachinery/meta.ts';
 
 export interface ConnectionState {
   readonly jobs: readonly SlurmJob[];
-  /** Of clients, also those that have ended or are being deleted. */
+  /** Client pods, including ended and terminating ones. */
   readonly pods: readonly Pod[];
-  /** Asked for while a job is being deleted; undefined when nobody asked. */
+  /** Looked up only while a job is being deleted; undefined if it was not looked up. */
   readonly secretIsThere: boolean | undefined;
-  /** Nothing can be made in the namespace any more. */
+  /** True if nothing can be created in the namespace any more. */
   readonly namespaceEnds: boolean;
-  /** Milliseconds since 1970. */
+  /** Current time in milliseconds since 1970. */
   readonly now: number;
 }
 
 export interface Release {
   readonly job: SlurmJob;
-  /** What may go on at the host; undefined when nothing does. */
+  /** Reason why the job may continue at the host; undefined if it does not. */
   readonly left: string | undefined;
 }
 
@@ -25,13 +28,13 @@ export interface ConnectionPlan {
   readonly needsClient: boolean;
   readonly remove: readonly Pod[];
   readonly release: readonly Release[];
-  /** Jobs whose time after their end is over. */
+  /** Jobs whose time to live after their end has passed. */
   readonly expired: readonly SlurmJob[];
-  /** Milliseconds. */
+  /** Milliseconds after which time alone changes the plan. */
   readonly again: number | undefined;
 }
 
-/** For so long a client waits for more jobs. */
+/** Milliseconds that an idle client waits for more jobs. */
 const idleMs = 120_000;
 
 const isHeld = ({ metadata }: SlurmJob) => metadata.finalizers?.includes(slurmFinalizer) ?? false;
@@ -70,10 +73,10 @@ export function planConnection(state: ConnectionState): ConnectionPlan {
   };
 }
 
-/** Those that no client has to look after, or can any more. */
+/** Returns the release of a job that no client must, or can, handle any more. */
 function releaseOf(job: SlurmJob, hasClient: boolean, state: ConnectionState): Release | undefined {
   if (!isTerminating(job) || !isHeld(job)) return undefined;
-  // Before a client does anything for a job it says so in its status.
+  // A client records a job in its status before it does anything for the job.
   const isUntouched = job.status?.phase === undefined && !hasClient;
   if (slurmJobEnded(job) || isUntouched) return { job, left: undefined };
   const { secretName } = job.spec.connection;
@@ -82,7 +85,7 @@ function releaseOf(job: SlurmJob, hasClient: boolean, state: ConnectionState): R
   return undefined;
 }
 
-/** When it ended, in milliseconds since 1970; undefined while it has not. */
+/** Returns the end of the job in milliseconds since 1970, or undefined if it has not ended. */
 function endOf(job: SlurmJob): number | undefined {
   if (!slurmJobEnded(job)) return undefined;
   const end = job.status?.conditions?.find(

@@ -1,4 +1,7 @@
-/** Keeps a pod with a client for each connection that SlurmJobs of a namespace name, while one of them is not finished. */
+/**
+ * Runs a client pod for each connection that SlurmJobs of a namespace name, while one of them is not
+ * finished.
+ */
 import { type Pod, podResource } from '../../api/core/v1/pod.ts';
 import { secretResource } from '../../api/core/v1/secret.ts';
 import { serviceAccountResource } from '../../api/core/v1/service-account.ts';
@@ -24,7 +27,7 @@ import { clientAccount, clientBinding, clientPod } from './slurm-pod.ts';
 
 const podScope = { labelSelector: slurmClientLabel };
 const accountScope = { fieldSelector: `metadata.name=${slurmClientAccount}` };
-/** The key of a connection: NAMESPACE/SECRET. */
+/** Index by the key of a connection: NAMESPACE/SECRET. */
 const byConnection = 'slurm.connection';
 
 const connectionOfJob = ({ metadata, spec }: SlurmJob) => [
@@ -48,7 +51,10 @@ export function slurmController({
   jobs.addIndex(byConnection, connectionOfJob);
   pods.addIndex(byConnection, connectionOfPod);
 
-  /** What all clients of a namespace need is put back for each of them. */
+  /**
+   * Returns the connections of the namespace: objects that all its clients need are restored for each of
+   * them.
+   */
   const connectionsBeside = ({ metadata }: KubeObject): readonly ObjectKey[] => [
     ...new Set(jobs.lister.list(metadata.namespace).flatMap(connectionOfJob)),
   ];
@@ -80,7 +86,7 @@ export function slurmController({
     }
   }
 
-  /** False where nothing can be made any more. */
+  /** Ensures that the client exists. Returns false if nothing can be created in the namespace any more. */
   async function ensureClient(namespace: string, secretName: string, own: readonly Pod[]): Promise<boolean> {
     const name = `${namespace}/${slurmClientAccount}`;
     try {
@@ -99,7 +105,7 @@ export function slurmController({
     try {
       await client.resource(kind).create(draft);
     } catch (error) {
-      // The cache does not show it yet.
+      // The cache does not show the object yet.
       if (!isAlreadyExists(error)) throw error;
     }
   }

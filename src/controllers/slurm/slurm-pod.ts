@@ -1,4 +1,4 @@
-/** The pod that runs the client of a connection, the account it has, and the binding of that account's role. */
+/** The client pod of a connection, its account, and the binding of that account's role. */
 import type { Pod } from '../../api/core/v1/pod.ts';
 import type { ServiceAccount } from '../../api/core/v1/types.gen.ts';
 import { ownImage, ownProgram } from '../../api/minik8s/v1/own-image.ts';
@@ -14,10 +14,10 @@ import type { RoleBinding } from '../../api/rbac/v1/types.gen.ts';
 import type { Draft } from '../../apimachinery/meta.ts';
 import { sha256 } from '../functions/sha256.ts';
 
-/** nobody. */
+/** Uid of the user nobody. */
 const user = 65_534;
 
-/** `leaving` are the pods before it that are not gone yet: it has another name than those. */
+/** Returns the client pod. `leaving` are earlier pods that still exist; the new pod gets another name. */
 export function clientPod(namespace: string, secretName: string, leaving: readonly Pod[]): Draft<Pod> {
   const uids = leaving.map(({ metadata }) => metadata.uid).sort();
   const name = `minik8s-slurm-${sha256(JSON.stringify([secretName, ...uids])).slice(0, 10)}`;
@@ -42,7 +42,7 @@ export function clientPod(namespace: string, secretName: string, leaving: readon
         fsGroup: user,
         seccompProfile: { type: 'RuntimeDefault' },
       },
-      // Another node goes on with what runs on the cluster soon after this one is lost.
+      // Another node takes over the jobs on the cluster soon after this node is lost.
       tolerations: ['not-ready', 'unreachable'].map((what) => ({
         key: `node.kubernetes.io/${what}`,
         operator: 'Exists',
@@ -68,7 +68,7 @@ export function clientPod(namespace: string, secretName: string, leaving: readon
       volumes: [
         {
           name: 'connection',
-          // The client says of a Secret that is not there, or lacks a key, what it lacks.
+          // The client itself reports a missing Secret, or a missing key.
           secret: {
             secretName,
             optional: true,

@@ -1,11 +1,14 @@
-/** How many events of each trigger wait to be delivered: those that the cache shows, and those of our own that it does not show yet. */
+/**
+ * Number of pending events of each trigger: events in the cache, and events of this process that the cache
+ * does not show yet.
+ */
 import { eventPhase, type TriggerEvent } from '../../api/minik8s/v1/trigger-event.ts';
 import { mostPending } from '../../api/minik8s/v1/trigger-event-draft.ts';
 import { objectKey } from '../../apimachinery/meta.ts';
 import { onAbort } from '../../base/abort.ts';
 import type { Informer, Lister } from '../../client/informer.ts';
 
-/** So many must have gone before a source goes on that had filled the room. */
+/** Number of events that must be delivered before a blocked source continues. */
 const pause = mostPending / 2;
 
 export const eventsByTrigger = 'trigger';
@@ -13,7 +16,7 @@ export const triggerOf = ({ metadata, spec }: TriggerEvent) => `${metadata.names
 
 export class Backlog {
   readonly #lister: Lister<TriggerEvent>;
-  /** By trigger: names of objects. */
+  /** Names of the unseen events by trigger. */
   readonly #unseen = new Map<string, Set<string>>();
   readonly #waiting = new Map<string, Set<() => void>>();
 

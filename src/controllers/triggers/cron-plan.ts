@@ -1,4 +1,4 @@
-/** When a Trigger with a schedule has something to tell. Pure. */
+/** Decides when a Trigger with a schedule is due. Pure. */
 import { parseSchedule } from '../../api/batch/v1/schedule.ts';
 import { lastTime, nextTime } from '../../api/batch/v1/schedule-times.ts';
 import type { Trigger } from '../../api/minik8s/v1/trigger.ts';
@@ -8,15 +8,15 @@ import { rfc3339 } from '../../base/time.ts';
 type Position = NonNullable<NonNullable<Trigger['status']>['position']>;
 
 export interface CronPlan {
-  /** The time to tell, in milliseconds: of several that were missed the last one. */
+  /** Due time to report, in milliseconds. Of several missed times it is the last one. */
   readonly due: number | undefined;
-  /** The last time for which it is too late. */
+  /** Last due time whose starting deadline has passed. */
   readonly missed: number | undefined;
-  /** Milliseconds until it is due again; undefined when it never is. */
+  /** Milliseconds until the next due time; undefined if there is none. */
   readonly again: number | undefined;
 }
 
-/** The schedule has been checked when it was written. */
+/** Plans the schedule, which was validated when it was written. */
 export function planCron(
   cron: NonNullable<Trigger['spec']['cron']>,
   position: Position,

@@ -1,4 +1,6 @@
-/** The deliveries that are under way. Each ends with its event deleted, or with a status that says why not. */
+/**
+ * Runs the deliveries. Each ends with the deletion of its event, or with a status that states the failure.
+ */
 import type { Trigger } from '../../api/minik8s/v1/trigger.ts';
 import { type TriggerEvent, triggerEventResource } from '../../api/minik8s/v1/trigger-event.ts';
 import { type ObjectKey, objectKey, splitKey } from '../../apimachinery/meta.ts';
@@ -14,10 +16,10 @@ import { ifPresent } from '../../controller-runtime/if-present.ts';
 import { afterFailure, type Failure, whyNotTried } from './delivery-plan.ts';
 import { type Counts, noCounts } from './status-plan.ts';
 
-/** How many are under way at once, of all triggers together. No namespace has all of them. */
+/** Maximum number of concurrent deliveries of all triggers. A single namespace gets fewer. */
 export const mostInAll = 100;
 
-/** Resolves to undefined when the target has taken the event, and to a failure otherwise. */
+/** Delivers one event. Resolves to undefined if the target accepted the event, and to a failure otherwise. */
 export type Deliver = (
   trigger: Trigger,
   event: TriggerEvent,
@@ -27,11 +29,11 @@ export type Deliver = (
 export interface DeliveriesOptions
   extends Pick<ControllerContext, 'client' | 'clock' | 'random' | 'log' | 'events'> {
   readonly deliver: Deliver;
-  /** One of these triggers has ended a delivery, or may begin one. */
+  /** Called with triggers that have ended a delivery or may begin one. */
   readonly onChange: (triggers: readonly ObjectKey[]) => void;
 }
 
-/** What the cache has to show before it is relied on: this version, or that the object is gone. */
+/** State that the cache must show before it is used: this version, or the deletion of the object. */
 type Expected = { readonly uid: string; readonly resourceVersion: string | undefined };
 
 export class Deliveries {
@@ -39,17 +41,17 @@ export class Deliveries {
   readonly #underWay = new Map<ObjectKey, Set<ObjectKey>>();
   readonly #expected = new Map<ObjectKey, Expected>();
   readonly #counts = new Map<ObjectKey, Counts>();
-  /** Triggers that wait for a free place, the first come first. */
+  /** Triggers that wait for a free slot, in order of arrival. */
   readonly #waiting = new Set<ObjectKey>();
   #count = 0;
-  /** By namespace: how many are under way. */
+  /** Number of running deliveries by namespace. */
   readonly #own = new Map<string, number>();
 
   constructor(options: DeliveriesOptions) {
     this.#options = options;
   }
 
-  /** How many more may be begun of triggers of the namespace of this one. */
+  /** Returns how many more deliveries may begin in the namespace of this trigger. */
   roomFor(trigger: ObjectKey): number {
     return roomFor(mostInAll, this.#count, this.#own.get(splitKey(trigger).namespace) ?? 0);
   }
@@ -58,12 +60,12 @@ export class Deliveries {
     return this.#underWay.get(trigger)?.size ?? 0;
   }
 
-  /** Told when there is a free place. */
+  /** Registers a trigger that waits for a free slot. */
   wait(trigger: ObjectKey): void {
     this.#waiting.add(trigger);
   }
 
-  /** Whether it is being delivered, or what the cache shows of it is not yet what was written. */
+  /** Returns true if the event is being delivered, or if the cache does not show the last write to it yet. */
   isBusy(trigger: ObjectKey, event: TriggerEvent): boolean {
     const key = objectKey(event);
     if (this.#underWay.get(trigger)?.has(key)) return true;
@@ -79,7 +81,7 @@ export class Deliveries {
     return isOld;
   }
 
-  /** The cache shows it no more. */
+  /** Forgets an event that the cache no longer shows. */
   gone(event: TriggerEvent): void {
     if (this.#expected.get(objectKey(event))?.uid === event.metadata.uid)
       this.#expected.delete(objectKey(event));
@@ -89,7 +91,7 @@ export class Deliveries {
     return this.#counts.getOrInsertComputed(trigger, noCounts);
   }
 
-  /** What was counted has been written. */
+  /** Subtracts counts that have been written to the status. */
   written(trigger: ObjectKey, counts: Counts): void {
     const now = this.counts(trigger);
     for (const name of ['delivered', 'failed', 'discarded'] as const) now[name] -= counts[name];
@@ -123,7 +125,7 @@ export class Deliveries {
     else this.#own.delete(namespace);
   }
 
-  /** Dead letters beyond the limit, the oldest. */
+  /** Deletes one of the oldest dead letters beyond the limit. */
   async discard(trigger: Trigger, event: TriggerEvent): Promise<void> {
     if (await this.#remove(event)) this.counts(objectKey(trigger)).discarded += 1;
   }
@@ -132,7 +134,7 @@ export class Deliveries {
     const { clock, random, log } = this.#options;
     const failure = await this.#try(trigger, event, signal);
     const backoff = new Backoff({ initialMs: 200, maxMs: 10_000 }, random);
-    // What came of it is not forgotten because it cannot be written at once.
+    // Writing is retried, so that the outcome is not lost if it cannot be written at once.
     while (!signal.aborted) {
       try {
         return await this.#settle(key, trigger, event, failure);
@@ -187,10 +189,10 @@ export class Deliveries {
     events.event(trigger, 'Warning', 'DeadLetter', message);
   }
 
-  /** Whether it was this that removed it. */
+  /** Deletes the event. Returns true if this call deleted it. */
   async #remove(event: TriggerEvent): Promise<boolean> {
     const { name, namespace, uid } = event.metadata;
-    // Before: the cache may show its end before the answer comes.
+    // Recorded before the request, because the cache may show the deletion before the answer arrives.
     this.#expected.set(objectKey(event), { uid, resourceVersion: undefined });
     const options = { preconditions: { uid } };
     const removal = this.#options.client.resource(triggerEventResource).delete(name, namespace, options);
@@ -203,7 +205,7 @@ export class Deliveries {
   }
 
   /**
-   * Undefined where the event is gone, or another one has its name; rejects where too many others write it.
+   * Returns undefined if the event is gone or was replaced under its name. Rejects after too many conflicts.
    */
   async #unlessGone<T>({ metadata }: TriggerEvent, write: Promise<T>): Promise<T | undefined> {
     const { name, namespace, uid } = metadata;

@@ -1,22 +1,25 @@
-/** Which events of a Trigger are delivered now, what is sent, and what becomes of one that cannot be delivered. Pure. */
+/**
+ * Decides which events of a Trigger are delivered now, what is sent, and the status after a failed delivery.
+ * Pure.
+ */
 import type { Trigger } from '../../api/minik8s/v1/trigger.ts';
 import type { TriggerChain } from '../../api/minik8s/v1/trigger-chain.ts';
 import { deepestEvent, eventPhase, type TriggerEvent } from '../../api/minik8s/v1/trigger-event.ts';
 import { backoffMs } from '../../base/backoff.ts';
 import { rfc3339 } from '../../base/time.ts';
 
-/** How many events of one trigger are delivered at once. */
+/** Maximum number of concurrent deliveries of one trigger. */
 export const mostAtOnce = 10;
 const longestError = 1024;
 
 export interface DeliveryPlan {
-  /** The oldest first. */
+  /** Events to deliver now, the oldest first. */
   readonly start: readonly TriggerEvent[];
-  /** Due, and without a slot. */
+  /** Number of due events without a slot. */
   readonly waiting: number;
-  /** Dead letters for which there is no room. */
+  /** Dead letters beyond the limit. */
   readonly discard: readonly TriggerEvent[];
-  /** Milliseconds until the next one is due. */
+  /** Milliseconds until the next event is due. */
   readonly again: number | undefined;
   readonly pending: number;
   readonly deadLetters: number;
@@ -24,15 +27,18 @@ export interface DeliveryPlan {
 
 export interface DeliveryFacts {
   readonly now: number;
-  /** How many are under way. */
+  /** Number of running deliveries of this trigger. */
   readonly underWay: number;
-  /** How many more there may be of all triggers together, and of those of the namespace. */
+  /** Number of further deliveries that the limits of all triggers and of the namespace allow. */
   readonly free: number;
-  /** Being delivered, or what the cache shows of it is old. */
+  /** Returns true if the event is being delivered or its cached state is outdated. */
   readonly isBusy: (event: TriggerEvent) => boolean;
 }
 
-/** Times of RFC 3339 in whole seconds of UTC are compared as texts: a thousand events are looked at after each delivery. */
+/**
+ * Orders events by age. RFC 3339 times in whole seconds of UTC are compared as texts for speed: a thousand
+ * events are compared after each delivery.
+ */
 const byAge = ({ metadata: a }: TriggerEvent, { metadata: b }: TriggerEvent) => {
   if (a.creationTimestamp !== b.creationTimestamp) return a.creationTimestamp < b.creationTimestamp ? -1 : 1;
   return Number(a.resourceVersion) - Number(b.resourceVersion);
@@ -54,7 +60,7 @@ export function planDeliveries(
   if (spec.suspend) return { ...common, start: [], waiting: 0, again: undefined };
   const idle = pending.filter((event) => !isBusy(event));
   const nowText = rfc3339(now);
-  // No pause is longer: a later time was told by another clock, or before this one was put back.
+  // No pause is longer. A later time was written by another clock, or before this clock was set back.
   const farthest = rfc3339(now + longestPauseMs(spec));
   const due: TriggerEvent[] = [];
   let next: string | undefined;
@@ -75,11 +81,11 @@ export function planDeliveries(
 const longestPauseMs = ({ retry }: Trigger['spec']): number =>
   Math.max(retry.minSeconds, retry.maxSeconds) * 1500 + 2000;
 
-/** '' for at once. */
+/** Returns the time at which the event is due; '' for at once. */
 const dueAt = ({ status, spec }: TriggerEvent): string =>
   spec.replays > (status?.replays ?? 0) ? '' : (status?.nextTime ?? '');
 
-/** A CloudEvent in its JSON form; `trigger` and `input` are beyond that. */
+/** Returns a CloudEvent in its JSON form; `trigger` and `input` are additional fields. */
 export function eventBody({ metadata, spec }: Trigger, event: TriggerEvent): Record<string, unknown> {
   const { id, type, source, subject, time, data } = event.spec;
   return {
@@ -96,7 +102,7 @@ export function eventBody({ metadata, spec }: Trigger, event: TriggerEvent): Rec
   };
 }
 
-/** Why it is not even tried; undefined for one that is. */
+/** Returns the reason why the event is not delivered at all, or undefined if it is. */
 export const whyNotTried = ({ spec }: TriggerEvent): string | undefined =>
   spec.depth > deepestEvent
     ? `it is the end of a chain of more than ${deepestEvent} triggers, each of what the one before called`
@@ -104,27 +110,30 @@ export const whyNotTried = ({ spec }: TriggerEvent): string | undefined =>
 
 export interface Failure {
   readonly error: string;
-  /** Of HTTP; undefined where there was none. */
+  /** HTTP status; undefined if there was no answer. */
   readonly status?: number | undefined;
-  /** Another attempt would not help. */
+  /** True if a retry would not help. */
   readonly isFinal?: boolean;
 }
 
-/** What led to that which a delivery calls. */
+/** Returns the chain of triggers that led to the target of this delivery. */
 export const chainAfter = ({ metadata }: Trigger, { spec }: TriggerEvent): TriggerChain => [
   ...(spec.chain ?? []),
   `${metadata.namespace}/${metadata.name}`,
 ];
 
-/** How many attempts there are with the one that is made now, since it was set going. */
+/** Returns the number of attempts including the current one, since the event was created or replayed. */
 const attemptsOf = ({ spec: { replays }, status = {} }: TriggerEvent): number =>
   (replays > (status.replays ?? 0) ? 0 : (status.attempts ?? 0)) + 1;
 
-/** Whether it is tried no more when the attempt that is made now fails. */
+/** Returns true if there is no retry after the current attempt. */
 export const isLastAttempt = ({ spec }: Trigger, event: TriggerEvent): boolean =>
   attemptsOf(event) >= spec.retry.maxAttempts;
 
-/** The status after a failed attempt. `chance` is a random number from 0 to 1, by which pauses are lengthened up to a half. */
+/**
+ * Returns the status after a failed attempt. `chance` is a random number from 0 to 1 that lengthens the pause
+ * by up to a half.
+ */
 export function afterFailure(
   trigger: Trigger,
   event: TriggerEvent,

@@ -1,4 +1,4 @@
-/** Which node watches which folder for a Trigger of files, and what is to be said of it. Pure. */
+/** Plans which node watches which folder for a Trigger of files, and the status of the watches. Pure. */
 import type { Node } from '../../api/core/v1/node.ts';
 import type { PersistentVolume, PersistentVolumeClaim } from '../../api/core/v1/types.gen.ts';
 import { volumeModeOf } from '../../api/core/v1/volume-binding.ts';
@@ -12,12 +12,12 @@ import type { Position, Problem } from './status-plan.ts';
 type FileSource = NonNullable<Trigger['spec']['file']>;
 
 export interface FileFacts {
-  /** That of `claimName`. */
+  /** Claim named by `claimName`. */
   readonly claim: PersistentVolumeClaim | undefined;
-  /** That of the claim, by its name. */
+  /** Volume to which the claim is bound. */
   readonly volume: PersistentVolume | undefined;
   readonly nodes: readonly Node[];
-  /** Those of the trigger's name, in its namespace. */
+  /** Watches with the trigger's name in its namespace. */
   readonly watches: readonly FolderWatch[];
 }
 
@@ -25,9 +25,9 @@ export interface FilePlan {
   readonly make: readonly Draft<FolderWatch>[];
   readonly remove: readonly FolderWatch[];
   readonly problem: Problem | undefined;
-  /** Where it is watched, and where not. */
+  /** Summary of the nodes that watch, and of those that do not. */
   readonly detail: string | undefined;
-  /** Files wait, because too many events do. */
+  /** True if files wait because there are too many pending events. */
   readonly waits: boolean;
 }
 
@@ -62,7 +62,7 @@ export function planFileWatches(
   };
 }
 
-/** Where the folder is; or why that cannot be said. */
+/** Returns the location of the folder, or the reason why it is unknown. */
 function placeOf({ metadata }: Trigger, file: FileSource, facts: FileFacts): Place | Problem {
   if (file.claimName !== undefined)
     return placeOfClaim(metadata.namespace ?? '', file.claimName, file, facts);
@@ -128,7 +128,7 @@ function draftsOf(
   });
 }
 
-/** So many nodes are named. */
+/** Maximum number of nodes that are named. */
 const mostNamed = 5;
 
 function said(

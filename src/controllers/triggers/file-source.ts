@@ -1,4 +1,4 @@
-/** Has the agents of nodes watch the folders of triggers: as FolderWatches, which are theirs to follow. */
+/** Creates FolderWatches, by which the kubelets watch the folders of triggers. */
 import type { Node } from '../../api/core/v1/node.ts';
 import type { PersistentVolume, PersistentVolumeClaim } from '../../api/core/v1/types.gen.ts';
 import { type FolderWatch, folderWatchResource } from '../../api/minik8s/v1/folder-watch.ts';
@@ -36,7 +36,7 @@ export class FileSource {
     options.watches.addIndex(watchesByTrigger, (watch) => [triggerOfWatch(watch)]);
   }
 
-  /** Has it watched where it is to be, and nowhere else. */
+  /** Creates the required watches and deletes all others of the trigger. */
   async tell(key: string, trigger: Trigger, position: Position): Promise<FilePlan | undefined> {
     const { client, claims, volumes, nodes, digest } = this.#options;
     const { file } = trigger.spec;
@@ -56,7 +56,7 @@ export class FileSource {
     return plan;
   }
 
-  /** Nothing is watched for it any more. */
+  /** Deletes all watches of the trigger. */
   async stop(key: string): Promise<void> {
     for (const watch of this.#watchesOf(key)) await this.#remove(watch);
   }
@@ -67,7 +67,7 @@ export class FileSource {
 
   async #remove({ metadata: { name, namespace, uid } }: FolderWatch): Promise<void> {
     const watches = this.#options.client.resource(folderWatchResource);
-    // The cache may show one that was replaced.
+    // The cache may show a watch that was replaced.
     await tolerate(watches.delete(name, namespace, { preconditions: { uid } }), isNotFound, isConflict);
   }
 }

@@ -1,4 +1,4 @@
-/** What a Trigger tells of the objects that it watches. Pure. */
+/** Selects and describes the changes of objects that a Trigger watches. Pure. */
 import type { Trigger } from '../../api/minik8s/v1/trigger.ts';
 import type { Happening } from '../../api/minik8s/v1/trigger-event-draft.ts';
 import type { ChangeType } from '../../api/minik8s/v1/trigger-fields.ts';
@@ -9,13 +9,13 @@ import { chainOfTold } from './own-objects-plan.ts';
 
 type Source = NonNullable<Trigger['spec']['object']>;
 
-/** '' for all. */
+/** Returns the watched namespace; '' for all. */
 export const namespaceOf = ({ namespace }: Source, own: string, { namespaced }: ResourceDefinition) =>
   !namespaced || namespace === '*' ? '' : (namespace ?? own);
 
 const changes = { ADDED: 'Created', MODIFIED: 'Updated', DELETED: 'Deleted' } as const;
 
-/** Undefined for a change that is not to be told. `time` is RFC 3339. */
+/** Returns the event for a change, or undefined if the trigger ignores it. `time` is in RFC 3339. */
 export function toldChange(
   source: Source,
   plural: string,
@@ -28,8 +28,8 @@ export function toldChange(
 }
 
 /**
- * What is known of the changes after `from` when their history is lost: each object as it is now, in the order of its last change.
- * That one was deleted cannot be known any more. `since` is when `from` was, in milliseconds.
+ * Returns the changes after `from` if their history is lost: each object in its current state, in the order
+ * of its last change. Deletions in that time are unknown. `since` is the time of `from` in milliseconds.
  */
 export function changedSince(
   source: Source,
@@ -41,7 +41,7 @@ export function changedSince(
     .filter(({ metadata }) => !notAfter(metadata.resourceVersion, from))
     .toSorted((a, b) => (notAfter(a.metadata.resourceVersion, b.metadata.resourceVersion) ? -1 : 1))
     .map((object) => {
-      // Times of creation are whole seconds.
+      // Creation timestamps are whole seconds.
       const isNew = Date.parse(object.metadata.creationTimestamp) >= Math.floor(since / 1000) * 1000;
       return {
         resourceVersion: object.metadata.resourceVersion,

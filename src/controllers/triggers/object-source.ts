@@ -1,6 +1,7 @@
 /**
- * Tells the changes of the objects of one trigger, from a resourceVersion on. It asks as the trigger's account, so what that may not
- * watch is not told. A change counts as told when its event is stored.
+ * Reports the changes of the objects of one trigger, from a resourceVersion on. It watches with the trigger's
+ * account, so objects that the account may not watch are not reported. A change counts as reported when its
+ * event is stored.
  */
 import type { Trigger } from '../../api/minik8s/v1/trigger.ts';
 import type { Happening } from '../../api/minik8s/v1/trigger-event-draft.ts';
@@ -18,9 +19,12 @@ import { changedSince, namespaceOf, toldChange } from './object-plan.ts';
 import { isOwn } from './own-objects-plan.ts';
 import type { Problem } from './status-plan.ts';
 
-/** A watch ends after so many seconds, and another one begins: what the account may is decided there. */
+/**
+ * Seconds after which a watch ends and another one begins; the account's rights are checked at each
+ * beginning.
+ */
 const watchSeconds = 60;
-/** One that has not been refused after so many milliseconds has begun. */
+/** Milliseconds after which a watch that was not rejected counts as established. */
 const begunMs = 1000;
 const pageSize = 500;
 
@@ -28,17 +32,17 @@ export interface ObjectSourceOptions {
   readonly trigger: Trigger;
   readonly definition: ResourceDefinition;
   readonly resourceVersion: string;
-  /** When that was there, in milliseconds. */
+  /** Time of that resourceVersion, in milliseconds. */
   readonly at: number;
-  /** As the account of the trigger. */
+  /** Client with the trigger's account. */
   readonly client: Client;
   readonly clock: Clock;
   readonly random: Random;
   readonly isFull: () => boolean;
   readonly room: (signal: AbortSignal) => Promise<void>;
-  /** Resolves when it is stored, or need not be. */
+  /** Resolves when the event is stored or need not be stored. */
   readonly store: (happening: Happening) => Promise<void>;
-  /** Something of what is below has changed. */
+  /** Called when a public field of the source has changed. */
   readonly onChange: () => void;
 }
 
@@ -46,10 +50,10 @@ export class ObjectSource {
   readonly #options: ObjectSourceOptions;
   readonly #stop = new AbortController();
   readonly #query: ClientListOptions;
-  /** Every change up to here is told. */
+  /** Version up to which every change has been reported. */
   resourceVersion: string;
   at: number;
-  /** Whether something was told since this was set to false. */
+  /** True if a change was reported since this was set to false. */
   hasTold = false;
   problem: Problem | undefined;
   missed: string | undefined;
@@ -78,7 +82,7 @@ export class ObjectSource {
   async #run(signal: AbortSignal): Promise<void> {
     const { clock, random } = this.#options;
     const backoff = new Backoff({ initialMs: 500, maxMs: 30_000 }, random);
-    /** Nothing was heard since the history was lost. */
+    /** True if the history was lost and no event has arrived since. */
     let isLost = false;
     const onHeard = () => {
       isLost = false;
@@ -103,7 +107,7 @@ export class ObjectSource {
     }
   }
 
-  /** One watch, to its end, or until there is no room for what it tells. */
+  /** Runs one watch until it ends or there is no room for further events. */
   async #follow(signal: AbortSignal, onHeard: () => void): Promise<void> {
     const { client, definition, clock } = this.#options;
     await this.#whenRoom(signal);
@@ -114,7 +118,7 @@ export class ObjectSource {
       timeoutSeconds: watchSeconds,
       signal: AbortSignal.any([signal, ended.signal]),
     });
-    // One that is refused, or cannot go on from there, ends before.
+    // A watch that is rejected, or cannot continue from that version, ends before.
     const begun = clock.after(begunMs, () => this.#say(undefined));
     try {
       for await (const event of stream) {
@@ -141,7 +145,7 @@ export class ObjectSource {
     this.hasTold = true;
   }
 
-  /** The history is lost: what is there now tells what has changed, except what was deleted. */
+  /** Recovers from a lost history: reports the current state of changed objects, but not deletions. */
   async #catchUp(signal: AbortSignal): Promise<void> {
     const { client, definition, clock, store, onChange, trigger } = this.#options;
     const now = clock.now();
@@ -166,7 +170,7 @@ export class ObjectSource {
     })) {
       await this.#whenRoom(signal);
       if (happening) await this.#store(store, happening);
-      // The time stays that of the last whole state, so that what is new is known as new.
+      // `at` remains the time of the last complete state, so that new objects are recognized as new.
       this.resourceVersion = resourceVersion;
     }
     this.#toldUpTo(page.metadata.resourceVersion);

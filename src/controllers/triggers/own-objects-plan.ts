@@ -1,4 +1,7 @@
-/** Which objects have come of triggers: they are not told to those again, or each event would make another. Pure. */
+/**
+ * Recognizes objects that were caused by triggers. They are not reported to the same triggers again, because
+ * each event would cause another. Pure.
+ */
 import { jobResource } from '../../api/batch/v1/job.ts';
 import { podResource } from '../../api/core/v1/pod.ts';
 import { functionResource } from '../../api/minik8s/v1/function.ts';
@@ -13,11 +16,17 @@ type Source = NonNullable<Trigger['spec']['object']>;
 const isOf = ({ apiVersion, kind }: Source, ref: ResourceRef) =>
   kind === ref.kind && apiVersion === apiVersionOf(ref);
 
-/** The triggers that have led to it. Of other kinds the annotation is not the cluster's, and says nothing. */
+/**
+ * Returns the triggers that led to the object. On other kinds the annotation is not set by the cluster and is
+ * ignored.
+ */
 export const chainOfTold = (source: Source, { metadata }: KubeObject): TriggerChain =>
   isOf(source, workflowRunResource) || isOf(source, jobResource) ? chainOfObject(metadata) : [];
 
-/** Whether it is there because of this trigger: a run or a Job that it has led to, or an instance of the function that it calls. */
+/**
+ * Returns true if this trigger caused the object: a run or a Job that it led to, or an instance of the
+ * function that it calls.
+ */
 export function isOwn({ metadata, spec: { target } }: Trigger, source: Source, object: KubeObject): boolean {
   if (chainOfTold(source, object).includes(`${metadata.namespace}/${metadata.name}`)) return true;
   const { namespace, ownerReferences = [] } = object.metadata;

@@ -1,4 +1,4 @@
-/** What the status of a Trigger says. Pure. */
+/** Plans the status of a Trigger. Pure. */
 
 import type { Trigger } from '../../api/minik8s/v1/trigger.ts';
 import { mostPending } from '../../api/minik8s/v1/trigger-event-draft.ts';
@@ -7,18 +7,18 @@ import { findCondition, timedCondition } from '../../controller-runtime/conditio
 export type TriggerStatus = NonNullable<Trigger['status']>;
 export type Position = NonNullable<TriggerStatus['position']>;
 
-/** Why a trigger does nothing, or not all. */
+/** Reason why a trigger does nothing, or only part of its work. */
 export interface Problem {
   readonly reason: string;
   readonly message: string;
 }
 
-/** What has been counted since the status was written last. */
+/** Counts since the last write of the status. */
 export interface Counts {
   delivered: number;
   failed: number;
   discarded: number;
-  /** RFC 3339. */
+  /** Time of the last event in RFC 3339. */
   lastTime?: string | undefined;
 }
 
@@ -30,11 +30,11 @@ export interface StatusFacts {
   readonly deadLetters: number;
   readonly position: Position | undefined;
   readonly problem: Problem | undefined;
-  /** Its source waits for room. */
+  /** True if the source waits for room. */
   readonly waits: boolean;
-  /** More about one that is ready. */
+  /** Additional message for a ready trigger. */
   readonly detail?: string | undefined;
-  /** What may not have been told. */
+  /** Description of changes that may not have been reported. */
   readonly missed: string | undefined;
   readonly timestamp: string;
 }
@@ -84,7 +84,10 @@ const backlogged = {
   message: `${mostPending} events wait to be delivered, and more are taken when there is room`,
 } as const;
 
-/** The place from which a source is told that the status does not know yet; undefined for a suspended trigger. */
+/**
+ * Returns the position from which a source reports if the status has none for it yet; undefined for a
+ * suspended trigger.
+ */
 export function positionOf(
   { metadata, spec, status }: Trigger,
   of: string,
@@ -92,7 +95,7 @@ export function positionOf(
 ): Position | undefined {
   if (spec.suspend) return undefined;
   if (status?.position?.of === of) return status.position;
-  // A trigger tells what happened since it is there, a changed one what happens since it was changed.
+  // A new trigger reports from its creation on, a changed one from its change on.
   const since = status?.observedGeneration === undefined ? metadata.creationTimestamp : timestamp;
   const isOfObjects = spec.object !== undefined;
   return {

@@ -1,4 +1,4 @@
-/** What a Trigger calls: whether it is there, and how an event is given to it. */
+/** Targets of a Trigger: checks that the target exists, and delivers events to it. */
 
 import type { Fn } from '../../api/minik8s/v1/function.ts';
 import { functionResource } from '../../api/minik8s/v1/function.ts';
@@ -24,7 +24,10 @@ export interface FunctionCall {
   readonly signal: AbortSignal;
 }
 
-/** Calls a function by the gateway of this master. Resolves to its status, and to the beginning of what it answered. */
+/**
+ * Calls a function through the gateway of this master. Resolves to the HTTP status and the beginning of the
+ * answer.
+ */
 export type CallFunction = (
   call: FunctionCall,
 ) => Promise<{ readonly status: number; readonly text: string }>;
@@ -43,7 +46,7 @@ export class Targets {
     this.#options = options;
   }
 
-  /** Why nothing can be delivered now. */
+  /** Returns the reason why nothing can be delivered now, or undefined. */
   problemOf({ metadata: { namespace }, spec: { target } }: Trigger): Problem | undefined {
     const { functions, workflows } = this.#options;
     const found = (target.kind === 'Workflow' ? workflows : functions).get(`${namespace}/${target.name}`);
@@ -83,7 +86,7 @@ export class Targets {
     return { error: `the function answered ${status}${text && `: ${text}`}`, status };
   }
 
-  /** The name is the event's, so there is one run of an event, however often it is delivered. */
+  /** Starts a run with the name of the event, so that an event has one run, however often it is delivered. */
   async #run(trigger: Trigger, event: TriggerEvent): Promise<Failure | undefined> {
     const { client, workflows } = this.#options;
     const { namespace = '', name: triggerName } = trigger.metadata;

@@ -1,4 +1,4 @@
-/** Tells what Triggers watch for, as TriggerEvents, and delivers those to their targets. */
+/** Records the occurrences that Triggers watch for as TriggerEvents, and delivers these to their targets. */
 import { createHash } from 'node:crypto';
 import { nodeResource } from '../../api/core/v1/node.ts';
 import { persistentVolumeResource } from '../../api/core/v1/persistent-volume.ts';
@@ -37,13 +37,16 @@ import { type CallFunction, Targets } from './targets.ts';
 
 export interface TriggerOptions {
   readonly callFunction: CallFunction;
-  /** What a ServiceAccount may read. */
+  /** Returns a client with the rights of a ServiceAccount. */
   readonly clientOf: (namespace: string, account: string) => Client;
 }
 
-/** Milliseconds: what is counted, and how far a source is, is written no more often. */
+/** Minimum milliseconds between two writes of the counts and of a source's position. */
 const writeEvery = 1000;
-/** How far a source is that tells nothing is written so seldom, well before the store forgets what was then. */
+/**
+ * Minimum milliseconds between two writes of the position of a source without events. It is well below the
+ * time after which the store discards its history.
+ */
 const markEvery = 120_000;
 
 const digest = (text: string) => createHash('sha256').update(text).digest('hex');
@@ -57,9 +60,9 @@ interface Sourced {
   readonly problem?: Problem | undefined;
   readonly again?: number | undefined;
   readonly position?: Position | undefined;
-  /** More about one that is ready. */
+  /** Additional message for a ready trigger. */
   readonly detail?: string | undefined;
-  /** Whether it waits for room elsewhere. */
+  /** True if the source waits for room at another place. */
   readonly waits?: boolean;
 }
 
@@ -82,7 +85,7 @@ function define(options: TriggerOptions, context: ControllerContext): Controller
   const ownWrites = new ObservedWrites(client, triggerResource, informer);
   const targets = new Targets({ ...context, ...options, functions, workflows });
   const sources = new Map<ObjectKey, { readonly id: string; readonly source: ObjectSource }>();
-  /** When the status was written last, in milliseconds of the monotonic clock. */
+  /** Time of the last write of the status, in milliseconds of the monotonic clock. */
   const writtenAt = new Map<ObjectKey, number>();
   let enqueue: (keys: Iterable<ObjectKey>) => void = () => undefined;
   const deliveries = new Deliveries({
@@ -135,7 +138,7 @@ function define(options: TriggerOptions, context: ControllerContext): Controller
     return plan;
   }
 
-  /** Takes what the source has, and says what hinders it. */
+  /** Collects the events of the source, and returns its position and problems. */
   async function tell(
     key: ObjectKey,
     trigger: Trigger,
@@ -163,7 +166,9 @@ function define(options: TriggerOptions, context: ControllerContext): Controller
     return { position };
   }
 
-  /** Of two with one path the older has it. */
+  /**
+   * Returns the problem of a trigger whose path is taken. Of two triggers with one path the older one has it.
+   */
   function pathTaken({ metadata: { namespace, name }, spec: { http } }: Trigger): Problem | undefined {
     const first = http && triggerAt(triggers.list(namespace), http.path);
     if (!first || first.metadata.name === name) return undefined;
@@ -192,7 +197,7 @@ function define(options: TriggerOptions, context: ControllerContext): Controller
       return { position, problem: { reason: 'NeverDue', message } };
     }
     if (due !== undefined) {
-      // What ends a delivery asks again.
+      // The end of a delivery enqueues the trigger again.
       if (backlog.isFull(key)) return { position };
       await store(trigger, scheduledHappening(trigger, due));
     }
@@ -259,7 +264,7 @@ function define(options: TriggerOptions, context: ControllerContext): Controller
     sources.delete(key);
   }
 
-  /** Once, however often it is told. */
+  /** Stores an occurrence as a TriggerEvent, at most once, however often it is reported. */
   async function store(trigger: Trigger, happening: Happening): Promise<void> {
     try {
       backlog.stored(
@@ -267,13 +272,13 @@ function define(options: TriggerOptions, context: ControllerContext): Controller
       );
     } catch (error) {
       if (isAlreadyExists(error)) return;
-      // Nobody will deliver it.
+      // The namespace is going away, so the event would not be delivered.
       if (isNamespaceTerminating(error) || isNotFound(error)) return;
       throw error;
     }
   }
 
-  /** Milliseconds after which it is to be written, where it is too early now. */
+  /** Writes the status. Returns the milliseconds after which it must be written if it is too early now. */
   async function writeStatus(
     key: ObjectKey,
     trigger: Trigger,
@@ -319,7 +324,7 @@ function define(options: TriggerOptions, context: ControllerContext): Controller
     }
   }
 
-  /** A trigger whose function comes or goes; one with the same path. */
+  /** Returns the keys of the triggers that match, in one namespace or in all. */
   const triggersOf = (namespace: string | undefined, isMeant: (trigger: Trigger) => boolean) =>
     triggers.list(namespace).filter(isMeant).map(objectKey);
 
@@ -354,7 +359,7 @@ function define(options: TriggerOptions, context: ControllerContext): Controller
         triggersOf(namespace, ({ spec }) => spec.target.name === name),
       ),
     ],
-    // Objects are watched by their triggers' own accounts; here it is only noticed that a kind has come.
+    // The sources watch objects with their triggers' own accounts; this only detects new kinds.
     watchOf: ({ kind }) => {
       enqueue(triggersOf(undefined, ({ spec }) => spec.object?.kind === kind));
       return undefined;
@@ -366,13 +371,13 @@ function define(options: TriggerOptions, context: ControllerContext): Controller
   };
 }
 
-/** What a source is told by: a change of it begins anew. */
+/** Returns the fields that identify a source; a change of them restarts the source. */
 function sourceIdentity({ spec }: Trigger): unknown {
   const name = sourceOf({ spec } as Trigger);
   return [name, name && spec[name], name === 'object' ? spec.serviceAccountName : undefined];
 }
 
-/** Whether nothing but the place in the history is new. */
+/** Returns true if only the position in the history has changed. */
 function isOnlyMark(trigger: Trigger, status: NonNullable<Trigger['status']>): boolean {
   const without = ({ position, ...rest }: NonNullable<Trigger['status']>) => ({
     ...rest,

@@ -1,4 +1,4 @@
-/** Which node's agent does what is to be done with a volume. Pure. */
+/** Chooses the node whose kubelet performs a task on a volume. Pure. */
 import type { Node } from '../../api/core/v1/node.ts';
 import { volumeSuitsNode } from '../../api/core/v1/node-selection.ts';
 import type { PersistentVolume } from '../../api/core/v1/types.gen.ts';
@@ -6,7 +6,7 @@ import { nodeOf } from '../../api/core/v1/volume-recycling.ts';
 
 export type Found = { readonly node: string } | { readonly why: string };
 
-/** The one that has it already, as long as that is there. */
+/** Returns the node. The node that already has the task keeps it as long as it exists. */
 export function choreNode(volume: PersistentVolume, nodes: readonly Node[]): Found {
   const suiting = nodes.filter((node) => volumeSuitsNode(volume, node));
   const known = nodeOf(volume);
@@ -14,7 +14,7 @@ export function choreNode(volume: PersistentVolume, nodes: readonly Node[]): Fou
   return volume.spec.nfs ? firstReady(suiting) : theOnly(suiting);
 }
 
-/** Of a share that an agent cannot get at: the one that is asked after it; each is asked once. */
+/** Returns the next node to try for a share that a kubelet could not reach; each node is tried once. */
 export function nextNode(volume: PersistentVolume, nodes: readonly Node[]): string | undefined {
   const known = nodeOf(volume) ?? '';
   const ready = nodes.filter((node) => volumeSuitsNode(volume, node) && isReady(node));
@@ -26,7 +26,10 @@ function firstReady(nodes: readonly Node[]): Found {
   return node === undefined ? { why: 'no node is ready that could mount it' } : { node };
 }
 
-/** A path says nothing of the machine on which it is. */
+/**
+ * Returns the only suitable node. A path does not identify the machine on which it is, so several nodes are
+ * an error.
+ */
 function theOnly(nodes: readonly Node[]): Found {
   const [node, ...others] = names(nodes);
   if (node === undefined) return { why: 'no node matches its nodeAffinity' };

@@ -1,4 +1,4 @@
-/** What becomes of a claim next (upstream: pkg/controller/volume/persistentvolume syncClaim). Pure. */
+/** Plans the next step for a claim (upstream: pkg/controller/volume/persistentvolume syncClaim). Pure. */
 import type { PersistentVolume, PersistentVolumeClaim } from '../../api/core/v1/types.gen.ts';
 import {
   bindCompleted,
@@ -23,13 +23,13 @@ export type ClaimStep =
   | { readonly kind: 'bind'; readonly volume: PersistentVolume }
   | { readonly kind: 'pending'; readonly told?: Told }
   | { readonly kind: 'lost'; readonly told: Told }
-  /** Somebody is to make a volume. */
+  /** A provisioner must create a volume. */
   | { readonly kind: 'provision'; readonly provisioner: string; readonly told: Told };
 
 export interface ClaimWorld {
-  /** The one that the claim names, if there is one. */
+  /** Volume that the claim names, if it exists. */
   readonly named: PersistentVolume | undefined;
-  /** Those of the claim's class, and those that are for the claim. */
+  /** Volumes of the claim's class, and volumes reserved for the claim. */
   readonly volumes: readonly PersistentVolume[];
   readonly storageClass: StorageClass | undefined;
   /** Names of pods that use the claim and have no node yet. */
@@ -53,7 +53,8 @@ function planBound(claim: PersistentVolumeClaim, world: ClaimWorld): ClaimStep {
   if (!claim.spec.volumeName) return lost('reference to PersistentVolume');
   if (!named) return lost('its PersistentVolume');
   const { claimRef } = named.spec;
-  // Its user may have written that it is bound: it gets by that no volume that it could not have.
+  // A user may have written that the claim is bound; that must not give access to a volume that is not
+  // allowed anyway.
   const wasBound = claim.status?.phase === 'Bound' || claim.status?.phase === 'Lost';
   if (!claimRef && !wasBound) return planNamed(claim, world);
   if (!claimRef || claimRef.uid === claim.metadata.uid) return { kind: 'bind', volume: named };

@@ -1,6 +1,7 @@
 /**
- * The pods of a namespace as the server has them, by the claims that they use. An answer is of a time after the question; who asks
- * while the server is asked shares the next answer with all who do: thousands of claims may be deleted at once.
+ * Lists the pods of a namespace from the server, by the claims that they use. A list always begins after the
+ * request for it. Callers that request it while a list is running share the next list: thousands of claims
+ * may be deleted at once.
  */
 import { type Pod, podResource } from '../../api/core/v1/pod.ts';
 import type { ObjectKey } from '../../apimachinery/meta.ts';
@@ -9,12 +10,12 @@ import { claimKeysOf } from './pods-by-claim.ts';
 
 export type ClaimUsers = ReadonlyMap<ObjectKey, readonly Pod[]>;
 
-/** A page is read at once. */
+/** Pods per page; a page is read at once. */
 const pageSize = 500;
 
 export class LiveClaimUsers {
   readonly #client: Client;
-  /** By namespace: the last that was begun, and the one that follows it. */
+  /** Last list that was begun, and the one that follows it, by namespace. */
   readonly #running = new Map<string, Promise<unknown>>();
   readonly #next = new Map<string, Promise<ClaimUsers>>();
 

@@ -1,4 +1,7 @@
-/** Makes the claims of ephemeral volumes; they go with their pods (upstream: pkg/controller/volume/ephemeral). Keys are pods. */
+/**
+ * Creates the claims of ephemeral volumes, which are deleted with their pods (upstream:
+ * pkg/controller/volume/ephemeral). Keys are pods.
+ */
 import { persistentVolumeClaimResource } from '../../api/core/v1/persistent-volume-claim.ts';
 import { type Pod, podResource } from '../../api/core/v1/pod.ts';
 import { claimNameOf, isOwnClaim } from '../../api/core/v1/pod-claims.ts';
@@ -50,7 +53,7 @@ export function ephemeralVolumeController({
     try {
       await unlessNamespaceEnds(client.resource(persistentVolumeClaimResource).create(draft));
     } catch (error) {
-      // Most likely made here a moment ago; whose it is shows as soon as the cache has it.
+      // Most likely this controller just created it; the cache will show its owner.
       if (isAlreadyExists(error)) return;
       const why = error instanceof Error ? error.message : String(error);
       const message = `ephemeral volume controller: create PVC ${name}: ${why}`;

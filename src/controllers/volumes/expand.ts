@@ -1,6 +1,7 @@
 /**
- * Lets volumes grow that this server has made: they have no size of their own, so it is only said how large they may get (upstream:
- * pkg/controller/volume/expand; whether a claim may ask for more is admission's business). Keys are claims.
+ * Expands volumes that this server provisioned. They have no size limit of their own, so only the allowed
+ * size is recorded (upstream: pkg/controller/volume/expand; admission decides whether a claim may request
+ * more). Keys are claims.
  */
 import { persistentVolumeResource } from '../../api/core/v1/persistent-volume.ts';
 import { persistentVolumeClaimResource } from '../../api/core/v1/persistent-volume-claim.ts';
@@ -43,7 +44,7 @@ export function expandController({ client, events, informers }: ControllerContex
         return undefined;
       }
       const storage = claim.spec.resources.requests?.storage ?? '0';
-      // First the volume: cut off here, it is done again.
+      // The volume is written first: if the process ends here, the step is repeated.
       if (compareQuantities(sizeOfVolume(volume), wanted) < 0) {
         const spec = { ...volume.spec, capacity: { ...volume.spec.capacity, storage } };
         const next = client.resource(persistentVolumeResource).update({ ...volume, spec });

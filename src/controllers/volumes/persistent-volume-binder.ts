@@ -1,7 +1,9 @@
 /**
- * Binds claims to volumes and looks after volumes whose claims have gone (upstream: pkg/controller/volume/persistentvolume). Keys:
- * `NAMESPACE/NAME` of a claim, `NAME` of a volume, and classes of which a volume has become free. Both sides of a binding are written one after another, each against the version that
- * was read: what is cut off between them is finished by whoever looks next, and two who want one volume cannot both get it.
+ * Binds claims to volumes and releases volumes whose claims are gone (upstream:
+ * pkg/controller/volume/persistentvolume). Keys: `NAMESPACE/NAME` of a claim, `NAME` of a volume, and classes
+ * of which a volume has become free. Both sides of a binding are written one after another, each against the
+ * version that was read. A binding that was interrupted between the two writes is completed by the next
+ * reconcile, and two claims can never both get the same volume.
  */
 import { persistentVolumeResource } from '../../api/core/v1/persistent-volume.ts';
 import { persistentVolumeClaimResource } from '../../api/core/v1/persistent-volume-claim.ts';
@@ -40,14 +42,14 @@ import { WrittenVolumes } from './written-volumes.ts';
 
 const byVolume = 'claims by volume';
 const pendingByClass = 'pending claims by class';
-/** Claims that name no class, not even none: the default class may come later. */
+/** Index value of claims without a class (not even the empty one); the default class may be set later. */
 const unclassed = ' ';
 
-/** Keys of classes whose claims may get volumes; no name begins so. */
+/** Prefix of keys of classes with free volumes; no object name begins with it. */
 const classPrefix = 'class ';
 const classKey = (name: string) => `${classPrefix}${name}`;
 
-/** Milliseconds after a write that came too late: the cache knows more by then. */
+/** Milliseconds until the retry after a conflict; the cache is newer by then. */
 const afterConflict = 100;
 
 export function persistentVolumeBinder({
@@ -84,8 +86,8 @@ export function persistentVolumeBinder({
   };
 
   /**
-   * Wakes claims that might get a volume of the class: no more than there are volumes, each with one in mind, so that many that
-   * come at once are not looked at by all who wait.
+   * Enqueues claims that might get a volume of the class: at most as many claims as volumes, each matched
+   * with one, so that not every waiting claim is reconciled for each of many new volumes.
    */
   async function wake(wanted: string): Promise<void> {
     if (classes.get(wanted)?.volumeBindingMode === 'WaitForFirstConsumer') return;
@@ -98,7 +100,7 @@ export function persistentVolumeBinder({
     );
     const taken = new Set<PersistentVolume>();
     for (const claim of waiting) {
-      // Thousands that fit nowhere are held against thousands that are free.
+      // Thousands of claims that fit nowhere may be compared with thousands of free volumes.
       await nextPiece();
       if (taken.size === free.length) break;
       const fits = fitting(claim);
@@ -126,7 +128,7 @@ export function persistentVolumeBinder({
     await carryOut(classed, step);
   }
 
-  /** A claim that was made before there was a default class is of it as soon as there is one. */
+  /** Returns the claim with the default class, if it was created before there was a default class. */
   async function withDefaultClass(claim: PersistentVolumeClaim): Promise<PersistentVolumeClaim> {
     if (classNameOf(claim) !== undefined || claim.spec.volumeName) return claim;
     const found = defaultStorageClass(classes.list());
@@ -198,7 +200,10 @@ export function persistentVolumeBinder({
     });
   }
 
-  /** How much a bound claim has is not said twice: it changes by growing. */
+  /**
+   * Writes the phase of a claim. The capacity of a bound claim is not overwritten, because it changes by
+   * expansion.
+   */
   async function setClaimPhase(
     claim: PersistentVolumeClaim,
     phase: string,
@@ -236,7 +241,10 @@ export function persistentVolumeBinder({
     }
   }
 
-  /** A cache that lags must not cost anybody his data: that a claim is gone the server itself has to say. */
+  /**
+   * Returns the claim of a volume. Its absence is confirmed by the server, so that a lagging cache never
+   * causes the loss of data.
+   */
   async function claimOf(volume: PersistentVolume): Promise<PersistentVolumeClaim | undefined> {
     const { claimRef } = volume.spec;
     if (!claimRef?.uid) return undefined;
@@ -246,7 +254,7 @@ export function persistentVolumeBinder({
     return found && isForClaim(volume, found) ? found : undefined;
   }
 
-  /** Claims that a volume or a class may be for. */
+  /** Returns the pending claims of a class. */
   const pendingOf = (wanted: string) => claims.byIndex(pendingByClass, wanted).map(objectKey);
 
   return {
@@ -255,7 +263,7 @@ export function persistentVolumeBinder({
       watched(persistentVolumeClaimResource, (claim) => [
         objectKey(claim),
         ...(claim.spec.volumeName ? [claim.spec.volumeName] : []),
-        // It may have been counted among those that wait for a volume.
+        // The claim may have been counted among those that wait for a volume.
         ...(isFullyBound(claim) ? [classKey(className(claim))] : []),
         ...index.ofClaim(objectKey(claim)).map(objectKey),
       ]),

@@ -1,4 +1,4 @@
-/** The index of pods by the claims that they use, as all controllers of volumes declare it. */
+/** Index of pods by the claims that they use, shared by all volume controllers. */
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { claimNamesOf } from '../../api/core/v1/pod-claims.ts';
 import type { ObjectKey } from '../../apimachinery/meta.ts';

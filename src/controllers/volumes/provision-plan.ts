@@ -1,4 +1,4 @@
-/** Which volume is made for a claim, and when one goes again. Pure. */
+/** Plans which volume is created for a claim, and when it is deleted. Pure. */
 
 import {
   folderOfShare,
@@ -27,15 +27,15 @@ import { choreNode, nextNode } from './chore-node.ts';
 export type ProvisionStep =
   | { readonly kind: 'none' }
   | { readonly kind: 'create'; readonly volume: Draft<PersistentVolume> }
-  /** The scheduler is to choose another node. */
+  /** The scheduler must choose another node. */
   | { readonly kind: 'chooseAgain'; readonly why: string }
   | { readonly kind: 'fail'; readonly why: string };
 
 export interface ProvisionWorld {
   readonly storageClass: StorageClass | undefined;
-  /** A volume that is there might do. */
+  /** True if an existing volume might fit. */
   readonly hasOther: boolean;
-  /** The one that was chosen for the claim, if it is there. */
+  /** Node that was chosen for the claim, if it exists. */
   readonly node: Node | undefined;
 }
 
@@ -47,7 +47,7 @@ export function planProvision(
   if (deletionTimestamp || claim.spec.volumeName || !storageClass) return { kind: 'none' };
   const { provisioner } = storageClass;
   const fault = provisionFault(claim, provisioner);
-  // Nobody will ask for it where the scheduler sees that, too.
+  // The claim does not reach a provisioner if the scheduler detects the fault too.
   if (fault !== undefined) return hasOther ? { kind: 'none' } : { kind: 'fail', why: fault };
   if (!isOwnProvisioner(provisioner) || annotations[storageProvisioner] !== provisioner)
     return { kind: 'none' };
@@ -115,8 +115,8 @@ function planFolder(
 }
 
 /**
- * A folder of the share, which the agents make and remove; of a share that may only be read all of it, which claims of the class then
- * have together.
+ * Plans a volume on a share: a folder that the kubelets create and remove. For a read-only share the volume
+ * is the whole share, which all claims of the class use together.
  */
 function planShare(claim: PersistentVolumeClaim, storageClass: StorageClass): ProvisionStep {
   const { server = '', path = '', readOnly } = storageClass.parameters ?? {};
@@ -130,15 +130,15 @@ function planShare(claim: PersistentVolumeClaim, storageClass: StorageClass): Pr
 export type RemovalStep =
   | { readonly kind: 'none' }
   | { readonly kind: 'delete' }
-  /** Nothing keeps the object any more. */
+  /** Nothing blocks the deletion of the object any more. */
   | { readonly kind: 'lift' }
-  /** The agent of that node is to remove the folder. */
+  /** The kubelet of that node must remove the folder. */
   | { readonly kind: 'assign'; readonly node: string }
-  /** Nobody can remove it now. */
+  /** No node can remove the folder now. */
   | { readonly kind: 'stuck'; readonly why: string };
 
 export interface RemovalWorld {
-  /** The node that the volume names is there. */
+  /** True if the node that the volume names exists. */
   readonly hasNode: boolean;
   readonly nodes: readonly Node[];
 }
@@ -151,7 +151,7 @@ export function planRemoval(volume: PersistentVolume, { hasNode, nodes }: Remova
   if (!metadata.deletionTimestamp) return { kind: isDone && deletes ? 'delete' : 'none' };
   if (!metadata.finalizers?.includes(folderFinalizer) || status?.phase === 'Bound') return { kind: 'none' };
   if (!deletes || status?.reason === removedReason) return { kind: 'lift' };
-  // The disk of a node goes with it; a share does not.
+  // The disk of a node is gone with the node; a share is not.
   return folderOfShare(volume) ? planFolderOfShare(volume, nodes) : { kind: hasNode ? 'none' : 'lift' };
 }
 

@@ -1,4 +1,7 @@
-/** A volume that is deleted stays while it is bound (upstream: pkg/controller/volume/pvprotection). Keys are volumes. */
+/**
+ * Keeps a terminating volume while it is bound (upstream: pkg/controller/volume/pvprotection). Keys are
+ * volumes.
+ */
 import { persistentVolumeResource } from '../../api/core/v1/persistent-volume.ts';
 import { volumeProtection, withFinalizer, withoutFinalizer } from '../../api/core/v1/volume-binding.ts';
 import { isTerminating, objectKey } from '../../apimachinery/meta.ts';

@@ -1,4 +1,7 @@
-/** A claim that is deleted stays until no pod uses it any more (upstream: pkg/controller/volume/pvcprotection). Keys are claims. */
+/**
+ * Keeps a terminating claim until no pod uses it any more (upstream: pkg/controller/volume/pvcprotection).
+ * Keys are claims.
+ */
 import { persistentVolumeClaimResource } from '../../api/core/v1/persistent-volume-claim.ts';
 import { type Pod, podResource } from '../../api/core/v1/pod.ts';
 import { claimNameOf, isOwnClaim } from '../../api/core/v1/pod-claims.ts';
@@ -23,7 +26,10 @@ export function pvcProtectionController({ client, informers }: ControllerContext
   podInformer.addIndex(podsByClaim, claimKeysOf);
   const live = new LiveClaimUsers(client);
 
-  /** What the cache does not know the server is asked: a pod may have got its node a moment ago. */
+  /**
+   * Returns true if a pod uses the claim. If the cache shows none, the pods are listed from the server: a pod
+   * may just have been bound to a node.
+   */
   async function isUsed(claim: PersistentVolumeClaim): Promise<boolean> {
     if (pods.byIndex(podsByClaim, objectKey(claim)).some((pod) => uses(pod, claim))) return true;
     const users = await live.of(claim.metadata.namespace ?? '');
@@ -32,7 +38,7 @@ export function pvcProtectionController({ client, informers }: ControllerContext
 
   return {
     name: 'pvc-protection',
-    // They share what the server is asked for.
+    // Number of workers; they share the lists from the server.
     workers: 32,
     watches: [
       watched(persistentVolumeClaimResource, (claim) => [objectKey(claim)]),
@@ -45,7 +51,7 @@ export function pvcProtectionController({ client, informers }: ControllerContext
       const write = (next: PersistentVolumeClaim) =>
         ifPresent(tolerate(client.resource(persistentVolumeClaimResource).update(next), isConflict));
       if (!isTerminating(claim)) {
-        // Admission gives it to every claim; one that lacks it is older.
+        // Admission adds the finalizer to every claim; a claim without it is older.
         if (!isProtected) await write(withFinalizer(claim, claimProtection));
       } else if (isProtected && !(await isUsed(claim))) await write(withoutFinalizer(claim, claimProtection));
       return undefined;
@@ -53,7 +59,10 @@ export function pvcProtectionController({ client, informers }: ControllerContext
   };
 }
 
-/** A pod without a node cannot start with a claim that is being deleted, so it does not count. */
+/**
+ * Returns true if the pod uses the claim. A pod without a node does not count, because it cannot start with a
+ * terminating claim.
+ */
 function uses(pod: Pod, claim: PersistentVolumeClaim): boolean {
   if (!pod.spec.nodeName || pod.metadata.namespace !== claim.metadata.namespace) return false;
   return (pod.spec.volumes ?? []).some(
@@ -63,6 +72,9 @@ function uses(pod: Pod, claim: PersistentVolumeClaim): boolean {
   );
 }
 
-/** Its node is done with it, or is not asked: it may be that its claim has to go first. */
+/**
+ * Returns true if the kubelet has finished with the pod, or is not involved; the pod's claim may have to be
+ * deleted before the pod.
+ */
 const isShutDown = ({ metadata }: Pod) =>
   metadata.deletionTimestamp !== undefined && metadata.deletionGracePeriodSeconds === 0;

@@ -1,4 +1,4 @@
-/** What becomes of a volume that others are to have next (upstream: recycleVolumeOperation). Pure. */
+/** Plans the recycling of a volume for later claims (upstream: recycleVolumeOperation). Pure. */
 import type { Node } from '../../api/core/v1/node.ts';
 import type { PersistentVolume } from '../../api/core/v1/types.gen.ts';
 import { emptiedReason, stuckReason } from '../../api/core/v1/volume-chores.ts';
@@ -8,17 +8,17 @@ import { unbound } from './volume-plan.ts';
 
 export type RecycleStep =
   | { readonly kind: 'none' }
-  /** Somebody may still write into it. */
+  /** A pod may still write to the volume. */
   | { readonly kind: 'wait'; readonly message: string }
-  /** The agent of that node is to empty it. */
+  /** The kubelet of that node must empty the volume. */
   | { readonly kind: 'assign'; readonly node: string }
   | { readonly kind: 'fail'; readonly message: string }
-  /** It is empty, and free. */
+  /** The volume is empty and available. */
   | { readonly kind: 'free'; readonly volume: PersistentVolume };
 
 export interface RecycleWorld {
   readonly nodes: readonly Node[];
-  /** `NAMESPACE/NAME` of pods that have it by its claim, though that is gone. */
+  /** `NAMESPACE/NAME` of pods that use the volume through its deleted claim. */
   readonly users: readonly string[];
 }
 
@@ -41,7 +41,7 @@ export function planRecycle(volume: PersistentVolume, { nodes, users }: RecycleW
 
 const failure = (why: string) => `Recycle failed: ${why}`;
 
-/** Said once. */
+/** Returns the failure, or no step if it has been reported already. */
 function failed({ status }: PersistentVolume, why: string): RecycleStep {
   const message = failure(why);
   return status?.phase === 'Failed' && status.message === message

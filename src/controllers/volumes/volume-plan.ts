@@ -1,4 +1,4 @@
-/** What becomes of a volume next (upstream: pkg/controller/volume/persistentvolume syncVolume). Pure. */
+/** Plans the next step for a volume (upstream: pkg/controller/volume/persistentvolume syncVolume). Pure. */
 import type { PersistentVolume, PersistentVolumeClaim } from '../../api/core/v1/types.gen.ts';
 import { boundByController, provisionedBy, volumeModeOf } from '../../api/core/v1/volume-binding.ts';
 import { canBeEmptied, isBeingEmptied } from '../../api/core/v1/volume-recycling.ts';
@@ -7,14 +7,16 @@ import type { Told } from './claim-plan.ts';
 export type VolumeStep =
   | { readonly kind: 'none' }
   | { readonly kind: 'phase'; readonly phase: string; readonly message?: string; readonly told?: Told }
-  /** The claim is another volume's: this one is free again. */
+  /** The claim is bound to another volume; this volume is available again. */
   | { readonly kind: 'unbind'; readonly volume: PersistentVolume }
   | { readonly kind: 'tell'; readonly told: Told; readonly toldClaim: Told };
 
-/** `claim`: the one that the volume is for; undefined when there is none with that uid. */
+/**
+ * Returns the step. `claim` is the claim of the volume's claimRef; undefined if there is none with that uid.
+ */
 export function planVolume(volume: PersistentVolume, claim: PersistentVolumeClaim | undefined): VolumeStep {
   const { claimRef } = volume.spec;
-  // What is in it goes at any moment.
+  // The volume's data may be deleted at any moment.
   if (isBeingEmptied(volume)) return { kind: 'none' };
   if (!claimRef?.uid) return phase(volume, 'Available');
   if (!claim) return planReleased(volume);
@@ -28,7 +30,7 @@ export function planVolume(volume: PersistentVolume, claim: PersistentVolumeClai
 const phase = ({ status }: PersistentVolume, wanted: string): VolumeStep =>
   status?.phase === wanted && !status.message ? { kind: 'none' } : { kind: 'phase', phase: wanted };
 
-/** The other half of the binding is written by who looks after the claim. */
+/** Plans the step of a half-finished binding. Its other half is written when the claim is reconciled. */
 function planUnfinished(volume: PersistentVolume, claim: PersistentVolumeClaim): VolumeStep {
   if (volumeModeOf(volume) === volumeModeOf(claim)) return { kind: 'none' };
   const why = 'due to incompatible volumeMode.';
@@ -41,7 +43,10 @@ function planUnfinished(volume: PersistentVolume, claim: PersistentVolumeClaim):
   };
 }
 
-/** Free for the same claim where a person has reserved it, for any other where this controller bound it. */
+/**
+ * Returns the unbound volume: reserved for the same claim if a user reserved it, available to all if this
+ * controller bound it.
+ */
 export function unbound(volume: PersistentVolume): PersistentVolume {
   const { metadata, spec } = volume;
   const { [boundByController]: byController, ...annotations } = metadata.annotations ?? {};
@@ -52,7 +57,7 @@ export function unbound(volume: PersistentVolume): PersistentVolume {
     : { ...volume, metadata: { ...metadata, annotations }, spec: others };
 }
 
-/** A failure stays to be seen. */
+/** Plans the step of a released volume. A failure is kept, so that it remains visible. */
 function planReleased(volume: PersistentVolume): VolumeStep {
   const { metadata, spec, status } = volume;
   const known = status?.phase === 'Released' || status?.phase === 'Failed';
@@ -63,7 +68,7 @@ function planReleased(volume: PersistentVolume): VolumeStep {
     ...{ kind: 'phase', phase: 'Failed', message },
     told: { type: 'Warning', reason, message },
   });
-  // Who made it takes it away.
+  // The provisioner of the volume deletes it.
   if (policy === 'Delete' && metadata.annotations?.[provisionedBy] === undefined)
     return fail(
       'VolumeFailedDelete',

@@ -1,7 +1,8 @@
 /**
- * Makes volumes for claims of this server's own provisioners, as upstream's are made by programs beside it, and sees to it that they
- * go again. The folder of a local volume is made and removed by the agent of its node, which reads the volume and says on it that the
- * folder is gone. Keys: `NAMESPACE/NAME` of a claim, `NAME` of a volume.
+ * Creates volumes for claims of this server's own provisioners, as external provisioners do upstream, and
+ * deletes them. The folder of a local volume is created and removed by the kubelet of its node, which watches
+ * the volume and reports on it that the folder is gone. Keys: `NAMESPACE/NAME` of a claim, `NAME` of a
+ * volume.
  */
 import { folderOfShare } from '../../api/core/v1/local-volumes.ts';
 import { nodeResource } from '../../api/core/v1/node.ts';
@@ -113,7 +114,8 @@ export function volumeProvisioner({
         await resource.update(withoutFinalizer(volume, folderFinalizer));
         return;
       case 'assign': {
-        // How it went with another is over first: cut off here, that one is asked again.
+        // The outcome of another node is removed first: if the process ends here, that node is assigned
+        // again.
         const next = withoutOutcome(volume);
         await resource.update(assigned(next ? await resource.updateStatus(next) : volume, step.node));
         return;
@@ -126,14 +128,14 @@ export function volumeProvisioner({
       }
       case 'delete': {
         const { uid, resourceVersion, name } = volume.metadata;
-        // Somebody may have decided otherwise a moment ago.
+        // The volume may have been changed in the meantime.
         const preconditions = { uid, resourceVersion };
         await resource.delete(name, undefined, { preconditions });
       }
     }
   }
 
-  /** A node that this cache does not know may be new. */
+  /** Returns true if the volume's node exists. A node that the cache does not show may be new. */
   async function hasNode(volume: PersistentVolume): Promise<boolean> {
     const name = nodeOf(volume);
     if (name === undefined) return false;
@@ -151,7 +153,7 @@ export function volumeProvisioner({
       watched(storageClassResource, ({ metadata }) => claims.byIndex(byClass, metadata.name).map(objectKey)),
       watched(nodeResource, ({ metadata }) => [
         ...claims.byIndex(byNode, metadata.name).map(objectKey),
-        // Only when it goes: a heartbeat changes nothing for its volumes.
+        // Nodes matter only when they are deleted; a heartbeat does not affect the node's volumes.
         ...(nodes.get(metadata.name) ? [] : volumes.byIndex(volumesByNode, metadata.name).map(objectKey)),
         ...volumes.byIndex(foldersToRemove, '').map(objectKey),
       ]),

@@ -1,6 +1,6 @@
 /**
- * Sees to it that volumes of reclaim policy Recycle are emptied when their claims have gone, and free again afterwards (upstream does
- * it by pods). Keys are volumes.
+ * Recycles volumes with reclaim policy Recycle: has them emptied after their claims are deleted, and makes
+ * them available again (upstream uses pods for this). Keys are volumes.
  */
 import { type Node, nodeResource } from '../../api/core/v1/node.ts';
 import { persistentVolumeResource } from '../../api/core/v1/persistent-volume.ts';
@@ -37,7 +37,10 @@ export function volumeRecycler({ client, events, informers, log }: ControllerCon
   podInformer.addIndex(podsByClaim, claimKeysOf);
   const resource = client.resource(persistentVolumeResource);
 
-  /** None where the name of its claim is another claim's by now: the pods are of that. */
+  /**
+   * Returns the pods that use the volume. Returns none if a new claim has the name, because the pods belong
+   * to that claim.
+   */
   function usersOf(volume: PersistentVolume): readonly string[] {
     const key = claimKeyOf(volume) ?? '';
     if (claims.get(key)) return [];
@@ -55,7 +58,8 @@ export function volumeRecycler({ client, events, informers, log }: ControllerCon
       case 'wait':
         return events.event(volume, 'Normal', 'VolumeFailedRecycle', step.message);
       case 'assign':
-        // How it went with another is over first: cut off here, that one is asked again.
+        // The outcome of another node is removed first: if the process ends here, that node is assigned
+        // again.
         await resource.update(assigned(await cleared(volume), step.node));
         return;
       case 'fail': {

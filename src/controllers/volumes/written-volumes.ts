@@ -1,15 +1,15 @@
 /**
- * Volumes as this process wrote them, until the cache shows that: who looks for a volume meanwhile must not choose one that is given
- * away. What another process writes shows as a conflict.
+ * Holds volumes as this process last wrote them, until the cache shows the write, so that no volume is chosen
+ * that is already taken. Writes of other processes are detected as conflicts.
  */
 import type { PersistentVolume } from '../../api/core/v1/types.gen.ts';
 
 export class WrittenVolumes {
   readonly #written = new Map<string, PersistentVolume>();
-  /** Names of those that are being written. */
+  /** Names of volumes that are being written. */
   readonly #held = new Set<string>();
 
-  /** The newer of what is known; undefined while it is being written. */
+  /** Returns the newer version of a volume, or undefined while it is being written. */
   latest(cached: PersistentVolume): PersistentVolume | undefined {
     const { name, uid, resourceVersion } = cached.metadata;
     if (this.#held.has(name)) return undefined;
@@ -22,7 +22,10 @@ export class WrittenVolumes {
     return cached;
   }
 
-  /** Does `write`, which resolves to the volume as it is then; nobody else is given the volume meanwhile. */
+  /**
+   * Runs `write`, which resolves to the written volume. The volume is not available to others in the
+   * meantime.
+   */
   async hold(name: string, write: () => Promise<PersistentVolume>): Promise<PersistentVolume> {
     this.#held.add(name);
     try {
@@ -34,7 +37,7 @@ export class WrittenVolumes {
     }
   }
 
-  /** It is there no more. */
+  /** Forgets a deleted volume. */
   forget(name: string): void {
     this.#written.delete(name);
   }

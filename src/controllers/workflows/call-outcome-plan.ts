@@ -1,23 +1,23 @@
-/** What a task has come to that is the call of a function. Pure. */
+/** Converts the outcome of a function call to the outcome of its task. Pure. */
 import type { CallOutcome } from '../../base/placed-calls.ts';
 import type { Json } from '../../states-language/json.ts';
 import type { RunEvent } from '../../states-language/run/advance.ts';
 
 type Answered = Extract<CallOutcome, { type: 'answered' }>;
 
-/** Characters of an answer that is no JSON and becomes the cause of an error. */
+/** Maximum characters of an answer that is not JSON and becomes the cause of an error. */
 const mostCause = 4096;
 
-/** What the errors of calls are called that are not the function's own. */
+/** Names of call errors that are not errors of the function itself. */
 export const callErrors = {
   lost: 'Function.Lost',
   notFound: 'Function.NotFound',
   unavailable: 'Function.Unavailable',
-  /** It answered with a status that means no success, and did not say what went wrong. */
+  /** The function answered with a status other than success, without an error of its own. */
   status: 'Function.Status',
 } as const;
 
-/** Undefined for an outcome after which the task goes on. */
+/** Returns the event, or undefined for an outcome after which the task continues. */
 export function eventOf(id: string, outcome: CallOutcome): RunEvent | undefined {
   switch (outcome.type) {
     case 'answered':
@@ -48,7 +48,7 @@ function answered(id: string, { status, error, isJson, body }: Answered): RunEve
   return { type: 'TaskSucceeded', id, output: outputOf(text, isJson) };
 }
 
-/** JSON, or else the text as it is. */
+/** Returns the parsed JSON, or the text as it is. */
 function outputOf(text: string, isJson: boolean): Json {
   if (text === '') return null;
   if (!isJson) return text;
@@ -59,13 +59,13 @@ function outputOf(text: string, isJson: boolean): Json {
   }
 }
 
-/** Runtimes answer {"error": "TYPE: MESSAGE"}. */
+/** Returns the message of an error. Runtimes answer {"error": "TYPE: MESSAGE"}. */
 function messageOf(text: string, error: string): string {
   let message: unknown;
   try {
     message = (JSON.parse(text) as { error?: unknown } | null)?.error;
   } catch {
-    // It is told as it came.
+    // The text is not JSON and is used as it is.
   }
   const told = typeof message === 'string' ? message : text;
   return (told.startsWith(`${error}: `) ? told.slice(error.length + 2) : told).slice(0, mostCause);

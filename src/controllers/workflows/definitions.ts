@@ -1,4 +1,7 @@
-/** The definitions with which runs begin: each a ControllerRevision of its Workflow, named by its content. */
+/**
+ * Keeps the definitions with which runs begin: each is a ControllerRevision of its Workflow, named by its
+ * content.
+ */
 import { createHash } from 'node:crypto';
 import {
   type ControllerRevision,
@@ -12,10 +15,10 @@ import type { Lister } from '../../client/informer.ts';
 import { controllerReference } from '../../controller-runtime/claim.ts';
 import type { Definition } from '../../states-language/definition/types.ts';
 
-/** Names of them by workflow, so that they are found again. */
+/** Label of the revisions with the name of the workflow, by which they are selected. */
 export const revisionLabel = 'minik8s.io/workflow';
 
-/** Changes with the content of the definition and with nothing else. */
+/** Returns the name of the revision, which depends only on the content of the definition. */
 export function revisionName({ metadata, spec }: Workflow): string {
   const hash = createHash('sha256')
     .update(String(identityOf(spec.definition)))
@@ -28,7 +31,10 @@ export interface NamedDefinition {
   readonly definition: Definition;
 }
 
-/** Makes the revision of what the workflow says now, where there is none. Throws where its name is taken by another content. */
+/**
+ * Creates the revision of the workflow's current definition if it does not exist. Throws if its name is taken
+ * by another content.
+ */
 export async function keepDefinition(
   client: Client,
   revisions: Lister<ControllerRevision>,

@@ -1,7 +1,7 @@
 /**
- * Calls of functions that tasks of runs are. Each is placed at an instance, the instance is written into the status of the run,
- * and only then the call is sent. Nothing is known here after a restart but what the statuses say: those calls are sent again to
- * the same instances, which make each once.
+ * Function calls of the tasks of runs. Each call is placed at an instance, the instance is written to the
+ * status of the run, and only then the call is sent. After a restart only the statuses remain: their calls
+ * are sent again to the same instances, which execute each call once.
  */
 
 import { StatusError } from '../../apimachinery/status-error.ts';
@@ -20,36 +20,38 @@ export type Task = Extract<Command, { type: 'startTask' }>;
 export const tasksOf = (commands: readonly Command[]): Task[] =>
   commands.flatMap((one) => (one.type === 'startTask' ? [one] : []));
 
-/** The ids of the tasks that a state waits for. */
+/** Returns the ids of the tasks for which a state waits. */
 export const waitedOf = (state: RunState): ReadonlySet<string> =>
   new Set(tasksOf(pending(state)).map(({ id }) => id));
 
 export interface FunctionTasksOptions {
   readonly calls: PlacedCalls | undefined;
   readonly clock: Clock;
-  /** The run of this uid has something to write down or to go on with. */
+  /** Called when the run with this uid has something to store or can continue. */
   readonly wake: (run: string) => void;
-  /** Something keeps a task of the run waiting. */
+  /** Called when a task of the run has to wait. */
   readonly tell: (run: string, message: string) => void;
 }
 
-/** Calls under way at a time, of all runs; others wait for their turn. No namespace has all of them. */
+/**
+ * Maximum number of concurrent calls of all runs; others wait for their turn. A single namespace gets fewer.
+ */
 const mostCalls = 500;
-/** Milliseconds. */
+/** Pauses between attempts, in milliseconds. */
 const firstPause = 100;
 const longestPause = 10_000;
-/** Longer than any instance has lived. */
+/** Age in milliseconds that exceeds the age of any instance. */
 const longestAge = 100 * 365 * 24 * 3_600_000;
-/** For so long a call waits for a function that has no instance, or cannot be built. */
+/** Milliseconds that a call waits for a function that has no instance or cannot be built. */
 const patienceMs = 5 * 60_000;
 
 type Phase = 'waiting' | 'placed' | 'sent' | 'ended';
 
 interface Underway {
   readonly run: string;
-  /** Of the run. */
+  /** Namespace of the run. */
   readonly home: string;
-  /** Of the function. */
+  /** Namespace of the function. */
   readonly namespace: string;
   readonly task: Task;
   readonly abort: AbortController;
@@ -57,7 +59,7 @@ interface Underway {
   phase: Phase;
   place?: Place | undefined;
   mark?: CallMark | undefined;
-  /** Of the monotonic clock, when it was marked by this process. */
+  /** Time of the monotonic clock at which this process marked the call. */
   marked?: number;
   event?: RunEvent;
   holdsSlot: boolean;
@@ -74,18 +76,18 @@ export class FunctionTasks {
     this.#options = options;
   }
 
-  /** What has come of the task; undefined while it is under way. */
+  /** Returns the outcome of the task, or undefined while it is running. */
   eventOf(run: string, id: string): RunEvent | undefined {
     return this.#find(run, id)?.event;
   }
 
-  /** Calls that have a place: they are sent once this is stored. */
+  /** Returns the marks of placed calls, which are sent once the marks are stored. */
   marksOf(run: string): readonly CallMark[] {
     const own = [...(this.#byRun.get(run)?.values() ?? [])];
     return own.flatMap(({ phase, mark }) => (phase === 'placed' && mark ? [mark] : []));
   }
 
-  /** For a task that is about to be written down: takes a place where there is one at once. */
+  /** Places a task that is about to be stored, if an instance is available at once. */
   async placeAtOnce(run: string, namespace: string, task: Task): Promise<void> {
     const { calls } = this.#options;
     if (this.#find(run, task.id) || !calls || !this.#slots.isFree(namespace)) return;
@@ -96,7 +98,7 @@ export class FunctionTasks {
     await this.#place(one);
   }
 
-  /** The task is stored; `mark` when it may have been sent. */
+  /** Starts the task, which is stored. `mark` is set if its call may have been sent. */
   ensure(run: string, namespace: string, task: Task, mark: CallMark | undefined): void {
     const known = this.#find(run, task.id);
     if (known?.phase === 'placed') {
@@ -110,7 +112,7 @@ export class FunctionTasks {
     this.#queue(one);
   }
 
-  /** What has come of a task that is no call, or is not called. */
+  /** Records the outcome of a task that is not a call, or whose call is not made. */
   settle(run: string, namespace: string, task: Task, event: RunEvent): void {
     this.forget(run, task.id);
     const one = this.#new(run, namespace, task);
@@ -118,7 +120,7 @@ export class FunctionTasks {
     this.#end(one, event);
   }
 
-  /** It is not wanted any more, or what came of it is stored. */
+  /** Forgets a task that was cancelled or whose outcome is stored. */
   forget(run: string, id: string): void {
     const known = this.#find(run, id);
     if (!known) return;
@@ -260,7 +262,10 @@ export class FunctionTasks {
     else this.#later(one, () => this.#send(one));
   }
 
-  /** A time that is still to come is one of another clock: then the call may be of any age. */
+  /**
+   * Returns the age of a call in milliseconds. A time in the future comes from another clock; the call may
+   * then be of any age.
+   */
   #ageOf({ marked }: Underway, mark: CallMark): number {
     const { clock } = this.#options;
     if (marked !== undefined) return clock.monotonic() - marked;
@@ -282,7 +287,7 @@ const placedOf = ({ run, namespace, task }: Underway) => ({
   id: `${run}.${task.id}`,
 });
 
-/** Whether it can be called at all is found out when it is called. */
+/** Returns true if an instance has room. Errors are ignored here, because the call itself reports them. */
 function hasRoom(calls: PlacedCalls, one: Underway): boolean {
   try {
     return calls.hasRoom(placedOf(one));

@@ -1,13 +1,18 @@
-/** Entries of the history of a run as the API shows them, and which of them the status has no more room for. Pure. */
+/**
+ * Converts the history of a run to API entries, and decides which of them are moved out of the status. Pure.
+ */
 import { entriesOfChunk, type WorkflowHistoryEntry } from '../../api/minik8s/v1/workflow-history-entry.ts';
 import type { HistoryEntry } from '../../states-language/run/turn.ts';
 
-/** Characters of JSON that an entry repeats, and those of all entries of one status together. */
+/**
+ * Maximum characters of JSON that one entry repeats, that all entries of a status repeat, and minimum of an
+ * entry.
+ */
 const mostOfEntry = 4096;
 const mostOfAll = 128 * 1024;
 const leastOfEntry = 256;
 
-/** `before` are those that the status has already. */
+/** Returns the entries. `before` are the entries that the status already has. */
 export function entriesOf(
   history: readonly HistoryEntry[],
   before: readonly WorkflowHistoryEntry[],
@@ -32,14 +37,17 @@ export function entriesOf(
 
 const textOf = ({ input = '', output = '' }: WorkflowHistoryEntry) => input.length + output.length;
 
-/** Never between the two halves of a character. */
+/** Cuts a text, never between the two halves of a surrogate pair. */
 function cut(text: string, most: number): string {
   if (text.length <= most) return text;
   const end = /[\ud800-\udbff]/.test(text[most - 1] ?? '') ? most - 1 : most;
   return `${text.slice(0, end)}…`;
 }
 
-/** What goes into WorkflowHistory objects: of a run that goes on as soon as there is enough for one. */
+/**
+ * Returns the entries to move to WorkflowHistory objects: a chunk as soon as it is full. A run that has ended
+ * keeps its last entry.
+ */
 export function chunksOf(
   stored: readonly WorkflowHistoryEntry[],
   hasEnded: boolean,

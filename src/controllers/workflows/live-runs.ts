@@ -1,4 +1,4 @@
-/** The newest that this process knows of each run: what it has written may be ahead of the cache. */
+/** Newest known version of each run: the writes of this process may be ahead of the cache. */
 import type { WorkflowRun } from '../../api/minik8s/v1/workflow-run.ts';
 import type { ObjectKey } from '../../apimachinery/meta.ts';
 import type { Lister } from '../../client/informer.ts';
@@ -7,21 +7,24 @@ import { stateOf } from './run-status-plan.ts';
 
 interface Live {
   readonly run: WorkflowRun;
-  /** What its status says, read; undefined when it was not read yet. */
+  /** Parsed state of the status; undefined if it was not parsed yet. */
   readonly state: RunState | undefined;
 }
 
 export class LiveRuns {
   readonly #cached: Pick<Lister<WorkflowRun>, 'get'>;
   readonly #live = new Map<ObjectKey, Live>();
-  /** Keys by uid, of the runs that have calls. */
+  /** Keys by uid, for runs that have calls. */
   readonly #keys = new Map<string, ObjectKey>();
 
   constructor(cached: Pick<Lister<WorkflowRun>, 'get'>) {
     this.#cached = cached;
   }
 
-  /** The run of that name, and the uid of one that had the name before and is gone: the caller forgets it. */
+  /**
+   * Returns the run of that name, and the uid of a deleted run that had the name before, which the caller
+   * must forget.
+   */
   newest(key: ObjectKey): { readonly run?: WorkflowRun | undefined; readonly gone?: string | undefined } {
     const run = this.#cached.get(key);
     const live = this.#live.get(key)?.run;
@@ -31,7 +34,7 @@ export class LiveRuns {
     return { run: isAhead ? live : run };
   }
 
-  /** The state of a run: as it was written, or read from its status. */
+  /** Returns the state of a run: as it was written, or parsed from its status. */
   stateOf(key: ObjectKey, run: WorkflowRun): RunState | undefined {
     const live = this.#live.get(key);
     const isSame = live?.run.metadata.resourceVersion === run.metadata.resourceVersion;
@@ -42,7 +45,7 @@ export class LiveRuns {
     this.#live.set(key, { run, state });
   }
 
-  /** From now on its key is known by its uid. */
+  /** Records the key of a run by its uid. */
   follow(key: ObjectKey, uid: string): void {
     this.#keys.set(uid, key);
   }
@@ -51,7 +54,9 @@ export class LiveRuns {
     return this.#keys.get(uid);
   }
 
-  /** The newest of the run, if its key is known; undefined once another run has its name. */
+  /**
+   * Returns the newest version of the run if its key is known, or undefined once another run has its name.
+   */
   runOf(uid: string): WorkflowRun | undefined {
     const key = this.#keys.get(uid);
     const run = key === undefined ? undefined : this.newest(key).run;

@@ -1,4 +1,4 @@
-/** What the status of a run says, from the state that the States Language has it in, and back. Pure. */
+/** Converts the state of a run in the States Language to its status and back. Pure. */
 import type { WorkflowHistoryEntry } from '../../api/minik8s/v1/workflow-history-entry.ts';
 import { inputOf, type RunPhase, type WorkflowRun } from '../../api/minik8s/v1/workflow-run.ts';
 import { countValues, maxValues } from '../../apimachinery/value-limit.ts';
@@ -10,9 +10,12 @@ import { branchesOf, type Execution, type RunState } from '../../states-language
 export type RunStatus = NonNullable<WorkflowRun['status']>;
 export type CallMark = NonNullable<RunStatus['calls']>[number];
 
-/** Bytes of JSON of a whole run: etcd takes requests of 1.5 MiB. */
+/** Maximum bytes of JSON of a whole run; etcd accepts requests of 1.5 MiB. */
 const mostBytes = 1_300_000;
-/** Values of an output: the API takes bodies of 30,000, with all that is around it. */
+/**
+ * Maximum number of values in an output; the API accepts bodies with 30,000 values, including everything
+ * around it.
+ */
 const mostOutputValues = maxValues - 10_000;
 const mostStates = 20;
 
@@ -22,13 +25,13 @@ export const executionOf = ({ metadata, spec }: WorkflowRun): Execution => ({
   workflow: { id: `${metadata.namespace}/${spec.workflow}`, name: spec.workflow },
 });
 
-/** Undefined for a run that has not begun, or has ended and left nothing behind. */
+/** Returns the state, or undefined for a run that has not begun, or has ended and left no state. */
 export function stateOf(run: WorkflowRun): RunState | undefined {
   const text = run.status?.state;
   return text === undefined ? undefined : { ...JSON.parse(text), input: inputOf(run) };
 }
 
-/** Without the input, which is in the spec. */
+/** Returns the state as text without the input, which is in the spec. */
 const textOf = ({ input: _, ...state }: RunState): string => JSON.stringify(state);
 
 export interface StatusFacts {
@@ -37,7 +40,7 @@ export interface StatusFacts {
   readonly definition: string;
   readonly history: readonly WorkflowHistoryEntry[];
   readonly calls: readonly CallMark[];
-  /** Milliseconds. */
+  /** Current time in milliseconds. */
   readonly now: number;
 }
 
@@ -85,13 +88,13 @@ function endOf({ status, output = null, failure }: RunState): End {
   return { phase: 'Failed', error: 'States.DataLimitExceeded', cause };
 }
 
-/** The innermost states, each once. */
+/** Returns the distinct names of the innermost states. */
 function statesOf(root: NonNullable<RunState['root']>): string[] {
   const names = [...branchesOf(root)].filter(({ branch }) => branch.wait.for !== 'children');
   return [...new Set(names.map(({ branch }) => branch.state))].slice(0, mostStates);
 }
 
-/** Why the run cannot be stored; undefined when it can. */
+/** Returns the reason why the run is too large to be stored, or undefined. */
 export function excessOfRun(run: WorkflowRun, status: RunStatus): string | undefined {
   const bytes = Buffer.byteLength(JSON.stringify({ ...run, status }));
   return bytes > mostBytes ? `the run has ${bytes} bytes of JSON, and may have ${mostBytes}` : undefined;

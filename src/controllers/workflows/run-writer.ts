@@ -1,4 +1,4 @@
-/** How runs of workflows are written: what is known of one, with its history, in an order that a restart may cut anywhere. */
+/** Writes runs of workflows with their history, in an order that a restart may interrupt at any point. */
 import { type Workflow, workflowResource } from '../../api/minik8s/v1/workflow.ts';
 import { workflowHistoryResource } from '../../api/minik8s/v1/workflow-history.ts';
 import { historyName, type WorkflowHistoryEntry } from '../../api/minik8s/v1/workflow-history-entry.ts';
@@ -18,7 +18,7 @@ import { chunksOf } from './history-plan.ts';
 import type { LiveRuns } from './live-runs.ts';
 import { statusOf } from './run-status-plan.ts';
 
-/** What a run has before it is stored. */
+/** State of a run that is to be stored. */
 export interface Next {
   readonly state: RunState;
   readonly definition: string;
@@ -36,7 +36,10 @@ export class RunWriter {
     this.#live = live;
   }
 
-  /** A run goes with its workflow; one that is a task of another run goes with that. */
+  /**
+   * Adds the workflow as the run's owner, so that the run is deleted with it. A run that is a task of another
+   * run in its namespace is owned by that run.
+   */
   async owned(run: WorkflowRun, workflow: Workflow): Promise<WorkflowRun> {
     const { name, namespace = '', uid, resourceVersion, ownerReferences = [] } = run.metadata;
     const isTaskHere = run.spec.parent?.namespace === namespace;
@@ -52,7 +55,7 @@ export class RunWriter {
     return this.#context.client.resource(workflowRunResource).patch(name, namespace, 'merge', body);
   }
 
-  /** That it waits for its workflow. */
+  /** Records that the run waits for its workflow. */
   async waits(run: WorkflowRun, message: string): Promise<void> {
     if (findCondition(run.status?.conditions, 'Started')?.message === message) return;
     const condition = {
@@ -65,7 +68,7 @@ export class RunWriter {
     await this.#write(run, { phase: 'Pending', conditions: [condition] });
   }
 
-  /** The end of one that was stopped before it began. */
+  /** Records the end of a run that was stopped before it began. */
   async abortUnbegun(
     key: ObjectKey,
     run: WorkflowRun,
@@ -84,9 +87,9 @@ export class RunWriter {
   }
 
   /**
-   * Functions of its own namespace are placed first, so that their calls are stored with the state that makes
-   * them. Not those with a stored mark: their calls may have been made at that instance, and after a restart
-   * nothing else tells of it.
+   * Stores a run. Calls of functions of its own namespace are placed first, so that they are stored with the
+   * state that makes them. Calls with a stored mark are not placed again: they may have been made at that
+   * instance, and after a restart only the mark records it.
    */
   async store(key: ObjectKey, run: WorkflowRun, { state, definition, history }: Next): Promise<WorkflowRun> {
     const { uid, namespace = '' } = run.metadata;
@@ -108,7 +111,7 @@ export class RunWriter {
     return written;
   }
 
-  /** The history of a run that has ended goes elsewhere, but for its end. */
+  /** Moves the history of an ended run to other objects, except for its end. */
   async trim(key: ObjectKey, run: WorkflowRun): Promise<WorkflowRun> {
     const history = await this.#moveHistory(run, run.status?.history ?? []);
     const written = await this.#write(run, { ...run.status, history: [...history] });
@@ -116,7 +119,7 @@ export class RunWriter {
     return written;
   }
 
-  /** Only what is stored is moved: what was never stored may come about differently after a restart. */
+  /** Moves only stored history: what was never stored may happen differently after a restart. */
   async #moveHistory(
     run: WorkflowRun,
     history: readonly WorkflowHistoryEntry[],

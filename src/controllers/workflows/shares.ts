@@ -1,28 +1,31 @@
 /**
- * Something scarce that is shared between namespaces: who finds none of it stands in the line of his namespace, and the lines take
- * turns. Expressions of workflows take seconds and calls of functions hours, and whoever may write runs may write thousands: runs of
- * other namespaces must go on meanwhile.
+ * Shares a scarce resource between namespaces: members of a namespace wait in its queue, and the queues take
+ * turns. Expressions of workflows take seconds and calls of functions hours, and a user with write access may
+ * create thousands of runs. Runs of other namespaces must continue in the meantime.
  */
 import { roomFor } from '../../base/fair-share.ts';
 
 export class Shares<T> {
   readonly #all: number;
   #taken = 0;
-  /** By namespace: how much it has. */
+  /** Number of units in use by namespace. */
   readonly #own = new Map<string, number>();
-  /** By namespace: those who found none, in that order. The namespace at the front is next. */
+  /** Waiting members by namespace, in order. The first namespace is next. */
   readonly #lines = new Map<string, Set<T>>();
 
   constructor(all: number) {
     this.#all = all;
   }
 
-  /** Whether one more of the namespace may have some now, and nobody of it waits. Takes nothing. */
+  /** Returns true if the namespace could get a unit now and has no waiting members. Takes nothing. */
   isFree(namespace: string): boolean {
     return !this.#lines.has(namespace) && this.#hasRoom(namespace);
   }
 
-  /** Whether it has some now; `leave` follows then. Who has not is told by a later `leave`, and enters again. */
+  /**
+   * Takes a unit and returns true; the caller must call `leave` later. Otherwise queues the member and
+   * returns false; a later `leave` returns it, and it must enter again.
+   */
   enter(namespace: string, one: T): boolean {
     if (!this.#hasRoom(namespace)) {
       this.#lines.getOrInsertComputed(namespace, () => new Set()).add(one);
@@ -34,7 +37,7 @@ export class Shares<T> {
     return true;
   }
 
-  /** One of the namespace gives back what it had. Whose turn it is now, of those in line. */
+  /** Gives back a unit of the namespace. Returns the waiting member whose turn it is, if any. */
   leave(namespace: string): T | undefined {
     const left = (this.#own.get(namespace) ?? 0) - 1;
     if (left > 0) this.#own.set(namespace, left);
@@ -43,7 +46,7 @@ export class Shares<T> {
     return this.#next();
   }
 
-  /** It waits no more. */
+  /** Removes a member from its queue. */
   forget(namespace: string, one: T): void {
     const line = this.#lines.get(namespace);
     line?.delete(one);

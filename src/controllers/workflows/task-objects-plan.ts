@@ -1,4 +1,4 @@
-/** The objects that tasks of runs are: runs of other workflows, and Jobs. What they are made of, and what has come of them. Pure. */
+/** Objects of tasks: runs of other workflows, and Jobs. Builds them and evaluates their outcome. Pure. */
 import type { CronJob } from '../../api/batch/v1/cron-job.ts';
 import { type Job, jobResource } from '../../api/batch/v1/job.ts';
 import type { Pod } from '../../api/core/v1/pod.ts';
@@ -19,15 +19,15 @@ import { failed } from './call-outcome-plan.ts';
 
 type Task = Extract<Command, { type: 'startTask' }>;
 
-/** Holds an object until what came of it is stored in the run whose task it is. */
+/** Finalizer that keeps an object until its outcome is stored in the run whose task it is. */
 export const taskFinalizer = 'minik8s.io/workflow-task';
 /** Annotations of a Job: NAMESPACE/NAME of the run, its uid, and the id of the task. */
 export const runAnnotation = 'minik8s.io/workflow-run';
 const runUidAnnotation = 'minik8s.io/workflow-run-uid';
 const taskAnnotation = 'minik8s.io/workflow-task';
-/** The variable in which the containers of a Job find the input. */
+/** Environment variable that passes the input to the containers of a Job. */
 const inputVariable = 'TASK_INPUT';
-/** Bytes of one variable that Linux gives to a program, less what is around it. */
+/** Maximum bytes of the input: the limit of Linux for one variable, with a reserve for its name. */
 const mostInput = 128 * 1024 - 100;
 
 export const taskErrors = {
@@ -43,12 +43,12 @@ export const taskErrors = {
 export interface TaskOf {
   readonly run: WorkflowRun;
   readonly task: Task;
-  /** The same for the same task, and no other's. */
+  /** Name that is unique to the task and always the same for it. */
   readonly name: string;
   readonly namespace: string;
 }
 
-/** An owner has to be in the same namespace. */
+/** Returns the owners. An owner must be in the same namespace. */
 function ownersOf({ run, namespace }: TaskOf): OwnerReference[] {
   const { name, uid, namespace: home } = run.metadata;
   if (namespace !== home) return [];
@@ -65,7 +65,7 @@ function ownersOf({ run, namespace }: TaskOf): OwnerReference[] {
   ];
 }
 
-/** Undefined when there are too many runs above it. */
+/** Returns the child run, or undefined if it would be nested too deeply. */
 export function childRunOf(of: TaskOf): Draft<WorkflowRun> | undefined {
   const { run, task, name, namespace } = of;
   const depth = (run.spec.parent?.depth ?? 0) + 1;
@@ -92,7 +92,7 @@ export function childRunOf(of: TaskOf): Draft<WorkflowRun> | undefined {
 export const isChildOf = ({ spec: { parent } }: WorkflowRun, { run, task }: TaskOf): boolean =>
   parent?.uid === run.metadata.uid && parent.task === task.id;
 
-/** Undefined while it goes on. */
+/** Returns the outcome of the child, or undefined while it is running. */
 export function eventOfChild(id: string, child: WorkflowRun): RunEvent | undefined {
   if (!hasEnded(child)) return undefined;
   const { phase, output = null, error, cause = '' } = child.status ?? {};
@@ -101,13 +101,16 @@ export function eventOfChild(id: string, child: WorkflowRun): RunEvent | undefin
   return failed(id, error || otherwise, cause || `the run ${child.metadata.name} ended as ${phase}`);
 }
 
-/** As `kubectl create job --from=cronjob/NAME`, with the input in a variable; undefined for an input that is too large for one. */
+/**
+ * Returns the Job that `kubectl create job --from=cronjob/NAME` would create, with the input in a variable.
+ * Returns undefined if the input is too large for a variable.
+ */
 export function jobOf(of: TaskOf, cronJob: CronJob): Draft<Job> | undefined {
   const { run, task, name, namespace } = of;
   const value = JSON.stringify(task.input);
   if (Buffer.byteLength(value) > mostInput) return undefined;
   const { metadata, spec } = deepCopy(cronJob.spec.jobTemplate);
-  // Only the cluster says what has led to a Job, and a template is whoever's.
+  // The annotation may only be set by the cluster, while a template may come from any user.
   const { [chainAnnotation]: _, ...annotations } = metadata?.annotations ?? {};
   for (const container of spec.template.spec?.containers ?? []) {
     const others = (container.env ?? []).filter((one) => one.name !== inputVariable);
@@ -148,7 +151,7 @@ export const isJobOf = (job: Job, { run, task }: TaskOf): boolean => {
 
 export type JobEnd = { readonly succeeded: true } | { readonly succeeded: false; readonly why: string };
 
-/** Undefined while it goes on. A Job that somebody deletes has failed. */
+/** Returns the end of the Job, or undefined while it is running. A deleted Job has failed. */
 export function endOfJob({ metadata, status }: Job): JobEnd | undefined {
   const held = (type: string) =>
     status?.conditions?.find((one) => one.type === type && one.status === 'True');
@@ -158,7 +161,10 @@ export function endOfJob({ metadata, status }: Job): JobEnd | undefined {
   return metadata.deletionTimestamp ? { succeeded: false, why: 'Deleted: the Job was deleted' } : undefined;
 }
 
-/** The termination message of its pod that succeeded, JSON or else a text; null without one. `pods` are all with its label, which anybody may set. */
+/**
+ * Returns the termination message of the Job's successful pod, as JSON or as text; null if there is none.
+ * `pods` are all pods with the Job's label, which any user may set.
+ */
 export function outputOfJob({ metadata: { uid } }: Job, pods: readonly Pod[]): Json {
   const statuses = pods
     .filter((pod) => controllerOf(pod)?.uid === uid && pod.status?.phase === 'Succeeded')

@@ -1,6 +1,6 @@
 /**
- * Tasks that are objects: runs of other workflows, and Jobs. Each has a name that follows from its task, so it is made once; and a
- * finalizer, so what came of it is there until the run has stored that.
+ * Runs tasks that are objects: runs of other workflows, and Jobs. The name of an object is derived from its
+ * task, so that it is created once. A finalizer keeps its outcome until the run has stored it.
  */
 import { createHash } from 'node:crypto';
 import { subjectAccessReviewResource } from '../../api/authorization/v1/subject-access-review.ts';
@@ -61,12 +61,15 @@ export class TaskObjects {
     this.#workflows = context.informers.informerFor(workflowResource).lister;
   }
 
-  /** Runs that are tasks of the run of this uid. */
+  /** Returns the runs that are tasks of the run with this uid. */
   childrenOf(uid: string): readonly WorkflowRun[] {
     return this.#runs.lister.byIndex(byParent, uid);
   }
 
-  /** Makes the object of the task where there is none; what has come of it, undefined while it goes on. */
+  /**
+   * Creates the object of the task if it does not exist. Returns its outcome, or undefined while it is
+   * running.
+   */
   async look(run: WorkflowRun, task: Task): Promise<RunEvent | undefined> {
     const namespace = task.resource.namespace ?? run.metadata.namespace ?? '';
     const of: TaskOf = { run, task, namespace, name: nameOf(run, task) };
@@ -105,7 +108,7 @@ export class TaskObjects {
     return this.#create(of, jobResource, draft, isJobOf);
   }
 
-  /** One that is there already was made before a restart: the cache will show it. */
+  /** Creates the object. An existing object was created before a restart; the cache will show it. */
   async #create<T extends KubeObject>(
     of: TaskOf,
     kind: ResourceRef<T>,
@@ -119,7 +122,7 @@ export class TaskObjects {
       if (isAlreadyExists(error)) return undefined;
       const code = error instanceof StatusError ? error.status.code : undefined;
       if (code !== 422 && code !== 403) throw error;
-      // A quota may be full with this very object, which the cache does not show yet.
+      // The quota may be used up by this very object, which the cache does not show yet.
       const there = await ifPresent(client.get(of.name, of.namespace));
       if (there && isOwn(there, of)) return undefined;
       const why = error instanceof Error ? error.message : String(error);
@@ -138,7 +141,7 @@ export class TaskObjects {
     return { type: 'TaskSucceeded', id, output: outputOfJob(job, pods.items) };
   }
 
-  /** Stops and lets go of all objects of the run whose tasks are not among those that it waits for. */
+  /** Stops and releases all objects of the run whose tasks are not in `waited`. */
   async release(uid: string, waited: ReadonlySet<string>): Promise<void> {
     for (const child of this.childrenOf(uid)) {
       if (waited.has(child.spec.parent?.task ?? '')) continue;
@@ -176,7 +179,9 @@ export class TaskObjects {
     await ifPresent(this.#context.client.resource(kind).patch(name, namespace, 'merge', body));
   }
 
-  /** Whether the run's workflow may have this task: what is in its own namespace it may always use. */
+  /**
+   * Returns true if the run's workflow may use this task. Targets in its own namespace are always allowed.
+   */
   async mayUse(run: WorkflowRun, workflow: Workflow | undefined, task: Task): Promise<boolean> {
     const { namespace: home = '' } = run.metadata;
     const { namespace = home, type, name } = task.resource;
@@ -208,7 +213,7 @@ export class TaskObjects {
   }
 }
 
-/** Verb, group, resource and subresource of what is asked for. */
+/** Verb, group, resource and subresource that are checked for a task. */
 const accessOf: Readonly<
   Record<Task['resource']['type'], readonly (readonly [string, string, string, string?])[]>
 > = {

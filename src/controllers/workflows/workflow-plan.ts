@@ -1,4 +1,4 @@
-/** Which runs and definitions of a Workflow may go, and what its status says. Pure. */
+/** Plans which runs and definitions of a Workflow are deleted, and its status. Pure. */
 import type { ControllerRevision } from '../../api/apps/v1/controller-revision.ts';
 import type { Workflow } from '../../api/minik8s/v1/workflow.ts';
 import { hasEnded, type WorkflowRun } from '../../api/minik8s/v1/workflow-run.ts';
@@ -8,11 +8,11 @@ import { taskFinalizer } from './task-objects-plan.ts';
 
 export interface WorkflowFacts {
   readonly runs: readonly WorkflowRun[];
-  /** Its revisions. */
+  /** Revisions of the workflow. */
   readonly revisions: readonly ControllerRevision[];
-  /** Name of the one with which runs begin now. */
+  /** Name of the revision with which runs begin now. */
   readonly current: string;
-  /** Milliseconds, and the same in RFC 3339. */
+  /** Current time in milliseconds, and the same in RFC 3339. */
   readonly now: number;
   readonly timestamp: string;
 }
@@ -25,12 +25,17 @@ export interface WorkflowPlan {
   readonly again: number | undefined;
 }
 
-/** A run that is about to begin may not show the revision yet that it has taken. */
+/**
+ * Milliseconds that an unused revision is kept: a run that is about to begin may not show its revision yet.
+ */
 const revisionRestMs = 10 * 60_000;
 
 const endOf = ({ status }: WorkflowRun) => Date.parse(status?.completionTime ?? '');
 
-/** One that is a task in this namespace goes with the run above it. */
+/**
+ * Returns true for runs that the workflow deletes. A run that is a task in this namespace is deleted with its
+ * parent.
+ */
 const isOwn = ({ metadata, spec }: WorkflowRun) =>
   spec.parent?.namespace !== metadata.namespace && !metadata.finalizers?.includes(taskFinalizer);
 

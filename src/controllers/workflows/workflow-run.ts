@@ -1,7 +1,7 @@
 /**
- * Takes runs of workflows further. A key is a run: its status has all that is known of it, and what happens is put into the state
- * by the States Language (src/states-language), stored, and only then is done what the state asks for. So whatever is lost with
- * this process, the status is enough to go on.
+ * Advances runs of workflows. A key is a run, whose status holds its whole state. An event is applied to the
+ * state by the States Language (src/states-language), the state is stored, and only then the commands of the
+ * state are executed. The status is therefore sufficient to continue after a restart.
  */
 import { controllerRevisionResource } from '../../api/apps/v1/controller-revision.ts';
 import { jobResource } from '../../api/batch/v1/job.ts';
@@ -43,13 +43,13 @@ import { isGone, TaskObjects } from './task-objects.ts';
 import { runAnnotation, taskFinalizer } from './task-objects-plan.ts';
 
 export interface WorkflowOptions {
-  /** Without it no function can be called. */
+  /** Places function calls; without it no function can be called. */
   readonly placedCalls?: PlacedCalls | undefined;
 }
 
-/** Times that one run is stored before others have their turn. */
+/** Maximum number of times that one run is stored before other runs get their turn. */
 const mostRounds = 20;
-/** Runs that are gone on with at a time. */
+/** Maximum number of runs that are advanced at once. */
 const workers = 32;
 const byWorkflow = 'by workflow';
 
@@ -69,7 +69,7 @@ class Runs {
   readonly #shares = new Shares<ObjectKey>(workers);
   readonly #live: LiveRuns;
   readonly #writer: RunWriter;
-  /** Tasks that the service account may have, by the uid of the run. */
+  /** Tasks that the service account may use, by the uid of the run. */
   readonly #allowed = new Map<string, Set<string>>();
   #term: AbortSignal | undefined;
   #enqueue: (keys: Iterable<ObjectKey>) => void = () => undefined;
@@ -113,7 +113,7 @@ class Runs {
     };
   }
 
-  /** The run; the one whose task it is; and when it is gone those that are its tasks. */
+  /** Returns the keys of the run and of its parent, and after its deletion those of its children. */
   #keysOf(run: WorkflowRun): readonly ObjectKey[] {
     const { parent } = run.spec;
     const key = objectKey(run);
@@ -130,7 +130,7 @@ class Runs {
     return own.filter(({ status }) => status?.startTime === undefined).map(objectKey);
   }
 
-  /** Nothing of a term outlives it. */
+  /** Starts a term. No state of a term outlives it. */
   #begins(signal: AbortSignal): void {
     if (this.#term === signal) return;
     this.#term = signal;
@@ -142,7 +142,10 @@ class Runs {
     });
   }
 
-  /** Whoever is turned away comes again when another run is done with. */
+  /**
+   * Reconciles the run if its namespace has a free share. Otherwise the run is enqueued again when a share is
+   * free.
+   */
   async #inItsShare(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult | undefined> {
     const { namespace } = splitKey(key);
     if (!this.#shares.enter(namespace, key)) return undefined;
@@ -180,14 +183,14 @@ class Runs {
     this.#allowed.delete(uid);
   }
 
-  /** Somebody else has written it: what is stored is gone on with. */
+  /** Continues from the stored version after another writer has changed the run. */
   async #reread(key: ObjectKey, { metadata }: WorkflowRun): Promise<void> {
     const { name, namespace } = metadata;
     const run = await ifPresent(this.#context.client.resource(workflowRunResource).get(name, namespace));
     if (run?.metadata.uid === metadata.uid) this.#live.set(key, run);
   }
 
-  /** What was to be stored and was not may come about differently: its tasks are not those that were placed. */
+  /** Discards a state that was not stored: it may happen differently, with other tasks than those placed. */
   #forgetUnstored(key: ObjectKey): void {
     const run = this.#newest(key);
     if (!run) return;
@@ -215,9 +218,9 @@ class Runs {
     return { requeueAfter: 0 };
   }
 
-  // ---- the beginning
+  // ---- start of a run
 
-  /** Undefined for a run that cannot begin yet, or never will. */
+  /** Starts the run. Returns undefined if it cannot begin yet, or never will. */
   async #begin(key: ObjectKey, given: WorkflowRun): Promise<WorkflowRun | undefined> {
     const { client } = this.#context;
     const { namespace = '' } = given.metadata;
@@ -238,9 +241,9 @@ class Runs {
     });
   }
 
-  // ---- on the way
+  // ---- progress of a run
 
-  /** The run as it is after what has happened since it was stored; undefined when nothing has. */
+  /** Returns the run after the events since it was stored, or undefined if there are none. */
   async #further(run: WorkflowRun, before: RunState): Promise<Next | undefined> {
     const { uid } = run.metadata;
     const events = await this.#eventsOf(run, before);
@@ -290,7 +293,7 @@ class Runs {
     return events;
   }
 
-  /** A run is stopped by whoever says so, by its deletion, and by the end of the run whose task it is. */
+  /** Returns the stop of a run, by its spec, by its deletion, or by the end of the parent run. */
   #stopOf(run: WorkflowRun): Extract<RunEvent, { type: 'Stop' }> | undefined {
     const { stop, parent } = run.spec;
     if (stop) return { type: 'Stop', ...stop };
@@ -304,7 +307,7 @@ class Runs {
     const name = status?.definition ?? '';
     const revision = this.#revisions.get(`${metadata.namespace}/${name}`);
     if (revision) return revision.data as unknown as Definition;
-    // The cache may not have it yet.
+    // The cache may not show the revision yet.
     const workflow = this.#workflows.get(`${metadata.namespace}/${spec.workflow}`);
     if (workflow && revisionName(workflow) === name) return workflow.spec.definition as Definition;
     throw new Error(`ControllerRevision ${name}, with which the run began, is not there`);
@@ -319,7 +322,7 @@ class Runs {
     };
   }
 
-  // ---- doing what is stored
+  // ---- execution of stored commands
 
   async #act(
     key: ObjectKey,
@@ -346,7 +349,7 @@ class Runs {
     return timer ? { requeueAfter: Math.max(0, timer.due - this.#context.clock.now()) } : undefined;
   }
 
-  /** Sees to it that the task is under way; what has come of it where that is known at once. */
+  /** Starts the task if it is not running. Returns its outcome if it is known at once. */
   async #begun(run: WorkflowRun, task: Task): Promise<RunEvent | undefined> {
     const { namespace = '', uid } = run.metadata;
     if (this.#functions.eventOf(uid, task.id)) return undefined;
@@ -365,7 +368,7 @@ class Runs {
     return undefined;
   }
 
-  /** One that is a task is held until the other run has stored what came of it. */
+  /** Releases an ended run. A run that is a task is kept until its parent has stored the outcome. */
   async #leave(run: WorkflowRun): Promise<undefined> {
     const { parent } = run.spec;
     if (!parent || !run.metadata.finalizers?.includes(taskFinalizer)) return undefined;

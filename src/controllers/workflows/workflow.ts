@@ -1,4 +1,4 @@
-/** Keeps the definition of each Workflow, says how many runs go on, and removes what has ended. */
+/** Keeps the definition of each Workflow, counts its running runs, and deletes ended ones. */
 import { controllerRevisionResource } from '../../api/apps/v1/controller-revision.ts';
 import { workflowResource } from '../../api/minik8s/v1/workflow.ts';
 import { workflowRunResource } from '../../api/minik8s/v1/workflow-run.ts';
@@ -18,7 +18,10 @@ import { planWorkflow } from './workflow-plan.ts';
 
 const byWorkflow = 'runs of a workflow';
 const ofWorkflow = 'revisions of a workflow';
-/** Milliseconds: what many runs do at once is looked at once. */
+/**
+ * Milliseconds between two reconciles of a workflow, so that simultaneous changes of many runs are handled
+ * together.
+ */
 const restMs = 1000;
 
 export function workflowController(context: ControllerContext): ControllerDefinition {

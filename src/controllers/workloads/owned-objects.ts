@@ -1,6 +1,7 @@
 /**
- * The objects of one kind that owners of another kind control, such as the pods of ReplicaSets: which are an owner's own, and
- * whether the cache shows what was last written of them. An object of another owner is never touched.
+ * Objects of one kind that owners of another kind control, such as the pods of ReplicaSets: finds and claims
+ * the objects of an owner, and checks that the cache shows the last writes for it. An object of another owner
+ * is never changed.
  */
 import { matches, type Selector } from '../../apimachinery/labels.ts';
 import { controllerOf, type KubeObject, type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
@@ -11,25 +12,25 @@ import { type ControllerContext, type Watched, watched } from '../../controller-
 import { ObservedWrites } from '../../controller-runtime/observed-writes.ts';
 import { byController, controlledBy, controllerIndex } from '../../controller-runtime/owner.ts';
 
-/** A kind `T` whose objects own some of kind `C`. */
+/** A kind `T` whose objects own objects of kind `C`. */
 export interface OwnerKind<T extends KubeObject, C extends KubeObject> {
   readonly resource: ResourceRef<T>;
   selectorOf(owner: T): Selector;
-  /** Whether one without an owner is worth taking, if it matches. */
+  /** Returns true if a matching object without a controller is worth adopting. */
   mayAdopt(object: C, owner: T): boolean;
-  /** Whether it can be one of the owner's own, if it matches; default: all can. */
+  /** Returns true if a matching object can belong to the owner; default: always. */
   isMember?(object: C, owner: T): boolean;
-  /** What they carry until the owner lets them go: put on those that are adopted, taken off those that are released. */
+  /** Finalizer that objects carry until the owner releases them: added on adoption, removed on release. */
   readonly finalizer?: string;
 }
 
-/** Those without a controller, by namespace: what an owner may adopt. */
+/** Index of objects without a controller by namespace; an owner may adopt them. */
 const orphanIndex = 'orphans';
 const orphanNamespace = (object: KubeObject) =>
   controllerOf(object) ? [] : [object.metadata.namespace ?? ''];
 
 export class OwnedObjects<T extends KubeObject, C extends KubeObject> {
-  /** For the controller's definition: a change of such an object is one of its owner. */
+  /** Watch for the controller's definition; a change of an object enqueues its owner. */
   readonly watch: Watched;
   protected readonly context: ControllerContext;
   protected readonly writes: ObservedWrites<C>;
@@ -51,17 +52,17 @@ export class OwnedObjects<T extends KubeObject, C extends KubeObject> {
     this.watch = watched(resource, (object) => this.#ownersOf(object));
   }
 
-  /** Whether the cache shows all that was made, changed and removed for the owner. */
+  /** Returns true if the cache shows all creations, updates and deletions for the owner. */
   settled(owner: ObjectKey): Promise<boolean> {
     return this.writes.settled(owner, this.context.clock.now());
   }
 
-  /** Those that one owner controls, whether they match or not. */
+  /** Returns the objects that one owner controls, whether they match or not. */
   of(owner: KubeObject): readonly C[] {
     return this.#objects.byIndex(controllerIndex, controlledBy(owner));
   }
 
-  /** Adopts and releases, and resolves to those that are the owner's own afterwards. */
+  /** Adopts and releases objects, and resolves to the objects that are the owner's afterwards. */
   claim(owner: T): Promise<readonly C[]> {
     const { resource, selectorOf, mayAdopt, isMember = () => true, finalizer } = this.#kind;
     const orphans = this.#objects.byIndex(orphanIndex, owner.metadata.namespace ?? '');
@@ -76,7 +77,7 @@ export class OwnedObjects<T extends KubeObject, C extends KubeObject> {
     return carryOutClaims(this.context.client, this.#resource, resource, owner, claims, finalizer);
   }
 
-  /** The owner, or every one that could adopt the object. */
+  /** Returns the owner, or all owners that could adopt the object. */
   #ownersOf(object: C): readonly ObjectKey[] {
     const { resource, selectorOf, mayAdopt, isMember = () => true } = this.#kind;
     const { namespace, labels } = object.metadata;

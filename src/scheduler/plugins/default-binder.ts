@@ -1,6 +1,6 @@
 import type { Plugin } from '../framework.ts';
 
-/** A pod is bound by a Binding that names the node. */
+/** Binds a pod by a Binding that names the node. */
 export const defaultBinder: Plugin = {
   name: 'DefaultBinder',
   bind({ pod: { metadata } }, { name: node }) {

@@ -1,6 +1,6 @@
 /**
- * Which pods go so that one of a higher priority can come: on the node where it costs least (upstream:
- * pkg/scheduler/framework/preemption, plugins/defaultpreemption).
+ * Chooses the pods to evict for a pod of a higher priority, on the node where the eviction costs least
+ * (upstream: pkg/scheduler/framework/preemption, plugins/defaultpreemption).
  */
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { podCondition } from '../../api/core/v1/pod-conditions.ts';
@@ -9,21 +9,21 @@ import type { Budget, FailedAttempt, NodeInfo, Plugin, PodInfo, Remedy, Trial } 
 
 export const defaultPreemption: Plugin = { name: 'DefaultPreemption', postFilter };
 
-/** The reason of the condition that a victim is given. */
+/** Reason of the DisruptionTarget condition of a victim. */
 export const preemptedReason = 'PreemptionByScheduler';
 
-/** Candidates that are compared: a tenth of the nodes, and this many at least (upstream's defaults). */
+/** Minimum number of candidates that are compared; otherwise a tenth of the nodes (upstream's defaults). */
 const fewestCandidates = 100;
 
 interface Candidate {
   readonly node: string;
-  /** Highest priority first. */
+  /** Victims, the highest priority first. */
   readonly victims: readonly PodInfo[];
-  /** How many of them a budget does not allow to go. */
+  /** Number of victims whose eviction violates a budget. */
   readonly violations: number;
 }
 
-/** Undefined where no pod of a lower priority is in the way. */
+/** Returns the remedy, or undefined if no pod of a lower priority exists. */
 function postFilter(attempt: FailedAttempt): Remedy | undefined {
   const { pod, cluster, nodes } = attempt;
   if (cluster.lowestPriority >= pod.priority) return undefined;
@@ -41,7 +41,10 @@ function postFilter(attempt: FailedAttempt): Remedy | undefined {
   return { kind: 'preempt', node: best.node, victims: best.victims };
 }
 
-/** Whether pods are on their way that were asked to go for this one, and the node would do then. */
+/**
+ * Returns true if victims of this pod are still terminating on its nominated node, and the node would then
+ * fit.
+ */
 function isWaiting({ nominated, nodes, cluster, pod }: FailedAttempt): boolean {
   const node = nominated === undefined ? undefined : cluster.node(nominated);
   if (!node) return false;
@@ -50,7 +53,7 @@ function isWaiting({ nominated, nodes, cluster, pod }: FailedAttempt): boolean {
   return isClearing(node, pod.priority);
 }
 
-/** Whether pods of a lower priority are leaving the node because they were asked to. */
+/** Returns true if pods of a lower priority are terminating on the node because of preemption. */
 export function isClearing(node: NodeInfo, priority: number): boolean {
   for (const other of node.pods.values())
     if (other.priority < priority && leavesByPreemption(other.pod)) return true;
@@ -87,7 +90,10 @@ function candidates(nodes: readonly NodeInfo[], attempt: FailedAttempt): readonl
   return found;
 }
 
-/** As few as may be: all of a lower priority go in thought, and the more important ones come back first while the pod fits. */
+/**
+ * Returns a minimal set of victims: all pods of a lower priority are removed in a simulation, and the more
+ * important ones are added back first while the pod fits.
+ */
 function victimsOn(
   node: NodeInfo,
   trial: Trial,
@@ -106,22 +112,22 @@ function victimsOn(
   };
   const violated = violating.filter(goes);
   const victims = [...violated, ...others.filter(goes)].sort(byImportance);
-  // It fits beside all of them: by now something has changed, and no pod needs to go.
+  // The pod fits without an eviction: something has changed in the meantime.
   return victims.length === 0 ? undefined : { node: node.name, victims, violations: violated.length };
 }
 
-/** Higher priority first, then who has run longer. */
+/** Sorts by priority, highest first, then by start, earliest first. */
 function byImportance(a: PodInfo, b: PodInfo): number {
   return b.priority - a.priority || startOf(a) - startOf(b);
 }
 
-/** Milliseconds; of a pod that has not started, the end of time. */
+/** Returns the start in milliseconds; the maximum for a pod that has not started. */
 const startOf = ({ pod }: PodInfo): number => {
   const start = Date.parse(pod.status?.startTime ?? '');
   return Number.isNaN(start) ? Number.MAX_SAFE_INTEGER : start;
 };
 
-/** Those whose going a budget does not allow, and those whose it does, each in the order given. */
+/** Returns the pods whose eviction violates a budget, and the others, both in the given order. */
 function byBudgets(pods: readonly PodInfo[], budgets: readonly Budget[]): [PodInfo[], PodInfo[]] {
   const left = budgets.map(({ allowed }) => allowed);
   const [violating, others]: [PodInfo[], PodInfo[]] = [[], []];
@@ -139,14 +145,15 @@ function byBudgets(pods: readonly PodInfo[], budgets: readonly Budget[]): [PodIn
   return [violating, others];
 }
 
-/** What a candidate costs, what weighs most first; less is better. */
+/** Costs of a candidate in order of importance; lower is better. */
 const costs: readonly ((candidate: Candidate) => number)[] = [
   ({ violations }) => violations,
   ({ victims }) => victims[0]?.priority ?? 0,
-  // Made positive, so that fewer pods of a negative priority cost less than more of them.
+  // The offset makes priorities positive, so that fewer pods of a negative priority cost less than more of
+  // them.
   ({ victims }) => victims.reduce((sum, { priority }) => sum + priority + 2 ** 31, 0),
   ({ victims }) => victims.length,
-  // The most important ones should have run for as short as may be.
+  // The most important victims should have run for the shortest time.
   ({ victims }) =>
     -Math.min(...victims.filter(({ priority }) => priority === victims[0]?.priority).map(startOf)),
 ];

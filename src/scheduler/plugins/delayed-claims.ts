@@ -1,4 +1,7 @@
-/** Claims that get their volumes when their pod gets a node (upstream: the scheduler's volumebinding). Pure. */
+/**
+ * Claims that are bound to volumes when their pod gets a node (upstream: the scheduler's volumebinding).
+ * Pure.
+ */
 
 import { provisionFault } from '../../api/core/v1/local-volumes.ts';
 import { volumeSuitsNode } from '../../api/core/v1/node-selection.ts';
@@ -11,21 +14,23 @@ import type { NodeInfo } from '../framework.ts';
 export interface DelayedClaim {
   readonly claim: PersistentVolumeClaim;
   readonly storageClass: StorageClass | undefined;
-  /** That it can have, the best first (rankVolumes). */
+  /** Volumes that fit the claim, the best first (rankVolumes). */
   readonly volumes: readonly PersistentVolume[];
 }
 
 export type Assignment =
-  /** The volume is the claim's, or is to be. */
+  /** The volume is bound to the claim, or is to be. */
   | { readonly claim: PersistentVolumeClaim; readonly volume: PersistentVolume; readonly isReserved: boolean }
-  /** One is to be made on the node. */
+  /** A volume is to be provisioned on the node. */
   | { readonly claim: PersistentVolumeClaim; readonly volume?: undefined };
 
-/** What each claim gets on the node; undefined where one of them can get nothing there. */
+/**
+ * Returns the assignment of each claim on the node, or undefined if one of them cannot be satisfied there.
+ */
 export function assignOn(node: NodeInfo, claims: readonly DelayedClaim[]): readonly Assignment[] | undefined {
   const taken = new Set<string>();
   const found: Assignment[] = [];
-  // Smaller ones first, so that none takes what only a larger one needs.
+  // Smaller claims come first, so that none takes a volume that only a larger claim needs.
   for (const { claim, storageClass, volumes } of claims.toSorted(bySize)) {
     const volume = volumes.find((one) => !taken.has(one.metadata.name) && volumeSuitsNode(one, node.node));
     if (volume) {
@@ -40,7 +45,9 @@ export function assignOn(node: NodeInfo, claims: readonly DelayedClaim[]): reado
   return found;
 }
 
-/** Why there is no hope for one of the claims until somebody makes a volume for it by hand. */
+/**
+ * Returns the reason why a claim cannot be satisfied until a volume is created for it manually, or undefined.
+ */
 export function hopeless(claims: readonly DelayedClaim[]): string | undefined {
   for (const { claim, storageClass, volumes } of claims) {
     const why = volumes.length > 0 ? undefined : provisionFault(claim, storageClass?.provisioner);

@@ -3,7 +3,7 @@ import type { PodSpec } from '../../api/core/v1/types.gen.ts';
 import { type Cluster, maxScore, type Plugin } from '../framework.ts';
 
 const mebi = 1024 * 1024;
-/** Less is not worth a preference, more of one container is no better (upstream's thresholds). */
+/** Thresholds of upstream: smaller images get no preference, and a larger sum per container is not better. */
 const [least, mostOfOne] = [23 * mebi, 1000 * mebi];
 
 interface Images {
@@ -11,7 +11,9 @@ interface Images {
   readonly cluster: Cluster;
 }
 
-/** Nodes that have the images already are better, by how much would have to be pulled; those that only few have count less. */
+/**
+ * Prefers nodes that have the images, by the size that need not be pulled; images on few nodes count less.
+ */
 export const imageLocality: Plugin<unknown, Images> = {
   name: 'ImageLocality',
   preScore({ pod: { spec } }, _nodes, cluster) {
@@ -30,6 +32,6 @@ export const imageLocality: Plugin<unknown, Images> = {
 const imagesOf = (spec: PodSpec): readonly string[] =>
   [...initContainersOf(spec), ...spec.containers].map(({ image }) => withTag(image));
 
-/** As nodes tell the names of their images. */
+/** Returns the image name with a tag, in the form that nodes report. */
 const withTag = (image: string) =>
   image.lastIndexOf(':') <= image.lastIndexOf('/') ? `${image}:latest` : image;

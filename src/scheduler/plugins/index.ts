@@ -1,4 +1,4 @@
-/** Every plugin, in the order in which they are asked; a new one is one file and one line here. */
+/** List of all plugins, in the order in which they are called. A new plugin is one file and one line here. */
 import type { Plugin } from '../framework.ts';
 import type { ScoringStrategy } from '../scoring-strategy.ts';
 import { defaultBinder } from './default-binder.ts';

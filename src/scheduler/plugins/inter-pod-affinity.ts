@@ -16,33 +16,38 @@ const unwelcome = [
 
 interface CountsWithChanges {
   readonly query: CountQuery;
-  /** Made when a node is looked at that has the topology's key: a pod may name thousands that none has. */
+  /**
+   * Created when a node with the topology's key is evaluated, because a pod may name thousands of keys that
+   * no node has.
+   */
   readonly counts: () => DomainCounts;
   readonly changes: Changes;
 }
 
 interface State {
   readonly cluster: Cluster;
-  /** Pods that all terms of affinity mean at once, by the topology of each. */
+  /** Counts of the pods that all affinity terms select together, by the topology of each term. */
   readonly near: readonly CountsWithChanges[];
-  /** Whether the pod is one of those that it wants to be near. */
+  /** True if the pod itself matches its affinity terms. */
   readonly nearItself: boolean;
   readonly away: readonly CountsWithChanges[];
-  /** Terms of others that mean the pod, by topology: how many hold in each domain. */
+  /**
+   * Anti-affinity terms of other pods that select this pod, by topology: number of holders in each domain.
+   */
   readonly others: readonly { readonly key: string; readonly domains: ReadonlyMap<string, number> }[];
 }
 
-/** By topology and domain what a node of it gains. */
+/** Score by topology and domain. */
 type Gains = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
-/** Pods that want others near them, or not. */
+/** Places pods near to other pods, or away from them. */
 export const interPodAffinity: Plugin<State, Gains> = {
   name,
   preFilter({ pod, affinity, antiAffinity }, cluster) {
     const others = new Map<string, ReadonlyMap<string, number>>();
     for (const { bond, term, domains } of cluster.termsAbout(pod))
       if (bond === 'away') others.set(term.topologyKey, sum(others.get(term.topologyKey), domains));
-    // Also where nobody is meant yet: one that comes in thought may be.
+    // State is created even if no pod matches yet, because a simulation may add one that does.
     const ofNamespace = (namespace: string) => cluster.namespaceLabels(namespace);
     const state: State = {
       cluster,
@@ -75,7 +80,7 @@ export const interPodAffinity: Plugin<State, Gains> = {
       ...side,
       changes: changed(side.changes, side.query.topologyKey, node, sign),
     });
-    // Near are the same pods in each topology.
+    // All affinity queries select the same pods, in different topologies.
     const [first] = state.near;
     const near = first && means(first.query) ? state.near.map(change) : state.near;
     const away = state.away.map((side) => (means(side.query) ? change(side) : side));
@@ -106,7 +111,7 @@ export const interPodAffinity: Plugin<State, Gains> = {
       case 'podPlaced':
         return wantedNear(event.pod);
       case 'podRemoved':
-        // When the last one goes that is wanted near, a pod that is one of them may be the first.
+        // If the last wanted pod is removed, a pod that matches its own terms may become the first one.
         return inTheWay(event.pod) || wantedNear(event.pod);
       case 'podChanged':
         return (
@@ -173,20 +178,21 @@ function isNear(node: Node, { near, nearItself }: State): boolean {
     return counts().in(domain) + (changes.get(domain) ?? 0) > 0;
   };
   if (near.every(isThere)) return true;
-  // The first of a series that want each other near: nobody is there yet, so anywhere is as good.
+  // The first of several pods with affinity to each other: no other is placed yet, so every node is equally
+  // good.
   if (!nearItself) return false;
   return near.every(({ counts, changes }) => counts().total + sumOf(changes) === 0);
 }
 
 const sumOf = (changes: Changes) => changes.values().reduce((total, by) => total + by, 0);
 
-/** A copy in which the node's domain has so many more. */
+/** Returns a copy in which the count of the node's domain is changed by `by`. */
 function changed(changes: Changes, key: string, node: Node, by: number): Changes {
   const domain = labelOf(node, key);
   return domain === undefined ? changes : new Map(changes).set(domain, (changes.get(domain) ?? 0) + by);
 }
 
-/** One for each topology. */
+/** Returns one query for each topology. */
 const nearQueries = (terms: readonly AffinityTerm[]): CountQuery[] => {
   const all = terms.length > 0 ? allOf(terms) : undefined;
   const keys = new Set(terms.map(({ topologyKey }) => topologyKey));
@@ -198,7 +204,7 @@ interface AllOf {
   readonly pods: CountQuery['pods'];
 }
 
-/** The pods that all of the terms mean. */
+/** Returns the matcher of the pods that all terms select. */
 function allOf(terms: readonly AffinityTerm[]): AllOf {
   const distinct = new Map(terms.map((term) => [term.id, term]));
   const pods = [...distinct.values()].sort((a, b) => (a.id < b.id ? -1 : 1)) as [AffinityTerm];

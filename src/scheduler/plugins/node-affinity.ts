@@ -12,7 +12,10 @@ const rejected = [
 const preferredOf = ({ spec }: Pod) =>
   spec.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
 
-/** By the labels a pod selects, and by its affinity to nodes (k8s.io/component-helpers scheduling/corev1/nodeaffinity). */
+/**
+ * Filters and scores nodes by a pod's nodeSelector and node affinity (k8s.io/component-helpers
+ * scheduling/corev1/nodeaffinity).
+ */
 export const nodeAffinity: Plugin<(node: Node) => boolean> = {
   name,
   preFilter: ({ pod: { spec } }) => {

@@ -5,7 +5,7 @@ const rejected = [
   { plugin: name, text: "node(s) didn't match the requested node name", unresolvable: true },
 ] as const;
 
-/** A pod that names a node goes there or nowhere. */
+/** Restricts a pod that names a node to that node. */
 export const nodeName: Plugin<undefined> = {
   name,
   preFilter: ({ pod: { spec } }) => (spec.nodeName ? { state: undefined, nodes: [spec.nodeName] } : 'skip'),

@@ -9,7 +9,7 @@ const rejected = [
 const taken = ({ hostPorts }: PodInfo, node: Pick<NodeInfo, 'hostPorts'>) =>
   hostPorts.some((wanted) => node.hostPorts.some((other) => portsConflict(wanted, other)));
 
-/** Two pods cannot have one port of one address of a node. */
+/** Prevents that two pods use the same port of the same address of a node. */
 export const nodePorts: Plugin<undefined> = {
   name,
   preFilter: ({ hostPorts }) => (hostPorts.length > 0 ? { state: undefined } : 'skip'),

@@ -12,7 +12,7 @@ const rejected = [{ plugin: name, text: 'node(s) were unschedulable', unresolvab
 const refuses = ({ spec }: Node, pod: Pod) =>
   spec.unschedulable && !tolerates(pod.spec.tolerations, cordoned);
 
-/** A cordoned node takes only pods that tolerate being there. */
+/** Rejects cordoned nodes for pods that do not tolerate the taint. */
 export const nodeUnschedulable: Plugin = {
   name,
   filter: ({ pod }, { node }) => (refuses(node, pod) ? rejected : []),

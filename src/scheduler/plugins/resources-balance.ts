@@ -1,12 +1,15 @@
 import { maxScore, type NodeInfo, type Plugin, type PodInfo } from '../framework.ts';
 
-/** Of cpu and memory about the same share should be taken, so that neither runs out while much of the other is left. */
+/**
+ * Prefers nodes on which similar shares of cpu and memory would be requested, so that neither is exhausted
+ * while much of the other is free.
+ */
 export const resourcesBalance: Plugin = {
   name: 'NodeResourcesBalancedAllocation',
   score(pod, node) {
     const cpu = share(pod, node, 'cpu');
     const memory = share(pod, node, 'memory');
-    // Of one resource alone nothing can be out of balance.
+    // A node with only one of the resources is never out of balance.
     const deviation = cpu === undefined || memory === undefined ? 0 : Math.abs(cpu - memory) / 2;
     return (1 - deviation) * maxScore;
   },

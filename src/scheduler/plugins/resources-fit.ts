@@ -4,10 +4,10 @@ import { type ScoringStrategy, scoreOf } from '../scoring-strategy.ts';
 
 const name = 'NodeResourcesFit';
 
-/** What the score looks at: upstream's default. */
+/** Resources that are scored; upstream's default. */
 const scored = ['cpu', 'memory'];
 
-/** Requests must fit into what is allocatable and not requested yet; how well they do is a matter of strategy. */
+/** Rejects nodes with insufficient free resources, and scores the others by the strategy. */
 export const resourcesFit = (strategy: ScoringStrategy): Plugin<Wanted> => ({
   name,
   preFilter: (pod) => ({ state: wantedBy(pod) }),
@@ -29,7 +29,7 @@ export const resourcesFit = (strategy: ScoringStrategy): Plugin<Wanted> => ({
   },
 });
 
-/** Amounts above nothing, by resource. */
+/** Requests above zero, by resource. */
 type Wanted = readonly { readonly resource: string; readonly requested: number }[];
 
 const wantedBy = ({ requests }: PodInfo): Wanted =>
@@ -58,7 +58,7 @@ const amountOf = (resources: Resources, resource: string) => resources.get(resou
 
 function short(text: string, resource: string, requested: number, free: number, capacity: number): Rejection {
   const shortage = { resource, requested, free };
-  // What is more than all there is would not fit either if every pod went.
+  // A request above the capacity of the node would not fit even without any other pod.
   return requested > capacity
     ? { plugin: name, text, unresolvable: true, shortage }
     : { plugin: name, text, shortage };

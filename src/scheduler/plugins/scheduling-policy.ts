@@ -3,7 +3,7 @@ import { policies, policyAnnotation, policyOf } from '../policies.ts';
 
 const name = 'SchedulingPolicy';
 
-/** A pod that asks for a policy which does not exist is told so, and waits. */
+/** Rejects all nodes for a pod that names an unknown policy. */
 export const schedulingPolicy: Plugin = {
   name,
   preFilter({ pod }) {

@@ -5,8 +5,9 @@ import { changedNode } from '../cluster-events.ts';
 import { normalizeByMaximum, type Plugin } from '../framework.ts';
 
 /**
- * A node that does not say Ready counts as tainted so: the condition is known before any taint is written, and a
- * node that has said nothing yet, or waits for its approval, may never run anything.
+ * Returns the taints of a node. A node that does not report Ready counts as tainted: the condition is known
+ * before any taint is written, and a node that has not reported yet, or waits for its approval, may never run
+ * a pod.
  */
 function taintsOf(node: Node): readonly Taint[] {
   const found = known.get(node);
@@ -26,7 +27,7 @@ function readTaints(node: Node): readonly Taint[] {
   return [...taints, { key, effect: 'NoSchedule' }];
 }
 
-/** The first taint that keeps the pod away. */
+/** Returns the first taint that the pod does not tolerate. */
 export const untolerated = (node: Node, pod: Pod): Taint | undefined =>
   taintsOf(node).find((one) => one.effect !== 'PreferNoSchedule' && !tolerates(pod.spec.tolerations, one));
 
@@ -46,7 +47,7 @@ export const taintToleration: Plugin = {
     nodes.some(({ node }) => node.spec.taints?.some(({ effect }) => effect === 'PreferNoSchedule'))
       ? { state: undefined }
       : 'skip',
-  /** How many taints would rather not have the pod. */
+  /** Returns the number of PreferNoSchedule taints that the pod does not tolerate. */
   score: ({ pod }, { node }) =>
     taintsOf(node).filter(
       (taint) => taint.effect === 'PreferNoSchedule' && !tolerates(pod.spec.tolerations, taint),

@@ -22,9 +22,9 @@ interface Counted {
 
 interface Hard extends Counted {
   readonly changes: Changes;
-  /** What every domain has at least, with the changes in mind. */
+  /** Minimum number of pods in any domain, including the changes. */
   readonly least: number;
-  /** Whether the pod counts itself. */
+  /** 1 if the pod matches its own constraint. */
   readonly itself: 0 | 1;
 }
 
@@ -33,7 +33,7 @@ interface Soft {
   readonly ignores: (node: Node) => boolean;
 }
 
-/** Pods of a kind are spread over zones, nodes or whatever else nodes say of themselves. */
+/** Spreads similar pods over zones, nodes or other labels of nodes. */
 export const topologySpread: Plugin<readonly Hard[], Soft> = {
   name,
   preFilter({ pod }, cluster) {
@@ -68,7 +68,7 @@ export const topologySpread: Plugin<readonly Hard[], Soft> = {
 
   helps(event, { pod }, cluster) {
     switch (event.kind) {
-      // Another domain may be the emptiest now, and a domain may have come.
+      // Another domain may now have the fewest pods, or a domain may be new.
       case 'nodeAdded':
       case 'nodeRemoved':
       case 'nodeChanged':
@@ -95,7 +95,7 @@ export const topologySpread: Plugin<readonly Hard[], Soft> = {
     const asks = (pod.spec.topologySpreadConstraints ?? []).length > 0;
     const constraints = asks ? own : defaultConstraints(pod, cluster.siblingsOf(pod));
     if (constraints.length === 0) return 'skip';
-    // By default a node without a zone is spread over by its name alone.
+    // A node without a zone is only spread by its host name under the default constraints.
     const ignores = (node: Node) =>
       asks && constraints.some(({ topologyKey }) => labelOf(node, topologyKey) === undefined);
     const scored = nodes.filter(({ node }) => !ignores(node));
@@ -107,7 +107,7 @@ export const topologySpread: Plugin<readonly Hard[], Soft> = {
     return { state: { constraints: counted, ignores } };
   },
 
-  /** How many pods are there already: fewer is better. */
+  /** Returns the weighted number of matching pods in the node's domains; lower is better. */
   score(_pod, { node }, { constraints, ignores }) {
     if (ignores(node)) return Number.NaN;
     let score = 0;

@@ -16,15 +16,15 @@ import { type Assignment, assignOn, type DelayedClaim, hopeless } from './delaye
 const name = 'VolumeBinding';
 
 interface State {
-  /** Undefined for one that a claim is bound to and that is not there. */
+  /** Bound volumes of the claims; undefined for a bound volume that does not exist. */
   readonly volumes: readonly (PersistentVolume | undefined)[];
-  /** Claims that are bound when their pod has a node. */
+  /** Claims that are bound after their pod has got a node. */
   readonly delayed: readonly DelayedClaim[];
 }
 
 /**
- * A pod runs where its volumes can be. Those of its claims that wait for it get theirs on its node before it is bound: one that is
- * there, or one that is made for it.
+ * Restricts a pod to nodes where its volumes are available. Delayed claims get an existing or a newly
+ * provisioned volume on the node before the pod is bound.
  */
 export const volumeBinding: Plugin<State> = {
   name,
@@ -52,7 +52,7 @@ export const volumeBinding: Plugin<State> = {
     const [why] = volumeBinding.filter?.(podInfo(pod), node, looked) ?? [];
     if (why) return { refused: why };
     if (looked.delayed.length === 0) {
-      // Its status comes last, and the node agent goes by that.
+      // The phase of the claim is written last, and the kubelet depends on it.
       const isBound = (one: string) => claimOf(pod, one, cluster)?.status?.phase === 'Bound';
       return claims.every(isBound) ? 'done' : { updates: [] };
     }
@@ -61,13 +61,13 @@ export const volumeBinding: Plugin<State> = {
 
   helps(event, { pod, claims }, cluster) {
     if (event.kind === 'storageChanged') return true;
-    // What is wrong with a claim is so on every node.
+    // A faulty claim is faulty on every node.
     const faulty = claims.some((name) => claimFault(claimOf(pod, name, cluster), name, pod, cluster));
     return !faulty && changedNode(event, 'labels') !== undefined;
   },
 };
 
-/** Why no node will do, or what nodes are looked at for. */
+/** Returns the fault that excludes all nodes, or the volumes and claims that nodes are checked for. */
 function lookAt(pod: Pod, claims: readonly string[], cluster: Cluster): State | { readonly fault: string } {
   const volumes: (PersistentVolume | undefined)[] = [];
   const delayed: DelayedClaim[] = [];
@@ -87,7 +87,7 @@ function lookAt(pod: Pod, claims: readonly string[], cluster: Cluster): State | 
   return { volumes, delayed };
 }
 
-/** What has to be written so that the claim gets its volume on the node; undefined where only others have something to do. */
+/** Returns the write that gives the claim its volume on the node, or undefined if only others have to act. */
 function updateOf({ claim, ...one }: Assignment, { name: node }: NodeInfo): Update | undefined {
   if (one.volume) {
     const bound = one.isReserved ? undefined : boundVolume(one.volume, claim);

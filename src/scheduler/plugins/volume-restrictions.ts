@@ -4,9 +4,9 @@ const name = 'VolumeRestrictions';
 
 interface State {
   readonly namespace: string | undefined;
-  /** Claims of the pod that are of one pod alone. */
+  /** Claims of the pod with access mode ReadWriteOncePod. */
   readonly claims: ReadonlySet<string>;
-  /** How often other pods that have a node use them, wherever that is. */
+  /** Number of uses of these claims by other placed pods, on any node. */
   readonly uses: number;
 }
 
@@ -15,7 +15,7 @@ const conflict: Rejection = {
   text: 'node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode',
 };
 
-/** A claim of one pod alone (ReadWriteOncePod) is not given to a second, unless that may take the first one's place. */
+/** Rejects a second pod for a ReadWriteOncePod claim, unless the pod can preempt the first one. */
 export const volumeRestrictions: Plugin<State> = {
   name,
   preFilter({ pod: { metadata }, claims }, cluster) {

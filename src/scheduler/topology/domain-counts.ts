@@ -1,26 +1,27 @@
 /**
- * How many pods of some kind are in each domain of a topology (in each zone, on each node), kept up to date pod by pod and node by
- * node, so that a decision reads numbers instead of walking over pods. Pure but for its own counts.
+ * Counts matching pods in each domain of a topology (in each zone, on each node). The counts are updated with
+ * each pod and node, so that a decision reads numbers instead of iterating over pods. Pure except for its own
+ * counts.
  */
 import type { Node } from '../../api/core/v1/node.ts';
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { matchesPod, type NamespaceLabels, type PodMatcher } from '../affinity-term.ts';
 
 export interface CountQuery {
-  /** Two queries of one id count alike. */
+  /** Identifier; queries with the same id have the same counts. */
   readonly id: string;
   readonly topologyKey: string;
-  /** A pod counts that is meant by all of them. */
+  /** Matchers; a pod counts if all of them match. */
   readonly pods: readonly [PodMatcher, ...PodMatcher[]];
-  /** Pods that are about to go count too. */
+  /** True if terminating pods count too. */
   readonly terminating: boolean;
-  /** Only such nodes, and their pods, count; default all that have a label of the topology's key. */
+  /** Limits the nodes, and thereby their pods; default: all nodes with a label of the topology's key. */
   readonly includes?: (node: Node) => boolean;
-  /** Domains without such a pod are known too, for which every node has to be. */
+  /** True if domains without such a pod must be known too, for which every node has to be added. */
   readonly everyDomain: boolean;
 }
 
-/** How a trial differs from what is, by domain. */
+/** Differences of a simulation from the actual counts, by domain. */
 export type Changes = ReadonlyMap<string, number>;
 
 interface Place {
@@ -33,7 +34,7 @@ export class DomainCounts {
   readonly #ofNamespace: NamespaceLabels;
   readonly #places = new Map<string, Place>();
   readonly #domains = new Map<string, { pods: number; nodes: number }>();
-  /** How many domains have so many pods. */
+  /** Number of domains by number of pods. */
   readonly #levels = new Map<number, number>();
   #total = 0;
 
@@ -42,17 +43,17 @@ export class DomainCounts {
     this.#ofNamespace = ofNamespace;
   }
 
-  /** All pods that count. */
+  /** Number of counted pods. */
   get total(): number {
     return this.#total;
   }
 
-  /** For how many nodes something is kept. */
+  /** Number of nodes that are held. */
   get size(): number {
     return this.#places.size;
   }
 
-  /** How many domains are known. */
+  /** Number of known domains. */
   get domains(): number {
     return this.#domains.size;
   }
@@ -61,17 +62,17 @@ export class DomainCounts {
     return this.#domains.get(domain)?.pods ?? 0;
   }
 
-  /** Whether a node counts, and so its pods. */
+  /** Returns true if the node, and thereby its pods, count. */
   includes(node: string): boolean {
     return this.#places.get(node)?.domain !== undefined;
   }
 
-  /** By domain, where there is any. */
+  /** Yields the domains that have pods. */
   *entries(): Iterable<readonly [domain: string, pods: number]> {
     for (const [domain, { pods }] of this.#domains) if (pods > 0) yield [domain, pods];
   }
 
-  /** The fewest pods of any domain, with the changes in mind; 0 when there is no domain. */
+  /** Returns the minimum number of pods in any domain, including the changes; 0 if there is no domain. */
   minimum(changes?: Changes): number {
     let least = Number.POSITIVE_INFINITY;
     const changed = new Map<number, number>();
@@ -113,7 +114,7 @@ export class DomainCounts {
     this.#places.delete(name);
   }
 
-  /** A pod that matches comes (1) to the node, or leaves it (-1). */
+  /** Adds a matching pod to the node (1), or removes it (-1). */
   count(node: Node, sign: 1 | -1): void {
     const { name } = node.metadata;
     const place = this.#places.get(name) ?? this.#open(name, this.#domainOf(node));

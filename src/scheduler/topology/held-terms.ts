@@ -1,6 +1,6 @@
 /**
- * The terms of the pods that have a node, each with the domains it holds in: whoever comes asks which of them speak of him. Equal
- * terms of many pods are one. Pure but for its own counts.
+ * Affinity terms of the placed pods, each with the domains of its holders. A new pod is checked against the
+ * terms that select it. Equal terms of many pods are held once. Pure except for its own counts.
  */
 import type { Node } from '../../api/core/v1/node.ts';
 import type { Pod } from '../../api/core/v1/pod.ts';
@@ -8,21 +8,24 @@ import { type AffinityTerm, matchesPod, type NamespaceLabels } from '../affinity
 import type { PodInfo } from '../framework.ts';
 import { SelectorBuckets } from './selector-buckets.ts';
 
-/** `away`: required anti-affinity; `near`: required affinity; `weighted`: preferred, negative for anti-affinity. */
+/**
+ * Kind of a term. `away`: required anti-affinity; `near`: required affinity; `weighted`: preferred, with a
+ * negative weight for anti-affinity.
+ */
 export type Bond = 'away' | 'near' | 'weighted';
 
 export interface HeldTerm {
   readonly bond: Bond;
   readonly term: AffinityTerm;
-  /** 1 where the bond is not weighted. */
+  /** Weight; 1 if the bond is not weighted. */
   readonly weight: number;
-  /** How many pods hold it, by domain of its topology. */
+  /** Number of pods with this term, by domain of its topology. */
   readonly domains: ReadonlyMap<string, number>;
 }
 
 interface Held extends HeldTerm {
   readonly domains: Map<string, number>;
-  /** Also those on nodes without a label of the topology's key. */
+  /** Number of pods with this term, including those on nodes without a label of the topology's key. */
   holders: number;
 }
 
@@ -42,7 +45,7 @@ export class HeldTerms {
     return found;
   }
 
-  /** The pod comes to the node (1), or leaves it (-1). */
+  /** Adds the terms of a pod on the node (1), or removes them (-1). */
   count(pod: PodInfo, node: Node, sign: 1 | -1): void {
     for (const term of pod.antiAffinity) this.#count('away', term, 1, node, sign);
     for (const term of pod.affinity) this.#count('near', term, 1, node, sign);

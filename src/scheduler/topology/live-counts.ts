@@ -1,6 +1,6 @@
 /**
- * The counts that decisions have asked for, each made once and then kept up to date until many others were asked for since. Pure
- * but for what it keeps.
+ * Caches counts that decisions have requested. Each is computed once and then updated, until many others have
+ * been requested. Pure except for its own cache.
  */
 import type { Node } from '../../api/core/v1/node.ts';
 import type { Pod } from '../../api/core/v1/pod.ts';
@@ -8,23 +8,23 @@ import { meansNamespace, type NamespaceLabels } from '../affinity-term.ts';
 import { type CountQuery, DomainCounts } from './domain-counts.ts';
 import { SelectorBuckets } from './selector-buckets.ts';
 
-/** More than there are kinds of pods at a time in most clusters. */
+/** Maximum number of counts; larger than the number of kinds of pods at a time in most clusters. */
 const mostKept = 2_048;
-/** In all of them together; each takes about a hundred bytes. */
+/** Maximum number of places in all counts; each takes about a hundred bytes. */
 const mostPlaces = 300_000;
 
-/** What counts are made of when they are asked for first. */
+/** Source from which counts are computed at the first request. */
 export interface Placements {
   readonly knownNodes: Iterable<Node>;
   readonly namespaces: Iterable<string>;
-  /** Those on nodes that are known. */
+  /** Returns the pods on known nodes. */
   podsIn(namespace: string): Iterable<{ readonly pod: Pod; readonly node: Node }>;
 }
 
 export class LiveCounts {
   readonly #placements: Placements;
   readonly #ofNamespace: NamespaceLabels;
-  /** By id; the one that was asked for last comes last. */
+  /** Counts by id, in order of the last request. */
   readonly #kept = new Map<string, DomainCounts>();
   readonly #buckets = new SelectorBuckets<DomainCounts>();
 
@@ -33,7 +33,7 @@ export class LiveCounts {
     this.#ofNamespace = ofNamespace;
   }
 
-  /** How many are kept. */
+  /** Number of cached counts. */
   get size(): number {
     return this.#kept.size;
   }
@@ -65,14 +65,14 @@ export class LiveCounts {
     for (const counts of this.#kept.values()) counts.removeNode(name);
   }
 
-  /** What was counted by labels of namespaces is counted anew when it is asked for. */
+  /** Drops counts that depend on labels of namespaces; they are computed again at the next request. */
   forgetNamespaceSelections(): void {
     for (const counts of [...this.#kept.values()])
       if (counts.query.pods.some(({ namespaceSelector }) => namespaceSelector.requirements.length > 0))
         this.#drop(counts);
   }
 
-  /** What was made last stays, whatever it takes. */
+  /** Drops the oldest counts beyond the limits. The newest is always kept. */
   #dropOldest(): void {
     let places = 0;
     for (const counts of this.#kept.values()) places += counts.size;

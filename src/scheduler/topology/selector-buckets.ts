@@ -1,12 +1,12 @@
 /**
- * Things that each have a selector, found by the labels that they may select: an object is compared with those that name one of its
- * labels with its value, and not with all there are. Pure.
+ * Indexes items by the labels that their selectors require. An object is compared only with items whose
+ * selectors contain one of its labels with its value, not with all items. Pure.
  */
 import type { Labels, Selector } from '../../apimachinery/labels.ts';
 
 export class SelectorBuckets<T> {
   readonly #byPair = new Map<string, Set<T>>();
-  /** Those that name no label with a value. */
+  /** Items whose selectors require no label with a given value. */
   readonly #others = new Set<T>();
 
   add(item: T, selector: Selector): void {
@@ -29,7 +29,7 @@ export class SelectorBuckets<T> {
     }
   }
 
-  /** All whose selector may match such labels, each once; whether it does is left to ask. */
+  /** Returns all items whose selector may match such labels, each once. The caller must check the match. */
   candidates(labels: Labels | undefined): Iterable<T> {
     if (this.#byPair.size === 0) return this.#others;
     const found = new Set(this.#others);
@@ -39,7 +39,7 @@ export class SelectorBuckets<T> {
   }
 }
 
-/** The labels, one of which an object must have; those of the requirement with the fewest values. */
+/** Returns the labels of which an object must have one; those of the requirement with the fewest values. */
 function pairsOf({ requirements }: Selector): string[] | undefined {
   let best: { readonly key: string; readonly values: readonly string[] } | undefined;
   for (const { key, operator, values } of requirements)

@@ -1,4 +1,4 @@
-/** Whether a Choice rule of JSONPath holds. */
+/** Evaluates Choice rules of JSONPath. */
 import type { Comparison } from '../definition/types.ts';
 import { stateError } from '../failure.ts';
 import type { Json } from '../json.ts';
@@ -8,8 +8,8 @@ import { costOf, workProblem } from '../work.ts';
 import { choiceOperators } from './operators.ts';
 
 /**
- * And stops at the first that does not hold, Or at the first that does. Throws StateError (States.Runtime) when a path finds
- * nothing, except for IsPresent, which asks just that.
+ * Returns true if the rule holds. And stops at the first rule that does not hold, Or at the first that does.
+ * Throws StateError (States.Runtime) if a path finds nothing, except for IsPresent, which tests exactly that.
  */
 export function holdsRule(rule: Comparison, roots: Roots): boolean {
   if (rule.And !== undefined) return rule.And.every((inner) => holdsRule(inner, roots));

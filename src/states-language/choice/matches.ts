@@ -1,6 +1,9 @@
-/** StringMatches: a pattern where `*` stands for any characters; `\*` is a star, `\\` a backslash. Linear in the text. */
+/**
+ * StringMatches: `*` in a pattern matches any characters; `\*` is a star, `\\` a backslash. Linear in the
+ * text.
+ */
 
-/** The texts between the stars, without escapes; undefined when a backslash is before something else. */
+/** Returns the unescaped texts between the stars, or undefined if a backslash precedes another character. */
 export function parsePattern(pattern: string): readonly string[] | undefined {
   const parts: string[] = [];
   let part = '';
@@ -18,7 +21,7 @@ export function parsePattern(pattern: string): readonly string[] | undefined {
   return [...parts, part];
 }
 
-/** Whether the whole text is as the pattern says. A pattern that is none matches nothing. */
+/** Returns true if the whole text matches the pattern. An invalid pattern matches nothing. */
 export function matchesPattern(text: string, pattern: string): boolean {
   const [first, ...rest] = parsePattern(pattern) ?? [];
   if (first === undefined || !text.startsWith(first)) return false;
@@ -35,8 +38,8 @@ export function matchesPattern(text: string, pattern: string): boolean {
 }
 
 /**
- * Where the first occurrence between `from` and `to` ends; -1 when there is none. By the method of Knuth, Morris and Pratt:
- * the search of the engine may take the product of both lengths.
+ * Returns the end of the first occurrence between `from` and `to`, or -1. Uses the algorithm of Knuth, Morris
+ * and Pratt, because the engine's search may take time proportional to the product of both lengths.
  */
 function endOf(text: string, part: string, from: number, to: number): number {
   if (part === '') return from;
@@ -50,7 +53,10 @@ function endOf(text: string, part: string, from: number, to: number): number {
   return -1;
 }
 
-/** For each length of a beginning, less one: how much of its end is again a beginning. */
+/**
+ * Returns the failure function: for each prefix length, less one, the length of the longest suffix that is a
+ * prefix.
+ */
 function fallbacks(part: string): readonly number[] {
   const back = [0];
   let matched = 0;

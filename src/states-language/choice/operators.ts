@@ -1,15 +1,17 @@
-/** The comparisons of a Choice rule. Values of different types are not equal, and neither is less: that is no error. */
+/**
+ * Comparisons of a Choice rule. Values of different types are neither equal nor ordered; this is no error.
+ */
 import type { Json } from '../json.ts';
 import { orderOf } from '../order.ts';
 import { parseTimestamp } from '../timestamp.ts';
 import { matchesPattern } from './matches.ts';
 
-/** What the value of an operator has to be in a definition. */
+/** Type of an operator's value in a definition. */
 export type OperandType = 'String' | 'Numeric' | 'Boolean' | 'Timestamp' | 'Pattern' | 'Path' | 'Flag';
 
 export interface ChoiceOperator {
   readonly operand: OperandType;
-  /** Whether the value is a path to what is compared with. */
+  /** True if the value is a path to the operand. */
   readonly byPath: boolean;
   readonly holds: (value: Json | undefined, operand: Json) => boolean;
 }
@@ -49,7 +51,7 @@ const is: Readonly<Record<string, (value: Json | undefined) => boolean>> = {
 const sameBoolean = (value: Json | undefined, operand: Json) =>
   typeof operand === 'boolean' && value === operand;
 
-/** With its twin that takes a path to the operand. */
+/** Yields the operator and its variant with a path to the operand. */
 function* both(
   name: string,
   operand: OperandType,
@@ -71,5 +73,5 @@ function* all(): Iterable<[string, ChoiceOperator]> {
     yield [name, { operand: 'Flag', byPath: false, holds: (value, wanted) => test(value) === wanted }];
 }
 
-/** By their names in a rule. */
+/** Operators by their names in a rule. */
 export const choiceOperators: ReadonlyMap<string, ChoiceOperator> = new Map(all());

@@ -1,4 +1,4 @@
-/** The rules of a Choice. */
+/** Checks the rules of a Choice. */
 
 import { parsePattern } from '../choice/matches.ts';
 import { type ChoiceOperator, choiceOperators } from '../choice/operators.ts';
@@ -39,7 +39,7 @@ const operandChecks: Readonly<Record<ChoiceOperator['operand'], Check>> = {
   Flag: flag,
 };
 
-/** Of a rule of its own; rules in And, Or and Not have neither. */
+/** Fields of a top-level rule; rules in And, Or and Not have none of them. */
 const outermost: Fields = {
   Next: { required: true, check: stateName },
   Assign: { check: assign },

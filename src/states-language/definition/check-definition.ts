@@ -1,4 +1,4 @@
-/** Whether an object is a definition in Amazon States Language that can be run. */
+/** Checks that an object is a runnable definition in Amazon States Language. */
 import type { StatusCause } from '../../apimachinery/status-error.ts';
 import { excessOf, isObject, type Json } from '../json.ts';
 import { expressionProblem } from '../jsonata/language.ts';
@@ -18,17 +18,18 @@ import type { QueryLanguage } from './types.ts';
 
 type Value = Readonly<Record<string, unknown>>;
 
-/** What is the same for all machines of a definition. */
+/** Data that all machines of a definition share. */
 interface Whole {
   readonly report: Report;
   readonly language: QueryLanguage;
-  /** Where each name of a state was first seen. */
+  /** Field at which each state name was first seen. */
   readonly seen: Map<string, string>;
 }
 
 /**
- * What is wrong with it, each with its field below `path`; empty when it can be run. `definition` is any JSON: it is neither
- * thrown at, nor walked deeper than is safe. All its expressions are read, which may take seconds.
+ * Returns the faults, each with its field below `path`; empty if the definition is valid. `definition` is any
+ * JSON: invalid input neither throws nor causes deep recursion. All its expressions are parsed, which may
+ * take seconds.
  */
 export function checkDefinition(definition: unknown, path: string): StatusCause[] {
   const report = outlineOf(definition, path);
@@ -39,7 +40,7 @@ export function checkDefinition(definition: unknown, path: string): StatusCause[
   return report.causes;
 }
 
-/** The same without reading its expressions: what is wrong but for that, and the expressions. */
+/** Returns the report without parsing the expressions: all other faults, and the expressions. */
 export function outlineOf(definition: unknown, path: string): Report {
   const report = new Report();
   if (!isObject(definition)) {
@@ -150,7 +151,10 @@ function stateLanguage(state: Value, at: string, { language, report }: Whole): Q
   return language;
 }
 
-/** The variables that the states of one machine assign, also in the rules of Choices and in catchers. */
+/**
+ * Yields the variables that the states of one machine assign, including those in the rules of Choices and in
+ * catchers.
+ */
 function* assignedIn(states: Value, whole: QueryLanguage): Iterable<string> {
   for (const state of Object.values(states)) {
     if (!isObject(state)) continue;
@@ -164,7 +168,7 @@ function* assignedIn(states: Value, whole: QueryLanguage): Iterable<string> {
 const rulesOf = (state: Value): readonly Value[] =>
   [state.Choices, state.Catch].flatMap((rules) => (Array.isArray(rules) ? rules.filter(isObject) : []));
 
-/** From StartAt every state has to be reached, and an end. */
+/** Checks that every state is reachable from StartAt, and that an end is reachable. */
 function checkWays(start: unknown, states: Value, path: string, place: Place): void {
   if (start === undefined || place.names.size === 0) return;
   if (typeof start !== 'string' || !place.names.has(start)) {

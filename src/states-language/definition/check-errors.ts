@@ -1,4 +1,4 @@
-/** Retry and Catch. */
+/** Checks Retry and Catch. */
 import { errorNames } from '../failure.ts';
 import { isObject } from '../json.ts';
 import { mostSeconds } from '../limits.ts';
@@ -16,7 +16,7 @@ import {
   text,
 } from './check-values.ts';
 
-/** A year and a day, as AWS has it. */
+/** Maximum delay in seconds: a year and a day, as in AWS. */
 const mostDelay = 31_622_400;
 
 const errorEquals: Check = (value, path, place) => {

@@ -1,4 +1,4 @@
-/** Which fields an object has: those of a table, each with its check, and no others. */
+/** Checks the fields of an object: only those of a table are allowed, each with its own check. */
 
 import type { Check, Place } from './check-values.ts';
 import { keyPath } from './report.ts';
@@ -7,9 +7,9 @@ import type { QueryLanguage } from './types.ts';
 export interface Field {
   readonly check: Check;
   readonly required?: boolean;
-  /** Only with this language. */
+  /** Query language in which the field is allowed; default: both. */
   readonly language?: QueryLanguage;
-  /** Why it is not there, for what the language of AWS has and this one does not. */
+  /** Reason for the rejection of a field that the language of AWS has and this one does not support. */
   readonly refused?: string;
 }
 
@@ -17,7 +17,7 @@ export type Fields = Readonly<Record<string, Field>>;
 
 type Value = Readonly<Record<string, unknown>>;
 
-/** `what` names the object in messages, such as `a Wait state`. */
+/** Checks the fields. `what` names the object in messages, such as `a Wait state`. */
 export function checkFields(value: Value, path: string, place: Place, fields: Fields, what: string): void {
   for (const [key, inner] of Object.entries(value)) {
     const at = keyPath(path, key);
@@ -36,7 +36,7 @@ export function checkFields(value: Value, path: string, place: Place, fields: Fi
       place.report.required(keyPath(path, key));
 }
 
-/** Of the fields exactly one has to be there; with `atMost` none may do. */
+/** Checks that exactly one of the fields is present; with `atMost` none is allowed too. */
 export function checkOneOf(
   value: Value,
   path: string,

@@ -1,4 +1,4 @@
-/** The fields of each type of state. */
+/** Checks the fields of each type of state. */
 import { isObject } from '../json.ts';
 import { mostSeconds } from '../limits.ts';
 import { parseResource, resourceForms } from '../resource.ts';
@@ -76,7 +76,7 @@ const byType: Readonly<Record<StateType, Fields>> = {
     HeartbeatSecondsPath: withPath(referencePath),
     Credentials: both(templateObject),
   },
-  // The machines in Branches, ItemProcessor and Iterator are checked as machines (check-definition.ts).
+  // The machines in Branches, ItemProcessor and Iterator are checked separately (check-definition.ts).
   Parallel: { ...working, Branches: needed(anything) },
   Map: {
     ...working,
@@ -124,7 +124,7 @@ export const stateTypes = Object.keys(byType) as readonly StateType[];
 
 type Value = Readonly<Record<string, unknown>>;
 
-/** All but the machines in it. Says the type; undefined when there is none of the name. */
+/** Checks everything except nested machines. Returns the type, or undefined if it is unknown. */
 export function checkState(value: Value, at: string, place: Place): StateType | undefined {
   const type = stateTypes.find((known) => known === value.Type);
   if (type === undefined) {
@@ -145,7 +145,7 @@ type Exclusive = readonly [keys: readonly string[], atMost: boolean];
 const next: Exclusive = [['Next', 'End'], false];
 const pair = (name: string): Exclusive => [[name, `${name}Path`], true];
 
-/** Of which fields one excludes the others. */
+/** Groups of mutually exclusive fields. */
 const exclusive: Readonly<Partial<Record<StateType, readonly Exclusive[]>>> = {
   Task: [next, pair('TimeoutSeconds'), pair('HeartbeatSeconds')],
   Parallel: [next],
@@ -162,7 +162,7 @@ const exclusive: Readonly<Partial<Record<StateType, readonly Exclusive[]>>> = {
   Fail: [pair('Error'), pair('Cause')],
 };
 
-/** A heartbeat that may take as long as the task never says anything. */
+/** Rejects a heartbeat that is not shorter than the task's timeout, because it would never take effect. */
 function checkHeartbeat(
   { TimeoutSeconds: timeout, HeartbeatSeconds: heartbeat }: Value,
   at: string,
@@ -176,7 +176,7 @@ function checkHeartbeat(
     );
 }
 
-/** What an ItemProcessor says of how it runs. */
+/** Checks the ProcessorConfig of an ItemProcessor. */
 export const processorConfig: Check = (value, at, place) => {
   object(value, at, place);
   if (!isObject(value)) return;

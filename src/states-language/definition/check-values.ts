@@ -1,4 +1,7 @@
-/** Checks of single fields: numbers, paths, templates, expressions. Each reports under the field's path. */
+/**
+ * Checks of single fields: numbers, paths, templates, expressions. Each reports faults under the field's
+ * path.
+ */
 
 import { parseIntrinsic } from '../intrinsics/parse.ts';
 import { isObject } from '../json.ts';
@@ -12,13 +15,13 @@ import { parseTimestamp } from '../timestamp.ts';
 import { keyPath, type Report } from './report.ts';
 import type { QueryLanguage } from './types.ts';
 
-/** Where a field stands. */
+/** Context of a field. */
 export interface Place {
   readonly report: Report;
   readonly language: QueryLanguage;
-  /** The names of the states that can be gone to from here. */
+  /** Names of the states that can be the next state. */
   readonly names: ReadonlySet<string>;
-  /** Variables that are assigned around this machine, and so cannot be assigned in it. */
+  /** Variables that are assigned outside of this machine, and therefore cannot be assigned in it. */
   readonly outerVariables: ReadonlySet<string>;
 }
 
@@ -60,7 +63,7 @@ export const number =
 
 export const seconds = integer(1, mostSeconds);
 
-/** With JSONata the field may be an expression instead. */
+/** Allows an expression instead, if the language is JSONata. */
 export const orExpression =
   (check: Check): Check =>
   (value, path, place) => {
@@ -106,7 +109,7 @@ function syntax(value: unknown, path: string, report: Report, parse: (text: stri
   }
 }
 
-/** A path as it may stand in a field: it begins with $, $$ or a variable. */
+/** Parses a path in a field: it must begin with $, $$ or a variable. */
 function fieldPath(value: string) {
   const path = parsePath(value);
   if (path.root === 'item') throw new SyntaxProblem('@ is for filters only');
@@ -122,14 +125,14 @@ export const pathOrNull: Check = (value, at, place) => {
 export const pathOrIntrinsic: Check = (value, at, { report }) =>
   syntax(value, at, report, (found) => (isIntrinsic(found) ? parseIntrinsic(found) : fieldPath(found)));
 
-/** A path that can be only one value. */
+/** Checks a path that can have only one value. */
 export const referencePath: Check = (value, at, { report }) =>
   syntax(value, at, report, (found) => {
     if (!isReference(fieldPath(found)))
       throw new SyntaxProblem('must be a reference path: names and indexes only');
   });
 
-/** Where a result goes in the input. */
+/** Checks the path at which a result is stored in the input. */
 export const resultPath: Check = (value, at, { report }) => {
   if (value === null) return;
   syntax(value, at, report, (found) => {
@@ -139,7 +142,7 @@ export const resultPath: Check = (value, at, { report }) => {
   });
 };
 
-/** JSON with paths (JSONPath) or expressions (JSONata) in it. */
+/** Checks JSON with paths (JSONPath) or expressions (JSONata) in it. */
 export const template: Check = (value, at, place) => {
   if (place.language === 'JSONata') return expressionTemplate(value, at, place);
   if (Array.isArray(value)) {
@@ -174,7 +177,7 @@ export const templateObject: Check = (value, at, place) => {
   template(value, at, place);
 };
 
-/** A list, or with JSONata an expression or a template of one. */
+/** Checks a list, or with JSONata an expression or a template of one. */
 export const listTemplate: Check = (value, at, place) => {
   if (!Array.isArray(value)) place.report.invalid(at, value, 'must be a list, or an expression that is one');
   template(value, at, place);
@@ -200,6 +203,6 @@ export const assign: Check = (value, at, place) => {
   }
 };
 
-/** The variable that a key of Assign means. */
+/** Returns the variable to which a key of Assign refers. */
 export const variableOf = (key: string, language: QueryLanguage): string =>
   language === 'JSONPath' && key.endsWith('.$') ? key.slice(0, -2) : key;

@@ -1,4 +1,4 @@
-/** Collects what is wrong with a definition, each with its field. */
+/** Collects the faults of a definition, each with its field. */
 import {
   forbiddenCause,
   invalidCause,
@@ -10,13 +10,13 @@ import type { StatusCause } from '../../apimachinery/status-error.ts';
 
 import { mostExpressions } from '../limits.ts';
 
-/** More are not told: who has so many begins with the first. */
+/** Maximum number of reported faults. */
 const mostCauses = 100;
 
-/** An expression that is still to be read: its parser is slow, and for some texts very slow. */
+/** An expression that is still to be parsed: the parser is slow, and for some texts very slow. */
 export interface FoundExpression {
   readonly field: string;
-  /** With what marks it as an expression. */
+  /** Text including the markers of an expression. */
   readonly value: string;
   readonly text: string;
 }
@@ -24,10 +24,10 @@ export interface FoundExpression {
 export class Report {
   readonly causes: StatusCause[] = [];
   readonly expressions: FoundExpression[] = [];
-  /** Characters of expressions that may still be read. */
+  /** Number of characters of expressions that may still be parsed. */
   private expressionsLeft = mostExpressions;
 
-  /** Whether an expression of so many characters may be read; counts it. */
+  /** Counts an expression of `length` characters. Returns true if it may be parsed. */
   takeExpression(length: number): boolean {
     this.expressionsLeft -= length;
     return this.expressionsLeft >= 0;
@@ -54,6 +54,6 @@ export class Report {
   }
 }
 
-/** The field of a map: `path.key`, or `path[key]` for a key that would not be told apart from a path. */
+/** Returns the field of a map: `path.key`, or `path[key]` for a key that would be ambiguous in a path. */
 export const keyPath = (path: string, key: string): string =>
   /^[\w-]+$/.test(key) ? joinPath(path, key) : `${path}[${key}]`;

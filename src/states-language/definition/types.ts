@@ -1,9 +1,9 @@
-/** A definition in Amazon States Language that `checkDefinition` has no fault to find with. */
+/** A definition in Amazon States Language that has passed `checkDefinition`. */
 import type { Json, JsonObject } from '../json.ts';
 
 export type QueryLanguage = 'JSONPath' | 'JSONata';
 
-/** The machine of a workflow, of a branch of a Parallel, of the iterations of a Map. */
+/** The machine of a workflow, of a branch of a Parallel, or of the iterations of a Map. */
 export interface Machine {
   readonly StartAt: string;
   readonly States: Readonly<Record<string, State>>;
@@ -19,7 +19,7 @@ export interface Definition extends Machine {
 export type StateType = State['Type'];
 export type State = Task | Parallel | MapState | Choice | Wait | Pass | Succeed | Fail;
 
-/** A number, or with JSONata an expression that is one. */
+/** A number or, with JSONata, an expression for one. */
 export type NumberOrExpression = number | string;
 
 interface Common {
@@ -31,13 +31,13 @@ interface Common {
   readonly Assign?: JsonObject;
 }
 
-/** One of the two is there. */
+/** Exactly one of the two is present. */
 interface Onward {
   readonly Next?: string;
   readonly End?: boolean;
 }
 
-/** What makes a result of its own, and may fail on the way. */
+/** A state that computes a result and may fail. */
 interface Working extends Common, Onward {
   readonly Parameters?: Json;
   readonly Arguments?: Json;
@@ -81,7 +81,7 @@ export interface Parallel extends Working {
 
 export interface MapState extends Working {
   readonly Type: 'Map';
-  /** One of the two is there. */
+  /** Exactly one of the two is present. */
   readonly ItemProcessor?: Machine;
   readonly Iterator?: Machine;
   readonly ItemsPath?: string;
@@ -101,7 +101,7 @@ export interface Choice extends Common {
   readonly Default?: string;
 }
 
-/** A rule with JSONPath is a Comparison, with JSONata a Condition. */
+/** A rule: a Comparison with JSONPath, a Condition with JSONata. */
 export type ChoiceRule = Comparison & {
   readonly Next: string;
   readonly Condition?: string | boolean;
@@ -147,20 +147,20 @@ export interface Fail {
   readonly CausePath?: string;
 }
 
-/** The machine that each item of a Map goes through. */
+/** Returns the machine that processes each item of a Map. */
 export const processorOf = ({ ItemProcessor, Iterator }: MapState): Machine => {
   const machine = ItemProcessor ?? Iterator;
   if (machine === undefined) throw new Error('a Map has neither ItemProcessor nor Iterator');
   return machine;
 };
 
-/** The machines that lie in a state. */
+/** Returns the machines nested in a state. */
 export function machinesOf(state: State): readonly Machine[] {
   if (state.Type === 'Parallel') return state.Branches;
   return state.Type === 'Map' ? [processorOf(state)] : [];
 }
 
-/** The language of a state: its own, or that of the whole definition. */
+/** Returns the query language of a state: its own, or that of the whole definition. */
 export const languageOf = (
   state: { readonly QueryLanguage?: QueryLanguage },
   whole?: QueryLanguage,

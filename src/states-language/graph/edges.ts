@@ -1,16 +1,16 @@
-/** A definition as a graph: which state leads to which, and why. */
+/** Converts a definition to a graph of its transitions. */
 import type { Comparison, Machine, State } from '../definition/types.ts';
 import { machinesOf } from '../definition/types.ts';
 
 export interface Edge {
   readonly from: string;
   readonly to: string;
-  /** Empty for the usual way. */
+  /** Label; empty for the ordinary transition. */
   readonly label: string;
 }
 
 export interface Group {
-  /** Of a branch or the iterations: which machine of the state it is. */
+  /** Identifies the machine of the state: a branch or the iterations. */
   readonly label: string;
   readonly graph: Graph;
 }
@@ -18,12 +18,12 @@ export interface Group {
 export interface Node {
   readonly name: string;
   readonly type: State['Type'];
-  /** Whether the machine ends here. */
+  /** True if the machine ends here. */
   readonly ends: boolean;
   readonly groups: readonly Group[];
 }
 
-/** The states in the order in which they are reached from the start. */
+/** States in the order in which they are reached from the start. */
 export interface Graph {
   readonly start: string;
   readonly nodes: readonly Node[];
@@ -63,7 +63,7 @@ function edgesOf(from: string, state: State): Edge[] {
   return edges;
 }
 
-/** Characters of a label. */
+/** Maximum characters of a label. */
 const mostLabel = 60;
 
 function labelOf(rule: Comparison): string {
@@ -71,7 +71,7 @@ function labelOf(rule: Comparison): string {
   return text.length > mostLabel ? `${text.slice(0, mostLabel - 1)}…` : text;
 }
 
-/** A rule in one line, such as `$.value NumericEquals 20`. */
+/** Returns a rule as one line, such as `$.value NumericEquals 20`. */
 function ruleText(rule: Comparison): string {
   if (typeof rule.Condition === 'string') return rule.Condition.replace(/^\{%\s*|\s*%\}$/g, '');
   if (rule.Condition !== undefined) return String(rule.Condition);

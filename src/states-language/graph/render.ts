@@ -1,10 +1,13 @@
-/** A graph of states as text, as DOT (Graphviz), as Mermaid. What a definition names is quoted for each. */
+/**
+ * Renders a graph of states as text, as DOT (Graphviz) or as Mermaid. Names of a definition are quoted for
+ * each format.
+ */
 import type { Machine } from '../definition/types.ts';
 import { type Graph, graphOf, type Node } from './edges.ts';
 
 export type GraphFormat = 'text' | 'dot' | 'mermaid';
 
-/** The graph of a definition; the last line ends with a newline. */
+/** Returns the graph of a definition; the last line ends with a newline. */
 export function graph(definition: Machine, format: GraphFormat): string {
   const found = graphOf(definition);
   const lines = { text: textLines, dot: dotLines, mermaid: mermaidLines }[format](found);
@@ -24,10 +27,10 @@ function textLines(graph: Graph): string[] {
   ]);
 }
 
-/** On one line, without what a terminal would act on. */
+/** Returns one line without terminal control characters. */
 const plain = (text: string) => text.replaceAll(/\p{Cc}+/gu, ' ');
 
-/** Ids by place, since names may be anything. */
+/** Ids by position, since names may contain any characters. */
 type Ids = ReadonlyMap<string, string>;
 
 const idsOf = (graph: Graph, prefix: string): Ids =>
@@ -99,6 +102,9 @@ function mermaidShape({ name, type, ends }: Node): string {
   return ends ? `([${label}])` : `[${label}]`;
 }
 
-/** All but letters, digits, blanks and some signs as Mermaid's entities: its syntax has no other way to quote. */
+/**
+ * Encodes all characters except letters, digits, spaces and some punctuation as Mermaid's entities: its
+ * syntax has no other way to quote.
+ */
 const entity = (text: string) =>
   plain(text).replaceAll(/[^\p{L}\p{N} .,:$_-]/gu, (sign) => `#${sign.codePointAt(0)};`);

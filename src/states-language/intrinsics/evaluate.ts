@@ -1,4 +1,4 @@
-/** Runs an intrinsic function: paths in it are looked up, calls in it run first. */
+/** Evaluates an intrinsic function: its paths are resolved and its nested calls are evaluated first. */
 import type { Random } from '../../base/random.ts';
 import { stateError } from '../failure.ts';
 import type { Json } from '../json.ts';
@@ -7,13 +7,13 @@ import { costOf, workProblem } from '../work.ts';
 import { callFunction, type FunctionName } from './functions.ts';
 import type { Argument, Call } from './parse.ts';
 
-/** How often more than others a function costs that looks at each sign of a text by itself. */
+/** Cost factors of functions that examine each character of a text separately. */
 const weights: { readonly [name in FunctionName]?: number } = { 'States.StringSplit': 8 };
 
-/** Throws StateError: States.IntrinsicFailure where a function cannot do what it is asked. */
+/** Evaluates the call. Throws StateError: States.IntrinsicFailure if a function rejects its arguments. */
 export function evaluateCall(call: Call, roots: Roots, random: Random): Json {
   const values = call.arguments.map((argument, index) =>
-    // Format reads the escapes of its text itself, since a brace may be escaped.
+    // Format parses the escapes of its text itself, since a brace may be escaped.
     'template' in argument && call.name === 'States.Format' && index === 0
       ? argument.template
       : argumentOf(argument, call, roots, random),

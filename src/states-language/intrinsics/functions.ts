@@ -1,4 +1,6 @@
-/** What the intrinsic functions do. Each gets values and gives one, or throws States.IntrinsicFailure. */
+/**
+ * Implementations of the intrinsic functions. Each maps values to a value, or throws States.IntrinsicFailure.
+ */
 
 import { identityOf } from '../../apimachinery/equality.ts';
 import type { Random } from '../../base/random.ts';
@@ -8,9 +10,9 @@ import { hashNames, hashOf } from '../hash.ts';
 import { excessOf, isJsonObject, isList, type Json } from '../json.ts';
 import { mostData } from '../limits.ts';
 
-/** Items that States.ArrayRange makes at most. */
+/** Maximum number of items of States.ArrayRange. */
 const mostRange = 1000;
-/** Characters that States.Base64Encode, Base64Decode and Hash take. */
+/** Maximum characters for States.Base64Encode, Base64Decode and Hash. */
 const mostText = 10_000;
 
 type Do = (values: readonly Json[], random: Random) => Json;
@@ -47,7 +49,7 @@ export interface Arity {
   readonly most: number;
 }
 
-/** How many arguments a function takes; undefined when there is none of the name. */
+/** Returns the number of arguments of a function, or undefined if there is no such function. */
 export function arityOf(name: string): Arity | undefined {
   if (!Object.hasOwn(functions, name)) return undefined;
   const known = name as FunctionName;
@@ -55,7 +57,7 @@ export function arityOf(name: string): Arity | undefined {
   return { name: known, least, most };
 }
 
-/** Throws StateError. Randomness is for MathRandom without a seed and UUID. */
+/** Calls a function. `random` is used by MathRandom without a seed and by UUID. Throws StateError. */
 export function callFunction(name: FunctionName, values: readonly Json[], random: Random): Json {
   const run: Do = functions[name][2];
   try {
@@ -66,7 +68,7 @@ export function callFunction(name: FunctionName, values: readonly Json[], random
   }
 }
 
-/** An argument is not what the function takes. */
+/** An argument has the wrong type or value. */
 class Mismatch extends Error {}
 
 function text(value: Json | undefined): string {
@@ -85,7 +87,7 @@ function list(value: Json | undefined): readonly Json[] {
   throw new Mismatch(`expected a list, not ${show(value)}`);
 }
 
-/** Numbers with a fraction are rounded, as the specification has it. */
+/** Returns an integer; fractions are rounded, as in the specification. */
 function integer(value: Json | undefined): number {
   const rounded = typeof value === 'number' ? Math.round(value) : Number.NaN;
   if (Number.isSafeInteger(rounded)) return rounded;
@@ -145,7 +147,7 @@ function contains(items: readonly Json[], value: Json | undefined): boolean {
   return items.some((item) => identityOf(item) === wanted);
 }
 
-/** Both ends are in it. */
+/** Returns the range, including both ends. */
 function range(from: number, to: number, by: number): Json {
   if (by === 0) throw new Mismatch('the step is 0');
   const count = Math.floor((to - from) / by) + 1;
@@ -188,14 +190,14 @@ function merge(first: Json | undefined, second: Json | undefined, deep: Json | u
   throw new Mismatch(`expected two objects, not ${show(isJsonObject(first) ? second : first)}`);
 }
 
-/** From `from` on, and below `to`. */
+/** Returns an integer from `from` (inclusive) to `to` (exclusive). */
 function draw(from: number, to: number, seed: Json | undefined, random: Random): number {
   if (from >= to) throw new Mismatch(`there is no number from ${from} on and below ${to}`);
   const drawn = seed === undefined ? random.next() : seeded(integer(seed))();
   return from + Math.floor(drawn * (to - from));
 }
 
-/** At each of the characters; nothing is left between two of them. */
+/** Splits at each of the characters; empty parts are omitted. */
 function split(value: string, separators: string): Json {
   const at = new Set(separators);
   const parts: string[] = [];

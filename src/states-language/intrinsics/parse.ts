@@ -1,4 +1,4 @@
-/** Reads an intrinsic function such as `States.Format('{} of {}', $.at, $.total)`. */
+/** Parses an intrinsic function such as `States.Format('{} of {}', $.at, $.total)`. */
 import { mostPathLength } from '../limits.ts';
 import { Cursor, SyntaxProblem } from '../paths/cursor.ts';
 import type { JsonPath } from '../paths/json-path.ts';
@@ -10,17 +10,17 @@ export interface Call {
   readonly arguments: readonly Argument[];
 }
 
-/** `template`: a text as it was written, escapes and all, since States.Format reads its braces. */
+/** `template` is the text as written, with escapes, since States.Format parses its braces. */
 export type Argument =
   | { readonly call: Call }
   | { readonly path: JsonPath }
   | { readonly template: string }
   | { readonly literal: null | boolean | number };
 
-/** As many calls may be in one another. */
+/** Maximum nesting of calls. */
 const mostNesting = 10;
 
-/** Throws SyntaxProblem. */
+/** Parses the function. Throws SyntaxProblem. */
 export function parseIntrinsic(text: string): Call {
   if (text.length > mostPathLength) throw new SyntaxProblem(`is longer than ${mostPathLength} characters`);
   const cursor = new Cursor(text);
@@ -74,7 +74,7 @@ function readArgument(cursor: Cursor): Argument {
   };
 }
 
-/** What stands up to the closing quote, escapes and all. */
+/** Reads the text up to the closing quote, including escapes. */
 function readText(cursor: Cursor): string {
   const start = cursor.at;
   for (;;) {

@@ -1,38 +1,38 @@
-/** Where JSONata stands in a definition: texts from `{%` to `%}`, in templates at any depth. */
+/** JSONata expressions in a definition: texts from `{%` to `%}`, in templates at any depth. */
 import { StateError, stateError } from '../failure.ts';
 import { isJsonObject, isList, type Json } from '../json.ts';
 import { mostExpressionLength, mostParents } from '../limits.ts';
 
-/** What an expression sees, by name without the `$`: the variables, and `states`. */
+/** Values that an expression can use, by name without the `$`: the variables, and `states`. */
 export type Bindings = Readonly<Record<string, Json>>;
 
 export interface Question {
   readonly expression: string;
   readonly bindings: Bindings;
-  /** Milliseconds since the Unix epoch: what $now and $millis say. */
+  /** Milliseconds since the Unix epoch, returned by $now and $millis. */
   readonly now: number;
-  /** What $random and $uuid draw from. */
+  /** Seed of $random and $uuid. */
   readonly seed: number;
 }
 
-/** Rejects with an Error whose message says why the expression has no value. */
+/** Evaluates an expression. Rejects with an Error whose message states why it has no value. */
 export type Evaluate = (question: Question) => Promise<Json>;
 
-/** Whether the text is meant as an expression, be it one or not. */
+/** Returns true if the text is meant as an expression, valid or not. */
 export const looksLikeExpression = (text: string): boolean => text.startsWith('{%');
 
-/** What stands between `{%` and `%}`; undefined when the text does not end so. */
+/** Returns the text between `{%` and `%}`, or undefined if the text does not end with `%}`. */
 export const expressionOf = (text: string): string | undefined =>
   looksLikeExpression(text) && text.length >= 4 && text.endsWith('%}') ? text.slice(2, -2).trim() : undefined;
 
-/** Why the text is too much for an expression, whatever it says; undefined when it is not. */
+/** Returns the reason why the text exceeds the limits of an expression, or undefined. */
 export function sizeProblem(text: string): string | undefined {
   if (text.length > mostExpressionLength) return `is longer than ${mostExpressionLength} characters`;
   if (text.split('%').length > mostParents + 1) return `has more than ${mostParents} times the sign %`;
   return undefined;
 }
 
-/** The template with the values of its expressions. Rejects with StateError (States.QueryEvaluationError). */
+/** Returns the template with evaluated expressions. Rejects with StateError (States.QueryEvaluationError). */
 export async function fillExpressions(
   template: Json,
   ask: (expression: string) => Promise<Json>,

@@ -1,4 +1,4 @@
-/** JSONata, by the library `jsonata`, with the functions that the States Language adds and without `$eval`. */
+/** JSONata by the library `jsonata`, with the functions that the States Language adds and without `$eval`. */
 import jsonata from 'jsonata';
 import type { Random } from '../../base/random.ts';
 import { seeded } from '../../base/seeded.ts';
@@ -7,10 +7,16 @@ import { callFunction, type FunctionName } from '../intrinsics/functions.ts';
 import type { Json } from '../json.ts';
 import { type Question, sizeProblem } from './expression.ts';
 
-/** The library's own limits; a regular expression of a user heeds none, so a thread has to have one beside (thread.ts). */
+/**
+ * Limits of the library. A user's regular expression ignores them, so that the thread needs a timeout too
+ * (thread.ts).
+ */
 const limits = { timeout: 2000, stack: 300, sequence: 300_000 };
 
-/** Why the text is no expression; undefined when it is one. For some texts it takes the square of their length: seconds. */
+/**
+ * Returns the fault of an expression, or undefined. For some texts the time is quadratic in their length:
+ * seconds.
+ */
 export function expressionProblem(text: string): string | undefined {
   const excess = sizeProblem(text);
   if (excess !== undefined) return excess;
@@ -22,7 +28,7 @@ export function expressionProblem(text: string): string | undefined {
   }
 }
 
-/** Evaluates on this thread: for who is a thread for it (worker.ts), and for tests. Rejects with an Error. */
+/** Evaluates on the calling thread; used by the worker (worker.ts) and by tests. Rejects with an Error. */
 export async function evaluateHere({ expression, bindings, now, seed }: Question): Promise<Json> {
   const lot = randomFrom(seed);
   let value: unknown;
@@ -63,7 +69,7 @@ function added(random: Random): Readonly<Record<string, Added>> {
   };
 }
 
-/** By the method of Fisher and Yates. */
+/** Shuffles by the algorithm of Fisher and Yates. */
 function shuffled(items: readonly Json[], random: Random): Json {
   const result = [...items];
   for (let at = result.length - 1; at > 0; at--) {
@@ -73,7 +79,7 @@ function shuffled(items: readonly Json[], random: Random): Json {
   return result;
 }
 
-/** Drawn from the seed, so that the same question has the same answer wherever it is asked. */
+/** Returns randomness from the seed, so that the same question always has the same answer. */
 function randomFrom(seed: number): Random {
   const next = seeded(seed);
   const hex = (length: number) => Array.from({ length }, () => Math.floor(next() * 16).toString(16)).join('');
@@ -81,7 +87,7 @@ function randomFrom(seed: number): Random {
   return { next, uuid: () => `${hex(8)}-${hex(4)}-4${hex(3)}-${variant()}${hex(3)}-${hex(12)}` };
 }
 
-/** Lists without the marks that the library leaves on them. Throws for what is no data. */
+/** Returns the value without the library's marks on lists. Throws for values that are not data. */
 function plain(value: unknown): Json {
   const text = JSON.stringify(value, (_, inner: unknown) => {
     const marks = typeof inner === 'object' && inner !== null ? inner : {};
@@ -93,7 +99,7 @@ function plain(value: unknown): Json {
   return JSON.parse(text);
 }
 
-/** The library throws objects that are no Errors. */
+/** Returns the message. The library throws objects that are not Errors. */
 function reasonOf(error: unknown): string {
   if (error instanceof StateError) return error.failure.cause;
   const { message, position } = error as { message?: unknown; position?: unknown };

@@ -1,7 +1,8 @@
 /**
- * JSONata is evaluated on a thread of its own: an expression is a program, and may loop for ever or take all memory. Questions go
- * one after the other; one that takes too long ends with its thread, and the next begins a new one. Those who ask take turns, so
- * that nobody's questions wait for all of another's.
+ * Evaluates JSONata on a thread of its own, because an expression is a program that may loop forever or
+ * exhaust the memory. Questions are answered one after another. A question that takes too long ends with its
+ * thread, and the next one starts a new thread. Askers take turns, so that no asker waits for all questions
+ * of another.
  */
 import type { Worker } from 'node:worker_threads';
 import { AskerTurns } from '../../base/asker-turns.ts';
@@ -10,31 +11,37 @@ import { startThread } from '../../base/thread.ts';
 import type { Json } from '../json.ts';
 import type { Question } from './expression.ts';
 
-/** Expressions of which is asked whether they are any. */
+/** Expressions to parse. */
 export interface Reading {
   readonly expressions: readonly string[];
 }
 
-/** What the thread says to a question. */
+/** Answer of the thread to a question. */
 export type Answer =
   | { readonly json: string }
   | { readonly refusal: string }
   | { readonly problems: readonly (string | undefined)[] };
 
 export interface ExpressionThread {
-  /** `asker`: with whom it takes turns. Rejects with an Error whose message says why the expression has no value. */
+  /**
+   * Evaluates an expression. `asker` identifies the caller for taking turns. Rejects with an Error whose
+   * message states why the expression has no value.
+   */
   evaluate(question: Question, asker?: string): Promise<Json>;
-  /** What is wrong with each of them, undefined for one that can be evaluated. Rejects where that takes too long. */
+  /** Returns the fault of each expression, or undefined for a valid one. Rejects if this takes too long. */
   problemsOf(expressions: readonly string[], asker?: string): Promise<readonly (string | undefined)[]>;
-  /** Ends the thread. Questions that wait are refused; a later one would begin a new thread. */
+  /** Ends the thread. Waiting questions are rejected; a later question starts a new thread. */
   stop(): Promise<void>;
 }
 
-/** The library stops an expression earlier; this is for what it cannot stop, and for the start of the thread. */
+/**
+ * Timeout in milliseconds. The library stops an expression earlier; this timeout covers what it cannot stop,
+ * and the start of the thread.
+ */
 const patienceMs = 6000;
-/** A thread that nobody asks ends after so long. */
+/** Milliseconds after which an idle thread ends. */
 const idleMs = 30_000;
-/** Megabytes of heap. */
+/** Maximum heap in megabytes. */
 const mostMemory = 96;
 
 const source = new URL('./worker.ts', import.meta.url);
@@ -61,7 +68,7 @@ export function createExpressionThread(clock: Clock): ExpressionThread {
       await end();
       throw error;
     });
-    // A thread that waits must not keep a process that has nothing else to do.
+    // An idle thread must not keep the process alive.
     worker?.unref();
     idle = clock.after(idleMs, () => void end());
     if ('refusal' in reply) throw new Error(reply.refusal);
@@ -98,7 +105,7 @@ function beginThread(): Worker {
   const worker = startThread('jsonata-worker', source, {
     resourceLimits: { maxOldGenerationSizeMb: mostMemory },
   });
-  // Without a listener an error between two questions would end this process.
+  // An error between two questions would end this process if there were no listener.
   return worker.on('error', () => undefined);
 }
 

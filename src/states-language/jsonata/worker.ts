@@ -16,7 +16,7 @@ async function answer(question: Question | Reading): Promise<Answer> {
   }
 }
 
-// On Linux the priority is that of the thread: the server comes first when processors are scarce.
+// The priority applies to the thread on Linux: the server takes precedence when processors are scarce.
 setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 parentPort?.on('message', (question: Question | Reading) => {
   void answer(question).then((reply) => parentPort?.postMessage(reply));

@@ -1,12 +1,12 @@
-/** Reading a text from left to right, for paths and intrinsic functions. */
+/** Reads a text from left to right, for paths and intrinsic functions. */
 
-/** Says at which character (from 1) the text is not what was expected there. */
+/** Syntax error; the message names the character (from 1) at which it is. */
 export class SyntaxProblem extends Error {}
 
 export class Cursor {
   readonly text: string;
   at = 0;
-  /** How deep what is being read lies in brackets. */
+  /** Current nesting of brackets. */
   depth = 0;
   constructor(text: string) {
     this.text = text;
@@ -24,7 +24,7 @@ export class Cursor {
     while (this.next === ' ' || this.next === '\t') this.at++;
   }
 
-  /** Goes past the token if it is what comes next. */
+  /** Skips the token and returns true if it comes next. */
   take(token: string): boolean {
     if (!this.text.startsWith(token, this.at)) return false;
     this.at += token.length;
@@ -35,7 +35,7 @@ export class Cursor {
     if (!this.take(token)) this.fail(`expected ${token}`);
   }
 
-  /** What the pattern (sticky) matches here; empty when nothing. */
+  /** Returns the match of the (sticky) pattern at this position; empty if there is none. */
   match(pattern: RegExp): string {
     pattern.lastIndex = this.at;
     const [found = ''] = pattern.exec(this.text) ?? [];
@@ -43,7 +43,7 @@ export class Cursor {
     return found;
   }
 
-  /** Reads what lies one level deeper; refuses what is nested too deeply to be read safely. */
+  /** Reads one level deeper; fails if the nesting is too deep to be read safely. */
   deeper<T>(most: number, read: () => T): T {
     if (this.depth >= most) this.fail(`more than ${most} levels of nesting`);
     this.depth++;

@@ -1,4 +1,6 @@
-/** Finds what a JSONPath says. The work is counted, so that a path of `..` after `..` cannot hold the event loop. */
+/**
+ * Evaluates a JSONPath. The work is counted, so that a path of `..` after `..` cannot block the event loop.
+ */
 import { deepEqual } from '../../apimachinery/equality.ts';
 import { childrenOf, fieldOf, isJsonObject, isList, type Json } from '../json.ts';
 import { mostPathWork } from '../limits.ts';
@@ -16,16 +18,16 @@ import {
   type Test,
 } from './json-path.ts';
 
-/** What the beginnings of paths stand for. */
+/** Values of the roots of paths. */
 export interface Roots {
   readonly input: Json;
   readonly context?: Json;
   readonly variable?: (name: string) => Json | undefined;
-  /** What the path may take of what the state has. */
+  /** Remaining work of the state, which the path shares. */
   readonly work?: Work;
 }
 
-/** The path asks for too much. */
+/** The path requires too much work. */
 export class PathProblem extends Error {}
 
 interface Search {
@@ -33,7 +35,7 @@ interface Search {
   left: number;
 }
 
-/** The value; undefined when a path that can be only one value finds none. Throws PathProblem. */
+/** Returns the value, or undefined if a path with at most one value finds none. Throws PathProblem. */
 export function evaluatePath(path: JsonPath, roots: Roots): Json | undefined {
   const most = Math.min(mostPathWork, roots.work?.left ?? mostPathWork);
   if (most <= 0) throw new PathProblem(`cannot be looked up: ${workProblem}`);
@@ -113,7 +115,7 @@ function count(value: Json, found: Json[], search: Search): void {
 
 type Slice = Extract<Selector, { type: 'slice' }>;
 
-/** As Python slices: both ends may count from the end, a negative step goes backwards. */
+/** Slices like Python: both ends may count from the end, and a negative step goes backwards. */
 function* sliceOf(list: readonly Json[], { from, to, by }: Slice): Iterable<Json> {
   const { length } = list;
   const place = (at: number) => (at < 0 ? at + length : at);
@@ -178,7 +180,7 @@ function compare(operator: Operator, a: Json | undefined, b: Json | undefined, s
   }
 }
 
-/** Comparing two large values costs as much as looking at them. */
+/** Compares two values; for large values the cost is that of examining them. */
 function equal(a: Json | undefined, b: Json | undefined, search: Search): boolean {
   work(search);
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return a === b;
@@ -194,7 +196,7 @@ function sizeOf(value: Json): number {
   return size;
 }
 
-/** Only two numbers, or two texts, have an order. */
+/** Returns the order of two numbers or two texts; undefined for other values. */
 function order(a: Json | undefined, b: Json | undefined): -1 | 0 | 1 | undefined {
   if (typeof a === 'number' && typeof b === 'number') return orderOf(a, b);
   return typeof a === 'string' && typeof b === 'string' ? orderOf(a, b) : undefined;

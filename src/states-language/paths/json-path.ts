@@ -1,15 +1,16 @@
 /**
- * JSONPath as data. The dialect is that of Jayway's library, which the States Language is written for: a name after a dot may
- * hold a hyphen, a filter stands in parentheses or not, a function may end the path. There are no regular expressions and no scripts.
+ * JSONPath as data. The dialect is that of Jayway's library, for which the States Language is written: a name
+ * after a dot may contain a hyphen, a filter may be without parentheses, a function may end the path. There
+ * are no regular expressions and no scripts.
  */
 
-/** What `$` and its like stand for at the beginning of a path. */
+/** Root of a path, such as `$`. */
 export type Root = 'input' | 'context' | 'item' | { readonly variable: string };
 
 export interface JsonPath {
   readonly root: Root;
   readonly steps: readonly Step[];
-  /** `.length()` at the end. */
+  /** Function at the end, such as `.length()`. */
   readonly call?: PathFunction;
 }
 
@@ -42,14 +43,16 @@ export type Operand = { readonly path: JsonPath } | { readonly literal: Literal 
 export const pathFunctions = ['length', 'min', 'max', 'sum', 'avg', 'keys', 'first', 'last'] as const;
 export type PathFunction = (typeof pathFunctions)[number];
 
-/** Whether the path can be only one value: then that is its result, otherwise a list of what was found. */
+/**
+ * Returns true if the path can have only one value, which is then its result; otherwise the result is a list.
+ */
 export const isDefinite = ({ steps }: JsonPath): boolean =>
   steps.every(({ selectors: [first, ...more], deep }) => {
     if (deep || more.length > 0) return false;
     return first?.type === 'name' || first?.type === 'index';
   });
 
-/** Whether the path may say where a result goes: names, and indexes from the start. */
+/** Returns true if the path may state where a result is stored: names, and indexes from the start. */
 export const isReference = (path: JsonPath): boolean =>
   path.call === undefined &&
   isDefinite(path) &&

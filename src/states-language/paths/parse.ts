@@ -1,4 +1,4 @@
-/** Reads a JSONPath. Linear in its length; nesting is bounded. */
+/** Parses a JSONPath. Linear in its length; nesting is bounded. */
 import { mostPathLength } from '../limits.ts';
 import { Cursor, SyntaxProblem } from './cursor.ts';
 import {
@@ -16,7 +16,7 @@ import {
 
 const mostNesting = 20;
 
-/** Throws SyntaxProblem. */
+/** Parses the path. Throws SyntaxProblem. */
 export function parsePath(text: string): JsonPath {
   if (text.length > mostPathLength) throw new SyntaxProblem(`is longer than ${mostPathLength} characters`);
   const cursor = new Cursor(text);
@@ -26,10 +26,12 @@ export function parsePath(text: string): JsonPath {
 }
 
 const variableName = /[\p{ID_Start}_][\p{ID_Continue}]*/uy;
-/** What a name after a dot may not hold: the signs of paths, of filters, and of what stands around a path. */
+/**
+ * Characters of a name after a dot, which excludes those of paths, of filters, and of the surrounding text.
+ */
 const dottedName = /[^\s.[\]()'"*?@$,:;!=<>&|~^{}\\]+/y;
 
-/** Reads the path that begins here and stops behind it. */
+/** Reads the path that begins here and stops after it. */
 export function readPath(cursor: Cursor): JsonPath {
   return readSteps(cursor, readRoot(cursor));
 }
@@ -115,7 +117,10 @@ function readInteger(cursor: Cursor): number | undefined {
   return digits === '' ? undefined : Number(digits);
 }
 
-/** A text in either kind of quotes; a backslash takes the next character as it is, or makes \n, \t, \r, \b, \f, \uXXXX. */
+/**
+ * Reads a text in either kind of quotes. A backslash keeps the next character, or forms \n, \t, \r, \b, \f,
+ * \uXXXX.
+ */
 function readQuoted(cursor: Cursor): string {
   const quote = cursor.next;
   cursor.at++;
@@ -207,7 +212,7 @@ function readLiterals(cursor: Cursor): readonly Literal[] {
   return values;
 }
 
-/** A number as JSON writes it; undefined when none begins here. */
+/** Reads a number as JSON writes it; undefined if none begins here. */
 export function readNumber(cursor: Cursor): number | undefined {
   const text = cursor.match(/-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y);
   return text === '' ? undefined : Number(text);

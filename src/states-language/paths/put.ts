@@ -1,13 +1,13 @@
-/** Puts a result where a reference path (ResultPath) says. */
+/** Stores a result at a reference path (ResultPath). */
 import { isJsonObject, isList, type Json } from '../json.ts';
 import type { JsonPath, Step } from './json-path.ts';
 
-/** Of what the path does not lead to, and cannot make. */
+/** The path does not exist and cannot be created. */
 export class PutProblem extends Error {}
 
 /**
- * A copy of the document with the value at the path. Fields that are not there are made; an index must be one that the list
- * has. Throws PutProblem. The path is a reference.
+ * Returns a copy of the document with the value at the path, which must be a reference. Missing fields are
+ * created; an index must exist in the list. Throws PutProblem.
  */
 export const putAt = (document: Json, path: JsonPath, value: Json): Json =>
   put(document, path.steps, 0, value);

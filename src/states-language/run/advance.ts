@@ -1,4 +1,4 @@
-/** Starts a run and takes it further, event by event. Nothing is changed in what is passed in. */
+/** Starts a run and advances it, event by event. The arguments are never changed. */
 import type { Definition } from '../definition/types.ts';
 import { type Failure, failureOf } from '../failure.ts';
 import { bytesOf, excessOf, type Json } from '../json.ts';
@@ -9,37 +9,37 @@ import { settle } from './settle.ts';
 import { type Branch, branchesOf, type Execution, type RunState } from './state.ts';
 import { detailOf, type EntryType, type HistoryEntry, type Ports, Turn } from './turn.ts';
 
-/** What has happened. An event about a task that nobody waits for changes nothing. */
+/** An event. An event about a task for which no state waits changes nothing. */
 export type RunEvent =
   | { readonly type: 'TaskSucceeded'; readonly id: string; readonly output: Json }
   | { readonly type: 'TaskFailed'; readonly id: string; readonly error: string; readonly cause: string }
   | { readonly type: 'TaskTimedOut'; readonly id: string }
   | { readonly type: 'TaskHeartbeat'; readonly id: string }
-  /** A task that was to be cancelled is not there any more. */
+  /** A cancelled task no longer exists. */
   | { readonly type: 'TaskStopped'; readonly id: string }
-  /** A time that was waited for may have come. */
+  /** A due time may have come. */
   | { readonly type: 'Time' }
   | { readonly type: 'Continue' }
-  /** A person wants the run to end. */
+  /** A user stops the run. */
   | { readonly type: 'Stop'; readonly error?: string; readonly cause?: string }
-  /** The run holds more than whoever stores it can store. */
+  /** The run is too large to be stored. */
   | { readonly type: 'Excess'; readonly cause: string };
 
 export interface Advanced {
   readonly state: RunState;
-  /** What is to be done that was not before; `pending(state)` is all of it. */
+  /** Commands that are new; `pending(state)` returns all of them. */
   readonly commands: readonly Command[];
   readonly history: readonly HistoryEntry[];
-  /** Whether there is more to do at once: the event Continue. The command `continue` says the same. */
+  /** True if there is more to do at once, by the event Continue. The command `continue` means the same. */
   readonly more: boolean;
 }
 
-/** JSON values in one another in a state: data in branches that lie in one another. */
+/** Maximum nesting of JSON values in a state: data in nested branches. */
 const mostStateDepth = mostDataDepth + 10 * mostNesting;
-/** Which hold no more than a few times what one may. */
+/** Number of branches that can hold only a few times the maximum data. */
 const fewBranches = 8;
 
-/** The definition is one in which `checkDefinition` finds nothing wrong. */
+/** Starts a run. The definition must have passed `checkDefinition`. */
 export function startRun(
   definition: Definition,
   input: Json,
@@ -62,14 +62,17 @@ export function startRun(
   const excess = excessOf(input, mostData);
   if (excess === undefined) state.root = startBranch(definition.StartAt, input, ports.now);
   else {
-    // It could not be stored.
+    // The input could not be stored.
     state.input = null;
     turn.end('Failed', { error: 'States.DataLimitExceeded', cause: `the input of the run ${excess}` });
   }
   return carryOn(turn, []);
 }
 
-/** The same arguments always give the same result; `ports` has the time, the lot and what evaluates JSONata. */
+/**
+ * Advances the run. The same arguments always give the same result; `ports` has the time, the randomness and
+ * the evaluation of JSONata.
+ */
 export async function advance(
   definition: Definition,
   state: RunState,
@@ -111,7 +114,7 @@ function succeed(turn: Turn, output: Json): void {
   turn.record('ExecutionSucceeded', { output });
 }
 
-/** A run that goes on for ever, or holds more than can be stored, fails. */
+/** Fails a run that continues forever or is too large to be stored. */
 function limit(turn: Turn): void {
   if (turn.state.events > mostEvents) {
     turn.end('Failed', {
@@ -125,7 +128,10 @@ function limit(turn: Turn): void {
     turn.end('Failed', { error: 'States.DataLimitExceeded', cause: `the state of the run ${excess}` });
 }
 
-/** Each of many branches may hold the same large value: then all of it is not written before it is known to be small enough. */
+/**
+ * Returns the excess of the state. Many branches may each hold the same large value; the state is then
+ * serialized only after it is known to be small enough.
+ */
 function excessOfState(state: RunState): string | undefined {
   const json = state as unknown as Json;
   const isWide = state.root !== undefined && countBranches(state.root) > fewBranches;
@@ -189,7 +195,7 @@ function fail(turn: Turn, way: string, branch: Branch, failure: Failure): void {
   turn.record(type, { state: branch.state, way, detail: detailOf(failure) });
 }
 
-/** What the branch waited for until now. */
+/** Continues a branch whose due time has come. */
 function fireDue(turn: Turn, way: string, branch: Branch): void {
   const { wait } = branch;
   const { now } = turn.ports;

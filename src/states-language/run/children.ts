@@ -1,4 +1,4 @@
-/** The branches of a Parallel and the iterations of a Map: started as far as the limit allows, and taken further. */
+/** Branches of a Parallel and iterations of a Map: starts as many as the limit allows, and advances them. */
 import { type MapState, machinesOf, type Parallel } from '../definition/types.ts';
 import { type Failure, stateError } from '../failure.ts';
 import type { Json } from '../json.ts';
@@ -7,12 +7,12 @@ import { Query } from './query.ts';
 import { type Branch, type ChildrenWait, wayOf } from './state.ts';
 import type { Frame, Turn } from './turn.ts';
 
-/** How a branch has ended; undefined while it waits. */
+/** End of a branch; undefined while it waits. */
 export type Outcome = { readonly output: Json } | { readonly failure: Failure } | undefined;
 
 export type Settle = (turn: Turn, frame: Frame) => Promise<Outcome>;
 
-/** A branch that is about to enter a state. */
+/** Returns a branch that is about to enter a state. */
 export const startBranch = (state: string, input: Json, now: number, item?: Branch['item']): Branch => ({
   state,
   input,
@@ -23,7 +23,7 @@ export const startBranch = (state: string, input: Json, now: number, item?: Bran
   wait: { for: 'turn' },
 });
 
-/** Their outputs, or the failure that ends them all; undefined while they wait. */
+/** Returns the outputs of the children, or the failure that ends them all; undefined while they wait. */
 export async function runChildren(
   turn: Turn,
   frame: Frame,
@@ -37,12 +37,12 @@ export async function runChildren(
     if (failure !== undefined) return { failure };
     const running = Object.keys(wait.running).length;
     if (wait.started === wait.total && running === 0) return { result: resultOf(wait) };
-    // What has ended may have made room for others.
+    // An ended child may have made room for others.
     if (turn.spent || wait.started === wait.total || running >= wait.limit) return undefined;
   }
 }
 
-/** In their order, as integer keys always are; an iteration that was let fail has none. */
+/** Returns the outputs in order, which integer keys always have; a tolerated failed iteration has none. */
 const resultOf = ({ outputs }: ChildrenWait): readonly Json[] => Object.values(outputs);
 
 const childPrefix = ({ branch, prefix }: Frame, index: string | number) =>
@@ -72,11 +72,12 @@ async function startChildren(
     }
     wait.started++;
   }
-  // Once for all that were started: there may be a hundred thousand more. A failure on the way ends the state, and them with it.
+  // The items are removed once for all started children, because there may be a hundred thousand more. A
+  // failure in between ends the state with all its items.
   if (items !== undefined) wait.items = items.slice(wait.started - first);
 }
 
-/** What an iteration begins with: the item, or what the ItemSelector makes of it. */
+/** Returns the input of an iteration: the item, or the result of the ItemSelector. */
 async function itemInput(
   turn: Turn,
   frame: Frame,
@@ -92,7 +93,7 @@ async function itemInput(
   return bounded(turn, 'an item', query.fill(selector, inputOf(query, state, raw)));
 }
 
-/** The failure that ends them all; undefined when there is none. */
+/** Returns the failure that ends all children, or undefined. */
 async function settleChildren(
   turn: Turn,
   frame: Frame,

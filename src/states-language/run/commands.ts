@@ -1,11 +1,11 @@
-/** What has to be done for a run, read from its state alone: after a restart it is the same as before. */
+/** Commands of a run, derived from its state alone: they are the same after a restart. */
 import { identityOf } from '../../apimachinery/equality.ts';
 import type { Json } from '../json.ts';
 import { parseResource, type Resource } from '../resource.ts';
 import { type Branch, branchesOf, type RunState, type TaskWait, type Waiting } from './state.ts';
 
 export type Command =
-  /** The task of this id has to be there; to ask for one that is there already changes nothing. */
+  /** The task of this id must exist; requesting an existing one changes nothing. */
   | {
       readonly type: 'startTask';
       readonly id: string;
@@ -16,11 +16,14 @@ export type Command =
       readonly heartbeatSeconds?: number;
       readonly credentials?: Json;
     }
-  /** The task must not be there; who has seen to that says TaskStopped. */
+  /** The task must not exist; TaskStopped confirms the cancellation. */
   | { readonly type: 'cancelTask'; readonly id: string }
-  /** At this time (milliseconds since the Unix epoch) the event Time is due; there is one timer for the whole run. */
+  /**
+   * The event Time is due at this time (milliseconds since the Unix epoch); there is one timer for the whole
+   * run.
+   */
   | { readonly type: 'setTimer'; readonly due: number }
-  /** There is more to do at once: the event Continue. */
+  /** There is more to do at once, by the event Continue. */
   | { readonly type: 'continue' }
   | { readonly type: 'done'; readonly output: Json }
   | {
@@ -30,7 +33,7 @@ export type Command =
       readonly cause: string;
     };
 
-/** All that is outstanding. */
+/** Returns all outstanding commands. */
 export function pending(state: RunState): Command[] {
   const cancels = state.stopping.map((id) => ({ type: 'cancelTask', id }) as const);
   if (state.root === undefined) return [...cancels, endOf(state)];
@@ -49,13 +52,16 @@ export function pending(state: RunState): Command[] {
   ];
 }
 
-/** What is outstanding now and was not before. */
+/** Returns the outstanding commands that are new. */
 export function newCommands(before: readonly Command[], now: readonly Command[]): Command[] {
   const known = new Set(before.map(keyOf));
   return now.filter((command) => !known.has(keyOf(command)));
 }
 
-/** A task is known by its id: what it was given never changes. There may be more to do after there was. */
+/**
+ * Returns the key of a command. A task is identified by its id, because its input never changes. A `continue`
+ * is always new.
+ */
 function keyOf(command: Command): unknown {
   if (command.type === 'continue') return command;
   return command.type === 'startTask' ? `start ${command.id}` : identityOf(command);
@@ -82,14 +88,14 @@ function startOf(id: string, { state, input }: Branch, wait: TaskWait): Command 
   };
 }
 
-/** The times that a branch waits for. */
+/** Returns the times for which a branch waits. */
 export function duesOf(wait: Waiting): readonly number[] {
   if (wait.for === 'time' || wait.for === 'retry') return [wait.due];
   if (wait.for !== 'task') return [];
   return [wait.due, wait.heartbeatDue].filter((due) => due !== undefined);
 }
 
-/** Whether there is something to do that waits for nothing but a call. */
+/** Returns true if the branch waits for nothing but a call. */
 function isReady(wait: Waiting): boolean {
   if (wait.for === 'children')
     return wait.started < wait.total && Object.keys(wait.running).length < wait.limit;

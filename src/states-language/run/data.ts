@@ -1,4 +1,4 @@
-/** What data becomes on its way into a state and out of it. */
+/** Transforms data on its way into a state and out of it. */
 import type { State } from '../definition/types.ts';
 import { type Failure, stateError } from '../failure.ts';
 import { excessOf, type Json, type JsonObject } from '../json.ts';
@@ -9,7 +9,7 @@ import { costOf } from '../work.ts';
 import type { Query, Told } from './query.ts';
 import type { Frame, Turn } from './turn.ts';
 
-/** Throws States.DataLimitExceeded. Large data leaves less to do to the call. */
+/** Checks the size of a value. Large data counts as work of the call. Throws States.DataLimitExceeded. */
 export function bounded(turn: Turn, what: string, value: Json): Json {
   turn.worked(costOf([value], mostTurnWork));
   const excess = excessOf(value, mostData);
@@ -17,7 +17,7 @@ export function bounded(turn: Turn, what: string, value: Json): Json {
   return value;
 }
 
-/** After InputPath; with JSONata what the state was given. */
+/** Returns the input after InputPath; with JSONata the input of the state. */
 export function inputOf(query: Query, state: State, raw: Json): Json {
   if (query.language === 'JSONata' || !('InputPath' in state)) return raw;
   const { InputPath: path } = state;
@@ -25,7 +25,7 @@ export function inputOf(query: Query, state: State, raw: Json): Json {
   return path === null ? {} : query.at(path, raw);
 }
 
-/** What the work of a state is given: after Parameters, or Arguments. */
+/** Returns the arguments of the state's work, after Parameters or Arguments. */
 export async function argumentsOf(
   query: Query,
   state: { readonly Parameters?: Json; readonly Arguments?: Json },
@@ -45,7 +45,7 @@ interface Leaving {
   readonly Assign?: JsonObject;
 }
 
-/** What a state that has done its work gives on; assigns its variables. */
+/** Returns the output of a state that has a result, and assigns its variables. */
 export async function outputOf(query: Query, frame: Frame, state: Leaving, result: Json): Promise<Json> {
   const { input } = frame.branch;
   if (query.language === 'JSONata') return expressed(query, frame, state, { input, result }, result);
@@ -56,7 +56,7 @@ export async function outputOf(query: Query, frame: Frame, state: Leaving, resul
   return output;
 }
 
-/** The same for a state that makes no result: its input goes on. `state` may be the rule of a Choice. */
+/** Returns the output of a state without a result, from its input. `state` may be the rule of a Choice. */
 export async function passedOn(query: Query, frame: Frame, state: Leaving, input: Json): Promise<Json> {
   if (query.language === 'JSONata') return expressed(query, frame, state, { input }, input);
   const variables = state.Assign && query.fill(state.Assign, input);
@@ -65,7 +65,7 @@ export async function passedOn(query: Query, frame: Frame, state: Leaving, input
   return output;
 }
 
-/** What the state behind a catcher is given. */
+/** Returns the input of the state that follows a catcher. */
 export async function caughtOutput(
   query: Query,
   frame: Frame,
@@ -95,7 +95,7 @@ async function expressed(
   return output;
 }
 
-/** All variables of a state are assigned at once, and only when the state succeeds. */
+/** Assigns all variables of a state at once, only if the state succeeds. */
 function assign(query: Query, { branch }: Frame, variables: Json | undefined): void {
   if (variables === undefined) return;
   branch.variables = {

@@ -1,4 +1,4 @@
-/** What each type of state does when it is entered, or tried again. */
+/** Actions of each type of state when it is entered or retried. */
 import { holdsRule } from '../choice/evaluate.ts';
 import type { Choice, ChoiceRule, Fail, MapState, State, Task, Wait } from '../definition/types.ts';
 import { StateError, stateError } from '../failure.ts';
@@ -11,19 +11,22 @@ import { Query } from './query.ts';
 import { type ChildrenWait, type TaskWait, type Waiting, wayOf } from './state.ts';
 import type { Frame, Turn } from './turn.ts';
 
-/** On to the next state; without one the machine has ended. */
+/** Transition to the next state; without `next` the machine has ended. */
 export interface Move {
   readonly output: Json;
   readonly next?: string;
 }
 
-/** What comes of it: something to wait for, a move, or a result that has yet to go through the fields of the state. */
+/**
+ * Result of entering a state: a wait, a move, or a result that is still to be processed by the fields of the
+ * state.
+ */
 export type Entered = { readonly wait: Waiting } | { readonly result: Json } | { readonly move: Move };
 
-/** Seconds that a task with a heartbeat may take when nothing else is said. */
+/** Default timeout in seconds of a task with a heartbeat. */
 const usualTimeout = 60;
 
-/** Throws StateError. */
+/** Enters the state. Throws StateError. */
 export async function enter(turn: Turn, frame: Frame, state: State): Promise<Entered> {
   const query = new Query(turn, frame, state);
   const raw = frame.branch.input;
@@ -87,7 +90,7 @@ async function holds(query: Query, rule: ChoiceRule, input: Json): Promise<boole
   throw stateError('States.QueryEvaluationError', 'a Condition must be true or false');
 }
 
-/** When a Wait is over, in milliseconds since the Unix epoch. */
+/** Returns the end of a Wait, in milliseconds since the Unix epoch. */
 async function waitEnd(query: Query, state: Wait, input: Json, now: number): Promise<number> {
   const seconds = await query.number('Seconds', state.Seconds, state.SecondsPath, input, [0, mostSeconds]);
   if (seconds !== undefined) return now + seconds * 1000;

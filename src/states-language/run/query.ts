@@ -1,4 +1,4 @@
-/** What paths and expressions see in a state: its data, the variables, the context object. */
+/** Evaluates paths and expressions in a state: its data, the variables, the context object. */
 import { languageOf, type QueryLanguage, type State } from '../definition/types.ts';
 import { stateError } from '../failure.ts';
 import type { Json, JsonObject } from '../json.ts';
@@ -10,7 +10,7 @@ import type { Frame, Turn } from './turn.ts';
 
 type Item = { readonly index: number; readonly value: Json };
 
-/** What JSONata finds in `$states` besides the context. */
+/** Fields of JSONata's `$states` other than the context. */
 export interface Told {
   readonly input: Json;
   readonly result?: Json;
@@ -21,7 +21,7 @@ export class Query {
   readonly language: QueryLanguage;
   readonly turn: Turn;
   private readonly frame: Frame;
-  /** The item of a Map for which its ItemSelector is asked. */
+  /** Item of a Map for which its ItemSelector is evaluated. */
   private readonly item: Item | undefined;
   private readonly work: Work;
 
@@ -33,12 +33,12 @@ export class Query {
     this.work = new Work((values) => turn.worked(values));
   }
 
-  /** A template of JSONPath where `$` is the data. */
+  /** Fills a template of JSONPath in which `$` is `input`. */
   fill(template: Json, input: Json): Json {
     return fillTemplate(template, this.source(input));
   }
 
-  /** A path or an intrinsic function. Throws States.Runtime when there is nothing. */
+  /** Evaluates a path or an intrinsic function. Throws States.Runtime if it finds nothing. */
   at(path: string, input: Json): Json {
     return evaluateText(path, this.source(input));
   }
@@ -54,7 +54,7 @@ export class Query {
     };
   }
 
-  /** A template with expressions of JSONata. */
+  /** Fills a template with JSONata expressions. */
   express(template: Json, told: Told): Promise<Json> {
     const { now, random, evaluate } = this.turn.ports;
     const states = { ...told, context: this.context() };
@@ -64,7 +64,10 @@ export class Query {
     );
   }
 
-  /** A number that stands in one of two fields: itself (with JSONata also an expression), or a path to it. */
+  /**
+   * Returns a number from one of two fields: the value itself (with JSONata also an expression), or a path to
+   * it.
+   */
   async number(
     name: string,
     value: Json | undefined,
@@ -102,7 +105,7 @@ export class Query {
 
 const timeText = (ms: number) => new Date(ms).toISOString();
 
-/** Of the innermost iteration around. */
+/** Returns the item of the innermost surrounding iteration. */
 function itemOf(frame: Frame | undefined): Item | undefined {
   return frame && (frame.branch.item ?? itemOf(frame.outer));
 }

@@ -1,4 +1,4 @@
-/** What becomes of a failure: the state is tried again, or a catcher goes on, or its machine has failed. */
+/** Handles a failure: the state is retried, a catcher continues, or the machine fails. */
 
 import type { Random } from '../../base/random.ts';
 import type { Retrier, State } from '../definition/types.ts';
@@ -10,10 +10,10 @@ import { Query } from './query.ts';
 import { wayOf } from './state.ts';
 import { detailOf, type Frame, type Turn } from './turn.ts';
 
-/** Undefined: it is tried again later, and the branch waits for that. */
+/** Result of a recovery; undefined if the state is retried later and the branch waits for that. */
 export type Recovered = { readonly move: Move } | { readonly failure: Failure } | undefined;
 
-/** `ofBranch`: the failure is that of a branch of this Parallel. */
+/** Recovers from a failure. `ofBranch` is true if the failure comes from a branch of this Parallel. */
 export async function recover(
   turn: Turn,
   frame: Frame,
@@ -55,7 +55,7 @@ export async function recover(
   }
 }
 
-/** Seconds before the next attempt, when the retrier was used so many times before. */
+/** Returns the seconds before the next attempt, if the retrier was used `used` times before. */
 export function delayOf(retrier: Retrier, used: number, random: Random): number {
   const { IntervalSeconds = 1, BackoffRate = 2, MaxDelaySeconds = mostSeconds, JitterStrategy } = retrier;
   const delay = Math.min(IntervalSeconds * BackoffRate ** used, MaxDelaySeconds);

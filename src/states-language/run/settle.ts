@@ -1,4 +1,4 @@
-/** Takes a branch as far as it goes without waiting. */
+/** Advances a branch as far as possible without waiting. */
 import type { MapState, Parallel, State } from '../definition/types.ts';
 import { type Failure, StateError } from '../failure.ts';
 import type { Json } from '../json.ts';
@@ -10,14 +10,14 @@ import { recover } from './recover.ts';
 import type { ChildrenWait } from './state.ts';
 import { detailOf, type Frame, type Turn } from './turn.ts';
 
-/** What has come of a state; undefined while it waits. */
+/** Result of a state; undefined while it waits. */
 type Step =
   | { readonly move: Move }
   | { readonly failure: Failure; readonly ofBranch?: boolean }
   | { readonly again: true }
   | undefined;
 
-/** `machine` of the frame has been checked. */
+/** Advances the branch of the frame, whose `machine` must have been checked. */
 export async function settle(turn: Turn, frame: Frame): Promise<Outcome> {
   for (;;) {
     const ended = await goOn(turn, frame);
@@ -25,7 +25,7 @@ export async function settle(turn: Turn, frame: Frame): Promise<Outcome> {
   }
 }
 
-/** One step: out of a state, into one, or out of the machine. */
+/** Makes one step: out of a state, into one, or out of the machine. */
 async function goOn(turn: Turn, frame: Frame): Promise<Outcome | 'again'> {
   const { branch, machine } = frame;
   const state = Object.hasOwn(machine.States, branch.state) ? machine.States[branch.state] : undefined;
@@ -42,7 +42,7 @@ async function goOn(turn: Turn, frame: Frame): Promise<Outcome | 'again'> {
   return { output: after.move.output };
 }
 
-/** A StateError as the failure that it is. */
+/** Converts a StateError to its failure. */
 async function caught(run: () => Promise<Step>): Promise<Step> {
   try {
     return await run();
@@ -65,7 +65,7 @@ async function afterFailure(
     const type = state.Type === 'Map' ? 'MapStateFailed' : 'ParallelStateFailed';
     turn.record(type, { state: branch.state, ...wayIn(frame), detail: detailOf(failure) });
   }
-  // A retry has its own wait; whatever happens else, nothing of the failed work is left.
+  // A retry sets its own wait; in all other cases nothing of the failed work is kept.
   branch.wait = { for: 'failure', failure };
   const recovered = await recover(turn, frame, state, failure, ofBranch);
   if (recovered === undefined) return undefined;
@@ -76,7 +76,7 @@ async function afterFailure(
 
 const wayIn = ({ prefix }: Frame) => (prefix === '' ? {} : { way: prefix.slice(0, -1) });
 
-/** Out of the state, and to the next one when there is one. */
+/** Leaves the state, and moves to the next one if there is one. */
 function leave(turn: Turn, frame: Frame, state: State, move: Move): Step {
   const { branch } = frame;
   const output = bounded(turn, `the output of ${branch.state}`, move.output);
@@ -131,7 +131,7 @@ async function entering(turn: Turn, frame: Frame, state: State): Promise<Step> {
   return { again: true };
 }
 
-/** The work of the state is done: its result goes through its fields. */
+/** Processes the result of a state's work by the fields of the state. */
 async function completed(turn: Turn, frame: Frame, state: State, result: Json): Promise<Move> {
   const query = new Query(turn, frame, state);
   const next = 'Next' in state && state.Next !== undefined ? { next: state.Next } : {};

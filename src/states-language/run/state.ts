@@ -1,13 +1,14 @@
 /**
- * A run of a workflow as data: everything that has to be known to go on, at any moment, is in here, so that a run survives the
- * process that drives it. It is JSON: what is absent is not there, and nothing is undefined. Times are milliseconds since the Unix epoch.
+ * A run of a workflow as data. It contains everything that is needed to continue at any moment, so that a run
+ * survives the process that drives it. It is JSON: absent fields are missing, never undefined. Times are
+ * milliseconds since the Unix epoch.
  */
 import type { Failure } from '../failure.ts';
 import type { Json } from '../json.ts';
 
 export type RunStatus = 'Running' | 'Succeeded' | 'Failed' | 'TimedOut' | 'Aborted';
 
-/** Whose run it is: what the context object says. */
+/** Identity of the run in the context object. */
 export interface Execution {
   readonly id: string;
   readonly name: string;
@@ -15,61 +16,64 @@ export interface Execution {
 }
 
 export interface RunState {
-  /** Of this representation. */
+  /** Version of this representation. */
   format: 1;
   status: RunStatus;
   execution: Execution;
   input: Json;
   started: number;
-  /** When the TimeoutSeconds of the definition are over. */
+  /** Time at which the TimeoutSeconds of the definition have passed. */
   due?: number;
-  /** Entries of history so far. */
+  /** Number of history entries so far. */
   events: number;
-  /** While the run goes on. */
+  /** Set while the run is running. */
   root?: Branch;
-  /** Tasks that are to be cancelled and of which nobody has said yet that they are. */
+  /** Tasks to cancel whose cancellation is not confirmed yet. */
   stopping: string[];
-  /** Of a run that has succeeded. */
+  /** Output of a run that has succeeded. */
   output?: Json;
-  /** Of a run that has ended otherwise. */
+  /** Failure of a run that has ended otherwise. */
   failure?: Failure;
 }
 
-/** One way through one machine: the workflow's own, that of a branch of a Parallel, or that of an iteration of a Map. */
+/**
+ * Execution of one machine: the workflow's own, that of a branch of a Parallel, or that of an iteration of a
+ * Map.
+ */
 export interface Branch {
-  /** The state that it is in. */
+  /** Name of the current state. */
   state: string;
-  /** What the state was given. */
+  /** Input of the state. */
   input: Json;
   entered: number;
-  /** States that were entered before this one: with the attempt it makes the ids of tasks. */
+  /** Number of states entered before this one. With the attempt it forms the ids of tasks. */
   visit: number;
   attempt: number;
-  /** How often each retrier of the state has been used. */
+  /** Number of uses of each retrier of the state. */
   retries?: number[];
-  /** What the states of this machine have assigned. */
+  /** Variables that the states of this machine have assigned. */
   variables?: Record<string, Json>;
-  /** Of an iteration: its item, and which one it is. */
+  /** Item and index of an iteration. */
   item?: { readonly index: number; readonly value: Json };
   wait: Waiting;
 }
 
-/** What a branch waits for. */
+/** The wait of a branch: the event or action that continues it. */
 export type Waiting =
-  /** To enter its state, or try it again: as soon as there is a call that does it. */
+  /** Entering or retrying the state, by the next call. */
   | { for: 'turn' }
   | TaskWait
   | { for: 'time'; due: number }
   | { for: 'retry'; due: number }
   | ChildrenWait
-  /** The work of the state is done; what comes of it is looked at next. */
+  /** Processing of the result after the work of the state is done. */
   | { for: 'result'; result: Json }
   | { for: 'failure'; failure: Failure };
 
 export interface TaskWait {
   for: 'task';
   resource: string;
-  /** Absent when it is the input of the state. */
+  /** Absent if it equals the input of the state. */
   input?: Json;
   timeoutSeconds?: number;
   heartbeatSeconds?: number;
@@ -78,29 +82,35 @@ export interface TaskWait {
   credentials?: Json;
 }
 
-/** Branches of a Parallel, iterations of a Map: by their index, from 0. */
+/** Branches of a Parallel or iterations of a Map, by their index, from 0. */
 export interface ChildrenWait {
   for: 'children';
   total: number;
-  /** How many have been started. */
+  /** Number of started children. */
   started: number;
-  /** How many may run at a time. */
+  /** Maximum number of concurrent children. */
   limit: number;
-  /** Of a Parallel: what each branch is given, absent when it is the input of the state. */
+  /** Input of each branch of a Parallel; absent if it equals the input of the state. */
   input?: Json;
-  /** Of a Map: the items that have not been started. */
+  /** Items of a Map that have not been started. */
   items?: Json[];
   running: Record<string, Branch>;
   outputs: Record<string, Json>;
-  /** Iterations that have failed, and how many may; without the latter the first failure is that of the Map. */
+  /**
+   * Number of failed iterations, and the tolerated number. Without the latter the first failure fails the
+   * Map.
+   */
   failed: number;
   tolerated?: number;
 }
 
-/** A way through a state, as its tasks are called: unique in a run, the same after a restart, and good in a name. */
+/**
+ * Returns the identifier of a visit of a state, used for its tasks: unique in a run, the same after a
+ * restart, and valid in a name.
+ */
 export const wayOf = (prefix: string, { visit, attempt }: Branch): string => `${prefix}${visit}-${attempt}`;
 
-/** Every branch with its way, outer ones first. */
+/** Yields every branch with its way, outer ones first. */
 export function* branchesOf(branch: Branch, prefix = ''): Iterable<{ way: string; branch: Branch }> {
   const way = wayOf(prefix, branch);
   yield { way, branch };

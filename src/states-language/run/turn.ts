@@ -1,4 +1,4 @@
-/** One call of `advance`: the state that it works on, what it was given, what it has found to tell. */
+/** One call of `advance`: the state that it changes, its inputs, and the recorded history. */
 import type { Random } from '../../base/random.ts';
 import type { Definition, Machine, QueryLanguage, StateType } from '../definition/types.ts';
 import type { Failure } from '../failure.ts';
@@ -7,28 +7,28 @@ import type { Evaluate } from '../jsonata/expression.ts';
 import { mostTransitions, mostTurnWork } from '../limits.ts';
 import { type Branch, branchesOf, type RunState } from './state.ts';
 
-/** What a run needs of the world. */
+/** External dependencies of a run. */
 export interface Ports {
-  /** Milliseconds since the Unix epoch. */
+  /** Current time in milliseconds since the Unix epoch. */
   readonly now: number;
   readonly random: Random;
   readonly evaluate: Evaluate;
 }
 
-/** One entry of the history of a run. The types are named as AWS names them. */
+/** One entry of the history of a run. The types have the names of AWS. */
 export interface HistoryEntry {
-  /** From 1, without gaps. */
+  /** Number of the entry, from 1, without gaps. */
   readonly id: number;
   /** Milliseconds since the Unix epoch. */
   readonly time: number;
   readonly type: EntryType;
   readonly state?: string;
-  /** Which task, or in which branch or iteration: the way through the states around. */
+  /** Identifies the task, the branch or the iteration by the way through the surrounding states. */
   readonly way?: string;
   readonly detail?: Readonly<Record<string, string | number>>;
-  /** What the run, the state or the task was given, of any size. */
+  /** Input of the run, the state or the task, of any size. */
   readonly input?: Json;
-  /** What it gave. */
+  /** Output of the run, the state or the task. */
   readonly output?: Json;
 }
 
@@ -41,11 +41,11 @@ export type EntryType =
   | 'RetryScheduled'
   | 'ErrorCaught';
 
-/** A branch, and where it lies. */
+/** A branch and its surroundings. */
 export interface Frame {
   readonly machine: Machine;
   readonly branch: Branch;
-  /** Of the ways of this branch: empty for the workflow's own. */
+  /** Prefix of the ways of this branch; empty for the workflow's own. */
   readonly prefix: string;
   readonly outer?: Frame;
 }
@@ -58,7 +58,7 @@ export class Turn {
   private left = mostTransitions;
   private leftWork = mostTurnWork;
 
-  /** `state` is changed. */
+  /** Creates a turn. `state` is changed. */
   constructor(definition: Definition, state: RunState, ports: Ports) {
     this.definition = definition;
     this.state = state;
@@ -69,7 +69,7 @@ export class Turn {
     return this.definition.QueryLanguage;
   }
 
-  /** Whether one more state may be entered in this call; counts it. */
+  /** Counts one entered state. Returns true if it may be entered in this call. */
   take(): boolean {
     if (this.spent) return false;
     this.left--;
@@ -80,7 +80,7 @@ export class Turn {
     return this.left === 0 || this.leftWork <= 0;
   }
 
-  /** So many values were looked at: from some number on others have their turn. */
+  /** Counts examined values; above the maximum the call ends, so that others get their turn. */
   worked(values: number): void {
     this.leftWork -= values;
   }
@@ -90,7 +90,7 @@ export class Turn {
     this.history.push({ id: this.state.events, time: this.ports.now, type, ...more });
   }
 
-  /** Whatever runs in the branch is to be cancelled. */
+  /** Cancels all tasks of the branch. */
   stopTasks(branch: Branch, prefix: string): void {
     for (const { way, branch: inner } of branchesOf(branch, prefix)) {
       if (inner.wait.for === 'task') {
@@ -113,7 +113,7 @@ export class Turn {
   }
 }
 
-/** Characters of a cause that the history repeats. */
+/** Maximum characters of a cause in the history. */
 const mostCause = 500;
 
 export const detailOf = ({ error, cause }: Failure): Readonly<Record<string, string>> => ({

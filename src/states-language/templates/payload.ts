@@ -1,6 +1,7 @@
 /**
- * Payload templates (Parameters, ResultSelector, ItemSelector, Assign, with JSONPath): JSON in which the fields whose names end
- * in `.$` say by a path or an intrinsic function what they are. And the single paths of the other fields.
+ * Payload templates (Parameters, ResultSelector, ItemSelector, Assign, with JSONPath): JSON in which fields
+ * whose names end in `.$` contain a path or an intrinsic function for their value. Also evaluates the single
+ * paths of other fields.
  */
 import type { Random } from '../../base/random.ts';
 import { type ErrorName, stateError } from '../failure.ts';
@@ -11,14 +12,16 @@ import { SyntaxProblem } from '../paths/cursor.ts';
 import { evaluatePath, PathProblem, type Roots } from '../paths/evaluate.ts';
 import { parsePath } from '../paths/parse.ts';
 
-/** Where the values of a template come from. */
+/** Source of the values of a template. */
 export interface Source extends Roots {
   readonly random: Random;
 }
 
 export const isIntrinsic = (text: string): boolean => text.startsWith('States.');
 
-/** The template filled in. Throws StateError; a path that finds nothing is States.ParameterPathFailure. */
+/**
+ * Returns the filled template. Throws StateError; a path that finds nothing is States.ParameterPathFailure.
+ */
 export function fillTemplate(template: Json, source: Source): Json {
   if (isList(template)) return template.map((item) => fillTemplate(item, source));
   if (!isJsonObject(template)) return template;
@@ -31,7 +34,7 @@ export function fillTemplate(template: Json, source: Source): Json {
   );
 }
 
-/** What a path or an intrinsic function gives. Throws `error` for a path that finds nothing. */
+/** Returns the value of a path or an intrinsic function. Throws `error` for a path that finds nothing. */
 export function evaluateText(text: string, source: Source, error: ErrorName = 'States.Runtime'): Json {
   if (isIntrinsic(text)) return evaluateCall(parsed(text, parseIntrinsic), source, source.random);
   const value = look(text, source, error);
@@ -39,7 +42,7 @@ export function evaluateText(text: string, source: Source, error: ErrorName = 'S
   return value;
 }
 
-/** The same for paths alone; undefined when there is nothing. */
+/** Returns the value of a path, or undefined if it finds nothing. */
 export function look(text: string, source: Roots, error: ErrorName = 'States.Runtime'): Json | undefined {
   try {
     return evaluatePath(parsed(text, parsePath), source);
@@ -49,7 +52,10 @@ export function look(text: string, source: Roots, error: ErrorName = 'States.Run
   }
 }
 
-/** A definition was checked when it was applied; one that was not fails the state that is wrong. */
+/**
+ * Parses a text. Definitions are checked when they are applied; a state with an unchecked, invalid text
+ * fails.
+ */
 function parsed<T>(text: string, parse: (text: string) => T): T {
   try {
     return parse(text);

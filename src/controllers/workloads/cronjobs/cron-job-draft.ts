@@ -1,4 +1,4 @@
-/** The Job that a CronJob makes, by its schedule. Pure. */
+/** Builds the Job that a CronJob creates by its schedule. Pure. */
 import { type CronJob, cronJobResource } from '../../../api/batch/v1/cron-job.ts';
 import type { Job } from '../../../api/batch/v1/job.ts';
 import { inTimeZone } from '../../../api/batch/v1/schedule-times.ts';
@@ -9,7 +9,7 @@ import { jobName } from './cron-job-plan.ts';
 
 const scheduledKey = 'batch.kubernetes.io/cronjob-scheduled-timestamp';
 
-/** `at` is the time for which it is made, in milliseconds. */
+/** Returns the Job. `at` is the scheduled time in milliseconds. */
 export function scheduledJob(cronJob: CronJob, at: number): Draft<Job> {
   const { jobTemplate, timeZone = 'UTC' } = cronJob.spec;
   const { labels, annotations } = jobTemplate.metadata;

@@ -1,4 +1,7 @@
-/** What a CronJob wants done, decided from its Jobs and the time (k8s.io/kubernetes pkg/controller/cronjob). Pure. */
+/**
+ * Plans the Jobs of a CronJob from its existing Jobs and the time (k8s.io/kubernetes pkg/controller/cronjob).
+ * Pure.
+ */
 import type { CronJob } from '../../../api/batch/v1/cron-job.ts';
 import type { Job } from '../../../api/batch/v1/job.ts';
 import { finishedCondition } from '../../../api/batch/v1/job-conditions.ts';
@@ -9,9 +12,9 @@ import type { ObjectReference } from '../../../api/core/v1/types.gen.ts';
 import { isTerminating } from '../../../apimachinery/meta.ts';
 import { rfc3339 } from '../../../base/time.ts';
 
-/** A Job is made so much later than it is due, in milliseconds: clocks differ a little. */
+/** Milliseconds by which a Job is created after its due time, because clocks differ slightly. */
 const padding = 100;
-/** So many times missed at once are worth a warning. */
+/** Number of missed times from which a warning is recorded. */
 const many = 100;
 
 export interface News {
@@ -22,25 +25,25 @@ export interface News {
 
 export interface CronJobPlan {
   readonly status: NonNullable<CronJob['status']>;
-  /** Finished Jobs that the history has no room for, the oldest first. */
+  /** Finished Jobs beyond the history limit, the oldest first. */
   readonly remove: readonly Job[];
-  /** The Job to make: for which time, and which are to go for it. */
+  /** Job to create: its scheduled time, and the Jobs that it replaces. */
   readonly start: { readonly at: number; readonly replace: readonly ObjectReference[] } | undefined;
-  /** Milliseconds until it is due again; undefined while nothing will be. */
+  /** Milliseconds until the next due time; undefined if there is none. */
   readonly again: number | undefined;
-  /** The last time for which it is too late to begin. */
+  /** Last due time whose starting deadline has passed. */
   readonly missed: number | undefined;
   readonly news: readonly News[];
 }
 
 export interface Known {
-  /** The Jobs that it owns. */
+  /** Jobs that the CronJob owns. */
   readonly jobs: readonly Job[];
-  /** The uids of Jobs that it lists and that are nowhere. */
+  /** Uids of listed active Jobs that do not exist. */
   readonly missing: ReadonlySet<string>;
-  /** Since when it has this schedule, where that is known: what was due before is not missed. */
+  /** Time from which the schedule is valid, if it is known: earlier due times were not missed. */
   readonly since: number | undefined;
-  /** The last missed time that was told of. */
+  /** Last missed time that was reported. */
   readonly toldMissed?: number | undefined;
   readonly now: number;
 }
@@ -56,7 +59,7 @@ export function planCronJob(cronJob: CronJob, known: Known): CronJobPlan {
   return { ...plan, ...due, news: [...news, ...due.news] };
 }
 
-/** Which of its Jobs still run, and when the last one succeeded. */
+/** Returns the status with the Jobs that still run and the time of the last success. */
 function review({ status: old = {} }: CronJob, { jobs, missing }: Known) {
   const news: News[] = [];
   const listed = new Set(old.active?.map(({ uid }) => uid));
@@ -138,7 +141,7 @@ function planDue(cronJob: CronJob, schedule: Schedule, status: CronJobPlan['stat
     );
   const again = next === undefined ? undefined : next + padding - now;
   if (latest === undefined) return idle(again);
-  // What was due before the deadline is no longer begun.
+  // A due time before the deadline is not started any more.
   if (latest < oldest)
     return { ...idle(again, ...(latest === toldMissed ? [] : [missedOne(latest)])), missed: latest };
   const active = status.active ?? [];
@@ -162,14 +165,14 @@ const idle = (again: number | undefined, ...news: readonly News[]): Due => ({
   news,
 });
 
-/** In the form of Go's RFC1123Z. */
+/** Formats the time as Go's RFC1123Z. */
 const missedOne = (at: number): News =>
   warning(
     'MissSchedule',
     `Missed scheduled time to start a job: ${new Date(at).toUTCString().replace('GMT', '+0000')}`,
   );
 
-/** As many as would fit if they all were as far from one another as the first two. */
+/** Warns about many missed times. Their number is estimated from the distance of the first two. */
 function missedMany(schedule: Schedule, since: number, now: number, zone: string): News[] {
   const first = nextTime(schedule, since, zone);
   const second = first === undefined ? undefined : nextTime(schedule, first, zone);
@@ -182,10 +185,10 @@ function missedMany(schedule: Schedule, since: number, now: number, zone: string
   ];
 }
 
-/** The same for the same minute, so that no time is begun twice. */
+/** Returns the same name for the same minute, so that no time is started twice. */
 export const jobName = ({ metadata }: CronJob, at: number) => `${metadata.name}-${Math.floor(at / 60_000)}`;
 
-/** The status once that Job is there. */
+/** Returns the status after the Job was created. */
 export function withStarted(status: CronJobPlan['status'], { apiVersion, kind, metadata }: Job, at: number) {
   const { name, namespace, uid, resourceVersion } = metadata;
   const reference = { apiVersion, kind, name, namespace, uid, resourceVersion };

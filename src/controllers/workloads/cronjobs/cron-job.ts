@@ -1,4 +1,4 @@
-/** Makes Jobs by a schedule, and keeps some of those that have ended. */
+/** Creates Jobs by a schedule, and keeps a limited number of those that have ended. */
 import { type CronJob, cronJobResource } from '../../../api/batch/v1/cron-job.ts';
 import { type Job, jobResource } from '../../../api/batch/v1/job.ts';
 import type { ObjectReference } from '../../../api/core/v1/types.gen.ts';
@@ -31,10 +31,13 @@ export function cronJobController({
   jobInformer.addIndex(controllerIndex, byController);
   const ownWrites = new ObservedWrites(client, cronJobResource, informer);
   const jobWrites = new ObservedWrites(client, jobResource, jobInformer);
-  /** The schedule of each as it was last seen, and since when if it was changed: what a new one would have had is not made up for. */
+  /**
+   * Last seen schedule of each CronJob, and the time of its change: due times of a new schedule before that
+   * are ignored.
+   */
   const schedules = new Map<ObjectKey, { readonly id: string; readonly since: number | undefined }>();
 
-  /** The last time of each that was told to be missed, by its uid. */
+  /** Last missed time of each CronJob that was reported, with the uid. */
   const missed = new Map<ObjectKey, readonly [uid: string, at: number]>();
 
   async function reconcile(key: ObjectKey): Promise<ReconcileResult | undefined> {
@@ -76,7 +79,7 @@ export function cronJobController({
     return since;
   }
 
-  /** Of the Jobs that it lists those that the server does not have either. */
+  /** Returns the uids of the listed Jobs that the server does not have either. */
   async function missingOf(cronJob: CronJob, own: readonly Job[]): Promise<ReadonlySet<string>> {
     const known = new Set(own.map(({ metadata }) => metadata.uid));
     const missing = new Set<string>();
@@ -87,7 +90,10 @@ export function cronJobController({
     return missing;
   }
 
-  /** The Job that is meant, and no other of its name; only one of its own: others may write that list, too. */
+  /**
+   * Returns the referenced Job if its uid matches and the CronJob owns it: the list may be written by others
+   * too.
+   */
   async function listed(
     { metadata }: CronJob,
     { name = '', uid }: ObjectReference,
@@ -96,7 +102,7 @@ export function cronJobController({
     return job && job.metadata.uid === uid && controllerOf(job)?.uid === metadata.uid ? job : undefined;
   }
 
-  /** The status with the Job in it that is due, if one is. */
+  /** Creates the due Job, if any. Returns the status with it. */
   async function start(cronJob: CronJob, plan: CronJobPlan): Promise<CronJobPlan['status']> {
     if (!plan.start) return plan.status;
     const { at, replace } = plan.start;
@@ -113,7 +119,10 @@ export function cronJobController({
     return job ? withStarted(left, job, at) : left;
   }
 
-  /** Also one that was made before and not listed then; undefined where its name is taken by another's. */
+  /**
+   * Creates the Job, or returns the one that was created before and not listed. Returns undefined if its name
+   * is taken by an object of another owner.
+   */
   async function create(cronJob: CronJob, at: number): Promise<Job | undefined> {
     const draft = scheduledJob(cronJob, at);
     try {

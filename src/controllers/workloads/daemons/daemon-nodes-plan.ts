@@ -1,4 +1,7 @@
-/** On which nodes a DaemonSet wants its pod, and the pod for a node (k8s.io/kubernetes pkg/controller/daemon/util). Pure. */
+/**
+ * Decides on which nodes a DaemonSet runs a pod, and builds the pod for a node (k8s.io/kubernetes
+ * pkg/controller/daemon/util). Pure.
+ */
 import type { Node } from '../../../api/core/v1/node.ts';
 import { requiredNodes } from '../../../api/core/v1/node-selection.ts';
 import type { Pod } from '../../../api/core/v1/pod.ts';
@@ -7,15 +10,18 @@ import type { PodSpec, PodTemplateSpec, Toleration } from '../../../api/core/v1/
 import { revisionLabel } from '../revisions/revisions-plan.ts';
 
 export interface NodeFit {
-  /** A pod is wanted there. */
+  /** True if the node should run a pod. */
   readonly run: boolean;
-  /** A pod that is there may stay. */
+  /** True if an existing pod may stay. */
   readonly stay: boolean;
 }
 
 const neither: NodeFit = { run: false, stay: false };
 
-/** Made once for each template: every change of a node asks all of them. */
+/**
+ * Returns the fit of nodes. It is computed once for each template, because every change of a node evaluates
+ * all of them.
+ */
 export function nodeFit(template: PodTemplateSpec): (node: Node) => NodeFit {
   const found = known.get(template);
   if (found) return found;
@@ -48,7 +54,10 @@ const toleration = (key: string, effect: 'NoExecute' | 'NoSchedule'): Toleration
   effect,
 });
 
-/** A node in trouble keeps its daemons, and gets them: they may be what mends it. */
+/**
+ * Tolerations that every daemon gets. A failing node keeps its daemons, and gets new ones: they may repair
+ * it.
+ */
 const always: readonly Toleration[] = [
   toleration(taintKeys.notReady, 'NoExecute'),
   toleration(taintKeys.unreachable, 'NoExecute'),
@@ -59,7 +68,10 @@ const always: readonly Toleration[] = [
 ];
 const onHostNetwork: readonly Toleration[] = [toleration(taintKeys.networkUnavailable, 'NoSchedule')];
 
-/** What the template says of the same taint, such as for how long it is tolerated, gives way. */
+/**
+ * Adds the tolerations. They replace tolerations of the template for the same taint, for example with a time
+ * limit.
+ */
 function withDaemonTolerations({ tolerations = [], hostNetwork }: PodSpec): Toleration[] {
   const added = hostNetwork ? [...always, ...onHostNetwork] : always;
   const same = (a: Toleration, b: Toleration) =>
@@ -68,7 +80,7 @@ function withDaemonTolerations({ tolerations = [], hostNetwork }: PodSpec): Tole
   return [...replaced, ...added.filter((one) => !replaced.includes(one))];
 }
 
-/** The template of the pods of a revision. */
+/** Returns the template of the pods of a revision. */
 export function daemonTemplate(template: PodTemplateSpec, hash: string): PodTemplateSpec {
   const { metadata, spec } = template;
   return {
@@ -77,7 +89,10 @@ export function daemonTemplate(template: PodTemplateSpec, hash: string): PodTemp
   };
 }
 
-/** The template of the pod of one node. The scheduler binds it, so that it gets there only where there is room for it. */
+/**
+ * Returns the template of the pod of one node. The scheduler binds the pod, so that it starts only if the
+ * node has room.
+ */
 export function templateForNode(template: PodTemplateSpec, node: string): PodTemplateSpec {
   const { spec } = template;
   const { affinity } = spec;
@@ -99,7 +114,7 @@ export function templateForNode(template: PodTemplateSpec, node: string): PodTem
   };
 }
 
-/** The node that a pod is on or made for; undefined for one that says none. */
+/** Returns the node to which a pod is bound or for which it was created, or undefined. */
 export function nodeOf({ spec }: Pod): string | undefined {
   if (spec.nodeName) return spec.nodeName;
   const terms =

@@ -1,4 +1,7 @@
-/** How a DaemonSet moves from one template to the next (k8s.io/kubernetes pkg/controller/daemon, update.go). Pure. */
+/**
+ * Plans the rollout of a DaemonSet from one template to the next (k8s.io/kubernetes pkg/controller/daemon,
+ * update.go). Pure.
+ */
 import type { DaemonSet } from '../../../api/apps/v1/daemon-set.ts';
 import type { Pod } from '../../../api/core/v1/pod.ts';
 import { podAvailable } from '../../../api/core/v1/pod-conditions.ts';
@@ -14,10 +17,10 @@ function surge({ spec: { updateStrategy } }: DaemonSet, nodes: number): number {
   return resolveCount(updateStrategy.rollingUpdate?.maxSurge ?? 0, nodes, Math.ceil);
 }
 
-/** Whether there may be two pods on a node. */
+/** Returns true if a node may have two pods. */
 export const allowsSurge = (set: DaemonSet) => surge(set, 1) > 0;
 
-/** For a set whose pods are otherwise as they should be: none is missing, none is too many. */
+/** Plans the rollout of a set that has no missing and no surplus pods. */
 export function planRollout(daemons: Daemons): DaemonChanges {
   const { set, fits, pods } = daemons;
   if (set.spec.updateStrategy.type !== 'RollingUpdate') return nothing;
@@ -27,11 +30,14 @@ export function planRollout(daemons: Daemons): DaemonChanges {
   const nodes = [...new Set([...pods.keys(), ...wanted])];
   if (maxSurge > 0) return planSurge(daemons, nodes, maxSurge, wanted.length);
   const allowed = resolveCount(maxUnavailable, wanted.length, Math.ceil);
-  // With neither nothing would ever move.
+  // If both limits were 0 the rollout would never progress.
   return planReplacement(daemons, nodes, Math.max(allowed, Math.min(1, wanted.length)));
 }
 
-/** The old pod goes first. One that is not available costs nothing. */
+/**
+ * Plans a rollout that deletes the old pod first. Deleting an unavailable pod does not count against the
+ * limit.
+ */
 function planReplacement(daemons: Daemons, nodes: readonly string[], maxUnavailable: number): DaemonChanges {
   let unavailable = 0;
   const broken: Pod[] = [];
@@ -49,7 +55,7 @@ function planReplacement(daemons: Daemons, nodes: readonly string[], maxUnavaila
   return { create: [], remove: [...broken, ...candidates.slice(0, allowed)] };
 }
 
-/** The new pod comes first; the old one goes when that is available. */
+/** Plans a rollout that creates the new pod first and deletes the old one when the new one is available. */
 function planSurge(
   daemons: Daemons,
   nodes: readonly string[],
@@ -57,7 +63,7 @@ function planSurge(
   wanted: number,
 ): DaemonChanges {
   const remove: Pod[] = [];
-  /** Pods on nodes that should have none any more: they go when enough others are available. */
+  /** Pods on nodes that should have none any more; they are deleted when enough others are available. */
   const leaving: Pod[] = [];
   const replacing: string[] = [];
   const candidates: string[] = [];
@@ -85,7 +91,7 @@ function planSurge(
   };
 }
 
-/** Undefined for a node that has several of one kind. */
+/** Returns the old and the new pod of a node, or undefined if it has several of one kind. */
 function podsOn({ pods, hash }: Daemons, node: string): { old?: Pod; new?: Pod } | undefined {
   const on: { old?: Pod; new?: Pod } = {};
   for (const pod of pods.get(node) ?? []) {

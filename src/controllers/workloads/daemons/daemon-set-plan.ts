@@ -1,4 +1,7 @@
-/** Which pods a DaemonSet makes and removes on its nodes, and its status (k8s.io/kubernetes pkg/controller/daemon). Pure. */
+/**
+ * Plans which pods a DaemonSet creates and deletes on its nodes, and its status (k8s.io/kubernetes
+ * pkg/controller/daemon). Pure.
+ */
 import type { DaemonSet } from '../../../api/apps/v1/daemon-set.ts';
 import type { Node } from '../../../api/core/v1/node.ts';
 import type { Pod } from '../../../api/core/v1/pod.ts';
@@ -16,14 +19,14 @@ import { allowsSurge } from './daemon-rollout-plan.ts';
 
 export type DaemonSetStatus = NonNullable<DaemonSet['status']>;
 
-/** What a DaemonSet is decided on. */
+/** Facts on which the plan of a DaemonSet is based. */
 export interface Daemons {
   readonly set: DaemonSet;
-  /** The label of the pods that are of its template. */
+  /** Hash label of the pods of the current template. */
   readonly hash: string;
-  /** Every node there is, with what the template says of it. */
+  /** Every node, with its fit for the template. */
   readonly fits: ReadonlyMap<string, NodeFit>;
-  /** Its pods by node. */
+  /** Pods of the set by node. */
   readonly pods: ReadonlyMap<string, readonly Pod[]>;
   readonly now: number;
 }
@@ -39,7 +42,7 @@ export function daemonsOf(
   const fits = new Map(nodes.map((node) => [node.metadata.name, fit(node)]));
   const pods = new Map<string, Pod[]>();
   for (const pod of owned) {
-    // One that ended and is deleted already waits for nothing here.
+    // A terminating pod that has ended blocks nothing here.
     if (isPodTerminal(pod) && isTerminating(pod)) continue;
     const node = nodeOf(pod);
     if (node === undefined) continue;
@@ -62,14 +65,17 @@ export interface EndedPod {
 }
 
 export interface DaemonPlan extends DaemonChanges {
-  /** Of those to be removed: pods that ended. */
+  /** Ended pods among those to be removed. */
   readonly failed: readonly EndedPod[];
   readonly succeeded: readonly EndedPod[];
   /** Milliseconds until a failed pod may be replaced. */
   readonly retryIn: number | undefined;
 }
 
-/** `waitFor` says for how many milliseconds a failed pod of a node has to stay, so that one that always fails costs little. */
+/**
+ * Plans the pods. `waitFor` returns the milliseconds that a failed pod of a node must stay, which limits the
+ * cost of a pod that always fails.
+ */
 export function planDaemons(daemons: Daemons, waitFor: (node: string) => number): DaemonPlan {
   const create: string[] = [];
   const remove: Pod[] = [];
@@ -79,7 +85,8 @@ export function planDaemons(daemons: Daemons, waitFor: (node: string) => number)
     const living = (there ?? []).filter((pod) => !isTerminating(pod));
     const running = living.filter((pod) => !isPodTerminal(pod));
     const mayReplace = !living.some(hasFailed) || waitFor(node) <= 0;
-    // One that ends is waited for, but not where there may be two; one that failed is not replaced before its time anywhere.
+    // A terminating pod is waited for unless a node may have two pods. A failed pod is never replaced before
+    // its time.
     const none = allowsSurge(daemons.set) ? running.length === 0 && mayReplace : there === undefined;
     if (run && none) create.push(node);
     if (!stay) remove.push(...living);
@@ -105,11 +112,14 @@ export function planDaemons(daemons: Daemons, waitFor: (node: string) => number)
 
 const hasFailed = ({ status }: Pod) => status?.phase === 'Failed';
 
-/** Of the pods that run on a node. */
+/** Returns the surplus pods among the running pods of a node. */
 const tooMany = (daemons: Daemons, running: readonly Pod[]) =>
   allowsSurge(daemons.set) ? tooManyInSurge(daemons, running) : eldestFirst(running).slice(1);
 
-/** Two pods may be on a node: an old one that is ready, and a new one that is not yet available. */
+/**
+ * Returns the surplus pods during a surge. A node may have two pods: an old one that is ready, and a new one
+ * that is not yet available.
+ */
 function tooManyInSurge({ set, hash, now }: Daemons, running: readonly Pod[]): readonly Pod[] {
   if (running.length <= 1) return [];
   const isNew = (pod: Pod) => pod.metadata.labels?.[revisionLabel] === hash;
@@ -122,13 +132,13 @@ function tooManyInSurge({ set, hash, now }: Daemons, running: readonly Pod[]): r
   return replaced ? [...excess, old] : excess;
 }
 
-/** Nobody else removes a pod that waits for a node which is gone. */
+/** Returns unbound pods for nodes that are gone; no other controller removes them. */
 const lost = ({ fits, pods }: Daemons): Pod[] =>
   [...pods]
     .filter(([node]) => !fits.has(node))
     .flatMap(([, there]) => there.filter((pod) => !pod.spec.nodeName && !isTerminating(pod)));
 
-/** Bound pods first, then by age. */
+/** Sorts bound pods first, then by age. */
 function eldestFirst(pods: readonly Pod[]): Pod[] {
   const order = ({ spec, metadata }: Pod) =>
     `${spec.nodeName ? 0 : 1} ${metadata.creationTimestamp} ${metadata.name}`;
@@ -142,14 +152,15 @@ export interface StatusPlan {
   readonly nextAvailableIn: number | undefined;
 }
 
-/** Of each node the eldest pod counts. */
+/** Plans the status. The eldest pod of each node counts. */
 export function planStatus({ set, hash, fits, pods, now }: Daemons): StatusPlan {
   const nodes = [...fits].map(([node, { run }]) => ({ run, pod: eldestFirst(pods.get(node) ?? [])[0] }));
   const wanted = nodes.filter(({ run }) => run);
   const there = wanted.flatMap(({ pod }) => pod ?? []);
   const availableIn = (pod: Pod) => podAvailableIn(pod, set.spec.minReadySeconds ?? 0, now);
   const available = there.filter((pod) => availableIn(pod) === 0).length;
-  // In a surge the new pod of a node counts for nothing yet, and the old one goes when it is available.
+  // During a surge the new pod of a node does not count yet; the old one is deleted when the new one is
+  // available.
   const later = [...pods.values()].flat().flatMap((pod) => availableIn(pod) || []);
   const status: DaemonSetStatus = {
     ...set.status,

@@ -1,4 +1,4 @@
-/** Keeps a pod of a DaemonSet on every node that its template suits. */
+/** Runs a pod of a DaemonSet on every node that matches its template. */
 import { type DaemonSet, daemonSetResource } from '../../../api/apps/v1/daemon-set.ts';
 import { type Node, nodeResource } from '../../../api/core/v1/node.ts';
 import type { Pod } from '../../../api/core/v1/pod.ts';
@@ -29,7 +29,7 @@ import {
 } from './daemon-set-plan.ts';
 import { FailedPods } from './failed-pods.ts';
 
-/** At most this many pods are made, and as many removed, at one go. */
+/** Maximum number of pods that are created, and maximum number that are deleted, in one reconcile. */
 const burst = 250;
 
 export function daemonSetController(context: ControllerContext): ControllerDefinition {
@@ -49,7 +49,7 @@ export function daemonSetController(context: ControllerContext): ControllerDefin
   async function reconcile(key: ObjectKey): Promise<ReconcileResult | undefined> {
     const set = sets.get(key);
     if (!set) failures.forget(key);
-    // Its revisions may be gone before its pods, so nothing could be said of those.
+    // The revisions of a terminating set may be gone before its pods, so its status is not updated.
     if (!set || isTerminating(set)) return undefined;
     const settled =
       (await pods.settled(key)) &&
@@ -134,7 +134,7 @@ export function daemonSetController(context: ControllerContext): ControllerDefin
         );
   }
 
-  /** Pods of a revision that says the same as another are that one's; they need not be replaced. */
+  /** Labels pods of a duplicate revision with the current one, so that they need not be replaced. */
   async function mergeDuplicates(set: DaemonSet, { current, duplicates }: History, owned: readonly Pod[]) {
     const hash = current.metadata.labels?.[revisionLabel];
     const others = new Set(duplicates.map(({ metadata }) => metadata.labels?.[revisionLabel]));
@@ -188,7 +188,9 @@ const noPods: DaemonSetStatus = {
   numberReady: 0,
 };
 
-/** Whoever made one of two revisions that say the same may be at work with both. In milliseconds. */
+/**
+ * Milliseconds before duplicates are merged: the process that created one of them may be working with both.
+ */
 const mergeAfter = 5_000;
 
 const untilMerge = ({ current, duplicates }: History, now: number): number =>
@@ -196,7 +198,10 @@ const untilMerge = ({ current, duplicates }: History, now: number): number =>
   mergeAfter -
   now;
 
-/** What the history has beyond its limit, the oldest first, except what pods are still made of. */
+/**
+ * Returns the revisions beyond the history limit, the oldest first, except those that existing pods still
+ * use.
+ */
 function surplus({ spec }: DaemonSet, { old }: History, owned: readonly Pod[]) {
   const used = new Set(owned.map(({ metadata }) => metadata.labels?.[revisionLabel]));
   return old

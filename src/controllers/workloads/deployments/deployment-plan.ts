@@ -1,6 +1,6 @@
 /**
- * What a Deployment wants done next, decided from its ReplicaSets, their pods and the time. Pure. A plan is one
- * stage of a rollout: the events of what it does bring about the next one. A converged Deployment gives an empty
+ * Plans the next step of a Deployment from its ReplicaSets, their pods and the time. Pure. A plan is one
+ * stage of a rollout; the events of its actions lead to the next one. A converged Deployment yields an empty
  * plan. Follows k8s.io/kubernetes pkg/controller/deployment.
  */
 import type { Deployment } from '../../../api/apps/v1/deployment.ts';
@@ -28,7 +28,10 @@ import { findNewReplicaSet, oldestFirst, podTemplateHashLabel, templateHash } fr
 export const revisionAnnotation = 'deployment.kubernetes.io/revision';
 export const revisionHistoryAnnotation = 'deployment.kubernetes.io/revision-history';
 
-/** Annotations that describe the Deployment itself and so are not copied to its sets. What a set has of its own wins. */
+/**
+ * Annotations that describe the Deployment itself and are not copied to its sets. Annotations that a set
+ * already has take precedence.
+ */
 const ownAnnotations = new Set([
   'kubectl.kubernetes.io/last-applied-configuration',
   revisionHistoryAnnotation,
@@ -37,7 +40,7 @@ const ownAnnotations = new Set([
 ]);
 
 export type DeploymentAction =
-  /** `message` is set when the size changes (a new set's from 0), and is then an event. */
+  /** `message` is set if the size changes (a new set's from 0), and is then recorded as an event. */
   | {
       readonly type: 'createReplicaSet';
       readonly draft: Draft<ReplicaSet>;
@@ -61,7 +64,7 @@ export interface DeploymentPlan {
   readonly requeueAfter: number | undefined;
 }
 
-/** `sets` are those the Deployment owns, `pods` theirs. */
+/** Plans the actions. `sets` are the sets that the Deployment owns; `pods` are the pods of these sets. */
 export function planDeployment(
   deployment: Deployment,
   sets: readonly ReplicaSet[],
@@ -84,7 +87,7 @@ export function planDeployment(
 
 interface Rollout {
   readonly actions: readonly DeploymentAction[];
-  /** The name of the new set, when this makes it. */
+  /** Name of the new set, if this plan creates it. */
   readonly created?: string;
 }
 
@@ -111,7 +114,8 @@ function planRollout(
   const replicas = newSetReplicas(deployment, newSet, old);
   const [sized] = resize(deployment, [{ set: newSet, replicas }]);
   const own = syncRevision(deployment, newSet, old, sized);
-  // Growing the new and shrinking the old are separate stages: the second is decided on what the first led to.
+  // Growing the new set and shrinking the old ones are separate stages: the second depends on the result of
+  // the first.
   const shrunk =
     replicas === newSet.spec.replicas ? resize(deployment, shrinkOldSets(deployment, newSet, old)) : [];
   return { actions: [...own, ...shrunk] };
@@ -124,7 +128,10 @@ function oldPodsRun(old: readonly ReplicaSet[], pods: readonly Pod[]): boolean {
   );
 }
 
-/** Anybody may have written it, so it may be any number of 64 bits; what is no number counts as none. */
+/**
+ * Returns the revision. Any user may have written the annotation, so any 64-bit number is accepted; other
+ * values count as none.
+ */
 const revisionOf = (object: { metadata: { annotations?: Record<string, string> | undefined } }) =>
   parseInt64(object.metadata.annotations?.[revisionAnnotation]) ?? 0n;
 
@@ -175,9 +182,9 @@ function createNewSet(deployment: Deployment, old: readonly ReplicaSet[]): Rollo
 }
 
 /**
- * The new set carries the highest revision, the Deployment's annotations and its minReadySeconds; a rollback
- * gives an old set a new revision and remembers its former ones. `sized` is an update of the set that already
- * stands in the plan and then takes these changes along.
+ * Updates the new set, which carries the highest revision, the Deployment's annotations and its
+ * minReadySeconds. A rollback gives an old set a new revision and records its former ones. `sized` is an
+ * update of the set that is already in the plan and then includes these changes.
  */
 function syncRevision(
   deployment: Deployment,
@@ -217,7 +224,7 @@ const sizeAnnotations = (deployment: Deployment) => ({
   [maxReplicasAnnotation]: String(deployment.spec.replicas + rolloutLimits(deployment).maxSurge),
 });
 
-/** Updates for the sets whose size or size annotations change. */
+/** Returns updates for the sets whose size or size annotations change. */
 function resize(deployment: Deployment, scales: readonly Scale[]): SetUpdate[] {
   return scales.flatMap(({ set, replicas }) => {
     const next = deepCopy(set);
@@ -228,13 +235,13 @@ function resize(deployment: Deployment, scales: readonly Scale[]): SetUpdate[] {
   });
 }
 
-/** What an event says; undefined when the size stays. */
+/** Returns the message of the event, or undefined if the size stays. */
 const scaled = (name: string, before: number, after: number): string | undefined =>
   before === after
     ? undefined
     : `Scaled ${after > before ? 'up' : 'down'} replica set ${name} from ${before} to ${after}`;
 
-/** Forgets the oldest revisions beyond revisionHistoryLimit, of sets that have nothing left. */
+/** Deletes the oldest sets beyond revisionHistoryLimit that have no pods left. */
 function cleanUp(deployment: Deployment, old: readonly ReplicaSet[]): DeploymentAction[] {
   const alive = oldestFirst(old.filter((set) => !isTerminating(set))).sort((a, b) =>
     Number(revisionOf(a) - revisionOf(b)),

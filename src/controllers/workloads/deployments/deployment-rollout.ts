@@ -1,8 +1,8 @@
 /**
- * The arithmetic of a Deployment: how many replicas each of its ReplicaSets may have next. Pure; follows
- * k8s.io/kubernetes pkg/controller/deployment (rolling.go, sync.go, util). Safety: over all sets the replicas
- * asked for never exceed spec.replicas + maxSurge, and a step never asks for so few that fewer than
- * spec.replicas − maxUnavailable available pods remain.
+ * Computes how many replicas each ReplicaSet of a Deployment may have next. Pure; follows k8s.io/kubernetes
+ * pkg/controller/deployment (rolling.go, sync.go, util). Safety: the requested replicas of all sets never
+ * exceed spec.replicas + maxSurge, and a step never leaves fewer than spec.replicas − maxUnavailable
+ * available pods.
  */
 import type { Deployment } from '../../../api/apps/v1/deployment.ts';
 import type { ReplicaSet } from '../../../api/apps/v1/replica-set.ts';
@@ -22,7 +22,10 @@ export interface Limits {
   readonly maxUnavailable: number;
 }
 
-/** Percentages of spec.replicas: surge rounds up, unavailable down; both 0 would never move, so one may be down. */
+/**
+ * Returns the limits. Percentages refer to spec.replicas: surge rounds up, unavailable rounds down. If both
+ * are 0 the rollout would never progress, so one pod may be unavailable.
+ */
 export function rolloutLimits(deployment: Deployment): Limits {
   const { replicas, strategy } = deployment.spec;
   if (strategy.type !== 'RollingUpdate') return { maxSurge: 0, maxUnavailable: 0 };
@@ -38,10 +41,16 @@ export function rolloutLimits(deployment: Deployment): Limits {
 export const sumReplicas = (sets: readonly ReplicaSet[]) =>
   sets.reduce((sum, set) => sum + set.spec.replicas, 0);
 
-/** Pods that are surely available: a set that was just scaled down may still count those it is about to lose. */
+/**
+ * Returns the pods that are certainly available: a set that was just scaled down may still count pods that it
+ * is about to delete.
+ */
 const surelyAvailable = (set: ReplicaSet) => Math.min(set.status?.availableReplicas ?? 0, set.spec.replicas);
 
-/** The size of the new set: as far as the surge allows. For Recreate that is all of it, since nothing is left of the others. */
+/**
+ * Returns the size of the new set: as large as the surge allows. For Recreate it is the full size, since no
+ * pods of the other sets are left.
+ */
 export function newSetReplicas(
   deployment: Deployment,
   newSet: ReplicaSet | undefined,
@@ -53,7 +62,7 @@ export function newSetReplicas(
   return Math.min(replicas, current + Math.max(0, room));
 }
 
-/** The old sets that may shrink now, those with unhealthy pods by these first. */
+/** Returns the new sizes of the old sets that may shrink now. Unhealthy pods are removed first. */
 export function shrinkOldSets(
   deployment: Deployment,
   newSet: ReplicaSet,
@@ -75,7 +84,7 @@ export function shrinkOldSets(
     .filter(({ set, replicas }) => set.spec.replicas !== replicas);
 }
 
-/** Whether spec.replicas of the Deployment changed since its sets were last sized. */
+/** Returns true if spec.replicas of the Deployment changed since its sets were last sized. */
 export function isScalingEvent(deployment: Deployment, sets: readonly ReplicaSet[]): boolean {
   return sets
     .filter((set) => set.spec.replicas > 0)
@@ -86,9 +95,9 @@ export function isScalingEvent(deployment: Deployment, sets: readonly ReplicaSet
 }
 
 /**
- * The sizes after spec.replicas changed: the only active set gets all; during a rollout every active set gets
- * its share, so that the proportion of old to new is kept. Sets whose size stays are listed too, because their
- * annotations must learn the new target.
+ * Returns the sizes after spec.replicas changed. A single active set gets all replicas. During a rollout
+ * every active set gets its share, so that the ratio of old to new is kept. Sets whose size stays are listed
+ * too, because their annotations must be updated with the new target.
  */
 export function proportionalScale(
   deployment: Deployment,
@@ -127,7 +136,10 @@ function share(deployment: Deployment, active: readonly ReplicaSet[], toAdd: num
   }));
 }
 
-/** How much a set's size changes when the total does, by the total it was last sized for. */
+/**
+ * Returns the change of a set's size that corresponds to the change of the total, relative to the total for
+ * which it was last sized.
+ */
 function fraction(deployment: Deployment, set: ReplicaSet): number {
   const { replicas } = deployment.spec;
   if (replicas === 0) return -set.spec.replicas;
@@ -136,7 +148,7 @@ function fraction(deployment: Deployment, set: ReplicaSet): number {
   return Math.round((set.spec.replicas * after) / before) - set.spec.replicas;
 }
 
-/** The new set has taken over completely. */
+/** Returns true if the new set has taken over completely. */
 function isSaturated(deployment: Deployment, newSet: ReplicaSet): boolean {
   const { replicas } = deployment.spec;
   return (

@@ -1,4 +1,7 @@
-/** The status of a Deployment, from its ReplicaSets' (pkg/controller/deployment: sync.go, progress.go). Pure. */
+/**
+ * Plans the status of a Deployment from the statuses of its ReplicaSets (pkg/controller/deployment: sync.go,
+ * progress.go). Pure.
+ */
 import type { Deployment } from '../../../api/apps/v1/deployment.ts';
 import type { ReplicaSet } from '../../../api/apps/v1/replica-set.ts';
 import type { Condition } from '../../../apimachinery/schema.ts';
@@ -8,10 +11,10 @@ import { rolloutLimits, sumReplicas } from './deployment-rollout.ts';
 
 export type DeploymentStatus = NonNullable<Deployment['status']>;
 
-/** progressDeadlineSeconds of this size means that there is none (MaxInt32). */
+/** Value of progressDeadlineSeconds that means no deadline (MaxInt32). */
 const noDeadline = 2147483647;
 
-/** `created` is the name of the set that this pass makes. */
+/** Plans the status. `created` is the name of the set that this reconcile creates. */
 export function planStatus(
   deployment: Deployment,
   newSet: ReplicaSet | undefined,
@@ -59,7 +62,10 @@ export function planStatus(
   return numbers;
 }
 
-/** Every replica is of the newest template and available. `status` is what `planStatus` gave. */
+/**
+ * Returns true if every replica is of the newest template and available. `status` is the result of
+ * `planStatus`.
+ */
 export function isComplete(deployment: Deployment, status: DeploymentStatus): boolean {
   const { replicas } = deployment.spec;
   return (
@@ -69,7 +75,10 @@ export function isComplete(deployment: Deployment, status: DeploymentStatus): bo
   );
 }
 
-/** Milliseconds until the rollout will have missed its deadline; undefined when none runs. */
+/**
+ * Returns the milliseconds until the rollout will have missed its deadline, or undefined if no rollout is
+ * running.
+ */
 export function deadlineIn(
   deployment: Deployment,
   status: DeploymentStatus,
@@ -79,7 +88,7 @@ export function deadlineIn(
   const current = findCondition(status.conditions, 'Progressing');
   if (seconds === noDeadline || deployment.spec.paused || !current?.lastUpdateTime) return undefined;
   if (isComplete(deployment, status) || isOver(current)) return undefined;
-  // Times are kept in whole seconds, so the deadline is over one second later at the latest.
+  // Timestamps are whole seconds, so the deadline passes at most one second later.
   return Math.max(0, Date.parse(current.lastUpdateTime) + seconds * 1000 - now) + 1000;
 }
 
@@ -101,7 +110,8 @@ function withProgress(
   const time = rfc3339(now);
   const condition = { type: 'Progressing', ...next, lastUpdateTime: time, lastTransitionTime: time };
   const current = findCondition(conditions, 'Progressing');
-  // Each step forward moves lastUpdateTime, from which the deadline runs, even when nothing else changes.
+  // Each step forward updates lastUpdateTime, from which the deadline is counted, even if nothing else
+  // changes.
   if (next.reason !== 'ReplicaSetUpdated' || !current) return withCondition(conditions, condition);
   const lastTransitionTime = current.status === 'True' ? current.lastTransitionTime : time;
   return conditions.map((other) => (other === current ? { ...condition, lastTransitionTime } : other));
@@ -152,7 +162,10 @@ function nextProgress(
   return undefined;
 }
 
-/** A rollout that has failed stays failed while it is paused, so that the reason is not lost. */
+/**
+ * Returns the condition of a paused Deployment. A failed rollout stays failed, so that the reason is not
+ * lost.
+ */
 function pausedVerdict(current: Condition | undefined, paused: boolean): Verdict | undefined {
   if (current?.reason === 'ProgressDeadlineExceeded') return undefined;
   return paused

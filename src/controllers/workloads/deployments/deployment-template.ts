@@ -1,6 +1,6 @@
 /**
- * How a Deployment recognises and names the ReplicaSet of a pod template. Pure and stable: a template's name
- * never changes, or every restart of the control plane would roll every Deployment.
+ * Identifies and names the ReplicaSet of a pod template. Pure and stable: a template's name must never
+ * change, because otherwise every restart of the control plane would roll every Deployment.
  */
 import type { Deployment } from '../../../api/apps/v1/deployment.ts';
 import type { ReplicaSet } from '../../../api/apps/v1/replica-set.ts';
@@ -10,7 +10,10 @@ import { safeHash } from '../safe-hash.ts';
 
 export const podTemplateHashLabel = 'pod-template-hash';
 
-/** The name suffix and label of the ReplicaSet of this template; `collisionCount` is 0 unless a name was taken. */
+/**
+ * Returns the name suffix and label of the template's ReplicaSet; `collisionCount` is 0 unless a name was
+ * taken.
+ */
 export function templateHash(template: PodTemplateSpec, collisionCount: number | undefined): string {
   return safeHash(`${canonicalTemplate(template)}${collisionCount || ''}`);
 }
@@ -18,7 +21,9 @@ export function templateHash(template: PodTemplateSpec, collisionCount: number |
 export const sameTemplate = (a: PodTemplateSpec, b: PodTemplateSpec) =>
   canonicalTemplate(a) === canonicalTemplate(b);
 
-/** The oldest set with the Deployment's template: only the oldest, so that of several every reader takes the same. */
+/**
+ * Returns the oldest set with the Deployment's template, so that all readers choose the same one of several.
+ */
 export function findNewReplicaSet(
   deployment: Deployment,
   sets: readonly ReplicaSet[],
@@ -32,7 +37,10 @@ export function oldestFirst(sets: readonly ReplicaSet[]): ReplicaSet[] {
   return [...sets].sort((a, b) => (order(a) < order(b) ? -1 : 1));
 }
 
-/** The template as text: keys sorted, what is absent left out, without the label that the hash itself becomes. */
+/**
+ * Returns the template as text: sorted keys, without absent fields and without the label that holds the hash
+ * itself.
+ */
 function canonicalTemplate(template: PodTemplateSpec): string {
   const { labels, annotations, finalizers } = template.metadata;
   const { [podTemplateHashLabel]: _hash, ...own } = labels ?? {};

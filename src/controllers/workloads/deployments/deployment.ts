@@ -1,6 +1,7 @@
 /**
- * Rolls a Deployment's pod template out over ReplicaSets. Invariants: it decides only on a cache that shows its
- * own last writes; every write names the version it was decided on, so a decision on old data is refused.
+ * Rolls out a Deployment's pod template over ReplicaSets. Invariants: decisions are based only on a cache
+ * that shows the controller's own last writes; every write names the version on which it was decided, so that
+ * a decision on old data is rejected.
  */
 import { type Deployment, deploymentResource } from '../../../api/apps/v1/deployment.ts';
 import { type ReplicaSet, replicaSetResource } from '../../../api/apps/v1/replica-set.ts';
@@ -45,7 +46,10 @@ export function deploymentController(context: ControllerContext): ControllerDefi
       .map(objectKey);
   }
 
-  /** Only Recreate looks at pods: it waits for the old ones to be gone. */
+  /**
+   * Returns the Deployments with strategy Recreate for a pod; only these depend on pods, because they wait
+   * until the old ones are gone.
+   */
   function recreatesOf(pod: Pod): readonly ObjectKey[] {
     const owner = controllerOf(pod);
     const set = owner?.kind === 'ReplicaSet' && sets.get(`${pod.metadata.namespace}/${owner.name}`);
@@ -84,7 +88,7 @@ export function deploymentController(context: ControllerContext): ControllerDefi
     if (written) ownWrites.written(key, written, clock.now());
   }
 
-  /** Resolves to the Deployment as it stands afterwards, or to 'stop' when the plan no longer holds. */
+  /** Resolves to the Deployment after the action, or to 'stop' if the plan is no longer valid. */
   async function carryOut(
     key: ObjectKey,
     deployment: Deployment,
@@ -141,7 +145,10 @@ export function deploymentController(context: ControllerContext): ControllerDefi
     }
   }
 
-  /** Our own set that the cache did not show yet is no collision; another one's makes us choose another name. */
+  /**
+   * Resolves a name collision. The controller's own set that the cache did not show yet is no collision; a
+   * set of another owner requires another name.
+   */
   async function settleCollision(
     key: ObjectKey,
     deployment: Deployment,

@@ -1,4 +1,7 @@
-/** How long a Job waits before it replaces pods that failed: 10 s, doubled with each failure, 10 minutes at most. Pure. */
+/**
+ * Back-off of a Job before it replaces failed pods: 10 s, doubled with each failure, at most 10 minutes.
+ * Pure.
+ */
 import type { Pod } from '../../../api/core/v1/pod.ts';
 import { backoffMs } from '../../../base/backoff.ts';
 import { failuresBefore, finishedAt, ignoredFailuresBefore } from './job-pods-plan.ts';
@@ -6,15 +9,15 @@ import { failuresBefore, finishedAt, ignoredFailuresBefore } from './job-pods-pl
 const times = { initialMs: 10_000, maxMs: 600_000 };
 
 export interface Backoff {
-  /** Since the last pod that succeeded. */
+  /** Failures since the last pod that succeeded. */
   readonly failures: number;
-  /** In milliseconds; of no meaning without failures. */
+  /** Time of the last failure in milliseconds; meaningless without failures. */
   readonly lastFailure: number;
 }
 
 export const noBackoff: Backoff = { failures: 0, lastFailure: 0 };
 
-/** `before`, and these pods that have ended since. */
+/** Returns the back-off after these pods have ended since `before`. */
 export function backoffAfter(before: Backoff, succeeded: readonly Pod[], failed: readonly Pod[]): Backoff {
   const lastSuccess = latest(succeeded.map(finishedAt));
   const since = failed.map(finishedAt).filter((time) => lastSuccess === undefined || time > lastSuccess);
@@ -29,13 +32,15 @@ const latest = (times: readonly number[]): number | undefined =>
     undefined,
   );
 
-/** Milliseconds; never more than the whole wait, though a node's clock is ahead. */
+/**
+ * Returns the remaining milliseconds. They never exceed the whole back-off, even if a node's clock is ahead.
+ */
 export function remainingBackoff({ failures, lastFailure }: Backoff, now: number): number {
   const wait = backoffMs(times, failures);
   return Math.min(wait, Math.max(0, lastFailure + wait - now));
 }
 
-/** That of one index, of which this pod was the last. */
+/** Returns the back-off of one index whose last pod this was. */
 export const backoffOfIndex = (pod: Pod): Backoff => ({
   failures: failuresBefore(pod) + ignoredFailuresBefore(pod) + 1,
   lastFailure: finishedAt(pod),

@@ -1,4 +1,4 @@
-/** What a Job's `podFailurePolicy` says of a pod that failed: the first rule that matches it. Pure. */
+/** Evaluates a Job's `podFailurePolicy` for a failed pod: the first rule that matches applies. Pure. */
 
 import type { Job } from '../../../api/batch/v1/job.ts';
 import type {
@@ -11,11 +11,11 @@ import type { ContainerStatus } from '../../../api/core/v1/types.gen.ts';
 
 export interface FailureVerdict {
   readonly action: PodFailurePolicyRule['action'];
-  /** Of an action FailJob: why the Job fails. */
+  /** Reason for the failure of the Job, for the action FailJob. */
   readonly message: string;
 }
 
-/** Undefined when no rule matches: then the failure counts. */
+/** Returns the verdict, or undefined if no rule matches; the failure then counts. */
 export function failureVerdict({ spec }: Job, pod: Pod): FailureVerdict | undefined {
   for (const [index, rule] of (spec.podFailurePolicy?.rules ?? []).entries()) {
     const found = matched(rule, pod);
@@ -25,7 +25,7 @@ export function failureVerdict({ spec }: Job, pod: Pod): FailureVerdict | undefi
   return undefined;
 }
 
-/** Whether the failure counts against the back-off limits. */
+/** Returns true if the failure counts against the back-off limits. */
 export const failureCounts = (job: Job, pod: Pod) => failureVerdict(job, pod)?.action !== 'Ignore';
 
 function matched({ onExitCodes, onPodConditions = [] }: PodFailurePolicyRule, pod: Pod): string | undefined {
@@ -44,7 +44,9 @@ function matched({ onExitCodes, onPodConditions = [] }: PodFailurePolicyRule, po
   return condition && `Pod ${namespace}/${name} has condition ${condition.type}`;
 }
 
-/** A container that ended well matches no rule, whatever the operator. */
+/**
+ * Returns true if the container matches. A container that succeeded matches no rule, whatever the operator.
+ */
 function hasExitCode({ name, state }: ContainerStatus, { containerName, operator, values = [] }: ExitCodes) {
   const code = state?.terminated?.exitCode;
   if (!code || (containerName !== undefined && containerName !== name)) return false;

@@ -1,16 +1,16 @@
 /**
- * Sets of completion indexes as the status of a Job has them: intervals that ascend and do not touch, written `0,2-4,7`. A Job of a
- * hundred thousand indexes that end in order is one interval. Pure.
+ * Sets of completion indexes as in the status of a Job: ascending intervals that do not touch, written
+ * `0,2-4,7`. A Job with a hundred thousand indexes that end in order is one interval. Pure.
  */
 import { type Interval, readIndexes } from '../../../api/batch/v1/job-indexes.ts';
 
 export type IndexSet = readonly Interval[];
 
-/** What is not below `completions` is left out: a Job may have been made smaller. */
+/** Parses a set. Indexes not below `completions` are omitted, because the Job may have been made smaller. */
 export const parseIndexSet = (text: string | undefined, completions: number): IndexSet =>
   union(readIndexes(text ?? '', completions), []);
 
-/** In any order, also twice. */
+/** Returns the set of the indexes, which may be in any order and repeated. */
 export const indexSetOf = (indexes: Iterable<number>): IndexSet =>
   union(
     [...indexes].sort((a, b) => a - b).map((index) => ({ first: index, last: index })),
@@ -46,7 +46,7 @@ export function includes(set: IndexSet, index: number): boolean {
   return found !== undefined && found.first <= index;
 }
 
-/** How many indexes both have. */
+/** Returns the number of indexes that both sets contain. */
 export function sizeOfShared(a: IndexSet, b: IndexSet): number {
   let count = 0;
   for (let i = 0, j = 0; ; ) {
@@ -58,7 +58,7 @@ export function sizeOfShared(a: IndexSet, b: IndexSet): number {
   }
 }
 
-/** The first `count` indexes below `completions` that are not in the set. */
+/** Returns the first `count` indexes below `completions` that are not in the set. */
 export function firstOutside(set: IndexSet, count: number, completions: number): number[] {
   const result: number[] = [];
   let candidate = 0;
@@ -70,7 +70,7 @@ export function firstOutside(set: IndexSet, count: number, completions: number):
   return result;
 }
 
-/** Two neighbours are written one by one, as upstream does. */
+/** Formats a set. Two adjacent indexes are written separately, as upstream does. */
 export const formatIndexSet = (set: IndexSet): string =>
   set
     .map(({ first, last }) =>

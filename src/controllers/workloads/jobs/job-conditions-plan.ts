@@ -3,14 +3,14 @@ import type { JobConditionType } from '../../../api/batch/v1/job-conditions.ts';
 import type { JobCondition } from '../../../api/batch/v1/types.gen.ts';
 import { rfc3339 } from '../../../base/time.ts';
 
-/** Why a Job ends: which of the two terminal conditions it will have, and what that says. */
+/** End of a Job: the type of its terminal condition, and the reason. */
 export interface Ending {
   readonly type: 'Complete' | 'Failed';
   readonly reason: string;
   readonly message: string;
 }
 
-/** The condition that says so while pods are still ending or uncounted. */
+/** Condition that announces the end while pods are still terminating or uncounted. */
 export const interimType = {
   Complete: 'SuccessCriteriaMet',
   Failed: 'FailureTarget',
@@ -23,7 +23,7 @@ export const completeBy = (reason: string, message: string): Ending => ({
   message,
 });
 
-/** What an earlier turn decided: it stands, whatever has happened since. */
+/** Returns the end that an earlier reconcile decided. It remains valid, whatever has happened since. */
 export function endingSaid(conditions: readonly JobCondition[] = []): Ending | undefined {
   for (const type of ['Complete', 'Failed'] as const) {
     const said = conditions.find((one) => one.type === interimType[type] && one.status === 'True');
@@ -41,7 +41,7 @@ export function jobCondition(
   return { type, status, lastProbeTime: time, lastTransitionTime: time, reason, message };
 }
 
-/** The list with the condition in it, or the same list where it says so already. */
+/** Returns the list with the condition in it, or the same list if it already contains it. */
 export function withJobCondition(
   list: readonly JobCondition[],
   condition: JobCondition,

@@ -1,6 +1,6 @@
 /**
- * Takes the tracking finalizer off pods that no Job will ever count: those of a Job that is gone or finished, and those without an
- * owner. Otherwise they could never be deleted.
+ * Removes the tracking finalizer from pods that no Job will count: pods of a deleted or finished Job, and
+ * pods without an owner. They could not be deleted otherwise.
  */
 import { type Job, jobResource } from '../../../api/batch/v1/job.ts';
 import { isFinished } from '../../../api/batch/v1/job-conditions.ts';
@@ -23,14 +23,17 @@ export function jobOrphans({ client, informers }: ControllerContext): Controller
   const pods = informer.lister;
   informer.addIndex(controllerIndex, byController);
 
-  /** The Job of a pod, as far as the cache knows. */
+  /** Returns the Job of a pod, as far as the cache shows it. */
   function jobOf(pod: Pod): Job | undefined {
     const owner = controllerOf(pod);
     const job = owner && jobs.get(objectKey({ metadata: { ...pod.metadata, name: owner.name } }));
     return job?.metadata.uid === owner?.uid ? job : undefined;
   }
 
-  /** False also for pods of other owners, whose business the finalizer is. */
+  /**
+   * Returns true if the finalizer may be removed. It is false for pods of other owners, which manage the
+   * finalizer themselves.
+   */
   function mayBeLeft(pod: Pod): boolean {
     const owner = controllerOf(pod);
     const isOfJob = owner?.kind === jobResource.kind && owner.apiVersion === apiVersionOf(jobResource);
@@ -41,7 +44,7 @@ export function jobOrphans({ client, informers }: ControllerContext): Controller
     const pod = pods.get(key);
     if (!pod || !mayBeLeft(pod)) return;
     const owner = controllerOf(pod);
-    // The cache may not show the Job yet: another controller may have made its pods at once.
+    // The cache may not show the Job yet: another controller may have created its pods at once.
     if (owner && !jobOf(pod)) {
       const live = await ifPresent(client.resource(jobResource).get(owner.name, pod.metadata.namespace));
       if (live?.metadata.uid === owner.uid && willBeCounted(live)) return;
@@ -53,7 +56,8 @@ export function jobOrphans({ client, informers }: ControllerContext): Controller
     name: 'job-orphans',
     watches: [
       watched(podResource, (pod) => (isTracked(pod) ? [objectKey(pod)] : [])),
-      // While a Job runs its pods are its own; this asks only once it has ended, or is not in the cache any more.
+      // While a Job runs its pods are its own. They are checked only once it has ended or is no longer in the
+      // cache.
       watched(jobResource, (job) => {
         const current = jobs.get(objectKey(job));
         if (current?.metadata.uid === job.metadata.uid && !isFinished(current)) return [];
@@ -64,6 +68,6 @@ export function jobOrphans({ client, informers }: ControllerContext): Controller
   };
 }
 
-/** By this controller or the one that it names. */
+/** Returns true if the pod will be counted, by this controller or by the one that the Job names. */
 const willBeCounted = (job: Job | undefined) =>
   job !== undefined && (isManagedElsewhere(job) || !isFinished(job));

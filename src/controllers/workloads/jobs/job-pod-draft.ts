@@ -1,4 +1,4 @@
-/** The pods that a Job makes. Pure. */
+/** Builds the pods of a Job. Pure. */
 import { type Job, jobResource } from '../../../api/batch/v1/job.ts';
 import type { Pod } from '../../../api/core/v1/pod.ts';
 import type { Container } from '../../../api/core/v1/types.gen.ts';
@@ -14,7 +14,7 @@ import {
   trackingFinalizer,
 } from './job-pods-plan.ts';
 
-/** What the server appends to a name that it makes leaves so many characters. */
+/** Maximum characters of a name prefix, to which the server appends a suffix. */
 const longestPrefix = 58;
 
 export function jobPodDraft(job: Job): Draft<Pod> {
@@ -24,7 +24,10 @@ export function jobPodDraft(job: Job): Draft<Pod> {
   return draft;
 }
 
-/** `replaced` is the pod of that index that failed last, if it is there: its count of failures goes on. */
+/**
+ * Returns the pod of an index. `replaced` is the last failed pod of that index, if it exists; its failure
+ * count is continued.
+ */
 export function indexedPodDraft(job: Job, index: number, replaced: Pod | undefined): Draft<Pod> {
   const draft = jobPodDraft(job);
   const { metadata, spec } = draft;

@@ -1,11 +1,11 @@
-/** What a Job reads from its pods. Pure. */
+/** Functions that interpret the pods of a Job. Pure. */
 
 import type { Job } from '../../../api/batch/v1/job.ts';
 import type { Pod } from '../../../api/core/v1/pod.ts';
 import { isPodTerminal, podCondition } from '../../../api/core/v1/pod-conditions.ts';
 import { isTerminating } from '../../../apimachinery/meta.ts';
 
-/** A pod that carries it is not counted yet, and stays until it is. */
+/** Finalizer of pods that are not counted yet; it keeps the pod until it is. */
 export const trackingFinalizer = 'batch.kubernetes.io/job-tracking';
 export const indexKey = 'batch.kubernetes.io/job-completion-index';
 export const failureCountKey = 'batch.kubernetes.io/job-index-failure-count';
@@ -15,15 +15,18 @@ export const isTracked = (pod: Pod) => pod.metadata.finalizers?.includes(trackin
 
 export const isIndexed = ({ spec }: Job) => spec.completionMode === 'Indexed';
 
-/** Another controller looks after the Job (`managedBy`). */
+/** Returns true if another controller manages the Job (`managedBy`). */
 export const isManagedElsewhere = ({ spec }: Job) =>
   spec.managedBy !== undefined && spec.managedBy !== 'kubernetes.io/job-controller';
 
-/** A pod that is being deleted is replaced only once it has ended. */
+/** Returns true if a terminating pod is replaced only after it has ended. */
 export const waitsForEnd = ({ spec }: Job) =>
   spec.podReplacementPolicy === 'Failed' || spec.podFailurePolicy !== undefined;
 
-/** One that is being deleted has failed, too, unless the Job waits for its end: nobody may be left to say so. */
+/**
+ * Returns true if the pod has failed. A terminating pod counts as failed as well, unless the Job waits for
+ * its end, because its node may not exist any more to report the end.
+ */
 export function hasFailed(pod: Pod, job: Job): boolean {
   const phase = pod.status?.phase;
   return phase === 'Failed' || (!waitsForEnd(job) && isTerminating(pod) && phase !== 'Succeeded');
@@ -31,22 +34,24 @@ export function hasFailed(pod: Pod, job: Job): boolean {
 
 export const hasSucceeded = ({ status }: Pod) => status?.phase === 'Succeeded';
 
-/** It runs still, and has been asked to end. */
+/** Returns true if the pod is still running and terminating. */
 export const isEnding = (pod: Pod) => isTerminating(pod) && !isPodTerminal(pod);
 
-/** Undefined where there is none, or none that counts for this Job. */
+/** Returns the index of a pod, or undefined if it has none that is valid for this Job. */
 export function indexOf(pod: Pod, job: Job): number | undefined {
   const index = writtenIndexOf(pod);
   return index !== undefined && index < (job.spec.completions ?? 0) ? index : undefined;
 }
 
-/** Also one that is too large for the Job as it is now. */
+/** Returns the index in the annotation, even if it is too large for the current Job. */
 export function writtenIndexOf({ metadata }: Pod): number | undefined {
   const text = metadata.annotations?.[indexKey] ?? '';
   return /^\+?\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
-/** How often pods of its index failed before it; what is not a number of 32 bits counts as none. */
+/**
+ * Returns how many pods of the index failed before this one; values that are not 32-bit numbers count as 0.
+ */
 export const failuresBefore = (pod: Pod) => countIn(pod, failureCountKey);
 export const ignoredFailuresBefore = (pod: Pod) => countIn(pod, ignoredFailureCountKey);
 
@@ -57,8 +62,8 @@ function countIn({ metadata }: Pod, key: string): number {
 }
 
 /**
- * When it ended, in milliseconds: as its containers say, sidecars too; else since when it is not ready; else when its deletion was
- * asked for; else when it was made.
+ * Returns the end of a pod in milliseconds: the end of its containers, including sidecars; else the time at
+ * which it became unready; else the time of its deletion request; else its creation.
  */
 export function finishedAt(pod: Pod): number {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0, creationTimestamp } = pod.metadata;

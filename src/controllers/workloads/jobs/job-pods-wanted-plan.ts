@@ -1,4 +1,4 @@
-/** Which pods of a Job are made and which are removed now. Pure. */
+/** Plans which pods of a Job are created and which are deleted now. Pure. */
 import type { Job } from '../../../api/batch/v1/job.ts';
 import type { Pod } from '../../../api/core/v1/pod.ts';
 import { type Draft, isTerminating } from '../../../apimachinery/meta.ts';
@@ -9,15 +9,15 @@ import { indexedPodDraft, jobPodDraft } from './job-pod-draft.ts';
 import { indexOf, waitsForEnd, writtenIndexOf } from './job-pods-plan.ts';
 import type { Indexes, JobView } from './job-view-plan.ts';
 
-/** At most so many at one go. */
+/** Maximum number of pods per reconcile. */
 const most = 500;
 
 export interface PodsWanted {
   readonly remove: readonly Pod[];
-  /** Those that are removed do not count as failures. */
+  /** True if the removed pods do not count as failures. */
   readonly uncounted: boolean;
   readonly create: readonly Draft<Pod>[];
-  /** Milliseconds until more may be made. */
+  /** Milliseconds until more pods may be created. */
   readonly again: number | undefined;
 }
 
@@ -29,7 +29,7 @@ export function planPods(view: JobView, now: number): PodsWanted {
   if (isTerminating(job)) return nothing;
   const wanted = job.spec.suspend ? 0 : wantedActive(view);
   const remove = job.spec.suspend ? active : surplus(view, wanted).slice(0, most);
-  // In one turn either or: the next one sees what this one has left.
+  // One reconcile either deletes or creates; the next one is based on the result.
   if (remove.length > 0) return { ...nothing, remove, uncounted: true };
   const missing = wanted - active.length - (waitsForEnd(job) ? view.ending.length : 0);
   return missing > 0 ? creations(view, Math.min(missing, most), now) : nothing;
@@ -37,12 +37,13 @@ export function planPods(view: JobView, now: number): PodsWanted {
 
 function wantedActive({ job, active, succeeded }: JobView): number {
   const { completions, parallelism = 1 } = job.spec;
-  // One success ends a Job without a number: what runs runs on, and nothing is begun.
+  // One success completes a Job without a number of completions: running pods continue, and no new ones are
+  // created.
   if (completions === undefined) return succeeded > 0 ? active.length : parallelism;
   return Math.max(0, Math.min(parallelism, completions - succeeded));
 }
 
-/** Of an indexed Job also those that have no index of their own. */
+/** Returns the surplus pods. For an indexed Job they include pods without an index of their own. */
 function surplus({ job, active, indexes }: JobView, wanted: number): Pod[] {
   const repeated = indexes ? withoutOwnIndex(job, active) : [];
   const more = active.length - repeated.length - wanted;

@@ -1,7 +1,7 @@
 /**
- * Counting each pod of a Job once, whatever is interrupted when. A pod that has ended keeps the finalizer until the status names it
- * (`uncountedTerminatedPods`, of an indexed Job the index); then the finalizer goes, and what is named without being tracked any more becomes
- * a number. Pure.
+ * Counts each pod of a Job exactly once, wherever a reconcile is interrupted. An ended pod keeps the
+ * finalizer until the status lists it (`uncountedTerminatedPods`; for an indexed Job the index). Then the
+ * finalizer is removed, and listed pods that are no longer tracked are added to the counters. Pure.
  */
 import type { JobStatus } from '../../../api/batch/v1/types.gen.ts';
 import type { Pod } from '../../../api/core/v1/pod.ts';
@@ -20,27 +20,27 @@ import { hasFailed, hasSucceeded, indexOf, isTracked } from './job-pods-plan.ts'
 import type { PodsWanted } from './job-pods-wanted-plan.ts';
 import type { JobView } from './job-view-plan.ts';
 
-/** The status names no more pods than that, so that it stays small and no Job keeps the others waiting. */
+/** Maximum number of pods listed in the status, so that it stays small and no Job delays the others. */
 const mostUncounted = 500;
 
 export interface Tracking {
-  /** To be written before a finalizer goes. */
+  /** Status to write before a finalizer is removed. */
   readonly status: JobStatus;
-  /** Whose finalizers may go then. */
+  /** Pods whose finalizers may be removed after that. */
   readonly release: readonly Pod[];
   readonly end: Ending | undefined;
-  /** There are more pods to count than fit. */
+  /** True if there are more pods to count than fit. */
   readonly more: boolean;
-  /** Whether it was suspended or resumed in this turn. */
+  /** Suspension or resumption in this reconcile. */
   readonly turned: 'Suspended' | 'Resumed' | undefined;
 }
 
-/** `done`: whether what was wanted was carried out whole. */
+/** Plans the tracking. `done` is true if the plan `wanted` was carried out completely. */
 export function planTracking(view: JobView, wanted: PodsWanted, done: boolean, now: number): Tracking {
   const { job } = view;
   const removed = done ? wanted.remove : [];
   const active = view.active.length - removed.length + (done ? wanted.create.length : 0);
-  // What is left of the pods must be known before the Job may be called finished.
+  // The remaining pods must be known before the Job may be marked as finished.
   const end = view.end ? (done ? view.end : undefined) : completion(view, active);
   const { uncounted, release, more } = countEnded({ ...view, end });
   const suspension = end || view.end || isTerminating(job) ? undefined : suspensionOf(view, now);
@@ -94,7 +94,7 @@ function indexCounts({ indexes, job }: JobView): JobStatus {
   };
 }
 
-/** Names those that have ended and turns into numbers those that are named and no longer tracked. */
+/** Lists the ended pods, and adds listed pods that are no longer tracked to the counters. */
 function countEnded(view: JobView) {
   const { job, pods } = view;
   const tracked = new Set(pods.filter(isTracked).map(({ metadata }) => metadata.uid));
@@ -117,11 +117,14 @@ function countEnded(view: JobView) {
   return { uncounted: { ...status, uncountedTerminatedPods: uncountedOf(named) }, release, more };
 }
 
-/** By index, so that the status has few intervals where not all fit. */
+/** Returns the pods by index, so that the status has few intervals if not all pods fit. */
 const inOrder = ({ job, pods, indexes }: JobView) =>
   indexes ? pods.toSorted((a, b) => (indexOf(a, job) ?? -1) - (indexOf(b, job) ?? -1)) : pods;
 
-/** Where a pod that may go is named; undefined when it counts for nothing. An index that succeeded needs no uid to be counted once. */
+/**
+ * Returns the list for a pod to release, or undefined if it does not count. A succeeded index needs no uid to
+ * be counted once.
+ */
 function listFor({ job, indexes, end }: JobView, pod: Pod): 'succeeded' | 'failed' | 'indexes' | undefined {
   const index = indexOf(pod, job);
   if (indexes && index === undefined) return undefined;
@@ -138,7 +141,10 @@ const uncountedOf = ({ succeeded, failed }: { succeeded: readonly string[]; fail
   ...(failed.length > 0 && { failed: [...failed] }),
 });
 
-/** The last failed pod of an index waits for the one that takes its count of failures over. */
+/**
+ * Returns true if the pod may be released. The last failed pod of an index waits for the pod that takes over
+ * its failure count.
+ */
 function mayRelease({ job, indexes, end }: JobView, pod: Pod): boolean {
   if (isTerminating(job) || end || hasSucceeded(pod)) return true;
   if (!hasFailed(pod, job)) return false;
@@ -146,7 +152,7 @@ function mayRelease({ job, indexes, end }: JobView, pod: Pod): boolean {
   return index === undefined || indexes?.replaced.get(index)?.metadata.uid !== pod.metadata.uid;
 }
 
-/** `tracked` has the uids of the pods that keep their finalizers. */
+/** Returns the status with counted pods. `tracked` holds the uids of the pods that keep their finalizers. */
 export function countReleased(status: JobStatus, tracked: ReadonlySet<string>): JobStatus {
   const { succeeded = [], failed = [] } = status.uncountedTerminatedPods ?? {};
   const left = {
@@ -161,7 +167,7 @@ export function countReleased(status: JobStatus, tracked: ReadonlySet<string>): 
   };
 }
 
-/** The status with the condition that ends the Job; undefined while a pod still runs or is not counted. */
+/** Returns the status with the terminal condition, or undefined while a pod is still running or uncounted. */
 export function finished(status: JobStatus, { end, more }: Tracking, now: number): JobStatus | undefined {
   const { succeeded = [], failed = [] } = status.uncountedTerminatedPods ?? {};
   if (!end || more || succeeded.length + failed.length > 0 || (status.terminating ?? 0) > 0) return undefined;

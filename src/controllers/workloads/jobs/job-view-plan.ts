@@ -1,4 +1,7 @@
-/** How far a Job is, read from its status and its pods, and whether it has come to its end (k8s.io/kubernetes pkg/controller/job). Pure. */
+/**
+ * Computes the progress of a Job from its status and its pods, and whether it has ended (k8s.io/kubernetes
+ * pkg/controller/job). Pure.
+ */
 import type { Job } from '../../../api/batch/v1/job.ts';
 import { hasCondition } from '../../../api/batch/v1/job-conditions.ts';
 import type { Pod } from '../../../api/core/v1/pod.ts';
@@ -25,30 +28,35 @@ export interface JobView {
   readonly job: Job;
   readonly pods: readonly Pod[];
   readonly active: readonly Pod[];
-  /** Those that still run and have been asked to end. */
+  /** Terminating pods that are still running. */
   readonly ending: readonly Pod[];
-  /** With those that are not counted yet. */
+  /** Number of succeeded pods or indexes, including pods that are not counted in the status yet. */
   readonly succeeded: number;
   readonly failed: number;
-  /** Now when it is resumed: what passed while it was suspended does not count. Undefined while it has never run. */
+  /**
+   * Start of the Job. On resumption it is reset to the current time, because the time during the suspension
+   * does not count. Undefined while the Job has never run.
+   */
   readonly startTime: string | undefined;
-  /** Of an indexed Job. */
+  /** Defined for an indexed Job. */
   readonly indexes: Indexes | undefined;
   readonly backoff: Backoff;
   readonly end: Ending | undefined;
 }
 
 export interface Indexes {
-  /** Those that the status has. */
+  /** Indexes in the status. */
   readonly counted: IndexSet;
   readonly succeeded: IndexSet;
-  /** Of a Job with a limit for each index. */
+  /** Defined for a Job with a back-off limit per index. */
   readonly failed: IndexSet | undefined;
-  /** The last failed pod of each index that is to run again: it stays until the next one has its count of failures. */
+  /**
+   * Last failed pod of each index that is to run again. It is kept until the next pod has its failure count.
+   */
   readonly replaced: ReadonlyMap<number, Pod>;
 }
 
-/** `known` is what is remembered of its failures, if anything is. `pods` are all of its own. */
+/** Computes the view. `known` is the recorded back-off, if any. `pods` are all pods of the Job. */
 export function viewJob(job: Job, pods: readonly Pod[], known: Backoff | undefined, now: number): JobView {
   const { status = {}, spec } = job;
   const counted = new Set([
@@ -83,13 +91,13 @@ export function viewJob(job: Job, pods: readonly Pod[], known: Backoff | undefin
 
 const isResumed = (job: Job) => !job.spec.suspend && hasCondition(job, 'Suspended');
 
-/** The clock of a node may be ahead: the wait begins now at the latest. */
+/** Limits the last failure to the current time, because the clock of a node may be ahead. */
 const notAhead = (backoff: Backoff, now: number): Backoff => ({
   ...backoff,
   lastFailure: Math.min(backoff.lastFailure, now),
 });
 
-/** After a restart: from the pods that were counted before and are there still. */
+/** Computes the back-off after a restart, from existing pods that were counted before. */
 function backoffOfCounted(job: Job, pods: readonly Pod[], isNew: (pod: Pod) => boolean): Backoff {
   const old = pods.filter((pod) => !isNew(pod));
   return backoffAfter(
@@ -131,7 +139,7 @@ function isLater(pod: Pod, other: Pod): boolean {
   return count(other) <= count(pod) && finishedAt(other) <= finishedAt(pod);
 }
 
-/** The first reason that there is; what was said before stands. */
+/** Returns the first reason for an end. A recorded end remains valid. */
 function endOf(view: Omit<JobView, 'end'>, now: number): Ending | undefined {
   const { job, pods, failed, indexes } = view;
   const { spec, status } = job;
@@ -163,7 +171,9 @@ function endOfIndexes(job: Job, { succeeded, failed = [] }: Indexes): Ending | u
   return rule === undefined ? undefined : completeBy('SuccessPolicy', `Matched rules at index ${rule}`);
 }
 
-/** Containers that are started again in their pod count as failures of the Job. */
+/**
+ * Returns true if container restarts reach the limit: a restart within a pod counts as a failure of the Job.
+ */
 function restartsReach({ spec }: Job, pods: readonly Pod[], limit: number): boolean {
   if (spec.template.spec.restartPolicy !== 'OnFailure') return false;
   let restarts = 0;
@@ -175,7 +185,9 @@ function restartsReach({ spec }: Job, pods: readonly Pod[], limit: number): bool
   return restarts >= Math.max(1, limit);
 }
 
-/** Milliseconds until the Job has run for too long; undefined when it may run as long as it likes, or is suspended. */
+/**
+ * Returns the milliseconds until the Job exceeds its deadline, or undefined if it has none or is suspended.
+ */
 export function deadlineIn(
   { job, startTime }: Pick<JobView, 'job' | 'startTime'>,
   now: number,

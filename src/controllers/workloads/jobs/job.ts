@@ -1,4 +1,7 @@
-/** Runs pods until enough of them have ended well, or too many badly (k8s.io/kubernetes pkg/controller/job). */
+/**
+ * Runs pods until enough of them have succeeded or too many have failed (k8s.io/kubernetes
+ * pkg/controller/job).
+ */
 import { type Job, jobResource } from '../../../api/batch/v1/job.ts';
 import { isFinished } from '../../../api/batch/v1/job-conditions.ts';
 import type { JobStatus } from '../../../api/batch/v1/types.gen.ts';
@@ -33,7 +36,7 @@ export function jobController(context: ControllerContext): ControllerDefinition 
     finalizer: trackingFinalizer,
   });
   const ownWrites = new ObservedWrites(client, jobResource, informer);
-  /** What was counted of the failures of each Job; after a restart its pods tell. */
+  /** Recorded back-off of each Job; after a restart it is computed from the pods. */
   const backoffs = new Map<ObjectKey, { readonly uid: string; readonly backoff: Backoff }>();
 
   async function reconcile(key: ObjectKey): Promise<ReconcileResult | undefined> {
@@ -57,7 +60,7 @@ export function jobController(context: ControllerContext): ControllerDefinition 
     if (tracking.turned) events.event(job, 'Normal', tracking.turned, `Job ${tracking.turned.toLowerCase()}`);
     await release(named, owned, tracking);
     if (failure?.error) throw failure.error;
-    // Of one that ends the deadline says nothing more: its pods wake it.
+    // The deadline of a Job that is ending is irrelevant; the events of its pods enqueue it.
     const deadline = view.end ? undefined : deadlineIn(view, now);
     const waits = [wanted.again, deadline].filter((wait) => wait !== undefined);
     return waits.length > 0 ? { requeueAfter: Math.min(...waits) } : undefined;
@@ -68,7 +71,10 @@ export function jobController(context: ControllerContext): ControllerDefinition 
     return (await pods.removeAll(job, wanted.remove)) ?? (await pods.createAll(job, wanted.create));
   }
 
-  /** Lets the pods go that the status names, and makes numbers of them; ends the Job when none is left. */
+  /**
+   * Removes the finalizers of the pods that the status lists, adds the pods to the counters, and finishes the
+   * Job if none is left.
+   */
   async function release(job: Job, owned: readonly Pod[], tracking: Tracking): Promise<void> {
     const results = await settleAll(clock, tracking.release, (pod) => pods.letGo(job, pod));
     const gone = new Set(tracking.release.filter((_, index) => results[index]?.status === 'fulfilled'));
@@ -97,7 +103,7 @@ export function jobController(context: ControllerContext): ControllerDefinition 
     events.event(job, 'Normal', 'Completed', 'Job completed');
   }
 
-  /** The Job as it is then; undefined when it is gone. */
+  /** Returns the written Job, or undefined if it was deleted. */
   async function write(job: Job, status: JobStatus): Promise<Job | undefined> {
     if (deepEqual(status, job.status)) return job;
     const written = await ifPresent(client.resource(jobResource).updateStatus({ ...deepCopy(job), status }));

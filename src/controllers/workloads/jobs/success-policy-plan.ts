@@ -1,8 +1,8 @@
-/** Which rule of a Job's `successPolicy` the indexes that succeeded meet. Pure. */
+/** Evaluates a Job's `successPolicy` for the succeeded indexes. Pure. */
 import type { Job } from '../../../api/batch/v1/job.ts';
 import { type IndexSet, parseIndexSet, sizeOf, sizeOfShared } from './index-set-plan.ts';
 
-/** The number of the first rule that is met; undefined when none is. */
+/** Returns the number of the first rule that is met, or undefined if none is. */
 export function metSuccessRule({ spec }: Job, succeeded: IndexSet): number | undefined {
   if (succeeded.length === 0) return undefined;
   const met = (spec.successPolicy?.rules ?? []).findIndex(({ succeededIndexes, succeededCount }) => {

@@ -1,4 +1,7 @@
-/** Deletes a Job, and its pods first, so many seconds after it ended as it asks for (k8s.io/kubernetes pkg/controller/ttlafterfinished). */
+/**
+ * Deletes a finished Job, and its pods first, after its ttlSecondsAfterFinished (k8s.io/kubernetes
+ * pkg/controller/ttlafterfinished).
+ */
 import { type Job, jobResource } from '../../../api/batch/v1/job.ts';
 import { finishedCondition } from '../../../api/batch/v1/job-conditions.ts';
 import { isTerminating, type ObjectKey, objectKey } from '../../../apimachinery/meta.ts';
@@ -18,7 +21,7 @@ export function ttlAfterFinished({ client, clock, informers }: ControllerContext
     if (!cached) return undefined;
     const wait = expiresIn(cached, clock.now());
     if (wait !== 0) return again(wait);
-    // The cache may not show yet that it was given more time.
+    // The cache may not show yet that the time to live was extended.
     const { name, namespace } = cached.metadata;
     const live = await ifPresent(client.resource(jobResource).get(name, namespace));
     if (!live) return undefined;
@@ -39,7 +42,10 @@ export function ttlAfterFinished({ client, clock, informers }: ControllerContext
 
 const again = (wait: number | undefined) => (wait === undefined ? undefined : { requeueAfter: wait });
 
-/** Milliseconds; undefined for a Job that stays, has not ended, or goes already. */
+/**
+ * Returns the milliseconds until the Job expires, or undefined if it does not, has not ended or is
+ * terminating.
+ */
 function expiresIn(job: Job, now: number): number | undefined {
   const { ttlSecondsAfterFinished } = job.spec;
   const ended = Date.parse(finishedCondition(job)?.lastTransitionTime ?? '');

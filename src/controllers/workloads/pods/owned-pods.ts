@@ -1,7 +1,7 @@
 /**
- * The pods of one kind of owner, which every workload shares: which pods are its own, making them, removing them. Invariants: an
- * owner is decided on only when the cache shows what was last written for it, so that no pod is made twice; a pod of
- * another owner is never touched.
+ * Pods of one kind of owner, shared by all workload controllers: finds, creates and deletes them. Invariants:
+ * an owner is reconciled only if the cache shows the last writes for it, so that no pod is created twice; a
+ * pod of another owner is never changed.
  */
 import { type Pod, podResource } from '../../../api/core/v1/pod.ts';
 import { type Draft, type KubeObject, objectKey } from '../../../apimachinery/meta.ts';
@@ -15,11 +15,14 @@ import { OwnedObjects, type OwnerKind } from '../owned-objects.ts';
 import { slowStartBatches } from './slow-start.ts';
 
 export interface PodOwnerKind<T extends KubeObject> extends OwnerKind<T, Pod> {
-  /** The messages of events, where they are not the usual ones. */
+  /** Messages of events, if they differ from the usual ones. */
   readonly say?: PodWords<T>;
 }
 
-/** `error` where it failed; the name of a pod that was never made may not be known. */
+/**
+ * Returns the message of an event. `error` is set for a failure; the name of a pod that was not created may
+ * be unknown.
+ */
 export type PodWords<T extends KubeObject> = (
   verb: 'create' | 'update' | 'delete',
   owner: T,
@@ -39,7 +42,7 @@ const usualWords: PodWords<KubeObject> = (verb, _owner, pod, error) => {
 export interface PodFailure {
   readonly reason: 'FailedCreate' | 'FailedDelete';
   readonly message: string;
-  /** To be thrown once the status is written; undefined where trying again will not help. */
+  /** Error to throw after the status is written; undefined if a retry would not help. */
   readonly error: unknown;
 }
 
@@ -53,12 +56,12 @@ export class OwnedPods<T extends KubeObject> extends OwnedObjects<T, Pod> {
     this.#finalizer = kind.finalizer ?? '';
   }
 
-  /** Slowly at first; ends with the batch in which one could not be made. */
+  /** Creates pods in batches of growing size; ends with the first batch in which a creation failed. */
   createAll(owner: T, drafts: readonly Draft<Pod>[]): Promise<PodFailure | undefined> {
     return this.makeAll(drafts, (draft) => this.create(owner, draft));
   }
 
-  /** The same, where more than a pod is made. */
+  /** Works like `createAll` for creations of more than a pod. */
   async makeAll<D>(
     wanted: readonly D[],
     make: (one: D) => Promise<unknown>,
@@ -74,14 +77,14 @@ export class OwnedPods<T extends KubeObject> extends OwnedObjects<T, Pod> {
     return undefined;
   }
 
-  /** One that is gone already is removed. */
+  /** Deletes the pods. A pod that is already gone counts as deleted. */
   async removeAll(owner: T, pods: readonly Pod[]): Promise<PodFailure | undefined> {
     const results = await settleAll(this.context.clock, pods, (pod) => this.remove(owner, pod));
     const failed = results.find((result) => result.status === 'rejected');
     return failed && failure('FailedDelete', failed.reason);
   }
 
-  /** Tells it by an event, also when it fails; rejects with the server's refusal. */
+  /** Creates the pod and records an event, also for a failure. Rejects if the server rejects the pod. */
   async create(owner: T, draft: Draft<Pod>): Promise<Pod> {
     const { client, clock, events } = this.context;
     try {
@@ -97,7 +100,7 @@ export class OwnedPods<T extends KubeObject> extends OwnedObjects<T, Pod> {
     }
   }
 
-  /** Writes the pod as it is given; tells it by an event, also when it fails. */
+  /** Writes the given pod and records an event, also for a failure. */
   async update(owner: T, pod: Pod): Promise<void> {
     const { client, clock, events } = this.context;
     const { name } = pod.metadata;
@@ -113,7 +116,7 @@ export class OwnedPods<T extends KubeObject> extends OwnedObjects<T, Pod> {
     }
   }
 
-  /** Sets labels of the pod; nothing where it is gone. */
+  /** Sets labels of the pod; does nothing if the pod is gone. */
   async label(owner: T, pod: Pod, labels: Readonly<Record<string, string>>): Promise<void> {
     const { client, clock } = this.context;
     const { name, namespace = '', uid } = pod.metadata;
@@ -137,7 +140,7 @@ export class OwnedPods<T extends KubeObject> extends OwnedObjects<T, Pod> {
     }
   }
 
-  /** Takes the kind's finalizer off; one that is gone already has none. */
+  /** Removes the kind's finalizer; does nothing if the pod is gone. */
   async letGo(owner: T, pod: Pod): Promise<void> {
     const { client, clock } = this.context;
     const written = await ifPresent(withoutFinalizer(client, pod, this.#finalizer));
@@ -145,14 +148,17 @@ export class OwnedPods<T extends KubeObject> extends OwnedObjects<T, Pod> {
   }
 }
 
-/** Whatever else has changed of the pod; rejects when it is another one by now. */
+/** Removes the finalizer, whatever else has changed in the pod. Rejects if the pod was replaced. */
 export function withoutFinalizer(client: Client, { metadata }: Pod, finalizer: string): Promise<Pod> {
   const { name, namespace = '', uid } = metadata;
   const body = { metadata: { uid, '$deleteFromPrimitiveList/finalizers': [finalizer] } };
   return client.resource(podResource).patch(name, namespace, 'strategic', body);
 }
 
-/** Where a namespace ends, trying again will not help: the owner itself is about to go. */
+/**
+ * Returns the failure. In a terminating namespace a retry would not help, because the owner itself will be
+ * deleted.
+ */
 function failure(reason: PodFailure['reason'], error: unknown): PodFailure {
   return {
     reason,

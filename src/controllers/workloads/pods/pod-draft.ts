@@ -1,4 +1,4 @@
-/** The pod that an owner's template describes. Pure. */
+/** Builds the pod that an owner's template describes. Pure. */
 import type { Pod } from '../../../api/core/v1/pod.ts';
 import type { PodTemplateSpec } from '../../../api/core/v1/types.gen.ts';
 import { deepCopy } from '../../../apimachinery/equality.ts';
@@ -6,7 +6,10 @@ import type { Draft, KubeObject } from '../../../apimachinery/meta.ts';
 import type { ResourceRef } from '../../../apimachinery/resource-definition.ts';
 import { controllerReference } from '../../../controller-runtime/claim.ts';
 
-/** A copy: the caller may change it. Without `name` the server makes one that begins with the owner's. */
+/**
+ * Returns a copy, which the caller may change. Without `name` the server generates a name with the owner's as
+ * prefix.
+ */
 export function podDraft(
   kind: ResourceRef,
   owner: KubeObject,

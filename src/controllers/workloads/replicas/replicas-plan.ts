@@ -1,7 +1,6 @@
 /**
- * What a ReplicaSet or a ReplicationController wants done, decided from its pods and the time (k8s.io/kubernetes
- * pkg/controller/replicaset).
- * Pure. A converged set gives an empty plan.
+ * Plans the pods of a ReplicaSet or a ReplicationController from its existing pods and the time
+ * (k8s.io/kubernetes pkg/controller/replicaset). Pure. A converged set yields an empty plan.
  */
 import type { Pod } from '../../../api/core/v1/pod.ts';
 import { isPodActive, podAvailableIn, podCondition, podReady } from '../../../api/core/v1/pod-conditions.ts';
@@ -13,19 +12,19 @@ import type { Replicas } from './replicas.ts';
 
 export type ReplicasStatus = NonNullable<Replicas['status']>;
 
-/** At most this many pods are created or deleted at one go (upstream's BurstReplicas). */
+/** Maximum number of pods that are created or deleted in one reconcile (upstream's BurstReplicas). */
 export const burstReplicas = 500;
 
 export interface ReplicasPlan {
-  /** How many pods to create. */
+  /** Number of pods to create. */
   readonly create: number;
-  /** The pods to delete, the most dispensable first. */
+  /** Pods to delete, the most dispensable first. */
   readonly remove: readonly Pod[];
 }
 
 /**
- * `owned` are the pods of this set; `siblings` the pods of every set with the same owner (a Deployment's),
- * this one's included: nodes that carry many of those give up theirs first.
+ * Plans the pods. `owned` are the pods of this set. `siblings` are the pods of all sets with the same owner
+ * (a Deployment), including this one's: pods on nodes with many siblings are deleted first.
  */
 export function planReplicas(set: Replicas, owned: readonly Pod[], siblings: readonly Pod[]): ReplicasPlan {
   const active = owned.filter(isPodActive);
@@ -36,9 +35,9 @@ export function planReplicas(set: Replicas, owned: readonly Pod[], siblings: rea
 }
 
 /**
- * The pods in the order in which they are given up: unassigned before assigned, Pending before Unknown before
- * Running, not ready before ready, cheaper by `controller.kubernetes.io/pod-deletion-cost`, on fuller nodes,
- * ready for a shorter time, restarted more often, younger (ActivePodsWithRanks.Less).
+ * Returns the pods in the order of deletion: unassigned before assigned, Pending before Unknown before
+ * Running, not ready before ready, lower `controller.kubernetes.io/pod-deletion-cost` first, on nodes with
+ * more siblings first, ready for a shorter time, restarted more often, younger (ActivePodsWithRanks.Less).
  */
 export function rankForDeletion(pods: readonly Pod[], siblings: readonly Pod[]): Pod[] {
   const onNode = Map.groupBy(siblings, ({ spec }) => spec.nodeName);
@@ -60,14 +59,14 @@ export function rankForDeletion(pods: readonly Pod[], siblings: readonly Pod[]):
 
 const phaseRank = { Pending: 0, Unknown: 1, Running: 2, Succeeded: 2, Failed: 2 } as const;
 
-/** A whole number of 32 bits; anything else counts as 0. */
+/** Returns the cost, a 32-bit integer; other values count as 0. */
 function deletionCost(pod: Pod): number {
   const text = pod.metadata.annotations?.['controller.kubernetes.io/pod-deletion-cost'];
   const cost = Number(text?.match(/^(0|-?[1-9]\d{0,9})$/)?.[0]);
   return cost === (cost | 0) ? cost : 0;
 }
 
-/** A missing time counts as the youngest, as it does upstream. */
+/** Parses a time. A missing time counts as the youngest, as it does upstream. */
 const time = (text: string | undefined) => (text ? Date.parse(text) : Number.MAX_SAFE_INTEGER);
 
 function compareTraits(a: readonly number[], b: readonly number[]): number {
@@ -80,7 +79,7 @@ function compareTraits(a: readonly number[], b: readonly number[]): number {
 
 export interface StatusPlan {
   readonly status: ReplicasStatus;
-  /** False when the set already says so. */
+  /** False if the set already has this status. */
   readonly changed: boolean;
   /** Milliseconds until a ready pod becomes available by the passing of time alone. */
   readonly nextAvailableIn: number | undefined;

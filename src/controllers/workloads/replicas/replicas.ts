@@ -1,4 +1,4 @@
-/** Keeps as many pods as an object asks for: what a ReplicaSet and a ReplicationController have in common. */
+/** Maintains the requested number of pods; shared by ReplicaSets and ReplicationControllers. */
 import type { ReplicaSet } from '../../../api/apps/v1/replica-set.ts';
 import type { Pod } from '../../../api/core/v1/pod.ts';
 import { isPodActive } from '../../../api/core/v1/pod-conditions.ts';
@@ -64,7 +64,7 @@ export function replicasController<T extends Replicas>(
     );
   }
 
-  /** The pods of all sets that share this one's owner, such as a Deployment. */
+  /** Returns the pods of all sets with the same owner as this set, such as a Deployment. */
   function siblingPods(set: T, owned: readonly Pod[]): readonly Pod[] {
     const owner = controllerOf(set);
     if (!owner) return owned;

@@ -1,4 +1,7 @@
-/** The ControllerRevisions of one kind of owner: finding the one of its template, making it, removing old ones. */
+/**
+ * ControllerRevisions of one kind of owner: finds or creates the revision of the owner's template, and
+ * deletes old ones.
+ */
 import {
   type ControllerRevision,
   controllerRevisionResource,
@@ -14,7 +17,7 @@ import { ifPresent } from '../../../controller-runtime/if-present.ts';
 import { OwnedObjects, type OwnerKind } from '../owned-objects.ts';
 import { planRevisions, revisionData, revisionHash, revisionName } from './revisions-plan.ts';
 
-/** What has a template and a history of it. */
+/** An object with a template and a history of it. */
 export interface Revised extends KubeObject {
   readonly spec: { readonly template: PodTemplateSpec; readonly revisionHistoryLimit: number };
   readonly status?: { readonly collisionCount?: number | undefined } | undefined;
@@ -22,14 +25,14 @@ export interface Revised extends KubeObject {
 
 export interface RevisedKind<T extends Revised>
   extends Pick<OwnerKind<T, ControllerRevision>, 'resource' | 'selectorOf'> {
-  /** The label of a revision that has its hash. */
+  /** Label of a revision that holds its hash. */
   readonly hashLabel: string;
 }
 
 export interface History {
   readonly current: ControllerRevision;
   readonly duplicates: readonly ControllerRevision[];
-  /** Of other templates, the oldest first. */
+  /** Revisions of other templates, the oldest first. */
   readonly old: readonly ControllerRevision[];
 }
 
@@ -42,8 +45,9 @@ export class OwnedRevisions<T extends Revised> extends OwnedObjects<T, Controlle
   }
 
   /**
-   * Sees to it that the owner's template is its newest revision. 'later': the cache does not show it yet. 'collision': its name is
-   * another object's, and the owner's collisionCount has to grow.
+   * Ensures that the owner's template is its newest revision. Resolves to 'later' if the cache does not show
+   * it yet, and to 'collision' if its name is taken by another object, so that the owner's collisionCount
+   * must be increased.
    */
   async bringUpToDate(
     owner: T,
@@ -108,7 +112,7 @@ export class OwnedRevisions<T extends Revised> extends OwnedObjects<T, Controlle
     }
   }
 
-  /** Our own revision that the cache did not show yet is no collision. */
+  /** Resolves a name collision. The owner's own revision that the cache did not show yet is no collision. */
   async #settleCollision(owner: T, name: string, data: JsonObject): Promise<'later' | 'collision'> {
     const { client, clock, log } = this.context;
     const taken = await ifPresent(

@@ -1,5 +1,5 @@
 /**
- * The history of a pod template: each state that it had is a ControllerRevision of its owner, which is named by its contents
+ * History of a pod template: each of its states is a ControllerRevision of the owner, named by its content
  * (k8s.io/kubernetes pkg/controller/history). Pure.
  */
 import type { ControllerRevision } from '../../../api/apps/v1/controller-revision.ts';
@@ -14,19 +14,22 @@ import {
 } from '../../../apimachinery/equality.ts';
 import { safeHash } from '../safe-hash.ts';
 
-/** On pods, and on the revisions of a DaemonSet. */
+/** Label on pods, and on the revisions of a DaemonSet. */
 export const revisionLabel = 'controller-revision-hash';
 
 /**
- * A patch that brings the template back, in the form in which clients send it to undo a rollout. As Go writes it, to the byte:
- * clients compare it with what they make of the template themselves.
+ * Returns a patch that restores the template, in the form in which clients send it to undo a rollout. It
+ * equals the output of Go byte for byte, because clients compare it with their own encoding of the template.
  */
 export function revisionData({ metadata, spec }: PodTemplateSpec): JsonObject {
   const template = { metadata: { ...metadata, creationTimestamp: null }, spec, $patch: 'replace' };
   return sortKeys(deepCopy({ spec: { template } })) as JsonObject;
 }
 
-/** The template of a revision; undefined where its data, which somebody else may have written, has none. */
+/**
+ * Returns the template of a revision, or undefined if its data, which another client may have written, has
+ * none.
+ */
 export function templateOf({ data }: ControllerRevision): PodTemplateSpec | undefined {
   const revised = isRecord(data) ? data.spec : undefined;
   const template = isRecord(revised) ? revised.template : undefined;
@@ -37,21 +40,21 @@ export function templateOf({ data }: ControllerRevision): PodTemplateSpec | unde
     : undefined;
 }
 
-/** `collisionCount` is how many other objects had the names that this would have had. */
+/** Returns the hash. `collisionCount` is the number of name collisions so far. */
 export const revisionHash = (data: JsonObject, collisionCount: number | undefined) =>
   safeHash(`${identityOf(data)}${collisionCount || ''}`);
 
-/** At most 253 characters. */
+/** Returns the name, with at most 253 characters. */
 export const revisionName = (owner: string, hash: string) => `${owner.slice(0, 223)}-${hash}`;
 
 export interface RevisionPlan {
-  /** What the owner's template is now; undefined where that has to be made. */
+  /** Revision of the owner's current template; undefined if it must be created. */
   readonly current: ControllerRevision | undefined;
-  /** The number that it should have: it is the newest. */
+  /** Number of the current revision, which is the newest. */
   readonly number: number;
-  /** Others of the same data. */
+  /** Other revisions with the same data. */
   readonly duplicates: readonly ControllerRevision[];
-  /** Of other data, the oldest first. */
+  /** Revisions with other data, the oldest first. */
   readonly old: readonly ControllerRevision[];
 }
 
@@ -61,12 +64,12 @@ export function planRevisions(revisions: readonly ControllerRevision[], data: Js
   const old = sorted.filter((one) => !same.includes(one));
   const current = same.at(-1);
   const newest = old.at(-1)?.revision ?? 0;
-  // A number that somebody wrote by hand may be the last there is.
+  // A number that was written by hand may be the largest possible one.
   const number = Math.min(Math.max(newest + 1, current?.revision ?? 1), Number.MAX_SAFE_INTEGER);
   return { current, number, duplicates: same.slice(0, -1), old };
 }
 
-/** By number; among equals by age and name, so that every reader has the same order. */
+/** Sorts by number, then by age and name, so that all readers have the same order. */
 export const oldestFirst = (revisions: readonly ControllerRevision[]): ControllerRevision[] =>
   [...revisions].sort((a, b) => a.revision - b.revision || (ageOf(a) < ageOf(b) ? -1 : 1));
 

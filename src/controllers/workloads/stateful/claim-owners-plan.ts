@@ -1,6 +1,6 @@
 /**
- * Who owns the claims of a StatefulSet's pods, by which they go with it: its persistentVolumeClaimRetentionPolicy
- * (k8s.io/kubernetes pkg/controller/statefulset). Pure.
+ * Plans the owners of the claims of a StatefulSet's pods, with which the claims are deleted: its
+ * persistentVolumeClaimRetentionPolicy (k8s.io/kubernetes pkg/controller/statefulset). Pure.
  */
 import { type StatefulSet, statefulSetResource } from '../../../api/apps/v1/stateful-set.ts';
 import { podResource } from '../../../api/core/v1/pod.ts';
@@ -8,7 +8,7 @@ import type { KubeObject, OwnerReference } from '../../../apimachinery/meta.ts';
 import { apiVersionOf, type ResourceRef } from '../../../apimachinery/resource-definition.ts';
 import { controllerReference } from '../../../controller-runtime/claim.ts';
 
-/** A pod of the set; `surplus`: its ordinal is beyond those that the set wants. */
+/** A pod of the set. `surplus` is true if its ordinal is beyond the wanted ones. */
 export interface ClaimUser {
   readonly pod: KubeObject;
   readonly surplus: boolean;
@@ -16,11 +16,14 @@ export interface ClaimUser {
 
 export interface ClaimOwners {
   readonly owners: readonly OwnerReference[];
-  /** Another controller has the claim: it is left to that. */
+  /** True if another controller owns the claim, so that it is left alone. */
   readonly conflict: boolean;
 }
 
-/** Undefined when they are as they should be, or are of a set or pod that was there before and left to the garbage collector. */
+/**
+ * Returns the owners, or undefined if they are already correct, or belong to an earlier set or pod and are
+ * left to the garbage collector.
+ */
 export function planOwners(
   owners: readonly OwnerReference[],
   set: StatefulSet,
@@ -46,7 +49,10 @@ export function planOwners(
   return same ? undefined : { owners: [...others, ...wanted], conflict: false };
 }
 
-/** Whether a claim is about to go with an earlier pod of the name: the next one must not begin with it. */
+/**
+ * Returns true if a claim is about to be deleted with an earlier pod of the name; the next pod must not start
+ * with it.
+ */
 export const goesWithPod = (owners: readonly OwnerReference[], set: StatefulSet, pod: string) =>
   set.spec.persistentVolumeClaimRetentionPolicy.whenScaled === 'Delete' &&
   owners.some(named(podResource, pod));

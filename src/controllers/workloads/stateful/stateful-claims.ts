@@ -1,4 +1,4 @@
-/** Makes the claims of a StatefulSet's pods, and writes their owners. */
+/** Creates the claims of a StatefulSet's pods, and writes their owners. */
 import type { StatefulSet } from '../../../api/apps/v1/stateful-set.ts';
 import { persistentVolumeClaimResource } from '../../../api/core/v1/persistent-volume-claim.ts';
 import type { PersistentVolumeClaim } from '../../../api/core/v1/types.gen.ts';
@@ -38,7 +38,10 @@ export class StatefulClaims {
     return this.#claims.get(objectKey({ metadata: { name, namespace } }));
   }
 
-  /** Rejects with what could not be made; the events have told it. One that is there by now is no failure, and is waited for. */
+  /**
+   * Creates the claims and records events. Rejects with the failure. A claim that exists by now is no
+   * failure, and is waited for.
+   */
   async create(
     set: StatefulSet,
     pod: string,

@@ -1,4 +1,4 @@
-/** The identity of a StatefulSet's pods: name, host name, labels and the claims of its own that each has. Pure. */
+/** Identity of a StatefulSet's pods: name, host name, labels and the claims of each pod. Pure. */
 import { type StatefulSet, statefulSetResource } from '../../../api/apps/v1/stateful-set.ts';
 
 import type { Pod } from '../../../api/core/v1/pod.ts';
@@ -11,13 +11,13 @@ import { revisionLabel } from '../revisions/revisions-plan.ts';
 const podNameLabel = 'statefulset.kubernetes.io/pod-name';
 const podIndexLabel = 'apps.kubernetes.io/pod-index';
 
-/** The first ordinal, and the one after the last. */
+/** Returns the first ordinal, and the one after the last. */
 export function ordinals({ spec }: StatefulSet): { readonly start: number; readonly end: number } {
   const start = spec.ordinals?.start ?? 0;
   return { start, end: start + spec.replicas };
 }
 
-/** Undefined for a pod that is not named as one of the set's. */
+/** Returns the ordinal, or undefined for a pod whose name does not belong to the set. */
 export function ordinalOf(set: StatefulSet, { metadata: { name } }: Pod): number | undefined {
   const prefix = `${set.metadata.name}-`;
   const text = name.startsWith(prefix) ? name.slice(prefix.length) : '';
@@ -28,7 +28,7 @@ export const podNameOf = ({ metadata }: StatefulSet, ordinal: number) => `${meta
 
 export const revisionOf = ({ metadata }: Pod) => metadata.labels?.[revisionLabel];
 
-/** `revision` is the name of the ControllerRevision that has the template. */
+/** Returns the pod of an ordinal. `revision` is the name of the ControllerRevision of the template. */
 export function statefulPod(
   set: StatefulSet,
   template: PodTemplateSpec,
@@ -70,7 +70,10 @@ function withClaims(set: StatefulSet, volumes: readonly Volume[] | undefined, or
   return { volumes: [...claimed, ...(volumes ?? []).filter(({ name }) => !names.has(name))] };
 }
 
-/** The pod as it should be; undefined when it is. Its volumes cannot be changed, which is then the server's to say. */
+/**
+ * Returns the corrected pod, or undefined if it is correct. Its volumes are immutable; the server rejects
+ * such a change.
+ */
 export function mendedPod(set: StatefulSet, pod: Pod, ordinal: number): Pod | undefined {
   const { name, labels } = pod.metadata;
   const claimed = new Map(
@@ -89,7 +92,7 @@ export function mendedPod(set: StatefulSet, pod: Pod, ordinal: number): Pod | un
 const claimNameOf = ({ metadata }: StatefulSet, template: string, ordinal: number) =>
   `${template}-${metadata.name}-${ordinal}`;
 
-/** Whether a claim of that name is one of the set's. */
+/** Returns true if a claim of that name belongs to the set. */
 export const hasClaim = ({ metadata, spec }: StatefulSet, claim: string) =>
   (spec.volumeClaimTemplates ?? []).some((template) => {
     const prefix = `${template.metadata.name}-${metadata.name}-`;
@@ -101,7 +104,7 @@ export interface WantedClaim {
   readonly template: PersistentVolumeClaim;
 }
 
-/** The claims of the pod of an ordinal, in the order of their templates. */
+/** Returns the claims of the pod of an ordinal, in the order of their templates. */
 export const claimsOf = (set: StatefulSet, ordinal: number): WantedClaim[] =>
   (set.spec.volumeClaimTemplates ?? []).map((template) => ({
     name: claimNameOf(set, template.metadata.name, ordinal),

@@ -1,4 +1,7 @@
-/** Which pods of a StatefulSet go because they are of another template (k8s.io/kubernetes pkg/controller/statefulset). Pure. */
+/**
+ * Plans which pods of a StatefulSet are deleted because they have another template (k8s.io/kubernetes
+ * pkg/controller/statefulset). Pure.
+ */
 import type { Pod } from '../../../api/core/v1/pod.ts';
 import { podAvailable, podReady } from '../../../api/core/v1/pod-conditions.ts';
 import { resolveCount } from '../../../api/int-or-percent.ts';
@@ -13,7 +16,7 @@ export const isHealthy = (pod: Pod) => isRunning(pod) && !isTerminating(pod);
 export const isAvailable = ({ set, now }: Members, pod: Pod) =>
   podAvailable(pod, set.spec.minReadySeconds ?? 0, now);
 
-/** From the last to the first, down to the partition. */
+/** Returns the pods to delete, from the last ordinal to the first, down to the partition. */
 export function planRollout(members: Members, byOrdinal: ReadonlyMap<number, Pod>): Pod[] {
   const { type, rollingUpdate } = members.set.spec.updateStrategy;
   if (type === 'OnDelete') return [];
@@ -22,7 +25,7 @@ export function planRollout(members: Members, byOrdinal: ReadonlyMap<number, Pod
     : planSeveral(members, byOrdinal, rollingUpdate.maxUnavailable);
 }
 
-/** The highest pod of another template goes, when all above it are well. */
+/** Returns the highest pod of another template if all pods above it are healthy. */
 function planNext({ set, revisions }: Members, byOrdinal: ReadonlyMap<number, Pod>): Pod[] {
   const { start, end } = ordinals(set);
   const { partition = 0 } = set.spec.updateStrategy.rollingUpdate ?? {};
@@ -36,8 +39,9 @@ function planNext({ set, revisions }: Members, byOrdinal: ReadonlyMap<number, Po
 }
 
 /**
- * As many as may be unavailable, at least one; every pod of the set counts that is not available, also below the partition. One of
- * another template that is not ready costs nothing (upstream keeps it, and so a rollout that would mend it stands still).
+ * Returns pods up to the maximum of unavailable pods, at least one. Every unavailable pod of the set counts,
+ * including those below the partition. An unready pod of another template does not count against the limit
+ * (upstream keeps it, so that a rollout that would repair it is blocked).
  */
 function planSeveral(
   members: Members,

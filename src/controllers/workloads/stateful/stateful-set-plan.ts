@@ -1,6 +1,6 @@
 /**
- * What a StatefulSet does next: pods come in the order of their ordinals and go in the reverse, one at a time, unless it is Parallel
- * (k8s.io/kubernetes pkg/controller/statefulset). Pure.
+ * Plans the next steps of a StatefulSet: pods are created in the order of their ordinals and deleted in
+ * reverse order, one at a time, unless it is Parallel (k8s.io/kubernetes pkg/controller/statefulset). Pure.
  */
 import type { StatefulSet } from '../../../api/apps/v1/stateful-set.ts';
 
@@ -20,20 +20,22 @@ import {
 } from './stateful-pods-plan.ts';
 import { isAvailable, isHealthy, isRunning, planRollout } from './stateful-rollout-plan.ts';
 
-/** What a StatefulSet is decided on. */
+/** Facts on which the plan of a StatefulSet is based. */
 export interface Members {
   readonly set: StatefulSet;
-  /** Names of ControllerRevisions: of the template that is rolled out, and of the one before. */
+  /**
+   * Names of ControllerRevisions. `update` has the template that is rolled out, `current` the previous one.
+   */
   readonly revisions: { readonly current: string; readonly update: string };
   readonly currentTemplate: PodTemplateSpec;
-  /** Its pods that are named after it. */
+  /** Pods of the set whose names have its prefix and an ordinal. */
   readonly pods: readonly Pod[];
   readonly claim: (name: string) => PersistentVolumeClaim | undefined;
   readonly now: number;
 }
 
 export type Step =
-  /** The claims come first. */
+  /** The claims are created before the pod. */
   | {
       readonly type: 'create';
       readonly pod: Draft<Pod>;
@@ -47,13 +49,13 @@ export type Step =
   | { readonly type: 'update'; readonly pod: Pod }
   | { readonly type: 'setOwners'; readonly claim: PersistentVolumeClaim; readonly conflict: boolean }
   | { readonly type: 'remove'; readonly pod: Pod }
-  /** A pod cannot be made, and time alone will not change that: an event of its claim will. */
+  /** A pod cannot be created until an event of its claim arrives; time alone does not help. */
   | { readonly type: 'wait'; readonly pod: string; readonly why: string };
 
-/** Those of one group may be done at once; a group begins when all of the one before succeeded. */
+/** Steps of one group may run concurrently; a group begins after all steps of the previous one succeeded. */
 export type Steps = readonly (readonly Step[])[];
 
-/** At most this many pods and claims are made at one go, or one pod with all its claims. */
+/** Maximum number of pods and claims that are created in one reconcile, or one pod with all its claims. */
 export const burst = 500;
 
 export function planSteps(members: Members): Steps {
@@ -95,7 +97,7 @@ export function planSteps(members: Members): Steps {
 
 const remove = (pod: Pod): Step => ({ type: 'remove', pod });
 
-/** The lowest ordinal that is not as it should be, and nothing beyond it. */
+/** Returns the steps up to the first ordinal whose pod is not healthy and available. */
 function orderedSteps(members: Members, byOrdinal: ReadonlyMap<number, Pod>) {
   const { start, end } = ordinals(members.set);
   const steps: Step[] = [];
@@ -125,11 +127,11 @@ function madeBy(step: Step): number {
   return step.type === 'createClaims' ? step.claims.length : 0;
 }
 
-/** What one of the pods that are wanted needs. */
+/** Returns the steps for one of the wanted pods. */
 function stepsOf(members: Members, pod: Pod | undefined, ordinal: number): Step[] {
   const { set } = members;
   if (!pod) return makeSteps(members, ordinal);
-  // One that ended is made again, however it ended: what was evicted may say that it succeeded.
+  // An ended pod is recreated, however it ended: an evicted pod may report success.
   if (isPodTerminal(pod)) return isTerminating(pod) ? [] : [remove(pod)];
   const steps: Step[] = [];
   if (pod.status?.phase === 'Pending') {
@@ -149,7 +151,7 @@ function makeSteps(members: Members, ordinal: number): Step[] {
   const name = podNameOf(set, ordinal);
   for (const wanted of claimsOf(set, ordinal)) {
     const known = claim(wanted.name);
-    // Its deletion is the garbage collector's, and follows.
+    // The garbage collector will delete the claim.
     if (known && goesWithPod(known.metadata.ownerReferences ?? [], set, name)) return [];
     if (known && isTerminating(known))
       return [{ type: 'wait', pod: name, why: `pvc ${wanted.name} is being deleted` }];
@@ -163,7 +165,9 @@ function makeSteps(members: Members, ordinal: number): Step[] {
   ];
 }
 
-/** Those below the partition are of the template before. */
+/**
+ * Returns the template and revision of an ordinal. Ordinals below the partition use the previous template.
+ */
 function versionFor({ set, revisions, currentTemplate }: Members, ordinal: number) {
   const { type, rollingUpdate } = set.spec.updateStrategy;
   const rolling = type === 'RollingUpdate' ? (set.status?.currentReplicas ?? 0) : 0;
@@ -173,7 +177,7 @@ function versionFor({ set, revisions, currentTemplate }: Members, ordinal: numbe
     : { template: set.spec.template, revision: revisions.update };
 }
 
-/** With the owners that they should have. */
+/** Returns the missing claims of a pod, with their owners set. */
 function missingClaims({ set, claim }: Members, pod: Pod, ordinal: number) {
   return claimsOf(set, ordinal)
     .filter(({ name }) => !claim(name))
@@ -197,7 +201,10 @@ function claimSteps({ set, claim }: Members, pod: Pod, ordinal: number, surplus:
   });
 }
 
-/** Of those that are too many one goes when all of them are well; one that is not goes before the others, if it is the lowest such. */
+/**
+ * Returns true if the highest surplus pod may be deleted: if it is healthy, or if no lower surplus pod is
+ * unhealthy.
+ */
 function mayGo(members: Members, last: Pod, surplus: readonly Pod[]): boolean {
   if (isTerminating(last)) return false;
   const well = isRunning(last) && isAvailable(members, last);

@@ -1,4 +1,4 @@
-/** Keeps the pods of a StatefulSet, each with its name and its claims. */
+/** Maintains the pods of a StatefulSet, each with its name and its claims. */
 import { type StatefulSet, statefulSetResource } from '../../../api/apps/v1/stateful-set.ts';
 import type { Pod } from '../../../api/core/v1/pod.ts';
 import { deepCopy } from '../../../apimachinery/equality.ts';
@@ -103,7 +103,7 @@ export function statefulSetController(context: ControllerContext): ControllerDef
     return result;
   }
 
-  /** Resolves to what failed first; the removed pods are added to `going`. */
+  /** Resolves to the first failure; adds the deleted pods to `going`. */
   async function carryOut(set: StatefulSet, groups: readonly (readonly Step[])[], going: Set<Pod>) {
     for (const group of groups) {
       const makes = group.filter((step) => step.type === 'create');

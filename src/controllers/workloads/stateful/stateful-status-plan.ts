@@ -1,4 +1,4 @@
-/** What a StatefulSet says of its pods. Pure. */
+/** Plans the status of a StatefulSet. Pure. */
 import type { StatefulSet } from '../../../api/apps/v1/stateful-set.ts';
 import type { Pod } from '../../../api/core/v1/pod.ts';
 import { podAvailableIn, podReady } from '../../../api/core/v1/pod-conditions.ts';
@@ -15,7 +15,7 @@ export interface StatusPlan {
   readonly nextAvailableIn: number | undefined;
 }
 
-/** `going` are those that have just been removed. */
+/** Plans the status. `going` are the pods that were just deleted. */
 export function planStatus(
   set: StatefulSet,
   revisions: { readonly current: string | undefined; readonly update: string | undefined },
@@ -29,7 +29,7 @@ export function planStatus(
   const staying = pods.filter((pod) => !isTerminating(pod) && !going.has(pod));
   const of = (revision: string | undefined) => staying.filter((pod) => revisionOf(pod) === revision).length;
   const counts = { ready: ready.length, updated: of(revisions.update), current: of(revisions.current) };
-  // A rollout is over when every pod is of the new template and ready.
+  // A rollout is complete when every pod has the new template and is ready.
   const complete =
     updateStrategy.type === 'RollingUpdate' &&
     [counts.updated, counts.ready, pods.length].every((count) => count === replicas);
