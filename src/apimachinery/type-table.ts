@@ -1,16 +1,19 @@
 /**
  * The generated table of types. A line has an entry for each field, such as
  *
- *   2=containers!:[]Container;merge=name;map=name
+ * 2=containers!:[]Container;merge=name;map=name
  *
- * the number in protobuf (none for what it does not carry), the name in JSON (none for a part, whose fields stand in their
- * parent), `!` for a required field, `?` for one whose zero value Go leaves out, the type, and how it merges:
+ * the number in protobuf (none for what it does not carry), the name in JSON (none for a part, whose fields
+ * stand in their parent), `!` for a required field, `?` for one whose zero value Go leaves out, the type, and
+ * how it merges:
  *
- *   merge, merge=name  strategic merge patch: as a set, by a key     set  map=port+protocol  server-side apply
- *   retain             strategic merge patch: `$retainKeys`          atomic                  server-side apply: as a whole
+ * merge, merge=name  strategic merge patch: as a set, by a key     set  map=port+protocol  server-side apply
+ * retain             strategic merge patch: `$retainKeys`          atomic                  server-side apply:
+ * as a whole
  *
- * A type is a scalar, the name of a type (in the same package without it), `[]` a list of one, `{}` a map to one, and `*` a
- * pointer. A line that begins with `{}` is that of a type that server-side apply owns as a whole.
+ * A type is a scalar, the name of a type (in the same package without it), `[]` a list of one, `{}` a map to
+ * one, and `*` a pointer. A line that begins with `{}` is that of a type that server-side apply owns as a
+ * whole.
  */
 import {
   any,
@@ -24,7 +27,10 @@ import {
 } from './field-types.ts';
 import { type RulesByType, ruledField, type TypeRules } from './type-rules.ts';
 
-/** Lines are read on first use, so that types can contain themselves. `choices` are texts by the name of their type. */
+/**
+ * Creates the table. Lines are read on first use, so that types can contain themselves. `choices` are texts
+ * by type name.
+ */
 export function createTypeTable(
   lines: Readonly<Record<string, string>>,
   choices: Readonly<Record<string, string>>,
