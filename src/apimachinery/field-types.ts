@@ -26,7 +26,9 @@ export type FieldType =
   /** Any value, kept unchanged. */
   | { readonly kind: 'any' };
 
-/** How a list or an object is merged by a strategic merge patch and owned by server-side apply. */
+/**
+ * Rules by which a strategic merge patch merges a list or an object, and by which server-side apply owns it.
+ */
 export interface MergeRule {
   /** Strategic merge: the list merges by `patchKey`, or as a set without a key. Other lists are replaced. */
   readonly patchMerge?: true;

@@ -18,8 +18,8 @@ export interface ServedVersion<T extends KubeObject, V extends KubeObject>
   toStored(object: V): Omit<T, keyof KubeObject>;
   fromStored(object: T): Omit<V, keyof KubeObject>;
   /**
-   * For a version that represents missing fields as annotations: each function returns all annotations of the
-   * converted object.
+   * Each function returns all annotations of the converted object. Set in a version that represents missing
+   * fields as annotations.
    */
   readonly annotations?: {
     toStored(object: V): Annotations;

@@ -5,7 +5,8 @@
 import type { KubeObject } from './meta.ts';
 
 /**
- * Its value is that of the header `traceparent`. Only the API server sets it: a client's value is dropped.
+ * The value has the form of the header `traceparent`. Only the API server sets it: a client's value is
+ * dropped.
  */
 export const traceAnnotation = 'minik8s.io/traceparent';
 

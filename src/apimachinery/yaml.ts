@@ -26,7 +26,7 @@ export interface ParsedYaml extends ParsedText {
   readonly booleanWords: readonly BooleanWord[];
   /**
    * Returns the offset, in characters, at which the field or the item at a path of keys and indexes begins.
-   * For a path that the text does not contain, such as one below an alias, returns the offset of its nearest
+   * If the text does not contain the path, such as one below an alias, returns the offset of its nearest
    * ancestor.
    */
   offsetOf(path: readonly (string | number)[]): number;
@@ -79,7 +79,7 @@ function parseDocuments(text: string): readonly Document.Parsed[] {
 /** Returns one document, in the format of `kubectl get -o yaml`. */
 export function formatYaml(value: unknown): string {
   return stringify(value, {
-    // With this version, a text that any reader would take for a number or a boolean is quoted.
+    // Version 1.1 makes the package quote a text that any reader would take for a number or a boolean.
     version: '1.1',
     customTags: (tags) => [...others(tags, [mergeRule]), ...scalarRules, mergeRule],
     lineWidth: 0,
@@ -183,7 +183,7 @@ function noteKey(pair: unknown, path: string, seen: Set<string>, found: Found): 
   const key = merges ? '<<' : String(pair.key.value);
   const below = (name: string) => (path ? `${path}.${name}` : name);
   noteBoolean(pair.key, below(key), true, found);
-  // For a merge after an own key, kubectl takes the merged value and YAML the own one: the intended value is
+  // kubectl takes the merged value when the merge follows an own key, YAML the own one: the intended value is
   // ambiguous.
   const names = merges ? mergedKeys(pair.value, found) : [key];
   for (const name of names) if (seen.has(name)) found.duplicates.add(below(name));

@@ -41,7 +41,7 @@ export type Entries = readonly ManagedFieldsEntry[] | undefined;
 
 /** An object before and after a write. */
 export interface Change {
-  /** For a new object: an object with only its kind. */
+  /** The object before the write; a new object had only its kind. */
   readonly live: unknown;
   readonly next: unknown;
   readonly isNew: boolean;
