@@ -4,8 +4,8 @@
  *   2=containers!:[]Container;merge=name;map=name
  *
  * An entry has the number in protobuf (none for a field that protobuf does not carry), the name in JSON (none
- * for a part, whose fields stand in their parent), `!` for a required field, `?` for a field whose zero value Go
- * omits, the type, and the merge rules:
+ * for a part, whose fields stand in their parent), `!` for a required field, `?` for a field whose zero value
+ * Go omits, the type, and the merge rules:
  *
  *   merge, merge=name        strategic merge patch: as a set, by a key
  *   retain                   strategic merge patch: `$retainKeys`
@@ -13,8 +13,8 @@
  *   atomic                   server-side apply: as a whole
  *
  * A type is a scalar, the name of a type (without the package for a type of the same package), `[]` for a
- * list, `{}` for a map, or `*` for a pointer. A line that begins with `{}` is a type that server-side apply owns
- * as a whole.
+ * list, `{}` for a map, or `*` for a pointer. A line that begins with `{}` is a type that server-side apply
+ * owns as a whole.
  */
 import {
   any,

@@ -1,6 +1,6 @@
 /**
- * Defaults of Kubernetes 1.32 inside a pod specification, by type (upstream: pkg/apis/core/v1/defaults.go). Fields
- * that minik8s only keeps get their defaults like those that it acts on: clients read both.
+ * Defaults of Kubernetes 1.32 inside a pod specification, by type (upstream: pkg/apis/core/v1/defaults.go).
+ * Fields that minik8s only keeps get their defaults like those that it acts on: clients read both.
  */
 import { isRecord, type JsonObject } from '../../../apimachinery/equality.ts';
 import { roundUpQuantity } from '../../../apimachinery/quantity.ts';
