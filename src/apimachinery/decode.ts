@@ -57,7 +57,8 @@ export function convertObject<T extends KubeObject>(...value: Parameters<typeof 
 }
 
 /**
- * Does the same in steps. `judges` selects the fields whose wrong values are rejected; default: all fields.
+ * Does the same as `convertObject`, in steps. `judges` selects the fields whose wrong values are rejected;
+ * default: all fields.
  */
 export function* conversion<T extends KubeObject>(
   fields: FieldTable,

@@ -1,6 +1,6 @@
 /**
  * Quantities such as `100m`, `1.5Gi` and `2e3` (k8s.io/apimachinery api/resource). A value is a whole number
- * of nano-units: Kubernetes keeps no finer ones and rounds away from zero.
+ * of nano-units: Kubernetes has no finer resolution, and rounds away from zero.
  */
 import { invalidCause } from './field-error.ts';
 import type { StatusCause } from './status-error.ts';

@@ -31,9 +31,7 @@ export function validateLabels(labels: Readonly<Record<string, string>>, path: s
   ]);
 }
 
-/**
- * Validates annotations: the whole key is compared in lower case; all annotations together may have 256 KiB.
- */
+/** Validates annotations: keys are validated in lower case; all annotations together may have 256 KiB. */
 export function validateAnnotations(
   annotations: Readonly<Record<string, string>>,
   path: string,

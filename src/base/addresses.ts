@@ -86,9 +86,8 @@ export function sameAddress(a: string, b: string): boolean {
 }
 
 /**
- * Returns true if the URL's text contains the address that the URL standard reads from it, or a host name.
- * The URL standard reads `127.1`, `0x7f.1` and `010.1.1.1` as addresses; Go reads the last one as another
- * address.
+ * Returns true if the URL's host is a name, or an address that is written as one. The URL standard also reads
+ * `127.1`, `0x7f.1` and `010.1.1.1` as addresses; Go reads the last one as another address.
  */
 export function hasPlainHost(url: string): boolean {
   if (!URL.canParse(url)) return false;

@@ -4,7 +4,7 @@
  * first piece is available at once. Pure.
  */
 
-/** Divisor of the total that gives "next to nothing"; at least one piece. */
+/** Divisor of the total: a user with at most this part of it, or with one piece, holds next to nothing. */
 const leastPart = 32;
 
 /**

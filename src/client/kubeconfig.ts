@@ -242,8 +242,8 @@ function overriddenCluster(
 }
 
 /**
- * Applies overrides to a user. A token or a certificate option drops the entry's other credentials, since
- * servers prefer certificates.
+ * Applies overrides to a user. A token or a certificate option drops the entry's credentials of other kinds,
+ * since servers prefer certificates.
  */
 function overriddenUser(
   entry: UserEntry,

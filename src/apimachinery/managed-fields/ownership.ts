@@ -241,7 +241,7 @@ function* withOwned(
   return left;
 }
 
-/** Restores fields that nobody applied: only fields that the writer owned are removed. */
+/** Restores fields that no manager applied: only fields that the writer owned are removed. */
 function withUnowned(merged: unknown, pruned: unknown, last: FieldSet, { shape }: TypeVersion): unknown {
   const kept = withNamedParents(fieldsOf(pruned, shape), shape);
   const all = withNamedParents(fieldsOf(merged, shape), shape);

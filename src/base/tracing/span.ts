@@ -51,11 +51,14 @@ export interface Span {
 }
 
 export interface Tracer {
-  /** The first span here of what happens within `parent`, or of a trace that begins here. */
+  /**
+   * Starts the first span of this process: within the remote span `parent`, or at the beginning of a new
+   * trace.
+   */
   start(service: string, name: string, parent: TraceContext | undefined, options?: SpanOptions): Span;
   /**
-   * The place in a trace that an object was written at, from its annotation. Undefined where that says
-   * nothing, is of a trace that is not recorded, or was seen so long ago that what happens now has another
+   * Returns the position in a trace from an object's annotation. Undefined if there is no annotation, if its
+   * trace is not recorded, or if the annotation was first seen so long ago that current work has another
    * cause.
    */
   follow(note: string | undefined): TraceContext | undefined;

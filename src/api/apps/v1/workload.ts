@@ -42,7 +42,7 @@ export const podScale = {
 
 export const workloadScale = { ...podScale, selector: selectorText };
 
-/** Columns for desired and current pods, one for each number. */
+/** Columns for desired, current and ready pods, one for each number. */
 export const podCountColumns: readonly Column<Scaled>[] = [
   {
     name: 'Desired',

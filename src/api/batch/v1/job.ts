@@ -42,8 +42,8 @@ function setLabelDefaults({ metadata, spec }: Job): void {
 }
 
 /**
- * Returns true if the selector was generated. Other problems of a body that cannot be decoded are reported
- * before.
+ * Returns true if the Job has its selector. A body that could not be decoded is validated, for further
+ * causes, before the selector is generated.
  */
 const isPrepared = ({ spec }: Job) => spec.selector !== undefined || spec.manualSelector === true;
 
