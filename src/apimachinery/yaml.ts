@@ -1,6 +1,6 @@
 /**
- * YAML as Kubernetes reads it; no other module imports the YAML package. The structure is that of YAML 1.2
- * with `<<` merges; the meaning of plain words is in yaml-scalars.ts.
+ * YAML as Kubernetes reads it. The structure is that of YAML 1.2 with `<<` merges; the meaning of plain words
+ * is in yaml-scalars.ts. Only kubeconfig and settings files are parsed with the YAML package directly.
  */
 import {
   type Document,
