@@ -6,7 +6,7 @@ import type { Column } from '../apimachinery/resource-definition.ts';
 export const none = '<none>';
 export const unknown = '<unknown>';
 
-/** The column that `kubectl get` needs to find an object's name. */
+/** The column in which `kubectl get` finds an object's name. */
 export const nameColumn: Column<KubeObject> = {
   name: 'Name',
   type: 'string',
@@ -22,7 +22,7 @@ export const ageColumn: Column<KubeObject> = {
   cell: (object, now) => ageSince(object.metadata.creationTimestamp, now),
 };
 
-/** For kinds that upstream has no printer for. */
+/** Column for kinds that have no printer upstream. */
 export const createdAtColumn: Column<KubeObject> = {
   name: 'Created At',
   type: 'date',
@@ -30,13 +30,16 @@ export const createdAtColumn: Column<KubeObject> = {
   cell: (object) => object.metadata.creationTimestamp,
 };
 
-/** `a=1,b=2` with sorted keys, or `<none>`. */
+/** Returns `a=1,b=2` with sorted keys, or `<none>`. */
 export function formatLabels(labels: Readonly<Record<string, string>> | undefined): string {
   const pairs = Object.entries(labels ?? {}).map(([key, value]) => `${key}=${value}`);
   return pairs.length > 0 ? pairs.sort().join(',') : none;
 }
 
-/** The first `max` items and how many more there are: `a,b,c + 2 more...`; `empty` when there is none. */
+/**
+ * Returns the first `max` items and the number of further ones: `a,b,c + 2 more...`; `empty` when there is
+ * none.
+ */
 export function listWithMore(items: readonly string[], max: number, empty: string): string {
   if (items.length === 0) return empty;
   const shown = items.slice(0, max).join(',');

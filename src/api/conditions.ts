@@ -9,7 +9,7 @@ const longestMessage = 32 * 1024;
 const reasonPattern = '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?';
 const reasonShape = /^[A-Za-z](?:[A-Za-z0-9_,:]*[A-Za-z0-9_])?$/;
 
-/** Their statuses are the decoder's business. */
+/** Validates conditions, except for their statuses, which the decoder checks. */
 export function validateConditions(conditions: readonly Condition[], path: string): StatusCause[] {
   const seen = new Set<string>();
   return conditions.flatMap((condition, index) => {

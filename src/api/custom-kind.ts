@@ -1,4 +1,4 @@
-/** A kind that is made while the server runs, from names and a schema that are data. Pure. */
+/** A kind that is added while the server runs, from names and a schema that are data. Pure. */
 import { type FieldTable, requiredType } from '../apimachinery/field-types.ts';
 import type { ResourceDefinition } from '../apimachinery/resource-definition.ts';
 import {
@@ -13,17 +13,20 @@ export interface CustomKind {
   readonly version: string;
   readonly kind: string;
   readonly plural: string;
-  /** Default the kind in lower case. */
+  /** Default: the kind in lower case. */
   readonly singular?: string;
   readonly shortNames?: readonly string[];
   readonly categories?: readonly string[];
   readonly namespaced: boolean;
   readonly schema: StructuralSchema;
-  /** Its status is a subresource. */
+  /** True if the status is a subresource. */
   readonly hasStatus?: boolean;
 }
 
-/** `fields` has the type of metadata. Throws for a schema that says what is not known. */
+/**
+ * Returns the definition. `fields` contains the type of metadata. Throws for a schema with unsupported
+ * keywords.
+ */
 export function customKind(custom: CustomKind, fields: FieldTable): ResourceDefinition {
   const { group, version, kind, plural, namespaced, schema } = custom;
   const typeName = `${group}.${version}.${kind}`;

@@ -1,4 +1,6 @@
-/** The fields of Kubernetes' own kinds, with their numbers and merge rules; made once, read on demand. */
+/**
+ * The fields of Kubernetes' own kinds, with their numbers and merge rules; created once, parsed on demand.
+ */
 import type { FieldTable } from '../apimachinery/field-types.ts';
 import { createTypeTable } from '../apimachinery/type-table.ts';
 import { choiceLines, typeLines } from './kubernetes-types.gen.ts';

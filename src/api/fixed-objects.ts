@@ -1,4 +1,4 @@
-/** Objects of the whole cluster that every cluster has from the beginning, and that are made again when they are gone. */
+/** Cluster-scoped objects that every cluster has from the start, and that are recreated after a deletion. */
 import type { Draft, KubeObject } from '../apimachinery/meta.ts';
 import type { ResourceRef } from '../apimachinery/resource-definition.ts';
 import { mandatoryFlowSchemas, mandatoryPriorityLevels } from './flowcontrol/v1/mandatory-objects.ts';
@@ -8,11 +8,13 @@ import { localStorageClass } from './storage/v1/local-class.ts';
 export interface FixedObject<T extends KubeObject = KubeObject> {
   readonly ref: ResourceRef<T>;
   readonly draft: Draft<T> & { readonly metadata: { readonly name: string } };
-  /** The object as it must be, where that is not how it is. Absent: validation lets nobody change what matters. */
+  /**
+   * Returns the corrected object; undefined if it is correct. Absent if validation prevents relevant changes.
+   */
   restored?(existing: T): T | undefined;
 }
 
-/** In the order in which they are made. */
+/** Objects in the order of their creation. */
 export const fixedObjects = [
   ...systemPriorityClasses,
   ...mandatoryPriorityLevels,

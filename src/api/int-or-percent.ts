@@ -1,4 +1,7 @@
-/** A number of pods, or a share of them such as `25%` (upstream: ValidatePositiveIntOrPercent, IsNotMoreThan100Percent). */
+/**
+ * A number of pods, or a percentage such as `25%` (upstream: ValidatePositiveIntOrPercent,
+ * IsNotMoreThan100Percent).
+ */
 import { invalidCause } from '../apimachinery/field-error.ts';
 import type { StatusCause } from '../apimachinery/status-error.ts';
 
@@ -19,13 +22,16 @@ export function validateAtMostAll(value: IntOrPercent, path: string): StatusCaus
   return isMore ? [invalidCause(path, value, 'must not be greater than 100%')] : [];
 }
 
-/** How many that is: the number itself, or the share of `total`. */
+/** Returns the number: the value itself, or the percentage of `total`. */
 export function resolveCount(value: IntOrPercent, total: number, round: (value: number) => number): number {
   if (typeof value === 'number') return Math.max(0, value);
   const percent = /^(\d+)%$/.exec(value)?.[1];
   return percent === undefined ? 0 : round((Number(percent) * total) / 100);
 }
 
-/** No pod, whatever the number of replicas. Also said of a text that is neither; that it is none is said elsewhere. */
+/**
+ * Returns true if the value is zero for any number of replicas, and for an invalid text, which other rules
+ * reject.
+ */
 export const isNone = (value: IntOrPercent) =>
   typeof value === 'number' ? value === 0 : !percent.test(value) || Number.parseInt(value, 10) === 0;

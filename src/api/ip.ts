@@ -1,19 +1,22 @@
-/** What an address may look like, in the words of k8s.io/apimachinery util/validation. */
+/** Checks of addresses, in the words of k8s.io/apimachinery util/validation. */
 import { addressKind, canonicalAddress, isAddress, isCIDR, isIPv4 } from '../base/addresses.ts';
 
 const notAnAddress = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
 
 export const checkIPAddress = (text: string) => (isAddress(text) ? [] : [notAnAddress]);
 export const checkIPv4 = (text: string) => (isIPv4(text) ? [] : ['must be a valid IPv4 address']);
-/** An IPv4-mapped IPv6 address does not count as IPv6 (Go's To4). */
+/** Checks IPv6; an IPv4-mapped IPv6 address does not count (Go's To4). */
 export const checkIPv6 = (text: string) =>
   canonicalAddress(text)?.includes(':') ? [] : ['must be a valid IPv6 address'];
 
-/** `10.244.1.0/24` or an IPv6 range. */
+/** Checks a range such as `10.244.1.0/24`, or an IPv6 range. */
 export const checkCIDR = (text: string) =>
   isCIDR(text) ? [] : ['must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)'];
 
-/** Addresses that mean something only on the machine that says them: no endpoint or external address may be one. */
+/**
+ * Rejects addresses that are only valid on one machine, or are not unicast: no endpoint or external address
+ * may be one.
+ */
 export function checkNonSpecialIP(text: string): string[] {
   switch (addressKind(text)) {
     case undefined:
@@ -31,5 +34,8 @@ export function checkNonSpecialIP(text: string): string[] {
   }
 }
 
-/** An address of one machine that means the same everywhere, private ones included (Go's IsGlobalUnicast). */
+/**
+ * Returns true for a unicast address that is valid beyond its link, including private addresses (Go's
+ * IsGlobalUnicast).
+ */
 export const isGlobalUnicast = (address: string) => addressKind(address) === 'unicast';

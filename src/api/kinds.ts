@@ -1,4 +1,4 @@
-/** Every kind the server knows: a new kind is one file, and one line here. */
+/** All kinds of the server: a new kind requires a file, and a line here. */
 
 export { controllerRevisionResource } from './apps/v1/controller-revision.ts';
 export { daemonSetResource } from './apps/v1/daemon-set.ts';

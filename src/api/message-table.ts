@@ -1,4 +1,4 @@
-/** How Kubernetes' own kinds are written in protobuf. */
+/** The protobuf messages of Kubernetes' own kinds. */
 import { createMessageTable, type MessageTable } from '../apimachinery/protobuf/message-types.ts';
 import { kubernetesFields } from './field-table.ts';
 

@@ -1,8 +1,11 @@
-/** What a creator is told of objects that are stored before anything acts on them. */
+/** Warnings for objects that are stored and not acted on yet. */
 import { deepEqual } from '../apimachinery/equality.ts';
 import type { KubeObject } from '../apimachinery/meta.ts';
 
-/** Tells who creates such an object, or changes what it asks for, that it has no effect; `so` says what that means. */
+/**
+ * Returns a function for the warning of an object, new or with changed `asked` values, that has no effect;
+ * `so` describes the consequence.
+ */
 export function notEnforced<T extends KubeObject>(so: string, asked: (object: T) => unknown) {
   return (object: T, old: T | undefined): string[] =>
     old && deepEqual(asked(object), asked(old))
@@ -10,7 +13,7 @@ export function notEnforced<T extends KubeObject>(so: string, asked: (object: T)
       : [`${object.kind} is stored and not enforced yet: ${so}`];
 }
 
-/** The same of objects that shall have something made; `others` are what the kind warns of besides. */
+/** Returns a function for the warning of a new object that has no effect, and the kind's `others`. */
 export function notActedOn<T extends KubeObject>(
   so: string,
   others: (object: T, old: T | undefined) => string[] = () => [],

@@ -1,4 +1,4 @@
-/** Every kind the server knows (kinds.ts), and what is told of all of them together. */
+/** All kinds of the server (kinds.ts), and data derived from all of them. */
 
 import type { FieldTable } from '../apimachinery/field-types.ts';
 import { storedOf } from '../apimachinery/kind-set.ts';
@@ -10,12 +10,12 @@ import { sharedRules } from './shared-rules.ts';
 
 export const registry: readonly ResourceDefinition[] = Object.values(kinds);
 
-/** The fields of all kinds, with what minik8s adds to them. */
+/** The fields of all kinds, with the rules of minik8s. */
 export const kindFields: FieldTable = createTypeTable(
   typeLines,
   choiceLines,
   Object.assign({}, sharedRules, ...registry.map(({ rules }) => rules)),
 );
 
-/** Those whose objects are stored, and so can be listed and watched. */
+/** Kinds whose objects are stored; they can be listed and watched. */
 export const storedKinds: readonly ResourceDefinition[] = storedOf(registry);

@@ -1,9 +1,9 @@
-/** The rules of types that stand in many kinds. */
+/** The rules of types that many kinds use. */
 import type { RulesByType, TypeRules } from '../apimachinery/type-rules.ts';
 
 export const conditionStatuses = ['True', 'False', 'Unknown'] as const;
 
-/** Of a condition in the status of a kind that has a type of its own for it. */
+/** Rules of a condition, for kinds that have their own type for it. */
 export const conditionRules: TypeRules = { requires: 'type status', choices: { status: conditionStatuses } };
 
 export const sharedRules: RulesByType = {

@@ -1,8 +1,11 @@
-/** Numbers in the status of a workload (upstream: ValidateNonnegativeField and its like in each kind's validation). */
+/**
+ * Rules of numbers in the status of a workload (upstream: ValidateNonnegativeField and similar in each kind's
+ * validation).
+ */
 import { invalidCause } from '../apimachinery/field-error.ts';
 import type { StatusCause } from '../apimachinery/status-error.ts';
 
-/** Of every number that stands in the status itself. */
+/** Rejects negative numbers in the status itself. */
 export function validateCounts(status: object): StatusCause[] {
   return Object.entries(status).flatMap(([name, value]) =>
     typeof value === 'number' && value < 0
@@ -11,7 +14,7 @@ export function validateCounts(status: object): StatusCause[] {
   );
 }
 
-/** A part of all cannot be more than all; `why` is what the message says of that. */
+/** Rejects a part that is greater than the total; `why` is the message. */
 export function validateParts<T extends object>(
   status: T,
   all: keyof T & string,
@@ -24,7 +27,10 @@ export function validateParts<T extends object>(
     .map((name) => invalidCause(`status.${name}`, status[name], why));
 }
 
-/** It tells the names of two revisions of one object apart; with a lower one they would be given again. */
+/**
+ * Rejects a smaller collision count, which makes the names of revisions unique; a lower one would repeat
+ * names.
+ */
 export function validateCollisions(
   status: { collisionCount?: number | undefined },
   before: { collisionCount?: number | undefined } | undefined,

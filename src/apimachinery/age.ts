@@ -1,10 +1,16 @@
-/** Durations for people, as `kubectl get` shows them (k8s.io/apimachinery util/duration HumanDuration). */
+/**
+ * Durations in a short form for people, as `kubectl get` shows them (k8s.io/apimachinery util/duration
+ * HumanDuration).
+ */
 const minute = 60;
 const hour = 60 * minute;
 const day = 24 * hour;
 const year = 365 * day;
 
-/** `95000` → `95s`, `5h 3min` → `5h3m`; milliseconds. A clock up to two seconds behind shows `0s`. */
+/**
+ * Formats milliseconds: 95000 → `95s`, 5 h 3 min → `5h3m`. A clock that is up to two seconds behind gives
+ * `0s`.
+ */
 export function humanDuration(ms: number): string {
   const seconds = Math.trunc(ms / 1000);
   if (seconds < -1) return '<invalid>';
@@ -20,7 +26,7 @@ export function humanDuration(ms: number): string {
   return `${Math.floor(seconds / year)}y`;
 }
 
-/** The age of something with an RFC 3339 timestamp; `<unknown>` when it has none. */
+/** Returns the age for an RFC 3339 timestamp; `<unknown>` when the timestamp is missing or cannot be read. */
 export function ageSince(timestamp: string | undefined, now: number): string {
   const then = timestamp ? Date.parse(timestamp) : Number.NaN;
   return Number.isNaN(then) ? '<unknown>' : humanDuration(now - then);

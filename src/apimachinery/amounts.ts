@@ -1,4 +1,4 @@
-/** Amounts of several resources, exact: what is asked for, counted and limited (upstream: ResourceList). Pure. */
+/** Amounts of several resources, exact: requests, usage and limits (upstream: ResourceList). Pure. */
 import {
   addQuantities,
   compareQuantities,
@@ -9,10 +9,10 @@ import {
 
 export type Amounts = ReadonlyMap<string, Quantity>;
 
-/** As objects hold them. */
+/** Amounts in the form that API objects have. */
 export type WrittenAmounts = Readonly<Record<string, string>>;
 
-/** What is no quantity is left out. */
+/** Returns the amounts, leaving out every text that is not a quantity. */
 export function readAmounts(written: WrittenAmounts = {}): Map<string, Quantity> {
   const amounts = new Map<string, Quantity>();
   for (const [name, text] of Object.entries(written)) {
@@ -25,7 +25,7 @@ export function readAmounts(written: WrittenAmounts = {}): Map<string, Quantity>
 export const writeAmounts = (amounts: Amounts): Record<string, string> =>
   Object.fromEntries([...amounts].map(([name, quantity]) => [name, formatQuantity(quantity)]));
 
-/** Changes `sum`. */
+/** Adds `more` to `sum`, in place. */
 export function addTo(sum: Map<string, Quantity>, more: Amounts): void {
   for (const [name, quantity] of more) {
     const before = sum.get(name);
@@ -33,7 +33,7 @@ export function addTo(sum: Map<string, Quantity>, more: Amounts): void {
   }
 }
 
-/** Changes `most`: of each name the larger amount. */
+/** Raises `most`, in place, to the larger amount for each name. */
 export function raiseTo(most: Map<string, Quantity>, amounts: Amounts): void {
   for (const [name, quantity] of amounts) {
     const before = most.get(name);
@@ -41,6 +41,6 @@ export function raiseTo(most: Map<string, Quantity>, amounts: Amounts): void {
   }
 }
 
-/** Those of the names, in the order of the amounts. */
+/** Returns the amounts whose names are in `names`, in the order of `amounts`. */
 export const amountsOf = (amounts: Amounts, names: ReadonlySet<string>): Map<string, Quantity> =>
   new Map([...amounts].filter(([name]) => names.has(name)));

@@ -1,9 +1,10 @@
 /**
- * Decodes a value from the wire in one pass, as Go's typed decoder and Kubernetes' defaulting do: what comes out has
- * only fields its type knows, each of the right JSON type, with the constant defaults. `null` means absent, quantities
- * and times become canonical, an empty text in a field that has a default or choices is an unset field, a missing struct
- * is an empty one, so that its required fields are named. A value of the wrong type ends it with a TypeMismatch; unknown
- * fields, wrong choices, numbers out of their limits and missing fields are collected.
+ * Decodes a value from the wire in one pass, as Go's typed decoder and Kubernetes' defaulting do. The result
+ * has only fields that its type knows, each of the right JSON type, with the constant defaults. `null` means
+ * absent. Quantities and times become canonical. An empty text in a field that has a default or choices is an
+ * unset field. A missing struct is an empty one, so that its required fields are reported. A value of the
+ * wrong type ends the decoding with a TypeMismatch; unknown fields, wrong choices, numbers out of their
+ * limits and missing fields are collected.
  */
 import { deepCopy, deepEqual, isRecord, type JsonObject, setOwn } from './equality.ts';
 import { invalidCause, notSupportedCause, requiredCause } from './field-error.ts';
@@ -12,23 +13,26 @@ import { conformScalar, goName, mismatch, type Place as ScalarPlace, zeroOf } fr
 import { maxCauses, type StatusCause } from './status-error.ts';
 import { completedFields, type Limits } from './type-rules.ts';
 
-/** At most this many unknown fields are reported, as upstream (sigs.k8s.io/json saveStrictError); and ignored ones. */
+/**
+ * Maximum of reported unknown fields, as upstream (sigs.k8s.io/json saveStrictError), and of reported ignored
+ * fields.
+ */
 const maxReported = 100;
 
-/** What was found on the way; the first hundred of each. */
+/** Problems that decoding has found; each list holds the first hundred. */
 export interface Findings {
   /** Paths of fields that the type does not know. */
   readonly unknown: string[];
   /** Paths of set fields that minik8s does not act on. */
   readonly ignored: string[];
   readonly causes: StatusCause[];
-  /** Counts the causes beyond those listed, too. */
+  /** Count of all causes, including those that are not listed. */
   found: number;
-  /** Whether what is wrong with a field is a cause; default: of every field. */
+  /** Selects the fields whose problems become causes; default: every field. */
   readonly judges?: Judges;
 }
 
-/** By the path of a field, such as `spec.replicas`. */
+/** Returns true if problems of the field at the path, such as `spec.replicas`, become causes. */
 export type Judges = (path: string) => boolean;
 
 export const noFindings = (judges?: Judges): Findings => ({
@@ -39,13 +43,16 @@ export const noFindings = (judges?: Judges): Findings => ({
   ...(judges && { judges }),
 });
 
-/** A copy of `value` with the fields of `type`. A mandatory field that is missing has its zero value, and a cause. */
+/**
+ * Returns a copy of `value` with the fields of `type`. A missing mandatory field gets its zero value and a
+ * cause.
+ */
 export function decodeFields(value: unknown, type: ObjectType, findings: Findings): JsonObject {
   return decodeObject(value, type, { path: '', owner: shortTypeName(type), ruled: true, findings });
 }
 
 interface Place extends ScalarPlace {
-  /** False inside a field that is not acted on: its rules would be for nothing. */
+  /** False inside a field that minik8s does not act on: the rules of such a field are not applied. */
   readonly ruled: boolean;
   readonly findings: Findings;
 }
@@ -118,7 +125,7 @@ function decodeValue(value: unknown, type: FieldType, place: Place): unknown {
       const result: JsonObject = {};
       for (const [key, item] of Object.entries(value)) {
         const path = `${place.path}.${key}`;
-        // Assigned, it would be no key of the map.
+        // Assigning this key would set the prototype and not add a key to the map.
         if (key === '__proto__') report(place.findings.unknown, path);
         else result[key] = decodeItem(item, type.values, { ...place, path });
       }
@@ -127,7 +134,7 @@ function decodeValue(value: unknown, type: FieldType, place: Place): unknown {
   }
 }
 
-/** In a list or a map `null` is the zero value, as it is to Go. */
+/** Decodes an item of a list or a map, in which `null` is the zero value, as in Go. */
 const decodeItem = (item: unknown, type: FieldType, place: Place): unknown =>
   item === null || item === undefined ? zeroValue(type, place) : decodeValue(item, type, place);
 
@@ -152,7 +159,10 @@ function meansUnset({ rule, choices }: Field): boolean {
   return choices !== undefined && !choices.includes('');
 }
 
-/** Clients send empty values, and Kubernetes' own defaults, without meaning anything by it. */
+/**
+ * Returns false for empty values and for Kubernetes' own defaults: clients send them without meaning anything
+ * by it.
+ */
 function isMeant(value: unknown, quiet: readonly unknown[] | 'any' = []): boolean {
   if (value === false || value === 0 || value === '') return false;
   if (Array.isArray(value) && value.length === 0) return false;

@@ -1,8 +1,9 @@
 /**
- * From a request's body to an object of its kind. A body that cannot be read, or whose fields have the wrong types, is
- * a BadRequest; one that can be read and breaks the rules of its kind is Invalid, with a cause for each field that is wrong.
- * Nothing is dropped in silence: what the kind does not know, and what Kubernetes knows and minik8s does not act on,
- * becomes a warning or, when the client asked for strictness, an error.
+ * Decoding of a request's body into an object of its kind. A body that cannot be read, or whose fields have
+ * the wrong types, is a BadRequest. A body that can be read and breaks the rules of its kind is Invalid, with
+ * a cause for each wrong field. Nothing is dropped silently: a field that the kind does not know, or that
+ * Kubernetes knows and minik8s does not act on, becomes a warning or, when the client asked for strictness,
+ * an error.
  */
 import { decodeFields, type Judges, noFindings } from './decode-fields.ts';
 import { isRecord, type JsonObject } from './equality.ts';
@@ -31,7 +32,7 @@ export interface Decoded<T extends KubeObject> {
   readonly warnings: readonly string[];
 }
 
-/** The query parameter `fieldValidation`; empty means Warn. Throws an Invalid StatusError. */
+/** Reads the query parameter `fieldValidation`; empty means Warn. Throws an Invalid StatusError. */
 export function parseFieldValidation(text: string, optionsKind: string): FieldValidation {
   switch (text) {
     case '':
@@ -48,14 +49,17 @@ export function parseFieldValidation(text: string, optionsKind: string): FieldVa
 }
 
 /**
- * Reads a parsed body as an object of the definition's kind, which comes out in the version that is stored; throws a StatusError
- * (400, 413, 422).
+ * Reads a parsed body as an object of the definition's kind and returns the object in the stored version.
+ * Throws a StatusError (400, 413, 422).
  */
 export function convertObject<T extends KubeObject>(...value: Parameters<typeof conversion<T>>): Decoded<T> {
   return inOneGo(conversion(...value));
 }
 
-/** The same in steps. `judges`: the fields that are refused for what they say; default all. */
+/**
+ * Does the same as `convertObject`, in steps. `judges` selects the fields whose wrong values are rejected;
+ * default: all fields.
+ */
 export function* conversion<T extends KubeObject>(
   fields: FieldTable,
   definition: ResourceDefinition<T>,
@@ -87,7 +91,8 @@ export function* conversion<T extends KubeObject>(
   const object = definition.conversion?.toStored(identifiedObject) ?? (identifiedObject as T);
   const { found, ignored } = findings;
   if (found > 0) {
-    // Clients send fields in any order, and are told the same.
+    // Clients send fields in any order; the causes are sorted by field, so that the answer does not depend on
+    // the order.
     const causes = findings.causes.toSorted((a, b) => ((a.field ?? '') < (b.field ?? '') ? -1 : 1));
     const { name } = object.metadata;
     const others =
@@ -102,13 +107,16 @@ export function* conversion<T extends KubeObject>(
   };
 }
 
-/** What an object does not have, such as the last finalizer that went, its metadata does not name. */
+/** Fields of metadata that are left out when empty, such as the finalizers after the last one was removed. */
 const leftOutEmpty = ['annotations', 'finalizers', 'labels', 'ownerReferences'];
 
 const isEmpty = (value: unknown) =>
   typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 
-/** The version and kind that the object was checked against; and of its metadata what is always a text. */
+/**
+ * Sets the version and kind that the object was checked against, and the metadata fields that always have a
+ * text.
+ */
 function identified(definition: Omit<ResourceRef, 'type'>, decoded: JsonObject): KubeObject {
   const metadata = isRecord(decoded.metadata) ? decoded.metadata : {};
   for (const field of ['name', 'uid', 'resourceVersion', 'creationTimestamp']) metadata[field] ??= '';
@@ -121,8 +129,9 @@ function identified(definition: Omit<ResourceRef, 'type'>, decoded: JsonObject):
 }
 
 /**
- * What validation says beside the decoder. Kubernetes decodes first and validates then, so a client learns of a wrong
- * choice, a bad name and a port out of range at once. A missing field has Go's zero value here, as upstream.
+ * Returns the causes that validation finds beside the decoder's. Kubernetes decodes first and validates then;
+ * here the client gets a wrong choice, a bad name and a port out of range in one answer. A missing field has
+ * Go's zero value here, as upstream.
  */
 function otherCauses(
   definition: ResourceDefinition,

@@ -1,6 +1,6 @@
 /** Comparing and copying API objects: plain JSON data without cycles. */
 
-/** Whether two values mean the same; a property that is undefined counts as absent. */
+/** Returns true if two values mean the same; a property that is undefined counts as absent. */
 export function deepEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (Array.isArray(a)) {
@@ -12,7 +12,10 @@ export function deepEqual(a: unknown, b: unknown): boolean {
   return true;
 }
 
-/** One text for all values that `deepEqual` calls equal, and for no other: what sets and maps find values by. */
+/**
+ * Returns a key for sets and maps: the same text for values that `deepEqual` calls equal, and another text
+ * otherwise.
+ */
 export function identityOf(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value);
   const parts: string[] = [];
@@ -40,7 +43,7 @@ function writeIdentity(value: unknown, parts: string[]): void {
   } else parts.push(JSON.stringify(value) ?? 'undefined');
 }
 
-/** A copy that shares nothing with the original; undefined properties are left out. */
+/** Returns a copy that shares nothing with the original; undefined properties are left out. */
 export function deepCopy<T>(value: T): T {
   return copy(value) as T;
 }
@@ -67,7 +70,7 @@ export function setOwn(object: JsonObject, key: string, value: unknown): void {
   else object[key] = value;
 }
 
-/** As Go writes maps: by key. */
+/** Returns a copy with the keys of all objects sorted, as Go writes maps. */
 export function sortKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sortKeys);
   if (!isRecord(value)) return value;
@@ -76,7 +79,7 @@ export function sortKeys(value: unknown): unknown {
   return sorted;
 }
 
-/** For each text whether it stood earlier in the list. */
+/** Returns a flag for each text: true if the same text stands earlier in the list. */
 export function repeats(texts: readonly string[]): readonly boolean[] {
   const seen = new Set<string>();
   return texts.map((text) => {

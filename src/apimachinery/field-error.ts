@@ -1,6 +1,6 @@
 /**
- * The causes of a 422 Invalid, worded as k8s.io/apimachinery util/validation/field words them: clients and people
- * match these texts. `path` is the field in dotted form, list items as `[0]`, map keys as `[key]`.
+ * The causes of a 422 Invalid, worded as k8s.io/apimachinery util/validation/field words them: clients and
+ * people match these texts. `path` is the field in dotted form, list items as `[0]`, map keys as `[key]`.
  */
 import type { CauseReason, StatusCause } from './status-error.ts';
 
@@ -12,7 +12,7 @@ export function invalidCause(path: string, value: unknown, detail: string): Stat
   return cause('FieldValueInvalid', path, `Invalid value: ${showValue(value)}: ${detail}`);
 }
 
-/** Of values that are wrong together, so that none of them is shown. */
+/** Returns the cause for values that are wrong in combination; the message shows none of them. */
 export function invalidTogetherCause(path: string, detail: string): StatusCause {
   return cause('FieldValueInvalid', path, `Invalid value: ${detail}`);
 }
@@ -53,7 +53,7 @@ function cause(reason: CauseReason, field: string, message: string): StatusCause
   return { reason, message, field };
 }
 
-/** Characters of a value that a message repeats. */
+/** Maximum characters of a value that a message repeats. */
 const mostShown = 4000;
 
 function showValue(value: unknown): string {
@@ -63,8 +63,9 @@ function showValue(value: unknown): string {
 }
 
 /**
- * What is certain to give more characters of JSON than are left, or all of it: a list may be named by a cause for each of its
- * items, and must not be written out as often. Never counts a character that is not written.
+ * Returns a beginning of the value that gives more JSON characters than are left, or the whole value. A cause
+ * for each item of a list may show the whole list, which must not be serialized as often. The count never
+ * exceeds the characters that the JSON has.
  */
 function beginningOf(value: unknown, room: { left: number }): unknown {
   if (typeof value === 'string') {

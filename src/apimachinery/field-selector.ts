@@ -10,10 +10,15 @@ export interface FieldRequirement {
 
 export type FieldSelector = readonly FieldRequirement[];
 
-/** Reads one selectable field of the object at hand; undefined for a field the kind cannot be selected by. */
+/**
+ * Returns the value of a selectable field of an object; undefined if the kind has no such selectable field.
+ */
 export type ReadField = (field: string) => string | undefined;
 
-/** Throws a BadRequest StatusError. `\,`, `\=` and `\\` stand for the character behind the backslash. */
+/**
+ * Parses a field selector; throws a BadRequest StatusError. `\,`, `\=` and `\\` stand for the character after
+ * the backslash.
+ */
 export function parseFieldSelector(text: string): FieldSelector {
   checkSelectorLength('field', text);
   const terms = splitTerms(text).filter((term) => term !== '');
@@ -21,7 +26,7 @@ export function parseFieldSelector(text: string): FieldSelector {
   return terms.map((term) => parseTerm(term));
 }
 
-/** Refuses, with a BadRequest, a selector by a field that the kind does not offer. */
+/** Rejects, with a BadRequest, a selector by a field that the kind does not support. */
 export function checkFieldSelector(selector: FieldSelector, supported: (field: string) => boolean): void {
   for (const { field } of selector)
     if (!supported(field)) throw newBadRequest(`field label not supported: ${field}`);
@@ -33,7 +38,10 @@ export function matchesFields(selector: FieldSelector, read: ReadField): boolean
   );
 }
 
-/** The value an object's field must have to match, when the selector says so: lets a list read one key. */
+/**
+ * Returns the value that the selector requires of the field; undefined if there is none. Lets a list read a
+ * single key.
+ */
 export function requiredFieldValue(selector: FieldSelector, field: string): string | undefined {
   return selector.find((requirement) => requirement.field === field && requirement.operator === '=')?.value;
 }

@@ -1,21 +1,25 @@
 /**
- * JSON with what JSON.parse does not tell: keys that stand twice in one object, and where a text stops being JSON.
- * JSON.parse does the work; the parser here runs only to find the place of a fault that is known to be there.
+ * JSON parsing that also reports what JSON.parse does not: duplicate keys in an object, and the position
+ * where a text stops being JSON. JSON.parse does the work; the parser here runs only to locate a fault that
+ * is known to exist.
  */
 import { maxDepth, maxValues, measureJson, TextError, tooDeep } from './value-limit.ts';
 
 export interface ParsedText {
   readonly value: unknown;
-  /** Paths of keys that stand more than once, such as `spec.replicas`; the last one counts. */
+  /** Paths of keys that stand more than once, such as `spec.replicas`; the last value counts. */
   readonly duplicates: readonly string[];
 }
 
-/** At most this many duplicates are reported, as upstream (sigs.k8s.io/json saveStrictError). */
+/** Maximum of reported duplicates, as upstream (sigs.k8s.io/json saveStrictError). */
 const maxDuplicates = 100;
-/** Characters of a key in a reported path. */
+/** Maximum characters of a key in a reported path. */
 const maxKeyShown = 256;
 
-/** Throws TextError, and a 413 for more than `most` values. With `findDuplicates` false the list of duplicates is empty. */
+/**
+ * Parses a JSON text. Throws TextError for invalid JSON, and a 413 for more than `most` values. With
+ * `findDuplicates` false, the list of duplicates is empty.
+ */
 export function parseJson(text: string, findDuplicates: boolean, most = maxValues): ParsedText {
   const { keys } = measureJson(text, most);
   let value: unknown;
@@ -31,7 +35,7 @@ export function parseJson(text: string, findDuplicates: boolean, most = maxValue
   return { value, duplicates: [...scanner.duplicates] };
 }
 
-/** How many properties the objects in a value have. */
+/** Returns the number of properties of all objects in a value. */
 function countProperties(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   const inner = Object.values(value);
@@ -40,7 +44,9 @@ function countProperties(value: unknown): number {
   return count;
 }
 
-/** The index of the quote that closes the string that opens at `start`; -1 when none does. */
+/**
+ * Returns the index of the quote that closes the string opened at `start`; -1 if the string is not closed.
+ */
 function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (end >= 0) {

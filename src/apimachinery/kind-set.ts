@@ -1,26 +1,30 @@
 /**
- * The kinds that are served. Some are there from the beginning; others come and go while the server runs, as those of
- * CustomResourceDefinitions do. Whoever makes something of the kinds listens, or compares `all` with what it was.
+ * The served kinds. Some exist from the start; others are added and removed while the server runs, such as
+ * those of CustomResourceDefinitions. Code that derives something from the kinds listens, or compares `all`
+ * with an earlier `all`.
  */
 import { apiVersionOf, type ResourceDefinition } from './resource-definition.ts';
 
 export interface Kinds {
-  /** In every served version. A new list whenever a kind comes or goes. */
+  /** All kinds, in every served version. The list is a new one after every change. */
   readonly all: readonly ResourceDefinition[];
-  /** Those whose objects are stored, each once, and so can be listed and watched. New lists as above. */
+  /** Kinds whose objects are stored, each once; they can be listed and watched. New lists as for `all`. */
   readonly stored: readonly ResourceDefinition[];
   find(group: string, version: string, plural: string): ResourceDefinition | undefined;
-  /** In the version in which it is stored. Throws when there is no such kind. */
+  /** Returns the kind in the version in which it is stored. Throws when there is no such kind. */
   get(group: string, plural: string): ResourceDefinition;
-  /** Calls `listener` after each change, in the same turn of the loop. Returns the function that ends it. */
+  /**
+   * Calls `listener` after each change, in the same turn of the event loop. Returns a function that removes
+   * the listener.
+   */
   onChange(listener: () => void): () => void;
-  /** Aborts when the kind goes; undefined for one that never does. */
+  /** Returns a signal that aborts when the kind is removed; undefined for a kind that is never removed. */
   removalOf(definition: ResourceDefinition): AbortSignal | undefined;
 }
 
 const pathOf = (definition: ResourceDefinition) => `${apiVersionOf(definition)}/${definition.plural}`;
 
-/** The kinds whose objects are stored under their own definition. */
+/** Returns the kinds whose objects are stored under their own definition. */
 export const storedOf = (definitions: readonly ResourceDefinition[]): readonly ResourceDefinition[] =>
   definitions.filter(({ conversion, isReview, isMeasured }) => !conversion && !isReview && !isMeasured);
 
@@ -31,7 +35,9 @@ export class KindSet implements Kinds {
   readonly #removals = new Map<ResourceDefinition, AbortController>();
   readonly #listeners = new Set<() => void>();
 
-  /** `definitions` are there for good. Throws where two serve one address. */
+  /**
+   * Creates a set in which `definitions` are permanent. Throws when two definitions serve the same address.
+   */
   constructor(definitions: readonly ResourceDefinition[]) {
     this.#set(definitions);
   }
@@ -54,14 +60,14 @@ export class KindSet implements Kinds {
     return found;
   }
 
-  /** Throws when another kind is served at the address. */
+  /** Adds kinds. Throws when another kind is served at an address. */
   add(...definitions: readonly ResourceDefinition[]): void {
     this.#set([...this.#all, ...definitions]);
     for (const definition of definitions) this.#removals.set(definition, new AbortController());
     this.#tell();
   }
 
-  /** Of those that were added. What is stored of it stays, and the same kind may come again. */
+  /** Removes kinds that were added. Their stored objects stay, and the same kind may be added again. */
   remove(...definitions: readonly ResourceDefinition[]): void {
     const wrong = definitions.find((definition) => !this.#removals.has(definition));
     if (wrong) throw new Error(`${pathOf(wrong)} cannot be removed: it was not added`);
@@ -74,7 +80,7 @@ export class KindSet implements Kinds {
   }
 
   onChange(listener: () => void): () => void {
-    // Of its own, so that one function can listen twice.
+    // A new function for each call, so that one listener can be registered twice.
     const entry = () => listener();
     this.#listeners.add(entry);
     return () => void this.#listeners.delete(entry);

@@ -18,9 +18,9 @@ export interface LabelRequirement {
 }
 
 export interface Selector {
-  /** All must hold; none means that everything matches. */
+  /** All requirements must hold; an empty list matches everything. */
   readonly requirements: readonly LabelRequirement[];
-  /** Matches no object at all: the selector of an object that has none. */
+  /** Matches no object: the selector of an object that has no selector. */
   readonly nothing?: true;
 }
 
@@ -29,7 +29,7 @@ export const nothing: Selector = { requirements: [], nothing: true };
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** `app=web,tier in (a,b),!canary`; throws a BadRequest StatusError. */
+/** Parses a text such as `app=web,tier in (a,b),!canary`; throws a BadRequest StatusError. */
 export function parseLabelSelector(text: string): Selector {
   checkSelectorLength('label', text);
   const tokens = tokenize(text);
@@ -48,8 +48,9 @@ export function parseLabelSelector(text: string): Selector {
 const read = new WeakMap<LabelSelector, Selector>();
 
 /**
- * The object form; an absent selector matches nothing, an empty one everything. Read once of one that is frozen, as all of a cache are:
- * an object of a cache is compared with thousands of others.
+ * Converts the object form. An absent selector matches nothing, an empty one everything. The result is kept
+ * for a frozen selector, as all objects of a cache are: one selector of a cached object is compared with
+ * thousands of objects.
  */
 export function selectorFromLabelSelector(selector: LabelSelector | undefined): Selector {
   if (selector === undefined) return nothing;
@@ -69,7 +70,7 @@ function readSelector(selector: LabelSelector): Selector {
   return { requirements };
 }
 
-/** The selector of a plain map such as a Service's: an empty map, or none, matches everything. */
+/** Returns the selector of a plain map, such as a Service's: an empty or absent map matches everything. */
 export function selectorFromMap(labels: Labels | undefined): Selector {
   return selectorFromLabelSelector({ matchLabels: { ...labels } });
 }
@@ -80,7 +81,7 @@ export function matches(selector: Selector, labels: Labels | undefined): boolean
   );
 }
 
-/** The text form, requirements sorted by key; `parseLabelSelector` reads it back. */
+/** Returns the text form, requirements sorted by key; `parseLabelSelector` can read the result. */
 export function formatSelector(selector: Selector): string {
   return [...selector.requirements]
     .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
@@ -113,11 +114,11 @@ function satisfies({ key, operator, values }: LabelRequirement, labels: Labels):
   }
 }
 
-/** So many are looked through faster than a set is asked. */
+/** Number of values up to which a linear search is faster than a set. */
 const few = 8;
 const sets = new WeakMap<readonly string[], ReadonlySet<string>>();
 
-/** A selector may have thousands of values. */
+/** Returns true if `value` is in `values`; a selector may have thousands of values. */
 function isAmong(values: readonly string[], value: string): boolean {
   if (values.length <= few) return values.includes(value);
   const known = sets.get(values) ?? new Set(values);
@@ -127,14 +128,14 @@ function isAmong(values: readonly string[], value: string): boolean {
 
 const bounds = new WeakMap<readonly string[], bigint>();
 
-/** The number of a requirement, read once. */
+/** Returns the number of a `gt` or `lt` requirement, parsed once. */
 function boundOf(values: readonly string[]): bigint | undefined {
   const known = bounds.get(values) ?? parseInt64(values[0]);
   if (known !== undefined) bounds.set(values, known);
   return known;
 }
 
-/** A selector may compare the same label with a thousand numbers. */
+/** The last parsed label value: a selector may compare the same label with a thousand numbers. */
 let last: { readonly text: string | undefined; readonly number: bigint | undefined } = {
   text: undefined,
   number: undefined,
@@ -164,12 +165,14 @@ function formatRequirement({ key, operator, values }: LabelRequirement): string 
   }
 }
 
-/** Symbols stand for themselves; everything else up to white space or a symbol is one word. */
+/**
+ * Splits a text into tokens: a symbol is a token; anything else up to white space or a symbol is one word.
+ */
 function tokenize(text: string): string[] {
   return text.match(/==|!=|[=!<>(),]|[^\s=!<>(),]+/g) ?? [];
 }
 
-/** One more than the commas outside of parentheses. */
+/** Returns the number of requirements: one more than the number of commas outside parentheses. */
 function countOfTerms(tokens: readonly string[]): number {
   let [count, isInside] = [1, false];
   for (const token of tokens) {
@@ -180,7 +183,9 @@ function countOfTerms(tokens: readonly string[]): number {
   return count;
 }
 
-/** The index of the comma that ends the requirement that starts at `start` (commas in parentheses do not). */
+/**
+ * Returns the index of the comma that ends the requirement at `start`; commas in parentheses do not end it.
+ */
 function endOfRequirement(tokens: readonly string[], start: number): number {
   let inside = false;
   for (let i = start; i < tokens.length; i++) {

@@ -1,9 +1,14 @@
-/** The annotation in which clients keep the configuration that they applied last, byte for byte as kubectl writes it. */
+/**
+ * The annotation in which clients keep the configuration that they applied last, in exactly the bytes that
+ * kubectl writes.
+ */
 import { isRecord, type JsonObject, sortKeys } from './equality.ts';
 
 export const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** The annotation's text for a configuration, which may have an older one. */
+/**
+ * Returns the annotation's text for a configuration; an older annotation in the configuration is left out.
+ */
 export function lastAppliedText(configuration: JsonObject): string {
   const { metadata } = configuration;
   const plain =

@@ -1,6 +1,6 @@
 /**
- * The query of a list or a watch. What cannot be read is a BadRequest; combinations that Kubernetes forbids are
- * Invalid, as k8s.io/apimachinery internalversion/validation says.
+ * The query of a list or a watch. A value that cannot be read is a BadRequest; combinations that Kubernetes
+ * forbids are Invalid, as in k8s.io/apimachinery internalversion/validation.
  */
 
 import { forbiddenCause, invalidCause, notSupportedCause } from './field-error.ts';
@@ -47,7 +47,7 @@ export function parseListQuery(query: URLSearchParams): ListQuery {
   return { ...parsed, resourceVersionMatch: match === '' ? undefined : (match as ResourceVersionMatch) };
 }
 
-/** A resourceVersion as a number; undefined when empty. Throws a BadRequest StatusError. */
+/** Parses a resourceVersion; undefined when empty. Throws a BadRequest StatusError. */
 export function parseResourceVersion(text: string): number | undefined {
   if (text === '') return undefined;
   if (!/^\d+$/.test(text) || !Number.isSafeInteger(Number(text)))
@@ -100,8 +100,8 @@ function watchCauses(query: Unmatched, match: string): StatusCause[] {
 }
 
 /**
- * Undefined when it is not there; true for everything but `false`, however it is written, and `0` (apimachinery's
- * Convert_Slice_string_To_bool): Python's client writes `False`.
+ * Returns a boolean query parameter; undefined when it is absent. Any text but `false` (in any case, since
+ * Python's client writes `False`) and `0` is true (apimachinery's Convert_Slice_string_To_bool).
  */
 export function booleanParameter(query: URLSearchParams, name: string): boolean | undefined {
   const text = query.get(name);

@@ -1,4 +1,6 @@
-/** The parts every Kubernetes object shares (k8s.io/apimachinery meta/v1). Times are RFC 3339 strings. */
+/**
+ * The parts that every Kubernetes object shares (k8s.io/apimachinery meta/v1). Times are RFC 3339 strings.
+ */
 export interface OwnerReference {
   apiVersion: string;
   kind: string;
@@ -27,7 +29,7 @@ export interface ObjectMeta {
   managedFields?: unknown[] | undefined;
 }
 
-/** Puts these fields back to what they were before a write. Mutates `meta`. */
+/** Restores the given fields to their values before a write. Mutates `meta`. */
 export function keepMeta(
   meta: ObjectMeta,
   before: ObjectMeta,
@@ -45,7 +47,7 @@ export interface KubeObject {
   metadata: ObjectMeta;
 }
 
-/** What a writer hands in: the server fills in uid, resourceVersion and creationTimestamp. */
+/** An object as a client submits it: the server fills in uid, resourceVersion and creationTimestamp. */
 export type Draft<T extends KubeObject> = Omit<T, 'metadata' | 'status'> & {
   metadata: Partial<ObjectMeta>;
   status?: T extends { status?: infer S } ? S : never;
@@ -79,12 +81,15 @@ export function splitKey(key: ObjectKey): { namespace: string; name: string } {
     : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
 }
 
-/** The owner that manages this object (at most one has `controller: true`). */
+/** Returns the owner that manages this object (at most one has `controller: true`). */
 export function controllerOf(object: KubeObject): OwnerReference | undefined {
   return object.metadata.ownerReferences?.find((owner) => owner.controller === true);
 }
 
-/** Is being deleted; stays until its finalizers are removed, or its node agent has stopped it. */
+/**
+ * Returns true if the object is being deleted. The object stays until its finalizers are removed, or its node
+ * agent has stopped it.
+ */
 export const isTerminating = (object: { metadata: { deletionTimestamp?: string | undefined } }) =>
   object.metadata.deletionTimestamp !== undefined;
 

@@ -1,6 +1,6 @@
 /**
- * What a name may look like, by the rules of k8s.io/apimachinery util/validation. Each check returns the reasons why a value is
- * refused, in our words; an empty list means that the value is good.
+ * Rules for names, as in k8s.io/apimachinery util/validation. Each check returns the reasons why a value is
+ * rejected, in minik8s' words; an empty list means that the value is valid.
  */
 import { invalidCause } from './field-error.ts';
 import type { StatusCause } from './status-error.ts';
@@ -15,7 +15,9 @@ const qualifiedNamePattern = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
 const labelValuePattern = `(${qualifiedNamePattern})?`;
 const cIdentifierPattern = '[A-Za-z_][A-Za-z0-9_]*';
 
-/** Groups are only told apart, which is faster than to keep what each matched. */
+/**
+ * Compiles a pattern for the whole text with non-capturing groups, which match faster than capturing ones.
+ */
 const whole = (pattern: string) => new RegExp(`^(?:${pattern.replaceAll('(', '(?:')})$`);
 
 const dns1123Label = whole(dns1123LabelPattern);
@@ -39,10 +41,16 @@ const badNamePart = `must consist of letters, digits, '-', '_' and '.', its firs
 const badLabelValue = `a valid label is empty, or holds letters, digits, '-', '_' and '.', its first and last being a letter or digit, such as 'Blue_2' ${matching(labelValuePattern)}`;
 const badCIdentifier = `a valid C identifier holds letters, digits and '_', and does not begin with a digit, such as 'LOG_LEVEL' ${matching(cIdentifierPattern)}`;
 
-/** A longer text is only reported as too long: matching a pattern takes time for each character. */
+/**
+ * Maximum length of a text that is matched; a longer one is only reported as too long, since matching takes
+ * time for each character.
+ */
 const longest = 1024;
 
-/** Lengths count bytes in Kubernetes; every accepted character is ASCII, so only refused values could differ. */
+/**
+ * Checks length and pattern. Kubernetes counts bytes; every accepted character is ASCII, so counts differ
+ * only for rejected values.
+ */
 function lengthThenPattern(value: string, max: number, pattern: RegExp, bad: string): string[] {
   if (value.length > longest) return [tooLong(max)];
   return [...(value.length > max ? [tooLong(max)] : []), ...(pattern.test(value) ? [] : [bad])];
@@ -56,17 +64,17 @@ export const checkDns1123Label: NameCheck = (value) =>
 export const checkDns1123Subdomain: NameCheck = (value) =>
   lengthThenPattern(value, 253, dns1123Subdomain, badDns1123Subdomain);
 
-/** Hosts of rules: a subdomain, or every name one label below it, `*.example.com`. */
+/** Hosts of rules: a subdomain, or a wildcard for all names one label below a subdomain, `*.example.com`. */
 export const checkHost: NameCheck = (value) =>
   value.includes('*')
     ? lengthThenPattern(value, 253, wildcardSubdomain, badWildcardSubdomain)
     : checkDns1123Subdomain(value);
 
-/** Services: as a label, and starting with a letter. */
+/** Services: a DNS label that starts with a letter. */
 export const checkDns1035Label: NameCheck = (value) =>
   lengthThenPattern(value, 63, dns1035Label, badDns1035Label);
 
-/** Roles and role bindings: whatever can be one segment of a URL path. */
+/** Roles and role bindings: any text that can be one segment of a URL path. */
 export const checkPathSegment: NameCheck = (value) => {
   if (value === '.' || value === '..') return [`may not be '${value}'`];
   return ['/', '%'].filter((bad) => value.includes(bad)).map((bad) => `may not contain '${bad}'`);
@@ -96,7 +104,7 @@ export const checkLabelValue: NameCheck = (value) => lengthThenPattern(value, 63
 
 export const checkCIdentifier: NameCheck = (value) => (cIdentifier.test(value) ? [] : [badCIdentifier]);
 
-/** Any printable ASCII but '=', as Kubernetes allows since 1.32. */
+/** Environment variables: any printable ASCII but '=', as Kubernetes allows since 1.32. */
 export const checkEnvVarName: NameCheck = (value) => {
   if (value === '') return ['environment variable name must be non-empty'];
   return printableButEquals.test(value)
@@ -131,7 +139,7 @@ export function checkPortNumber(value: number): string[] {
   return value >= 1 && value <= 65535 ? [] : ['must be between 1 and 65535, inclusive'];
 }
 
-/** One Invalid cause for each reason that `check` gives. */
+/** Returns one Invalid cause for each reason that `check` gives. */
 export function nameCauses(path: string, value: string, check: NameCheck): StatusCause[] {
   return check(value).map((reason) => invalidCause(path, value, reason));
 }

@@ -1,6 +1,6 @@
 /**
- * An OpenAPI 2 document in the protobuf form that kubectl reads (message Document of gnostic's openapi_v2). Write
- * only, and only the fields that our documents have; the numbers are those of that message.
+ * An OpenAPI 2 document in the protobuf form that kubectl reads (message Document of gnostic's openapi_v2).
+ * Encodes only, and only the fields that minik8s' documents have; the numbers are those of that message.
  */
 import type { OpenApiV2Document, Operation, Parameter, PathItem } from './openapi.ts';
 import type { SchemaObject } from './openapi-schema.ts';
@@ -50,7 +50,7 @@ function encodeOperation(operation: Operation): Uint8Array {
   );
 }
 
-/** The oneofs of Parameter: a body, or one of the four places of a parameter that is no body. */
+/** Encodes the oneofs of Parameter: a body, or one of the four other places of a parameter. */
 function encodeParameter({ name, in: place, required, type, schema }: Parameter): Uint8Array {
   if (place === 'body')
     return message(
@@ -85,7 +85,7 @@ function encodeSchema(schema: SchemaObject): Uint8Array {
   );
 }
 
-/** NamedAny: the value as YAML, which JSON is. */
+/** Encodes a NamedAny: the value is YAML, of which JSON is a subset. */
 const extension = (number: number, name: string, value: unknown) =>
   message(number, text(1, name), message(2, text(2, JSON.stringify(value))));
 

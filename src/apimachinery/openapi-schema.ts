@@ -1,7 +1,10 @@
-/** Types as OpenAPI schemas. Version 2 and 3 differ only in where definitions stand and how one refers to another. */
+/**
+ * Types as OpenAPI schemas. Versions 2 and 3 differ only in the place of definitions and the form of
+ * references.
+ */
 import type { Field, FieldType, MergeRule, ObjectType, Scalar } from './field-types.ts';
 
-/** The part of a JSON schema that these documents use; both versions of OpenAPI have it. */
+/** The part of a JSON schema that these documents use; both OpenAPI versions have it. */
 export interface SchemaObject {
   readonly $ref?: string;
   readonly description?: string;
@@ -28,7 +31,7 @@ export interface GroupVersionKind {
 
 export type OpenApiVersion = 2 | 3;
 
-/** Gathers the schemas of types and of all types they contain. */
+/** Collects the schemas of types and of all types that they contain. */
 export class SchemaCollector {
   readonly schemas: Record<string, SchemaObject> = {};
   readonly #version: OpenApiVersion;
@@ -39,13 +42,13 @@ export class SchemaCollector {
     this.#docs = docs;
   }
 
-  /** Adds a kind's type, marked as that kind. */
+  /** Adds the type of a kind, marked with the kind. */
   addKind(type: ObjectType, gvk: GroupVersionKind): void {
     const name = this.#add(type);
     this.schemas[name] = { ...this.schemas[name], 'x-kubernetes-group-version-kind': [gvk] };
   }
 
-  /** What refers to the type's schema. */
+  /** Returns a reference to the type's schema. */
   reference(type: ObjectType): SchemaObject {
     return this.#referenceTo(schemaName(type));
   }
@@ -58,7 +61,7 @@ export class SchemaCollector {
   #add(type: ObjectType): string {
     const name = schemaName(type);
     if (Object.hasOwn(this.schemas, name)) return name;
-    // Present before its fields are walked, so that a type may contain itself.
+    // The entry exists before the fields are walked, so that a type may contain itself.
     this.schemas[name] = {};
     const properties: Record<string, SchemaObject> = {};
     for (const field of type.fields.values()) properties[field.name] = this.#property(type, field);
@@ -80,17 +83,19 @@ export class SchemaCollector {
       ...(field.choices && { enum: field.choices }),
       ...mergeExtensions(field),
     };
-    // Version 3 ignores whatever stands beside a $ref.
+    // OpenAPI version 3 ignores anything beside a $ref.
     return schema.$ref && this.#version === 3 ? { ...extras, allOf: [schema] } : { ...schema, ...extras };
   }
 
-  /** Quantities and int-or-strings are definitions of their own, by whose names clients show their type. */
+  /**
+   * Quantities and int-or-strings have definitions of their own; clients show the names of these as types.
+   */
   #scalar(scalar: Scalar): SchemaObject {
     const definition = scalarDefinitions.get(scalar);
     if (definition === undefined) return scalarSchemas[scalar];
     const { name, description, oneOf } = definition;
     const { type = 'string', ...format } = scalarSchemas[scalar];
-    // Version 2 of OpenAPI has no oneOf: there a text stands for both.
+    // OpenAPI version 2 has no oneOf: there, a string stands for both.
     this.schemas[name] = { description, ...(this.#version === 2 ? { type } : { oneOf }), ...format };
     return this.#referenceTo(name);
   }
@@ -112,14 +117,17 @@ export class SchemaCollector {
   }
 }
 
-/** Where Kubernetes' documents say that a group's types are from; most are in k8s.io/api. */
+/** Go packages that Kubernetes' documents name for a group's types; most are in k8s.io/api. */
 const origins: Readonly<Record<string, string>> = {
   meta: 'io.k8s.apimachinery.pkg.apis',
   apiextensions: 'io.k8s.apiextensions-apiserver.pkg.apis',
   apiregistration: 'io.k8s.kube-aggregator.pkg.apis',
 };
 
-/** `core.v1.PodSpec` → `io.k8s.api.core.v1.PodSpec`, as Kubernetes names it; ours are in `io.minik8s`. */
+/**
+ * Returns the name as in Kubernetes, `core.v1.PodSpec` → `io.k8s.api.core.v1.PodSpec`; minik8s' types are in
+ * `io.minik8s`.
+ */
 export function schemaName({ name }: ObjectType): string {
   const [group = '', ...rest] = name.split('.');
   return rest.length === 0 ? `io.minik8s.v1.${name}` : `${origins[group] ?? 'io.k8s.api'}.${name}`;
@@ -144,7 +152,10 @@ interface ScalarDefinition {
   readonly oneOf: readonly SchemaObject[];
 }
 
-/** Scalars that Kubernetes' documents define by a name (k8s.io/apimachinery: OpenAPIV3OneOfTypes of both). */
+/**
+ * Scalars for which Kubernetes' documents have a named definition (k8s.io/apimachinery: OpenAPIV3OneOfTypes
+ * of both).
+ */
 const scalarDefinitions: ReadonlyMap<Scalar, ScalarDefinition> = new Map([
   [
     'quantity',

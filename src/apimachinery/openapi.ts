@@ -1,7 +1,7 @@
 /**
- * The OpenAPI documents that clients read before they write: kubectl looks for the `dryRun` and `fieldValidation`
- * parameters of PATCH, for merge keys and for descriptions. Pure functions from the served kinds to documents; the
- * server caches what they return.
+ * The OpenAPI documents that clients read before a write: kubectl looks for the `dryRun` and
+ * `fieldValidation` parameters of PATCH, for merge keys and for descriptions. Pure functions from the served
+ * kinds to documents; the server caches the results.
  */
 import type { FieldTable, ObjectType } from './field-types.ts';
 import {
@@ -19,7 +19,7 @@ export interface OpenApiSource {
   readonly definitions: readonly ResourceDefinition[];
   readonly fields: FieldTable;
   readonly docs: FieldDocs;
-  /** The version of the API that the documents say they describe, such as `v1.32.0`. */
+  /** API version that the documents state, such as `v1.32.0`. */
   readonly version: string;
 }
 
@@ -28,9 +28,9 @@ export interface Parameter {
   readonly in: 'query' | 'path' | 'body';
   readonly required?: boolean;
   readonly description?: string;
-  /** Version 2, except for a body. */
+  /** Set in version 2, except for a body. */
   readonly type?: string;
-  /** Version 3, and a body in version 2. */
+  /** Set in version 3, and for a body in version 2. */
   readonly schema?: SchemaObject;
 }
 
@@ -60,12 +60,14 @@ export interface OpenApiV3Document {
   readonly components: { readonly schemas: Readonly<Record<string, SchemaObject>> };
 }
 
-/** `api/v1`, `apis/apps/v1`, …: the keys of the index of version 3, each a document of its own. */
+/**
+ * Returns the keys of the version 3 index, such as `api/v1`, `apis/apps/v1`; each has a document of its own.
+ */
 export function openApiPaths(definitions: readonly ResourceDefinition[]): string[] {
   return [...new Set(definitions.map(groupVersionPath))];
 }
 
-/** The answer to `/openapi/v3`; `hash` changes when the document does. */
+/** Returns the response to `/openapi/v3`; `hash` changes when the document does. */
 export function openApiV3Index(documents: readonly { readonly path: string; readonly hash: string }[]): {
   paths: Record<string, { serverRelativeURL: string }>;
 } {
@@ -79,7 +81,7 @@ export function openApiV3Index(documents: readonly { readonly path: string; read
   };
 }
 
-/** The document of one group-version; undefined when no kind is served there. */
+/** Returns the document of one group-version; undefined when no kind is served there. */
 export function openApiV3Document(source: OpenApiSource, path: string): OpenApiV3Document | undefined {
   const definitions = source.definitions.filter((definition) => groupVersionPath(definition) === path);
   if (definitions.length === 0) return undefined;
@@ -87,7 +89,7 @@ export function openApiV3Document(source: OpenApiSource, path: string): OpenApiV
   return { openapi: '3.0.0', info: info(source), paths, components: { schemas } };
 }
 
-/** All kinds in one document. */
+/** Returns one document with all kinds. */
 export function openApiV2Document(source: OpenApiSource): OpenApiV2Document {
   const { paths, schemas } = describe(source, source.definitions, 2);
   return { swagger: '2.0', info: info(source), paths, definitions: schemas };
@@ -117,7 +119,7 @@ function describe(
   return { paths, schemas: collector.schemas };
 }
 
-/** Only Kubernetes' own kinds have strategic merge patches, as only custom resources lack them there. */
+/** Returns true for Kubernetes' own kinds: upstream, only custom resources lack strategic merge patches. */
 export const hasStrategicPatch = (type: ObjectType, fields: FieldTable) =>
   fields.typeOf(type.name) !== undefined;
 
@@ -255,7 +257,7 @@ function bodyTypes(action: Action, strategic: boolean): string[] {
   }
 }
 
-/** Unique in a document: `patchAppsV1NamespacedDeploymentStatus`. */
+/** Returns an id that is unique in a document, such as `patchAppsV1NamespacedDeploymentStatus`. */
 function operationId(action: Action, path: string, kind: string): string {
   const [, , ...parts] = path.split('/');
   const subresource = /\{name\}\/(\w+)$/.exec(path)?.[1] ?? '';

@@ -1,4 +1,4 @@
-/** JSON Patch (RFC 6902): operations in order, all or nothing. */
+/** JSON Patch (RFC 6902): operations are applied in order, all or none. */
 import { deepCopy, deepEqual, isRecord, setOwn } from './equality.ts';
 import { newBadRequest, newStatusError } from './status-error.ts';
 import { countValues, maxDepth, maxValues } from './value-limit.ts';
@@ -9,9 +9,9 @@ export type JsonPatchOperation =
   | { readonly op: 'move' | 'copy'; readonly path: string; readonly from: string };
 
 const maxOperations = 10_000;
-/** Bytes of JSON that copies may add in one patch: repeated copies double. */
+/** Maximum bytes of JSON that copies may add in one patch: repeated copies double the size. */
 const maxCopied = 3 * 1024 * 1024;
-/** Items of lists that may give way to one that is added or removed before them. */
+/** Maximum list items that one patch may shift by adding or removing items before them. */
 const maxMoved = 10_000_000;
 
 /** Checks the form of a patch; throws BadRequest, or RequestEntityTooLarge for too many operations. */
@@ -25,7 +25,7 @@ export function readJsonPatch(value: unknown): JsonPatchOperation[] {
   return value.map(readOperation);
 }
 
-/** A patched copy of the document; throws Invalid (422) when an operation does not apply. */
+/** Returns a patched copy of the document; throws Invalid (422) when an operation does not apply. */
 export function applyJsonPatch(document: unknown, operations: readonly JsonPatchOperation[]): unknown {
   let result = deepCopy(document);
   const spent: Spent = { moved: 0, copiedBytes: 0, copiedValues: 0 };
@@ -93,7 +93,7 @@ function readOperation(value: unknown, index: number): JsonPatchOperation {
 
 const isPointer = (text: string) => text === '' || text.startsWith('/');
 
-/** No value is nested deeper (value-limit.ts). */
+/** Splits a pointer into keys. The limit is safe because no value is nested deeper (value-limit.ts). */
 const segments = (pointer: string) =>
   pointer
     .split('/', maxDepth + 3)
@@ -110,13 +110,13 @@ function read(document: unknown, pointer: string, op: string): unknown {
   return value;
 }
 
-/** The container that holds the pointer's last segment, and that segment. */
+/** Returns the container of the pointer's last segment, and that segment. */
 function locate(document: unknown, pointer: string, op: string): { parent: unknown; key: string } {
   const slash = pointer.lastIndexOf('/');
   return { parent: read(document, pointer.slice(0, slash), op), key: segments(pointer).at(-1) ?? '' };
 }
 
-/** What the operations of one patch have cost so far. */
+/** Costs of the operations of one patch so far. */
 interface Spent {
   moved: number;
   copiedBytes: number;
@@ -131,7 +131,7 @@ function spendCopy(spent: Spent, value: unknown, pointer: string): void {
   if (spent.copiedBytes > maxCopied) throw doesNotApply('copy', pointer, `copies exceed ${maxCopied} bytes`);
 }
 
-/** Every item behind the one that comes or goes moves by one. */
+/** Counts the items that shift by one position: all items after the added or removed one. */
 function spendMoves(spent: Spent, items: number, op: string, pointer: string): void {
   spent.moved += items;
   if (spent.moved > maxMoved)

@@ -1,10 +1,10 @@
 /** JSON Merge Patch (RFC 7386): objects merge, null removes, everything else replaces. */
 import { deepCopy, isRecord, type JsonObject, setOwn } from './equality.ts';
 
-/** A patched copy of the target. */
+/** Returns a patched copy of the target. */
 export const applyMergePatch = (target: unknown, patch: unknown): unknown => merge(deepCopy(target), patch);
 
-/** Changes `target` where it can; it must be the caller's own. */
+/** Merges into `target`, in place where possible; the caller must own `target`. */
 function merge(target: unknown, patch: unknown): unknown {
   if (!isRecord(patch)) return deepCopy(patch);
   const result: JsonObject = isRecord(target) ? target : {};
@@ -15,7 +15,7 @@ function merge(target: unknown, patch: unknown): unknown {
   return result;
 }
 
-/** The merge patch that turns one object into the other; undefined when they are equal. */
+/** Returns the merge patch that turns one object into the other; undefined when they are equal. */
 export function createMergePatch(from: JsonObject, to: JsonObject): JsonObject | undefined {
   const patch: JsonObject = {};
   for (const key of Object.keys(from)) if (!Object.hasOwn(to, key)) setOwn(patch, key, null);

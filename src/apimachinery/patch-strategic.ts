@@ -1,7 +1,7 @@
 /**
- * Strategic merge patches (k8s.io/apimachinery util/strategicpatch): merge patches that know which lists merge by a
- * key, and that carry directives. Types decide; what they do not describe merges as JSON. A patch that is malformed is
- * a BadRequest.
+ * Strategic merge patches (k8s.io/apimachinery util/strategicpatch): merge patches in which some lists merge
+ * by a key, and which carry directives. The types select the behavior; values without a type merge as JSON. A
+ * malformed patch is a BadRequest.
  */
 import { deepCopy, identityOf, isRecord, type JsonObject, setOwn } from './equality.ts';
 import { any, type FieldType, type MergeRule, type ObjectType } from './field-types.ts';
@@ -12,7 +12,7 @@ const retainKeys = '$retainKeys';
 const deleteFromList = '$deleteFromPrimitiveList/';
 const setElementOrder = '$setElementOrder/';
 
-/** A patched copy of the target, which is of the given type. */
+/** Returns a patched copy of the target, which is of the given type. */
 export function applyStrategicPatch(target: JsonObject, patch: JsonObject, type: ObjectType): JsonObject {
   return mergeObject(deepCopy(target), patch, { kind: 'object', object: type });
 }
@@ -28,7 +28,7 @@ function memberOf(type: FieldType, key: string): Member {
   return { type: field?.type ?? any, merge: field?.merge };
 }
 
-/** Changes and returns `original`, unless a directive puts another object in its place. */
+/** Changes and returns `original`, unless a directive replaces it with another object. */
 function mergeObject(original: JsonObject, patch: JsonObject, type: FieldType): JsonObject {
   switch (patch[directive]) {
     case undefined:
@@ -72,7 +72,7 @@ function mergeMember(original: JsonObject, key: string, value: unknown, { type, 
 
 const itemType = (type: FieldType) => (type.kind === 'list' ? type.items : any);
 
-/** What stands in a patch for something that is not there yet: no directives and no nulls. */
+/** Returns the value that a patch gives to a new field: without directives and nulls. */
 const withoutDirectives = (patch: JsonObject, type: FieldType) => {
   const { [directive]: _, ...rest } = patch;
   return mergeObject({}, rest, type);
@@ -97,11 +97,11 @@ function mergeList(
   return inOrder(mergeItems(original, items, type, key), items);
 }
 
-/** The merge key of an item, or the item itself where there is none. */
+/** Returns a function that identifies an item by its merge key, or by the item itself without a key. */
 const identityBy = (key: string | undefined) => (item: unknown) =>
   identityOf(key === undefined ? item : keyOf(item, key));
 
-/** Items are found by their key in a map: both lists may be as long as a body allows. */
+/** Merges the items. A map finds items by key: both lists may be as long as a body allows. */
 function mergeItems(
   original: readonly unknown[],
   items: readonly JsonObject[],
@@ -152,7 +152,7 @@ function removeItems(original: JsonObject, field: string, values: unknown): void
   );
 }
 
-/** `$retainKeys` lists every field that may stay; a patch may not set another. */
+/** Removes the fields that `$retainKeys` does not list; a patch that sets another field is rejected. */
 function keepOnly(original: JsonObject, patch: JsonObject): void {
   const keys = patch[retainKeys];
   if (keys === undefined) return;
@@ -165,9 +165,9 @@ function keepOnly(original: JsonObject, patch: JsonObject): void {
 }
 
 interface Order {
-  /** Of the items that are named, by identity. */
+  /** Positions of the items that the order names, by identity. */
   readonly ranks: Places;
-  /** The same of the list before the patch. */
+  /** Positions of all items in the list before the patch. */
   readonly before: Places;
   readonly idOf: (item: unknown) => string;
 }
@@ -176,7 +176,7 @@ interface FieldOrder extends Order {
   readonly field: string;
 }
 
-/** Where in a list each identity stands first. */
+/** The first position of each identity in a list. */
 type Places = ReadonlyMap<string, number>;
 
 function placesOf(ids: readonly string[]): Places {
@@ -201,7 +201,7 @@ function readOrders(original: JsonObject, patch: JsonObject, type: FieldType): F
   return orders;
 }
 
-/** The items of a patch must stand in the order that the patch asks for. */
+/** Rejects a patch whose items are not in the order that the patch itself requests. */
 function checkOrder(name: string, items: unknown, ranks: Places, idOf: Order['idOf']): void {
   if (!Array.isArray(items)) return;
   let last = -1;
@@ -215,8 +215,9 @@ function checkOrder(name: string, items: unknown, ranks: Places, idOf: Order['id
 }
 
 /**
- * The items that the order names stand in its order. The others keep theirs, and stay before a named item that they
- * stood before; so an item that is new comes first (strategicpatch's mergeSortedSlice).
+ * Returns the items in the requested order: items that the order names stand in that order. Other items keep
+ * their order, and stay before a named item that they preceded; thus a new named item comes first
+ * (strategicpatch's mergeSortedSlice).
  */
 function ordered(list: readonly unknown[], { ranks, before, idOf }: Order): unknown[] {
   const placed = list.map((item) => {

@@ -1,4 +1,4 @@
-/** The three kinds of PATCH body that change an object by instruction; what is applied on the server is another matter. */
+/** The three kinds of PATCH body that change an object by instruction; server-side apply is elsewhere. */
 import { isRecord, type JsonObject } from './equality.ts';
 import type { ObjectType } from './field-types.ts';
 import { parseJson } from './json-decode.ts';
@@ -15,15 +15,15 @@ export const patchTypes = {
   apply: 'application/apply-patch+yaml',
 } as const;
 
-/** A patch that has been read once and can be applied to every fresh state of its object. */
+/** A patch that is parsed once and can be applied to every newer state of its object. */
 export type Patch =
   | { readonly kind: 'json'; readonly operations: readonly JsonPatchOperation[] }
   | { readonly kind: 'merge'; readonly value: JsonObject }
   | { readonly kind: 'strategic'; readonly value: JsonObject };
 
 /**
- * Reads a patch body. Throws BadRequest for a body that is no patch, UnsupportedMediaType for a content type that is
- * not in `accepted` (kinds that Kubernetes does not know have no strategic merge patch).
+ * Parses a patch body. Throws BadRequest for a body that is not a patch, UnsupportedMediaType for a content
+ * type that is not in `accepted` (kinds that Kubernetes does not know have no strategic merge patch).
  */
 export function readPatch(body: string, contentType: string | undefined, accepted: readonly string[]): Patch {
   const mediaType = contentType?.split(';')[0]?.trim().toLowerCase() ?? '';
@@ -40,7 +40,10 @@ export function readPatch(body: string, contentType: string | undefined, accepte
   }
 }
 
-/** A patched copy of the object; throws BadRequest, Invalid (422) or, when it grew too large, a 413. Unknown fields stay for the decoder to judge. */
+/**
+ * Returns a patched copy of the object. Throws BadRequest, Invalid (422) or, for an object that grew too
+ * large, a 413. Unknown fields are kept for the decoder to check.
+ */
 export function applyPatch(target: JsonObject, patch: Patch, type: ObjectType): JsonObject {
   const result = patched(target, patch, type);
   if (!isRecord(result)) throw newStatusError('Invalid', 'the result of the patch is not an object');
@@ -49,8 +52,8 @@ export function applyPatch(target: JsonObject, patch: Patch, type: ObjectType): 
 }
 
 /**
- * Whether the managedFields that an object has make a difference to a patch. Only JSON patches find their way through them; others
- * replace them, or leave them as they are.
+ * Returns true if the patch depends on the object's managedFields. Only a JSON patch can; other patches
+ * replace managedFields or leave them unchanged.
  */
 export const concernsOwners = (patch: Patch): boolean =>
   patch.kind === 'json' &&
@@ -59,10 +62,13 @@ export const concernsOwners = (patch: Patch): boolean =>
   );
 
 const ownersPath = '/metadata/managedFields';
-/** So does what is above it. */
+/** A path above managedFields concerns them, too. */
 const concerns = (path: string) => path === '' || path === '/metadata' || path.startsWith(ownersPath);
 
-/** Throws a 413 for an object that grew too large; one that is too large already may still be made smaller. */
+/**
+ * Throws a 413 for an object that grew too large; an object that was already too large may still be made
+ * smaller.
+ */
 export function checkGrowth(before: unknown, after: unknown): void {
   const values = countOwnValues(after);
   if (values > maxGrownValues && values > countOwnValues(before)) throw tooManyValues(maxGrownValues);

@@ -1,12 +1,13 @@
 /**
- * Rules of roles, wherever they are compared: on the server and in a client. Whether the rules that somebody has allow everything that other rules would allow (upstream: component-helpers auth/rbac/validation
- * Covers). Pure. Every rule stands for single permissions (a verb on a resource of a group, perhaps with one name; or a verb on a path);
- * each must be allowed by one of the rules that are held.
+ * Comparison of RBAC rules, used by the server and by a client: finds out if held rules allow everything that
+ * other rules would allow (upstream: component-helpers auth/rbac/validation Covers). Pure. Every rule stands
+ * for single permissions (a verb on a resource of a group, perhaps with one name; or a verb on a path). Each
+ * of them must be allowed by one of the held rules.
  */
 import { withoutTrailing } from '../base/trailing.ts';
 import type { Steps } from './steps.ts';
 
-/** As roles hold it. */
+/** A rule as roles have it. */
 export interface PolicyRule {
   verbs: string[];
   apiGroups?: string[];
@@ -16,21 +17,21 @@ export interface PolicyRule {
 }
 
 /**
- * More are not made: lists multiply, a rule of a few thousand words may stand for billions of permissions, and as many rules may be
- * compared with as many others.
+ * Maximum number of comparisons. Lists multiply: a rule of a few thousand words may stand for billions of
+ * permissions, and as many rules may be compared with as many others.
  */
 export const mostComparisons = 1_000_000;
 
-/** Comparisons between two steps: a few milliseconds. */
+/** Comparisons between two steps; they take a few milliseconds. */
 const inOneStep = 10_000;
 
-/** Of a list, so many words are looked up while one comparison is made. */
+/** Words of a list that can be looked up in the time of one comparison. */
 const wordsInOne = 8;
 
 export interface Coverage {
   /** Single permissions that no held rule allows; empty when everything is allowed. */
   readonly missing: readonly PolicyRule[];
-  /** There was more to compare than `mostComparisons`; `missing` does not say all. */
+  /** True if more than `mostComparisons` were necessary; `missing` is then incomplete. */
   readonly tooMany: boolean;
 }
 
@@ -41,7 +42,7 @@ export function* coverageOf(held: readonly PolicyRule[], wanted: readonly Policy
   for (const rule of wanted) {
     if (budget.isSpent) break;
     const related = yield* relatedTo(holders, rule, budget);
-    // What one rule allows as a whole need not be taken apart.
+    // A rule that a single held rule allows as a whole is not split.
     if (related !== 'covered') yield* missingOf(rule, related, budget, missing);
   }
   return { missing, tooMany: budget.isSpent };
@@ -57,7 +58,7 @@ function* holdersOf(rules: readonly PolicyRule[], budget: Budget): Steps<Holder[
   return holders;
 }
 
-/** Those that may allow any of what the rule does, unless one of them allows all of it. */
+/** Returns the holders that may allow a part of the rule, or 'covered' if one of them allows all of it. */
 function* relatedTo(
   holders: readonly Holder[],
   rule: PolicyRule,
@@ -78,7 +79,7 @@ function* relatedTo(
   return related;
 }
 
-/** Adds to `missing` what none of the holders allows. */
+/** Adds to `missing` the permissions that none of the holders allows. */
 function* missingOf(
   rule: PolicyRule,
   holders: readonly Holder[],
@@ -93,11 +94,11 @@ function* missingOf(
   }
 }
 
-/** How many comparisons are left. */
+/** Number of comparisons that are left. */
 class Budget {
   #left = mostComparisons;
 
-  /** True when it is time for others. */
+  /** Counts comparisons; returns true when the caller should yield to other requests. */
   take(comparisons: number): boolean {
     const before = Math.floor(this.#left / inOneStep);
     this.#left -= comparisons;
@@ -109,15 +110,15 @@ class Budget {
   }
 }
 
-/** Comparisons that it takes to look at the rule as a whole. */
+/** Returns the cost, in comparisons, of checking a rule as a whole. */
 const costOf = ({ verbs, apiGroups = [], resources = [], resourceNames = [] }: PolicyRule) =>
   1 + (verbs.length + apiGroups.length + resources.length + resourceNames.length) / wordsInOne;
 
-/** What comes to that of paths: each is compared with all that end in a star. */
+/** Returns the additional cost for paths: each path is compared with all prefixes. */
 const prefixCost = ({ prefixes }: Holder, { nonResourceURLs = [] }: PolicyRule) =>
   (nonResourceURLs.length * (prefixes.length + 1)) / wordsInOne;
 
-/** Whether it is one permission that cannot be taken apart. */
+/** Returns true if the rule is a single permission that cannot be split. */
 const isSingle = ({ verbs, apiGroups, resources, resourceNames = [], nonResourceURLs = [] }: PolicyRule) =>
   verbs.length === 1 &&
   (nonResourceURLs.length > 0
@@ -130,7 +131,7 @@ interface Holder {
   readonly resources: ReadonlySet<string>;
   readonly names: ReadonlySet<string>;
   readonly paths: ReadonlySet<string>;
-  /** What paths begin with that end in a star. */
+  /** Paths that end in a star, without the star. */
   readonly prefixes: readonly string[];
 }
 
@@ -149,7 +150,7 @@ const holderOf = ({
   prefixes: nonResourceURLs.filter((path) => path.endsWith('*')).map(withoutStars),
 });
 
-/** Whether the rule that is held allows, by itself, everything that the other does. */
+/** Returns true if the held rule by itself allows everything that the other rule allows. */
 function coversWhole(holder: Holder, rule: PolicyRule): boolean {
   const { verbs, apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule;
   const hasNames =
@@ -164,7 +165,10 @@ function coversWhole(holder: Holder, rule: PolicyRule): boolean {
   );
 }
 
-/** Tells of a holder whether it may allow any of what the rule does. The smaller list of two is walked. */
+/**
+ * Returns a function that is true for a holder that may allow a part of the rule. Each test walks the smaller
+ * of two lists.
+ */
 function relationTo(rule: PolicyRule): (holder: Holder) => boolean {
   const { verbs, apiGroups = [], resources = [], nonResourceURLs = [] } = rule;
   const wantedVerbs = new Set(['*', ...verbs]);
@@ -178,7 +182,7 @@ function relationTo(rule: PolicyRule): (holder: Holder) => boolean {
     !wantedResources.isDisjointFrom(holder.resources);
 }
 
-/** The subresource of whatever resource, such as `*` and its `/scale`; empty without one. */
+/** Returns the subresource of any resource, such as `*` and its `/scale`; empty without a subresource. */
 function ofAny(resource: string): string[] {
   const slash = resource.indexOf('/');
   return slash < 0 ? [] : [`*${resource.slice(slash)}`];
@@ -189,13 +193,13 @@ const holds = (values: ReadonlySet<string>, value: string) => values.has('*') ||
 const holdsResource = (resources: ReadonlySet<string>, resource: string) =>
   holds(resources, resource) || ofAny(resource).some((any) => resources.has(any));
 
-/** All that are at its end. */
+/** Returns the path without the stars at its end. */
 export const withoutStars = (path: string) => withoutTrailing(path, '*');
 
 const holdsPath = ({ paths, prefixes }: Holder, path: string) =>
   paths.has(path) || prefixes.some((prefix) => path.startsWith(prefix));
 
-/** A word that a list says twice counts once. */
+/** Yields the single permissions of a rule. A duplicate word in a list counts once. */
 export function* permissionsOf(rule: PolicyRule): Generator<PolicyRule> {
   const verbs = new Set(rule.verbs);
   const names = new Set(rule.resourceNames);
@@ -212,7 +216,7 @@ export function* permissionsOf(rule: PolicyRule): Generator<PolicyRule> {
     for (const verb of verbs) yield { nonResourceURLs: [path], verbs: [verb] };
 }
 
-/** Permissions that differ by their verb alone, as one rule. Keeps their order. */
+/** Joins permissions that differ only in their verbs into one rule. Keeps their order. */
 export function compactRules(rules: readonly PolicyRule[]): PolicyRule[] {
   const compact = new Map<string, PolicyRule>();
   for (const { verbs, ...of } of rules) {
@@ -224,7 +228,10 @@ export function compactRules(rules: readonly PolicyRule[]): PolicyRule[] {
   return [...compact.values()];
 }
 
-/** As upstream prints it in a refusal: `{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}`. */
+/**
+ * Formats a rule as upstream does in a rejection: `{APIGroups:[""], Resources:["pods"], Verbs:["get"
+ * "list"]}`.
+ */
 export function ruleInWords({
   apiGroups,
   resources,
@@ -245,6 +252,6 @@ export function ruleInWords({
   return `{${told.join(', ')}}`;
 }
 
-/** A list of texts as Go prints it. */
+/** Formats a list of texts as Go prints it. */
 export const listInWords = (values: readonly string[]) =>
   `[${values.map((value) => JSON.stringify(value)).join(' ')}]`;

@@ -1,11 +1,11 @@
 /**
- * Quantities such as `100m`, `1.5Gi` and `2e3` (k8s.io/apimachinery api/resource). A value is a whole number of
- * nano-units: Kubernetes keeps no finer ones and rounds away from zero.
+ * Quantities such as `100m`, `1.5Gi` and `2e3` (k8s.io/apimachinery api/resource). A value is a whole number
+ * of nano-units: Kubernetes has no finer resolution, and rounds away from zero.
  */
 import { invalidCause } from './field-error.ts';
 import type { StatusCause } from './status-error.ts';
 
-/** Which suffixes the text used, and so which the canonical text uses. */
+/** Suffixes that the text used, which the canonical text uses, too. */
 export type QuantityFormat = 'DecimalSI' | 'BinarySI' | 'DecimalExponent';
 
 export interface Quantity {
@@ -13,19 +13,25 @@ export interface Quantity {
   readonly format: QuantityFormat;
 }
 
-/** What the parser accepts where a quantity is wanted: text, or a number as JSON and YAML give it. */
+/** Types that the parser accepts for a quantity: text, or a number from JSON and YAML. */
 export type QuantityText = string | number;
 
 const quantityError =
   "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
-/** Why the text is no quantity: upstream's words, and behind them what may have been meant, for `128mb`. */
+/**
+ * Returns the reason why the text is not a quantity: upstream's words, followed by a suggestion for texts
+ * like `128mb`.
+ */
 export function quantityFault(text: QuantityText): string {
   const meant = meantQuantities(String(text));
   return meant.length === 0 ? quantityError : `${quantityError}; did you mean ${meant.join(' or ')}?`;
 }
 
-/** Sizes and processors as other programs write them: 128mb, 1 GB, 64KiB, 10B; 2 cores, 1.5 vCPUs, 500 millicores. */
+/**
+ * Returns suggestions for sizes and CPUs as other programs write them: 128mb, 1 GB, 64KiB, 10B; 2 cores, 1.5
+ * vCPUs, 500 millicores.
+ */
 function meantQuantities(text: string): string[] {
   const [, count, milli] =
     /^\s*(\d{1,18}(?:\.\d{1,9})?)\s*(?:(m|milli)[ -]?)?(?:v?cpus?|v?cores?)\s*$/i.exec(text) ?? [];
@@ -50,13 +56,13 @@ const decimalSuffixes = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
 const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 const shape = /^([+-]?)(\d+\.?\d*|\.\d+)(?:([eE][+-]?\d+)|(Ki|Mi|Gi|Ti|Pi|Ei)|([numkMGTPE]?))$/;
 
-/** The most frequent form, and one that is exact as a number. */
+/** The most frequent form, which a JavaScript number represents exactly. */
 const plain = /^\d{1,15}$/;
 
-/** Longer texts are refused: the time that a number of so many digits takes grows with their square. */
+/** Maximum length: the time for converting digits grows with the square of their number. */
 const longest = 100;
 
-/** Undefined when the text is not a quantity. */
+/** Returns undefined when the text is not a quantity. */
 export function tryParseQuantity(text: QuantityText): Quantity | undefined {
   const trimmed = String(text).trim();
   if (trimmed.length > longest) return undefined;
@@ -67,7 +73,7 @@ export function tryParseQuantity(text: QuantityText): Quantity | undefined {
   const [whole = '', fraction = ''] = digits.split('.');
   const mantissa = BigInt(`${whole}${fraction}` || '0');
   const tens = scaleOf(exponent, binary, decimal) - fraction.length + 9;
-  // Beyond these bounds every value is capped or rounds to one nano-unit; do not compute huge powers.
+  // Beyond these bounds every value is capped or rounds to one nano-unit; huge powers are not computed.
   if (tens > 30 || tens < -longest)
     return {
       nano: signed(sign, tens > 0 && mantissa ? maxUnits * nanoPerUnit : mantissa ? 1n : 0n),
@@ -79,14 +85,14 @@ export function tryParseQuantity(text: QuantityText): Quantity | undefined {
   return { nano: signed(sign, capped), format: formatOf(exponent, binary) };
 }
 
-/** Throws QuantityError. */
+/** Parses a quantity; throws QuantityError. */
 export function parseQuantity(text: QuantityText): Quantity {
   const quantity = tryParseQuantity(text);
   if (!quantity) throw new QuantityError(`${JSON.stringify(text)} is not a quantity: ${quantityFault(text)}`);
   return quantity;
 }
 
-/** The canonical text: the largest suffix that leaves no fraction. */
+/** Returns the canonical text: the largest suffix that leaves no fraction. */
 export function formatQuantity({ nano, format }: Quantity): string {
   if (nano === 0n) return '0';
   const units = nano / nanoPerUnit;
@@ -101,20 +107,23 @@ export function formatQuantity({ nano, format }: Quantity): string {
   return `${value}${decimalSuffixes[power]}`;
 }
 
-/** `10485760` → `10Mi`. */
+/** Formats bytes: 10485760 → `10Mi`. */
 export const byteQuantity = (bytes: number): string =>
   formatQuantity({ nano: BigInt(bytes) * nanoPerUnit, format: 'BinarySI' });
 
-/** `1024Mi` → `1Gi`, `0.5` → `500m`; throws QuantityError. */
+/** Returns the canonical text: `1024Mi` → `1Gi`, `0.5` → `500m`. Throws QuantityError. */
 export function canonicalQuantity(text: QuantityText): string {
   if (typeof text === 'string' && isCanonical.test(text)) return text;
   return formatQuantity(parseQuantity(text));
 }
 
-/** The common canonical texts: a small number, with a suffix or without. */
+/** The most common canonical texts: a small number, with or without a suffix. */
 const isCanonical = /^[1-9]\d{0,2}(?:[mkMGTP]|[KMGTP]i)?$/;
 
-/** The canonical text, rounded up to a thousandth; what is no quantity stays as it is. */
+/**
+ * Returns the canonical text, rounded up to a thousandth. A text that is not a quantity is returned
+ * unchanged.
+ */
 export function roundUpQuantity(text: string): string {
   const quantity = tryParseQuantity(text);
   if (!quantity || quantity.nano % nanoPerMilli === 0n) return text;
@@ -125,7 +134,7 @@ export function compareQuantities(a: Quantity, b: Quantity): -1 | 0 | 1 {
   return a.nano < b.nano ? -1 : a.nano > b.nano ? 1 : 0;
 }
 
-/** The sum in the format of the first one that is not zero. */
+/** Returns the sum in the format of the first operand that is not zero. */
 export function addQuantities(a: Quantity, b: Quantity): Quantity {
   return { nano: a.nano + b.nano, format: a.nano === 0n ? b.format : a.format };
 }
@@ -140,13 +149,16 @@ export const roundUpToUnits = (quantity: Quantity): Quantity => ({
   nano: ceilDivide(quantity.nano, nanoPerUnit) * nanoPerUnit,
 });
 
-/** In whole units (bytes, CPUs), rounded up. Values beyond 2^53 lose their last digits. */
+/** Returns the value in whole units (bytes, CPUs), rounded up. Values beyond 2^53 lose their last digits. */
 export const quantityValue = (quantity: Quantity) => Number(ceilDivide(quantity.nano, nanoPerUnit));
 
-/** In thousandths (milli-CPUs), rounded up. */
+/** Returns the value in thousandths (milli-CPUs), rounded up. */
 export const quantityMilliValue = (quantity: Quantity) => Number(ceilDivide(quantity.nano, nanoPerMilli));
 
-/** One Invalid cause when the text is no quantity; when `negative` is not allowed, also for values below zero. */
+/**
+ * Returns one Invalid cause when the text is not a quantity and, unless `negative` is allowed, for values
+ * below zero.
+ */
 export function validateQuantity(
   path: string,
   text: QuantityText,
@@ -171,7 +183,7 @@ function scaleOf(exponent: string | undefined, binary: string | undefined, decim
 
 const signed = (sign: string | undefined, value: bigint) => (sign === '-' ? -value : value);
 
-/** value × 10^tens, rounded up. */
+/** Returns value × 10^tens, rounded up. */
 function scale(value: bigint, tens: number): bigint {
   return tens >= 0 ? value * 10n ** BigInt(tens) : ceilDivide(value, 10n ** BigInt(-tens));
 }
@@ -191,7 +203,10 @@ function divideOut(value: bigint, by: bigint, most: number): [bigint, number] {
   return [rest, power];
 }
 
-/** Whether both have the same names with the same values, however these are written; what is no quantity equals itself. */
+/**
+ * Returns true if both have the same names with equal values, whatever their notation; a text that is not a
+ * quantity equals only itself.
+ */
 export function sameAmounts(
   a: Readonly<Record<string, string>>,
   b: Readonly<Record<string, string>>,

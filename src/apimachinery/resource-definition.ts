@@ -1,21 +1,21 @@
-/** One kind, in one value: everything the server, the client and the printers know of it. */
+/** The definition of a kind, in one value for the server, the client and the printers. */
 import type { GenericSchema } from 'valibot';
 import type { ObjectType } from './field-types.ts';
 import type { KubeObject } from './meta.ts';
 import type { StatusCause } from './status-error.ts';
 import type { RulesByType } from './type-rules.ts';
 
-/** What a client needs to address a kind. The type parameter is the object's shape. */
+/** The address of a kind, as a client needs it. The type parameter is the object's shape. */
 export interface ResourceRef<T extends KubeObject = KubeObject> {
-  /** '' for the core group. */
+  /** Empty for the core group. */
   readonly group: string;
   readonly version: string;
   readonly kind: string;
   readonly plural: string;
   readonly namespaced: boolean;
-  /** What a client asks for of each object; default all of it. */
+  /** Part of each object that a client requests; default: the whole object. */
   readonly part?: 'metadata';
-  /** Carries T; never set. */
+  /** Carries the type T; never set. */
   readonly type?: T;
 }
 
@@ -29,11 +29,11 @@ export interface Column<T extends KubeObject> {
   /** 0 is always shown, 1 only with `-o wide`. */
   readonly priority?: 0 | 1;
   readonly description: string;
-  /** `now` in milliseconds, for ages. */
+  /** Returns the cell's value; `now` is in milliseconds and is used for ages. */
   cell(object: T, now: number): Cell;
 }
 
-/** By which clients leave rows out of some views. */
+/** A condition by which clients hide rows in some views. */
 export interface RowCondition {
   readonly type: 'Completed';
   readonly status: 'True' | 'False';
@@ -41,7 +41,7 @@ export interface RowCondition {
   readonly message: string;
 }
 
-/** Who writes an object, when, and how. */
+/** Author, time and target of a write. */
 export interface WriteContext {
   readonly user: {
     readonly name: string;
@@ -49,76 +49,96 @@ export interface WriteContext {
     readonly uid?: string | undefined;
     readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
   };
-  /** RFC 3339. */
+  /** Time of the write (RFC 3339). */
   readonly now: string;
-  /** '' for the object itself. */
+  /** Name of the subresource; empty for the object itself. */
   readonly subresource: string;
 }
 
-/** What a subresource of the kind may change beside the status: all that it does not take over stays as it is stored. */
+/** Rules of a subresource other than status: everything that it does not take over stays as stored. */
 export interface PartRules<T extends KubeObject> {
-  /** `kept` is a copy of the stored object, and becomes the new one; `wanted` is what was asked for. */
+  /**
+   * Copies fields from `wanted`, the requested object, into `kept`, a copy of the stored object that becomes
+   * the new one.
+   */
   take(kept: T, wanted: T): void;
-  /** A change counts in `metadata.generation`. */
+  /** True if a change counts in `metadata.generation`. */
   readonly countsGeneration?: boolean;
   validate?(object: T, old: T): StatusCause[];
 }
 
-/** The rules of a kind on its way into the store. Functions that prepare mutate their first argument. */
+/**
+ * The rules that a kind applies before its objects are stored. Functions that prepare mutate their first
+ * argument.
+ */
 export interface Strategy<T extends KubeObject> {
-  /** Defaults that depend on other fields; constant ones stand in the schema. Idempotent. */
+  /** Sets defaults that depend on other fields; constant defaults are in the schema. Idempotent. */
   setDefaults?(object: T): void;
-  /** Clears what a creator may not set, and sets what only the server may. Status is cleared by the server when the kind has `/status`. */
+  /**
+   * Clears fields that a creator must not set, and sets fields that only the server sets. The server clears
+   * the status when the kind has `/status`.
+   */
   prepareForCreate?(object: T, context: WriteContext): void;
-  /** Restores what an update may not change. Status is restored by the server. */
+  /** Restores fields that an update must not change. The server restores the status. */
   prepareForUpdate?(object: T, old: T, context: WriteContext): void;
-  /** Restores what a write of the status may not change beside the specification, which the server restores. */
+  /** Restores fields that a status update must not change. The server restores the specification. */
   prepareForStatusUpdate?(object: T, old: T, context: WriteContext): void;
   validate?(object: T): StatusCause[];
-  /** Called besides `validate`, for fields that come later. */
+  /** Called after `validate` on creation, for fields that were added later. */
   validateCreate?(object: T): StatusCause[];
-  /** Called besides `validate`, for fields that are immutable. */
+  /** Called after `validate` on update, for immutable fields. */
   validateUpdate?(object: T, old: T): StatusCause[];
-  /** For a write of the status; says which subresource it came by, such as `status`. */
+  /** Validates a status update; `subresource` is the subresource of the request, such as `status`. */
   validateStatus?(object: T, old: T, subresource: string): StatusCause[];
-  /** By the name of the subresource. */
+  /** Rules of further subresources, by name. */
   readonly parts?: Readonly<Record<string, PartRules<T>>>;
   /**
-   * Paths that a write never changes, so that nobody owns them by it; by the subresource, '' for the object itself. Default: of the
-   * object its status, of the status the rest.
+   * Paths that a write never changes, so that the writer does not become their owner; by subresource, '' for
+   * the object itself. Default: the status for the object, everything else for the status.
    */
   readonly resetFields?: Readonly<Record<string, readonly string[]>>;
-  /** Told to the writer of an object that is accepted, one `Warning` header each; `old` is missing for a new one. */
+  /**
+   * Returns warnings for the author of an accepted object, one `Warning` header each; `old` is undefined for
+   * a new object.
+   */
   warnings?(object: T, old: T | undefined): string[];
-  /** A creator may give the status too (upstream: nodes). */
+  /** True if a creation may set the status, too (upstream: nodes). */
   keepsStatusOnCreate?: boolean;
-  /** `metadata.generation` counts changes of everything but metadata and status. */
+  /** True if `metadata.generation` counts changes of everything but metadata and status. */
   readonly countsGenerations: boolean;
-  /** Reasons why a name is refused (names.ts); default: a DNS-1123 subdomain. */
+  /** Returns the reasons why a name is rejected (names.ts); default: a DNS-1123 subdomain. */
   checkName?(name: string): string[];
-  /** Finalizers that stand elsewhere than in the metadata: they hold the object as well. */
+  /** Returns finalizers outside the metadata, which block the object's removal, too. */
   otherFinalizers?(object: T): readonly string[];
   /** Changes the object when its deletion begins. */
   beginDeletion?(object: T): void;
-  /** Seconds between a delete and the removal, when an agent must stop something first (pods); default 0. */
+  /**
+   * Returns the seconds between a delete and the removal, when an agent must stop something first (pods);
+   * default 0.
+   */
   gracePeriodSeconds?(object: T, requested: number | undefined): number;
-  /** An update must say which version it was made from (upstream: AllowUnconditionalUpdate is false). */
+  /** An update must name the version that it is based on (upstream: AllowUnconditionalUpdate is false). */
   readonly updatesNameVersion?: true;
-  /** PUT makes an object that is not there (upstream: AllowCreateOnUpdate). */
+  /** PUT creates an object that does not exist (upstream: AllowCreateOnUpdate). */
   readonly createsOnUpdate?: true;
-  /** What it owns stays when a delete does not say otherwise (upstream: kinds older than the garbage collector). */
+  /**
+   * Dependents stay by default when the object is deleted (upstream: kinds older than the garbage collector).
+   */
   readonly orphansByDefault?: true;
 }
 
-/** Reads a selectable field. A method's type, so that a table of all kinds can hold every kind's getters. */
+/**
+ * Reads a selectable field. It has the type of a method, so that a table of all kinds can hold every kind's
+ * getters.
+ */
 export type FieldGetter<T> = { get(object: T): string }['get'];
 
-/** Where `/scale` finds its numbers. */
+/** Accessors for the fields behind `/scale`. */
 export interface ScaleMapping<T extends KubeObject> {
   getReplicas(object: T): number;
   setReplicas(object: T, replicas: number): void;
   statusReplicas(object: T): number;
-  /** The selector in its string form. */
+  /** Returns the selector in its string form. */
   selector(object: T): string;
 }
 
@@ -126,62 +146,71 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> extends R
   readonly singular: string;
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
-  /** Name of the type in the table of Kubernetes' types, such as `core.v1.Pod`; for a kind of our own, the kind. */
+  /**
+   * Name of the type in the table of Kubernetes' types, such as `core.v1.Pod`; for a minik8s kind, the kind.
+   */
   readonly typeName: string;
-  /** What minik8s adds to the types that the kind is made of. */
+  /** Rules that minik8s adds to the types of the kind. */
   readonly rules?: RulesByType;
-  /** The fields of a kind of our own. */
+  /** Fields of a minik8s kind. */
   readonly schema?: GenericSchema<unknown, T>;
-  /** The fields of a kind that was made while the server runs. */
+  /** Fields of a kind that was added while the server runs. */
   readonly objectType?: ObjectType;
   readonly strategy: Strategy<T>;
-  /** Has a `/status` subresource, and its main endpoint ignores status. */
+  /** True if the kind has a `/status` subresource; its main endpoint then ignores status. */
   readonly hasStatus: boolean;
-  /** Present in a version that is served beside the stored one (served-version.ts). */
+  /** Present in a version that is served in addition to the stored one (served-version.ts). */
   readonly conversion?: Conversion<T>;
-  /** Created to be answered and never stored: POST is all that is served. */
+  /** The object is created to be answered and is never stored: only POST is served. */
   readonly isReview?: true;
-  /** Made when somebody asks, of what is measured then, and never stored: GET is all that is served. */
+  /** The object is computed from measurements for each request and is never stored: only GET is served. */
   readonly isMeasured?: true;
-  /** A warning to whoever reads a measured kind that is not to be used any more. */
+  /** Warning for readers of a deprecated measured kind. */
   readonly deprecation?: string;
   readonly columns: readonly Column<T>[];
-  /** meta.k8s.io/v1 TableRowCondition; undefined for none. */
+  /** Returns the row's conditions (meta.k8s.io/v1 TableRowCondition); undefined for none. */
   rowConditions?(object: T): readonly RowCondition[] | undefined;
-  /** Field selectors beyond metadata.name and metadata.namespace. */
+  /** Field selectors in addition to metadata.name and metadata.namespace. */
   readonly selectableFields: Readonly<Record<string, FieldGetter<T>>>;
-  /** Those of them by which many clients each select a few objects. */
+  /** Selectable fields by which many clients each select a few objects; they are indexed. */
   readonly indexedFields?: readonly string[];
   readonly scale?: ScaleMapping<T>;
-  /** What a finished DELETE answers: the object itself or a Status. */
+  /** The response to a finished DELETE: the object itself or a Status. */
   readonly deleteAnswers: 'object' | 'status';
 }
 
 /**
- * How the objects of a served version become those that are stored, and back. The type parameter is the stored shape.
- * Neither function changes its argument; what they return may share parts with it.
+ * Conversion of objects between a served version and the stored one. The type parameter is the stored shape.
+ * Neither function changes its argument; the results may share parts with it.
  */
 export interface Conversion<T extends KubeObject> {
   readonly stored: ResourceDefinition<T>;
-  /** Of an object that was decoded in the served version. */
+  /** Converts an object that was decoded in the served version. */
   toStored(object: KubeObject): T;
   fromStored(object: T): KubeObject;
-  /** What is wrong with a new object in this version alone; beside the strategy's `validate`. */
+  /**
+   * Returns problems of a new object in this version alone; called in addition to the strategy's `validate`.
+   */
   validate?(object: T): StatusCause[];
-  /** The same for an update; beside the strategy's `validateUpdate`. */
+  /**
+   * Returns problems of an update in this version alone; called in addition to the strategy's
+   * `validateUpdate`.
+   */
   validateUpdate?(object: T, old: T): StatusCause[];
 }
 
-/** The definition under which objects are stored. */
+/** Returns the definition under which objects are stored. */
 export const storedKind = (definition: ResourceDefinition): ResourceDefinition =>
   definition.conversion?.stored ?? definition;
 
-/** The key under which the store keeps an object: `/registry/<plural>[.<group>]/[<namespace>/]<name>`. */
+/**
+ * Returns the key under which the store keeps an object: `/registry/<plural>[.<group>]/[<namespace>/]<name>`.
+ */
 export function storageKey(ref: ResourceRef, namespace: string, name: string): string {
   return `${storagePrefix(ref, namespace)}${name}`;
 }
 
-/** The prefix of all objects of a kind, or of those in one namespace; ends with `/`. */
+/** Returns the prefix of all objects of a kind, or of those in one namespace; it ends with `/`. */
 export function storagePrefix(ref: ResourceRef, namespace = ''): string {
   const resource = ref.group ? `${ref.plural}.${ref.group}` : ref.plural;
   return namespace ? `/registry/${resource}/${namespace}/` : `/registry/${resource}/`;

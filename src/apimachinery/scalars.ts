@@ -1,20 +1,23 @@
-/** Values of single fields as Go's typed decoder reads them for Kubernetes: their types, their canonical forms, its messages. */
+/**
+ * Values of single fields as Go's typed decoder reads them for Kubernetes: their types, canonical forms and
+ * error messages.
+ */
 import { type FieldType, goTypeName, type Scalar } from './field-types.ts';
 import { canonicalQuantity, QuantityError, quantityFault } from './quantity.ts';
 
-/** A value that cannot be what its field must be; the message is Go's. */
+/** Thrown for a value that its field cannot have; the message is Go's. */
 export class TypeMismatch extends Error {
   override readonly name = 'TypeMismatch';
 }
 
-/** Where a value stands. */
+/** Position of a value in an object. */
 export interface Place {
   readonly path: string;
   /** The Go struct that holds the field. */
   readonly owner: string;
 }
 
-/** As in Go. */
+/** Zero values, as in Go. */
 export const zeroOf: Readonly<Record<Scalar, unknown>> = {
   string: '',
   bool: false,
@@ -28,7 +31,7 @@ export const zeroOf: Readonly<Record<Scalar, unknown>> = {
   bytes: '',
 };
 
-/** The value as it is kept; throws TypeMismatch when it is not of the type. */
+/** Returns the value in the form that is kept; throws TypeMismatch when it is not of the type. */
 export function conformScalar(value: unknown, scalar: Scalar, place: Place): unknown {
   const read = scalarReaders[scalar](value, place);
   if (read === undefined) throw mismatch(value, goScalars[scalar], place);
@@ -39,7 +42,7 @@ function isInt32(value: unknown): boolean {
   return Number.isInteger(value) && (Number(value) | 0) === value;
 }
 
-/** Undefined for a value of another JSON type. */
+/** Returns undefined for a value of another JSON type. */
 type ScalarReader = (value: unknown, place: Place) => unknown;
 
 const accept =
@@ -107,7 +110,7 @@ function jsonName(value: unknown): string {
     case 'boolean':
       return 'bool';
     case 'number':
-      // Go names a number only when it is of the wrong size or has a fraction for an integer.
+      // Go prints a number only when its size is wrong or an integer has a fraction.
       return `number${Number.isInteger(value) && isInt32(value) ? '' : ` ${value}`}`;
     default:
       return value === null || value === undefined ? 'null' : 'object';
@@ -116,21 +119,21 @@ function jsonName(value: unknown): string {
 
 const rfc3339 = /^(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d)(?:\.(\d+))?([Zz]|[+-]\d\d:\d\d)$/;
 
-/** The years that four digits say, in milliseconds since 1970. */
+/** Range of years with four digits, in milliseconds since 1970. */
 const [firstTime, lastTime] = ['0000-01-01T00:00:00Z', '9999-12-31T23:59:59Z'].map(Date.parse) as [
   number,
   number,
 ];
 
-/** The server sets it itself: an object that was never stored has none. */
+/** The server sets this time itself: an object that was never stored does not have it. */
 const ownTime = 'metadata.creationTimestamp';
 
-/** RFC 3339 in UTC with exactly `digits` digits of a second. */
+/** Returns the time as RFC 3339 in UTC with exactly `digits` digits of a second. */
 function normalTime(text: string, digits: number, { path }: Place): string {
   if (text === '' && path === ownTime) return '';
   const [, date, time, fraction = '', zone = ''] = rfc3339.exec(text) ?? [];
   const ms = Date.parse(`${date}T${time}${zone.toUpperCase()}`);
-  // Date takes the 30th of February for the 2nd of March.
+  // Date reads the 30th of February as the 2nd of March.
   if (!(ms >= firstTime && ms <= lastTime) || secondsOf(Date.parse(`${date}T${time}Z`)) !== `${date}T${time}`)
     throw new TypeMismatch(
       `${path}: parsing time ${JSON.stringify(text)} as "2006-01-02T15:04:05Z07:00": not an RFC 3339 time`,
@@ -152,7 +155,7 @@ function normalQuantity(value: string | number, { path }: Place): string {
   }
 }
 
-/** Line breaks within the text are dropped, as Go's decoder does. */
+/** Checks base64; line breaks within the text are dropped, as Go's decoder does. */
 function normalBase64(text: string, { path }: Place): string {
   const compact = text.replace(/[\r\n]/g, '');
   const bad = /[^A-Za-z0-9+/=]|=(?=[^=])/.exec(compact);

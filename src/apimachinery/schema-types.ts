@@ -1,4 +1,4 @@
-/** Reading a valibot schema as data: its fields, their types, their choices. The only module that looks inside one. */
+/** Reads a valibot schema as data: its fields, types and choices. No other module looks inside a schema. */
 import type { GenericSchema } from 'valibot';
 import {
   any,
@@ -12,7 +12,7 @@ import {
 import type { ResourceDefinition } from './resource-definition.ts';
 import { objectMetaSchema } from './schema.ts';
 
-/** The first of a pipe is the schema that the others come after, which may have a pipe of its own. */
+/** A step of a pipe. The first one is the schema that the others follow; it may have a pipe of its own. */
 interface PipeStep {
   readonly type: string;
   readonly requirement?: unknown;
@@ -20,7 +20,7 @@ interface PipeStep {
   readonly pipe?: readonly PipeStep[];
 }
 
-/** The parts of a schema's object that are read here, whatever the kind of schema. */
+/** Parts of a schema's object that are read here, for all kinds of schema. */
 interface SchemaNode {
   readonly type: string;
   readonly entries?: Readonly<Record<string, SchemaNode>>;
@@ -34,7 +34,7 @@ interface SchemaNode {
   readonly getter?: (input: unknown) => SchemaNode;
 }
 
-/** A schema seen as what it accepts. */
+/** A schema as the values that it accepts. */
 export type SchemaView =
   | { readonly kind: 'object'; readonly entries: ReadonlyMap<string, SchemaEntry> }
   | { readonly kind: 'list'; readonly items: Schema }
@@ -48,7 +48,7 @@ export type Schema = GenericSchema | SchemaNode;
 export interface SchemaEntry {
   readonly schema: Schema;
   readonly required: boolean;
-  /** The default when it is a constant. */
+  /** The default, when it is a constant. */
   readonly default: unknown;
 }
 
@@ -84,7 +84,10 @@ export function viewSchema(schema: Schema): SchemaView {
   }
 }
 
-/** The fields of a kind: from the table when it knows the type, else from the kind's schema. */
+/**
+ * Returns the fields of a kind: from its own object type if there is one, else from its schema, else from the
+ * table.
+ */
 export function objectTypeOf(
   definition: Pick<ResourceDefinition, 'typeName' | 'kind' | 'objectType' | 'schema'>,
   table: FieldTable,
@@ -101,7 +104,7 @@ export function objectTypeOf(
 
 const fromSchemas = new WeakMap<object, ObjectType>();
 
-/** The fields that a schema names; metadata has the fields that Kubernetes gives it. */
+/** Returns the fields that a schema names; metadata has Kubernetes' fields. */
 export function objectTypeFromSchema(name: string, schema: Schema, table: FieldTable): ObjectType {
   return lazyObjectType(name, false, () => {
     const view = viewSchema(schema);
@@ -127,7 +130,10 @@ export function objectTypeFromSchema(name: string, schema: Schema, table: FieldT
   });
 }
 
-/** The decoder runs no checks of a schema: they belong into the kind's validation, where they have Kubernetes' words. */
+/**
+ * Throws for a schema with checks. The decoder does not run them; they belong in the kind's validation, which
+ * has Kubernetes' messages.
+ */
 function refuseChecks(field: string, schema: Schema): void {
   const check = stepsOf(unwrap(schema)).find(
     (step) => !modelled.has(step.type) && !types.has(step.type) && !int32Bounds.has(step.requirement),
@@ -151,7 +157,7 @@ const types: ReadonlySet<string> = new Set([
   'unknown',
 ]);
 
-/** What the schema, or what it wraps, says of itself (valibot's `description`). */
+/** Returns the description (valibot's `description`) of the schema or of a schema that it wraps. */
 function descriptionOf(schema: Schema): { readonly description?: string } {
   for (let node: SchemaNode | undefined = schema as SchemaNode; node; node = node.wrapped) {
     const description = node.pipe?.find(({ type }) => type === 'description')?.description;
@@ -182,7 +188,7 @@ function entriesOf(node: SchemaNode): Map<string, SchemaEntry> {
   return entries;
 }
 
-/** A number or a string is Kubernetes' IntOrString or Quantity. */
+/** Returns the view of a union: a number or a string is Kubernetes' IntOrString or Quantity. */
 function viewUnion(options: readonly SchemaNode[]): SchemaView {
   const nodes = options.map(unwrap);
   const number = nodes.find((node) => node.type === 'number');
@@ -197,7 +203,7 @@ function viewUnion(options: readonly SchemaNode[]): SchemaView {
   throw new Error('a field of several types that is no IntOrString and no Quantity cannot be served');
 }
 
-/** What is done to a value, also by the pipes inside the pipe. */
+/** Returns the steps of a pipe, including those of pipes inside it. */
 const stepsOf = ({ pipe = [] }: Pick<PipeStep, 'pipe'>): PipeStep[] =>
   pipe.flatMap((step) => (step.pipe ? stepsOf(step) : [step]));
 

@@ -1,11 +1,11 @@
-/** Building blocks for the schemas of kinds: valibot, with Kubernetes' habits. */
+/** Building blocks for the schemas of kinds: valibot with Kubernetes' conventions. */
 import * as v from 'valibot';
 import type { ObjectMeta } from './meta.ts';
 
 /**
- * An object whose listed fields are typed and whose other fields stay as they came: Kubernetes' own fields that
- * minik8s does not act on are kept (fields Kubernetes does not know are gone before a schema sees the object).
- * `null` for a field means that it is absent, as it does to Go's JSON decoder.
+ * Returns the schema of an object whose listed fields are typed and whose other fields are kept unchanged,
+ * such as Kubernetes' fields that minik8s does not act on. Fields that Kubernetes does not know are removed
+ * before a schema is applied. `null` means that a field is absent, as in Go's JSON decoder.
  */
 export function struct<const E extends v.ObjectEntries>(entries: E): v.ObjectSchema<E, undefined> {
   return v.looseObject(entries) as unknown as v.ObjectSchema<E, undefined>;
@@ -68,7 +68,7 @@ export const labelSelectorSchema = struct({
 
 export type LabelSelector = v.InferOutput<typeof labelSelectorSchema>;
 
-/** The descriptions are for kinds of our own; Kubernetes' kinds have theirs. */
+/** Schema of a condition. The descriptions are used for minik8s' kinds; Kubernetes' kinds have their own. */
 export const conditionSchema = struct({
   type: v.pipe(v.string(), v.description('The type of the condition, such as Ready.')),
   status: v.pipe(

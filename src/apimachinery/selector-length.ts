@@ -1,14 +1,18 @@
 /**
- * Limits of selectors. Each object of a list and each event of a watch is compared with every term; the head of a request
- * may be a megabyte long, with room for half a million. Upstream limits nothing but that length.
+ * Limits of selectors. Each object of a list and each event of a watch is compared with every term; a
+ * request's head may be a megabyte long, which is enough for half a million terms. Upstream limits only that
+ * length.
  */
 import { newBadRequest } from './status-error.ts';
 
 const mostCharacters = 32 * 1024;
-/** Requirements, joined by commas. A set such as `in (a,b,c)` is one: its size costs nothing to compare with. */
+/**
+ * Maximum number of requirements, joined by commas. A set such as `in (a,b,c)` is one: its size does not slow
+ * comparison.
+ */
 export const maxSelectorTerms = 1000;
 
-/** Throws a BadRequest. */
+/** Throws a BadRequest for a selector that is too long. */
 export function checkSelectorLength(kind: 'label' | 'field', text: string): void {
   if (text.length <= mostCharacters) return;
   throw newBadRequest(
@@ -16,7 +20,7 @@ export function checkSelectorLength(kind: 'label' | 'field', text: string): void
   );
 }
 
-/** Throws a BadRequest. */
+/** Throws a BadRequest for a selector with too many terms. */
 export function checkSelectorTerms(kind: 'label' | 'field', count: number): void {
   if (count <= maxSelectorTerms) return;
   throw newBadRequest(

@@ -1,20 +1,26 @@
 /**
- * A kind has one version in which it is stored and may be served in others, also in another group (Events). Such a version is
- * a definition of its own, so that discovery, decoding and printing need not know of it; everything that is stored, checked
- * and watched is in the stored version.
+ * A kind has one stored version and may be served in others, also in another group (Events). Such a version
+ * is a definition of its own, so that discovery, decoding and printing have no special case for it. Objects
+ * are stored, validated and watched in the stored version.
  */
 import type { KubeObject, ObjectMeta } from './meta.ts';
 import { apiVersionOf, type Conversion, type ResourceDefinition } from './resource-definition.ts';
 
-/** What a served version says; the rest is as in the stored one. */
+/** The differences of a served version; the rest is as in the stored version. */
 export interface ServedVersion<T extends KubeObject, V extends KubeObject>
   extends Pick<Conversion<T>, 'validate' | 'validateUpdate'>,
     Pick<ResourceDefinition<T>, 'rules' | 'typeName' | 'version'>,
     Partial<Pick<ResourceDefinition<T>, 'group' | 'selectableFields'>> {
-  /** All but apiVersion, kind and metadata, which are the same in every version but for annotations. */
+  /**
+   * Returns all but apiVersion, kind and metadata, which are the same in every version except for
+   * annotations.
+   */
   toStored(object: V): Omit<T, keyof KubeObject>;
   fromStored(object: T): Omit<V, keyof KubeObject>;
-  /** For a version that shows in annotations what it has no fields for: all annotations that the object has then. */
+  /**
+   * Each function returns all annotations of the converted object. Set in a version that represents missing
+   * fields as annotations.
+   */
   readonly annotations?: {
     toStored(object: V): Annotations;
     fromStored(object: T): Annotations;
@@ -23,7 +29,10 @@ export interface ServedVersion<T extends KubeObject, V extends KubeObject>
 
 type Annotations = Record<string, string>;
 
-/** The definition that serves objects of the kind `stored` in another version. Columns and selectors read stored objects. */
+/**
+ * Returns the definition that serves objects of the kind `stored` in another version. Columns and selectors
+ * read stored objects.
+ */
 export function servedVersion<T extends KubeObject, V extends KubeObject>(
   stored: ResourceDefinition<T>,
   version: ServedVersion<T, V>,
@@ -60,6 +69,6 @@ function withAnnotations(metadata: ObjectMeta, annotations: Annotations): Object
   return Object.keys(annotations).length > 0 ? { ...rest, annotations } : rest;
 }
 
-/** A stored object as it is served. */
+/** Returns a stored object in its served form. */
 export const asServed = (definition: ResourceDefinition, object: KubeObject): KubeObject =>
   definition.conversion?.fromStored(object) ?? object;

@@ -1,6 +1,6 @@
 /**
- * Every failure of the API as one class that carries the wire's `v1.Status`. The server renders it, the
- * client turns the answer back into it, so both sides test the same guards (isNotFound, isConflict, …).
+ * Every failure of the API as one class that carries the wire's `v1.Status`. The server renders it and the
+ * client restores it from the response, so both sides use the same guards (isNotFound, isConflict, …).
  * Messages and codes follow k8s.io/apimachinery api/errors.
  */
 export type StatusReason =
@@ -15,7 +15,7 @@ export type StatusReason =
   | 'Expired'
   | 'Gone'
   | 'RequestEntityTooLarge'
-  /** Ours: upstream does not limit the query. */
+  /** A reason of minik8s: upstream does not limit the query. */
   | 'RequestURITooLong'
   | 'UnsupportedMediaType'
   | 'Invalid'
@@ -24,7 +24,7 @@ export type StatusReason =
   | 'ServerTimeout'
   | 'ServiceUnavailable'
   | 'Timeout'
-  /** Not one of Kubernetes': what was asked for the client did not answer. */
+  /** A reason of minik8s: the server that a request was forwarded to did not respond. */
   | 'BadGateway';
 
 export type CauseReason =
@@ -103,7 +103,7 @@ const codes: Record<StatusReason, number> = {
   BadGateway: 502,
 };
 
-/** The longest message and name in a Status: long input is not repeated in full. */
+/** Maximum length of a message and of a name in a Status: long input is not repeated in full. */
 const longestMessage = 64 * 1024;
 const longestName = 1024;
 
@@ -143,8 +143,8 @@ export const newNotFound = (r: GroupResource, name: string) =>
   newStatusError('NotFound', `${qualified(r)} "${name}" not found`, identify(r, name));
 
 /**
- * 404 for an address the server does not have, as opposed to an object that is not there: without a name in the details,
- * by which kubectl tells the one from the other.
+ * Returns a 404 for an address that the server does not have, in contrast to an object that does not exist.
+ * The details have no name; kubectl distinguishes the two by it.
  */
 export const newUnknownAddress = (r: GroupResource) =>
   newStatusError('NotFound', 'the server could not find the requested resource', {
@@ -173,10 +173,13 @@ export const newExpired = (message: string) => newStatusError('Expired', message
 export const newInternalError = (message: string) =>
   newStatusError('InternalError', `Internal error occurred: ${message}`);
 
-/** More causes are not listed: each may repeat a value. */
+/** Maximum number of listed causes: each may repeat a value. */
 export const maxCauses = 100;
 
-/** 422 with a cause for each field, a hundred at most: `Deployment.apps "x" is invalid: spec.selector: Required value`. */
+/**
+ * Returns a 422 with a cause for each field, a hundred at most: `Deployment.apps "x" is invalid:
+ * spec.selector: Required value`.
+ */
 export function newInvalid(
   kind: { group: string; kind: string },
   name: string,
@@ -185,7 +188,7 @@ export function newInvalid(
 ): StatusError {
   const causes = all.slice(0, maxCauses);
   const lines = causes.map((cause) => (cause.field ? `${cause.field}: ${cause.message}` : cause.message));
-  // Checks stop when there are enough, so nobody knows how many.
+  // Checks stop when there are enough causes, so the total is unknown.
   if (found > causes.length) lines.push('and more');
   const text = lines.length === 1 ? lines[0] : `[${lines.join(', ')}]`;
   return newStatusError('Invalid', `${qualifiedKind(kind)} "${name}" is invalid: ${text}`, {
@@ -199,7 +202,9 @@ export function newInvalid(
 const reasonOf = (error: unknown) => (error instanceof StatusError ? error.status.reason : undefined);
 
 export const isNotFound = (error: unknown) => reasonOf(error) === 'NotFound';
-/** An object of that kind was not found, not another that the request needs. */
+/**
+ * Returns true if an object of that kind was not found, in contrast to another object that the request needs.
+ */
 export const isNotFoundOf = ({ plural }: { readonly plural: string }, error: unknown) =>
   isNotFound(error) && error instanceof StatusError && error.status.details?.kind === plural;
 export const isAlreadyExists = (error: unknown) => reasonOf(error) === 'AlreadyExists';
@@ -208,7 +213,10 @@ export const isConflict = (error: unknown) => reasonOf(error) === 'Conflict';
 export const isInvalid = (error: unknown) => reasonOf(error) === 'Invalid';
 export const isExpired = (error: unknown) => reasonOf(error) === 'Expired' || reasonOf(error) === 'Gone';
 
-/** The cause with which the API server refuses a creation in a namespace that is being deleted. */
+/**
+ * Returns true for the cause with which the API server rejects a creation in a namespace that is being
+ * deleted.
+ */
 export const isNamespaceTerminating = (error: unknown) =>
   error instanceof StatusError &&
   error.status.details?.causes?.some((cause) => cause.reason === 'NamespaceTerminating') === true;

@@ -1,7 +1,7 @@
 /** Work in steps, so that the caller can yield to other requests between them. */
 export type Steps<T> = Generator<void, T, void>;
 
-/** All of them at once. */
+/** Runs all steps without yielding and returns the result. */
 export function inOneGo<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next();

@@ -1,13 +1,14 @@
 /**
- * A kind from a schema that is data (apiextensions.k8s.io JSONSchemaProps), as CustomResourceDefinitions bring theirs. What a
- * schema says and this does not know is refused, since a check that is not made protects nobody. Pure.
+ * A kind whose schema is data (apiextensions.k8s.io JSONSchemaProps), as in CustomResourceDefinitions. A
+ * schema that uses an unsupported keyword is rejected: a check that is silently skipped protects nothing.
+ * Pure.
  */
 import { isRecord, type JsonObject } from './equality.ts';
 import { invalidCause, tooLongCause, tooManyCause } from './field-error.ts';
 import { any, type Field, type FieldType, lazyObjectType, type ObjectType } from './field-types.ts';
 import type { StatusCause } from './status-error.ts';
 
-/** The part of JSONSchemaProps that is known. */
+/** The supported part of JSONSchemaProps. */
 export interface StructuralSchema {
   readonly type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';
   readonly description?: string;
@@ -54,10 +55,13 @@ const known: ReadonlySet<string> = new Set([
   'x-kubernetes-map-type',
 ]);
 
-/** What every object has beside what its schema says. */
+/** Fields that every object has in addition to those of its schema. */
 const head: readonly string[] = ['apiVersion', 'kind', 'metadata'];
 
-/** Throws for a schema that says what is not known, with the path to it. `meta` is the type of metadata. */
+/**
+ * Returns the object type of a schema. Throws, with the path, for an unsupported keyword. `meta` is the type
+ * of metadata.
+ */
 export function objectTypeFromStructural(
   name: string,
   schema: StructuralSchema,
@@ -134,7 +138,7 @@ function typeOf(name: string, schema: StructuralSchema): FieldType {
   }
 }
 
-/** What unknown fields are kept in is kept whole. */
+/** Returns the type of an object. An object that preserves unknown fields is kept unchanged as a whole. */
 function objectType(name: string, schema: StructuralSchema): FieldType {
   if (schema['x-kubernetes-preserve-unknown-fields']) return any;
   if (schema.additionalProperties) return { kind: 'map', values: typeOf(name, schema.additionalProperties) };
@@ -142,7 +146,10 @@ function objectType(name: string, schema: StructuralSchema): FieldType {
   return { kind: 'object', object: lazyObjectType(name, atomic, () => fieldsOf(name, schema)) };
 }
 
-/** The limits of the schema that a value exceeds, in the words of upstream's validator (go-openapi/validate). */
+/**
+ * Returns a cause for each limit of the schema that a value exceeds, in the words of upstream's validator
+ * (go-openapi/validate).
+ */
 export function structuralCauses(value: unknown, schema: StructuralSchema, path = ''): StatusCause[] {
   if (typeof value === 'number') return numberCauses(value, schema, path);
   if (typeof value === 'string') return textCauses(value, schema, path);

@@ -1,13 +1,19 @@
-/** The annotation by which an object says in which trace it was written, so that whoever acts on it goes on in that trace. Pure. */
+/**
+ * The annotation that names the trace in which an object was written, so that a controller that acts on the
+ * object continues that trace. Pure.
+ */
 import type { KubeObject } from './meta.ts';
 
-/** Its value is that of the header `traceparent`. It is the API server's: what a writer sends is not kept. */
+/**
+ * The value has the form of the header `traceparent`. Only the API server sets it: a client's value is
+ * dropped.
+ */
 export const traceAnnotation = 'minik8s.io/traceparent';
 
 export const traceNoteOf = ({ metadata }: KubeObject): string | undefined =>
   metadata.annotations?.[traceAnnotation];
 
-/** Changes `object`, whose annotations may be another's too; undefined takes the note away. */
+/** Changes `object`, whose annotations may be shared and are therefore copied; undefined removes the note. */
 export function setTraceNote(object: KubeObject, note: string | undefined): void {
   const { metadata } = object;
   if (traceNoteOf(object) === note) return;

@@ -1,11 +1,11 @@
-/** Defaults that hold for a type wherever it stands, as Go's generated defaulting functions apply them. Pure. */
+/** Defaults of a type, applied wherever the type is used, as Go's generated defaulting functions do. Pure. */
 import { isRecord, type JsonObject } from './equality.ts';
 import type { FieldType, ObjectType } from './field-types.ts';
 
-/** By the name of a type; each fills in one object of it, in place, and does nothing the second time. */
+/** Defaulting functions by type name; each fills in one object in place, and is idempotent. */
 export type TypeDefaults = Readonly<Record<string, (object: JsonObject) => void>>;
 
-/** Changes `value`, an object of `type`, in place: itself first, then what is in it. */
+/** Changes `value`, an object of `type`, in place: first the object itself, then its fields. */
 export function fillDefaults(value: unknown, type: ObjectType, defaults: TypeDefaults): void {
   if (!isRecord(value)) return;
   defaults[type.name]?.(value);
@@ -31,7 +31,7 @@ export function fillAbsent(object: JsonObject, values: JsonObject): void {
   }
 }
 
-/** For numbers of which Go cannot distinguish absent from 0. */
+/** Sets numbers that are absent or 0, for fields in which Go cannot distinguish the two. */
 export function fillZero(object: JsonObject, values: Readonly<Record<string, number>>): void {
   for (const [key, value] of Object.entries(values)) object[key] ||= value;
 }

@@ -1,34 +1,40 @@
-/** What minik8s adds to the types of Kubernetes: which fields it acts on, their defaults, choices and limits. */
+/**
+ * Rules that minik8s adds to the types of Kubernetes: the fields that it acts on, their defaults, choices and
+ * limits.
+ */
 import type { Field, ObjectType } from './field-types.ts';
 
-/** What a writer is told of a field that is kept and has no effect. */
+/** Returns the warning for a field that is kept and has no effect. */
 export const notActedOnField = (path: string) => `${path}: known to Kubernetes, not acted on by minik8s`;
 
-/** Of one type, wherever it stands. Names of fields are separated by blanks. */
+/** The rules of one type, wherever it is used. Names of fields are separated by blanks. */
 export interface TypeRules {
-  /** The fields that minik8s acts on; all when this is left out. Others are kept, and answered with a warning. */
+  /** Fields that minik8s acts on; default: all. Other fields are kept and cause a warning. */
   readonly acts?: string;
-  /** Fields acted on that must be given, beside those that Kubernetes' type requires. */
+  /** Required fields among those acted on, in addition to those that Kubernetes' type requires. */
   readonly requires?: string;
-  /** Fields that Kubernetes' type requires and its validation does not. */
+  /** Fields that Kubernetes' type requires and its validation does not require. */
   readonly mayLack?: string;
-  /** Constants for fields that are absent; what they contain has its own defaults. */
+  /** Constant values for absent fields; the fields inside such a value get their own defaults. */
   readonly defaults?: Readonly<Record<string, unknown>>;
-  /** The values of a text, where Kubernetes' type does not name them or has others; none for any text. */
+  /**
+   * Values of a text field, where Kubernetes' type does not list them or lists others; an empty list allows
+   * any text.
+   */
   readonly choices?: Readonly<Record<string, readonly string[]>>;
-  /** The least and the greatest value of a number; no greatest one when it is left out. */
+  /** Minimum and maximum of a number; the maximum is optional. */
   readonly limits?: Readonly<Record<string, Limits>>;
-  /** Values of fields not acted on that ask for nothing; `any` for every value. */
+  /** Values of fields not acted on that cause no warning; `any` for every value. */
   readonly quiet?: Readonly<Record<string, readonly unknown[] | 'any'>>;
 }
 
-/** Both are allowed values. */
+/** Minimum and maximum; both are allowed values. */
 export type Limits = readonly [least: number, greatest?: number];
 
-/** By the name of the type, such as `core.v1.PodSpec`. What is in a type without rules is kept as it is. */
+/** Rules by type name, such as `core.v1.PodSpec`. The content of a type without rules is kept unchanged. */
 export type RulesByType = Readonly<Record<string, TypeRules>>;
 
-/** What the rules of a type say of one of its fields. */
+/** The rules of a type for one of its fields. */
 export interface FieldRule {
   readonly acts: boolean;
   readonly mandatory: boolean;
@@ -37,7 +43,10 @@ export interface FieldRule {
   readonly limits?: Limits;
 }
 
-/** The field with what the rules say of it. Every object is of a kind, in a version, and has metadata. */
+/**
+ * Returns the field with its rules. Every object has a kind, a version and metadata, so these are always
+ * acted on.
+ */
 export function ruledField(field: Field, rules: TypeRules): Field {
   const { name } = field;
   const listed = (names: string | undefined) => names?.split(' ').includes(name) ?? false;
@@ -62,7 +71,10 @@ const objectFields: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metada
 
 const completed = new WeakMap<ObjectType, readonly Field[]>();
 
-/** The fields of a type that are there after decoding even when they were not sent: mandatory ones, and defaults. */
+/**
+ * Returns the fields of a type that exist after decoding even when they were not sent: mandatory ones, and
+ * those with defaults.
+ */
 export function completedFields(type: ObjectType): readonly Field[] {
   const known = completed.get(type);
   if (known) return known;

@@ -3,14 +3,18 @@
  *
  *   2=containers!:[]Container;merge=name;map=name
  *
- * the number in protobuf (none for what it does not carry), the name in JSON (none for a part, whose fields stand in their
- * parent), `!` for a required field, `?` for one whose zero value Go leaves out, the type, and how it merges:
+ * An entry has the number in protobuf (none for a field that protobuf does not carry), the name in JSON (none
+ * for a part, whose fields stand in their parent), `!` for a required field, `?` for a field whose zero value
+ * Go omits, the type, and the merge rules:
  *
- *   merge, merge=name  strategic merge patch: as a set, by a key     set  map=port+protocol  server-side apply
- *   retain             strategic merge patch: `$retainKeys`          atomic                  server-side apply: as a whole
+ *   merge, merge=name        strategic merge patch: as a set, by a key
+ *   retain                   strategic merge patch: `$retainKeys`
+ *   set, map=port+protocol   server-side apply: as a set, by keys
+ *   atomic                   server-side apply: as a whole
  *
- * A type is a scalar, the name of a type (in the same package without it), `[]` a list of one, `{}` a map to one, and `*` a
- * pointer. A line that begins with `{}` is that of a type that server-side apply owns as a whole.
+ * A type is a scalar, the name of a type (without the package for a type of the same package), `[]` for a
+ * list, `{}` for a map, or `*` for a pointer. A line that begins with `{}` is a type that server-side apply
+ * owns as a whole.
  */
 import {
   any,
@@ -24,7 +28,10 @@ import {
 } from './field-types.ts';
 import { type RulesByType, ruledField, type TypeRules } from './type-rules.ts';
 
-/** Lines are read on first use, so that types can contain themselves. `choices` are texts by the name of their type. */
+/**
+ * Creates the table. Lines are read on first use, so that types can contain themselves. `choices` are texts
+ * by type name.
+ */
 export function createTypeTable(
   lines: Readonly<Record<string, string>>,
   choices: Readonly<Record<string, string>>,

@@ -16,11 +16,14 @@ const maxAnnotationBytes = 256 * 1024;
 
 export interface MetaRules {
   readonly namespaced: boolean;
-  /** What the kind's names may look like; default DNS-1123 subdomain. */
+  /** Checks the names of the kind; default: a DNS-1123 subdomain. */
   readonly checkName?: NameCheck;
 }
 
-/** Labels of an object or of a template; `path` is the field that holds them, such as `metadata.labels`. */
+/**
+ * Validates labels of an object or a template; `path` is the field that holds them, such as
+ * `metadata.labels`.
+ */
 export function validateLabels(labels: Readonly<Record<string, string>>, path: string): StatusCause[] {
   return Object.entries(labels).flatMap(([key, value]) => [
     ...nameCauses(path, key, checkQualifiedName),
@@ -28,7 +31,7 @@ export function validateLabels(labels: Readonly<Record<string, string>>, path: s
   ]);
 }
 
-/** Annotations: keys compare without case in their prefix; all of them together may take 256 KiB. */
+/** Validates annotations: keys are validated in lower case; all annotations together may have 256 KiB. */
 export function validateAnnotations(
   annotations: Readonly<Record<string, string>>,
   path: string,
@@ -40,7 +43,7 @@ export function validateAnnotations(
   return areTooLong(annotations) ? [...causes, tooLongCause(path, maxAnnotationBytes)] : causes;
 }
 
-/** Whether annotations are refused for their length. */
+/** Returns true if the annotations exceed the maximum length. */
 export function areTooLong(annotations: Readonly<Record<string, string>>): boolean {
   const bytes = Object.entries(annotations).reduce(
     (sum, [key, value]) => sum + utf8Length(key) + utf8Length(value),
@@ -49,7 +52,7 @@ export function areTooLong(annotations: Readonly<Record<string, string>>): boole
   return bytes > maxAnnotationBytes;
 }
 
-/** What is wrong with the metadata of an object of that kind. */
+/** Returns the problems of the metadata of an object of that kind. */
 export function metaCauses<T extends KubeObject>(
   { namespaced, strategy: { checkName } }: ResourceDefinition<T>,
   { metadata }: T,
@@ -57,7 +60,7 @@ export function metaCauses<T extends KubeObject>(
   return validateObjectMeta(metadata, { namespaced, ...(checkName && { checkName }) });
 }
 
-/** Everything about an object's metadata that can be judged without the object it replaces. */
+/** Returns all problems of an object's metadata that can be found without the object that it replaces. */
 export function validateObjectMeta(meta: ObjectMeta, rules: MetaRules, path = 'metadata'): StatusCause[] {
   return [
     ...validateIdentity(meta, rules, path),
@@ -73,7 +76,7 @@ export function validateObjectMeta(meta: ObjectMeta, rules: MetaRules, path = 'm
 function validateIdentity(meta: ObjectMeta, rules: MetaRules, path: string): StatusCause[] {
   const check = rules.checkName ?? checkDns1123Subdomain;
   const causes: StatusCause[] = [];
-  // The random suffix makes the name whole, so a prefix may end where a name may not.
+  // The random suffix completes the name, so a prefix may end in a character that a name must not end in.
   if (meta.generateName)
     causes.push(
       ...check(`${meta.generateName}x`).map((reason) =>

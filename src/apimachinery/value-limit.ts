@@ -1,45 +1,49 @@
 /**
- * How much a body may hold. Reading, checking and storing an object costs for each of its values, on the one thread that
- * serves everybody, and three megabytes can hold a million of them. So they are counted before anything else is done.
+ * Limits for the size of a body. Reading, checking and storing an object has a cost for each of its values,
+ * on the one thread that serves all requests, and three megabytes can hold a million values. Therefore values
+ * are counted first.
  */
 import { isRecord } from './equality.ts';
 import { newBadRequest, newStatusError } from './status-error.ts';
 
-/** Objects, lists, texts, numbers and whatever else stands in a field or in a list (docs/decisions/0018). */
+/**
+ * Maximum of values in a body: objects, lists, texts, numbers and all other fields and items
+ * (docs/decisions/0018).
+ */
 export const maxValues = 30_000;
 
-/** Of a new object with its defaults. */
+/** Maximum of values in a new object with its defaults. */
 export const maxNewValues = 1.25 * maxValues;
 
 /**
- * Of an object that a patch has changed or that a part of this process sends: there is room for what controllers, nodes and
- * the server itself add to the largest new one.
+ * Maximum of values in an object that a patch has changed or that a part of this process sends: leaves room
+ * for what controllers, nodes and the server itself add to the largest new object.
  */
 export const maxGrownValues = 1.5 * maxValues;
 
-/** Of an object's managedFields, which come on top: more are not kept. */
+/** Maximum of values in an object's managedFields, which are counted separately: more are not kept. */
 export const maxOwnerValues = maxValues / 2;
 
 /**
- * The most values of a body, and of the object that a creation makes of it. A part of this process (a controller) has no
- * address; it writes objects that are there, with what it adds to them.
+ * Returns the maximum of values for a body, and for the object that a creation makes of it. A part of this
+ * process (a controller) has no remote address; it updates existing objects, with additions.
  */
 export const valueLimits = ({ remoteAddress }: { readonly remoteAddress: string | undefined }) =>
   remoteAddress === undefined
     ? { body: maxGrownValues, created: maxGrownValues }
     : { body: maxValues, created: maxNewValues };
 
-/** Deeper values are refused: whoever walks one must not run out of stack. */
+/** Maximum depth: code that walks a deeper value could exhaust the stack. */
 export const maxDepth = 500;
 
-/** A body that cannot be parsed; the message is one line that says where and why. */
+/** A body that cannot be parsed; the message is one line with the position and the reason. */
 export class TextError extends Error {
   override readonly name = 'TextError';
 }
 
 export const tooDeep = (most = maxDepth) => new TextError(`the value is nested deeper than ${most} levels`);
 
-/** A 413, as for a body of too many bytes. */
+/** Returns a 413, as for a body of too many bytes. */
 export const tooManyValues = (most = maxValues) =>
   newStatusError(
     'RequestEntityTooLarge',
@@ -55,16 +59,16 @@ const closingBracket = 0x5d;
 const openingBrace = 0x7b;
 const closingBrace = 0x7d;
 
-/** Of a JSON text. */
+/** Size of a JSON text. */
 export interface JsonSize {
   readonly keys: number;
-  /** At most; an empty object or list counts as two. */
+  /** An upper bound of the number of values: an empty object or list counts as two. */
   readonly values: number;
 }
 
 /**
- * Counts what a JSON text holds. Throws for more than `most` values or ones deeper than `deepest` levels; whether it is JSON at
- * all is for the parser to say. Looks at each character once and keeps nothing.
+ * Counts the keys and values of a JSON text. Throws for more than `most` values or for nesting deeper than
+ * `deepest` levels; does not check that the text is valid JSON. Reads each character once and keeps nothing.
  */
 export function measureJson(text: string, most = maxValues, deepest = maxDepth): JsonSize {
   let keys = 0;
@@ -95,7 +99,10 @@ export function measureJson(text: string, most = maxValues, deepest = maxDepth):
   return { keys, values };
 }
 
-/** The index of the quote that closes the string that opens at `start`; the text's length when none does. */
+/**
+ * Returns the index of the quote that closes the string opened at `start`; the text's length if the string is
+ * not closed.
+ */
 function endOfString(text: string, start: number): number {
   let at = start + 1;
   for (; at < text.length; at++) {
@@ -106,7 +113,7 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-/** The same of an object without its managedFields, and of any other value. */
+/** Counts the values of an object without its managedFields, or of any other value. */
 export function countOwnValues(value: unknown): number {
   if (!isRecord(value) || !isRecord(value.metadata) || !value.metadata.managedFields)
     return countValues(value);
@@ -114,7 +121,10 @@ export function countOwnValues(value: unknown): number {
   return countValues({ ...value, metadata });
 }
 
-/** How many values there are in one, itself included. Throws a StatusError when they are too deep. */
+/**
+ * Returns the number of values in a value, itself included. Throws a StatusError when they are nested too
+ * deeply.
+ */
 export function countValues(value: unknown): number {
   let values = 1;
   let depth = 0;

@@ -1,13 +1,14 @@
 /**
- * What plain words and numbers in YAML mean: as kubectl and the API server of Kubernetes read them. Their parser is
- * between the versions of YAML: `yes`, `on` and `y` are booleans, 0644, 0o644 and 0b11 are numbers and may hold `_`, as
- * in YAML 1.1; 12:30 and dates stay text, as in YAML 1.2. Measured beside kubectl 1.27 to 1.33 (docs/decisions/0024).
+ * The meaning of plain words and numbers in YAML, as kubectl and the API server of Kubernetes read them.
+ * Their parser is between the versions of YAML: `yes`, `on` and `y` are booleans, 0644, 0o644 and 0b11 are
+ * numbers and may contain `_`, as in YAML 1.1; 12:30 and dates stay text, as in YAML 1.2. Measured against
+ * kubectl 1.27 to 1.33 (docs/decisions/0024).
  */
 
-/** How one sort of scalar is told from others and read; in the form that the YAML package takes. */
+/** A rule that recognizes and reads one type of scalar, in the form that the YAML package requires. */
 export interface ScalarRule {
   readonly tag: string;
-  /** Whether it is tried on plain words; else only where its tag is written. */
+  /** True if the rule applies to plain words; false if it applies only where its tag is written. */
   readonly default: boolean;
   readonly test?: RegExp;
   readonly resolve: (text: string, fail: (message: string) => void) => unknown;
@@ -20,7 +21,7 @@ const boolean: ScalarRule = {
   resolve: (text) => /^(?:y|on|t)/i.test(text),
 };
 
-/** A leading zero makes octal. Underscores stand anywhere but in front. */
+/** Integers. A leading zero makes octal. Underscores may stand anywhere but at the start. */
 const integer: ScalarRule = {
   tag: 'tag:yaml.org,2002:int',
   default: true,
@@ -29,15 +30,15 @@ const integer: ScalarRule = {
     const plain = text.replaceAll('_', '');
     const sign = /^[-+]?/.exec(plain)?.[0] ?? '';
     const digits = plain.slice(sign.length);
-    // More than 64 digits are more than 64 bits, whatever they count; how many more nobody needs to know.
+    // More than 64 digits exceed 64 bits in any base; the exact size does not matter.
     const isLong = digits.replace(/^0[a-zA-Z]?0*/, '').length > 64;
     const size = isLong ? 2n ** 64n : BigInt(/^0[0-7]/.test(digits) ? `0o${digits.slice(1)}` : digits);
     const value = sign === '-' ? -size : size;
     const isSigned64 = BigInt.asIntN(64, value) === value;
     const isUnsigned64 = sign === '' && BigInt.asUintN(64, value) === value;
-    // What 64 bits do not hold is read as a decimal fraction, octal or not, and as text where it has letters.
+    // A number beyond 64 bits is read as a decimal fraction, octal or not, and as text if it has letters.
     if (!isSigned64 && !isUnsigned64) return /^\d+$/.test(digits) ? Number(plain) : text;
-    // From 2^63 on kubectl makes a fraction of it too.
+    // kubectl reads numbers from 2^63 on as fractions, too.
     if (isSigned64 && String(Number(value)) !== String(value)) fail(tooExact(text));
     return Number(value);
   },
@@ -46,7 +47,7 @@ const integer: ScalarRule = {
 const tooExact = (text: string) =>
   `${text} is a whole number beyond 2^53, of which not every digit would be kept; write a quantity in quotes`;
 
-/** Also whole numbers that are no octal ones: 089. */
+/** Floats, and integers with a leading zero that are not octal: 089. */
 const float: ScalarRule = {
   tag: 'tag:yaml.org,2002:float',
   default: true,
@@ -57,7 +58,7 @@ const float: ScalarRule = {
   },
 };
 
-/** JSON cannot represent these values. */
+/** Infinities and NaN, which JSON cannot represent. */
 const notFinite: ScalarRule = {
   tag: 'tag:yaml.org,2002:float',
   default: true,
@@ -79,17 +80,17 @@ const binary: ScalarRule = {
   },
 };
 
-/** Times are text in JSON. */
+/** Times, which are text in JSON. */
 const timestamp: ScalarRule = {
   tag: 'tag:yaml.org,2002:timestamp',
   default: false,
   resolve: (text) => text,
 };
 
-/** In the order in which they are tried. */
+/** Rules in the order in which they are tried. */
 export const scalarRules: ScalarRule[] = [boolean, integer, float, notFinite, binary, timestamp];
 
-/** For writing: a text that a reader would take for the key of a merge stands in quotes. */
+/** Used for writing: a text that a reader would take for a merge key is quoted. */
 export const mergeRule: ScalarRule = {
   tag: 'tag:yaml.org,2002:merge',
   default: true,
@@ -97,6 +98,9 @@ export const mergeRule: ScalarRule = {
   resolve: (text) => text,
 };
 
-/** A word that is a boolean here and would be text in YAML 1.2, such as `y`; what is written as true or false is none. */
+/**
+ * Returns true for a word that is a boolean here and would be text in YAML 1.2, such as `y`; `true` and
+ * `false` do not count.
+ */
 export const isBooleanWord = (source: string): boolean =>
   boolean.test?.test(source) === true && !/^(?:true|false)$/i.test(source);

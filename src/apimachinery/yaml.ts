@@ -1,6 +1,6 @@
 /**
- * YAML as Kubernetes reads it; the only module that imports the YAML package. Structure is YAML 1.2's, and
- * `<<` merges; what a plain word means is in yaml-scalars.ts.
+ * YAML as Kubernetes reads it. The structure is that of YAML 1.2 with `<<` merges; the meaning of plain words
+ * is in yaml-scalars.ts. Only kubeconfig and settings files are parsed with the YAML package directly.
  */
 import {
   type Document,
@@ -22,26 +22,29 @@ import { maxDepth, TextError, tooDeep } from './value-limit.ts';
 import { isBooleanWord, mergeRule, type ScalarRule, scalarRules } from './yaml-scalars.ts';
 
 export interface ParsedYaml extends ParsedText {
-  /** Words that were read as booleans and may have been meant as text, such as `app: y`. */
+  /** Words that were read as booleans and may be meant as text, such as `app: y`. */
   readonly booleanWords: readonly BooleanWord[];
   /**
-   * Returns where in the text the field or the item at a path of keys and indexes begins, in characters; of
-   * a path that the text does not spell out, such as one below an alias, where its nearest ancestor begins.
+   * Returns the offset, in characters, at which the field or the item at a path of keys and indexes begins.
+   * If the text does not contain the path, such as one below an alias, returns the offset of its nearest
+   * ancestor.
    */
   offsetOf(path: readonly (string | number)[]): number;
 }
 
 export interface BooleanWord {
-  /** Such as `metadata.labels.app`. */
+  /** Path of the word, such as `metadata.labels.app`. */
   readonly path: string;
-  /** As it is written. */
+  /** The word as it is written. */
   readonly word: string;
-  /** Where in the text it begins, in characters. */
+  /** Offset of the word in the text, in characters. */
   readonly offset: number;
   readonly isKey: boolean;
 }
 
-/** Reads one document; throws TextError. Nothing but comments is no document, and neither are two. */
+/**
+ * Reads one document. Throws TextError also for a text with only comments, and for more than one document.
+ */
 export function parseYaml(text: string): ParsedYaml {
   const documents = parseYamlStream(text);
   const [first] = documents;
@@ -50,7 +53,7 @@ export function parseYaml(text: string): ParsedYaml {
   return first;
 }
 
-/** Reads documents parted by `---`, leaving out empty ones; throws TextError. JSON is YAML too. */
+/** Reads documents separated by `---`, leaving out empty ones; throws TextError. Accepts JSON, too. */
 export function parseYamlStream(text: string): ParsedYaml[] {
   return parseDocuments(text)
     .map((document) => readDocument(document, text))
@@ -73,10 +76,10 @@ function parseDocuments(text: string): readonly Document.Parsed[] {
   }
 }
 
-/** One document, as `kubectl get -o yaml` writes it. */
+/** Returns one document, in the format of `kubectl get -o yaml`. */
 export function formatYaml(value: unknown): string {
   return stringify(value, {
-    // What any reader takes for a number or a boolean stands in quotes.
+    // Version 1.1 makes the package quote a text that any reader would take for a number or a boolean.
     version: '1.1',
     customTags: (tags) => [...others(tags, [mergeRule]), ...scalarRules, mergeRule],
     lineWidth: 0,
@@ -91,7 +94,7 @@ const schema = {
   customTags: (tags) => [...others(tags, scalarRules), ...scalarRules],
 } as const satisfies SchemaOptions & { version: string };
 
-/** Without those that other rules stand for. */
+/** Returns the tags without those that other rules replace. */
 const others = (tags: Tags, rules: readonly ScalarRule[]): Tags =>
   tags.filter((tag) => typeof tag === 'string' || !rules.some((rule) => rule.tag === tag.tag));
 
@@ -137,14 +140,20 @@ function offsetOf(contents: unknown, path: readonly (string | number)[]): number
 const startOf = (node: unknown): number | undefined =>
   isMap(node) || isSeq(node) || isScalar(node) || isAlias(node) ? node.range?.[0] : undefined;
 
-/** `!!int x`: the package warns and reads text. Tags it does not know at all are passed over. */
+/**
+ * Returns true for a tag like `!!int x`, for which the package warns and reads text. Unknown tags are
+ * ignored.
+ */
 const isWrongValue = ({ code, message }: YAMLWarning) =>
   code === 'TAG_RESOLVE_FAILED' && /tag:yaml\.org,2002:(bool|int|float|null)$/.test(message);
 
 interface Found {
-  /** The nodes that aliases further on in the text mean. To ask the package for each would take the square of their number. */
+  /**
+   * Nodes by anchor, for aliases further on in the text. Resolving each alias with the package takes
+   * quadratic time.
+   */
   readonly anchors: Map<string, unknown>;
-  /** How many keys the merges so far brought in. */
+  /** Number of keys that the merges so far have brought in. */
   merged: number;
   readonly duplicates: Set<string>;
   readonly booleanWords: BooleanWord[];
@@ -164,7 +173,7 @@ function walk(node: unknown, path: string, depth: number, found: Found): void {
   } else if (isScalar(node)) noteBoolean(node, path, false, found);
 }
 
-/** Holds the key of a pair against those before it; returns the path of its value. */
+/** Checks the key of a pair for duplicates; returns the path of its value. */
 function noteKey(pair: unknown, path: string, seen: Set<string>, found: Found): string {
   if (!isPair(pair) || !isScalar(pair.key))
     throw new TextError('invalid YAML: a key that is not a plain value');
@@ -174,14 +183,18 @@ function noteKey(pair: unknown, path: string, seen: Set<string>, found: Found): 
   const key = merges ? '<<' : String(pair.key.value);
   const below = (name: string) => (path ? `${path}.${name}` : name);
   noteBoolean(pair.key, below(key), true, found);
-  // Behind a key of its own, kubectl takes the merged value and YAML the own one: no reader can know what was meant.
+  // kubectl takes the merged value when the merge follows an own key, YAML the own one: the intended value is
+  // ambiguous.
   const names = merges ? mergedKeys(pair.value, found) : [key];
   for (const name of names) if (seen.has(name)) found.duplicates.add(below(name));
   if (!merges) seen.add(key);
   return below(key);
 }
 
-/** Returns the keys of the map, or the maps, that a merge brings in. Throws TextError where all merges together bring in too many. */
+/**
+ * Returns the keys of the map, or the maps, that a merge brings in. Throws TextError where all merges
+ * together bring in too many.
+ */
 function mergedKeys(node: unknown, found: Found): string[] {
   const source = isAlias(node) ? found.anchors.get(node.source) : node;
   if (isSeq(source)) return source.items.flatMap((item) => (isSeq(item) ? [] : mergedKeys(item, found)));
@@ -194,7 +207,7 @@ function mergedKeys(node: unknown, found: Found): string[] {
   );
 }
 
-/** A text of 64 KiB could have a hundred million. */
+/** Maximum of merged keys: a text of 64 KiB could have a hundred million. */
 const mostMerged = 100_000;
 
 function noteBoolean(scalar: Scalar, path: string, isKey: boolean, found: Found): void {

@@ -1,6 +1,9 @@
-/** Stopping long-running work by AbortSignals. */
+/** Helpers for stopping long-running work with AbortSignals. */
 
-/** Calls `fn` once when the signal aborts, or now when it already has. Returns a function that undoes this. */
+/**
+ * Calls `fn` once when the signal aborts, or immediately if it already has. Returns a function that removes
+ * the listener.
+ */
 export function onAbort(signal: AbortSignal, fn: () => void): () => void {
   if (signal.aborted) {
     fn();
@@ -17,7 +20,7 @@ export function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** The result of the promise, or a rejection with the signal's reason when that aborts first. */
+/** Returns the result of the promise; rejects with the signal's reason if the signal aborts first. */
 export async function unlessAborted<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
   const { promise: abort, reject } = Promise.withResolvers<never>();
   const forget = onAbort(signal, () => reject(signal.reason));
@@ -28,7 +31,7 @@ export async function unlessAborted<T>(signal: AbortSignal, promise: Promise<T>)
   }
 }
 
-/** Whether an error only says that work was stopped on purpose. */
+/** Returns true for an error that only reports an intended abort. */
 export function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError';
 }
@@ -39,8 +42,9 @@ export interface HangupSource {
 }
 
 /**
- * Keeps a daemon running after its terminal was closed: SIGHUP only calls `notify`. Call it once a process, in a role that is a
- * daemon: a client ends with its terminal. Output that has nowhere to go is dropped by main.ts.
+ * Keeps a daemon running after its terminal was closed: SIGHUP only calls `notify`. Must be called once per
+ * process, and only in a daemon's role: a client ends with its terminal. main.ts drops output that can no
+ * longer be written.
  */
 export function surviveHangup(notify: () => void, source: HangupSource = process): void {
   source.on('SIGHUP', notify);
@@ -55,8 +59,9 @@ export interface SignalSource {
 const numbers = { SIGINT: 2, SIGTERM: 15 } as const;
 
 /**
- * A signal that aborts when the process is asked to stop (Ctrl-C, SIGTERM); asked a second time, the process
- * exits at once with 128 and the signal's number. Call it once a process: in a role, never in a component.
+ * Returns a signal that aborts when the process is asked to stop (Ctrl-C, SIGTERM). On a second request, the
+ * process exits at once with 128 plus the signal's number. Must be called once per process: in a role, never
+ * in a component.
  */
 export function stopSignal(source: SignalSource = process): AbortSignal {
   const controller = new AbortController();

@@ -1,7 +1,8 @@
 /**
- * IP addresses and IPv4 ranges: the only place that reads, writes or compares them. An address has many spellings
- * (`::ffff:10.0.0.1` is 10.0.0.1, RFC 4291 §2.5.5.2), and who compares texts takes two spellings for two addresses;
- * Go's clients compare bytes. Texts are read strictly: no octal or hexadecimal numbers, no short forms, no zone.
+ * IP addresses and IPv4 ranges; no other module parses, formats or compares them. An address has many
+ * spellings (`::ffff:10.0.0.1` is 10.0.0.1, RFC 4291 §2.5.5.2), so comparing texts takes two spellings for
+ * two addresses; Go's clients compare bytes. Texts are parsed strictly: no octal or hexadecimal numbers, no
+ * short forms, no zone.
  */
 import ipaddr from 'ipaddr.js';
 
@@ -15,7 +16,10 @@ function read(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
 const readIPv4 = (text: string) =>
   dottedQuad.test(text) ? parsed(() => ipaddr.IPv4.parse(text)) : undefined;
 
-/** Of an IPv4 address at the end the library takes octal numbers, and `::1.2.3.4` for `::ffff:1.2.3.4`; so it sees none. */
+/**
+ * Parses IPv6. An embedded IPv4 address is converted first: the library would accept octal numbers in it, and
+ * read `::1.2.3.4` as `::ffff:1.2.3.4`.
+ */
 function readIPv6(text: string): ipaddr.IPv6 | undefined {
   const start = text.lastIndexOf(':') + 1;
   const tail = text.slice(start);
@@ -27,10 +31,16 @@ function readIPv6(text: string): ipaddr.IPv6 | undefined {
   return perhapsIPv6.test(whole) ? parsed(() => ipaddr.IPv6.parse(whole)) : undefined;
 }
 
-/** Failing to parse takes far longer than parsing: most of what is no address is told by its characters. */
+/**
+ * Characters and length of IPv6 texts. A failed parse is far slower than a successful one, so most invalid
+ * texts are rejected by this test.
+ */
 const perhapsIPv6 = /^[\da-f:]{2,39}$/i;
 
-/** The library's own tests of a text parse it too, and twice takes twice as long. */
+/**
+ * Returns the parsed value or undefined. The library's own checks parse the text, too, and would double the
+ * time.
+ */
 function parsed<T>(parse: () => T): T | undefined {
   try {
     return parse();
@@ -39,7 +49,7 @@ function parsed<T>(parse: () => T): T | undefined {
   }
 }
 
-/** Judges the text, not the address it stands for: `::ffff:10.0.0.1` is written as IPv6. */
+/** These functions judge the text, not its address: `::ffff:10.0.0.1` is IPv6. */
 export const isIPv4 = (text: string) => read(text)?.kind() === 'ipv4';
 export const isIPv6 = (text: string) => read(text)?.kind() === 'ipv6';
 export const isAddress = (text: string) => read(text) !== undefined;
@@ -52,28 +62,32 @@ const written = (address: ipaddr.IPv4 | ipaddr.IPv6) =>
     : address.toString();
 
 /**
- * The one text of an address: IPv4 for IPv6 that stands for it, else as RFC 5952 writes it. Two addresses are the same
- * if and only if these texts are. Undefined for what is no address.
+ * Returns the canonical text of an address: IPv4 for an IPv4-mapped IPv6 address, otherwise the form of RFC
+ * 5952. Two addresses are the same if and only if their canonical texts are. Undefined for a text that is not
+ * an address.
  */
 export function canonicalAddress(text: string): string | undefined {
   const address = read(text);
   return address && written(address);
 }
 
-/** The same for 4 or 16 bytes, as certificates hold addresses. Undefined for another number of them. */
+/**
+ * Returns the canonical text for 4 or 16 bytes, as certificates hold addresses. Undefined for any other
+ * length.
+ */
 export function addressOfBytes(bytes: Uint8Array): string | undefined {
   return bytes.length === 4 || bytes.length === 16 ? written(ipaddr.fromByteArray([...bytes])) : undefined;
 }
 
-/** False when one of them is no address. */
+/** Returns true for two spellings of the same address; false if one of them is not an address. */
 export function sameAddress(a: string, b: string): boolean {
   const address = canonicalAddress(a);
   return address !== undefined && address === canonicalAddress(b);
 }
 
 /**
- * Whether the host of a URL is what its text says. The URL standard makes an address of `127.1`, `0x7f.1` and
- * `010.1.1.1`, the last of them another than Go does.
+ * Returns true if the URL's host is a name, or an address that is written as one. The URL standard also reads
+ * `127.1`, `0x7f.1` and `010.1.1.1` as addresses; Go reads the last one as another address.
  */
 export function hasPlainHost(url: string): boolean {
   if (!URL.canParse(url)) return false;
@@ -82,7 +96,9 @@ export function hasPlainHost(url: string): boolean {
   return !isAddress(unbracketed(new URL(url).hostname)) || isAddress(unbracketed(written));
 }
 
-/** The number an IPv4 address stands for; undefined for anything else, also for IPv6 that stands for IPv4. */
+/**
+ * Returns the number of an IPv4 address; undefined for any other text, including IPv4-mapped IPv6 addresses.
+ */
 export function parseIPv4(text: string): number | undefined {
   const address = read(text);
   return address instanceof ipaddr.IPv4 ? numberOf(address) : undefined;
@@ -93,17 +109,17 @@ const numberOf = (address: ipaddr.IPv4) => address.octets.reduce((sum, octet) =>
 export const formatIPv4 = (value: number): string =>
   [24, 16, 8, 0].map((shift) => Math.floor(value / 2 ** shift) % 256).join('.');
 
-/** Eight digits. Throws an Error in one line when the text is no IPv4 address. */
+/** Returns eight hexadecimal digits. Throws a one-line Error when the text is not an IPv4 address. */
 export const hexOfIPv4 = (text: string): string => requireIPv4(text).toString(16).padStart(8, '0');
 
-/** Throws an Error in one line. */
+/** Returns the number of an IPv4 address; throws a one-line Error for any other text. */
 export function requireIPv4(text: string): number {
   const value = parseIPv4(text);
   if (value === undefined) throw new Error(`${JSON.stringify(text)} is not an IPv4 address`);
   return value;
 }
 
-/** The kind of an address, whichever way it is written. */
+/** The kind of an address, independent of its spelling. */
 export type AddressKind =
   | 'unspecified'
   | 'loopback'
@@ -113,7 +129,10 @@ export type AddressKind =
   | 'broadcast'
   | 'unicast';
 
-/** Go's net.IP.Is…: 0.0.0.0 alone is unspecified. Undefined for what is no address. */
+/**
+ * Returns the kind, as Go's net.IP.Is…: only 0.0.0.0 and :: are unspecified. Undefined for a text that is not
+ * an address.
+ */
 export function addressKind(text: string): AddressKind | undefined {
   const canonical = canonicalAddress(text);
   if (canonical === undefined) return undefined;
@@ -146,13 +165,13 @@ export interface IPv4Range {
   readonly prefix: number;
 }
 
-/** Undefined unless the text is a range such as `10.244.0.0/16`, given by its first address. */
+/** Returns undefined unless the text is a range with its first address, such as `10.244.0.0/16`. */
 export function parseRange(text: string): IPv4Range | undefined {
   const range = rangeAround(text);
   return range && formatRange(range) === text ? range : undefined;
 }
 
-/** The range that an address with a prefix length lies in: `10.244.1.7/24` is in 10.244.1.0/24. */
+/** Returns the range around an address with a prefix length: `10.244.1.7/24` is in 10.244.1.0/24. */
 export function rangeAround(text: string): IPv4Range | undefined {
   const [address = '', bits = '', ...more] = text.split('/');
   const [value, prefix] = [parseIPv4(address), prefixLength(bits, 32)];
@@ -160,7 +179,7 @@ export function rangeAround(text: string): IPv4Range | undefined {
   return { first: value - (value % 2 ** (32 - prefix)), prefix };
 }
 
-/** Throws an Error in one line when the text is no range. */
+/** Returns the range around an address; throws a one-line Error when the text is not a range. */
 export function requireRange(text: string): IPv4Range {
   const range = rangeAround(text);
   if (!range)
@@ -168,7 +187,10 @@ export function requireRange(text: string): IPv4Range {
   return range;
 }
 
-/** An address of either family with a prefix length, whatever its other bits are. Reading is what takes time. */
+/**
+ * Parses an address of either family with a prefix length, ignoring the other bits. Parsing is the expensive
+ * part.
+ */
 function readCIDR(text: string) {
   const [first = '', bits = '', ...more] = text.split('/');
   const address = read(first);
@@ -178,10 +200,16 @@ function readCIDR(text: string) {
 
 export const isCIDR = (text: string) => readCIDR(text) !== undefined;
 
-/** Whether a range is of the same family, lies in the other and is smaller. */
+/**
+ * Result of a comparison: inside means that a range is of the same family, lies in the other range and is
+ * smaller.
+ */
 export type Subrange = 'inside' | 'not inside' | 'no range';
 
-/** Compares ranges with this one; each is read once. Undefined when it is none itself. */
+/**
+ * Returns a function that compares ranges with `outer`; each is parsed once. Undefined when `outer` is not a
+ * range.
+ */
 export function strictSubrange(outer: string): ((inner: string) => Subrange) | undefined {
   const around = readCIDR(outer);
   if (!around) return undefined;
@@ -206,10 +234,10 @@ export const formatRange = ({ first, prefix }: IPv4Range) => `${formatIPv4(first
 export const sizeOf = ({ prefix }: Pick<IPv4Range, 'prefix'>) => 2 ** (32 - prefix);
 export const lastOf = (range: IPv4Range) => range.first + sizeOf(range) - 1;
 
-/** The address `position` places after the first. */
+/** Returns the address at an offset from the first one. */
 export const addressAt = ({ first }: IPv4Range, position: number) => formatIPv4(first + position);
 
-/** How many places after the first the address is; undefined outside the range. */
+/** Returns the offset of an address from the first one; undefined outside the range. */
 export function positionIn(range: IPv4Range, address: string): number | undefined {
   const value = parseIPv4(canonicalAddress(address) ?? '');
   if (value === undefined || value < range.first || value > lastOf(range)) return undefined;

@@ -1,8 +1,9 @@
 /**
- * Gives memory back to the system that is not needed. Node's buffers and TLS connections live on the heap of the C library, and
- * glibc keeps what is free below anything that is still in use: after a burst of load most of it, for good. `malloc_trim`
- * gives the pages in between back. Node reaches it by its own `node:ffi`, which is experimental: this is the only module that
- * knows of it. Another C library (musl) keeps less, and is left alone.
+ * Returns unused memory to the system. Node's buffers and TLS connections are on the heap of the C library.
+ * glibc keeps free memory below any block that is still in use: after a burst of load, it keeps most of the
+ * memory for good. `malloc_trim` returns the free pages in between. Node calls it through its own `node:ffi`,
+ * which is experimental; no other module uses it. Other C libraries (musl) keep less memory and are not
+ * trimmed.
  */
 import type { DynamicLibraryResult } from 'node:ffi';
 
@@ -13,20 +14,23 @@ const definitions = {
 
 type Libc = DynamicLibraryResult<typeof definitions>;
 
-/** A function that gives back what it can, in some milliseconds; undefined where there is none. */
+/**
+ * Returns a function that releases unused memory within some milliseconds; undefined if the C library has
+ * none.
+ */
 export function memoryTrimmer(): (() => void) | undefined {
   const libc = openLibc();
   return libc && (() => void libc.functions.malloc_trim(0n));
 }
 
-/** MADV_DONTNEED of Linux. */
+/** The value of Linux' MADV_DONTNEED. */
 const dontNeed = 4;
-/** Whatever the machine's pages are, they begin at multiples of this. */
+/** Largest page size of any machine; pages begin at multiples of it. */
 const largestPage = 1n << 16n;
 
 /**
- * Gives back the memory that holds `bytes`, which have to be a file's, mapped, and never written to: who reads them again has them
- * from the file. Any other bytes would be lost.
+ * Releases the memory of `bytes`, which must be a mapped file that was never written to: the next access
+ * reads the file again. Any other content would be lost.
  */
 export function giveBackMapped(bytes: Uint8Array): void {
   const libc = openLibc();
@@ -37,9 +41,9 @@ export function giveBackMapped(bytes: Uint8Array): void {
   if (last > first) libc.functions.madvise(first, last - first, dontNeed);
 }
 
-/** The file of glibc; musl's has another name. */
+/** Opens glibc; musl's library has another file name. */
 function openLibc(): Libc | undefined {
-  // Node's warning that FFI is experimental is of no use to users.
+  // Suppress Node's warning that FFI is experimental, which users cannot act on.
   const { emitWarning } = process;
   process.emitWarning = () => {};
   try {

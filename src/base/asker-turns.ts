@@ -1,13 +1,13 @@
 /**
- * Work that is done one piece after the other for several askers. Askers take turns: however much one asks for, another one's next
- * piece waits for one piece of each other asker at most.
+ * Serial execution of work for several clients, which take turns: however much work a client submits, the
+ * next piece of another client waits for at most one piece of each other client.
  */
 export class AskerTurns {
-  /** By asker: the pieces that wait. The first asker has the next turn, and goes to the end then. */
+  /** Waiting pieces by client. The first client has the next turn and then moves to the end. */
   readonly #lines = new Map<string, (() => Promise<void>)[]>();
   #isBusy = false;
 
-  /** Settles as the work does. */
+  /** Queues work for a client; settles as the work does. */
   inTurn<T>(asker: string, work: () => Promise<T>): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     this.#lines.getOrInsertComputed(asker, () => []).push(() => work().then(resolve, reject));

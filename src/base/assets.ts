@@ -1,6 +1,6 @@
 /**
- * Files that travel inside the one file: etcd, the pause image, descriptions, licences. In development they are those that
- * `node build.ts --assets` leaves in dist/assets, made on first use.
+ * Files that are embedded in the packaged executable: etcd, the pause image, descriptions, licenses. In
+ * development, they are read from dist/assets, where `node build.ts --assets` creates them on first use.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -11,13 +11,15 @@ import { fileURLToPath } from 'node:url';
 import { giveBackMapped } from './allocator.ts';
 import { replaceFile } from './replace-file.ts';
 
-/** Entries of threads (thread.ts), bundled; only the packaged file has them. */
+/** Bundled entry points of threads (thread.ts); only the packaged executable has them. */
 export type ThreadName = 'yaml-worker' | 'jsonata-worker';
 
 /**
- * `pause.tar` is an image for `docker load`; `pause.reference` is the name it then has. `field-docs.json` is what Kubernetes says
- * of its types and fields; `licenses.txt` are the licences of all that is in the one file. `run.py` and `run.mjs` answer the calls of
- * functions, in their images.
+ * Names of the assets.
+ * - `pause.tar` is an image for `docker load`; `pause.reference` is the name that it then has.
+ * - `field-docs.json` has Kubernetes' descriptions of its types and fields.
+ * - `licenses.txt` has the licenses of everything in the packaged executable.
+ * - `run.py` and `run.mjs` serve the calls of functions, in their images.
  */
 export type AssetName =
   | 'etcd'
@@ -30,20 +32,23 @@ export type AssetName =
   | `${ThreadName}.cjs`;
 
 /**
- * What the packaged file's commands are loaded from (config/build/load-application.ts): source, and its
- * compiled form.
+ * Code from which the commands of the packaged executable are loaded (config/build/load-application.ts):
+ * source, and its compiled form.
  */
 export type ApplicationName = 'client' | 'server';
 type ApplicationPart = `${ApplicationName}.${'cjs' | 'cache'}`;
 
-/** The asset's bytes. In the packaged file they are mapped, not copied: writing to them ends the process. */
+/**
+ * Returns the asset's bytes. The packaged executable maps them without a copy: writing to them crashes the
+ * process.
+ */
 export function readAsset(name: AssetName): Buffer {
   return read(name);
 }
 
 /**
- * Puts the asset at `path` with `mode` (such as 0o755), in one step: whoever looks sees the old file, or the whole
- * new one. Does nothing when the file is already that asset. Directories are made as needed.
+ * Writes the asset to `path` with `mode` (such as 0o755), atomically: readers see the old file or the
+ * complete new one. Does nothing when the file already is this asset. Creates missing directories.
  */
 export async function extractAsset(name: AssetName, path: string, mode: number): Promise<void> {
   const time = stampOf(name);
@@ -58,14 +63,15 @@ export async function extractAsset(name: AssetName, path: string, mode: number):
   forgetAsset(name);
 }
 
-/** An asset that was read stays in memory, in the packaged file; after this no longer, until it is read again. */
+/** Releases the memory of an asset that was read, in the packaged executable; a later read loads it again. */
 export function forgetAsset(name: AssetName | ApplicationPart): void {
   if (isSea()) giveBackMapped(new Uint8Array(getRawAsset(name)));
 }
 
 /**
- * The modification time, in seconds, of a file that holds this asset. It is made from the asset's digest, so that a
- * look at the file tells whether it is the current one: reading 20 MB at every start would take longer than the rest.
+ * Returns the modification time, in seconds, of a file with this asset. It is derived from the asset's
+ * digest, so that the time alone shows if a file is current: reading 20 MB at every start would take longer
+ * than everything else.
  */
 function stampOf(name: AssetName): number {
   const digests: unknown = JSON.parse(read('digests.json').toString());

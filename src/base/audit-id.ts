@@ -1,9 +1,12 @@
-/** The header by which a request has one id in all components. Pure. */
+/** The header that carries the id of a request through all components. Pure. */
 export const auditIdHeader = 'audit-id';
 
-/** Printable and short, since it is written into logs. */
+/** Ids are printable and short, since they are written into logs. */
 const usable = /^[\x21-\x7e]{1,64}$/;
 
-/** Undefined for what cannot be an id: more than 64 characters, or others than printable ones of ASCII. */
+/**
+ * Returns undefined for an invalid id: longer than 64 characters, or with characters other than printable
+ * ASCII.
+ */
 export const readAuditId = (value: string | null | undefined): string | undefined =>
   value && usable.test(value) ? value : undefined;

@@ -1,4 +1,4 @@
-/** The values used last, by key, up to a number of them: what was not set for longest is forgotten first. */
+/** A map with a maximum size: when it is exceeded, the value that was set longest ago is removed. */
 export class BoundedMap<V> {
   readonly #values = new Map<string, V>();
   readonly #most: number;

@@ -1,7 +1,8 @@
 /**
- * Who a certificate or a request is about, read from its bytes. The API server reads users and groups out of client
- * certificates with it, and the authority what it is asked to sign: one reader, so they cannot disagree about a name.
- * (RFC 5280 §4.1.2.4; the string types are those of X.520 DirectoryString, and IA5String for mail addresses.)
+ * Names in a certificate or a request, parsed from its bytes. The API server reads users and groups of client
+ * certificates with it, and the authority reads the requests that it signs: with a single parser they cannot
+ * disagree about a name. (RFC 5280 §4.1.2.4; the string types are those of X.520 DirectoryString, and
+ * IA5String for mail addresses.)
  */
 import {
   childrenOf,
@@ -14,7 +15,7 @@ import {
 } from './der.ts';
 
 export interface SubjectNames {
-  /** In the order of the encoding. */
+  /** Common names in the order of the encoding. */
   readonly commonNames: readonly string[];
   readonly organizations: readonly string[];
 }
@@ -22,7 +23,10 @@ export interface SubjectNames {
 const commonName = '2.5.4.3';
 const organization = '2.5.4.10';
 
-/** Throws an Error in one line for a name that another reader could read differently. */
+/**
+ * Returns the names of a subject. Throws a one-line Error for a name that another parser could read
+ * differently.
+ */
 export function readSubject(name: DerValue): SubjectNames {
   const attributes = childrenOf(name, tags.sequence).flatMap((relative) => {
     const all = childrenOf(relative, tags.set);
@@ -44,7 +48,10 @@ function readAttribute(attribute: DerValue): readonly [type: string, value: stri
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** By tag. Those of one octet a character are read as ASCII alone: readers differ about what the others mean. */
+/**
+ * String decoders by tag. Types with one octet per character are read only as ASCII: parsers differ about the
+ * other octets.
+ */
 const stringTypes: Readonly<Record<number, (content: Uint8Array) => string | undefined>> = {
   12: readUtf8,
   18: (content) => asciiOf(content, /^[0-9 ]*$/),
@@ -73,7 +80,7 @@ function readUtf8(content: Uint8Array): string | undefined {
   }
 }
 
-/** Undefined when there is anything but printable ASCII that the pattern allows. */
+/** Returns the text; undefined if it has anything but printable ASCII that the pattern allows. */
 export function asciiOf(content: Uint8Array, pattern = /^[\x20-\x7e]*$/): string | undefined {
   const text = Array.from(content, (octet) => String.fromCharCode(octet)).join('');
   return pattern.test(text) ? text : undefined;
@@ -97,14 +104,14 @@ export interface CertificateParts {
   readonly extensions: Extensions;
 }
 
-/** By object identifier: what is inside the octet string. */
+/** Content of the octet string by object identifier. */
 export type Extensions = ReadonlyMap<string, Uint8Array>;
 
-/** What a certificate says of its holder. Throws an Error in one line. */
+/** Returns the parts of a certificate that identify its holder. Throws a one-line Error. */
 export function readCertificate(der: Uint8Array): CertificateParts {
   const [signed] = childrenOf(readDer(der), tags.sequence);
   const fields = childrenOf(requireTag(signed, tags.sequence), tags.sequence);
-  // The version may be left out of one of version 1.
+  // A certificate of version 1 may omit the version.
   const numbered = fields[0]?.tag === contextTag(0, true) ? fields.slice(1) : fields;
   const [, , , , subject, publicKey, ...more] = numbered;
   const extensions = more.find(({ tag }) => tag === contextTag(3, true));
@@ -117,13 +124,13 @@ export function readCertificate(der: Uint8Array): CertificateParts {
 
 /** The user that a client certificate identifies. */
 export interface Holder {
-  /** Kubernetes' user: of several common names the last, as Go reads them. */
+  /** Kubernetes' user name: the last one of several common names, as Go reads them. */
   readonly commonName: string;
   /** The user's groups. */
   readonly organizations: readonly string[];
 }
 
-/** Undefined when there is no certificate, or its subject is ambiguous. */
+/** Returns undefined when there is no certificate, or its subject is ambiguous. */
 export function holderOf(der: Uint8Array | undefined): Holder | undefined {
   if (!der) return undefined;
   try {
@@ -131,12 +138,15 @@ export function holderOf(der: Uint8Array | undefined): Holder | undefined {
     const commonName = commonNames.at(-1);
     return commonName === undefined ? undefined : { commonName, organizations };
   } catch {
-    // A malformed name identifies nobody.
+    // A malformed name identifies no user.
     return undefined;
   }
 }
 
-/** Throws an Error for two of one kind: one reader takes the first and another the last. */
+/**
+ * Returns the extensions. Throws an Error for a duplicate extension: some parsers take the first and others
+ * the last.
+ */
 export function readExtensions(list: DerValue): Extensions {
   const extensions = new Map<string, Uint8Array>();
   for (const extension of childrenOf(list, tags.sequence)) {

@@ -1,4 +1,4 @@
-/** Time as a dependency: nothing outside src/roles reads the real clock, so tests step it by hand. */
+/** Time as a dependency: only src/roles uses the real clock, so that tests can advance time by hand. */
 export { rfc3339, rfc3339Micro } from './time.ts';
 
 export interface Timer {
@@ -8,16 +8,19 @@ export interface Timer {
 export interface Clock {
   /** Milliseconds since the Unix epoch (wall clock). */
   now(): number;
-  /** Milliseconds since some moment, for how long something took: setting the machine's clock does not change it. */
+  /**
+   * Milliseconds since an arbitrary moment, for measuring durations: setting the machine's clock does not
+   * change it.
+   */
   monotonic(): number;
   /**
-   * Calls `fn` in the next turn of the event loop, after the I/O that has arrived by then, and each in a turn of its
-   * own when it is asked for from within another.
+   * Calls `fn` in the next turn of the event loop, after the I/O that has arrived by then. A call from within
+   * `fn` runs in a later turn.
    */
   soon(fn: () => void): void;
   /**
-   * Calls `fn` once after `ms` milliseconds unless the timer is cancelled first. Any number will do: what is not above
-   * zero means soon, and what a timer of Node cannot hold (24.8 days) takes several.
+   * Calls `fn` once after `ms` milliseconds unless the timer is canceled first. Any number is valid: zero or
+   * less means soon, and a delay beyond the maximum of Node's timers (24.8 days) uses several.
    */
   after(ms: number, fn: () => void): Timer;
 }
@@ -38,7 +41,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Asked for more, setTimeout fires at once. */
+/** Maximum delay of setTimeout; with a longer one it fires at once. */
 const longestTimerMs = 2 ** 31 - 1;
 
 /** Resolves in the next turn of the event loop. */

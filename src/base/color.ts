@@ -1,4 +1,4 @@
-/** Colour on a terminal: headers, states, errors and warnings. Everywhere else the text stays as it is. */
+/** Color on a terminal: headers, states, errors and warnings. Other outputs get plain text. */
 import { styleText } from 'node:util';
 
 export const colorModes = ['auto', 'always', 'never'] as const;
@@ -6,15 +6,18 @@ export type ColorMode = (typeof colorModes)[number];
 
 export interface Palette {
   readonly header: (text: string) => string;
-  /** A cell of a table: words that tell a state have a colour. */
+  /** Formats a cell of a table: words for states are colored. */
   readonly cell: (text: string) => string;
-  /** What goes to standard error: the first words of an error or a warning have a colour. */
+  /** Formats a message for standard error: the first words of an error or a warning are colored. */
   readonly message: (text: string) => string;
 }
 
 export const plain: Palette = { header: (text) => text, cell: (text) => text, message: (text) => text };
 
-/** `auto` is for terminals that can, unless NO_COLOR is set to anything (https://no-color.org). */
+/**
+ * Returns the palette; `auto` uses color on capable terminals, unless NO_COLOR is set to a value
+ * (https://no-color.org).
+ */
 export function paletteFor(
   mode: ColorMode,
   env: Readonly<Record<string, string | undefined>>,

@@ -1,20 +1,20 @@
-/** The Logger of a running process: one line an event on standard error, through consola. */
+/** The Logger of a running process: writes one line per event to standard error, through consola. */
 import { type ConsolaInstance, createConsola, type LogObject } from 'consola/core';
 import type { Fields, Logger } from './log.ts';
 import { type LogLevel, type LogLevels, levelOf } from './log-levels.ts';
 import { jsonLine, type LogFormat, textLine } from './log-line.ts';
 
-/** consola's numbers. */
+/** consola's numbers of the levels. */
 const numbers = { error: 0, warn: 1, info: 3, debug: 4 } as const satisfies Record<LogLevel, number>;
 
 export interface LoggerOptions {
   readonly levels: LogLevels;
   readonly format: LogFormat;
-  /** Default: standard error. */
+  /** Destination of the lines; default: standard error. */
   readonly write?: (line: string) => void;
 }
 
-/** Writes what is at its component's level or graver. */
+/** Returns a logger that writes the events at its component's level or above. */
 export function createLogger({ levels, format, write = writeError }: LoggerOptions): Logger {
   const line = format === 'json' ? jsonLine : textLine;
   const reporter = {

@@ -1,7 +1,7 @@
-/** A value that others replace while it is in use, such as a certificate that is renewed. */
+/** A value that is replaced while it is in use, such as a certificate that is renewed. */
 export interface Current<T> {
   readonly value: T;
-  /** Calls `fn` with every later value, until the function returned is called. */
+  /** Calls `fn` with every later value, until the returned function is called. */
   onChange(fn: (value: T) => void): () => void;
 }
 

@@ -1,18 +1,19 @@
 /**
- * DER (X.690 §10), read strictly: every value has one encoding, so what one reader sees in the bytes is what every
- * other must see. Anything else is refused: lengths that are indefinite or longer than they need be, bytes left over.
+ * A strict parser for DER (X.690 §10): every value has a single encoding, so that all parsers read the same
+ * from the bytes. Other encodings are rejected: indefinite lengths, lengths longer than necessary, trailing
+ * bytes.
  */
 
-/** The bytes are no DER, or not of what they should be. */
+/** Thrown for bytes that are not DER, or do not have the expected structure. */
 export class EncodingError extends Error {
   override readonly name = 'EncodingError';
 }
 
 export interface DerValue {
-  /** The identifier octet: class, constructed or not, and number. */
+  /** The identifier octet: class, constructed or primitive, and number. */
   readonly tag: number;
   readonly content: Uint8Array;
-  /** Tag, length and content. */
+  /** Bytes of tag, length and content. */
   readonly whole: Uint8Array;
 }
 
@@ -26,17 +27,17 @@ export const tags = {
   set: 0x31,
 } as const;
 
-/** The tag of a field that is told by its number: `[0]`. */
+/** Returns the tag of a field that is identified by its number, such as `[0]`. */
 export const contextTag = (number: number, constructed: boolean) => (constructed ? 0xa0 : 0x80) | number;
 
-/** The one value that the bytes are. Throws an EncodingError in one line. */
+/** Returns the single value in the bytes. Throws a one-line EncodingError. */
 export function readDer(bytes: Uint8Array): DerValue {
   const [value, ...more] = readAll(bytes);
   if (!value || more.length > 0) throw new EncodingError('the encoding does not hold exactly one value');
   return value;
 }
 
-/** The values inside one that is constructed of others. Throws an EncodingError when it has another tag. */
+/** Returns the values inside a constructed value. Throws an EncodingError when it has another tag. */
 export function childrenOf(value: DerValue, tag: number): DerValue[] {
   requireTag(value, tag);
   return readAll(value.content);
@@ -62,7 +63,7 @@ function readAll(bytes: Uint8Array): DerValue[] {
 
 function readAt(bytes: Uint8Array, start: number): DerValue {
   const [tag = 0, first] = bytes.subarray(start, start + 2);
-  // Numbers over 30 take more octets; nothing in a certificate has one.
+  // Numbers above 30 need more octets; certificates do not have them.
   if ((tag & 0x1f) === 0x1f) throw new EncodingError('the encoding has a tag of more than one octet');
   if (first === undefined) throw new EncodingError('the encoding is cut off');
   const octets = first < 0x80 ? 0 : first & 0x7f;
@@ -86,7 +87,7 @@ function longLength(octets: Uint8Array, count: number): number {
   return length;
 }
 
-/** `2.5.4.10`. */
+/** Returns an object identifier, such as `2.5.4.10`. */
 export function readObjectIdentifier(value: DerValue | undefined): string {
   const { content } = requireTag(value, tags.objectIdentifier);
   const last = content.at(-1);

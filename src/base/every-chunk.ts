@@ -1,10 +1,10 @@
-/** Reading a stream that may fail. */
+/** Reads a stream that may fail. */
 import type { Readable } from 'node:stream';
 
 /**
- * Yields every chunk that came, then throws the stream's error, if it failed. Read by `for await`, a Readable
- * drops what has come and is not read yet when it fails. Destroys the stream when it is left early. A stream
- * must be read in one way alone.
+ * Yields every received chunk, then throws the stream's error, if it failed. `for await` over a Readable
+ * drops chunks that are received and not yet read when the stream fails. Destroys the stream when the loop
+ * ends early. A stream must have only one reader.
  */
 export async function* everyChunk(source: Readable): AsyncGenerator<Buffer> {
   let change = Promise.withResolvers<void>();
@@ -29,7 +29,7 @@ export async function* everyChunk(source: Readable): AsyncGenerator<Buffer> {
   try {
     for (;;) {
       change = Promise.withResolvers();
-      // A stream that has failed still has what it had buffered.
+      // A failed stream still has its buffered data.
       const chunk = source.read() as Buffer | null;
       if (chunk !== null) yield chunk;
       else if (hasEnded) return;
@@ -40,7 +40,7 @@ export async function* everyChunk(source: Readable): AsyncGenerator<Buffer> {
     source.off('readable', wake);
     source.off('end', end);
     source.off('close', close);
-    // An error that comes later, such as of the destruction, concerns nobody.
+    // A later error, such as that of the destruction, is ignored.
     source.destroy();
   }
 }

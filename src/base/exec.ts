@@ -1,6 +1,6 @@
 /**
- * Running another program, as a dependency: what needs nft, ip or tar takes an `Exec`, and its unit test gives it
- * one that records. No shell is ever involved: arguments reach the program as they are.
+ * Execution of other programs, as a dependency: code that needs nft, ip or tar takes an `Exec`, and its unit
+ * test passes one that records. No shell is involved: arguments reach the program unchanged.
  */
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -9,16 +9,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 export interface ExecOptions {
-  /** What the program reads from its standard input; without it standard input is empty. */
+  /** Standard input of the program; default: empty. */
   readonly input?: string | Uint8Array;
-  /** Kills the program (SIGKILL) and rejects with the signal's reason. */
+  /** Kills the program (SIGKILL) on abort and rejects with the signal's reason. */
   readonly signal?: AbortSignal;
-  /** Milliseconds after which the program is killed; without it the `Exec` decides. */
+  /** Timeout in milliseconds, after which the program is killed; the default depends on the `Exec`. */
   readonly timeoutMs?: number;
-  /** For a program that may rightly take minutes: it has no limit but `timeoutMs`, and none of the others waits for it. */
+  /**
+   * Set for a program that may take minutes: its only timeout is `timeoutMs`, and other programs do not wait
+   * for it.
+   */
   readonly lengthy?: boolean;
   readonly cwd?: string;
-  /** Replaces the whole environment. */
+  /** The whole environment of the program; default: that of this process. */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
@@ -27,17 +30,20 @@ export interface ExecResult {
   readonly stderr: string;
 }
 
-/** Resolves when the program ends with status 0; rejects with ExecError when it does anything else. */
+/** Resolves when the program ends with status 0; rejects with ExecError otherwise. */
 export type Exec = (file: string, args: readonly string[], options?: ExecOptions) => Promise<ExecResult>;
 
 export interface ExecFailure extends ExecResult {
   readonly file: string;
   readonly args: readonly string[];
-  /** The exit status, or undefined when a signal ended the program or it could not be started. */
+  /** Exit status; undefined when a signal ended the program or it could not be started. */
   readonly code?: number;
 }
 
-/** Its message is one line: the command, how it ended, and the first line it wrote on standard error. */
+/**
+ * Error of a program. The message is one line: the command, how it ended, and the first line of its standard
+ * error.
+ */
 export class ExecError extends Error {
   override readonly name = 'ExecError';
   readonly failure: ExecFailure;
@@ -49,10 +55,10 @@ export class ExecError extends Error {
   }
 }
 
-/** How a program ended that was killed after so many milliseconds. */
+/** Returns the message for a program that was killed after a timeout. */
 export const timeoutMessage = (limitMs: number) => `did not end within ${limitMs / 1000} s and was killed`;
 
-/** Runs programs of this machine, for as long as they take; output is collected as UTF-8. */
+/** Runs programs of this machine without a default timeout; output is collected as UTF-8. */
 export const systemExec: Exec = (file, args, options = {}) =>
   new Promise((resolve, reject) => {
     const { input, signal, timeoutMs, cwd, env } = options;
@@ -61,7 +67,7 @@ export const systemExec: Exec = (file, args, options = {}) =>
     const child = spawn(file, args, {
       cwd,
       env,
-      // Ctrl-C at a terminal is for us alone: what a program was in the middle of is not left half done.
+      // A separate process group keeps Ctrl-C from the program, which would otherwise stop half-way.
       detached: true,
       stdio: [stdin, 'pipe', 'pipe'],
     });
@@ -100,7 +106,7 @@ export const systemExec: Exec = (file, args, options = {}) =>
     });
   });
 
-/** Ends a program that leads a group of its own, and what it started. */
+/** Kills a program that leads its own process group, and the processes that it started. */
 export function killGroup({ pid }: { readonly pid?: number | undefined }): void {
   if (pid === undefined) return;
   try {
@@ -111,11 +117,11 @@ export function killGroup({ pid }: { readonly pid?: number | undefined }): void 
 }
 
 /**
- * A file descriptor that reads `input`, of a file without a name. Not a pipe: what Node calls one is a socket, from
- * which nft 1.0.9 (Ubuntu 24.04) refuses to read.
+ * Returns a file descriptor of an unnamed file that holds `input`. A pipe does not work: Node's pipes are
+ * sockets, from which nft 1.0.9 (Ubuntu 24.04) refuses to read.
  */
 function readable(input: string | Uint8Array): number {
-  // In memory where there is such a place: rules have to reach the kernel on a full disk too.
+  // Prefer memory to the disk: rules must reach the kernel even when the disk is full.
   const directory = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
   const path = join(directory, `minik8s-${randomUUID()}`);
   try {

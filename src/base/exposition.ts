@@ -5,16 +5,16 @@ export type MetricType = 'counter' | 'gauge' | 'histogram';
 export type Labels = Readonly<Record<string, string>>;
 
 export interface Sample {
-  /** In the order they are written. */
+  /** Labels in the order in which they are written. */
   readonly labels?: Labels;
   readonly value: number;
-  /** When it was measured, in milliseconds since the epoch; absent: when it is asked for. */
+  /** Time of the measurement, in milliseconds since the epoch; default: the time of the scrape. */
   readonly at?: number | undefined;
-  /** Of a histogram: `_bucket`, `_sum` or `_count`. */
+  /** Suffix of a histogram's sample: `_bucket`, `_sum` or `_count`. */
   readonly suffix?: string;
 }
 
-/** Samples of one name; of one set of labels there may be one. */
+/** Samples of one name; each set of labels occurs at most once. */
 export interface Family {
   readonly name: string;
   readonly help: string;
@@ -24,15 +24,15 @@ export interface Family {
 
 export const expositionType = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** A family without samples is left out, as Prometheus' own library does. */
+/** Returns the text of the families. A family without samples is left out, as in Prometheus' own library. */
 export function exposition(families: readonly Family[]): string {
-  // Samples of many families may share one object: to write labels is most of the work.
+  // Samples of many families may share one object: formatting labels is most of the work.
   const texts = new Map<Labels, string>();
   const lines = families.flatMap((family) => [...familyLines(family, texts)]);
   return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
 }
 
-/** The lines of a family, without their ends. `texts` has those of labels that were written before. */
+/** Yields the lines of a family, without line ends. `texts` caches the text of labels. */
 export function* familyLines(family: Family, texts = new Map<Labels, string>()): Generator<string> {
   const { name, samples } = family;
   if (samples.length === 0) return;
@@ -45,17 +45,17 @@ export function* familyLines(family: Family, texts = new Map<Labels, string>()):
 
 const none: Labels = {};
 
-/** What stands before the samples of a family; without the line's end. */
+/** Returns the lines before the samples of a family, without the last line end. */
 export const familyHead = ({ name, help, type }: Omit<Family, 'samples'>) =>
   `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${type}`;
 
-/** With braces; empty where there are none. */
+/** Returns the labels with braces; empty when there are none. */
 export function labelText(labels: Labels): string {
   const pairs = labelPairs(labels);
   return pairs === '' ? '' : `{${pairs}}`;
 }
 
-/** `a="1",b="2"`; empty when there is none. */
+/** Returns the labels without braces, `a="1",b="2"`; empty when there are none. */
 export const labelPairs = (labels: Labels) =>
   Object.entries(labels)
     .map(([name, value]) => `${name}="${escapeLabel(value)}"`)
@@ -69,11 +69,11 @@ export function numberText(value: number): string {
   return value === Number.NEGATIVE_INFINITY ? '-Inf' : String(value);
 }
 
-/** How often things of each kind happened; a kind that never did is left out. */
+/** Counters by labels; a combination that never occurred is left out. */
 export class Counts {
   readonly #counts = new Map<string, { readonly labels: Labels; value: number }>();
 
-  /** `labels`: always the same names, in the same order. */
+  /** Increments a counter. `labels` must always have the same names, in the same order. */
   add(labels: Labels = {}): void {
     const key = JSON.stringify(labels);
     const known = this.#counts.get(key);
@@ -93,7 +93,7 @@ export class Histogram {
   #sum = 0;
   #count = 0;
 
-  /** `bounds`: rising. */
+  /** `bounds` must be ascending. */
   constructor(bounds: readonly number[]) {
     this.#bounds = bounds;
     this.#counts = bounds.map(() => 0);
@@ -121,17 +121,17 @@ export class Histogram {
   }
 }
 
-/** A histogram for each set of labels that was observed. */
+/** A histogram for each observed set of labels. */
 export class Histograms {
   readonly #bounds: readonly number[];
   readonly #histograms = new Map<string, { readonly labels: Labels; readonly histogram: Histogram }>();
 
-  /** `bounds`: rising. */
+  /** `bounds` must be ascending. */
   constructor(bounds: readonly number[]) {
     this.#bounds = bounds;
   }
 
-  /** `labels`: always the same names, in the same order. */
+  /** Records a value. `labels` must always have the same names, in the same order. */
   observe(labels: Labels, value: number): void {
     this.#histograms
       .getOrInsertComputed(JSON.stringify(labels), () => ({ labels, histogram: new Histogram(this.#bounds) }))
@@ -143,9 +143,9 @@ export class Histograms {
   }
 }
 
-/** Seconds, as Prometheus' own library and upstream have them where nothing else is said. */
+/** Default bounds in seconds, as in Prometheus' own library and upstream. */
 export const usualBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 
-/** `count` bounds, each `factor` times the one before. */
+/** Returns `count` bounds, each `factor` times the previous one. */
 export const exponentialBounds = (first: number, factor: number, count: number): readonly number[] =>
   Array.from({ length: count }, (_, index) => Number((first * factor ** index).toPrecision(12)));

@@ -1,12 +1,16 @@
 /**
- * How much one of many may hold of something scarce that is given back late. No one has more than half of it, and the last quarter is
- * for those who have next to nothing: however much a few hold, another one's first is there at once. Pure.
+ * Fair limits for a scarce resource that is returned late. No user may hold more than half of it, and the
+ * last quarter is reserved for users that hold next to nothing: however much a few users hold, another user's
+ * first piece is available at once. Pure.
  */
 
-/** Of this many parts one is next to nothing; at least one piece. */
+/** Divisor of the total: a user with at most this part of it, or with one piece, holds next to nothing. */
 const leastPart = 32;
 
-/** How many more one may take who has `own`, where there are `all` and those who want some have `taken` together. */
+/**
+ * Returns how many more pieces a user with `own` pieces may take. `all` is the total, `taken` the pieces that
+ * all users hold.
+ */
 export function roomFor(all: number, taken: number, own: number): number {
   const free = all - taken;
   const kept = Math.floor(all / 4);

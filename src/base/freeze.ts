@@ -1,4 +1,6 @@
-/** Freezes a JSON-like value and everything in it; returns the same value. Frozen parts are not walked again. */
+/**
+ * Freezes a JSON-like value and everything in it; returns the same value. Frozen parts are not visited again.
+ */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);

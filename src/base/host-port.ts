@@ -1,7 +1,7 @@
-/** A port of this machine that leads into a pod. */
+/** A port of this machine that is forwarded to a pod. */
 export interface HostPort {
   readonly protocol: 'TCP' | 'UDP' | 'SCTP';
-  /** '' for every address of this machine. */
+  /** Address of this machine; empty for every address. */
   readonly hostIP: string;
   readonly hostPort: number;
   readonly podIP: string;

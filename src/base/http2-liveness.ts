@@ -1,7 +1,7 @@
 /**
- * Whether the other side of an HTTP/2 connection is still there. A machine that lost its power, or a firewall that forgot
- * the connection, ends it with no word, and TCP goes on sending for a quarter of an hour as soon as anything waits to be
- * acknowledged. So while streams are open the other side is pinged, and a connection without an answer is given up.
+ * Detects the loss of an HTTP/2 connection. A machine that loses power, or a firewall that drops the
+ * connection's state, ends it silently, and TCP retransmits unacknowledged data for a quarter of an hour.
+ * Therefore the peer is pinged while streams are open, and a connection without a response is closed.
  */
 import type { Http2Session, Http2Stream } from 'node:http2';
 import type { Clock, Timer } from './clock.ts';
@@ -10,11 +10,11 @@ export interface LivenessOptions {
   readonly clock: Clock;
   /** Called when a ping is not answered: the connection must be closed at once. */
   readonly onLost: () => void;
-  /** How long after an answer the next ping goes out; default 15 s. */
+  /** Delay from a response to the next ping; default 15 s. */
   readonly pingMs?: number;
-  /** How long an answer may take; default 30 s. */
+  /** Timeout of a ping's response; default 30 s. */
   readonly answerMs?: number;
-  /** Without a stream for so long, `onIdle` is called; absent: never. */
+  /** Time without a stream after which `onIdle` is called; default: never. */
   readonly idleMs?: number;
   readonly onIdle?: () => void;
 }
@@ -26,7 +26,7 @@ export class Http2Liveness {
   readonly #options: LivenessOptions & typeof usual;
   #streams = 0;
   #timer: Timer | undefined;
-  /** A ping is under way. */
+  /** True while a ping is in progress. */
   #asking = false;
 
   /** Pings the session until it is closed. */
@@ -37,9 +37,9 @@ export class Http2Liveness {
     session.once('close', () => this.#timer?.cancel());
   }
 
-  /** To be called for each stream as it is opened. */
+  /** Must be called for each stream when it is opened. */
   carries(stream: Http2Stream): void {
-    // A stream opened beside others does not delay the next ping.
+    // A stream that is opened beside others does not delay the next ping.
     this.#streams++;
     stream.once('close', () => {
       this.#streams--;
@@ -48,7 +48,7 @@ export class Http2Liveness {
     if (this.#streams === 1 && !this.#asking) this.#rest();
   }
 
-  /** Until something is due: a ping while there are streams, else the end of an idle connection. */
+  /** Schedules the next action: a ping while there are streams, otherwise the end of an idle connection. */
   #rest(): void {
     const { clock, pingMs, idleMs, onIdle } = this.#options;
     this.#timer?.cancel();
@@ -64,7 +64,7 @@ export class Http2Liveness {
     this.#asking = true;
     const late = clock.after(answerMs, onLost);
     this.#timer = late;
-    // An error says that none was sent: it is not connected yet, or ends with its last stream.
+    // An error means that no ping was sent: the session is not connected yet, or ends with its last stream.
     this.#session.ping(() => {
       late.cancel();
       this.#asking = false;

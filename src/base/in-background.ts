@@ -1,4 +1,7 @@
-/** Runs a part until the stack is unwound. The promise is the part's own, for whoever must know that it ended. */
+/**
+ * Runs a task until the stack is disposed. Returns the task's own promise, for callers that must detect its
+ * end.
+ */
 export function inBackground(
   stack: AsyncDisposableStack,
   run: (until: AbortSignal) => Promise<void>,

@@ -2,8 +2,9 @@
 import { type Exec, ExecError } from './exec.ts';
 
 /**
- * Resolves when there is no such link, whoever took it away: one end of a pair goes by itself with the namespace of the
- * other. ip(8) says the one when it does not find the name, the other when the link goes after it has found it.
+ * Deletes a link; resolves also when there is no such link. One end of a veth pair disappears with the
+ * network namespace of the other end. ip(8) has one message for a name that it does not find and another for
+ * a link that disappears afterwards.
  */
 export async function deleteLink(exec: Exec, name: string): Promise<void> {
   try {

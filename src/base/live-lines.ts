@@ -1,35 +1,35 @@
 /**
- * Lines of a terminal that change in place while work is under way, and that are gone when it is over: what the program says
- * itself stands as if they had never been there.
+ * Terminal lines that are updated in place while work is in progress, and erased at its end: the program's
+ * own output looks as if they had never existed.
  */
 import type { Clock, Timer } from './clock.ts';
 import { progressLines, rowsOf, type TerminalSize, type Work } from './progress-plan.ts';
 
-/** Work that is shown until it is disposed of. */
+/** Work that is shown until it is disposed. */
 export interface Activity extends Disposable {
-  /** How far it is. */
+  /** Sets the text about the work's progress. */
   say(detail: string): void;
 }
 
-/** Where work is shown; absent where nobody would see it. */
+/** Display of work in progress; absent when there is no terminal. */
 export interface Progress {
   begin(what: string): Activity;
 }
 
 export interface LiveLinesOptions {
-  /** To the terminal, at once. */
+  /** Writes to the terminal immediately. */
   readonly write: (text: string) => void;
   readonly size: () => TerminalSize;
   readonly clock: Clock;
 }
 
 const everyMs = 100;
-/** What is over sooner is not shown. */
+/** Delay before the display: shorter work is not shown. */
 const afterMs = 300;
 
 const nothing: Activity = { say() {}, [Symbol.dispose]() {} };
 
-/** Work that is shown if it can be. */
+/** Shows work if there is a display. */
 export const beginWork = (progress: Progress | undefined, what: string): Activity =>
   progress?.begin(what) ?? nothing;
 
@@ -38,7 +38,7 @@ export class LiveLines implements Progress {
   readonly #works = new Set<{ what: string; detail: string; since: number } & Work>();
   #drawn: readonly string[] = [];
   #timer: Timer | undefined;
-  /** The program's own text ended within a line: to draw there would be to erase it. */
+  /** True if the program's own output ended within a line: drawing would erase that line. */
   #isWithinLine = false;
 
   constructor(options: LiveLinesOptions) {
@@ -60,13 +60,13 @@ export class LiveLines implements Progress {
     };
   }
 
-  /** To be called before the program writes to the terminal, with what it writes. */
+  /** Must be called before the program writes to the terminal, with the text that it writes. */
   before(text: string): void {
     this.#erase();
     if (text !== '') this.#isWithinLine = !text.endsWith('\n');
   }
 
-  /** Ends all of it, as when the program ends. */
+  /** Removes the display, as at the end of the program. */
   clear(): void {
     this.#timer?.cancel();
     this.#timer = undefined;
@@ -93,7 +93,9 @@ export class LiveLines implements Progress {
     this.#drawn = [];
   }
 
-  /** To the begin of the first line that was drawn, and all below it gone. */
+  /**
+   * Returns the sequence that moves to the beginning of the first drawn line and clears everything below it.
+   */
   #toStart(): string {
     if (this.#drawn.length === 0) return '';
     const up = rowsOf(this.#drawn, this.#options.size()) - 1;
@@ -102,8 +104,9 @@ export class LiveLines implements Progress {
 }
 
 /**
- * On the terminal of standard error, if that is one that can move its cursor; standard output is for what was asked for. Undefined where
- * it is none: then nothing more is written than without. Gone when the process ends.
+ * Returns a display on the terminal of standard error, since standard output is for the program's results.
+ * Undefined if standard error is not a terminal that can move its cursor: then nothing is shown. The display
+ * is erased when the process ends.
  */
 export function terminalLines(clock: Clock): LiveLines | undefined {
   const { stderr, env } = process;

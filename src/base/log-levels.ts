@@ -1,13 +1,16 @@
-/** How grave a line must be to be logged: one level for all components, and others for some. Pure. */
+/** Log levels: one for all components, and others for selected components. Pure. */
 
-/** From the most grave to the least. */
+/** Levels from the most to the least severe. */
 export const logLevels = ['error', 'warn', 'info', 'debug'] as const;
 
 export type LogLevel = (typeof logLevels)[number];
 
 export interface LogLevels {
   readonly others: LogLevel;
-  /** By the path of a component as the log shows it, such as `kubelet/probes`; it holds for all below it too. */
+  /**
+   * Levels by component path as the log shows it, such as `kubelet/probes`; a level applies to all components
+   * below the path.
+   */
   readonly components: ReadonlyMap<string, LogLevel>;
 }
 
@@ -16,7 +19,10 @@ const componentPath = /^[a-z0-9][a-z0-9.-]*(?:\/[a-z0-9][a-z0-9.-]*)*$/i;
 const allowedLevels = [...logLevels].reverse().join(', ');
 const shape = `expected one of ${allowedLevels}, or levels of components such as info,apiserver=debug,kubelet/probes=warn`;
 
-/** Reads `info,apiserver=debug`. Throws an Error that says what is allowed; without a level for all it is info. */
+/**
+ * Parses a text such as `info,apiserver=debug`. Throws an Error that lists the allowed values; the default
+ * level is info.
+ */
 export function parseLogLevels(text: string): LogLevels {
   let others: LogLevel | undefined;
   const components = new Map<string, LogLevel>();
@@ -39,13 +45,13 @@ export function parseLogLevels(text: string): LogLevels {
   return { others: others ?? 'info', components };
 }
 
-/** Returns why a part is refused that is neither a level nor a component with one. */
+/** Returns the error message for a part that is neither a level nor a component with a level. */
 function shapeProblem(part: string): string {
   if (part === '') return shape;
   return part.includes('=') ? `"${part}": ${shape}` : `"${part}" is no level; ${shape}`;
 }
 
-/** The level of the longest given path that leads to the component. */
+/** Returns the level of the longest configured path that contains the component. */
 export function levelOf({ others, components }: LogLevels, component: string): LogLevel {
   for (let path = component; path !== ''; path = path.slice(0, Math.max(0, path.lastIndexOf('/')))) {
     const level = components.get(path);

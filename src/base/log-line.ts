@@ -1,11 +1,11 @@
-/** What an event looks like in the log: one line, whatever its message and its fields hold. Pure. */
+/** The format of a log event: one line, whatever its message and fields contain. Pure. */
 import { errorMessage, type Fields } from './log.ts';
 import type { LogLevel } from './log-levels.ts';
 
 export interface LogEvent {
   readonly at: Date;
   readonly level: LogLevel;
-  /** Empty for the process itself. */
+  /** Component path; empty for the process itself. */
   readonly component: string;
   readonly message: string;
   readonly fields?: Fields | undefined;
@@ -15,7 +15,10 @@ export const logFormats = ['text', 'json'] as const;
 
 export type LogFormat = (typeof logFormats)[number];
 
-/** Such as `2026-01-02T03:04:05.678Z INFO  kubelet: started pod=default/web`, without a line's end. */
+/**
+ * Returns a line such as `2026-01-02T03:04:05.678Z INFO  kubelet: started pod=default/web`, without a line
+ * end.
+ */
 export function textLine({ at, level, component, message, fields = {} }: LogEvent): string {
   const head = `${at.toISOString()} ${level.toUpperCase().padEnd(5)} ${component === '' ? '' : `${component}: `}`;
   const shown = Object.entries(fields)
@@ -25,8 +28,8 @@ export function textLine({ at, level, component, message, fields = {} }: LogEven
 }
 
 /**
- * An object with `ts`, `level`, `component` and `msg`, and the fields beside them. A field of such a name
- * has a `_` before it.
+ * Returns a JSON object with `ts`, `level`, `component`, `msg` and the event's fields. A field with one of
+ * these names gets the prefix `_`.
  */
 export function jsonLine({ at, level, component, message, fields = {} }: LogEvent): string {
   const own = { ts: at.toISOString(), level, ...(component !== '' && { component }), msg: message };
@@ -40,8 +43,8 @@ export function jsonLine({ at, level, component, message, fields = {} }: LogEven
 const ownNames: ReadonlySet<string> = new Set(['ts', 'level', 'component', 'msg']);
 
 /**
- * Control characters could move a cursor, what Unicode calls the end of a line ends it for some readers, and
- * controls of bidirectional text show a line in another order than it has.
+ * Unsafe characters: control characters could move the cursor, Unicode line separators end the line for some
+ * readers, and bidirectional controls change the displayed order.
  */
 const unsafe = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
 
@@ -56,7 +59,10 @@ function textValue(value: unknown): string {
 
 const plain = (value: unknown): string => (value instanceof Error ? errorMessage(value) : String(value));
 
-/** JSON in one line. What JSON does not have is a text; what cannot be read at all says so. */
+/**
+ * Returns JSON in one line. Values that JSON does not have become text; a value that cannot be serialized is
+ * replaced with a note.
+ */
 function json(value: unknown): string {
   try {
     const text = JSON.stringify(value, (_, part) =>

@@ -1,4 +1,4 @@
-/** The logger every component is given. Fields are data for the reader: never secrets, never whole objects. */
+/** The logger of every component. Fields are data for the reader: never secrets, never whole objects. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 export interface Logger {
@@ -6,13 +6,13 @@ export interface Logger {
   info(message: string, fields?: Fields): void;
   warn(message: string, fields?: Fields): void;
   error(message: string, fields?: Fields): void;
-  /** Whether lines of debug are written: for those that cost much to say. Absent: no. */
+  /** True if debug lines are written: lets callers skip expensive messages. Default: false. */
   readonly hasDebug?: boolean;
-  /** A logger that adds `component` to every line. */
+  /** Returns a logger that adds `component` to every line. */
   named(component: string): Logger;
 }
 
-/** Discards everything; for tests that assert the world and not the log. */
+/** Discards everything; for tests that do not check the log. */
 export const silentLogger: Logger = {
   debug() {},
   info() {},
@@ -21,7 +21,7 @@ export const silentLogger: Logger = {
   named: () => silentLogger,
 };
 
-/** The message of anything thrown, with its causes, in one line. */
+/** Returns the message of anything thrown, with its causes, in one line. */
 export function errorMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause === undefined ? '' : errorMessage(error.cause);

@@ -1,4 +1,4 @@
-/** Families of metrics in short. Pure. */
+/** Short forms for families of metrics. Pure. */
 import type { Family, Sample } from './exposition.ts';
 
 export const counter = (name: string, help: string, samples: readonly Sample[]): Family => ({
@@ -13,6 +13,6 @@ export const histogram = (name: string, help: string, samples: readonly Sample[]
   ...{ name, help, type: 'histogram', samples },
 });
 
-/** One sample without labels; none for what is not known. */
+/** Returns one sample without labels; none for an unknown value. */
 export const single = (value: number | undefined): readonly Sample[] =>
   value === undefined ? [] : [{ value }];

@@ -1,12 +1,12 @@
 /** Suggestions for a mistyped word: "did you mean". */
 
-/** At most this many edits apart: two edits make almost any short word of another (`logs` of `bogus`). */
+/** Maximum number of edits: two edits turn almost any short word into another (`logs` into `bogus`). */
 const mostEdits = (word: string) => (word.length <= 5 ? 1 : 2);
 
-/** The known words most similar to this one; at most three, none when no word is similar enough. */
+/** Returns the known words most similar to this one: at most three, none when no word is similar enough. */
 export function nearest(word: string, known: Iterable<string>): string[] {
   const wanted = word.toLowerCase();
-  // A longer word is not similar to any known word, and comparing takes time.
+  // A longer word is not similar to any known word, and the comparison would take long.
   if (wanted.length > 80) return [];
   const all = [...new Set(known)]
     .map((candidate) => ({ candidate, edits: editDistance(wanted, candidate.toLowerCase()) }))
@@ -19,13 +19,16 @@ export function nearest(word: string, known: Iterable<string>): string[] {
     .slice(0, 3);
 }
 
-/** ` Did you mean x or y?`, with the space in front; '' when nothing is near. */
+/** Returns ` Did you mean x or y?`, with the leading space; '' when no word is similar. */
 export function didYouMean(word: string, known: Iterable<string>): string {
   const found = nearest(word, known);
   return found.length === 0 ? '' : ` Did you mean ${found.join(' or ')}?`;
 }
 
-/** Damerau and Levenshtein's: letters put in, left out, replaced, or two neighbours exchanged. */
+/**
+ * Returns the Damerau-Levenshtein distance: insertions, deletions, replacements and exchanges of two
+ * neighbors.
+ */
 function editDistance(a: string, b: string): number {
   const rows = [Array.from({ length: b.length + 1 }, (_, column) => column)];
   for (let i = 1; i <= a.length; i++) {

@@ -1,4 +1,7 @@
-/** Several texts as one key of a Map or a queue, whatever they hold: two keys are equal exactly when all their parts are. */
+/**
+ * Several texts packed into one key of a Map or a queue: two keys are equal exactly when all their parts are
+ * equal.
+ */
 
 declare const parts: unique symbol;
 

@@ -1,32 +1,35 @@
-/** Calls of functions that are placed at an instance before they are made: what runs workflows needs of the gateway. */
+/**
+ * Calls of functions that are assigned to an instance before they are sent: the part of the gateway that
+ * workflows need.
+ */
 
 export interface PlacedCall {
   readonly namespace: string;
   readonly function: string;
-  /** Unique for ever. */
+  /** Unique id of the call; never reused. */
   readonly id: string;
 }
 
-/** A place at an instance that is held for one call. */
+/** A slot at an instance that is reserved for one call. */
 export interface Place {
-  /** Uid of the pod. */
+  /** UID of the instance's pod. */
   readonly instance: string;
-  /** Gives it back; nothing when the call has been made. */
+  /** Releases the slot; does nothing when the call has been made. */
   release(): void;
 }
 
 export interface SentCall extends PlacedCall {
   readonly instance: string;
-  /** Undefined for a call that was placed by a process that has ended. */
+  /** Slot of the call; undefined for a call that was assigned by a process that has ended. */
   readonly place: Place | undefined;
   /** Milliseconds since the call may have been sent for the first time. */
   readonly ageMs: number;
-  /** JSON. */
+  /** Body of the call in JSON. */
   readonly body: string;
 }
 
 export type CallOutcome =
-  /** `error` is the name that the function gave its error. */
+  /** The function responded; `error` is the name that it gave its error. */
   | {
       readonly type: 'answered';
       readonly status: number;
@@ -34,20 +37,23 @@ export type CallOutcome =
       readonly isJson: boolean;
       readonly body: Buffer;
     }
-  /** Certainly not made: it may be placed anew. */
+  /** The call was certainly not made and may be assigned again. */
   | { readonly type: 'notMade'; readonly why: string }
-  /** Nobody knows whether it was made, and nobody will. */
+  /** The result is unknown and will stay unknown. */
   | { readonly type: 'lost'; readonly why: string }
-  /** It may have been made: who asks again may be answered. */
+  /** The call may have been made: sending it again may give the response. */
   | { readonly type: 'unclear'; readonly why: string }
-  /** It took longer than the function may. */
+  /** The call exceeded the function's timeout. */
   | { readonly type: 'late'; readonly why: string };
 
 export interface PlacedCalls {
-  /** Whether the function would be given a place at once. */
+  /** Returns true if the function has a free slot now. */
   hasRoom(call: PlacedCall): boolean;
-  /** Waits for a place. Rejects with a Status: 404 where there is no such function, 503 where there is no place in time. */
+  /**
+   * Waits for a slot. Rejects with a Status: 404 if there is no such function, 503 if no slot becomes free in
+   * time.
+   */
   place(call: PlacedCall, signal: AbortSignal): Promise<Place>;
-  /** Sends it to the instance it was placed at. Rejects when the signal aborts. */
+  /** Sends a call to its assigned instance. Rejects when the signal aborts. */
   send(call: SentCall, signal: AbortSignal): Promise<CallOutcome>;
 }

@@ -1,28 +1,28 @@
-/** What a terminal shows of work that takes a while. Pure. */
+/** The terminal display of work in progress. Pure. */
 
 export interface Work {
-  /** Such as `pod/web`. */
+  /** Name of the work, such as `pod/web`. */
   readonly what: string;
-  /** How far it is; '' where nothing is known. */
+  /** Text about the progress; empty when it is unknown. */
   readonly detail: string;
-  /** When it began, in milliseconds of the same clock as `now`. */
+  /** Time of the start, in milliseconds of the same clock as `now`. */
   readonly since: number;
 }
 
-/** More are told as a number. */
+/** Maximum number of lines; further work is shown as a number. */
 const mostLines = 8;
 const turns = ['|', '/', '-', '\\'] as const;
 const turnMs = 100;
 
-/** In signs. */
+/** Size of a terminal in characters. */
 export interface TerminalSize {
   readonly columns: number;
   readonly rows: number;
 }
 
 /**
- * A line for each work, none wider than the terminal, which would break it into two, and no more than it has: what has left it above cannot
- * be erased. ASCII signs, and no colours.
+ * Returns a line for each work. A line is narrower than the terminal, which would break it otherwise. There
+ * are fewer lines than rows, since lines that have scrolled off cannot be erased. ASCII only, without colors.
  */
 export function progressLines(
   works: readonly Work[],
@@ -40,19 +40,22 @@ export function progressLines(
   return rest > 0 ? [...lines, cut('  ', `and ${rest} more`, '', width)] : lines;
 }
 
-/** The beginning and the end stay; where the rest does not fit it ends with a sign for that. */
+/** Returns a line with its beginning and end; text that does not fit between them is truncated with dots. */
 function cut(begin: string, text: string, end: string, width: number): string {
-  // In the last column some terminals begin the next line.
+  // Some terminals begin a new line after the last column.
   const room = width - 1 - begin.length - end.length;
   if (room < 4) return text.slice(0, Math.max(0, width - 1));
   return `${begin}${text.length > room ? `${text.slice(0, room - 3)}...` : text}${end}`;
 }
 
-/** How many rows lines take that were drawn when the terminal was wider, perhaps. */
+/** Returns the number of rows that lines occupy, which may have been drawn when the terminal was wider. */
 export const rowsOf = (lines: readonly string[], { columns }: TerminalSize): number =>
   lines.reduce((rows, { length }) => rows + Math.max(1, Math.ceil(length / Math.max(1, columns))), 0);
 
-/** Names and messages come from others: nothing of them may steer the terminal, or take more room than it seems to. */
+/**
+ * Removes control and other non-ASCII characters: names and messages from outside must not control the
+ * terminal, or occupy more columns than counted.
+ */
 const oneLine = (text: string) => text.replace(/[^\x20-\x7e]+/g, ' ');
 
 function age(ms: number): string {

@@ -1,11 +1,12 @@
-/** Removing a directory whose content others chose: of any size and depth. */
+/** Removal of a directory with untrusted content, of any size and depth. */
 import type { Exec } from './exec.ts';
 
 /**
- * Removes what is at the path, if anything; rejects with ExecError when something stays. `rm` of coreutils goes from
- * directory to directory by descriptors, so no path in it is too long for it, and its work is not this process's: Node's
- * own holds the event loop, and memory, in proportion to the entries. It does not go into another file system; what is
- * bound there from the same one it cannot tell, so that has to be unmounted before.
+ * Removes the path, if it exists; rejects with ExecError when something is left. `rm` of coreutils walks
+ * directories by file descriptor, so that no path is too long for it, and it works in another process: Node's
+ * own function blocks the event loop, and uses memory, in proportion to the entries. `rm` does not enter
+ * other file systems. It cannot detect a bind mount from the same file system, which must be unmounted
+ * before.
  */
 export async function removeTree(path: string, exec: Exec, signal?: AbortSignal): Promise<void> {
   await exec('rm', ['-rf', '--one-file-system', '--', path], { lengthy: true, signal });

@@ -1,36 +1,40 @@
-/** Replacing a file in one step: whoever reads it, whenever this was killed, finds the old one or the new one, whole. */
+/**
+ * Atomic replacement of a file: a reader finds the complete old or new file, even if the writer was killed.
+ */
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 export interface ReplaceOptions {
-  /** Such as 0o600: from the first byte on, so that a secret is never there for others to read. */
+  /**
+   * File mode, such as 0o600. It applies from the first byte on, so that other users can never read a secret.
+   */
   readonly mode: number;
-  /** The new file's modification time, in seconds since the Unix epoch; default now. */
+  /** Modification time of the new file, in seconds since the Unix epoch; default: now. */
   readonly modified?: number;
 }
 
 let drafts = 0;
 
-/** Whether a file of this name is the unfinished draft of a writer that was killed. */
+/** Returns true for the name of an unfinished draft, left by a writer that was killed. */
 export const isDraft = (name: string) => /\.minik8s-\d+-\d+$/.test(name);
 
 /**
- * Resolves when the new file is on disk, its name in the directory too. Rejects with the file system's error, and leaves the old
- * file and nothing else then. A symbolic link is itself replaced.
+ * Replaces the file. Resolves when the new file and its directory entry are on disk. On failure, rejects with
+ * the file system's error and leaves only the old file. A symbolic link is itself replaced.
  */
 export async function replaceFile(
   path: string,
   content: string | Uint8Array,
   { mode, modified }: ReplaceOptions,
 ): Promise<void> {
-  // A name of this process and call alone: when several write at once, the last one wins.
+  // The name is unique to this process and call: with several concurrent writers, the last one wins.
   const draft = `${path}.minik8s-${process.pid}-${drafts++}`;
   try {
-    // A file that is there was left by a killed process with the same pid; its mode would be kept.
+    // An existing file was left by a killed process with the same pid; writing into it would keep its mode.
     await rm(draft, { force: true });
     {
       await using file = await open(draft, 'wx', mode);
-      // Whatever the umask took.
+      // Restore the bits that the umask removed.
       await file.chmod(mode);
       await file.writeFile(content);
       if (modified !== undefined) await file.utimes(modified, modified);

@@ -1,7 +1,7 @@
 /**
- * Running small programs often, from a large process. Starting one copies the page tables of who starts it: 7 ms of processor
- * for a process of 150 MB, and as long, or longer where others want the processor, nothing else happens in it. So a shell that
- * stays starts them, which costs 0.2 ms.
+ * Frequent execution of small programs from a large process. Starting a program copies the page tables of the
+ * parent: 7 ms of CPU time for a process of 150 MB, during which the process is blocked, longer on a busy
+ * machine. Therefore a resident shell starts the programs, which costs 0.2 ms.
  */
 import { onAbort } from './abort.ts';
 import type { Clock } from './clock.ts';
@@ -17,25 +17,33 @@ import { Shell } from './shell.ts';
 
 export interface ResidentShellOptions {
   readonly clock: Clock;
-  /** Milliseconds after which a program is killed that was given no `timeoutMs` of its own. */
+  /** Timeout in milliseconds for programs without a `timeoutMs` of their own. */
   readonly limitMs?: number;
 }
 
-/** More goes by way of a file: a shell reads what it passes on a character at a time. */
+/**
+ * Maximum input through the shell, which reads it one character at a time; longer input is passed in a file.
+ */
 const mostInput = 64 * 1024;
-/** A program that takes longer runs on in its own shell, while another shell runs what waits behind it. */
+/**
+ * Time after which a program counts as slow: it continues in its own shell, and another shell runs the
+ * waiting programs.
+ */
 const patienceMs = 1_000;
-/** So that programs that all hang do not become too many. */
+/** Maximum number of shells, in case all programs hang. */
 const mostShells = 8;
 
-/** What waits or runs. Two with the same `turn` never run at the same time. */
+/** A waiting or running program. Two with the same `turn` never run at the same time. */
 export interface Turn {
   readonly turn: string;
-  /** Whether it has run for longer than others wait. */
+  /** True if the program has run longer than others wait for it. */
   slow: boolean;
 }
 
-/** Which of those that wait may start now; undefined for none. They start in order, but for those whose turn is taken. */
+/**
+ * Returns the waiting program that may start now; undefined for none. Programs start in order, except for
+ * those whose turn is taken.
+ */
 export function nextToStart<T extends Turn>(
   waiting: readonly T[],
   running: ReadonlySet<Turn>,
@@ -46,8 +54,8 @@ export function nextToStart<T extends Turn>(
 }
 
 /**
- * nsenter works in one pod's network and rm in one directory, which is nothing to the others; all else changes what the
- * whole machine shares.
+ * Returns the turn of a program. nsenter works in one pod's network and rm in one directory, independent of
+ * other calls; all other programs change state of the whole machine.
  */
 export function turnOf(file: string, args: readonly string[]): string {
   if (file === 'nsenter') return `${file} ${args[0]}`;
@@ -60,9 +68,10 @@ interface Work extends Turn {
 }
 
 /**
- * For programs that take a moment; they run one after the other. One that does not end is killed after its time limit, and holds
- * up only the same program: nft never runs twice at a time. The shell starts with the first of them, again after it was
- * killed, and ends with this process, however that ends. Lengthy programs have shells beside these.
+ * Returns an `Exec` for short programs, which run one after the other. A program that hangs is killed after
+ * its timeout, and meanwhile blocks only the same program: nft never runs twice at a time. The shell starts
+ * with the first program, restarts after it was killed, and ends with this process in any case. Lengthy
+ * programs run in separate shells.
  */
 export function residentShell({ clock, limitMs = 30_000 }: ResidentShellOptions): Exec {
   const usual = queue(clock, limitMs);
@@ -70,7 +79,7 @@ export function residentShell({ clock, limitMs = 30_000 }: ResidentShellOptions)
   return (file, args, options) => (options?.lengthy ? lengthy : usual)(file, args, options);
 }
 
-/** Programs that wait for each other. Without a limit each may take as long as it likes. */
+/** Returns an `Exec` with a queue of its own. Without a limit, programs have no default timeout. */
 function queue(clock: Clock, usualLimitMs: number | undefined): Exec {
   const waiting: Work[] = [];
   const running = new Set<Work>();

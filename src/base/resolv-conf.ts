@@ -2,11 +2,13 @@
 export interface ResolvConf {
   readonly nameservers: readonly string[];
   readonly searches: readonly string[];
-  /** Such as `ndots:5`. */
+  /** Options such as `ndots:5`. */
   readonly options: readonly string[];
 }
 
-/** The last `search` or `domain` counts; what is not understood is left out, as the resolver does. */
+/**
+ * Parses resolv.conf. The last `search` or `domain` counts; unknown lines are ignored, as the resolver does.
+ */
 export function parseResolvConf(text: string): ResolvConf {
   const lines = text
     .split('\n')

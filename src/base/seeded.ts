@@ -1,4 +1,7 @@
-/** Numbers that look drawn by lot and are the same for the same seed (the generator mulberry32). Uniform in [0, 1). */
+/**
+ * Returns a generator of pseudo-random numbers that are equal for equal seeds (mulberry32). Uniform in [0,
+ * 1).
+ */
 export function seeded(seed: number): () => number {
   let state = Math.trunc(seed) >>> 0;
   return () => {

@@ -1,4 +1,4 @@
-/** One shell that stays and starts programs, one at a time. */
+/** A resident shell that runs programs, one at a time. */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
@@ -7,21 +7,22 @@ import { onAbort } from './abort.ts';
 import { ExecError, type ExecResult, killGroup } from './exec.ts';
 import { quoted } from './quoted.ts';
 
-/** What a shell is to run. */
+/** A program that a shell runs. */
 export interface Command {
   readonly file: string;
   readonly args: readonly string[];
   readonly input: string | undefined;
-  /** Ends the program and its shell when it aborts; its reason is then what `run` rejects with. */
+  /** Kills the program and its shell on abort; `run` then rejects with the signal's reason. */
   readonly signal: AbortSignal;
 }
 
-/** Starts with the object, ends with this process, however that ends. */
+/** A shell process. It starts with the object and ends with this process in any case. */
 export class Shell {
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
 
   constructor() {
-    // In a group of its own: Ctrl-C at a terminal is not for what it runs, and a program that hangs is killed with it.
+    // A separate process group: Ctrl-C at a terminal does not reach the programs, and a hanging program is
+    // killed with the shell.
     const child = spawn('/bin/sh', [], { stdio: ['pipe', 'pipe', 'pipe'], detached: true });
     // When the shell is lost, the pending `run` rejects.
     child.stdin.on('error', () => undefined);
@@ -34,12 +35,14 @@ export class Shell {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** With what runs in it. */
+  /** Kills the shell and the program in it. */
   kill(): void {
     killGroup(this.#child);
   }
 
-  /** Resolves when the program ends with status 0; rejects with ExecError, or with the signal's reason. */
+  /**
+   * Runs a program. Resolves when it ends with status 0; rejects with ExecError, or with the signal's reason.
+   */
   run({ file, args, input, signal }: Command): Promise<ExecResult> {
     const shell = this.#child;
     return new Promise((resolve, reject) => {
@@ -69,7 +72,7 @@ export class Shell {
         end();
         const code = Number(out.end[1]);
         if (code === 0) resolve({ stdout: out.text, stderr: err.text });
-        // As POSIX has it for a command that is not found (XCU 2.8.2).
+        // Exit status of a POSIX shell for a command that is not found (XCU 2.8.2).
         else if (code === 127) reject(failed('not found; install it or correct PATH'));
         else reject(failed(`exit status ${code}`, code));
       }
@@ -80,7 +83,7 @@ export class Shell {
     });
   }
 
-  /** Whether this process goes on for the shell's sake. */
+  /** Controls if the shell keeps this process alive. */
   #hold(held: boolean): void {
     const { stdin, stdout, stderr } = this.#child;
     const streams = [stdin, stdout, stderr] as unknown as Socket[];

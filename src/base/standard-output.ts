@@ -1,9 +1,9 @@
-/** Standard output and standard error of a process that ends: nothing that was written may be lost on the way. */
+/** Standard output and standard error of a process that exits: no written data may be lost. */
 import type { Writable } from 'node:stream';
 
 /**
- * Resolves when the reader has taken everything that was written to `stream`, or has gone; never rejects. Writes to a pipe
- * wait in the process once the pipe holds 64 KiB, and `process.exit` drops them.
+ * Resolves when the reader has received everything that was written to `stream`, or has closed it; never
+ * rejects. Once a pipe holds 64 KiB, further writes wait in the process, and `process.exit` would drop them.
  */
 export function flushed(stream: Writable): Promise<void> {
   return new Promise((resolve) => {
@@ -13,11 +13,14 @@ export function flushed(stream: Writable): Promise<void> {
     }
     stream.once('error', () => resolve());
     stream.once('close', resolve);
-    // Writes end in their order. An empty one gets its turn behind the others.
+    // Writes complete in order: an empty write completes after all others.
     stream.write('', () => resolve());
   });
 }
 
-/** Whether a failed write only says that the reader has closed the stream, such as `head` behind a pipe. */
+/**
+ * Returns true for a write error that only means that the reader has closed the stream, such as `head` in a
+ * pipe.
+ */
 export const isReaderGone = (error: Error): boolean =>
   'code' in error && (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED');

@@ -1,13 +1,13 @@
-/** Flags by subject, for the pages of --help: each name stands under one heading. */
+/** Flags by subject, for the pages of --help: each flag is listed under one heading. */
 
 export interface Subjects {
-  /** Its heading; throws for a name that has none yet. */
+  /** Returns the heading of a flag; throws for a flag without a heading. */
   headingOf(name: string): string;
-  /** In the order of the headings and of the names below them. */
+  /** Returns the names in the order of the headings and of the names below them. */
   sorted<N extends string>(names: readonly N[]): N[];
 }
 
-/** `file` is where a missing name has to be added. */
+/** Creates the subjects; `file` is the file to which a missing name must be added. */
 export function subjects(file: string, table: Readonly<Record<string, readonly string[]>>): Subjects {
   const all = Object.entries(table).flatMap(([heading, names]) =>
     names.map((name) => [name, heading] as const),

@@ -1,18 +1,21 @@
-/** Archives as tar programs of containers read them: POSIX ustar, with GNU's members for names that are longer. */
+/**
+ * Archives in the format that tar programs of containers read: POSIX ustar, with GNU's members for longer
+ * names.
+ */
 
 export interface TarMember {
-  /** With forward slashes; relative. */
+  /** Relative path with forward slashes. */
   readonly name: string;
   readonly type: 'file' | 'directory' | 'symlink';
   /** Permission bits. */
   readonly mode: number;
   readonly uid: number;
   readonly gid: number;
-  /** Bytes; 0 unless it is a file. */
+  /** Size in bytes; 0 unless it is a file. */
   readonly size: number;
-  /** Seconds since 1970. */
+  /** Modification time in seconds since 1970. */
   readonly modified: number;
-  /** Of a symlink. */
+  /** Target of a symlink. */
   readonly target?: string;
 }
 
@@ -20,7 +23,7 @@ export const blockSize = 512;
 const types = { file: '0', directory: '5', symlink: '2' } as const;
 const fields = { name: [0, 100], target: [157, 100], prefix: [345, 155] } as const;
 
-/** What stands before a member's content. */
+/** Returns the header that precedes a member's content. */
 export function memberHeader(member: TarMember): Uint8Array {
   const name = member.type === 'directory' ? `${member.name.replace(/\/$/, '')}/` : member.name;
   const { target = '' } = member;
@@ -32,14 +35,14 @@ export function memberHeader(member: TarMember): Uint8Array {
   return Buffer.concat(parts);
 }
 
-/** What stands behind content of that length. */
+/** Returns the padding that follows content of that length. */
 export const padding = (size: number): Uint8Array =>
   Buffer.alloc((blockSize - (size % blockSize)) % blockSize);
 
-/** What stands behind the last member. */
+/** The end of an archive, which follows the last member. */
 export const archiveEnd: Uint8Array = Buffer.alloc(2 * blockSize);
 
-/** Into what the two fields for it can hold; undefined when it does not fit. */
+/** Splits a name into the two fields for it; returns undefined when it does not fit. */
 function splitName(name: string): { readonly name: string; readonly prefix: string } | undefined {
   const [, longest] = fields.name;
   if (Buffer.byteLength(name) <= longest) return { name, prefix: '' };
@@ -51,7 +54,7 @@ function splitName(name: string): { readonly name: string; readonly prefix: stri
   return undefined;
 }
 
-/** A member whose content is the name (L) or the target (K) of the next one. */
+/** Returns a member whose content is the name (L) or the target (K) of the next member. */
 function longText(type: 'L' | 'K', text: string): Uint8Array {
   const content = Buffer.from(`${text}\0`);
   const header = { mode: 0, uid: 0, gid: 0, modified: 0, target: '', prefix: '', size: content.length };
@@ -77,14 +80,14 @@ function block(member: Block): Uint8Array {
   text(member.target, fields.target);
   bytes.write('ustar\u000000', 257);
   text(member.prefix, fields.prefix);
-  // The sum is taken with its own field full of spaces.
+  // The checksum is computed with its own field filled with spaces.
   bytes.fill(' ', 148, 156);
   const sum = bytes.reduce((total, byte) => total + byte, 0);
   bytes.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
   return bytes;
 }
 
-/** Octal digits; what needs more of them in GNU's way: the first bit set, then big-endian. */
+/** Writes octal digits; a larger number in GNU's format: the first bit set, then big-endian. */
 function number(bytes: Buffer, at: number, length: number, value: number): void {
   const digits = value.toString(8);
   if (digits.length < length) bytes.write(`${digits.padStart(length - 1, '0')}\0`, at);

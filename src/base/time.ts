@@ -1,11 +1,11 @@
-/** Times as Kubernetes writes them; pure, unlike the clock they come from. */
+/** Times in Kubernetes' formats; pure, unlike the clock. */
 
-/** RFC 3339 with whole seconds: metav1.Time. `ms` is milliseconds since the Unix epoch. */
+/** Formats RFC 3339 with whole seconds: metav1.Time. `ms` is milliseconds since the Unix epoch. */
 export function rfc3339(ms: number): string {
   return new Date(Math.floor(ms / 1000) * 1000).toISOString().replace('.000Z', 'Z');
 }
 
-/** RFC 3339 with microseconds: metav1.MicroTime. */
+/** Formats RFC 3339 with microseconds: metav1.MicroTime. */
 export function rfc3339Micro(ms: number): string {
   return new Date(Math.floor(ms)).toISOString().replace(/(\.\d{3})Z$/, '$1000Z');
 }
@@ -21,8 +21,8 @@ const unitMs: Readonly<Record<string, number>> = {
 };
 
 /**
- * Milliseconds of a duration as Go writes it, such as `40s`, `1m30s`, `0.5h`, `500ms` or `0`; undefined when it is none, and
- * for one with a sign.
+ * Parses a duration in Go's format, such as `40s`, `1m30s`, `0.5h`, `500ms` or `0`; returns milliseconds.
+ * Undefined for an invalid duration and for one with a sign.
  */
 export function parseDuration(text: string): number | undefined {
   if (text === '0') return 0;
@@ -33,7 +33,7 @@ export function parseDuration(text: string): number | undefined {
   return total;
 }
 
-/** Go's rendering of whole seconds, as in `back-off 1m20s restarting failed container`. */
+/** Formats whole seconds as Go does, as in `back-off 1m20s restarting failed container`. */
 export function goDuration(ms: number): string {
   const seconds = Math.floor(ms / 1000);
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
@@ -42,7 +42,7 @@ export function goDuration(ms: number): string {
   return minutes > 0 ? `${minutes}m${text}` : text;
 }
 
-/** The same to the millisecond, as in `345ms`, `1.5s` or `1m2.005s`. */
+/** Formats a duration with milliseconds, as in `345ms`, `1.5s` or `1m2.005s`. */
 export function goExactDuration(ms: number): string {
   const whole = Math.max(0, Math.floor(ms));
   if (whole > 0 && whole < 1000) return `${whole}ms`;

@@ -1,12 +1,12 @@
-/** How often something may be done, by key: a burst at once, then one in a while. */
+/** Rate limits by key: a burst at once, then one operation per interval. */
 import { BoundedMap } from './bounded-map.ts';
 
 export interface TokenBucketLimits {
-  /** What a bucket holds, and begins with. */
+  /** Capacity of a bucket, and its initial number of tokens. */
   readonly burst: number;
   /** Milliseconds in which a bucket gains one token. */
   readonly refillMs: number;
-  /** How many keys are remembered; one that is forgotten begins anew. */
+  /** Maximum number of keys; a key that was dropped begins with a full bucket. */
   readonly keys: number;
 }
 
@@ -24,7 +24,10 @@ export class TokenBuckets {
     this.#buckets = new BoundedMap(limits.keys);
   }
 
-  /** Takes a token, `now` in milliseconds. Milliseconds until there is one when there was none; 0 when it was had. */
+  /**
+   * Takes a token; `now` is in milliseconds. Returns 0 on success, otherwise the milliseconds until the next
+   * token.
+   */
   take(key: string, now: number): number {
     const { burst, refillMs } = this.#limits;
     const bucket = this.#buckets.get(key) ?? { tokens: burst, filledAt: now };

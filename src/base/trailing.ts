@@ -1,6 +1,6 @@
 /**
- * The text without every such character at its end. A regular expression that looks for them from the left takes time that grows
- * with the square of a text with many of them in its middle.
+ * Returns the text without trailing `character`s. A regular expression takes quadratic time for a text with
+ * many of them in its middle.
  */
 export function withoutTrailing(text: string, character: string): string {
   let end = text.length;

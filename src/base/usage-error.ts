@@ -1,4 +1,7 @@
-/** What was typed, or written in a configuration file, cannot be acted on: main prints one line and exits 2. */
+/**
+ * Thrown for invalid arguments or an invalid configuration file: main prints one line and exits with status
+ * 2.
+ */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }

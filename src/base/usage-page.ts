@@ -1,10 +1,12 @@
-/** The page that --help prints: what a command does, how it is called, its commands and its flags by subject. */
+/**
+ * The page that --help prints: the purpose of a command, its usage, its commands and its flags by subject.
+ */
 
 export interface UsagePage {
-  /** Such as `minik8s ctl get`. */
+  /** Full command, such as `minik8s ctl get`. */
   readonly path: string;
   readonly about: string;
-  /** What its words stand for, such as `TYPE NAME`; '' for none. */
+  /** Placeholders of its arguments, such as `TYPE NAME`; empty for none. */
   readonly words: string;
   readonly commands: readonly UsageCommand[];
   readonly flags: readonly UsageFlag[];
@@ -18,18 +20,18 @@ export interface UsageCommand {
 export interface UsageFlag {
   readonly name: string;
   readonly short?: string | undefined;
-  /** What its value is, such as `FILE`; absent for a flag that is on or off. */
+  /** Placeholder of the flag's value, such as `FILE`; absent for a boolean flag. */
   readonly hint?: string | undefined;
   readonly about: string;
-  /** What holds without it. */
+  /** Default value. */
   readonly usual?: string | undefined;
-  /** The subject under whose heading it stands. */
+  /** Heading under which the flag is listed. */
   readonly group: string;
 }
 
-/** Columns of a page. */
+/** Width of a page in columns. */
 const pageWidth = 100;
-/** What is longer has its description below it. */
+/** Maximum width of a term; the description of a longer one is on the next line. */
 const longestTerm = 34;
 
 export function usagePage({ path, about, words, commands, flags }: UsagePage): string {
@@ -59,7 +61,7 @@ export function usagePage({ path, about, words, commands, flags }: UsagePage): s
 function section(title: string, entries: readonly (readonly [term: string, about: string])[]): string[] {
   if (entries.length === 0) return [];
   const terms = entries.map(([term]) => term.length).filter((length) => length <= longestTerm);
-  // Where all are too long: still further in than any name.
+  // If all terms are too long, descriptions are still indented more than any term.
   const column = Math.max(...terms, 4) + 4;
   const lines = entries.flatMap(([term, about]) => {
     const [first = '', ...more] = wrap(about, pageWidth - column);
@@ -82,7 +84,10 @@ const flagAbout = ({ about, usual }: UsageFlag) =>
 const sentence = (text: string) =>
   `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?…]$/.test(text) ? '' : '.'}`;
 
-/** Lines of at most `width` characters, broken at blanks; a longer word has lines of its own, broken at commas. */
+/**
+ * Returns lines of at most `width` characters, broken at spaces; a longer word has its own lines, broken at
+ * commas.
+ */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = '';

@@ -1,4 +1,7 @@
-/** The version of this build, such as `0.1.0` or `0.1.0+g1a2b3c4`; put in at build time, read in development. */
+/**
+ * The version of this build, such as `0.1.0` or `0.1.0+g1a2b3c4`; inserted at build time, read from
+ * package.json in development.
+ */
 import { readFileSync } from 'node:fs';
 
 declare const MINIK8S_VERSION: string | undefined;

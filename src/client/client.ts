@@ -9,7 +9,7 @@ export interface ClientListOptions {
   readonly limit?: number;
   readonly continue?: string;
   readonly resourceVersion?: string;
-  /** Ends the request, and the wait before it is made again. */
+  /** Aborts the request and the wait before a retry. */
   readonly signal?: AbortSignal;
 }
 
@@ -20,7 +20,7 @@ export interface ClientWatchOptions extends Omit<ClientListOptions, 'limit' | 'c
 
 export type WatchEvent<T extends KubeObject> =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
-  /** Only metadata.resourceVersion is set. */
+  /** An event with only metadata.resourceVersion set. */
   | { readonly type: 'BOOKMARK'; readonly object: T };
 
 export interface DeleteOptions {
@@ -34,17 +34,19 @@ export type PatchType = 'json' | 'merge' | 'strategic';
 export interface ResourceClient<T extends KubeObject> {
   get(name: string, namespace?: string): Promise<T>;
   list(options?: ClientListOptions): Promise<KubeList<T>>;
-  /** Ends when the server's timeout is over; throws StatusError (isExpired) when history is gone. */
+  /**
+   * Returns the events until the server's timeout. Throws StatusError (isExpired) when the history is gone.
+   */
   watch(options: ClientWatchOptions): AsyncIterable<WatchEvent<T>>;
-  /** The namespace is taken from the object's metadata. */
+  /** Creates an object in the namespace of its metadata. */
   create(object: Draft<T>): Promise<T>;
   update(object: T): Promise<T>;
   updateStatus(object: T): Promise<T>;
-  /** PUT to a subresource that takes the whole object, such as a namespace's `finalize`. */
+  /** Sends a PUT to a subresource that takes the whole object, such as a namespace's `finalize`. */
   updateSubresource(object: T, subresource: string): Promise<T>;
   patch(name: string, namespace: string, type: PatchType, body: unknown, subresource?: string): Promise<T>;
   delete(name: string, namespace?: string, options?: DeleteOptions): Promise<void>;
-  /** POST to a subresource, such as a pod's `binding`. */
+  /** Sends a POST to a subresource, such as a pod's `binding`. */
   createSubresource(name: string, namespace: string, subresource: string, body: unknown): Promise<unknown>;
 }
 

@@ -1,11 +1,12 @@
 /**
- * Several API servers that are equally good: one is used until it does not answer, then the next. A request moves
- * on to the next server only when nothing of it can have reached the last one, or when it is a read: a write that
- * may have been received is the caller's to settle. What a server answers, an error too, is its answer.
+ * A transport to several equivalent API servers: one is used until it does not respond, then the next. A
+ * request moves to the next server only when no part of it can have reached the last one, or when it is a
+ * read. For a write that the server may have received, the caller gets the error. Any response of a server,
+ * including an error, is final.
  *
- * A server that is cut off says nothing at all. A request that waits for long therefore makes this ask the server
- * for its health, over a connection of its own; when that is not answered either, all connections to the server are
- * ended, and with them the watches, which go on elsewhere.
+ * A server that is cut off sends nothing at all. Therefore a request that waits for long triggers a health
+ * check of the server over a separate connection. When the health check fails, all connections to the server
+ * are closed; their watches continue on another server.
  */
 
 import type { Clock, Timer } from '../base/clock.ts';
@@ -15,15 +16,15 @@ import type { ApiRequest, ApiResponse, Transport } from './transport.ts';
 import { isTransportError, TransportError } from './transport-error.ts';
 
 export interface FailoverTransportOptions {
-  /** In the order they are tried; at least one. */
+  /** Servers in the order in which they are tried; at least one. */
   readonly servers: readonly string[];
-  /** A transport to one of them. */
+  /** Creates a transport to one of the servers. */
   readonly connect: (server: string) => Transport;
   readonly clock: Clock;
   readonly log: Logger;
-  /** How long an answer may take before the server's health is asked for; default 3 s. */
+  /** Delay of a response after which the server's health is checked; default 3 s. */
   readonly slowMs?: number;
-  /** How long that may take; default 3 s. */
+  /** Timeout of a health check; default 3 s. */
   readonly probeMs?: number;
 }
 
@@ -98,7 +99,7 @@ class FailoverTransport implements Transport {
     }
   }
 
-  /** The next server of the list that has not failed; undefined when all have. */
+  /** Returns the next server of the list that has not failed; undefined when all have. */
   #after(server: Server, failed: ReadonlyMap<Server, unknown>): Server | undefined {
     const at = this.#servers.indexOf(server);
     return [...this.#servers.slice(at + 1), ...this.#servers.slice(0, at)].find((each) => !failed.has(each));
@@ -113,7 +114,7 @@ class FailoverTransport implements Transport {
     this.#options.log.warn('an API server does not answer; using the next one', fields);
   }
 
-  /** Asks for the server's health again and again until the function returned is called. */
+  /** Checks the server's health repeatedly until the returned function is called. */
   #whileSlow(server: Server, transport: Transport): () => void {
     const { clock, slowMs = 3_000 } = this.#options;
     let timer: Timer;
@@ -144,13 +145,13 @@ class FailoverTransport implements Transport {
     server.probing = false;
     if (failure === undefined || server.transport !== transport) return;
     this.#leave(server, failure);
-    // Ends every request and stream of it.
+    // Ends all requests and streams of the transport.
     server.transport = undefined;
     transport.close();
   }
 }
 
-/** Resolves to undefined when there is any answer at all. */
+/** Resolves to undefined for any response at all, and to the error otherwise. */
 async function answers(transport: Transport): Promise<TransportError | undefined> {
   try {
     const { body } = await transport.request({ method: 'GET', path: '/livez' });

@@ -1,7 +1,7 @@
 /**
- * The API over one connection, for node agents: every request and every watch is a stream of it. Otherwise the same as the
- * HTTPS transport, with its options and its errors. When a certificate is renewed later requests go over a new
- * connection, and the old one ends with its last stream.
+ * The API over a single connection, for node agents: every request and every watch is a stream of it. Options
+ * and errors are those of the HTTPS transport. When a certificate is renewed, later requests use a new
+ * connection, and the old connection ends with its last stream.
  */
 import * as http2 from 'node:http2';
 import { connect } from 'node:tls';
@@ -23,24 +23,26 @@ import type { ApiRequest, ApiResponse, Transport } from './transport.ts';
 const { NGHTTP2_CANCEL, NGHTTP2_REFUSED_STREAM, NGHTTP2_NO_ERROR } = http2.constants;
 
 export interface Http2TransportOptions extends HttpsTransportOptions {
-  /** How often the server is asked whether it is still there while requests wait; default 15 s. */
+  /** Interval of pings to the server while requests wait; default 15 s. */
   readonly pingMs?: number;
 }
 
-/** `server` must be https. */
+/** Creates a transport; `server` must be an https URL. */
 export function createHttp2Transport(options: Http2TransportOptions): Transport {
   return new Http2Transport(options);
 }
 
-/** One connection, while it is made and while it lasts. */
+/** A connection, from the beginning of its handshake to its end. */
 interface Connection {
   readonly session: http2.ClientHttp2Session;
   readonly liveness: Http2Liveness;
-  /** Until the server's certificate has been checked, nothing of any request leaves this machine. */
+  /**
+   * True once the server's certificate has been checked; until then no part of a request leaves this machine.
+   */
   established: boolean;
-  /** Why it ended, where that is known. */
+  /** Reason why the connection ended, if it is known. */
   failure: unknown;
-  /** When something was last read from it, by the clock. */
+  /** Time of the last read from the connection, by the clock. */
   heard: number;
 }
 
@@ -103,7 +105,8 @@ class Http2Transport implements Transport {
       port: Number(this.#server.port || 443),
       ALPNProtocols: ['h2', agentProtocol],
     });
-    // For a connection that ends with its last stream: no pings go out on it any more.
+    // Keepalive detects a dead connection that is about to end with its last stream and gets no pings any
+    // more.
     socket.setKeepAlive(true, keepAliveMs);
     const session = http2.connect(this.#server.origin, { createConnection: () => socket });
     const lost = () => {
@@ -136,13 +139,13 @@ class Http2Transport implements Transport {
   }
 }
 
-/** Ends a connection and everything on it, for that reason. */
+/** Ends a connection and all its streams with the given reason. */
 function end(connection: Connection, reason: Error): void {
   connection.failure ??= reason;
   connection.session.destroy(reason);
 }
 
-/** One request on its stream. */
+/** A request on its stream. */
 class Exchange {
   readonly #stream: http2.ClientHttp2Stream;
   readonly #connection: Connection;
@@ -200,7 +203,10 @@ class Exchange {
     });
   }
 
-  /** A connection on which nothing arrived meanwhile counts as lost: the next request gets a new one. */
+  /**
+   * Cancels the stream. A connection on which nothing arrived since the request counts as lost: the next
+   * request gets a new one.
+   */
   #giveUp(): void {
     this.#late = true;
     this.#stream.close(NGHTTP2_CANCEL);
@@ -225,11 +231,11 @@ class Exchange {
     } catch (error) {
       throw this.#cut(error);
     }
-    // A truncated stream ends like a complete one; only this error code differs.
+    // A truncated stream ends like a complete one; only its error code differs.
     if (this.#stream.rstCode !== NGHTTP2_NO_ERROR || this.#stream.aborted) throw this.#cut(undefined);
   }
 
-  /** The error of an answer that has begun: that of the connection, if that was lost. */
+  /** Returns the error of a response that has begun: the connection's error if the connection was lost. */
   #cut(error: unknown): unknown {
     const { signal } = this.#request;
     const lostConnection = this.#connection.failure !== undefined || this.#connection.session.destroyed;
@@ -238,7 +244,7 @@ class Exchange {
     return brokenOff(this.#server, lost);
   }
 
-  /** The connection has a better error than its streams. */
+  /** Returns the connection's error, which is more precise than those of its streams. */
   #failure(error: unknown): unknown {
     const { signal } = this.#request;
     if (signal?.aborted) return signal.reason;
@@ -251,6 +257,6 @@ class Exchange {
   }
 }
 
-/** The errors HTTP/2 reports for a closed connection. */
+/** Returns true for the errors that HTTP/2 reports for a closed connection. */
 const isOwn = (error: unknown) =>
   error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_HTTP2_');

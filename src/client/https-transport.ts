@@ -1,10 +1,11 @@
 /**
- * The API over HTTPS (or plain HTTP, for `kubectl proxy` and the like): keep-alive connections, the cluster's
- * own CA, a client certificate or a bearer token. Credentials never reach an error message.
+ * The API over HTTPS (or plain HTTP, for `kubectl proxy` and similar): keep-alive connections, the cluster's
+ * own CA, a client certificate or a bearer token. Credentials never appear in an error message.
  *
- * A half-open connection is noticed in two ways: TCP keepalive ends it while nothing is under way (libuv probes
- * every second, ten times, after `keepAliveMs`), and an answer that does not begin within `answerTimeoutMs` ends
- * its request. A stream that has begun may be silent for as long as it likes; watching it is the reflector's work.
+ * A half-open connection is detected in two ways. TCP keepalive ends it while no data is in transit (libuv
+ * probes every second, ten times, after `keepAliveMs`). A response that does not begin within
+ * `answerTimeoutMs` ends its request. A stream that has begun may be silent indefinitely; the reflector has a
+ * timeout for it.
  */
 import * as http from 'node:http';
 import * as https from 'node:https';
@@ -18,43 +19,43 @@ import { everyChunk } from '../base/every-chunk.ts';
 import type { ApiRequest, ApiResponse, Transport } from './transport.ts';
 import { TransportError, type TransportFailure } from './transport-error.ts';
 
-/** A list is one header several times. */
+/** HTTP headers; a list stands for a repeated header. */
 export type Headers = Readonly<Record<string, string | string[]>>;
 
 export interface HttpsTransportOptions {
-  /** Such as `https://10.0.0.1:6443`; a path is put before every request's own. */
+  /** URL such as `https://10.0.0.1:6443`; its path is prepended to every request's path. */
   readonly server: string;
-  /** PEM. Absent: the system's authorities. */
+  /** Certificate authorities (PEM); default: the system's. */
   readonly ca?: string;
-  /** PEM, both or neither. */
+  /** Client certificate (PEM); requires `key`. */
   readonly cert?: string;
   readonly key?: string;
-  /** Instead of cert and key, for a certificate that is renewed: requests from then on go over new connections. */
+  /** Replaces `cert` and `key` for a certificate that is renewed: later requests use new connections. */
   readonly identity?: Current<{ readonly key: string; readonly certificate: string }>;
-  /** A function is asked for every request, so that a rotated token is used at once. */
+  /** A function is called for every request, so that a rotated token is used at once. */
   readonly token?: string | (() => string);
-  /** Accepts any server certificate. */
+  /** Accept any server certificate. */
   readonly insecureSkipTlsVerify?: boolean;
-  /** The name to check the server's certificate for, when it is not the host of `server`. */
+  /** Expected name in the server's certificate, when it differs from the host of `server`. */
   readonly tlsServerName?: string;
   readonly userAgent?: string;
-  /** Sent with every request, before its own. */
+  /** Headers of every request; the request's own headers follow. */
   readonly headers?: Headers;
   readonly clock: Clock;
-  /** Default 15 s. */
+  /** Idle time before the first keepalive probe; default 15 s. */
   readonly keepAliveMs?: number;
-  /** Default 65 s: the API server itself gives up after 60 s. */
+  /** Response timeout; default 65 s, since the API server itself times out after 60 s. */
   readonly answerTimeoutMs?: number;
 }
 
-/** What is needed to open a separate connection for an upgraded request, such as a WebSocket. */
+/** Parameters for a separate connection of an upgraded request, such as a WebSocket. */
 export interface Dialing {
-  /** `wss://…`, or `ws://…` where the server speaks plain HTTP. */
+  /** URL with `wss://`, or with `ws://` where the server uses plain HTTP. */
   readonly url: string;
   readonly headers: Headers;
-  /** Empty for plain HTTP. */
+  /** TLS options; empty for plain HTTP. */
   readonly tls: https.AgentOptions;
-  /** The error of such a connection, in one line that says what it means. */
+  /** Returns the error of such a connection, as one line that explains it. */
   failed(error: unknown): TransportError;
 }
 
@@ -110,7 +111,10 @@ export function createHttpsTransport(options: HttpsTransportOptions): Transport 
   };
 }
 
-/** Requests under way keep their connections; idle connections are closed, now or once they are idle. */
+/**
+ * Retires an agent: active requests keep their connections; idle connections are closed, now or once they are
+ * idle.
+ */
 function retire(agent: http.Agent, retired: Set<http.Agent>): void {
   for (const old of retired) if (Object.keys(old.sockets).length === 0) retired.delete(old);
   retired.add(agent);
@@ -118,7 +122,7 @@ function retire(agent: http.Agent, retired: Set<http.Agent>): void {
   for (const socket of Object.values(agent.freeSockets).flatMap((sockets) => sockets ?? [])) socket.destroy();
 }
 
-/** Throws an Error that says what is wrong with the text. */
+/** Parses the server's URL; throws an Error that explains the problem. */
 export function parseServer(text: string): URL {
   if (!URL.canParse(text))
     throw new Error(`server ${JSON.stringify(text)} is not a URL: write https://host:port`);
@@ -150,7 +154,10 @@ export const tlsOptions = (options: HttpsTransportOptions): https.AgentOptions =
   ALPNProtocols: ['http/1.1'],
 });
 
-/** TLS asks for names alone: an address is only looked for in the certificate. */
+/**
+ * Returns TLS options that check for a name. SNI allows only DNS names: an address is only looked up in the
+ * certificate.
+ */
 const checkedFor = (name: string): https.AgentOptions =>
   isAddress(name)
     ? { servername: '', checkServerIdentity: (_, certificate) => checkServerIdentity(name, certificate) }
@@ -198,7 +205,7 @@ function exchange(
   const failed = (error: unknown) => (signal?.aborted ? signal.reason : translate(server, error, unsent));
   const cut = (error: unknown) => (signal?.aborted ? signal.reason : brokenOff(server, error));
 
-  // Until the server's certificate has been checked, nothing of the request leaves this machine.
+  // Until the server's certificate has been checked, no part of the request leaves this machine.
   outgoing.once('socket', (socket: Socket) => {
     const established = () => {
       unsent = false;
@@ -206,7 +213,7 @@ function exchange(
     if (outgoing.reusedSocket) established();
     else socket.once(server.protocol === 'https:' ? 'secureConnect' : 'connect', established);
   });
-  // The agent sets TCP keepalive only on sockets that idle in its pool; a quiet watch needs it too.
+  // The agent sets TCP keepalive only on sockets that idle in its pool; a quiet watch requires it, too.
   outgoing.setSocketKeepAlive(true, options.keepAliveMs ?? 15_000);
   outgoing.once('close', release);
   outgoing.on('error', (error) => {
@@ -246,7 +253,8 @@ export const unreachable = (
 ) => new TransportError(`cannot reach the API server at ${server.origin}: ${why}`, failure, more);
 
 /**
- * The error of an answer that has begun: the server was reached, so nothing about how to reach it would help.
+ * Returns the error of a response that has begun. The server was reached, so the message gives no advice
+ * about reaching it.
  */
 export function brokenOff(server: URL, error: unknown): TransportError {
   if (error instanceof TransportError) return error;
@@ -276,19 +284,19 @@ const explained: Readonly<Record<string, readonly [TransportFailure, string]>> =
   ERR_TLS_CERT_ALTNAME_INVALID: ['tls', 'its certificate is not for this host name'],
 };
 
-/** The error of a connection, or of a request on it, in one line that says what it means. */
+/** Returns the error of a connection, or of a request on it, as one line that explains it. */
 export function translate(server: URL, error: unknown, unsent: boolean): TransportError {
   if (error instanceof TransportError) return error;
   const [failure, why] = explain(error);
   if (server.protocol === 'http:' && failure === 'reset') {
-    // Trying again would not help: an API server answers plain HTTP by closing the connection.
+    // A retry would not help: an API server responds to plain HTTP by closing the connection.
     const hint = `the connection was lost; if the server speaks TLS, as minik8s does, write https://${server.host}`;
     return unreachable(server, hint, 'tls', { unsent });
   }
   return unreachable(server, why, failure, failure === 'other' ? { unsent, cause: error } : { unsent });
 }
 
-/** What the error of a connection to any server means. */
+/** Returns the class and the explanation of a connection error, for any server. */
 export function explain(error: unknown): readonly [TransportFailure, string] {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const text = error instanceof Error ? error.message : String(error);

@@ -1,15 +1,15 @@
 /**
- * Calls an API server in the same process: the same requests and answers as over HTTPS, and no socket. Bodies
- * stream: what the server writes is read at once, and an abort cancels the server's stream.
+ * Calls an API server in the same process: the same requests and responses as over HTTPS, without a socket.
+ * Bodies stream: data from the server is available at once, and an abort cancels the server's stream.
  */
 import { onAbort } from '../base/abort.ts';
 import type { ApiRequest, ApiResponse, Transport } from './transport.ts';
 import { TransportError } from './transport-error.ts';
 
-/** The host part of the URL that the handler sees. */
+/** Host part of the URL that the handler sees. */
 const origin = 'http://minik8s.internal';
 
-/** `userAgent` is how the server calls who sets fields. */
+/** Creates a transport; the server uses `userAgent` as the manager of fields that the client sets. */
 export function inProcessTransport(
   handler: (request: Request) => Promise<Response>,
   userAgent?: string,
@@ -48,7 +48,7 @@ export function inProcessTransport(
 
 const closedError = () => new TransportError('the in-process API server connection is closed', 'closed');
 
-/** Stops waiting when the signal aborts, also when the promise never settles. */
+/** Returns the promise's result; rejects when the signal aborts, even if the promise never settles. */
 function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const unlink = onAbort(signal, () => reject(signal.reason));
@@ -79,7 +79,7 @@ function toResponse(response: Response, signal: AbortSignal, release: () => void
 
 async function* noBody(): AsyncGenerator<Uint8Array> {}
 
-/** Abort cancels the stream even when nobody is reading it. */
+/** Reads a body. An abort cancels the stream even when there is no reader. */
 function readBody(
   body: ReadableStream<Uint8Array>,
   signal: AbortSignal,

@@ -1,4 +1,4 @@
-/** Objects by key, by namespace and by named indexes; what is put in is frozen. */
+/** Objects by key, by namespace and by named indexes. Stored objects are frozen. */
 import { type KubeObject, type ObjectKey, objectKey } from '../apimachinery/meta.ts';
 import { deepFreeze } from '../base/freeze.ts';
 import type { Lister } from './informer.ts';
@@ -38,7 +38,10 @@ export class Indexer<T extends KubeObject> implements Lister<T> {
     return this.#objects.keys();
   }
 
-  /** Objects that are there already are indexed now. The same function may be added again, another may not. */
+  /**
+   * Adds an index and indexes the present objects. The same function may be added again; another function
+   * under the name throws.
+   */
   addIndex(name: string, values: IndexFunction<T>): void {
     const present = this.#indexes.get(name);
     if (present && present.values !== values) {
@@ -52,7 +55,7 @@ export class Indexer<T extends KubeObject> implements Lister<T> {
     this.#indexes.set(name, index);
   }
 
-  /** Returns the object that was there. */
+  /** Stores an object; returns the previous object of the key. */
   set(object: T): T | undefined {
     const key = objectKey(object);
     const old = this.remove(key);
@@ -61,7 +64,7 @@ export class Indexer<T extends KubeObject> implements Lister<T> {
     return old;
   }
 
-  /** Returns the object that was there. */
+  /** Removes an object and returns it; undefined if there was none. */
   remove(key: ObjectKey): T | undefined {
     const old = this.#objects.get(key);
     if (!old) return undefined;

@@ -1,6 +1,6 @@
 /**
- * The contract of the shared cache of one kind: one list and one watch however many readers. Objects are
- * deeply frozen; copy (structuredClone) before changing one. Implementation: shared-informer.ts.
+ * Contract of the shared cache of one kind: a single list and watch for any number of readers. Objects are
+ * deeply frozen; copy one (structuredClone) before changing it. Implementation: shared-informer.ts.
  */
 import type { KubeObject, ObjectKey } from '../apimachinery/meta.ts';
 import type { ResourceRef } from '../apimachinery/resource-definition.ts';
@@ -14,18 +14,24 @@ export interface EventHandler<T extends KubeObject> {
 export interface Lister<T extends KubeObject> {
   get(key: ObjectKey): T | undefined;
   list(namespace?: string): readonly T[];
-  /** The objects an index holds under `value`; throws when the index was not registered. */
+  /** Returns the objects that an index holds under `value`; throws when the index was not registered. */
   byIndex(index: string, value: string): readonly T[];
 }
 
 export interface Informer<T extends KubeObject> {
   readonly lister: Lister<T>;
   readonly hasSynced: boolean;
-  /** Resolves when `hasSynced` has become true. */
+  /** Resolves when `hasSynced` becomes true. */
   readonly synced: Promise<void>;
-  /** Handlers added later first get an add for every object. They must not throw and must not wait. */
+  /**
+   * Adds a handler, which first gets an add event for every present object. Handlers must not throw and must
+   * not block.
+   */
   addEventHandler(handler: EventHandler<T>): void;
-  /** Registered before start; the function gives the values under which an object is found. */
+  /**
+   * Adds an index; must be called before the start. The function returns the values under which an object is
+   * indexed.
+   */
   addIndex(name: string, values: (object: T) => readonly string[]): void;
 }
 
@@ -36,12 +42,12 @@ export interface InformerScope {
 }
 
 export interface InformerFactory {
-  /** The same informer for the same kind and scope. */
+  /** Returns the informer for a kind and scope: the same one for equal arguments. */
   informerFor<T extends KubeObject>(ref: ResourceRef<T>, scope?: InformerScope): Informer<T>;
-  /** Starts informers that were asked for and resolves when all have synced. */
+  /** Starts the requested informers and resolves when all have synced. */
   start(signal: AbortSignal): Promise<void>;
-  /** Ends the informers of a kind that is no longer served, and drops what they hold. */
+  /** Stops the informers of a kind that is no longer served and drops their objects. */
   forget(ref: ResourceRef): void;
-  /** Resolves when every reflector has ended after the abort. */
+  /** Resolves when every reflector has ended after an abort. */
   stopped(): Promise<void>;
 }

@@ -1,6 +1,7 @@
 /**
- * kubeconfig files: read, merged as kubectl merges the files of $KUBECONFIG, resolved to one connection, written.
- * Pure but for `loadKubeconfig` and `resolveContext`, which read files. Fields it does not know are kept.
+ * kubeconfig files: parsed, merged as kubectl merges the files of $KUBECONFIG, resolved to a single
+ * connection, written. Pure, except for `loadKubeconfig` and `resolveContext`, which read files. Unknown
+ * fields are kept.
  */
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
@@ -39,11 +40,11 @@ export interface Kubeconfig {
   readonly users: Readonly<Record<string, UserEntry>>;
   readonly contexts: Readonly<Record<string, ContextEntry>>;
   readonly currentContext: string;
-  /** The files that it was read from, for messages. */
+  /** Files from which the configuration was read, for messages. */
   readonly files?: readonly string[];
 }
 
-/** All that is needed to connect, with file contents in place of paths; certificates and keys are PEM. */
+/** All parameters of a connection, with file contents in place of paths; certificates and keys are PEM. */
 export interface ResolvedContext {
   readonly context: string;
   readonly server: string;
@@ -56,9 +57,9 @@ export interface ResolvedContext {
   readonly tlsServerName?: string;
 }
 
-/** What a command line says instead of the kubeconfig; files are paths. */
+/** Command line options that override the kubeconfig; files are paths. */
 export interface ConnectionOverrides {
-  /** Names of entries of the kubeconfig. */
+  /** Name of a cluster entry of the kubeconfig. */
   readonly cluster?: string;
   readonly user?: string;
   readonly server?: string;
@@ -72,14 +73,17 @@ export interface ConnectionOverrides {
 
 export const empty: Kubeconfig = { clusters: {}, users: {}, contexts: {}, currentContext: '' };
 
-/** Paths inside the file are made absolute, relative to it. Throws UsageError naming the file. */
+/**
+ * Parses a kubeconfig. Paths in it are relative to the file and become absolute. Throws UsageError naming the
+ * file.
+ */
 export function parseKubeconfig(text: string, file: string): Kubeconfig {
   let document: unknown;
   try {
     document = parse(text);
   } catch (error) {
     throw new UsageError(
-      // The parser's message ends with a colon and an excerpt on lines of its own.
+      // The parser's message ends with a colon and an excerpt on separate lines.
       `kubeconfig ${file} is not YAML: ${error instanceof Error ? error.message.split('\n')[0]?.replace(/:$/, '') : ''}`,
     );
   }
@@ -101,7 +105,10 @@ export function parseKubeconfig(text: string, file: string): Kubeconfig {
   };
 }
 
-/** The first to name a cluster, user, context or current context wins, as with $KUBECONFIG. */
+/**
+ * Merges kubeconfigs: the first one that has a cluster, user, context or current context wins, as with
+ * $KUBECONFIG.
+ */
 export function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
   return configs.reduceRight(
     (below, above) => ({
@@ -114,9 +121,7 @@ export function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
   );
 }
 
-/**
- * Reads and merges the files. Files that do not exist are passed over; when none exists the answer is undefined.
- */
+/** Reads and merges the files. Missing files are skipped; when all are missing, returns undefined. */
 export function loadKubeconfig(files: readonly string[]): Kubeconfig | undefined {
   const found = files.flatMap((file) => {
     const text = readOptional(file);
@@ -127,8 +132,8 @@ export function loadKubeconfig(files: readonly string[]): Kubeconfig | undefined
 }
 
 /**
- * The connection that a context stands for; `context` absent means the current one. None is needed where the overrides say where
- * to. Throws UsageError.
+ * Returns the connection of a context; default: the current context. No context is required where the
+ * overrides name a server or a cluster. Throws UsageError.
  */
 export function resolveContext(
   config: Kubeconfig,
@@ -208,7 +213,10 @@ function userEntry(
   );
 }
 
-/** Another authority, or none, takes the place of both; another server is not of the name that was to be checked. */
+/**
+ * Applies overrides to a cluster. A CA option, or skipping verification, replaces both CA fields; another
+ * server drops the entry's TLS server name.
+ */
 function overriddenCluster(
   entry: ClusterEntry,
   { certificateAuthority, insecureSkipTlsVerify, server, tlsServerName }: ConnectionOverrides,
@@ -233,7 +241,10 @@ function overriddenCluster(
   };
 }
 
-/** Who gives a token or a certificate wants to be known by that alone: servers look at certificates first. */
+/**
+ * Applies overrides to a user. A token or a certificate option drops the entry's credentials of other kinds,
+ * since servers prefer certificates.
+ */
 function overriddenUser(
   entry: UserEntry,
   { clientCertificate, clientKey, token }: ConnectionOverrides,
@@ -258,7 +269,7 @@ function overriddenUser(
 const defined = (entry: { readonly [K in keyof UserEntry]: UserEntry[K] | undefined }): UserEntry =>
   Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== undefined));
 
-/** The text of a kubeconfig file. */
+/** Returns the text of a kubeconfig file. */
 export function formatKubeconfig(config: Kubeconfig): string {
   const list = (entries: Readonly<Record<string, object>>, field: string) =>
     Object.entries(entries).map(([name, entry]) => ({ name, [field]: entry }));
@@ -272,7 +283,9 @@ export function formatKubeconfig(config: Kubeconfig): string {
   });
 }
 
-/** A kubeconfig with one cluster, user and context, all called `name`; certificates and key are PEM. */
+/**
+ * Returns a kubeconfig with one cluster, user and context, all called `name`; certificates and key are PEM.
+ */
 export function singleKubeconfig(
   name: string,
   to: Omit<ResolvedContext, 'context' | 'namespace'>,
@@ -315,14 +328,14 @@ const textFields = new Set([
   'namespace',
 ]);
 
-/** A name from a file may be one that every object inherits. */
+/** Returns an own entry: a name from a file may be one that every object inherits. */
 const own = <T>(entries: Readonly<Record<string, T>>, name: string | undefined): T | undefined =>
   name !== undefined && Object.hasOwn(entries, name) ? entries[name] : undefined;
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** `[{name, <field>: {…}}]` as a map; of two with one name the first holds. */
+/** Converts `[{name, <field>: {…}}]` to a map; of two entries with the same name, the first counts. */
 function named(
   document: Record<string, unknown>,
   list: string,
@@ -339,7 +352,7 @@ function named(
     const value = entry[field] ?? {};
     if (!isRecord(value)) throw new UsageError(`kubeconfig ${file}: ${list}[${i}].${field} is not a mapping`);
     const wrong = Object.keys(value).find((key) => textFields.has(key) && typeof value[key] !== 'string');
-    // YAML reads a token of digits as a number.
+    // YAML reads a token that consists of digits as a number.
     if (wrong)
       throw new UsageError(`kubeconfig ${file}: ${list}[${i}].${field}.${wrong} is not text: quote it`);
     if (!Object.hasOwn(map, entry.name)) map[entry.name] = value;
@@ -362,7 +375,7 @@ function absolute(
   return entries;
 }
 
-/** Inline data goes before a file, as in client-go. */
+/** Returns inline data or the content of a file; inline data takes precedence, as in client-go. */
 function material(data: string | undefined, file: string | undefined): string | undefined {
   if (data) return Buffer.from(data, 'base64').toString('utf8');
   return file ? readRequired(file) : undefined;

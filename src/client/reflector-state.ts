@@ -1,5 +1,5 @@
 /**
- * What the reflector does next, as pure functions over five states (after kube-rs' watcher):
+ * The state machine of the reflector, as pure functions over five states (after kube-rs' watcher):
  *
  *   list ──page──▶ page ──▶ … ──▶ listed ──▶ watch ──410──▶ list
  *   any failure ──▶ wait ──▶ the state that failed, or a list when history is lost
@@ -7,7 +7,9 @@
 import type { KubeObject } from '../apimachinery/meta.ts';
 import { isExpired, StatusError } from '../apimachinery/status-error.ts';
 
-/** Begins a list. `from` is the oldest acceptable resourceVersion: '0' any, '' the newest. */
+/**
+ * Begins a list. `from` is the oldest acceptable resourceVersion: '0' accepts any, '' requires the newest.
+ */
 interface ListState {
   readonly phase: 'list';
   readonly from: string;
@@ -30,7 +32,7 @@ interface ListedState<T> {
 interface WatchState {
   readonly phase: 'watch';
   readonly resourceVersion: string;
-  /** The previous watch was given up because it was silent for too long. */
+  /** True if the previous watch was ended because it was silent for too long. */
   readonly wasSilent: boolean;
 }
 
@@ -46,7 +48,7 @@ export type ReflectorState<T> = ActiveState<T> | WaitState<T>;
 
 export type WatchOutcome = {
   readonly resourceVersion: string;
-  /** Something was received, be it a bookmark. */
+  /** True if anything was received, including a bookmark. */
   readonly heard: boolean;
 } & (
   | { readonly how: 'ended'; readonly ms: number }
@@ -54,19 +56,19 @@ export type WatchOutcome = {
   | { readonly how: 'failed'; readonly error: unknown }
 );
 
-/** A watch that ends sooner than this without an event is a failure (client-go: "very short watch"). */
+/** A watch without an event that ends sooner than this has failed (client-go: "very short watch"). */
 const shortWatchMs = 1_000;
 
 export const initialState: ListState = { phase: 'list', from: '0', paged: true };
 
-/** The list or a page of it was refused, or never came. */
+/** Returns the state after a list or a page of it failed. */
 export function afterListFailure<T extends KubeObject>(
   state: ListState | PageState<T>,
   error: unknown,
 ): ReflectorState<T> {
-  // The pages were a snapshot that is gone: ask for everything in one piece.
+  // The snapshot of the pages is gone: request the whole list in one piece.
   if (state.phase === 'page' && isExpired(error)) return { phase: 'list', from: state.from, paged: false };
-  // The version is compacted, or the server is behind us (it lost data): list what it has now.
+  // The version is compacted, or the server is behind (it lost data): list its current state.
   if (state.phase === 'list' && state.from !== '' && (isExpired(error) || isTooLarge(error))) {
     return { phase: 'list', from: '', paged: state.paged };
   }
@@ -85,14 +87,15 @@ export function afterWatch<T extends KubeObject>(
       if (outcome.heard || outcome.ms >= shortWatchMs) return again;
       return { phase: 'wait', next: again, error: new Error('the watch ended as soon as it began') };
     case 'silent':
-      // Once: the connection may be dead. Twice: the server may wait for a version it will never reach.
+      // After one silent watch, the connection may be dead. After two, the server may wait for a version that
+      // it will never reach.
       return state.wasSilent && !outcome.heard ? relist : { ...again, wasSilent: true };
     case 'failed':
       return { phase: 'wait', next: isExpired(outcome.error) ? relist : again, error: outcome.error };
   }
 }
 
-/** The server does not know the version yet (apimachinery: IsTooLargeResourceVersion). */
+/** Returns true if the server has not reached the version yet (apimachinery: IsTooLargeResourceVersion). */
 const isTooLarge = (error: unknown) =>
   error instanceof StatusError &&
   error.status.details?.causes?.some((cause) => cause.reason === 'ResourceVersionTooLarge') === true;

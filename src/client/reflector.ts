@@ -1,7 +1,8 @@
 /**
- * Keeps a sink equal to what the server has of one kind: lists in pages, then watches, and resumes after the last
- * event it saw. The sink learns of each change once and in order; when history is lost it gets the whole truth in
- * one piece. Failures never end it: it waits, longer each time, and goes on. Only the signal ends it.
+ * Keeps a sink equal to the server's objects of one kind: lists in pages, then watches, and resumes after the
+ * last received event. The sink gets each change once and in order; when history is lost, it gets the
+ * complete state in one call. Failures do not end the reflector: it retries with increasing delays. Only the
+ * signal ends it.
  */
 import type { KubeObject } from '../apimachinery/meta.ts';
 import { onAbort } from '../base/abort.ts';
@@ -24,7 +25,7 @@ import { notAfter } from './resource-version.ts';
 export type ObjectEvent<T extends KubeObject> = Exclude<WatchEvent<T>, { type: 'BOOKMARK' }>;
 
 export interface ReflectorSink<T extends KubeObject> {
-  /** These objects and no others exist. */
+  /** Replaces the content of the sink: exactly these objects exist. */
   replace(items: readonly T[]): void;
   apply(event: ObjectEvent<T>): void;
 }
@@ -37,17 +38,20 @@ export interface ReflectorOptions<T extends KubeObject> {
   readonly random: Random;
   readonly log: Logger;
   /**
-   * The first list shows every write that was acknowledged before it was asked for; otherwise whatever the server has
-   * at hand will do.
+   * If true, the first list includes every write that was acknowledged before the request. Otherwise the
+   * server may return an older state.
    */
   readonly newest?: boolean;
-  /** Default 500, as client-go's informers. */
+  /** Objects in a page; default 500, as in client-go's informers. */
   readonly pageSize?: number;
-  /** A watch without events or bookmarks is given up after one to two times this; default 90 s. */
+  /**
+   * Time without events or bookmarks after which a watch is ended, at the latest after twice this time;
+   * default 90 s.
+   */
   readonly silenceMs?: number;
 }
 
-/** Resolves once the signal has aborted; never rejects. */
+/** Runs a reflector. Resolves once the signal has aborted; never rejects. */
 export async function runReflector<T extends KubeObject>(
   options: ReflectorOptions<T>,
   signal: AbortSignal,
@@ -58,7 +62,7 @@ export async function runReflector<T extends KubeObject>(
 class Reflector<T extends KubeObject> {
   readonly #options: ReflectorOptions<T>;
   readonly #signal: AbortSignal;
-  /** client-go's: 0.8 s to 30 s, doubled by jitter at most. */
+  /** Backoff of client-go: 0.8 s to 30 s, at most doubled by jitter. */
   readonly #backoff: Backoff;
   #failing = false;
 
@@ -110,7 +114,7 @@ class Reflector<T extends KubeObject> {
     const { resource, scope, clock, random } = this.#options;
     const startedAt = clock.now();
     const watchdog = new Watchdog(clock, this.#options.silenceMs ?? 90_000, this.#signal);
-    // 5 to 10 minutes, as client-go: a lost connection is noticed, and watches spread over the servers.
+    // 5 to 10 minutes, as in client-go: a lost connection is detected, and watches spread over the servers.
     const timeoutSeconds = Math.floor(300 + 300 * random.next());
     let resourceVersion = from;
     let heard = false;
@@ -132,12 +136,15 @@ class Reflector<T extends KubeObject> {
     }
   }
 
-  /** Returns the version to resume from. A repeated event is dropped: its version is not after the last one. */
+  /**
+   * Passes an event on and returns the version to resume from. A repeated event, whose version is not newer
+   * than the last one, is dropped.
+   */
   #take(event: WatchEvent<T>, last: string): string {
     const version = event.object.metadata.resourceVersion;
     if (event.type === 'BOOKMARK') return version || last;
     const repeated = notAfter(version, last);
-    // Some servers send the last stored version with a deletion, so the sink judges those by its own object.
+    // Some servers send the last stored version with a deletion, so the sink compares it with its own object.
     if (!repeated || event.type === 'DELETED') this.#options.sink.apply(event);
     return repeated ? last : version;
   }
@@ -165,7 +172,7 @@ class Reflector<T extends KubeObject> {
   }
 }
 
-/** Aborts a watch that receives nothing from one tick to the next. */
+/** Aborts a watch that receives nothing between two ticks. */
 class Watchdog {
   readonly #abort = new AbortController();
   readonly #unlink: () => void;

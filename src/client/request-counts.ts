@@ -1,10 +1,13 @@
-/** What a client asked of API servers, how that ended and how long it took, under the names of upstream's clients. */
+/**
+ * Metrics of a client's requests to API servers: count by result, and duration, under the names of upstream's
+ * clients.
+ */
 import type { Clock } from '../base/clock.ts';
 import { Counts, type Family, Histograms } from '../base/exposition.ts';
 import { counter, histogram } from '../base/metric-family.ts';
 import type { Transport } from './transport.ts';
 
-/** Seconds, as upstream's. */
+/** Bucket bounds in seconds, as upstream. */
 const bounds = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
 
 export class RequestCounts {
@@ -16,7 +19,10 @@ export class RequestCounts {
     this.#clock = clock;
   }
 
-  /** The same transport, counted: a request until its answer begins. Closing it closes the other. */
+  /**
+   * Returns the transport with metrics: a request's duration lasts until its response begins. `close` closes
+   * the wrapped transport.
+   */
   measure(transport: Transport): Transport {
     return {
       request: async (request) => {

@@ -1,7 +1,8 @@
 /**
- * Sends a request and decides whether to send it again, exactly where client-go does (rest/with_retry.go): after
- * 429 or 5xx with Retry-After, and a GET whose connection was reset. Ten times at most. Unlike client-go it waits up to
- * twice as long as it was told, so that all who were refused in one moment do not come back in one.
+ * Sends requests and retries them exactly as client-go does (rest/with_retry.go): after 429 or 5xx with
+ * Retry-After, and after a GET whose connection was reset; at most ten times. Unlike client-go it waits up to
+ * twice the requested time, so that clients that were rejected at the same moment do not retry at the same
+ * moment.
  */
 import { type Clock, sleep } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
@@ -10,22 +11,22 @@ import type { ApiRequest, ApiResponse, Transport } from './transport.ts';
 import { isTransportError } from './transport-error.ts';
 
 const maxRetries = 10;
-/** client-go waits a second before it repeats a GET on a new connection. */
+/** client-go waits a second before it retries a GET on a new connection. */
 const resetRetryMs = 1_000;
 
 export interface Requester {
-  /** Resolves when the answer has begun and is a success; rejects with StatusError or TransportError. */
+  /** Resolves when a successful response has begun; rejects with StatusError or TransportError. */
   open(request: ApiRequest): Promise<ApiResponse>;
-  /** The decoded answer; undefined when it is empty. */
+  /** Resolves to the decoded response; undefined when it is empty. */
   json(request: ApiRequest): Promise<unknown>;
 }
 
 export interface RetryOptions {
-  /** Without a clock there is nothing to wait by, and nothing is repeated. */
+  /** Clock for waiting; without a clock, nothing is retried. */
   readonly clock?: Clock;
-  /** By how much waits are lengthened; without it they are what the server says. */
+  /** Random extension of waits; without it, waits are exactly those that the server requests. */
   readonly random?: Pick<Random, 'next'>;
-  /** Ends all waiting. */
+  /** Aborts all waits. */
   readonly signal?: AbortSignal;
 }
 
@@ -83,7 +84,10 @@ async function tryOnce(transport: Transport, request: ApiRequest): Promise<Outco
   return { error, retryMs: again ? seconds * 1_000 : undefined };
 }
 
-/** Only whole seconds, as client-go reads it; an HTTP date counts as absent. */
+/**
+ * Returns the seconds of the Retry-After header. Only whole seconds count, as in client-go; an HTTP date is
+ * ignored.
+ */
 function retryAfterSeconds(response: ApiResponse): number | undefined {
   const header = response.header('retry-after')?.trim() ?? '';
   return /^\d{1,9}$/.test(header) ? Number(header) : undefined;

@@ -1,18 +1,21 @@
-/** Where the API keeps a kind: `/api/v1/namespaces/default/pods/web/status` and its like. */
+/** Paths of kinds and objects in the API, such as `/api/v1/namespaces/default/pods/web/status`. */
 import { apiVersionOf, type ResourceRef } from '../apimachinery/resource-definition.ts';
 import type { ClientListOptions } from './client.ts';
 
-/** The collection, of one namespace or of all (`namespace` absent or ''). */
+/** Returns the path of the collection, in one namespace or in all (`namespace` absent or ''). */
 export function collectionPath(ref: ResourceRef, namespace = ''): string {
   const root = ref.group ? `/apis/${apiVersionOf(ref)}` : `/api/${ref.version}`;
   const inNamespace = ref.namespaced && namespace ? `/namespaces/${encodeURIComponent(namespace)}` : '';
   return `${root}${inNamespace}/${ref.plural}`;
 }
 
-/** Whoever joins the path would go up by it, to the collection or beyond. */
+/** Returns true for a segment that would resolve to the collection or to a path above it. */
 const isStep = (segment: string) => segment === '.' || segment === '..';
 
-/** One object or a subresource of it. Throws when the name or a namespace that the kind needs is missing. */
+/**
+ * Returns the path of an object or of its subresource. Throws when the name, or the namespace of a namespaced
+ * kind, is missing.
+ */
 export function objectPath(ref: ResourceRef, name: string, namespace = '', subresource = ''): string {
   if (!name) throw new Error(`${ref.plural}: the name is empty`);
   if (isStep(name) || isStep(namespace)) {
@@ -33,7 +36,7 @@ export function listQuery(options: Omit<ClientListOptions, 'namespace'>): string
   });
 }
 
-/** `?a=1&b=2`, or '' when nothing is set; undefined and '' are left out. */
+/** Returns `?a=1&b=2`, or '' when nothing is set; undefined and '' are left out. */
 export function query(values: Readonly<Record<string, string | number | boolean | undefined>>): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(values)) {

@@ -1,4 +1,4 @@
-/** Turns a failed answer back into the StatusError that the server threw (client-go rest/request.go). */
+/** Converts a failed response to the StatusError that the server threw (client-go rest/request.go). */
 import { type Status, StatusError, type StatusReason } from '../apimachinery/status-error.ts';
 
 const reasonByCode: Readonly<Record<number, StatusReason>> = {
@@ -19,20 +19,20 @@ const reasonByCode: Readonly<Record<number, StatusReason>> = {
   504: 'Timeout',
 };
 
-/** Characters of a body that is no Status which its cause keeps. */
+/** Maximum characters of a body other than a Status that the error's cause keeps. */
 const kept = 8192;
 
-/** How much of a body that is no Status is worth repeating. */
+/** Maximum characters of a body other than a Status that the error's message repeats. */
 const quoted = 200;
 
-/** `what` names the request, such as `GET /api/v1/pods`. */
+/** Returns the error of a failed response. `what` names the request, such as `GET /api/v1/pods`. */
 export function responseError(what: string, code: number, body: string, retryAfter?: number): StatusError {
   const status = parseStatus(body) ?? plainStatus(what, code, body);
   if (retryAfter === undefined || status.details?.retryAfterSeconds) return new StatusError(status);
   return new StatusError({ ...status, details: { ...status.details, retryAfterSeconds: retryAfter } });
 }
 
-/** The object of an ERROR event. */
+/** Returns the error of an ERROR event; `object` is the event's object. */
 export function watchError(what: string, object: unknown): StatusError {
   return new StatusError(isStatus(object) ? object : plainStatus(what, 500, JSON.stringify(object) ?? ''));
 }
@@ -43,7 +43,7 @@ function parseStatus(body: string): Status | undefined {
     const parsed: unknown = JSON.parse(body);
     return isStatus(parsed) ? parsed : undefined;
   } catch {
-    // Not JSON after all, such as a proxy's page: the text itself is then the message.
+    // The body is not JSON after all, such as a proxy's page: the text itself becomes the message.
     return undefined;
   }
 }
@@ -72,9 +72,12 @@ function plainStatus(what: string, code: number, body: string): Status {
   };
 }
 
-/** The reason of the cause that has the body itself, as client-go names it (api/errors NewGenericServerResponse). */
+/** Reason of the cause that holds the body itself, as in client-go (api/errors NewGenericServerResponse). */
 const unexpectedResponse = 'UnexpectedServerResponse';
 
-/** The body of an answer that was no Status, on one line; undefined if the server answered with a Status, or with nothing. */
+/**
+ * Returns the body of a response that was not a Status, on one line; undefined if the server sent a Status or
+ * nothing.
+ */
 export const unexpectedBody = ({ status }: StatusError): string | undefined =>
   status.details?.causes?.find(({ reason }) => reason === unexpectedResponse)?.message;

@@ -1,6 +1,6 @@
 /**
- * The client of client.ts over any transport. A failed request rejects with the server's StatusError, a
- * connection that failed with TransportError. A watch whose signal aborts ends without an error.
+ * Implements client.ts over any transport. A failed request rejects with the server's StatusError, a failed
+ * connection with TransportError. A watch whose signal aborts ends without an error.
  */
 import type { KubeList, KubeObject } from '../apimachinery/meta.ts';
 import { apiVersionOf, type ResourceRef } from '../apimachinery/resource-definition.ts';
@@ -23,12 +23,12 @@ const patchContentTypes: Readonly<Record<PatchType, string>> = {
 };
 
 const accept = { accept: 'application/json' };
-/** PartialObjectMetadata, which every kind is served as. */
+/** PartialObjectMetadata, as which every kind can be served. */
 const acceptMetadata = { accept: 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1' };
 const acceptOf = ({ part }: ResourceRef) => (part === 'metadata' ? acceptMetadata : accept);
 /**
- * Lists and watches are for caches, which nobody asks who owns a field; and managedFields are half of many an object. Servers that
- * do not know the wish send them.
+ * Header for lists and watches, which feed caches: caches do not need managedFields, which make up half of
+ * many objects. Servers that do not support the parameter send them.
  */
 const acceptUnowned = (ref: ResourceRef) => {
   const { accept: type } = acceptOf(ref);
@@ -95,7 +95,7 @@ function resourceClient<T extends KubeObject>(requester: Requester, ref: Resourc
   };
 }
 
-/** Items of a typed list need not say what they are (wire: upstream leaves it out); the list says it for them. */
+/** Fills in apiVersion and kind of the items: upstream omits them in the items of a typed list. */
 function withTypes<T extends KubeObject>(ref: ResourceRef<T>, list: KubeList<T>): KubeList<T> {
   if (!Array.isArray(list?.items)) throw new Error(`the list of ${ref.plural} has no items`);
   for (const item of list.items) {
@@ -122,7 +122,7 @@ async function* watch<T extends KubeObject>(
       resourceVersion: options.resourceVersion,
       timeoutSeconds: options.timeoutSeconds,
     });
-  // The stream ends with the reader too, not only with the caller's signal.
+  // The stream also ends when its reader stops, not only when the caller's signal aborts.
   const abort = new AbortController();
   const unlink = onAbort(signal, () => abort.abort(signal.reason));
   try {

@@ -1,7 +1,8 @@
 /**
- * The shared cache of informer.ts. The store changes first and handlers hear of it then, in order and in the same
- * turn of the event loop: a handler, and whatever it wakes, always finds a cache that holds what it was told.
- * An object deleted and made again under the same name while nobody watched is told as a delete and an add.
+ * Implements the shared cache of informer.ts. The store changes first; handlers are called afterwards, in
+ * order and in the same turn of the event loop. Thus a handler, and any code that it triggers, always finds
+ * the reported state in the cache. An object that was deleted and recreated under the same name during a gap
+ * of the watch is reported as a delete and an add.
  */
 import { type KubeObject, objectKey } from '../apimachinery/meta.ts';
 import type { ResourceRef } from '../apimachinery/resource-definition.ts';
@@ -21,13 +22,16 @@ export interface InformerFactoryOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** See ReflectorOptions. */
+  /** Option of the reflectors; see ReflectorOptions. */
   readonly newest?: boolean;
   readonly pageSize?: number;
   readonly silenceMs?: number;
 }
 
-/** `start` may be called again for informers asked for since; it rejects when its signal aborts before the sync. */
+/**
+ * Creates a factory. `start` may be called again for informers that were requested since; it rejects when its
+ * signal aborts before the sync.
+ */
 export function createInformerFactory(options: InformerFactoryOptions): InformerFactory {
   const informers = new Map<string, SharedInformer<KubeObject>>();
   const running: Promise<void>[] = [];
@@ -48,7 +52,7 @@ export function createInformerFactory(options: InformerFactoryOptions): Informer
         informer = new SharedInformer<KubeObject>(ref, scope, options);
         informers.set(id, informer);
       }
-      // The map is keyed by the kind and what is asked of it, and that has one type.
+      // The map's key includes the kind and the requested part, which determine the type.
       return informer as unknown as Informer<T>;
     },
 
@@ -127,14 +131,14 @@ class SharedInformer<T extends KubeObject> implements Informer<T>, ReflectorSink
     return own.group === group && own.version === version && own.plural === plural;
   }
 
-  /** Ends `run`; nobody hears of the objects any more, and nobody waits for them. */
+  /** Ends `run`, removes the handlers and resolves the promise of callers that wait for the sync. */
   stop(): void {
     this.#stopping.abort();
     this.#handlers = [];
     this.#synced.resolve();
   }
 
-  /** At most once. */
+  /** Runs the reflector; must be called at most once. */
   run(until: AbortSignal): Promise<void> {
     this.started = true;
     const signal = AbortSignal.any([until, this.#stopping.signal]);
@@ -177,17 +181,18 @@ class SharedInformer<T extends KubeObject> implements Informer<T>, ReflectorSink
     }
     const key = objectKey(object);
     const stored = this.#store.get(key);
-    // Late news of an earlier object of this name: the one that is here came after.
+    // A late event of an earlier object with this name is ignored: the stored object is newer.
     if (stored && !isOlder(object, stored)) this.#drop(key, deepFreeze(object))();
   }
 
-  /** Changes the store now; what it returns tells those who listen now. */
+  /** Updates the store; the returned function notifies the handlers that are registered now. */
   #put(object: T): () => void {
     const stored = this.#store.get(objectKey(object));
     const { uid, resourceVersion } = object.metadata;
     const same = stored?.metadata.uid === uid;
     if (same && stored.metadata.resourceVersion === resourceVersion) return () => undefined;
-    // Half of what many objects hold, and of no use here; an update without them leaves them as they are.
+    // managedFields are half of many objects and are not needed here; an update without them leaves them
+    // unchanged.
     if (object.metadata.managedFields) delete object.metadata.managedFields;
     this.#store.set(object);
     if (!stored) return this.#teller((handler) => handler.onAdd?.(object));
@@ -205,7 +210,9 @@ class SharedInformer<T extends KubeObject> implements Informer<T>, ReflectorSink
     return this.#teller((handler) => handler.onDelete?.(last));
   }
 
-  /** Binds the handlers there are now: one that is added later is told of the store as it then is. */
+  /**
+   * Captures the present handlers: a handler that is added later gets the state of the store at that time.
+   */
   #teller(what: (handler: EventHandler<T>) => void): () => void {
     const handlers = this.#handlers;
     return () => {

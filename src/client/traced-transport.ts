@@ -1,11 +1,11 @@
-/** A transport whose requests say in which trace they are made. */
+/** A transport that adds the current trace to its requests. */
 import { currentSpan } from '../base/tracing/current-span.ts';
 import { formatTraceparent, traceparentHeader } from '../base/tracing/trace-context.ts';
 import type { Transport } from './transport.ts';
 
 /**
- * Only of writes, where `which` says so: what a part of the cluster reads for itself is nobody's to look at, and a write is why its
- * span is worth telling.
+ * Adds the header `traceparent`, to all requests or only to writes. With 'writes', the cluster's internal
+ * reads are not traced. Every request that is traced causes its span to be kept.
  */
 export function tracedTransport(transport: Transport, which: 'all' | 'writes'): Transport {
   return {

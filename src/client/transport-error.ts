@@ -1,10 +1,10 @@
-/** The API server could not be reached, or the connection broke: there is no answer, so there is no Status. */
+/** Failure to reach the API server, or a broken connection: there is no response, and therefore no Status. */
 export type TransportFailure = 'refused' | 'reset' | 'timeout' | 'tls' | 'closed' | 'other';
 
 export class TransportError extends Error {
   override readonly name = 'TransportError';
   readonly failure: TransportFailure;
-  /** Surely nothing of the request reached a server; false when something may have. */
+  /** True if certainly no part of the request reached a server; false if a part may have. */
   readonly unsent: boolean;
 
   constructor(

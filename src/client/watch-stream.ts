@@ -1,4 +1,4 @@
-/** Decodes the newline-separated JSON of a watch, however the network cuts it. */
+/** Decodes the newline-separated JSON of a watch, independent of the network's packets. */
 import type { KubeObject } from '../apimachinery/meta.ts';
 import type { WatchEvent } from './client.ts';
 import { watchError } from './response-error.ts';
@@ -6,11 +6,12 @@ import { watchError } from './response-error.ts';
 const newline = 0x0a;
 
 /**
- * The lines of a byte stream without their ends; blank ones are skipped. Rejects when the stream ends inside a
- * line: the connection was cut, and half an event must not pass for a whole one.
+ * Yields the lines of a byte stream without their ends; blank lines are skipped. Rejects when the stream ends
+ * inside a line: the connection was cut, and half an event must not be taken for a complete one.
  */
 export async function* lines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  // Pieces of an unfinished line are joined only once, so that a big event costs no more than its size.
+  // Pieces of an unfinished line are joined only once, so that the cost of a large event is proportional to
+  // its size.
   let pieces: Uint8Array[] = [];
   for await (const chunk of chunks) {
     let start = 0;
@@ -30,7 +31,9 @@ export async function* lines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<
     throw new Error('the watch was cut in the middle of an event');
 }
 
-/** Throws the StatusError of an ERROR event. `what` names the request in errors. */
+/**
+ * Yields the events of a watch. Throws the StatusError of an ERROR event. `what` names the request in errors.
+ */
 export async function* watchEvents<T extends KubeObject>(
   chunks: AsyncIterable<Uint8Array>,
   what: string,

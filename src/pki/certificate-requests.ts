@@ -1,4 +1,4 @@
-/** PKCS #10: what a request asks for, and the certificate that answers it. */
+/** PKCS #10: the content of a certificate request, and the certificate for it. */
 // The library keeps its decorators' metadata through this polyfill, which must load before it.
 import 'reflect-metadata';
 import * as x509 from '@peculiar/x509';
@@ -9,11 +9,11 @@ import { type RequestParts, readRequest, subjectAltName } from './request-conten
 import { algorithm, importKey, type KeyAndCertificate, newSerial } from './x509.ts';
 
 const label = 'CERTIFICATE REQUEST';
-/** Real ones have one or two; parsing is not for free. */
+/** Maximum size. Real requests have one or two kilobytes; parsing is expensive. */
 const maxBytes = 64 * 1024;
 const leastRsaBits = 2048;
 
-/** Kubernetes' words for what a certificate is for; other usages are for other signers than ours. */
+/** Kubernetes' names of certificate usages; other usages are for signers that minik8s does not have. */
 const keyUsages: Readonly<Record<string, number>> = {
   'digital signature': x509.KeyUsageFlags.digitalSignature,
   'key encipherment': x509.KeyUsageFlags.keyEncipherment,
@@ -28,8 +28,8 @@ interface ParsedRequest extends RequestParts {
 }
 
 /**
- * Reads a request and checks that its maker has the key. Rejects with an Error in one line for what is no request
- * or asks for what no signer gives.
+ * Reads a request and checks that its signature proves possession of the key. Rejects with a one-line Error
+ * for text that is not a request, or for a request that no signer accepts.
  */
 export async function readCertificateRequest(pem: string): Promise<CertificateRequestContent> {
   return (await parse(pem)).content;
@@ -48,7 +48,8 @@ async function parse(pem: string): Promise<ParsedRequest> {
   }
   if (!signed) throw new Error('the signature was not made with the key in the request');
   requireStrongKey(request.publicKey);
-  // The library signs for the key it read and for the subject as it writes it: both must be what stands in the request.
+  // The library signs the key that it parsed and the subject in its own encoding: both must equal the bytes
+  // in the request.
   const same =
     isSame(parts.publicKey, request.publicKey.rawData) &&
     isSame(parts.subject, new x509.Name(parts.subject).toArrayBuffer());
@@ -59,7 +60,10 @@ async function parse(pem: string): Promise<ParsedRequest> {
 const unreadable = (cause: unknown) =>
   new Error('the PEM block does not hold a readable PKCS #10 request', { cause });
 
-/** Before the library sees it: that takes milliseconds for each part of a name. */
+/**
+ * Checks the request before the library parses it, since the library takes milliseconds for each part of a
+ * name.
+ */
 function readParts(der: Uint8Array): RequestParts {
   try {
     return readRequest(der);
@@ -70,7 +74,10 @@ function readParts(der: Uint8Array): RequestParts {
 
 const isSame = (bytes: Uint8Array, others: ArrayBuffer) => Buffer.from(others).equals(bytes);
 
-/** One block, and nothing in it that a reader may skip: who approves it must see what is signed. */
+/**
+ * Returns the bytes of the single PEM block. Content that a reader may skip is rejected: the approver must
+ * see exactly what is signed.
+ */
 function bytesOf(pem: string): Buffer {
   if (pem.length > maxBytes) throw new Error(`must not be longer than ${maxBytes} bytes`);
   const [, type, body = ''] = /-----BEGIN ([^-]+)-----([^-]*)-----END \1-----/.exec(pem) ?? [];
@@ -89,8 +96,9 @@ function requireStrongKey({ algorithm: key }: x509.PublicKey): void {
 }
 
 /**
- * The request's subject, names and key, byte for byte, for the usages and time of `terms`; nothing else of it is taken
- * over. Rejects, without a certificate, when the signed content differs from the checked content.
+ * Signs a certificate with the request's subject, names and key, byte for byte, and the usages and validity
+ * of `terms`; other parts of the request are ignored. Rejects, without a certificate, when the signed content
+ * differs from the checked content.
  */
 export async function signCertificateRequest(
   authority: KeyAndCertificate,
@@ -99,7 +107,7 @@ export async function signCertificateRequest(
 ): Promise<string> {
   const { subject, publicKey, alternativeNames, key, content } = await parse(pem);
   const issuer = new x509.X509Certificate(authority.certificate);
-  // Without a subject the other names are critical (RFC 5280 §4.2.1.6).
+  // The alternative names are critical when there is no subject (RFC 5280 §4.2.1.6).
   const critical = content.commonName === '' && content.organizations.length === 0;
   const certificate = await x509.X509CertificateGenerator.create({
     subject: new x509.Name(subject),

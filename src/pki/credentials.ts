@@ -1,7 +1,7 @@
 /**
- * The files under `<data-dir>/pki`: the cluster's own authority and every certificate it signed, made when
- * they are missing, when they end soon or when the hosts they serve have changed. Keys are mode 0600 and each
- * file is replaced atomically, so that a crash leaves the old pair or the new one.
+ * The files under `<data-dir>/pki`: the cluster's own authority and every certificate that it signed. A file
+ * is created when it is missing, when it expires soon or when the served hosts have changed. Keys have mode
+ * 0600, and each file is replaced atomically, so that a crash leaves either the old pair or the new one.
  */
 import { createHash, X509Certificate } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
@@ -12,12 +12,12 @@ import { belongTogether, isAuthority } from './key-pair.ts';
 import type { CertificateRequest, KeyAndCertificate } from './x509.ts';
 
 const day = 24 * 3600 * 1000;
-/** kubeadm's terms: the authority ten years, leaves one. */
+/** Validity as in kubeadm: ten years for the authority, one year for leaves. */
 const authorityDays = 3650;
 const leafDays = 365;
-/** A leaf with less than this left is renewed. */
+/** Remaining validity, in days, below which a leaf is renewed. */
 const renewDays = 60;
-/** Certificates begin a little in the past, for clients whose clock is behind. */
+/** Certificates begin an hour in the past, for clients whose clock is behind. */
 const backdate = 3600 * 1000;
 
 export interface LeafRequest
@@ -28,7 +28,7 @@ export interface LeafRequest
 
 export interface Credentials {
   readonly authority: KeyAndCertificate;
-  /** The leaf of that description, from disk or newly signed. */
+  /** Returns the leaf of the request, from disk or newly signed. */
   leaf(request: LeafRequest): Promise<KeyAndCertificate>;
 }
 
@@ -41,7 +41,7 @@ async function readFileIfThere(path: string): Promise<string | undefined> {
   }
 }
 
-/** What there is of the two files. */
+/** Reads the two files; a missing file gives no property. */
 async function readPair(directory: string, file: string): Promise<Partial<KeyAndCertificate>> {
   const [key, certificate] = await Promise.all([
     readFileIfThere(join(directory, `${file}.key`)),
@@ -53,15 +53,16 @@ async function readPair(directory: string, file: string): Promise<Partial<KeyAnd
 const isWhole = ({ key, certificate }: Partial<KeyAndCertificate>) =>
   key !== undefined && certificate !== undefined ? { key, certificate } : undefined;
 
-/** A damaged pair counts as missing: a new one is made. */
+/** Reads a leaf. A damaged pair counts as missing: a new one is created. */
 async function readLeaf(directory: string, file: string): Promise<KeyAndCertificate | undefined> {
   const pair = isWhole(await readPair(directory, file));
   return pair && belongTogether(pair) ? pair : undefined;
 }
 
 /**
- * Another authority is never made in place of one that was damaged: no certificate of the cluster would count any
- * more. A key alone is what a first start left behind that was cut off before anybody had seen the authority.
+ * Reads the authority. A damaged authority is never replaced with a new one, which would invalidate all
+ * certificates of the cluster. A key without a certificate is left by a first start that was interrupted
+ * before the authority was used.
  */
 async function readAuthority(directory: string): Promise<KeyAndCertificate | undefined> {
   const found = await readPair(directory, 'ca');
@@ -77,13 +78,13 @@ async function readAuthority(directory: string): Promise<KeyAndCertificate | und
   );
 }
 
-/** The key is written first: a certificate whose key is missing would look valid and serve nothing. */
+/** Writes a pair, key first: a certificate whose key is missing would look valid and be useless. */
 async function writePair(directory: string, file: string, pair: KeyAndCertificate): Promise<void> {
   await replaceFile(join(directory, `${file}.key`), pair.key, { mode: 0o600 });
   await replaceFile(join(directory, `${file}.crt`), pair.certificate, { mode: 0o644 });
 }
 
-/** Whether the pair still says what is asked, is signed by the authority and lasts long enough. */
+/** Returns true if the pair matches the request, is signed by the authority and is valid long enough. */
 export function isCurrent(
   pair: KeyAndCertificate,
   authority: KeyAndCertificate,
@@ -105,8 +106,8 @@ export function isCurrent(
 }
 
 /**
- * Which authority a cluster of several masters has. `own` is the one in this directory, `make` makes a new one;
- * rejects when `own` is not the cluster's.
+ * Determines the authority of a cluster with several masters. `own` is the one in this directory, `make`
+ * creates a new one; rejects when `own` is not the cluster's.
  */
 export type AgreeOnAuthority = (
   own: KeyAndCertificate | undefined,
@@ -115,7 +116,10 @@ export type AgreeOnAuthority = (
 
 const ownOrNew: AgreeOnAuthority = async (own, make) => own ?? (await make());
 
-/** Opens the directory, creating the authority on first use unless others have one. `now` in milliseconds. */
+/**
+ * Opens the directory; creates the authority on first use unless other masters have one. `now` is in
+ * milliseconds.
+ */
 export async function openCredentials(
   directory: string,
   now: () => number,
@@ -141,7 +145,7 @@ export async function openCredentials(
   };
 }
 
-/** `sha256:<hex>` of the authority's public key: what a joining node compares (kubeadm's format). */
+/** Returns `sha256:<hex>` of the authority's public key, which a joining node compares (kubeadm's format). */
 export function authorityHash(certificate: string): string {
   const key = new X509Certificate(certificate).publicKey.export({ type: 'spki', format: 'der' });
   return `sha256:${createHash('sha256').update(key).digest('hex')}`;

@@ -1,8 +1,8 @@
-/** A key and its certificate as they are read back from where they were kept. */
+/** Checks of a key and its certificate after they were read from storage. */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { KeyAndCertificate } from './x509.ts';
 
-/** Whether both can be read and the certificate is of that key. */
+/** Returns true if both can be parsed and the certificate belongs to the key. */
 export function belongTogether({ key, certificate }: KeyAndCertificate): boolean {
   try {
     return new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key));
@@ -11,6 +11,6 @@ export function belongTogether({ key, certificate }: KeyAndCertificate): boolean
   }
 }
 
-/** Whether certificates can be signed with it: otherwise every request would wait for ever. */
+/** Returns true if the pair can sign certificates: otherwise every request would stay pending. */
 export const isAuthority = (pair: KeyAndCertificate): boolean =>
   belongTogether(pair) && new X509Certificate(pair.certificate).ca;

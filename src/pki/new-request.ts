@@ -1,4 +1,4 @@
-/** Asking an authority for a certificate: PKCS #10. */
+/** Creates requests for a certificate (PKCS #10). */
 import { createPrivateKey, createPublicKey, type webcrypto } from 'node:crypto';
 // The library keeps its decorators' metadata through this polyfill, which must load before it.
 import 'reflect-metadata';
@@ -15,12 +15,12 @@ import {
 
 export type RequestedSubject = Pick<CertificateRequest, 'commonName' | 'organizations' | 'hosts'>;
 
-/** A new private key, PKCS #8, PEM. */
+/** Returns a new private key (PKCS #8, PEM). */
 export async function makeKey(): Promise<string> {
   return pemOfKey((await generateKeys()).privateKey);
 }
 
-/** The request, PEM, signed by the key (PKCS #8, PEM). */
+/** Returns the request (PEM), signed with the key (PKCS #8, PEM). */
 export async function makeRequest(key: string, subject: RequestedSubject): Promise<string> {
   const request = await x509.Pkcs10CertificateRequestGenerator.create({
     name: subjectOf(subject),

@@ -1,4 +1,7 @@
-/** PKCS #10 (RFC 2986) as bytes: what a request asks for, and the very bytes of it that a certificate takes over. */
+/**
+ * PKCS #10 (RFC 2986) as bytes: the content of a request, and the exact bytes of it that a certificate takes
+ * over.
+ */
 import { addressOfBytes } from '../base/addresses.ts';
 import { asciiOf, type Extensions, readExtensions, readSubject } from '../base/certificate-names.ts';
 import type { CertificateRequestContent } from '../base/certificate-request.ts';
@@ -13,7 +16,7 @@ import {
 } from '../base/der.ts';
 
 export const subjectAltName = '2.5.29.17';
-/** Real ones have a hundred or so. */
+/** Maximum size of a subject. Real ones have about a hundred bytes. */
 const mostSubjectBytes = 2048;
 const extensionRequest = '1.2.840.113549.1.9.14';
 
@@ -21,11 +24,14 @@ export interface RequestParts {
   readonly content: CertificateRequestContent;
   readonly subject: Uint8Array;
   readonly publicKey: Uint8Array;
-  /** The value of that extension; undefined when the request does not have it. */
+  /** Value of the extension; undefined when the request does not have it. */
   readonly alternativeNames: Uint8Array | undefined;
 }
 
-/** Throws an Error in one line for what is no request, and for one that not every reader reads alike. */
+/**
+ * Parses a request. Throws a one-line Error for bytes that are not a request, and for a request that readers
+ * may interpret differently.
+ */
 export function readRequest(der: Uint8Array): RequestParts {
   const [signed] = childrenOf(readDer(der), tags.sequence);
   const info = requireTag(signed, tags.sequence);
@@ -65,7 +71,7 @@ function extensionsAsked(attributes: DerValue): Extensions {
 type Kind = 'dnsNames' | 'ipAddresses' | 'emailAddresses' | 'uris';
 type AlternativeNames = Pick<CertificateRequestContent, Kind>;
 
-/** GeneralName (RFC 5280 §4.2.1.6), by tag. */
+/** Readable types of GeneralName (RFC 5280 §4.2.1.6), by tag. */
 const readable: Readonly<Record<number, Kind>> = {
   129: 'emailAddresses',
   130: 'dnsNames',

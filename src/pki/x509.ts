@@ -1,4 +1,4 @@
-/** Keys and certificates: the only place that knows the X.509 library. ECDSA P-256 throughout. */
+/** Keys and certificates; ECDSA P-256 throughout. Only this folder uses the X.509 library. */
 import { webcrypto } from 'node:crypto';
 // The library keeps its decorators' metadata through this polyfill, which must load before it.
 import 'reflect-metadata';
@@ -14,12 +14,12 @@ export interface KeyAndCertificate {
 
 export interface CertificateRequest {
   readonly commonName: string;
-  /** Kubernetes reads these as the user's groups. */
+  /** Organizations of the subject, which Kubernetes reads as the user's groups. */
   readonly organizations?: readonly string[];
-  /** DNS names and IP addresses the certificate serves; none makes a client-only certificate. */
+  /** DNS names and IP addresses that the certificate serves; without any, it is a client-only certificate. */
   readonly hosts?: readonly string[];
   readonly usages: readonly ('client' | 'server')[];
-  /** Milliseconds since the epoch. */
+  /** Start of validity, in milliseconds since the epoch. */
   readonly notBefore: number;
   readonly notAfter: number;
 }
@@ -38,7 +38,7 @@ export function subjectOf(request: Pick<CertificateRequest, 'commonName' | 'orga
   return [...organizations, { CN: [request.commonName] }];
 }
 
-/** No extension when there are no hosts. */
+/** Returns the extension with the hosts; no extension when there are no hosts. */
 export function subjectAlternativeNames(hosts: readonly string[] = []): x509.Extension[] {
   if (hosts.length === 0) return [];
   const names = hosts.map((host) => ({
@@ -58,14 +58,14 @@ export async function pemOfKey(key: CryptoKey): Promise<string> {
 export const importKey = (pem: string) =>
   crypto.subtle.importKey('pkcs8', x509.PemConverter.decodeFirst(pem), algorithm, false, ['sign']);
 
-/** A positive serial number of 16 random bytes, in hex (RFC 5280 4.1.2.2). */
+/** Returns a positive serial number of 16 random bytes, in hex (RFC 5280 4.1.2.2). */
 export function newSerial(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x40;
   return Buffer.from(bytes).toString('hex');
 }
 
-/** A self-signed authority that may sign leaves and nothing below them. */
+/** Creates a self-signed authority that may sign leaves and no further authorities. */
 export async function createAuthority(
   commonName: string,
   notBefore: number,
@@ -88,7 +88,7 @@ export async function createAuthority(
   return { key: await pemOfKey(keys.privateKey), certificate: certificate.toString('pem') };
 }
 
-/** A new key with a certificate signed by the authority. */
+/** Creates a key and a certificate signed by the authority. */
 export async function issueCertificate(
   authority: KeyAndCertificate,
   request: CertificateRequest,

@@ -1,4 +1,7 @@
-/** The annotations in which autoscaling/v1 shows what it has no fields for. They are served there alone, and never stored. */
+/**
+ * The annotations with which autoscaling/v1 represents data for which it has no fields. They are only served
+ * in v1 and never stored.
+ */
 import type { KubeObject } from '../../apimachinery/meta.ts';
 
 const prefix = 'autoscaling.alpha.kubernetes.io/';
@@ -12,11 +15,11 @@ export const roundTripAnnotations = {
 
 const names: ReadonlySet<string> = new Set(Object.values(roundTripAnnotations));
 
-/** The other annotations of the object. */
+/** Returns the other annotations of the object. */
 export const otherAnnotations = ({ metadata }: KubeObject): Record<string, string> =>
   Object.fromEntries(Object.entries(metadata.annotations ?? {}).filter(([name]) => !names.has(name)));
 
-/** Mutates the object. */
+/** Removes these annotations. Mutates the object. */
 export function dropRoundTripAnnotations(object: KubeObject): void {
   if (object.metadata.annotations) object.metadata.annotations = otherAnnotations(object);
 }

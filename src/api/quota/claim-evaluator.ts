@@ -1,4 +1,4 @@
-/** Claims of volumes and their storage, all together and by StorageClass (upstream: pvcEvaluator). Pure. */
+/** Quota of claims and their storage, in total and by StorageClass (upstream: pvcEvaluator). Pure. */
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import {
   compareQuantities,
@@ -38,7 +38,9 @@ export const claimEvaluator: Evaluator = {
   },
 };
 
-/** In whole bytes. What a growth that failed has allocated counts until it is given back. */
+/**
+ * Returns the size in whole bytes. Storage that a failed expansion has allocated counts until it is released.
+ */
 function sizeOf({ spec, status }: PersistentVolumeClaim): Quantity | undefined {
   const asked = tryParseQuantity(spec.resources.requests?.storage ?? '');
   if (!asked) return undefined;

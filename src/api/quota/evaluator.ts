@@ -1,4 +1,7 @@
-/** What a quota counts of a kind, and how much one object of it is (upstream: pkg/quota/v1/evaluator). Pure. */
+/**
+ * The usage of a kind that a quota counts, and the amount of a single object (upstream:
+ * pkg/quota/v1/evaluator). Pure.
+ */
 import type { Amounts } from '../../apimachinery/amounts.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import { claimEvaluator } from './claim-evaluator.ts';
@@ -8,16 +11,19 @@ import type { Scope } from './pod-scopes.ts';
 import { serviceEvaluator } from './service-evaluator.ts';
 
 export interface Evaluator {
-  /** Whether a quota's amount of that name counts objects of this kind. */
+  /** Returns true if a quota's resource of that name counts objects of this kind. */
   counts(name: string): boolean;
-  /** Whether a write of this sort may use more than there was used. */
+  /** Returns true if such a write may increase the usage. */
   handles(operation: 'create' | 'update', subresource: string): boolean;
-  /** What the object lacks to be counted under these names, in words; undefined when nothing. */
+  /**
+   * Returns the fields that the object lacks for being counted under these names, as text; undefined for
+   * none.
+   */
   missing(names: readonly string[], object: KubeObject): string | undefined;
   isInScope(requirement: Scope, object: KubeObject): boolean;
-  /** What the object uses; `now` in milliseconds. */
+  /** Returns the object's usage; `now` is in milliseconds. */
   usage(object: KubeObject, now: number): Amounts;
-  /** Milliseconds after which the object, unchanged, uses less; undefined for never. */
+  /** Returns the milliseconds after which the unchanged object uses less; undefined for never. */
   endsIn(object: KubeObject, now: number): number | undefined;
 }
 
@@ -26,10 +32,12 @@ interface KindName {
   readonly plural: string;
 }
 
-/** `count/pods`, `count/deployments.apps`: every kind can be counted so. */
+/**
+ * Returns the name of a count, such as `count/pods` or `count/deployments.apps`; it exists for every kind.
+ */
 export const countName = ({ group, plural }: KindName) => `count/${plural}${group && `.${group}`}`;
 
-/** Without a group, and counted under their own names too. */
+/** Core kinds that are also counted under their plural names. */
 const withShortName: ReadonlySet<string> = new Set([
   'configmaps',
   'resourcequotas',
@@ -43,7 +51,7 @@ const special: Readonly<Record<string, Evaluator>> = {
   persistentvolumeclaims: claimEvaluator,
 };
 
-/** Undefined for kinds that no quota counts: events come and go too often. */
+/** Returns undefined for kinds that quotas do not count: events are created and removed too often. */
 export function evaluatorOf(kind: KindName): Evaluator | undefined {
   if (kind.plural === 'events' && (kind.group === '' || kind.group === 'events.k8s.io')) return undefined;
   return (kind.group === '' ? special[kind.plural] : undefined) ?? objectCounter(kind);

@@ -1,4 +1,4 @@
-/** What holds for most kinds: nothing has to be told, no scope picks them, and time changes nothing. Pure. */
+/** Defaults of most kinds: no required fields, no scopes, no change over time. Pure. */
 import { parseQuantity, type Quantity } from '../../apimachinery/quantity.ts';
 import type { Evaluator } from './evaluator.ts';
 

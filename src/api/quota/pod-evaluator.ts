@@ -1,4 +1,4 @@
-/** Pods and what they ask for (upstream: podEvaluator). Pure. */
+/** Quota of pods and their resources (upstream: podEvaluator). Pure. */
 import { type Amounts, addTo, readAmounts } from '../../apimachinery/amounts.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import type { Quantity } from '../../apimachinery/quantity.ts';
@@ -18,7 +18,7 @@ const names: ReadonlySet<string> = new Set([
   ...computed.flatMap((name) => [name, `requests.${name}`, `limits.${name}`]),
 ]);
 
-/** Of these every container has to say how much it wants. */
+/** Resources that every container must specify. */
 const mustBeTold = /^(?:(?:requests\.|limits\.)?(?:cpu|memory))$/;
 
 export const podEvaluator: Evaluator = {
@@ -58,7 +58,7 @@ export const podEvaluator: Evaluator = {
 const ofContainer = ({ resources }: Container): Amounts =>
   named(readAmounts(resources?.requests), readAmounts(resources?.limits));
 
-/** Under the names that quotas have for them. */
+/** Returns the amounts under the names that quotas use. */
 function named(requests: Amounts, limits: Amounts): Map<string, Quantity> {
   const amounts = new Map<string, Quantity>([['pods', one]]);
   for (const [name, request] of requests) {
@@ -74,8 +74,9 @@ function named(requests: Amounts, limits: Amounts): Map<string, Quantity> {
 }
 
 /**
- * Milliseconds until a pod that is being deleted is counted no more, whether its agent ends it or not: a lost node shall not
- * hold what its namespace may use. 0 when it is so already, undefined for a pod that is not being deleted.
+ * Returns the milliseconds until a pod that is being deleted is no longer counted, even if its agent does not
+ * respond: a lost node must not hold the quota of a namespace. 0 if the time has passed, undefined for a pod
+ * that is not being deleted.
  */
 function endsIn({ metadata }: Pod, now: number): number | undefined {
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadata;

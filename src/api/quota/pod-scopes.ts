@@ -1,18 +1,18 @@
-/** Which pods a quota with scopes is about (upstream: podMatchesScopeFunc). Pure. */
+/** The pods that a quota with scopes selects (upstream: podMatchesScopeFunc). Pure. */
 import { isRecord } from '../../apimachinery/equality.ts';
 import type { Pod } from '../core/v1/pod.ts';
 import { qosClassOf } from '../core/v1/pod-qos.ts';
 import type { PodSpec, ResourceQuota } from '../core/v1/types.gen.ts';
 
-/** One of `scopeSelector`, or of a configuration. */
+/** A requirement of a `scopeSelector`, or of a configuration. */
 export interface Scope {
   readonly scopeName: string;
-  /** In, NotIn, Exists or DoesNotExist. */
+  /** One of In, NotIn, Exists or DoesNotExist. */
   readonly operator: string;
   readonly values?: readonly string[];
 }
 
-/** Both ways to name a scope; a quota is about what is in all of them. */
+/** Returns the scopes from both fields; a quota selects the objects that are in all of them. */
 export const scopesOf = ({ spec }: Pick<ResourceQuota, 'spec'>): readonly Scope[] => [
   ...(spec.scopes ?? []).map((scopeName) => ({ scopeName, operator: 'Exists' })),
   ...(spec.scopeSelector?.matchExpressions ?? []),
@@ -37,7 +37,7 @@ export function isPodInScope(requirement: Scope, { spec }: Pod): boolean {
   }
 }
 
-/** By itself, after some time. */
+/** Returns true if the pod ends by itself after some time. */
 const ends = ({ activeDeadlineSeconds }: PodSpec) =>
   activeDeadlineSeconds !== undefined && activeDeadlineSeconds >= 0;
 
@@ -54,7 +54,7 @@ function isOfClass({ operator, values = [] }: Scope, name = ''): boolean {
   }
 }
 
-/** For pods of other namespaces, to be near them or not. */
+/** Returns true if the pod has an affinity or anti-affinity to pods of other namespaces. */
 function looksElsewhere({ affinity }: PodSpec): boolean {
   return [affinity?.podAffinity, affinity?.podAntiAffinity].some((terms) => {
     const {

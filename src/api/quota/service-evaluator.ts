@@ -1,4 +1,7 @@
-/** Services, and the node ports and load balancers they ask for (upstream: serviceEvaluator). Pure. */
+/**
+ * Quota of Services, and of the node ports and load balancers that they request (upstream: serviceEvaluator).
+ * Pure.
+ */
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import { zeroQuantity } from '../../apimachinery/quantity.ts';
 import type { Service } from '../core/v1/service.ts';
@@ -28,7 +31,7 @@ export const serviceEvaluator: Evaluator = {
   },
 };
 
-/** Those it asks for: they are allocated only after this was counted. */
+/** Returns the number of requested node ports: they are allocated only after they are counted. */
 function nodePortsOf(spec: Service['spec']): number {
   const { ports = [] } = spec;
   if (!hasNodePorts(spec)) return 0;

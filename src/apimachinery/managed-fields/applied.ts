@@ -1,4 +1,7 @@
-/** What an applied configuration makes of an object and of its managers (k8s.io/apimachinery util/managedfields). Pure. */
+/**
+ * The object and the managers that result from an applied configuration (k8s.io/apimachinery
+ * util/managedfields). Pure.
+ */
 import { isRecord, type JsonObject } from '../equality.ts';
 import { parseJson } from '../json-decode.ts';
 import { lastAppliedAnnotation, lastAppliedText } from '../last-applied.ts';
@@ -15,25 +18,26 @@ import { KeyError } from './shape.ts';
 import { type FieldWrite, managersAfterUpdate, neverOwned } from './tracking.ts';
 
 export interface ApplyWrite extends FieldWrite {
-  /** Takes fields that others own with other values. */
+  /** Takes over fields that other managers own with other values. */
   readonly force: boolean;
 }
 
 export interface AppliedObject {
-  /** In the version of the writer, without managedFields; parts that have nothing left are null. */
+  /** The object in the writer's version, without managedFields; parts that have become empty are null. */
   readonly object: JsonObject;
   readonly managers: Managers;
 }
 
-/** Whose fields those are that were there before anybody applied, of an object whose managers are not known. */
+/** Manager of the fields that existed before the first apply, for an object without known managers. */
 const beforeFirstApply = 'before-first-apply';
 
-/** The manager that kubectl has been before it applied on the server. */
+/** Manager name of kubectl for client-side apply. */
 const kubectl = 'kubectl';
 
 /**
- * In steps. `live` and `configuration` are in the version of the writer; `live` of an object that is not there is its kind alone (`empty`).
- * Throws ApplyConflicts, and a KeyError for a configuration whose lists have no keys.
+ * Applies a configuration, in steps. `live` and `configuration` are in the writer's version; `live` of a new
+ * object has only its kind (`empty`). Throws ApplyConflicts, and a KeyError for a configuration whose lists
+ * have no keys.
  */
 export function* applied(
   live: JsonObject,
@@ -68,7 +72,10 @@ export function* applied(
   return { object: manager === kubectl ? withLastApplied(result, configuration) : result, managers: after };
 }
 
-/** What kubectl applied before it did so on the server, it may change: the annotation says what that was. */
+/**
+ * Applies a configuration for kubectl. Fields that kubectl applied client-side may be changed: the
+ * last-applied annotation names them.
+ */
 function* withLegacyOwner(
   live: JsonObject,
   configuration: JsonObject,
@@ -89,7 +96,10 @@ function* withLegacyOwner(
   }
 }
 
-/** The fields that were last applied by a client and still have those values. Undefined when that is not known. */
+/**
+ * Returns the fields that a client applied last and that still have the applied values. Undefined when they
+ * are unknown.
+ */
 function lastAppliedFields(live: JsonObject, apiVersion: string, versions: Versions): FieldSet | undefined {
   const shape = versions(apiVersion)?.shape;
   const last = parsed(annotationOf(live));
@@ -108,7 +118,7 @@ function parsed(text: string): JsonObject | undefined {
     const { value } = parseJson(text, false);
     return isRecord(value) ? value : undefined;
   } catch (error) {
-    // No JSON, or more than an object may have.
+    // The text is not JSON, or has more values than an object may have.
     if (error instanceof TextError || error instanceof StatusError) return undefined;
     throw error;
   }
@@ -120,7 +130,9 @@ function annotationOf({ metadata }: JsonObject): string {
   return typeof text === 'string' ? text : '';
 }
 
-/** Whoever applies by the annotation again goes on from what was applied now. */
+/**
+ * Updates the last-applied annotation, so that a later client-side apply continues from this configuration.
+ */
 function withLastApplied(object: JsonObject, configuration: JsonObject): JsonObject {
   if (annotationOf(object) === '' || !isRecord(object.metadata)) return object;
   const { [lastAppliedAnnotation]: _, ...others } = object.metadata.annotations as Record<string, string>;

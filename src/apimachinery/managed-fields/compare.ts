@@ -1,17 +1,20 @@
-/** Which fields differ between two values of one type, as structured-merge-diff tells it. Pure. */
+/** The fields that differ between two values of one type, as in structured-merge-diff. Pure. */
 import { deepEqual, isRecord } from '../equality.ts';
 import { FieldSet } from './field-set.ts';
 import type { PathElement } from './path-element.ts';
 import { alwaysUnder, elementOf, type Shape, settled, shapeOfType, stepUnder, valueUnder } from './shape.ts';
 
-/** A field is in one of them at most. */
+/** Each field is in at most one of the sets. */
 export interface Comparison {
   readonly added: FieldSet;
   readonly modified: FieldSet;
   readonly removed: FieldSet;
 }
 
-/** What is in `without`, and below it, is not looked at. Throws a KeyError for a list whose items have no keys. */
+/**
+ * Compares two values, ignoring the members of `without` and everything below them. Throws a KeyError for a
+ * list whose items have no keys.
+ */
 export function compare(before: unknown, after: unknown, shape: Shape, without?: FieldSet): Comparison {
   const found = { added: new FieldSet(), modified: new FieldSet(), removed: new FieldSet() };
   walkInto(before, after, settled(shape, after ?? before), new Level(found, without));
@@ -20,7 +23,7 @@ export function compare(before: unknown, after: unknown, shape: Shape, without?:
 
 type Difference = keyof Comparison;
 
-/** A place in both values; the sets there are made when something differs. */
+/** A place in both values; its sets are created when a difference is found. */
 class Level {
   readonly #sets: { [D in Difference]?: FieldSet };
   readonly #without: FieldSet | undefined;
@@ -64,7 +67,7 @@ class Level {
 
 type Parts = Readonly<Record<string, unknown>>;
 
-/** Undefined is what is not there. */
+/** Compares the two values of one step; undefined is an absent value. */
 function walk(before: unknown, after: unknown, of: Shape, level: Level, element: PathElement): void {
   if ((before === undefined && after === undefined) || level.passes(element)) return;
   const shape = settled(of, after ?? before);
@@ -87,7 +90,7 @@ function walkInto(before: unknown, after: unknown, shape: Shape, level: Level): 
   for (const key of Object.keys(one ?? {})) look(key);
   for (const key of Object.keys(other ?? {})) if (!one || !Object.hasOwn(one, key)) look(key);
   const only = one && other ? undefined : (one ?? other);
-  // Where both are there, what neither has is the same.
+  // If both values exist, a key that neither has is no difference.
   if (only) for (const key of alwaysUnder(shape)) if (!Object.hasOwn(only, key)) look(key);
 }
 
@@ -101,7 +104,7 @@ function walkList(
   const [one, other] = [byElement(before, shape), byElement(after, shape)];
   for (const element of new Set([...one.keys(), ...other.keys()])) {
     const [left = [], right = []] = [one.get(element), other.get(element)];
-    // Items with one key that stand there several times are owned together.
+    // Several items with the same key are owned together.
     if (left.length <= 1 && right.length <= 1) walk(left[0], right[0], items, level, element);
     else if (left.length > 1 && right.length > 1) {
       if (!deepEqual(left, right)) level.add('modified', element);
@@ -115,7 +118,7 @@ function walkList(
   }
 }
 
-/** The items of a list by their steps, in order. */
+/** Returns the items of a list by their path elements, in order. */
 export function byElement(
   list: readonly unknown[],
   shape: Shape & { kind: 'list' },
@@ -133,7 +136,10 @@ export function byElement(
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 const partsOf = (value: unknown): Parts | undefined => (isRecord(value) ? value : undefined);
 
-/** Not there, null, or without anything in it, also when Go writes it. */
+/**
+ * Returns true for an absent value, null, and a list or an object without members, including members that Go
+ * would write.
+ */
 export function isEmpty(value: unknown, shape: Shape): boolean {
   if (value === undefined || value === null) return true;
   if (Array.isArray(value)) return value.length === 0;

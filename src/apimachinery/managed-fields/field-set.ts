@@ -1,6 +1,7 @@
 /**
- * A set of the fields of an object: a tree of steps, each of which may be a member by itself and may have more below it. The
- * operations make new sets and share what is unchanged; only `add` changes one, for whoever builds it.
+ * A set of fields of an object: a tree of path elements. Each element may be a member and may have members
+ * below it. The operations return new sets that share unchanged parts; only `add` changes a set, while it is
+ * being built.
  */
 import { isRecord, type JsonObject, setOwn } from '../equality.ts';
 import { describeElement, inElementOrder, type PathElement, parseElement } from './path-element.ts';
@@ -17,7 +18,7 @@ export class FieldSet {
     return set;
   }
 
-  /** The object as a whole is nobody's, so an empty path adds nothing. */
+  /** Adds a path. An empty path is ignored: the object as a whole has no owner. */
   add(path: FieldPath): void {
     const last = path.at(-1);
     if (last === undefined) return;
@@ -47,14 +48,14 @@ export class FieldSet {
     return true;
   }
 
-  /** How many fields are members. */
+  /** The number of members. */
   get size(): number {
     let count = this.members.size;
     for (const child of this.children.values()) count += child.size;
     return count;
   }
 
-  /** What is below a step; empty when nothing is. */
+  /** Returns the set below an element; empty when there is none. */
   below(element: PathElement): FieldSet {
     return this.children.get(element) ?? empty;
   }
@@ -72,7 +73,7 @@ export class FieldSet {
     return made;
   }
 
-  /** Of many at once: each field is looked at once. */
+  /** Returns the union of many sets; it visits each field once. */
   static union(sets: readonly FieldSet[]): FieldSet {
     const [first, second] = sets;
     if (sets.length <= 2) return first && second ? first.union(second) : (first ?? new FieldSet());
@@ -100,7 +101,7 @@ export class FieldSet {
     return made;
   }
 
-  /** Without the members of another; what is below such a member stays. */
+  /** Returns the set without the members of another set; fields below such a member stay. */
   difference(other: FieldSet): FieldSet {
     const made = new FieldSet();
     for (const member of this.members) if (!other.members.has(member)) made.members.add(member);
@@ -111,7 +112,7 @@ export class FieldSet {
     return made;
   }
 
-  /** Without the members of another and everything below them. */
+  /** Returns the set without the members of another set and everything below them. */
   without(other: FieldSet): FieldSet {
     const made = new FieldSet();
     for (const member of this.members) if (!other.members.has(member)) made.members.add(member);
@@ -127,7 +128,7 @@ export class FieldSet {
     return this.difference(other).isEmpty && other.difference(this).isEmpty;
   }
 
-  /** Each member's path, parents first, in order. */
+  /** Yields each member's path, parents first, in order. */
   *paths(prefix: FieldPath = []): Generator<FieldPath> {
     for (const member of inElementOrder(this.members)) yield [...prefix, member];
     for (const element of inElementOrder(this.children.keys()))
@@ -141,10 +142,10 @@ export class FieldSet {
 
 const empty = new FieldSet();
 
-/** `.spec.containers[name="web"].image`. */
+/** Formats a path: `.spec.containers[name="web"].image`. */
 export const describePath = (path: FieldPath) => path.map(describeElement).join('');
 
-/** As FieldsV1 writes it; `.` says that a step with more below it is a member too. */
+/** Writes the set as FieldsV1; `.` marks an element with fields below it that is also a member. */
 export function writeFields(set: FieldSet, isMember = false): JsonObject {
   const written: JsonObject = {};
   if (isMember) written['.'] = {};
@@ -157,7 +158,10 @@ export function writeFields(set: FieldSet, isMember = false): JsonObject {
   return written;
 }
 
-/** Whether fields in the form of FieldsV1 may have a member of the set, or something below one. Tells it without reading them. */
+/**
+ * Returns true if fields in FieldsV1 form may have a member of the set or something below one. Does not parse
+ * the fields.
+ */
 export function touches(written: JsonObject, set: FieldSet): boolean {
   for (const member of set.members) if (Object.hasOwn(written, member)) return true;
   for (const [element, child] of set.children) {
@@ -167,7 +171,7 @@ export function touches(written: JsonObject, set: FieldSet): boolean {
   return false;
 }
 
-/** Whether fields in the form of FieldsV1 have all members of the set. */
+/** Returns true if fields in FieldsV1 form have all members of the set. */
 export function hasAll(written: JsonObject, set: FieldSet): boolean {
   const below = (element: PathElement) => {
     const found = Object.hasOwn(written, element) ? written[element] : undefined;
@@ -184,12 +188,14 @@ export function hasAll(written: JsonObject, set: FieldSet): boolean {
   return true;
 }
 
-/** Reads FieldsV1. Steps of kinds that are not known are dropped. Throws an Error that says which step is malformed. */
+/**
+ * Parses FieldsV1. Elements of an unknown kind are dropped. Throws an Error that names the malformed element.
+ */
 export function readFields(fields: unknown): FieldSet {
   return read(fields, 0).set;
 }
 
-/** Objects are never so deep; a text that is would end the stack. */
+/** Maximum depth. Objects are never this deep; a deeper text could exhaust the stack. */
 const deepest = 100;
 
 function read(fields: unknown, depth: number): { set: FieldSet; isMember: boolean } {

@@ -1,6 +1,7 @@
 /**
- * The fields that the writer of a new object has, as the text of FieldsV1. It is what `afterUpdate` finds for an object that was not
- * there, without the sets: most writes of a busy server are new objects, and each would make thousands of them. Pure.
+ * The fields that the creator of an object owns, as FieldsV1 text. The result equals that of `afterUpdate`
+ * for a new object, without building sets: most writes of a busy server create objects, and each would need
+ * thousands of sets. Pure.
  */
 import { deepEqual, isRecord, type JsonObject } from '../equality.ts';
 import type { ObjectType } from '../field-types.ts';
@@ -12,13 +13,14 @@ import { alwaysUnder, type Shape, settled, shapeOfType, stepUnder, valueUnder } 
 export interface FieldsText {
   /** `{"f:spec":{…}}`; undefined when there are no fields. */
   readonly text: string | undefined;
-  /** How many there are in it. */
+  /** Number of values in the text. */
   readonly values: number;
 }
 
 /**
- * `live` is what an object that is not there has: its kind. What is in `without`, and below it, is not looked at; the members of
- * `unowned` are nobody's. Throws a KeyError for a list whose items have no keys.
+ * Returns the fields of a new object. `live` is the empty object: only its kind. The members of `without` and
+ * everything below them are skipped; the members of `unowned` get no owner. Throws a KeyError for a list
+ * whose items have no keys.
  */
 export function fieldsOfNew(
   live: unknown,
@@ -39,16 +41,16 @@ interface Exceptions {
 
 const none: Exceptions = { without: undefined, unowned: undefined };
 
-/** What stands under each step of one level. */
+/** The text below each path element of one level. */
 type Written = Map<PathElement, string>;
 
-/** Nothing is owned here or below. */
+/** Marks a value without owned fields, here or below. */
 const nobodys = undefined;
 
 class Writer {
   values = 0;
 
-  /** What is in the braces. */
+  /** Returns the text between the braces. */
   inside(before: unknown, after: unknown, shape: Shape, except: Exceptions): string {
     if (shape.kind === 'list') return this.#list(listOf(after), shape, except);
     if ((shape.kind !== 'fields' && shape.kind !== 'map') || !isRecord(after)) return '';
@@ -58,7 +60,7 @@ class Writer {
       : this.#keys(one, after, shape, except);
   }
 
-  /** Of an object that has fields of its type alone: their order is known. */
+  /** Writes an object that has only fields of its type: their order is known. */
   #fields(
     before: JsonObject | undefined,
     after: JsonObject,
@@ -67,7 +69,7 @@ class Writer {
   ): string {
     let text = '';
     for (const { name, element, opening, shape: under, isAlwaysThere } of fieldsInOrder(shape)) {
-      // Where both are there, what neither has is the same.
+      // If both values exist, a key that neither has is no difference.
       if (!Object.hasOwn(after, name) && (before || !isAlwaysThere)) continue;
       const inner = this.#step(
         before && valueUnder(shape, before, name),
@@ -105,7 +107,7 @@ class Writer {
     const item = shapeOfType(shape.items);
     const written: Written = new Map();
     for (const [element, same] of byElement(items, shape)) {
-      // Items with one key that stand there several times are owned together.
+      // Several items with the same key are owned together.
       const inner = same.length === 1 ? this.#step(undefined, same[0], item, except, element) : '';
       if (inner !== nobodys) written.set(element, inner);
     }
@@ -150,13 +152,13 @@ interface KnownField {
   readonly element: PathElement;
   readonly opening: string;
   readonly shape: Shape;
-  /** Go writes it of an object that is there. */
+  /** Go writes the field even if it was not set. */
   readonly isAlwaysThere: boolean;
 }
 
 const inOrder = new WeakMap<ObjectType, readonly KnownField[]>();
 
-/** The fields of a type as FieldsV1 sorts them. */
+/** Returns the fields of a type in the order of FieldsV1. */
 function fieldsInOrder(shape: Shape & { kind: 'fields' }): readonly KnownField[] {
   let fields = inOrder.get(shape.type);
   if (!fields) {

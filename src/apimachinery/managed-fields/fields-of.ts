@@ -1,4 +1,4 @@
-/** The fields that a value has, which who applies it owns; and a value without some of its fields. Pure. */
+/** The fields of a value, which its applier owns; and a value without some of its fields. Pure. */
 import { isRecord, type JsonObject, setOwn } from '../equality.ts';
 import { byElement, listOf } from './compare.ts';
 import { describePath, type FieldPath, FieldSet } from './field-set.ts';
@@ -15,8 +15,8 @@ import {
 } from './shape.ts';
 
 /**
- * Of what was written, without what Go would add. Throws a KeyError for a list whose items have no keys, and for one with
- * two items of one key where each may stand there once.
+ * Returns the fields of a value as it was written, without fields that Go would add. Throws a KeyError for a
+ * list whose items have no keys, and with 'once' for a list with two items of the same key.
  */
 export function fieldsOf(value: unknown, shape: Shape, items: 'once' | 'repeated' = 'repeated'): FieldSet {
   const set = new FieldSet();
@@ -24,7 +24,7 @@ export function fieldsOf(value: unknown, shape: Shape, items: 'once' | 'repeated
   return set;
 }
 
-/** The way to a value, from its end. */
+/** The path to a value, as a linked list from its end. */
 interface Way {
   readonly element: PathElement;
   readonly from: Way | undefined;
@@ -36,7 +36,7 @@ function pathOf(way: Way | undefined): FieldPath {
   return path;
 }
 
-/** Fills `set` with what is below a value that is no leaf. */
+/** Fills `set` with the fields below a value that is not a leaf. */
 function collect(
   value: unknown,
   shape: Shape,
@@ -47,7 +47,7 @@ function collect(
   if (shape.kind === 'list') {
     const items = shapeOfType(shape.items);
     for (const [element, same] of byElement(listOf(value), shape)) {
-      // What stands there several times is owned as one.
+      // Several items with the same key are owned as one.
       if (same.length === 1) collectOne(same[0], items, set, { element, from: way }, often);
       else if (often === 'once') throw duplicates(way, element);
       set.members.add(element);
@@ -80,8 +80,8 @@ const duplicates = (way: Way | undefined, element: PathElement) =>
 const isEmptyObject = (value: unknown) => isRecord(value) && Object.keys(value).length === 0;
 
 /**
- * The value without the fields of the set and what is below them. What has nothing left is null, as in Go: its own key
- * remains for whoever compares.
+ * Returns the value without the fields of the set and everything below them. A value that becomes empty is
+ * null, as in Go: its own key remains for comparisons.
  */
 export function withoutFields(value: unknown, set: FieldSet, of: Shape): unknown {
   const shape = settled(of, value);
@@ -110,7 +110,10 @@ function remaining(value: unknown, set: FieldSet, element: PathElement, shape: S
   return below.isEmpty ? value : withoutFields(value, below, shape);
 }
 
-/** With the named fields above each member: who has `spec.replicas` has `spec`, but not a map or a list's item by what is in it. */
+/**
+ * Returns the set with the named fields above each member: `spec.replicas` includes `spec`. A map's key or a
+ * list's item is not included because of its content.
+ */
 export function withNamedParents(set: FieldSet, shape: Shape): FieldSet {
   const made = new FieldSet();
   for (const member of set.members) made.members.add(member);
@@ -121,7 +124,7 @@ export function withNamedParents(set: FieldSet, shape: Shape): FieldSet {
   return made;
 }
 
-/** The shape of what a step leads to. */
+/** Returns the shape of the value to which an element leads. */
 export function shapeBelow(shape: Shape, element: PathElement): Shape {
   if (shape.kind === 'list') return shapeOfType(shape.items);
   if ((shape.kind === 'fields' || shape.kind === 'map') && element.startsWith('f:'))
@@ -130,8 +133,8 @@ export function shapeBelow(shape: Shape, element: PathElement): Shape {
 }
 
 /**
- * A set that was written when a list or an object was still owned field by field: who had something of it has it as a whole now.
- * Returns the same set when nothing has changed.
+ * Converts a set that was written when a list or an object was owned field by field and that has become
+ * atomic: an owner of a part becomes the owner of the whole. Returns the same set when nothing has changed.
  */
 export function withAtomicFields(set: FieldSet, shape: Shape): FieldSet {
   let changed = false;

@@ -1,4 +1,4 @@
-/** Who owns which fields of an object: `metadata.managedFields`, read and written. Pure. */
+/** The owners of an object's fields: reads and writes `metadata.managedFields`. Pure. */
 import { isRecord, type JsonObject } from '../equality.ts';
 import { describePath, type FieldPath, FieldSet, readFields, writeFields } from './field-set.ts';
 import { compareTexts } from './path-element.ts';
@@ -6,13 +6,13 @@ import { compareTexts } from './path-element.ts';
 export interface Manager {
   readonly manager: string;
   readonly operation: 'Apply' | 'Update';
-  /** Of the fields; what is applied in another version counts as applied by the same manager. */
+  /** Version of the fields. An apply in another version belongs to the same manager. */
   readonly apiVersion: string;
   readonly subresource: string;
-  /** RFC 3339; undefined when nobody said. */
+  /** RFC 3339; undefined when it was not given. */
   readonly time: string | undefined;
   readonly fields: FieldSet;
-  /** The same in the form of an entry, of one that is as it was read. */
+  /** The fields in the form of an entry, for a manager that is unchanged since it was read. */
   readonly written?: JsonObject;
 }
 
@@ -23,7 +23,7 @@ export const withFields = (
   fields: FieldSet,
 ): Manager => ({ manager, operation, apiVersion, subresource, time, fields });
 
-/** By `idOf`. */
+/** Managers by `idOf`. */
 export type Managers = ReadonlyMap<string, Manager>;
 
 export interface ManagedFieldsEntry {
@@ -37,8 +37,8 @@ export interface ManagedFieldsEntry {
 }
 
 /**
- * One manager is: a name that applies, whatever the version; a name that updates in one version; both of one subresource. Managers
- * are sorted by this text, so it has upstream's form.
+ * Returns the identity of a manager: its name and subresource, and for updates also the version. Managers are
+ * sorted by this text, so it has upstream's form.
  */
 export const idOf = ({
   manager,
@@ -53,7 +53,7 @@ export const idOf = ({
     ...(subresource !== '' && { subresource }),
   });
 
-/** Throws an Error that says what is malformed. */
+/** Parses entries; throws an Error that names the malformed part. */
 export function readManagers(entries: readonly ManagedFieldsEntry[]): Managers {
   return byId(
     entries.map((entry, index) => {
@@ -64,8 +64,9 @@ export function readManagers(entries: readonly ManagedFieldsEntry[]): Managers {
 }
 
 /**
- * Those of an object that is stored: they were read before. Most writes do not touch what most managers have, so fields are read when
- * they are asked for; malformed ones are none. Throws an Error for an entry that nobody can be told from.
+ * Returns the managers of a stored object, whose entries were checked before. Most writes do not touch the
+ * fields of most managers, so fields are parsed on first use; malformed fields count as none. Throws an Error
+ * for an entry that does not identify a manager.
  */
 export const storedManagers = (entries: readonly ManagedFieldsEntry[]): Managers =>
   byId(entries.map((entry, index) => new StoredManager(headOf(entry, index), entry.fieldsV1)));
@@ -94,7 +95,7 @@ class StoredManager implements Manager {
   }
 }
 
-/** The same fields, at another time. */
+/** Returns the manager with the same fields and another time. */
 export function sinceThen(one: Manager, time: string): Manager {
   const { manager, operation, apiVersion, subresource, written } = one;
   const head = { manager, operation, apiVersion, subresource, time };
@@ -123,7 +124,7 @@ function headOf(entry: ManagedFieldsEntry, index: number): Head {
   return { manager, operation, apiVersion, subresource, time };
 }
 
-/** Who applied first, then the others, each in the order of time. */
+/** Returns the entries: appliers first, then updaters, each ordered by time. */
 export function writeManagers(managers: Managers): ManagedFieldsEntry[] {
   return [...managers.values()]
     .sort(
@@ -153,7 +154,7 @@ function entryOf(one: Manager): ManagedFieldsEntry {
 export const secondsOf = ({ time }: Manager) =>
   time === undefined ? 0 : Math.floor(Date.parse(time) / 1000);
 
-/** Whether a client asks to forget all managers: by an empty list, or one empty entry. */
+/** Returns true if a client asks to remove all managers: by an empty list, or by a single empty entry. */
 export const isReset = (entries: unknown): boolean =>
   Array.isArray(entries) &&
   (entries.length === 0 ||
@@ -164,7 +165,7 @@ export interface Conflict {
   readonly path: FieldPath;
 }
 
-/** What is applied is owned by others with other values. */
+/** Thrown when other managers own applied fields with other values. */
 export class ApplyConflicts extends Error {
   readonly conflicts: readonly Conflict[];
 
@@ -174,7 +175,7 @@ export class ApplyConflicts extends Error {
   }
 }
 
-/** `"kubectl" using apps/v1`. */
+/** Formats a manager: `"kubectl" using apps/v1`. */
 export function describeManager({ manager, operation, apiVersion, subresource }: Manager): string {
   const name = JSON.stringify(manager);
   const who = subresource === '' ? name : `${name} with subresource ${JSON.stringify(subresource)}`;

@@ -1,10 +1,13 @@
-/** An applied configuration merged into what is there, as structured-merge-diff does it. Pure; shares what is unchanged. */
+/**
+ * Merges an applied configuration into a live value, as structured-merge-diff does. Pure; the result shares
+ * unchanged parts.
+ */
 import { isRecord, type JsonObject, setOwn } from '../equality.ts';
 import { listOf } from './compare.ts';
 import type { PathElement } from './path-element.ts';
 import { elementOf, type Shape, settled, shapeOfType, shapeUnder } from './shape.ts';
 
-/** Undefined on one side is what is not there. An applied list has each item once. */
+/** Returns the merged value; undefined is an absent value. An applied list has each item once. */
 export function merge(live: unknown, applied: unknown, of: Shape): unknown {
   if (applied === undefined) return live;
   if (hasNothing(live)) return applied;
@@ -29,7 +32,10 @@ function hasNothing(value: unknown): boolean {
   return Object.keys(value).length === 0;
 }
 
-/** What both have stands in the order of what is applied; what only the live list has keeps its place before what followed it. */
+/**
+ * Merges lists: shared items have the applied order; an item of the live list alone stays before the items
+ * that followed it.
+ */
 function mergeLists(
   live: readonly unknown[],
   applied: readonly unknown[],
@@ -45,13 +51,16 @@ function mergeLists(
   );
 }
 
-/** `at` is the place of what only the live list has. */
+/** `at` is the index of an item that only the live list has. */
 interface Next {
   readonly element: PathElement;
   readonly at?: number;
 }
 
-/** The order of structured-merge-diff: what both have as it is applied, what is live alone as near its neighbours as that allows. */
+/**
+ * Returns the order of structured-merge-diff: shared items in the applied order, items of the live list alone
+ * as near to their neighbors as that order allows.
+ */
 function inOrder(left: readonly PathElement[], right: readonly PathElement[]): readonly Next[] {
   const [inLeft, inRight] = [new Set(left), new Set(right)];
   const shared = right.filter((element) => inLeft.has(element));
@@ -63,7 +72,7 @@ function inOrder(left: readonly PathElement[], right: readonly PathElement[]): r
     done.add(element);
     if (shared[nextShared] === element) nextShared++;
   };
-  /** A shared item whose turn has not come: it goes where the applied list has it. */
+  /** Returns true for a shared item that comes later: it is placed where the applied list has it. */
   const waits = (element: PathElement) =>
     inRight.has(element) && shared[nextShared] !== undefined && shared[nextShared] !== element;
   let [l, r] = [0, 0];
@@ -86,7 +95,10 @@ function inOrder(left: readonly PathElement[], right: readonly PathElement[]): r
   return order;
 }
 
-/** By step; null where an item stands there several times, which is not merged but replaced. */
+/**
+ * Returns the values by path element; null for an element with several items, which are replaced and not
+ * merged.
+ */
 function valuesOf(list: readonly unknown[], elements: readonly PathElement[]): Map<PathElement, unknown> {
   const values = new Map<PathElement, unknown>();
   for (const [index, element] of elements.entries())

@@ -1,6 +1,6 @@
 /**
- * Who owns which fields after a write, and what an applied configuration makes of an object: the rules of server-side
- * apply, as structured-merge-diff has them (merge/update.go). Pure.
+ * The owners of fields after a write, and the object that results from an applied configuration: the rules of
+ * server-side apply, as in structured-merge-diff (merge/update.go). Pure.
  */
 import { deepEqual } from '../equality.ts';
 import type { Steps } from '../steps.ts';
@@ -12,18 +12,21 @@ import { merge } from './merge.ts';
 import { compareTexts } from './path-element.ts';
 import type { Shape } from './shape.ts';
 
-/** A version in which a kind is served. */
+/** A served version of a kind. */
 export interface TypeVersion {
   readonly apiVersion: string;
   readonly shape: Shape;
-  /** Fields that writers of this resource, or subresource, cannot set: nobody owns them by such a write. */
+  /**
+   * Fields that a write to this resource or subresource cannot set, so that the write does not make its
+   * author their owner.
+   */
   readonly reset?: FieldSet | undefined;
-  /** From the version that `Versions` are told of, and back. */
+  /** Converts an object from the common version of `Versions` to this version; `revert` converts it back. */
   convert(object: unknown): unknown;
   revert(object: unknown): unknown;
 }
 
-/** Undefined for a version that is served no more: its managers are forgotten. */
+/** Returns undefined for a version that is no longer served: its managers are removed. */
 export type Versions = (apiVersion: string) => TypeVersion | undefined;
 
 export type Writer = Pick<Manager, 'manager' | 'operation' | 'apiVersion' | 'subresource'>;
@@ -34,8 +37,9 @@ interface Changed {
 }
 
 /**
- * After a write that is no apply and that replaced `live` by `next`, both in the version of the writer: who writes has what it
- * changed, since `now` (RFC 3339). Of that `without` is nobody's. Throws a KeyError.
+ * Returns the managers after a write other than an apply, which replaced `live` with `next`; both are in the
+ * writer's version. The writer owns what it changed, since `now` (RFC 3339), except for the fields of
+ * `without`. Throws a KeyError.
  */
 export function afterUpdate(
   live: unknown,
@@ -50,7 +54,7 @@ export function afterUpdate(
   const id = idOf(writer);
   const { managers: after, comparison } = takeOver(live, next, version, managers, id, versions, true);
   const own = after.get(id);
-  // What it changes it has again.
+  // Fields that the writer changes are added to its fields again below.
   if (own) leave(after, id, own, nothing, comparison.removed, version);
   const taken = comparison.modified.union(comparison.added).difference(without);
   if (taken.isEmpty) return after;
@@ -61,12 +65,18 @@ export function afterUpdate(
 }
 
 export interface Applied {
-  /** In the writer's version; undefined when nothing has changed. What has lost all that was in it is null. */
+  /**
+   * The object in the writer's version; undefined when nothing has changed. A part that has become empty is
+   * null.
+   */
   readonly object: unknown;
   readonly managers: Map<string, Manager>;
 }
 
-/** In steps. Throws ApplyConflicts unless forced, and a KeyError for a configuration whose lists have no keys. */
+/**
+ * Applies a configuration, in steps. Throws ApplyConflicts unless forced, and a KeyError for a configuration
+ * whose lists have no keys.
+ */
 export function* applyConfiguration(
   live: unknown,
   configuration: unknown,
@@ -95,14 +105,14 @@ export function* applyConfiguration(
   return { object: deepEqual(live, object) ? undefined : object, managers: after };
 }
 
-/** Throws an Error for a version that is not served. */
+/** Returns a served version; throws an Error for a version that is not served. */
 export function known(versions: Versions, apiVersion: string): TypeVersion {
   const version = versions(apiVersion);
   if (!version) throw new Error(`${apiVersion} is not served`);
   return version;
 }
 
-/** Of versions that are served, with what has become atomic since. */
+/** Returns the managers of served versions, with fields that have become atomic since they were written. */
 function reconciled(managers: Managers, versions: Versions): Map<string, Manager> {
   const kept = new Map<string, Manager>();
   for (const [id, manager] of managers) {
@@ -112,7 +122,7 @@ function reconciled(managers: Managers, versions: Versions): Map<string, Manager
   return kept;
 }
 
-/** Takes from all but the writer what was changed; throws ApplyConflicts when it may not. */
+/** Takes changed fields from all managers but the writer; throws ApplyConflicts when `force` is not set. */
 function takeOver(
   live: unknown,
   next: unknown,
@@ -153,7 +163,7 @@ function takeOver(
   return { managers: after, comparison };
 }
 
-/** Leaves a manager what was not changed, and returns what it lost by that; one that has nothing left is forgotten. */
+/** Leaves a manager only its unchanged fields and returns the others; a manager without fields is removed. */
 function leave(
   managers: Map<string, Manager>,
   id: string,
@@ -185,7 +195,7 @@ const nothing = new FieldSet();
 const inVersion = (object: unknown, from: TypeVersion, to: TypeVersion): unknown =>
   from.apiVersion === to.apiVersion ? object : to.convert(from.revert(object));
 
-/** Without what the writer applied last time and does not now, unless somebody else has it. */
+/** Removes the fields that the writer applied last time and not now, unless another manager owns them. */
 function* prune(
   merged: unknown,
   managers: Managers,
@@ -203,7 +213,7 @@ function* prune(
   return inVersion(withUnowned(before, pruned, last.fields, then), then, version);
 }
 
-/** With what others own, and what the writer applies now. */
+/** Restores the fields of `merged` that other managers own, or that the writer applies now. */
 function* withOwned(
   merged: unknown,
   pruned: unknown,
@@ -212,7 +222,7 @@ function* withOwned(
   versions: Versions,
 ): Steps<unknown> {
   const owned = Map.groupBy(managers.values(), ({ apiVersion }) => apiVersion);
-  // First in the version in which it was pruned: what that needs to be converted is there again then.
+  // The version in which the object was pruned comes first: it restores the fields that conversions need.
   const order = [...owned].sort(([a], [b]) => Number(b === then.apiVersion) - Number(a === then.apiVersion));
   let left = pruned;
   for (const [apiVersion, theirs] of order) {
@@ -231,7 +241,7 @@ function* withOwned(
   return left;
 }
 
-/** With what nobody applied: only what the writer had is taken away. */
+/** Restores fields that no manager applied: only fields that the writer owned are removed. */
 function withUnowned(merged: unknown, pruned: unknown, last: FieldSet, { shape }: TypeVersion): unknown {
   const kept = withNamedParents(fieldsOf(pruned, shape), shape);
   const all = withNamedParents(fieldsOf(merged, shape), shape);

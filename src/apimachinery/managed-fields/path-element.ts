@@ -1,7 +1,8 @@
 /**
- * One step from a value into what it holds, as text: `f:spec` a field, `k:{"name":"web"}` the item of a list with that key,
- * `v:"a"` the item of a set, `i:3` the item at that place. The text of a step is the same however it was spelled, so that sets
- * compare texts. FieldsV1 has the same form (structured-merge-diff, fieldpath).
+ * One path element, from a value to a part of it, as text: `f:spec` is a field, `k:{"name":"web"}` the list
+ * item with that key, `v:"a"` the set item with that value, `i:3` the item at that index. Equal elements have
+ * equal texts, however they were spelled, so that sets compare texts. FieldsV1 has the same form
+ * (structured-merge-diff, fieldpath).
  */
 import { isRecord } from '../equality.ts';
 
@@ -10,7 +11,7 @@ export type PathElement = string;
 export const fieldElement = (name: string): PathElement => `f:${name}`;
 export const valueElement = (value: unknown): PathElement => `v:${JSON.stringify(value)}`;
 
-/** `keys` in the order of their names. */
+/** Returns the element of a list item; its key fields are sorted by name. */
 export function keyElement(key: Readonly<Record<string, unknown>>): PathElement {
   const parts = Object.keys(key)
     .sort()
@@ -18,7 +19,7 @@ export function keyElement(key: Readonly<Record<string, unknown>>): PathElement 
   return `k:{${parts.join(',')}}`;
 }
 
-/** Undefined for a step of a kind that nobody knows here; throws for one that is malformed. */
+/** Parses an element. Returns undefined for an unknown kind of element; throws for a malformed one. */
 export function parseElement(text: string): PathElement | undefined {
   const kind = text.slice(0, 2);
   if (kind.length < 2 || kind[1] !== ':') throw new Error(`${JSON.stringify(text)} is no step of a path`);
@@ -38,8 +39,8 @@ export function parseElement(text: string): PathElement | undefined {
 const kinds = 'fkvi';
 
 /**
- * As structured-merge-diff orders them: fields, keys, values, places; texts by their bytes. Each is read once, since a list may
- * have thousands of items.
+ * Sorts elements as structured-merge-diff does: fields, keys, values, indexes; texts by their bytes. Each
+ * element is parsed once, since a list may have thousands of items.
  */
 export function inElementOrder(elements: Iterable<PathElement>): PathElement[] {
   const all = [...elements];
@@ -53,10 +54,13 @@ export function inElementOrder(elements: Iterable<PathElement>): PathElement[] {
     .map(({ element }) => element);
 }
 
-/** Only with these do UTF-16 and code points have different orders. */
+/** The only characters for which UTF-16 order and code point order differ. */
 const aboveSurrogates = /[\ud800-\uffff]/;
 
-/** Keys by one name, of characters behind the quote that ends them: their order is that of their texts. */
+/**
+ * Returns true for keys with the same single field name and simple characters, which sort after the closing
+ * quote: such elements sort like their texts.
+ */
 function isNamedAlike(elements: readonly PathElement[]): boolean {
   const [, start] = /^(k:\{"[A-Za-z]+":")[\w./-]*"\}$/.exec(elements[0] ?? '') ?? [];
   return (
@@ -73,7 +77,7 @@ function orderValue(element: PathElement): unknown {
   return element[0] === 'i' ? Number(rest) : JSON.parse(rest);
 }
 
-/** The order of code points, which is that of their bytes in UTF-8; UTF-16 has another. */
+/** Compares in the order of code points, which is the order of UTF-8 bytes; UTF-16 has another order. */
 export function compareTexts(a: string, b: string): number {
   if (a === b) return 0;
   const length = Math.min(a.length, b.length);
@@ -84,7 +88,7 @@ export function compareTexts(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Halves of a pair stand for code points behind all others. */
+/** Surrogates stand for code points above all others. */
 const inOrder = (unit: number) => (unit < 0xd800 ? unit : unit < 0xe000 ? unit + 0x2000 : unit - 0x800);
 
 const rankOf = (value: unknown) => {
@@ -114,7 +118,7 @@ function compareLists(a: readonly unknown[], b: readonly unknown[]): number {
   return a.length - b.length;
 }
 
-/** As messages show it: `.spec`, `[name="web"]`, `[="a"]`, `[3]`. */
+/** Formats an element as messages show it: `.spec`, `[name="web"]`, `[="a"]`, `[3]`. */
 export function describeElement(element: PathElement): string {
   const rest = element.slice(2);
   if (element[0] === 'f') return `.${rest}`;

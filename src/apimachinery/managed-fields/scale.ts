@@ -1,8 +1,11 @@
-/** Owners of the replica count, which `/scale` shows as a field of a Scale (k8s.io/apimachinery ScaleHandler). Pure. */
+/**
+ * Owners of the replica count, which `/scale` shows as a field of a Scale (k8s.io/apimachinery ScaleHandler).
+ * Pure.
+ */
 import { FieldSet } from './field-set.ts';
 import { idOf, type Manager, type Managers, withFields } from './managers.ts';
 
-/** In a Scale, and in every kind that has one. */
+/** The field in a Scale, and in every kind that has a scale subresource. */
 const replicas = ['f:spec', 'f:replicas'];
 const replicasAlone = FieldSet.of(replicas);
 
@@ -11,7 +14,7 @@ export const scaleVersion = 'autoscaling/v1';
 const inScale = (manager: Manager): Manager =>
   withFields({ ...manager, apiVersion: scaleVersion }, replicasAlone);
 
-/** Of an object's managers those who have the count, as managers of its Scale. */
+/** Returns the managers of an object that own the replica count, as managers of its Scale. */
 export function scaleManagers(managers: Managers): Map<string, Manager> {
   const shown = new Map<string, Manager>();
   for (const manager of managers.values()) {
@@ -20,7 +23,9 @@ export function scaleManagers(managers: Managers): Map<string, Manager> {
   return shown;
 }
 
-/** An object's managers after its Scale has got these; `apiVersion` is the object's. */
+/**
+ * Returns the managers of an object after its Scale has got the given managers; `apiVersion` is the object's.
+ */
 export function withScaleManagers(
   managers: Managers,
   scale: Managers,

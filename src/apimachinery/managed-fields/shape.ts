@@ -1,19 +1,22 @@
 /**
- * How a value is owned, from the model of its kind: as one (a scalar, what is atomic), field by field, key by key, or item by item.
- * The rules are those of structured-merge-diff and of Kubernetes' OpenAPI (x-kubernetes-list-type, -map-type, -list-map-keys).
+ * The unit of ownership of a value, from the model of its kind: the whole value (a scalar, an atomic value),
+ * each field, each key, or each item. The rules are those of structured-merge-diff and of Kubernetes' OpenAPI
+ * (x-kubernetes-list-type, -map-type, -list-map-keys).
  */
 import { isRecord } from '../equality.ts';
 import { any, type Field, type FieldType, type MergeRule, type ObjectType } from '../field-types.ts';
 import { fieldElement, type PathElement, valueElement } from './path-element.ts';
 
 export type Shape =
-  /** Has one owner. */
+  /** A value with a single owner. */
   | { readonly kind: 'leaf' }
   | { readonly kind: 'fields'; readonly type: ObjectType }
   | { readonly kind: 'map'; readonly values: FieldType }
-  /** Items known by these keys, in the order of their names; by their values when there are none. */
+  /**
+   * Items identified by these keys, in the order of the keys' names; by their values when there are no keys.
+   */
   | { readonly kind: 'list'; readonly keys: readonly string[]; readonly items: FieldType }
-  /** The value decides. */
+  /** A shape that depends on the value. */
   | { readonly kind: 'any' };
 
 const leaf: Shape = { kind: 'leaf' };
@@ -57,20 +60,20 @@ function makeShape(type: FieldType, merge: MergeRule | undefined): Shape {
   }
 }
 
-/** What a value of any form is: objects key by key, everything else as one. */
+/** Resolves a shape that depends on the value: an object is owned key by key, any other value as a whole. */
 export const settled = (shape: Shape, value: unknown): Shape => {
   if (shape.kind !== 'any') return shape;
   return isRecord(value) ? { kind: 'map', values: any } : leaf;
 };
 
-/** The shape of what stands under a key. */
+/** Returns the shape of the value under a key. */
 export function shapeUnder(shape: Shape & { kind: 'fields' | 'map' }, key: string): Shape {
   if (shape.kind === 'map') return shapeOfType(shape.values);
   const field = shape.type.fields.get(key);
   return field ? shapeOfField(field) : anything;
 }
 
-/** A field of an object by its name, or by the key of a map. */
+/** A field of an object, or a key of a map. */
 export interface Step {
   readonly element: PathElement;
   readonly shape: Shape;
@@ -90,14 +93,14 @@ export function stepUnder(shape: Shape & { kind: 'fields' | 'map' }, key: string
   return steps.get(key) ?? { element: fieldElement(key), shape: anything };
 }
 
-/** Whether the key is the name of a field, and no key of a map. */
+/** Returns true if the key is the name of a field and not the key of a map. */
 export const isNamed = (shape: Shape, key: string): boolean =>
   shape.kind === 'fields' && shape.type.fields.has(key);
 
-/** A list of which an item has no key, or one that cannot be: the message says which. */
+/** Thrown for a list item without a key or with an invalid key; the message names the problem. */
 export class KeyError extends Error {}
 
-/** The step to an item of a list. Throws a KeyError when the item has no key. */
+/** Returns the path element of a list item. Throws a KeyError when the item has no key. */
 export function elementOf(shape: Shape & { kind: 'list' }, item: unknown): PathElement {
   if (shape.keys.length === 0) {
     if (item === null) throw new KeyError('a set has an item that is null');
@@ -120,8 +123,9 @@ function defaultOf(items: FieldType, name: string): unknown {
 }
 
 /**
- * What an object has under a key, as Go's encoder would write it: a struct that is no pointer is always there, and so are the zero
- * values that it does not leave out. Objects here lack them; ownership is told as clients of a server in Go know it.
+ * Returns the value under a key as Go's encoder would write it: a struct that is not a pointer always exists,
+ * and so do zero values that Go does not omit. Objects in minik8s lack these values; with them, ownership is
+ * the same as that of a server in Go.
  */
 export function valueUnder(shape: Shape, object: Readonly<Record<string, unknown>>, key: string): unknown {
   const value = Object.hasOwn(object, key) ? object[key] : undefined;
@@ -130,11 +134,11 @@ export function valueUnder(shape: Shape, object: Readonly<Record<string, unknown
   return field && isGo(shape.type) ? zeroOf(field) : undefined;
 }
 
-/** Fields that Go writes of an object that is there, also when they were not set. */
+/** Returns the fields of an existing object that Go writes even if they were not set. */
 export const alwaysUnder = (shape: Shape): readonly string[] =>
   shape.kind === 'fields' && isGo(shape.type) ? alwaysThere(shape.type) : [];
 
-/** Types of Kubernetes' own kinds have numbers in protobuf, and are structs in Go. */
+/** Returns true for types of Kubernetes' own kinds, which have protobuf numbers and are structs in Go. */
 const isGo = (type: ObjectType) => type.members !== undefined;
 
 const alwaysThereOf = new WeakMap<ObjectType, readonly string[]>();
@@ -150,7 +154,7 @@ function alwaysThere(type: ObjectType): readonly string[] {
 
 const nothing = Object.freeze({});
 
-/** What Go writes for a field that was not set; undefined when it leaves it out. */
+/** Returns the value that Go writes for a field that was not set; undefined when Go omits the field. */
 function zeroOf({ type, pointer, omitsZero }: Field): unknown {
   if (pointer) return undefined;
   if (type.kind === 'object') return nothing;

@@ -1,6 +1,6 @@
 /**
- * `metadata.managedFields` of an object before and after a write (k8s.io/apimachinery util/managedfields). Objects come without
- * theirs, in the version of the writer. Pure.
+ * `metadata.managedFields` of an object before and after a write (k8s.io/apimachinery util/managedfields).
+ * Objects are passed without their managedFields, in the writer's version. Pure.
  */
 
 import { deepEqual } from '../equality.ts';
@@ -21,33 +21,37 @@ import {
 import { afterUpdate, known, type Versions } from './ownership.ts';
 import { compareTexts } from './path-element.ts';
 
-/** Who writes, by which way, when. */
+/** Author, target and time of a write. */
 export interface FieldWrite {
-  /** The name that the client gives; '' when it gives none. */
+  /** Name that the client gives; empty when it gives none. */
   readonly manager: string;
-  /** The version in which it writes. */
+  /** Version of the written object. */
   readonly apiVersion: string;
-  /** '' for the object itself. */
+  /** Name of the subresource; empty for the object itself. */
   readonly subresource: string;
-  /** RFC 3339. */
+  /** Time of the write (RFC 3339). */
   readonly now: string;
 }
 
-/** As clients send them and as they are stored; undefined and an empty list are not the same in what a client sends. */
+/**
+ * Entries as clients send them and as they are stored. For a client's entries, undefined and an empty list
+ * differ.
+ */
 export type Entries = readonly ManagedFieldsEntry[] | undefined;
 
-/** An object before a write and after it. */
+/** An object before and after a write. */
 export interface Change {
-  /** What an object that is being made was before: only its kind. */
+  /** The object before the write; a new object had only its kind. */
   readonly live: unknown;
   readonly next: unknown;
   readonly isNew: boolean;
 }
 
 /**
- * After a write that is no apply. `stored` are those of the live object, `sent` what the client says they should be: it may change
- * or forget them. Undefined when nobody owns anything, or the object's owners are not known since somebody forgot them. Throws a
- * KeyError for an object whose lists have no keys.
+ * Returns the entries after a write other than an apply. `stored` are the entries of the live object; `sent`
+ * are the client's, which may change or remove entries. Returns undefined when nothing is owned, or when the
+ * object's owners were removed before and are therefore unknown. Throws a KeyError for an object whose lists
+ * have no keys.
  */
 export function entriesAfterUpdate(
   change: Change,
@@ -64,13 +68,13 @@ export function entriesAfterUpdate(
 /** Entries as they stand in the JSON of an object. */
 export interface EntriesText {
   readonly text: string;
-  /** How many it has, itself included. */
+  /** Number of values in the text, the list itself included. */
   readonly values: number;
 }
 
 /**
- * The same as `entriesAfterUpdate` says of a new object of which the client does not say who owns it, as text. Undefined for none.
- * Throws a KeyError as there.
+ * Returns the same as `entriesAfterUpdate`, as text, for a new object for which the client sends no entries.
+ * Undefined for none. Throws a KeyError in the same cases.
  */
 export function entriesOfNew(
   { live, next }: Pick<Change, 'live' | 'next'>,
@@ -83,11 +87,14 @@ export function entriesOfNew(
   const head = { manager: manager || unknownManager, operation: 'Update', apiVersion, time: now };
   const opening = `[${JSON.stringify(head).slice(0, -1)},"fieldsType":"FieldsV1","fieldsV1":${text}`;
   const closing = `${subresource && `,"subresource":${JSON.stringify(subresource)}`}}]`;
-  // The list, its entry, and what stands in that.
+  // The list, its entry, and the values in the entry.
   return { text: opening + closing, values: values + (subresource ? 9 : 8) };
 }
 
-/** Those that the client sends, unless they are none or malformed: clients that do not know them leave them out. */
+/**
+ * Returns the managers that the client sends, unless they are missing or malformed: some clients omit them
+ * because they do not know them.
+ */
 function managersSent(stored: Entries, sent: Entries): Managers {
   if (sent === undefined || deepEqual(sent, stored)) return managersOf(stored);
   if (isReset(sent)) return new Map();
@@ -95,7 +102,7 @@ function managersSent(stored: Entries, sent: Entries): Managers {
   return said.size > 0 ? said : managersOf(stored);
 }
 
-/** Of what is stored; none where an entry is malformed. */
+/** Returns the managers of stored entries; none when an entry is malformed. */
 export const managersOf = (stored: Entries): Managers => orNone(() => storedManagers(stored ?? []));
 
 function orNone(read: () => Managers): Managers {
@@ -109,7 +116,7 @@ function orNone(read: () => Managers): Managers {
 export const entriesOf = (managers: Managers): ManagedFieldsEntry[] | undefined =>
   managers.size > 0 ? writeManagers(managers) : undefined;
 
-/** A name for who gives none. */
+/** Manager name for clients that give none. */
 const unknownManager = 'unknown';
 
 export function managersAfterUpdate(
@@ -129,7 +136,7 @@ export function managersAfterUpdate(
   return managers;
 }
 
-/** What only the server sets, and what identifies the object. */
+/** Fields that only the server sets, and fields that identify the object. */
 export const neverOwned = FieldSet.of(
   ['f:apiVersion'],
   ['f:kind'],
@@ -150,7 +157,7 @@ export const neverOwned = FieldSet.of(
 const mostUpdaters = 10;
 const bucketName = 'ancient-changes';
 
-/** Of more than ten managers that update, the oldest become one for each version. Changes `managers`. */
+/** Merges the oldest of more than ten updating managers into one for each version. Changes `managers`. */
 function limitUpdaters(managers: Map<string, Manager>): void {
   const updaters = [...managers].filter(([, { operation }]) => operation === 'Update');
   if (updaters.length <= mostUpdaters) return;
@@ -169,7 +176,7 @@ function limitUpdaters(managers: Map<string, Manager>): void {
   for (const [apiVersion, members] of oldest) if (members.length > 1) fill(managers, apiVersion, members);
 }
 
-/** Puts managers of one version into one. */
+/** Merges managers of one version into one. */
 function fill(managers: Map<string, Manager>, apiVersion: string, members: [string, Manager][]): void {
   const bucket = { manager: bucketName, operation: 'Update', apiVersion, subresource: '' } as const;
   const id = idOf(bucket);
@@ -180,7 +187,7 @@ function fill(managers: Map<string, Manager>, apiVersion: string, members: [stri
   managers.set(id, withFields({ ...bucket, time: members.at(-1)?.[1].time }, FieldSet.union(sets)));
 }
 
-/** Whether two lists of entries differ in their times at most. */
+/** Returns true if two lists of entries differ at most in their times. */
 export function sameButTimes(one: Entries = [], other: Entries = []): boolean {
   const timeless = ({ time: _, ...entry }: ManagedFieldsEntry) => entry;
   return (

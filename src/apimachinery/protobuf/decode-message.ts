@@ -1,7 +1,8 @@
 /**
- * A message as the JSON value its sender meant. Go writes every field that is no pointer, zero or not, so a zero that
- * JSON leaves out is left out here too, and a zero behind a pointer is kept. Fields without a number in the table are
- * passed over, as Go's decoder does. What comes out is decoded like any JSON (decode-fields.ts).
+ * Decodes a message into the JSON value that its sender meant. Go writes every field that is not a pointer,
+ * even if it is zero; so a zero that JSON omits is omitted here, too, and a zero behind a pointer is kept.
+ * Fields without a number in the table are skipped, as in Go's decoder. The result is then decoded like any
+ * JSON (decode-fields.ts).
  */
 import { isRecord, type JsonObject, setOwn } from '../equality.ts';
 import type { Scalar } from '../field-types.ts';
@@ -11,10 +12,10 @@ import type { MessageField, MessageType, ValueType } from './message-types.ts';
 import { eachField, type FieldReader, ProtobufError, WireReader, wireTypes } from './reader.ts';
 import { readIntOrString, readQuantity, readTime } from './well-known.ts';
 
-/** Deeper messages are refused; protobuf's own decoders stop there too. */
+/** Maximum depth of messages; protobuf's own decoders have the same limit. */
 const maxDepth = 100;
 
-/** Throws ProtobufError, and a 413 for too many values. */
+/** Decodes a message. Throws ProtobufError, and a 413 for too many values. */
 export function decodeMessage(bytes: Uint8Array, type: MessageType): JsonObject {
   const result: JsonObject = {};
   decodeInto(result, new WireReader(bytes), type, 0);
@@ -58,7 +59,7 @@ function decodeField(
   }
 }
 
-/** A value that comes twice: the last one counts, and messages merge. */
+/** Decodes a single value. If a field occurs twice, the last value counts, and messages merge. */
 function decodeSingle(
   target: JsonObject,
   field: NamedField,
@@ -94,7 +95,7 @@ function recordIn(target: JsonObject, name: string): JsonObject {
   return made;
 }
 
-/** One item, or many numbers packed into one field. */
+/** Appends one item, or the numbers that are packed into one field. */
 function appendItems(
   list: unknown[],
   value: ValueType,
@@ -114,13 +115,13 @@ function appendItems(
   }
 }
 
-/** How one value of a scalar that may be packed is written. */
+/** Returns the wire type of a scalar that may be packed. */
 function packedWire(scalar: Scalar): number | undefined {
   if (scalar === 'double') return wireTypes.fixed64;
   return scalar === 'int32' || scalar === 'int64' || scalar === 'bool' ? wireTypes.varint : undefined;
 }
 
-/** An entry of a map: the key in field 1, the value in field 2; what is not there is zero. */
+/** Decodes an entry of a map: the key is field 1, the value field 2; an absent one is zero. */
 function decodeEntry(target: JsonObject, type: ValueType, entry: WireReader, depth: number): void {
   let key = '';
   let value = zeroOf(type);
@@ -135,7 +136,7 @@ function decodeEntry(target: JsonObject, type: ValueType, entry: WireReader, dep
   setOwn(target, key, value ?? null);
 }
 
-/** What an empty message, or no bytes, stands for. */
+/** Returns the value that an empty message, or no bytes, represents. */
 function zeroOf(type: ValueType): unknown {
   switch (type.kind) {
     case 'message':
@@ -162,7 +163,7 @@ const scalarZeros: Readonly<Record<Scalar, unknown>> = {
   bytes: '',
 };
 
-/** Undefined is Go's zero time, which JSON calls null. */
+/** Returns the value; undefined is Go's zero time, which is null in JSON. */
 function readValue(type: ValueType, reader: WireReader, wire: number, depth: number): unknown {
   switch (type.kind) {
     case 'scalar':

@@ -1,8 +1,9 @@
 /**
- * A JSON value as the message a Go client reads it back from: the opposite of decode-message.ts. What JSON leaves out or
- * calls null is left out, and every field that it has is written, zero or not, since it may stand behind a pointer. Fields
- * without a number are passed over; Kubernetes' own table has one for each that it had in 1.32. What writes a type is made of
- * functions once, so that a value costs no look into the table.
+ * Encodes a JSON value as the message from which a Go client can read it: the opposite of decode-message.ts.
+ * Values that are absent or null in JSON are omitted; every other field is written, zero or not, since it may
+ * be a pointer in Go. Fields without a number are skipped; Kubernetes' own table has a number for each field
+ * that existed in 1.32. The functions that write a type are built once, so that no value needs a lookup in
+ * the table.
  */
 import { isRecord, type JsonObject } from '../equality.ts';
 import type { Scalar } from '../field-types.ts';
@@ -10,7 +11,10 @@ import type { MessageField, MessageType, ValueType } from './message-types.ts';
 import { ProtobufError } from './reader.ts';
 import type { WireWriter } from './writer.ts';
 
-/** Throws ProtobufError where a value is not of its field's type, which a stored object never is. */
+/**
+ * Encodes a value. Throws ProtobufError where a value is not of its field's type, which never occurs in a
+ * stored object.
+ */
 export function encodeMessage(writer: WireWriter, value: JsonObject, type: MessageType): void {
   messageWriter(type)(writer, value);
 }
@@ -23,7 +27,7 @@ const messageWriters = new WeakMap<MessageType, WriteMessage>();
 function messageWriter(type: MessageType): WriteMessage {
   const known = messageWriters.get(type);
   if (known) return known;
-  // Made when it is used, since types contain themselves.
+  // Created on first use, since types may contain themselves.
   let fields: readonly WriteMessage[] | undefined;
   const write: WriteMessage = (writer, value) => {
     fields ??= Array.from(type.fields, ([number, field]) => memberWriter(number, field));
@@ -33,7 +37,7 @@ function messageWriter(type: MessageType): WriteMessage {
   return write;
 }
 
-/** Writes what the object has of this field. */
+/** Returns a function that writes the object's value of this field. */
 function memberWriter(number: number, field: MessageField): WriteMessage {
   if (field.kind === 'part') return partWriter(number, field.message);
   const { name } = field;
@@ -49,7 +53,7 @@ function memberWriter(number: number, field: MessageField): WriteMessage {
   };
 }
 
-/** A part that says nothing is left out; to a reader that is the same. */
+/** Returns a function that writes a part and omits it when it is empty; readers see no difference. */
 function partWriter(number: number, part: MessageType): WriteMessage {
   const write = messageWriter(part);
   return (writer, value) => {
@@ -81,7 +85,7 @@ const itemsWriter =
     for (const item of list) write(writer, number, item);
   };
 
-/** In the order of their keys, as Go writes maps: the same object is the same bytes. */
+/** Writes the entries of a map sorted by key, as Go does: the same object gives the same bytes. */
 const entriesWriter =
   (write: WriteField): WriteField =>
   (writer, number, map) => {
@@ -99,7 +103,7 @@ function valueWriter(type: ValueType): WriteField {
     case 'scalar': {
       const write = scalarWriters[type.scalar];
       return (writer, number, value) => {
-        // A null in a list or a map is its zero.
+        // A null in a list or a map is the zero value.
         if (value === null) writer.length(number, 0);
         else write(writer, number, value);
       };
@@ -165,9 +169,9 @@ function integerOf(value: unknown): number {
   return value;
 }
 
-/** Seconds and nanoseconds since 1970 (metav1.Timestamp). */
+/** Writes seconds and nanoseconds since 1970 (metav1.Timestamp). */
 function writeTime(writer: WireWriter, number: number, text: string, microseconds: number): void {
-  // Earlier versions stored some such; to Go it is the zero time.
+  // Earlier versions stored some empty times; Go reads an absent one as the zero time.
   if (text === '') return;
   const ms = Date.parse(text);
   if (Number.isNaN(ms)) throw new ProtobufError('a time is expected');
@@ -177,7 +181,7 @@ function writeTime(writer: WireWriter, number: number, text: string, microsecond
   writer.end(start);
 }
 
-/** The fraction of a second of an RFC 3339 time; Date keeps only three of its digits. */
+/** Returns the microseconds of an RFC 3339 time; Date keeps only three digits. */
 const microOf = (text: string): number => {
   const digits = /\.(\d+)/.exec(text)?.[1] ?? '';
   return Number(digits.slice(0, 6).padEnd(6, '0'));

@@ -1,4 +1,4 @@
-/** The envelope of every object that Kubernetes writes as protobuf: four bytes, then a runtime.Unknown. */
+/** The envelope of every object in Kubernetes' protobuf form: four bytes, then a runtime.Unknown. */
 import type { JsonObject } from '../equality.ts';
 import { decodeMessage } from './decode-message.ts';
 import { encodeMessage } from './encode-message.ts';
@@ -8,17 +8,17 @@ import { varintLength, WireWriter } from './writer.ts';
 
 export const protobufType = 'application/vnd.kubernetes.protobuf';
 
-/** `k8s` and a zero. */
+/** The bytes of `k8s` and a zero. */
 const prefix = [0x6b, 0x38, 0x73, 0x00];
 
 interface Envelope {
-  /** Both are empty where the sender leaves them to the request's path. */
+  /** Both are empty when the sender leaves them to the request's path. */
   readonly apiVersion: string;
   readonly kind: string;
   readonly raw: Uint8Array;
 }
 
-/** What a body must be; an apiVersion that is left out may be any, as for DeleteOptions. */
+/** The expected identity of a body. Without `apiVersion`, any version is accepted, as for DeleteOptions. */
 export interface Expected {
   readonly apiVersion?: string;
   readonly kind: string;
@@ -26,8 +26,8 @@ export interface Expected {
 }
 
 /**
- * The object in the envelope as its JSON value. Of an object of another kind or version only that is known: the value
- * has its `apiVersion` and `kind` alone, for the caller to refuse. Throws ProtobufError.
+ * Returns the object in the envelope as its JSON value. For an object of another kind or version, the value
+ * has only `apiVersion` and `kind`, for the caller to reject. Throws ProtobufError.
  */
 export function decodeProtobuf(body: Uint8Array, expected: Expected): JsonObject {
   const { apiVersion, kind, raw } = openEnvelope(body);
@@ -73,7 +73,7 @@ function openEnvelope(body: Uint8Array): Envelope {
   return { apiVersion, kind, raw };
 }
 
-/** An object in its envelope. Throws ProtobufError where a value is not of its field's type. */
+/** Returns an object in its envelope. Throws ProtobufError where a value is not of its field's type. */
 export function encodeProtobuf(object: JsonObject, type: MessageType): Buffer {
   const writer = new WireWriter();
   encodeMessage(writer, object, type);
@@ -83,7 +83,7 @@ export function encodeProtobuf(object: JsonObject, type: MessageType): Buffer {
   );
 }
 
-/** What every envelope of a kind begins with. */
+/** Returns the bytes with which every envelope of a kind begins. */
 export function envelopeHead(apiVersion: string, kind: string): Buffer {
   const writer = new WireWriter();
   writer.append(Uint8Array.from(prefix));
@@ -94,7 +94,7 @@ export function envelopeHead(apiVersion: string, kind: string): Buffer {
   return writer.finish();
 }
 
-/** The envelope around a message. */
+/** Returns the envelope around a message. */
 export function sealEnvelope(head: Buffer, message: Buffer): Buffer {
   const { length } = message;
   const writer = new WireWriter(head.length + 1 + varintLength(length) + length);

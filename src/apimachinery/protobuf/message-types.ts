@@ -1,10 +1,10 @@
-/** The types of messages, made of the types of fields that have numbers, so the two cannot disagree. */
+/** The types of messages, derived from the field types that have numbers, so that the two cannot disagree. */
 import type { Field, FieldTable, FieldType, Member, ObjectType, Scalar } from '../field-types.ts';
 
 export interface MessageType {
-  /** As in the table of types, such as `core.v1.PodSpec`. */
+  /** Name in the table of types, such as `core.v1.PodSpec`. */
   readonly name: string;
-  /** By number; computed on first use, so types can contain themselves. */
+  /** Fields by number; computed on first use, so types can contain themselves. */
   readonly fields: ReadonlyMap<number, MessageField>;
 }
 
@@ -20,13 +20,13 @@ export type MessageField =
 export type ValueType =
   | { readonly kind: 'scalar'; readonly scalar: Scalar }
   | { readonly kind: 'message'; readonly message: MessageType }
-  /** JSON text in field 1, which Go calls RawExtension or FieldsV1. */
+  /** JSON text in field 1, as in Go's RawExtension and FieldsV1. */
   | { readonly kind: 'raw' }
-  /** A message for a list where protobuf allows none: field 1 repeats. Go calls it ExtraValue. */
+  /** A message for a list where protobuf allows none: field 1 repeats (Go's ExtraValue). */
   | { readonly kind: 'items'; readonly items: ValueType };
 
 export interface MessageTable {
-  /** Undefined for a type that has no numbers, such as one of minik8s' own kinds. */
+  /** Returns undefined for a type without numbers, such as those of minik8s' own kinds. */
   typeOf(name: string): MessageType | undefined;
 }
 

@@ -1,23 +1,27 @@
 /**
- * Protobuf's wire format, read from bytes that a client sent: every length is checked before it is used, and nothing
- * is copied but what is asked for. Numbers follow Go's generated decoders: what is too large for its type is cut off.
+ * Protobuf's wire format, read from bytes that a client sent. Every length is checked before it is used, and
+ * only requested values are copied. Numbers follow Go's generated decoders: a number too large for its type
+ * is truncated.
  */
 import { maxValues, tooManyValues } from '../value-limit.ts';
 
-/** Bytes that are not the message they should be; the message is one line and names the field when one is known. */
+/**
+ * Thrown for bytes that are not the expected message; the message is one line and names the field when it is
+ * known.
+ */
 export class ProtobufError extends Error {
   override readonly name = 'ProtobufError';
   readonly #reason: string;
   readonly #path: readonly string[];
 
-  /** `path` goes from the outermost field in; it is empty when a message as a whole is wrong. */
+  /** `path` goes from the outermost field inwards; it is empty when the message as a whole is wrong. */
   constructor(reason: string, path: readonly string[] = []) {
     super(path.length > 0 ? `${path.join('.')}: ${reason}` : reason);
     this.#reason = reason;
     this.#path = path;
   }
 
-  /** The same error, of a field inside `field`. */
+  /** Returns the same error for a field inside `field`. */
   within(field: string): ProtobufError {
     return new ProtobufError(this.#reason, [field, ...this.#path]);
   }
@@ -27,14 +31,14 @@ export const wireTypes = { varint: 0, fixed64: 1, bytes: 2, startGroup: 3, endGr
 
 export interface Tag {
   readonly field: number;
-  /** One of `wireTypes`, or 6 or 7, which mean nothing. */
+  /** One of `wireTypes`, or the undefined types 6 and 7. */
   readonly wire: number;
 }
 
-/** Reads the value of one field, which is written as `wire`. */
+/** Reads the value of one field, which has the wire type `wire`. */
 export type FieldReader = (reader: WireReader, wire: number) => void;
 
-/** Reads a message: each field by its number, others are passed over. */
+/** Reads a message: passes each field to the reader with its number and skips the others. */
 export function eachField(reader: WireReader, readers: Readonly<Record<number, FieldReader>>): void {
   while (!reader.done) {
     const { field, wire } = reader.tag();
@@ -45,15 +49,15 @@ export function eachField(reader: WireReader, readers: Readonly<Record<number, F
 }
 
 const maxFieldNumber = 2 ** 29 - 1;
-/** A varint of so many bytes fits in a number. */
+/** Maximum length of a varint that a JavaScript number represents exactly. */
 const exactBytes = 7;
 const maxVarintBytes = 10;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Values are read with the wire type they came with, which must be their own. Every field and every packed number counts
- * as a value; too many of them, in this message and those inside it, are a 413.
+ * Reads values. The wire type of a value must be that of the requested type. Every field and every packed
+ * number counts as a value; too many of them, in this message and those inside it, are a 413.
  */
 export class WireReader {
   readonly #bytes: Uint8Array;
@@ -69,13 +73,13 @@ export class WireReader {
     return this.#at >= this.#bytes.length;
   }
 
-  /** Says that so many values more were read. */
+  /** Adds to the number of values that were read; throws a 413 above the maximum. */
   countValues(values: number): void {
     this.#count.values += values;
     if (this.#count.values > maxValues) throw tooManyValues();
   }
 
-  /** For what is inside a field's bytes. */
+  /** Returns a reader for the message inside a field's bytes. */
   within(wire: number): WireReader {
     return new WireReader(this.bytes(wire), this.#count);
   }
@@ -89,14 +93,14 @@ export class WireReader {
     return { field, wire: value % 8 };
   }
 
-  /** Not exact beyond Number.MAX_SAFE_INTEGER. */
+  /** Reads an integer; not exact beyond Number.MAX_SAFE_INTEGER. */
   int64(wire: number): number {
     expectWire(wire, wireTypes.varint);
     const value = this.#varint();
     return typeof value === 'number' ? value : Number(BigInt.asIntN(64, value));
   }
 
-  /** Exact, unlike `int64`: for ids, whose every bit counts. */
+  /** Reads an integer exactly, unlike `int64`: for ids, in which every bit counts. */
   uint64(wire: number): bigint {
     expectWire(wire, wireTypes.varint);
     return BigInt(this.#varint());
@@ -119,7 +123,7 @@ export class WireReader {
     return new DataView(bytes.buffer, bytes.byteOffset, 8).getFloat64(0, true);
   }
 
-  /** A view of the bytes, not a copy. */
+  /** Returns a view of the bytes, not a copy. */
   bytes(wire: number): Uint8Array {
     expectWire(wire, wireTypes.bytes);
     return this.#take(Number(this.#varint()));
@@ -134,14 +138,14 @@ export class WireReader {
     }
   }
 
-  /** Passes over a field's value; a group goes with all that is in it. */
+  /** Skips a field's value; a group is skipped with everything in it. */
   skip(wire: number): void {
     let depth = this.#skipOne(wire);
     if (depth < 0) throw new ProtobufError('a group ends that was not started');
     while (depth > 0) depth += this.#skipOne(this.tag().wire);
   }
 
-  /** What the field adds to the depth of open groups. */
+  /** Skips one value and returns the change of the depth of open groups. */
   #skipOne(wire: number): number {
     switch (wire) {
       case wireTypes.varint:
@@ -165,7 +169,7 @@ export class WireReader {
     }
   }
 
-  /** An unsigned integer of 64 bits. */
+  /** Reads an unsigned 64-bit integer. */
   #varint(): number | bigint {
     let value = 0;
     let factor = 1;

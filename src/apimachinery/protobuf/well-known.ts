@@ -1,13 +1,13 @@
 /** Kubernetes' scalars that are messages on the wire: times, quantities, and integers that may be strings. */
 import { eachField, ProtobufError, type WireReader } from './reader.ts';
 
-/** 0001-01-01, Go's zero time, and the last second of 9999, both in Unix seconds. */
+/** 0001-01-01, Go's zero time, and the last second of the year 9999, both in Unix seconds. */
 const zeroTime = -62_135_596_800;
 const lastTime = 253_402_300_799;
 
 /**
- * RFC 3339 with `digits` digits of a second; undefined for Go's zero time, which is an empty message. Kubernetes drops
- * the fraction of a Time (apimachinery's Time.Unmarshal).
+ * Returns an RFC 3339 time with `digits` digits of a second; undefined for Go's zero time, which is an empty
+ * message. Kubernetes drops the fraction of a Time (apimachinery's Time.Unmarshal).
  */
 export function readTime(message: WireReader, digits: 0 | 6): string | undefined {
   if (message.done) return undefined;
@@ -28,7 +28,7 @@ export function readTime(message: WireReader, digits: 0 | 6): string | undefined
   return digits === 0 ? `${text}Z` : `${text}.${String(Math.floor(nanos / 1000)).padStart(digits, '0')}Z`;
 }
 
-/** The text as it came; an empty message is zero. */
+/** Returns the text unchanged; an empty message is zero. */
 export function readQuantity(message: WireReader): string {
   let text = '';
   eachField(message, {

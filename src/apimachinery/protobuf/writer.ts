@@ -1,32 +1,32 @@
-/** Protobuf's wire format, written: the opposite of reader.ts. */
+/** Writes protobuf's wire format: the opposite of reader.ts. */
 import { wireTypes } from './reader.ts';
 
 const firstBytes = 1024;
 const maxVarintBytes = 10;
-/** Texts of so many characters are written one by one; for longer ones a call of Node's is quicker. */
+/** Up to this length, texts are written character by character; for longer ones a call of Node is faster. */
 const shortText = 48;
 
-/** Fields are written one after the other into one buffer, which grows. */
+/** Writes fields one after the other into one growing buffer. */
 export class WireWriter {
   #buffer: Buffer;
   #at = 0;
 
-  /** `bytes`: about how much will be written. */
+  /** `bytes` is an estimate of the total length. */
   constructor(bytes = firstBytes) {
     this.#buffer = Buffer.allocUnsafeSlow(bytes + maxVarintBytes);
   }
 
-  /** What was written so far, without what is left of the buffer. It is the writer's own until that writes something else. */
+  /** Returns the written bytes. They share the writer's buffer, which later writes change. */
   finish(): Buffer {
     return this.#buffer.subarray(0, this.#at);
   }
 
-  /** Begins again in the same buffer. */
+  /** Starts again in the same buffer. */
   clear(): void {
     this.#at = 0;
   }
 
-  /** An integer; a negative one takes ten bytes, as in Go, whatever its type. */
+  /** Writes an integer; a negative one takes ten bytes, as in Go, whatever its type. */
   varint(field: number, value: number | bigint): void {
     this.#tag(field, wireTypes.varint);
     this.#varint(value);
@@ -46,12 +46,12 @@ export class WireWriter {
     this.#at += this.#buffer.write(text, this.#at);
   }
 
-  /** Of what was written so far. */
+  /** Number of bytes written so far. */
   get size(): number {
     return this.#at;
   }
 
-  /** The tag and length of a field whose bytes the caller adds himself. */
+  /** Writes the tag and length of a field whose bytes the caller appends. */
   length(field: number, length: number): void {
     this.#tag(field, wireTypes.bytes);
     this.#varint(length);
@@ -62,21 +62,24 @@ export class WireWriter {
     this.append(bytes);
   }
 
-  /** What is written already, such as several fields. */
+  /** Appends bytes that are encoded already, such as several fields. */
   append(bytes: Uint8Array): void {
     this.#reserve(bytes.length);
     this.#buffer.set(bytes, this.#at);
     this.#at += bytes.length;
   }
 
-  /** Begins a message; its fields are written next. Returns where it begins, for `end`. */
+  /** Begins a message, whose fields are written next. Returns its start, for `end`. */
   begin(field: number): number {
     this.#tag(field, wireTypes.bytes);
     this.#reserve(1);
     return ++this.#at;
   }
 
-  /** Puts its length before the message that begins at `start`: one byte is left for it, more have to be made room for. */
+  /**
+   * Inserts the length before the message that begins at `start`. One byte is reserved for it; a longer
+   * length moves the message.
+   */
   end(start: number): void {
     const length = this.#at - start;
     if (length >= 0x80) {
@@ -89,7 +92,7 @@ export class WireWriter {
     this.#at += length;
   }
 
-  /** False, and nothing is written, for a text with other characters. */
+  /** Writes a short ASCII text; returns false and writes nothing for other texts. */
   #shortAscii(field: number, text: string): boolean {
     const before = this.#at;
     const { length } = text;

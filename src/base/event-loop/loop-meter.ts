@@ -1,8 +1,7 @@
 /**
- * Reports what held the event loop: while one turn lasts, no other request, lease or watch is served. Work
- * that is marked is measured to the end of the turn in which it runs. A timer notices holds by work that
- * nobody marked; it runs only while marked work comes or is under way, so that a process at rest is not
- * woken.
+ * Reports what blocked the event loop: during a long turn, no other request, lease or watch is served. Marked
+ * work is measured up to the end of its turn. A timer detects blocking by unmarked work; the timer runs only
+ * while marked work arrives or is in progress, so that it does not wake an idle process.
  */
 import { onAbort } from '../abort.ts';
 import type { Clock, Timer } from '../clock.ts';
@@ -11,20 +10,18 @@ import type { Fields, Logger } from '../log.ts';
 import { histogram } from '../metric-family.ts';
 import { TurnSegments, type Work } from './work.ts';
 
-/** Milliseconds of a turn from which it is reported. */
+/** Duration of a turn, in milliseconds, above which it is reported. */
 const heldMs = 100;
 /**
- * Milliseconds between two looks of the timer: a hold by unmarked work is seen this much too short at most.
+ * Interval of the timer in milliseconds: a block by unmarked work is measured at most this much too short.
  */
 const lookMs = 50;
-/**
- * Lines of the log a minute; further holds are counted, and the next line that is written has their number.
- */
+/** Maximum log lines per minute; further blocks are counted, and the next written line has their number. */
 const maxLinesPerMinute = 10;
 const minuteMs = 60_000;
-/** Requests under way that a report of unmarked work names. */
+/** Maximum requests in progress that a report of unmarked work lists. */
 const maxNamed = 3;
-/** Seconds. */
+/** Histogram bounds in seconds. */
 const bounds = [0.1, 0.15, 0.25, 0.5, 1, 2.5, 5, 10];
 
 export class LoopMeter {
@@ -33,16 +30,16 @@ export class LoopMeter {
   readonly #held = new Histograms(bounds);
   readonly #underWay = new Set<Work>();
   #turn: TurnSegments | undefined;
-  /** When the event loop was last seen to turn. */
+  /** Time of the last observed turn of the event loop. */
   #seen: number;
   #minuteBegan: number;
   #lines = 0;
   #unlogged = 0;
-  /** Whether holds by unmarked work are looked for. */
+  /** True if blocking by unmarked work is detected. */
   #isWatching = false;
-  /** Runs while work comes or is under way. */
+  /** Timer that runs while work arrives or is in progress. */
   #timer: Timer | undefined;
-  /** Work was marked since the last look of the timer. */
+  /** True if work was marked since the last check of the timer. */
   #isBusy = false;
 
   constructor({ clock, log }: { readonly clock: Clock; readonly log: Logger }) {
@@ -52,7 +49,7 @@ export class LoopMeter {
     this.#minuteBegan = this.#seen;
   }
 
-  /** Notes that the event loop does this work from now on, until other work is marked or the turn ends. */
+  /** Records that the event loop does this work from now on, until other work is marked or the turn ends. */
   mark(work: Work): void {
     const now = this.#clock.monotonic();
     this.#isBusy = true;
@@ -68,19 +65,19 @@ export class LoopMeter {
     if (this.#isWatching && !this.#timer) this.#arm(now);
   }
 
-  /** What was marked last in this turn of the event loop, for work that goes on in a later one. */
+  /** The work that was marked last in this turn, for work that continues in a later turn. */
   get current(): Work | undefined {
     return this.#turn?.work;
   }
 
-  /** Marks work that goes on in later turns, until the returned function is called. */
+  /** Marks work that continues in later turns, until the returned function is called. */
   begin(work: Work): () => void {
     this.#underWay.add(work);
     this.mark(work);
     return () => void this.#underWay.delete(work);
   }
 
-  /** Looks for holds by unmarked work, beside marked work, until the signal aborts. */
+  /** Detects blocking by unmarked work, too, until the signal aborts. */
   watch(signal: AbortSignal): void {
     if (signal.aborted) return;
     this.#isWatching = true;
@@ -91,10 +88,7 @@ export class LoopMeter {
     });
   }
 
-  /**
-   * Ends the turn of the event loop: to be called first in what `clock.soon` calls, where work is marked in
-   * it.
-   */
+  /** Ends the turn of the event loop. Must be called first in a callback of `clock.soon` that marks work. */
   turned(): void {
     const turn = this.#turn;
     if (!turn) return;
@@ -107,7 +101,7 @@ export class LoopMeter {
     this.#report(ms, longest.work.kind, { workMs: Math.round(longest.ms), ...longest.work.describe() });
   }
 
-  /** Holds in seconds, by kind of work. */
+  /** Returns the metric of blocked seconds, by kind of work. */
   families(): readonly Family[] {
     return [
       histogram(
@@ -129,7 +123,7 @@ export class LoopMeter {
     });
   }
 
-  /** Leaves to the end of the turn what was marked in it. */
+  /** Checks for blocking by unmarked work; work marked in this turn is measured at the end of the turn. */
   #look(due: number): void {
     const now = this.#clock.monotonic();
     const ms = (this.#turn?.began ?? now) - Math.max(due, this.#seen);

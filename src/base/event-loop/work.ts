@@ -1,14 +1,16 @@
-/** Work that the event loop does, as a report of a hold names it. Pure. */
+/** Work of the event loop, as reports of blocking name it. Pure. */
 import type { Fields } from '../log.ts';
 
 export interface Work {
-  /** One of few words, such as `request`: it is a label of a metric. */
+  /** One of a few words, such as `request`; used as a metric label. */
   readonly kind: string;
-  /** Fields that name the work in the log, without secrets; called only when the work is reported. */
+  /**
+   * Returns fields that identify the work in the log, without secrets; called only when the work is reported.
+   */
   describe(): Fields;
 }
 
-/** Adds up one turn of the event loop: which of the work marked in it took longest. */
+/** Measures one turn of the event loop: finds the marked work that took longest. */
 export class TurnSegments {
   readonly began: number;
   #work: Work;
@@ -16,7 +18,7 @@ export class TurnSegments {
   #longest: Work;
   #longestMs = -1;
 
-  /** `now`: monotonic, in milliseconds. */
+  /** `now` is monotonic, in milliseconds. */
   constructor(work: Work, now: number) {
     this.began = now;
     this.#work = work;
@@ -24,19 +26,19 @@ export class TurnSegments {
     this.#since = now;
   }
 
-  /** What was marked last. */
+  /** The work that was marked last. */
   get work(): Work {
     return this.#work;
   }
 
-  /** Ends the work before and begins this one. */
+  /** Ends the previous work and begins this one. */
   mark(work: Work, now: number): void {
     this.#close(now);
     this.#work = work;
     this.#since = now;
   }
 
-  /** Ends the turn: the work that took longest, and its milliseconds. */
+  /** Ends the turn and returns the work that took longest, with its milliseconds. */
   end(now: number): { readonly work: Work; readonly ms: number } {
     this.#close(now);
     return { work: this.#longest, ms: this.#longestMs };

@@ -1,31 +1,35 @@
 /**
- * What is counted and measured as it happens, by Prometheus' kinds of metrics, each with its name and its labels. To count costs one
- * look-up of the labels' values, and nothing where `with` was asked once and its cell is kept. Text is made only when a page is read.
+ * Metrics that are updated as events happen, by Prometheus' types, each with its name and labels. An update
+ * costs one look-up of the label values, and none if the cell returned by `with` is kept. Text is formatted
+ * only when a page is read.
  */
 import { familyHead, labelText, type MetricType, numberText } from '../exposition.ts';
 
-/** The values of labels, in the order of their names. */
+/** Label values, in the order of the label names. */
 export type Values<L extends readonly string[]> = { readonly [I in keyof L]: string };
 
 export interface Description<L extends readonly string[]> {
   readonly name: string;
-  /** One sentence. */
+  /** Description of the metric; one sentence. */
   readonly help: string;
-  /** Always the same, in this order; default: none. */
+  /** Label names in a fixed order; default: none. */
   readonly labels?: L;
 }
 
-/** Writes what it holds now in Prometheus' text format: some whole lines at a time, of which each time tells one moment. */
+/**
+ * Yields the current values in Prometheus' text format: several whole lines at a time, each of them a
+ * consistent snapshot.
+ */
 export interface Collected {
   texts(): Iterable<string>;
 }
 
 interface Cell {
-  /** With braces; empty where there are no labels. */
+  /** Labels with braces; empty when there are none. */
   readonly labels: string;
 }
 
-/** The cells of one name, by the values of their labels. */
+/** The cells of one metric, by label values. */
 class Cells<L extends readonly string[], C extends Cell> {
   readonly description: Description<L>;
   readonly #make: (labels: string) => C;
@@ -34,7 +38,7 @@ class Cells<L extends readonly string[], C extends Cell> {
   constructor(description: Description<L>, make: (labels: string) => C) {
     this.description = description;
     this.#make = make;
-    // What has no labels is there from the beginning, as 0.
+    // A metric without labels exists from the start, with the value 0.
     if ((description.labels ?? []).length === 0) this.of([]);
   }
 
@@ -51,7 +55,7 @@ class Cells<L extends readonly string[], C extends Cell> {
     return cell;
   }
 
-  /** Forgets what is told of these values. */
+  /** Removes the cell of these label values. */
   drop(values: readonly string[]): void {
     this.#cells.delete(values.join('\0'));
   }
@@ -85,7 +89,7 @@ const lineOf = (name: string, { labels, value }: NumberCell) => `${name}${labels
 
 export type CounterCell = Pick<NumberCell, 'add'>;
 
-/** What only grows. */
+/** A counter, which only increases. */
 export class Counter<const L extends readonly string[] = readonly []> implements Collected {
   readonly #cells: Cells<L, NumberCell>;
 
@@ -108,7 +112,7 @@ export class Counter<const L extends readonly string[] = readonly []> implements
 
 export type GaugeCell = Pick<NumberCell, 'add' | 'set'>;
 
-/** What rises and falls. */
+/** A gauge, which increases and decreases. */
 export class Gauge<const L extends readonly string[] = readonly []> implements Collected {
   readonly #cells: Cells<L, NumberCell>;
 
@@ -168,7 +172,7 @@ export type HistogramCell = Pick<DistributionCell, 'observe'>;
 export class Histogram<const L extends readonly string[] = readonly []> implements Collected {
   readonly #cells: Cells<L, DistributionCell>;
 
-  /** `bounds`: rising. */
+  /** `bounds` must be ascending. */
   constructor(description: Description<L> & { readonly bounds: readonly number[] }) {
     this.#cells = new Cells(description, (labels) => new DistributionCell(labels, description.bounds));
   }

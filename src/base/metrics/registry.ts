@@ -1,20 +1,23 @@
-/** What one page of metrics holds: what is counted as it happens, and what is looked up when the page is read. */
+/**
+ * The content of a metrics page: metrics that are updated as events happen, and values that are collected
+ * when the page is read.
+ */
 import { type Family, familyLines } from '../exposition.ts';
 import type { Collected } from './instruments.ts';
 
-/** Characters of a piece: what is made in one go while others wait. */
+/** Minimum characters of a piece, which is formatted without yielding to other work. */
 const pieceLength = 32 * 1024;
 
 export class Registry {
   readonly #collected: Collected[] = [];
 
-  /** Shows it on the page, after what was added before. */
+  /** Adds a metric to the page, after those added before. */
   add<C extends Collected>(collected: C): C {
     this.#collected.push(collected);
     return collected;
   }
 
-  /** Asked for each time the page is read. */
+  /** Adds families that are collected each time the page is read. */
   collect(families: () => Iterable<Family>): void {
     this.#collected.push({
       *texts() {
@@ -23,7 +26,7 @@ export class Registry {
     });
   }
 
-  /** The page in pieces, each made when it is asked for. */
+  /** Yields the page in pieces, each formatted when it is requested. */
   *pieces(): Generator<string> {
     let piece: string[] = [];
     let length = 0;

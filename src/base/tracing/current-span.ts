@@ -1,24 +1,25 @@
 /**
- * The span within which code runs, through everything that it awaits. Where nothing is traced there is none, and asking costs a look.
+ * The current span of running code, also across awaits. There is none when nothing is traced; a check is then
+ * cheap.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Attributes, Span } from './span.ts';
 
 const current = new AsyncLocalStorage<Span>();
 
-/** What a span that has ended left running in the background is of the one around it. */
+/** Returns the current span. Work that outlives its span belongs to the enclosing span. */
 export const currentSpan = (): Span | undefined => current.getStore()?.living;
 
-/** Does `work` within no span: it serves others than whoever happened to begin it. */
+/** Runs `work` outside any span, for work that does not belong to the operation that triggered it. */
 export const apart = <T>(work: () => T): T => current.exit(work);
 
-/** The same work, within the span of now also where others begin it: that of a queue does. */
+/** Returns `work` bound to the current span, for a queue that runs it later in another context. */
 export const withinNow = <T>(work: () => T): (() => T) => AsyncLocalStorage.bind(work);
 
-/** Does `work` within the span, which goes on afterwards. */
+/** Runs `work` within the span and leaves the span open. */
 export const inSpan = <T>(span: Span, work: () => T): T => current.run(span, work);
 
-/** Does `work` within the span, which ends with it. */
+/** Runs `work` within the span and ends the span afterwards. */
 export async function during<T>(span: Span, work: () => Promise<T>): Promise<T> {
   try {
     return await current.run(span, work);
@@ -30,14 +31,14 @@ export async function during<T>(span: Span, work: () => Promise<T>): Promise<T> 
   }
 }
 
-/** What an error is, and not what it says: that may quote what a user wrote. */
+/** Returns the kind of an error without its message, which may contain a user's data. */
 export function errorKind(error: unknown): string {
   const { name, reason, code } = (error ?? {}) as Readonly<Record<string, unknown>>;
   const words = [name, reason, code].filter((word) => typeof word === 'string' && word !== '');
   return words.join(' ') || 'Error';
 }
 
-/** The same for work that awaits nothing. */
+/** Runs synchronous work within a new child span, if the current span is recorded. */
 export function inChildSpanNow<T>(name: string, work: () => T): T {
   const span = currentSpan();
   if (!span?.context.sampled) return work();
@@ -49,7 +50,7 @@ export function inChildSpanNow<T>(name: string, work: () => T): T {
   }
 }
 
-/** Does `work` within a span of its own, where the current one is recorded. */
+/** Runs `work` within a new child span, if the current span is recorded. */
 export function inChildSpan<T>(name: string, attributes: Attributes, work: () => Promise<T>): Promise<T> {
   const span = currentSpan();
   return span?.context.sampled ? during(span.child(name, { attributes }), work) : work();

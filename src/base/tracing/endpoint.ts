@@ -1,8 +1,11 @@
-/** Where spans go: what --tracing-endpoint and OTEL_EXPORTER_OTLP_ENDPOINT say. Pure. */
+/** The endpoint for spans, from --tracing-endpoint and OTEL_EXPORTER_OTLP_ENDPOINT. Pure. */
 
 const path = '/v1/traces';
 
-/** The URL that spans are sent to: behind the endpoint's own path, as OTLP has it. Throws an Error that says what is expected. */
+/**
+ * Returns the URL that spans are sent to: OTLP's path is appended to the endpoint's path. Throws an Error
+ * that describes the expected URL.
+ */
 export function tracesUrl(endpoint: string): URL {
   const url = URL.parse(endpoint);
   const isPlain = url && url.username === '' && url.password === '' && !/[?#\s]/.test(endpoint);

@@ -1,4 +1,4 @@
-/** A tracer whose spans go to a collector. Loaded where an endpoint is set, and nowhere else. */
+/** A tracer that sends spans to a collector. Loaded only when an endpoint is set. */
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import type { Random } from '../random.ts';
@@ -8,9 +8,9 @@ import { SpanQueue } from './span-queue.ts';
 import { createTracer } from './tracer.ts';
 
 export interface OpenTracerOptions {
-  /** Of the collector; spans are posted there. */
+  /** URL of the collector, to which spans are posted. */
   readonly endpoint: URL;
-  /** Of the traces that begin here so many are recorded, from 0 to 1. */
+  /** Fraction of the traces beginning here that are recorded, from 0 to 1. */
   readonly rate: number;
   readonly clock: Clock;
   readonly random: Random;
@@ -19,7 +19,7 @@ export interface OpenTracerOptions {
 
 export interface OpenTracer {
   readonly tracer: Tracer;
-  /** Sends what has ended, for `ms` milliseconds at most. */
+  /** Sends the remaining spans, for at most `ms` milliseconds. */
   close(ms: number): Promise<void>;
 }
 

@@ -5,9 +5,9 @@ import { version } from '../version.ts';
 import { otlpRefused, otlpRequest } from './otlp.ts';
 import type { SendSpans } from './span-queue.ts';
 
-/** The collector may take them later (OTLP, "Failures"). */
+/** Status codes after which the collector may accept the spans later (OTLP, "Failures"). */
 const passing: readonly number[] = [408, 429, 502, 503, 504];
-/** Bytes of an answer that are read. */
+/** Maximum bytes of a response that are read. */
 const longestAnswer = 16 * 1024;
 
 export function otlpSender(endpoint: URL): SendSpans {
@@ -24,7 +24,7 @@ export function otlpSender(endpoint: URL): SendSpans {
   };
 }
 
-/** What failed stands in the cause of what fetch throws. */
+/** Posts a request. The reason of a failure is in the cause of fetch's error. */
 async function post(endpoint: URL, request: RequestInit): Promise<Response> {
   try {
     return await fetch(endpoint, request);

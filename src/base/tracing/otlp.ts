@@ -1,11 +1,17 @@
-/** Spans as OTLP writes them in JSON (opentelemetry-proto, ExportTraceServiceRequest), and what its answer says. Pure. */
+/**
+ * Spans in OTLP's JSON format (opentelemetry-proto, ExportTraceServiceRequest), and the parser of its
+ * response. Pure.
+ */
 import type { Attributes, FinishedSpan, SpanKind } from './span.ts';
 
 const kinds: Readonly<Record<SpanKind, number>> = { internal: 1, server: 2, client: 3 };
 const failed = { code: 2 };
 const sampledFlag = 1;
 
-/** One resource a part of the cluster, which collectors show as a service; `host` is the machine. */
+/**
+ * Returns a request. Each part of the cluster is a resource, which collectors show as a service; `host` is
+ * the machine.
+ */
 export function otlpRequest(spans: readonly FinishedSpan[], host: string, version: string): string {
   const resourceSpans = [...Map.groupBy(spans, ({ service }) => service)].map(([service, own]) => ({
     resource: { attributes: attributesOf({ 'service.name': service, 'host.name': host }) },
@@ -30,7 +36,9 @@ function spanOf({ name, kind, context, parent, link, from, to, attributes, error
   };
 }
 
-/** As a text: no number of JavaScript holds it. Of milliseconds microseconds are known. */
+/**
+ * Returns nanoseconds as text, since a JavaScript number cannot hold them; the resolution is a microsecond.
+ */
 const nanoseconds = (ms: number): string => `${BigInt(Math.round(ms * 1000)) * 1000n}`;
 
 const attributesOf = (attributes: Attributes) =>
@@ -44,7 +52,10 @@ function anyValue(value: string | number | boolean) {
   return Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value };
 }
 
-/** How many spans a collector refused that took the rest, and why. An answer that cannot be read refuses none. */
+/**
+ * Returns the number of spans that a collector rejected while it accepted the others, and the reason. A
+ * response that cannot be parsed rejects none.
+ */
 export function otlpRefused(text: string): { readonly count: number; readonly why: string } {
   try {
     const { rejectedSpans = 0, errorMessage = '' } = JSON.parse(text || '{}').partialSuccess ?? {};
@@ -55,7 +66,7 @@ export function otlpRefused(text: string): { readonly count: number; readonly wh
   }
 }
 
-/** It is printed by `ctl` as it is. */
+/** Maximum characters of a message, which `ctl` prints unchanged. */
 const longestMessage = 256;
 
 const shown = (message: unknown) => String(message).replace(/\p{C}/gu, ' ').slice(0, longestMessage);

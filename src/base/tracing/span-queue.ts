@@ -1,32 +1,33 @@
 /**
- * Spans on their way to whoever collects them: so many wait at most, and are sent together, one request at a time. Whoever ends a span
- * never waits. What has no room, or is refused, is dropped, counted, and told once a minute.
+ * Queue of spans for a collector. It has a maximum length; spans are sent in batches, one request at a time.
+ * Ending a span never blocks. Spans that do not fit or are rejected are dropped and counted; the count is
+ * logged once a minute.
  */
 import { unlessAborted } from '../abort.ts';
 import type { Clock, Timer } from '../clock.ts';
 import { errorMessage, type Logger } from '../log.ts';
 import type { FinishedSpan } from './span.ts';
 
-/** How many of them the collector will never take, and why. */
+/** Number of spans that the collector has permanently rejected, and the reason. */
 export interface Refused {
   readonly count: number;
   readonly why: string;
 }
 
-/** Rejects where the collector may take all of them later. */
+/** Sends spans; rejects if the collector may accept all of them later. */
 export type SendSpans = (spans: readonly FinishedSpan[], signal: AbortSignal) => Promise<Refused>;
 
 export interface SpanQueueOptions {
   readonly send: SendSpans;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Default 2048. */
+  /** Maximum length of the queue; default 2048. */
   readonly most?: number;
-  /** Default 512. */
+  /** Maximum spans of a request; default 512. */
   readonly atOnce?: number;
 }
 
-/** Milliseconds, as the rest. Spans that end at about the same time are sent together. */
+/** Delay in milliseconds, as the constants below. Spans that end at about the same time are sent together. */
 const gatherMs = 1_000;
 const requestMs = 10_000;
 const longestPauseMs = 30_000;
@@ -42,7 +43,7 @@ export class SpanQueue {
   readonly #stop = new AbortController();
   #dropped = 0;
   #untold = 0;
-  /** Why the last of them were dropped, and why the collector cannot be reached now. */
+  /** Reason for the last drops; `#trouble` is the reason why the collector is unreachable now. */
   #why = '';
   #trouble = '';
   #telling: Timer | undefined;
@@ -51,7 +52,7 @@ export class SpanQueue {
     this.#options = { most: 2048, atOnce: 512, ...options };
   }
 
-  /** How many were dropped since the beginning. */
+  /** The number of spans dropped since the start. */
   get dropped(): number {
     return this.#dropped;
   }
@@ -65,7 +66,7 @@ export class SpanQueue {
     if (!this.#sending) this.#wait();
   }
 
-  /** Sends what waits, for `ms` at most; what is left then is dropped. */
+  /** Sends the waiting spans, for at most `ms`; the rest is then dropped. */
   async close(ms: number): Promise<void> {
     const { clock } = this.#options;
     this.#timer?.cancel();
@@ -92,7 +93,7 @@ export class SpanQueue {
     if (!this.#isClosed) this.#timer ??= this.#options.clock.after(this.#pauseMs, () => this.#begin());
   }
 
-  /** Until none waits, or the collector is away. */
+  /** Sends until the queue is empty or the collector is unreachable. */
   async #sendAll(): Promise<void> {
     try {
       while (this.#spans.length > 0) await this.#sendSome();

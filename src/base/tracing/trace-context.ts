@@ -1,25 +1,25 @@
 /**
- * Where in which trace something happens, as the header `traceparent` says it (W3C Trace Context, version 00), and how a new
- * place is drawn. Pure.
+ * The position in a trace, as in the header `traceparent` (W3C Trace Context, version 00), and the creation
+ * of new ids. Pure.
  */
 import type { Random } from '../random.ts';
 
 export interface TraceContext {
-  /** 32 hexadecimal digits in lower case, not all zero. */
+  /** Trace id: 32 lower-case hexadecimal digits, not all zero. */
   readonly traceId: string;
-  /** 16 of them. */
+  /** Span id: 16 lower-case hexadecimal digits, not all zero. */
   readonly spanId: string;
-  /** Whether spans of this trace are recorded: whoever began it has decided. */
+  /** True if spans of this trace are recorded, as its originator decided. */
   readonly sampled: boolean;
 }
 
 export const traceparentHeader = 'traceparent';
 
-/** Later versions may have more behind it; this one has nothing. */
+/** Later versions may have further fields; version 00 has none. */
 const form =
   /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.{0,200})?$/;
 
-/** Undefined for a text of another form. */
+/** Returns undefined for a text of another form. */
 export function parseTraceparent(text: string | null | undefined): TraceContext | undefined {
   const [, version, traceId, spanId, flags = '', more] = form.exec(text ?? '') ?? [];
   if (!traceId || !spanId || (version === '00' && more !== undefined)) return undefined;
@@ -29,7 +29,7 @@ export function parseTraceparent(text: string | null | undefined): TraceContext 
 export const formatTraceparent = ({ traceId, spanId, sampled }: TraceContext): string =>
   `00-${traceId}-${spanId}-${sampled ? '01' : '00'}`;
 
-/** The digits of a UUID that are drawn: six of its bits are not. */
+/** Returns the digits of a random UUID; six of its bits are fixed. */
 const drawn = (random: Random) => random.uuid().replaceAll('-', '');
 
 export function newSpanId(random: Random): string {
@@ -39,9 +39,12 @@ export function newSpanId(random: Random): string {
 
 export const newTraceId = (random: Random): string => drawn(random);
 
-/** Digits at the end of a trace's id by which it is sampled, so that all who know the id and the rate decide alike. */
+/**
+ * Number of digits at the end of a trace id that decide on sampling, so that all components with the same
+ * rate decide alike.
+ */
 const sampledDigits = 13;
 
-/** Whether a trace that begins here is recorded, where `rate` of 0 to 1 of them are. */
+/** Returns true if a trace that begins here is recorded; `rate` is the recorded fraction, from 0 to 1. */
 export const isSampled = (traceId: string, rate: number): boolean =>
   Number.parseInt(traceId.slice(-sampledDigits), 16) < rate * 16 ** sampledDigits;

@@ -1,4 +1,7 @@
-/** Makes spans, and decides which traces that begin here are recorded. Of others spans know no more than their place. */
+/**
+ * Creates spans and decides which of the traces beginning here are recorded. Spans of other traces have only
+ * their context.
+ */
 import { BoundedMap } from '../bounded-map.ts';
 import type { Clock } from '../clock.ts';
 import type { Random } from '../random.ts';
@@ -8,19 +11,19 @@ import { isSampled, newSpanId, newTraceId, parseTraceparent, type TraceContext }
 export interface TracerOptions {
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   readonly random: Random;
-  /** Of the traces that begin here so many are recorded, from 0 to 1. */
+  /** Fraction of the traces beginning here that are recorded, from 0 to 1. */
   readonly rate: number;
-  /** Takes each span that has ended, and is recorded. */
+  /** Receives each recorded span when it has ended. */
   readonly take: (span: FinishedSpan) => void;
 }
 
 /** Milliseconds for which an object's annotation is followed after it was first seen. */
 const followedMs = 10 * 60_000;
-/** How many annotations are remembered; one that is forgotten counts as new. */
+/** Maximum number of annotations that are remembered; one that was dropped counts as new. */
 const notes = 10_000;
-/** Spans within one that may be forgotten; more are, too. */
+/** Maximum spans held within a tentative span; further ones are discarded. */
 const mostHeld = 256;
-/** Characters of a text in a span. */
+/** Maximum characters of a text in a span. */
 const longest = 256;
 
 export function createTracer({ clock, random, rate, take }: TracerOptions): Tracer {
@@ -52,7 +55,9 @@ interface Place {
   readonly parent: string | undefined;
   readonly traceId: string;
   readonly sampled: boolean;
-  /** The moment at which the monotonic clock was at 0, the same for all of a trace here. */
+  /**
+   * Wall-clock time at which the monotonic clock was at 0; the same for all spans of a trace in this process.
+   */
   readonly wall: number;
   readonly within?: Span;
 }
@@ -67,7 +72,7 @@ class RecordedSpan implements Span {
   #attributes: Attributes;
   #error: string | undefined;
   #ended = false;
-  /** What happened within, while it is not known whether that is told; undefined once it is. */
+  /** Ended inner spans while the span is tentative; undefined once it is kept. */
   #held: FinishedSpan[] | undefined;
 
   constructor(means: Means, name: string, place: Place, options: SpanOptions) {
@@ -123,7 +128,10 @@ class RecordedSpan implements Span {
   }
 }
 
-/** Without halves of a character: a collector may refuse all spans of a request with one (they are not UTF-8). */
+/**
+ * Returns a short text without halves of surrogate pairs: they are not valid UTF-8, and a collector may
+ * reject all spans of a request for one.
+ */
 const short = (text: string) => text.slice(0, longest).toWellFormed();
 
 const shortened = (attributes: Attributes): Attributes =>

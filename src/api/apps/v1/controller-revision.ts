@@ -1,4 +1,4 @@
-/** ControllerRevision: a state of a DaemonSet or StatefulSet that it can be rolled back to. */
+/** ControllerRevision: a state of a DaemonSet or StatefulSet to which it can be rolled back. */
 import { deepEqual, isRecord } from '../../../apimachinery/equality.ts';
 import { invalidCause, requiredCause } from '../../../apimachinery/field-error.ts';
 import { controllerOf } from '../../../apimachinery/meta.ts';
@@ -8,7 +8,7 @@ import type { ControllerRevision } from './types.gen.ts';
 
 export type { ControllerRevision } from './types.gen.ts';
 
-/** `statefulset.apps/web`; without a dot for the core group. */
+/** Returns the owner, such as `statefulset.apps/web`; without a dot for the core group. */
 function ownerText(revision: ControllerRevision): string {
   const owner = controllerOf(revision);
   if (!owner) return none;

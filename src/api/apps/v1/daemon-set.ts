@@ -23,7 +23,7 @@ function setUpdateDefaults({ spec: { updateStrategy } }: DaemonSet): void {
   updateStrategy.rollingUpdate.maxSurge ??= 0;
 }
 
-/** Either the old pod goes first, or the new one comes first. */
+/** Validates the strategy: either the old pod is deleted first, or the new one is created first. */
 function validateUpdateStrategy({ spec: { updateStrategy } }: DaemonSet): StatusCause[] {
   if (updateStrategy.type !== 'RollingUpdate') return [];
   const path = 'spec.updateStrategy.rollingUpdate';

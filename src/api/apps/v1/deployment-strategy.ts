@@ -1,4 +1,7 @@
-/** How a deployment replaces its pods: defaults and rules (upstream: ValidateDeploymentStrategy). */
+/**
+ * The strategy by which a deployment replaces its pods: defaults and rules (upstream:
+ * ValidateDeploymentStrategy).
+ */
 import { forbiddenCause, invalidCause } from '../../../apimachinery/field-error.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { isNone, validateAtMostAll, validateIntOrPercent } from '../../int-or-percent.ts';

@@ -59,7 +59,7 @@ export const deploymentResource: ResourceDefinition<Deployment> = {
       setStrategyDefaults(deployment);
     },
     resetFields: { status: ['spec', 'metadata.labels'] },
-    // As upstream: no other kind keeps these annotations.
+    // A status update keeps the labels of a deployment, as upstream; no other kind does this.
     prepareForStatusUpdate: ({ metadata }, old) => keepMeta(metadata, old.metadata, 'labels'),
     validate: (deployment) => [...validateWorkload(deployment), ...validateRollout(deployment)],
     validateUpdate: validateSelectorUnchanged,

@@ -24,7 +24,7 @@ export type { StatefulSet } from './types.gen.ts';
 
 type Spec = StatefulSet['spec'];
 
-/** What stands beside a strategy whose type was given is left as it is. */
+/** Sets defaults. The fields of a strategy whose type was given are left unchanged. */
 function setUpdateDefaults({ updateStrategy }: Spec): void {
   if (updateStrategy.type === undefined) {
     updateStrategy.type = 'RollingUpdate';
@@ -34,7 +34,7 @@ function setUpdateDefaults({ updateStrategy }: Spec): void {
     updateStrategy.rollingUpdate.partition ??= 0;
 }
 
-/** A claim that is made of it begins as every claim does. */
+/** Gives claim templates the initial status of claims. */
 function setClaimDefaults({ volumeClaimTemplates = [] }: Spec): void {
   for (const claim of volumeClaimTemplates) {
     claim.apiVersion ||= 'v1';
@@ -45,7 +45,10 @@ function setClaimDefaults({ volumeClaimTemplates = [] }: Spec): void {
   }
 }
 
-/** Of the template only the labels count here: what mounts a claim's volume is only whole in a pod. */
+/**
+ * Validates the set. Only the metadata of the template is validated: mounts of a claim's volume are complete
+ * only in a pod.
+ */
 function validateStatefulSet({ kind, spec }: StatefulSet): StatusCause[] {
   const { metadata } = spec.template;
   return [
@@ -79,7 +82,7 @@ const changeable = new Set([
   'minReadySeconds',
 ]);
 
-/** Pods and claims that exist were made by the rest. */
+/** Rejects changes of fields from which existing pods and claims were created. */
 function validateUnchanged({ spec }: StatefulSet, { spec: old }: StatefulSet): StatusCause[] {
   const fixed = (of: Spec) =>
     Object.fromEntries(Object.entries(of).filter(([name]) => !changeable.has(name)));
@@ -107,11 +110,11 @@ function validateStatus(status: NonNullable<StatefulSet['status']>): StatusCause
   ];
 }
 
-/** The template's, and those of the claims that pods get. */
+/** Returns the warnings of the template and of the claim templates. */
 const setWarnings = (set: StatefulSet, old: StatefulSet | undefined): string[] => [
   ...ownTemplateWarnings(set, old),
   ...(set.spec.volumeClaimTemplates ?? []).flatMap(({ spec }, index) =>
-    // As upstream writes it, of a change with a capital letter.
+    // Upstream's wording; an update has a capital letter in the path.
     claimSpecWarnings(spec, `spec.volumeClaimTemplates[${index}]${old ? '.Spec' : ''}`),
   ),
 ];

@@ -1,4 +1,7 @@
-/** What the kinds that keep pods running share: a selector, a template of pods and mostly a wanted number of them. */
+/**
+ * Common parts of the kinds that keep pods running: a selector, a pod template and usually a desired number
+ * of pods.
+ */
 
 import { deepEqual } from '../../../apimachinery/equality.ts';
 import { forbiddenCause, invalidCause } from '../../../apimachinery/field-error.ts';
@@ -18,17 +21,17 @@ export interface Workload extends KubeObject {
   spec: { selector: LabelSelector; template: PodTemplateSpec };
 }
 
-/** Of a kind with a wanted number of pods. */
+/** A kind with a desired number of pods. */
 interface Scaled extends KubeObject {
   spec: { replicas: number };
   status?: { replicas?: number | undefined; readyReplicas?: number | undefined } | undefined;
 }
 
-/** The selector in the form of `?labelSelector=`. */
+/** Returns the selector in the form of `?labelSelector=`. */
 export const selectorText = (workload: Workload) =>
   formatSelector(selectorFromLabelSelector(workload.spec.selector));
 
-/** How the scale subresource reads and writes the numbers. */
+/** Accessors of the scale subresource. */
 export const podScale = {
   getReplicas: ({ spec }: Scaled) => spec.replicas,
   setReplicas: ({ spec }: Scaled, replicas: number) => {
@@ -39,7 +42,7 @@ export const podScale = {
 
 export const workloadScale = { ...podScale, selector: selectorText };
 
-/** How many pods there shall be and are, each number by itself. */
+/** Columns for desired, current and ready pods, one for each number. */
 export const podCountColumns: readonly Column<Scaled>[] = [
   {
     name: 'Desired',
@@ -61,7 +64,7 @@ export const podCountColumns: readonly Column<Scaled>[] = [
   },
 ];
 
-/** The same in one text. */
+/** Column for ready and desired pods in one text. */
 export const readyPodsColumn: Column<Scaled> = {
   name: 'Ready',
   type: 'string',
@@ -69,13 +72,13 @@ export const readyPodsColumn: Column<Scaled> = {
   cell: ({ spec, status }) => `${status?.readyReplicas ?? 0}/${spec.replicas}`,
 };
 
-/** The template's, and that pods are named after the object. */
+/** Returns the warnings of the template, and of pod names derived from the object's name. */
 export const workloadWarnings = (workload: Workload, old: Workload | undefined): string[] => [
   ...podNameWarnings(workload, old),
   ...ownTemplateWarnings(workload, old),
 ];
 
-/** The template's alone. */
+/** Returns the warnings of the template only. */
 export const ownTemplateWarnings = templateWarnings(({ spec }: Workload) => spec.template, 'spec.template');
 
 export function validateWorkload({ kind, spec }: Workload): StatusCause[] {
@@ -86,13 +89,16 @@ export function validateWorkload({ kind, spec }: Workload): StatusCause[] {
   ];
 }
 
-/** The pods that exist belong to the selector: with another one they would be orphans. */
+/** Rejects a change of the selector: existing pods would become orphans. */
 export function validateSelectorUnchanged({ spec }: Workload, { spec: old }: Workload): StatusCause[] {
   if (deepEqual(spec.selector, old.selector)) return [];
   return [invalidCause('spec.selector', spec.selector, 'field is immutable')];
 }
 
-/** An empty selector would adopt every pod; one that misses its own template would create pods without end. */
+/**
+ * Validates the selector. An empty one would adopt every pod; one that does not match its own template would
+ * create pods endlessly.
+ */
 export function validateSelection(kind: string, { selector, template }: Workload['spec']): StatusCause[] {
   const causes = validateLabelSelector(selector, 'spec.selector');
   const parsed = selectorFromLabelSelector(selector);
@@ -111,7 +117,10 @@ export function validateSelection(kind: string, { selector, template }: Workload
   ];
 }
 
-/** Of a workload that replaces pods that have ended: those that end by themselves would be replaced for ever. */
+/**
+ * Rejects pods that end by themselves, for a workload that replaces ended pods: it would replace them
+ * forever.
+ */
 export const validateEndlessPods = (kind: string, template: PodTemplateSpec): StatusCause[] => [
   ...validateRestarts(template, 'spec.template'),
   ...noDeadline(kind, template),
@@ -127,7 +136,7 @@ interface WithTemplate extends KubeObject {
   spec: { template: PodTemplateSpec };
 }
 
-/** Which containers, which images: only with `-o wide`. */
+/** Columns for containers and images, only shown with `-o wide`. */
 export const templateColumns: readonly Column<WithTemplate>[] = [
   {
     name: 'Containers',
@@ -145,7 +154,7 @@ export const templateColumns: readonly Column<WithTemplate>[] = [
   },
 ];
 
-/** And which pods. */
+/** Columns for containers, images and the selector. */
 export const workloadColumns: readonly Column<Workload>[] = [
   ...templateColumns,
   {

@@ -1,4 +1,4 @@
-/** Asks as whom the server knows the calling user (`kubectl auth whoami`). */
+/** Returns the identity of the calling user (`kubectl auth whoami`). */
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { reviewTraits } from '../../authorization/v1/access-review.ts';
 import { authenticationGroup } from './token-review.ts';

@@ -1,4 +1,4 @@
-/** Asks for a token of a service account: the body of `serviceaccounts/NAME/token`, and its answer. */
+/** Request for a token of a service account: body and response of `serviceaccounts/NAME/token`. */
 import { invalidCause } from '../../../apimachinery/field-error.ts';
 import type { KubeObject, ObjectMeta } from '../../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
@@ -12,10 +12,10 @@ export interface TokenRequest extends KubeObject {
   status?: TokenRequestStatus;
 }
 
-/** Seconds. */
+/** Minimum, default and maximum of the validity in seconds. */
 const [least, usual, most] = [600, 3600, 2 ** 32];
 
-/** Of no address of its own, so it is not among the kinds that are served. */
+/** The kind has no address of its own, so it is not among the served kinds. */
 export const tokenRequestKind: ResourceDefinition<TokenRequest> = {
   ...reviewTraits,
   group: authenticationGroup,

@@ -1,4 +1,4 @@
-/** What the reviews share that ask whether somebody may do something (upstream: apis/authorization/validation). */
+/** Common parts of the reviews of a user's access (upstream: apis/authorization/validation). */
 import { invalidCause, requiredCause } from '../../../apimachinery/field-error.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
@@ -10,7 +10,7 @@ export type { ResourceAttributes } from './types.gen.ts';
 
 export const authorizationGroup = 'authorization.k8s.io';
 
-/** What all reviews are like: they are created, answered, and never stored. */
+/** Traits of all reviews: they are created, answered and never stored. */
 export const reviewTraits = {
   version: 'v1',
   shortNames: [],
@@ -22,7 +22,7 @@ export const reviewTraits = {
   deleteAnswers: 'status',
 } as const satisfies Partial<ResourceDefinition>;
 
-/** It asks about a resource or about a path. */
+/** Validates that the review is about either a resource or a path. */
 export function validateQuestion(spec: SelfSubjectAccessReviewSpec): StatusCause[] {
   const { resourceAttributes: resource, nonResourceAttributes: path } = spec;
   const at = 'spec.resourceAttributes';
@@ -44,7 +44,7 @@ export function validateSubject({ user = '', groups = [] }: SubjectAccessReviewS
   return [invalidCause('spec.user', '', 'at least one of user or group must be specified')];
 }
 
-/** Of a selector in both forms it would not be certain which one was asked about. */
+/** Rejects a selector in both forms, since it would be ambiguous which one was reviewed. */
 function selectorCauses<T>(
   selector:
     | { readonly rawSelector?: string | undefined; readonly requirements?: readonly T[] | undefined }
@@ -64,7 +64,7 @@ function selectorCauses<T>(
   return [invalidCause(`${path}.rawSelector`, rawSelector, why), ...causes];
 }
 
-/** An operator that is not known is no error: newer clients may ask with it. */
+/** Validates a requirement. An unknown operator is not an error: newer clients may use it. */
 const fieldCauses = (
   { key, operator, values = [] }: FieldSelectorRequirement,
   path: string,

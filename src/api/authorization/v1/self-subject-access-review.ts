@@ -1,4 +1,4 @@
-/** Asks whether the calling user may do something. */
+/** Returns the calling user's access to an action. */
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { authorizationGroup, reviewTraits, validateQuestion } from './access-review.ts';
 import type { SelfSubjectAccessReview } from './types.gen.ts';

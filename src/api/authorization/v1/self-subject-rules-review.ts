@@ -1,4 +1,4 @@
-/** Asks what the calling user may do in a namespace. */
+/** Returns the calling user's rules in a namespace. */
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { authorizationGroup, reviewTraits } from './access-review.ts';
 import type { SelfSubjectRulesReview } from './types.gen.ts';

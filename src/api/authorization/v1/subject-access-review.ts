@@ -1,4 +1,4 @@
-/** Ask whether somebody may do something: anything, or something in one namespace. */
+/** Reviews of any user's access: to any action, or to an action in one namespace. */
 import { invalidCause } from '../../../apimachinery/field-error.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
@@ -23,7 +23,7 @@ export const subjectAccessReviewResource: ResourceDefinition<SubjectAccessReview
   },
 };
 
-/** It is about a resource of the namespace that it is created in. */
+/** Validates that the review is about a resource in its own namespace. */
 function validatePlace({ metadata, spec }: LocalSubjectAccessReview): StatusCause[] {
   const { resourceAttributes: resource, nonResourceAttributes: path } = spec;
   const causes: StatusCause[] = [];

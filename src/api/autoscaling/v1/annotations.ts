@@ -1,4 +1,4 @@
-/** What autoscaling/v1 shows in annotations, as text and back. */
+/** The data that autoscaling/v1 represents as annotations, formatted as text and parsed. */
 import { decodeFields, noFindings } from '../../../apimachinery/decode-fields.ts';
 import { isRecord, type JsonObject } from '../../../apimachinery/equality.ts';
 import { invalidCause } from '../../../apimachinery/field-error.ts';
@@ -18,16 +18,19 @@ import type {
 } from '../v2/types.gen.ts';
 import { metricFromV1, metricStatusFromV1, metricStatusToV1, metricToV1 } from './metrics.ts';
 
-/** What v1 has no fields for. */
+/** Data for which v1 has no fields. */
 export interface Carried {
-  /** Those beside the one that v1 has a field for. */
+  /** Metrics other than the one for which v1 has a field. */
   readonly metrics?: MetricSpec[] | undefined;
   readonly behavior?: Behavior | undefined;
   readonly currentMetrics?: MetricStatus[] | undefined;
   readonly conditions?: Condition[] | undefined;
 }
 
-/** Undefined for what no annotation tells. Throws Invalid (422) for one that cannot be read. */
+/**
+ * Parses the annotations; a missing annotation is undefined. Throws Invalid (422) for one that cannot be
+ * parsed.
+ */
 export const readCarried = (object: KubeObject): Carried => ({
   metrics: readAnnotation(object, names.metrics, listOf(metricFromV1)),
   behavior: readAnnotation(object, names.behavior, behaviorFrom),
@@ -35,7 +38,7 @@ export const readCarried = (object: KubeObject): Carried => ({
   conditions: readAnnotation(object, names.conditions, listOf(conditionFrom)),
 });
 
-/** All annotations of the object as v1 shows it. */
+/** Returns all annotations of the object in v1. */
 export function withCarried(object: KubeObject, carried: Carried): Record<string, string> {
   const { metrics = [], behavior, currentMetrics = [], conditions = [] } = carried;
   return {
@@ -60,7 +63,7 @@ function readAnnotation<T>(
     return read(parseJson(text, false).value);
   } catch (error) {
     if (!(error instanceof TypeMismatch || error instanceof TextError)) throw error;
-    // Upstream passes over it, and scales by something else than what was asked for.
+    // Upstream ignores the annotation, and scales by another metric than requested.
     throw newInvalid({ group: 'autoscaling', kind }, metadata.name, [
       invalidCause(`metadata.annotations[${name}]`, text, error.message),
     ]);
@@ -80,7 +83,10 @@ const decoded = (value: unknown, name: string): unknown =>
 
 const conditionFrom = (value: unknown) => decoded(value, 'HorizontalPodAutoscalerCondition') as Condition;
 
-/** Upstream writes its own type here, whose fields begin with capitals, and reads them in any case. */
+/**
+ * Parses the behavior. Upstream writes its internal type here, whose field names begin with capitals, and
+ * reads them in any case.
+ */
 function behaviorFrom(value: unknown): Behavior | undefined {
   const { scaleUp, scaleDown } = decoded(
     withKeys(value ?? {}, small),
@@ -92,7 +98,7 @@ function behaviorFrom(value: unknown): Behavior | undefined {
 const capital = (key: string) => key.charAt(0).toUpperCase() + key.slice(1);
 const small = (key: string) => key.charAt(0).toLowerCase() + key.slice(1);
 
-/** A copy with other names of all fields. */
+/** Returns a copy in which all fields are renamed. */
 function withKeys(value: unknown, rename: (key: string) => string): unknown {
   if (Array.isArray(value)) return value.map((item) => withKeys(item, rename));
   if (!isRecord(value)) return value;

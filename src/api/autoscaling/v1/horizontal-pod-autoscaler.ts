@@ -1,6 +1,7 @@
 /**
- * HorizontalPodAutoscaler as it was before there was more than one metric: it has a field for the share of the CPU alone.
- * All else is shown in annotations and read from them, as upstream has it, so a client of this version loses nothing.
+ * HorizontalPodAutoscaler from before the support for several metrics: it only has a field for the CPU
+ * utilization. All other data is served and read as annotations, as upstream does, so that a client of this
+ * version loses nothing.
  */
 import { servedVersion } from '../../../apimachinery/served-version.ts';
 import { otherAnnotations } from '../round-trip-annotations.ts';
@@ -19,7 +20,7 @@ const cpuMetric = (averageUtilization: number): MetricSpec => ({
   resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization } },
 });
 
-/** What v1 has a field for; undefined for every other metric. */
+/** Returns the utilization of the metric for which v1 has a field; undefined for every other metric. */
 function cpuShare({ resource }: MetricSpec): number | undefined {
   if (resource?.name !== 'cpu') return undefined;
   const { type, value, averageUtilization } = resource.target;
@@ -28,7 +29,10 @@ function cpuShare({ resource }: MetricSpec): number | undefined {
 
 const isCpuShare = (metric: MetricSpec) => cpuShare(metric) !== undefined;
 
-/** As upstream behind the others; but before a second one of its sort, since the first is the one that v1 shows. */
+/**
+ * Adds the CPU metric after the others, as upstream; but before another CPU metric, since v1 shows the first
+ * one.
+ */
 function withCpuShare(others: readonly MetricSpec[], share: number | undefined): MetricSpec[] {
   if (share === undefined) return [...others];
   const second = others.findIndex(isCpuShare);
@@ -89,7 +93,7 @@ function shownStatus({ currentMetrics = [], conditions: _, ...counts }: NonNulla
   return { ...counts, ...(percentage !== undefined && { currentCPUUtilizationPercentage: percentage }) };
 }
 
-/** All metrics but the one that has a field. */
+/** Returns all metrics but the one that has a field. */
 function otherMetrics(metrics: readonly MetricSpec[]): MetricSpec[] {
   const first = metrics.findIndex(isCpuShare);
   return metrics.filter((_, index) => index !== first);

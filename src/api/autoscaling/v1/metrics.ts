@@ -1,29 +1,35 @@
-/** A metric as autoscaling/v1 writes it into annotations, and back: the same facts, under other names. */
+/**
+ * Conversion of metrics to and from the form that autoscaling/v1 writes into annotations: the same data under
+ * other names.
+ */
 import { decodeFields, noFindings } from '../../../apimachinery/decode-fields.ts';
 import { deepEqual, isRecord, type JsonObject } from '../../../apimachinery/equality.ts';
 import { type ObjectType, requiredType } from '../../../apimachinery/field-types.ts';
 import { autoscalingFields } from '../v2/rules.ts';
 import type { MetricSpec, MetricStatus } from '../v2/types.gen.ts';
 
-/** How metrics are written: by the field of the source, which is the same in v2, and the name in v1 the path in v2. */
+/**
+ * Field names of a metric: for each source field, which is the same in v2, the path in v2 for each name in
+ * v1.
+ */
 interface Spelling {
   readonly sources: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Quantities that v1 always has. */
   readonly always: readonly string[];
-  /** Completes what v1 does not say. */
+  /** Fills in data that v1 does not have. */
   complete(source: string, metric: JsonObject): void;
   readonly typeName: string;
 }
 
 interface Name {
   readonly v1: string;
-  /** The field of v2, and the field in it where there is one. */
+  /** The field of v2, and the field inside it, if any. */
   readonly field: string;
   readonly below: string | undefined;
   readonly always: boolean;
 }
 
-/** A spelling as it is used, for each of thousands of metrics: nothing of it is worked out again. */
+/** A spelling in precomputed form, since it is used for thousands of metrics. */
 interface Form extends Pick<Spelling, 'complete'> {
   readonly sources: readonly { readonly source: string; readonly names: readonly Name[] }[];
   readonly type: ObjectType;
@@ -80,7 +86,7 @@ const specs = formOf({
   always: ['object.targetValue', 'pods.targetAverageValue'],
   complete(source, { target }) {
     if (!isRecord(target)) return;
-    // v1 cannot leave the value of an object out, and has zero where only the average counts.
+    // v1 cannot omit the value of an object; it is zero where only the average counts.
     if (source === 'object' && target.averageValue !== undefined && Number(target.value) === 0)
       delete target.value;
     target.type = targetType(source, target);
@@ -131,17 +137,22 @@ const statuses = formOf({
 export const metricToV1 = (metric: MetricSpec) => written(metric, specs);
 export const metricStatusToV1 = (status: MetricStatus) => written(status, statuses);
 
-/** Both throw a TypeMismatch for a field of another type. */
+/** Both functions throw a TypeMismatch for a field of another type. */
 export const metricFromV1 = (entry: unknown) => read(entry, specs) as unknown as MetricSpec;
 export const metricStatusFromV1 = (entry: unknown) => read(entry, statuses) as unknown as MetricStatus;
 
-/** Where v1 cannot say all of it, the metric itself stands beside, in a field that other readers of v1 pass over. */
+/**
+ * Returns the entry for a metric. If v1 cannot represent all of it, the entry includes the v2 metric in a
+ * field that other v1 readers ignore.
+ */
 function written(metric: object, form: Form): JsonObject {
   const entry = plainlyWritten(metric, form);
   return deepEqual(plainlyRead(entry, form), metric) ? entry : { ...entry, v2: metric };
 }
 
-/** The metric beside counts while the entry still says the same. */
+/**
+ * Returns the metric of an entry. The included v2 metric counts only if the rest of the entry is unchanged.
+ */
 function read(entry: unknown, form: Form): JsonObject {
   const { v2, ...plain } = isRecord(entry) ? entry : {};
   if (v2 === undefined) return plainlyRead(entry, form);
@@ -183,7 +194,7 @@ function plainlyRead(entry: unknown, form: Form): JsonObject {
   return decoded(metric, form);
 }
 
-/** A struct of v2 is there even where v1 says nothing of what is in it. */
+/** Renames fields to v2. A struct of v2 is present even if v1 has none of its fields. */
 function namedAsV2(inner: JsonObject, names: readonly Name[]): JsonObject {
   const result: JsonObject = {};
   for (const { v1, field, below } of names) {

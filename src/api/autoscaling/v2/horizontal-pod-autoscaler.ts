@@ -11,7 +11,7 @@ import { validateSpec } from './validation.ts';
 
 export type { HorizontalPodAutoscaler } from './types.gen.ts';
 
-/** Who says nothing wants the pods to use this part of the CPU that they ask for. */
+/** Default metric: this utilization of the CPU that the pods request. */
 const usualMetric: MetricSpec = {
   type: 'Resource',
   resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 80 } },
@@ -23,7 +23,7 @@ const usualScaleUp: HPAScalingRules = {
   selectPolicy: 'Max',
   policies: [{ type: 'Pods', value: 4, periodSeconds: 15 }, doubled],
 };
-/** How long it waits before it scales down is left to the controller. */
+/** The controller sets the default of the stabilization window for scaling down. */
 const usualScaleDown: HPAScalingRules = { selectPolicy: 'Max', policies: [doubled] };
 
 function setDefaults({ spec }: HorizontalPodAutoscaler): void {
@@ -51,7 +51,7 @@ export const horizontalPodAutoscalerResource: ResourceDefinition<HorizontalPodAu
     prepareForStatusUpdate: dropRoundTripAnnotations,
     validate: ({ spec }) => validateSpec(spec, 'spec'),
     validateCreate: ({ metadata }) => intervalCauses(metadata),
-    // What was stored before it was looked at stays as it is.
+    // An invalid value that was stored before this validation existed is kept.
     validateUpdate: ({ metadata }, { metadata: old }) =>
       metadata.annotations?.[intervalAnnotation] === old.annotations?.[intervalAnnotation]
         ? []

@@ -1,4 +1,4 @@
-/** What a metric may say: one source, of the type that it names, with a target that suits it. */
+/** Rules of a metric: one source, of the type that it names, with a suitable target. */
 import {
   forbiddenCause,
   invalidCause,
@@ -17,7 +17,7 @@ import type {
   MetricTarget,
 } from './types.gen.ts';
 
-/** The field of each type; in the order in which they are looked at. */
+/** The field of each type, in the order in which they are checked. */
 const sources = {
   Object: 'object',
   External: 'external',
@@ -37,7 +37,7 @@ export function validateMetric(metric: MetricSpec, path: string): StatusCause[] 
   if (!expected) causes.push(notSupportedCause(`${path}.type`, type, Object.keys(sources).sort()));
   const present = Object.values(sources).filter((source) => metric[source] !== undefined);
   const [first] = present;
-  // As upstream: one that should not be there is not looked into.
+  // Further sources are not validated, as upstream.
   if (first) causes.push(...validateSource(metric, first, `${path}.${first}`));
   if (expected && !metric[expected])
     causes.push(
@@ -110,7 +110,7 @@ function validateOfContainer(
 const requiredName = (name: string, path: string) =>
   name === '' ? [requiredCause(`${path}.name`, 'must specify a resource name')] : [];
 
-/** A metric that has a name of its own. */
+/** Validates a metric that has a name. */
 const validateNamed = (
   { metric, target }: { metric: MetricIdentifier; target: MetricTarget },
   path: string,
@@ -134,7 +134,7 @@ const oneValue = ({ value, averageValue }: MetricTarget, path: string): StatusCa
       ]
     : [];
 
-/** The target of a resource: so much of it, or so much of what was asked for. */
+/** Validates the target of a resource: an amount, or a utilization of the request. */
 function validateUsage(target: MetricTarget, path: string): StatusCause[] {
   const { averageUtilization, averageValue } = target;
   const causes = validateTarget(target, path);
@@ -172,6 +172,6 @@ export const validateReference = (
   path: string,
 ): StatusCause[] => [...requiredSegment(kind, `${path}.kind`), ...requiredSegment(name, `${path}.name`)];
 
-/** One that stands in a URL. */
+/** Validates a required text that becomes a URL segment. */
 const requiredSegment = (value: string, path: string, detail = ''): StatusCause[] =>
   value === '' ? [requiredCause(path, detail)] : nameCauses(path, value, checkPathSegment);

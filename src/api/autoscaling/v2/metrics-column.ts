@@ -1,10 +1,10 @@
-/** The Targets column: for each metric what is measured and what it should be, the first two of them (upstream: formatHPAMetrics). */
+/** The Targets column: current and target values of the first two metrics (upstream: formatHPAMetrics). */
 import { none, unknown } from '../../columns.ts';
 import type { MetricSpec, MetricStatus, MetricTarget, MetricValueStatus } from './types.gen.ts';
 
 const mostShown = 2;
 
-/** What Go prints for a quantity that is not there. */
+/** Go's output for a missing quantity. */
 const nil = '<nil>';
 
 export function formatMetrics(specs: readonly MetricSpec[], statuses: readonly MetricStatus[]): string {
@@ -14,7 +14,7 @@ export function formatMetrics(specs: readonly MetricSpec[], statuses: readonly M
   return `${texts.join(', ')}${more}`;
 }
 
-/** The status at the same place tells of this metric when it is of the same type. */
+/** Formats a metric. The status at the same index belongs to it if it has the same type. */
 function formatMetric(spec: MetricSpec, status: MetricStatus | undefined): string {
   switch (spec.type) {
     case 'External':

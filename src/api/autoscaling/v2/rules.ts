@@ -1,4 +1,7 @@
-/** Of almost every field Kubernetes' validation says itself what is missing, so the decoder gives it Go's zero value. */
+/**
+ * Rules of the types. Kubernetes' validation reports most missing fields itself, so the decoder gives them
+ * Go's zero values.
+ */
 import { createTypeTable } from '../../../apimachinery/type-table.ts';
 import { choiceLines, typeLines } from '../../kubernetes-types.gen.ts';
 import { sharedRules } from '../../shared-rules.ts';
@@ -46,7 +49,7 @@ export const autoscalingRules = {
   },
 };
 
-/** The same types for whoever reads a part of an object by itself. */
+/** The same types, for reading a part of an object by itself. */
 export const autoscalingFields = createTypeTable(typeLines, choiceLines, {
   ...sharedRules,
   ...autoscalingRules,

@@ -1,12 +1,12 @@
-/** How often one autoscaler is looked at: an annotation of minik8s's own. Pure. */
+/** The interval at which an autoscaler is evaluated: an annotation of minik8s. Pure. */
 import { invalidCause } from '../../../apimachinery/field-error.ts';
 import type { ObjectMeta } from '../../../apimachinery/meta.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 
-/** Seconds between two looks. */
+/** Interval in seconds. */
 export const intervalAnnotation = 'minik8s.io/scale-interval-seconds';
 
-/** Undefined where it says nothing, or no number from 1 to 3600. */
+/** Returns the interval; undefined if the annotation is missing or is not a number from 1 to 3600. */
 export function intervalSeconds({ annotations }: ObjectMeta): number | undefined {
   const asked = Number(annotations?.[intervalAnnotation]);
   return asked >= 1 && asked <= 3600 ? asked : undefined;

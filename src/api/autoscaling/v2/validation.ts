@@ -1,4 +1,4 @@
-/** What a HorizontalPodAutoscaler may say (upstream: pkg/apis/autoscaling/validation). */
+/** Rules of a HorizontalPodAutoscaler (upstream: pkg/apis/autoscaling/validation). */
 import {
   forbiddenCause,
   invalidCause,

@@ -20,7 +20,7 @@ import type { CronJob } from './types.gen.ts';
 
 export type { CronJob } from './types.gen.ts';
 
-/** A Job of it is named after it, with a hyphen and ten digits behind. */
+/** Maximum length of a name: the names of Jobs append a hyphen and ten digits. */
 const longestName = 52;
 
 function checkName(name: string): string[] {
@@ -28,14 +28,17 @@ function checkName(name: string): string[] {
   return [...checkDns1123Subdomain(name), ...tooLong];
 }
 
-/** Every minute, hour, day and month by its number takes some four hundred; upstream has no bound, and reads megabytes. */
+/**
+ * Maximum length of a schedule. Every minute, hour, day and month listed by number takes about four hundred
+ * characters; upstream has no maximum, and reads megabytes.
+ */
 const longestSchedule = 4096;
 
-/** Also of other kinds that have one. */
+/** Validates a schedule, also of other kinds. */
 export function validateSchedule(schedule: string, path: string): StatusCause[] {
   if (schedule === '') return [requiredCause(path)];
   if (schedule.length > longestSchedule) return [tooLongCause(path, longestSchedule)];
-  // Not `TZ=` alone: upstream looks for the letters anywhere.
+  // Any 'TZ' is rejected, not only `TZ=`, since upstream looks for the letters anywhere.
   if (schedule.includes('TZ'))
     return [invalidCause(path, schedule, 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead')];
   try {
@@ -47,7 +50,7 @@ export function validateSchedule(schedule: string, path: string): StatusCause[] 
   }
 }
 
-/** Each Job gets a selector of its own. */
+/** Rejects a selector, since each Job gets one of its own. */
 function validateNoSelector({
   selector,
   manualSelector,

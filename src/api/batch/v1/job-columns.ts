@@ -1,4 +1,4 @@
-/** What `kubectl get` shows of Jobs, and of those that a CronJob makes. */
+/** Columns of `kubectl get` for Jobs and CronJobs. */
 import { ageSince, humanDuration } from '../../../apimachinery/age.ts';
 import { formatSelector, selectorFromLabelSelector } from '../../../apimachinery/labels.ts';
 import { isTerminating, type KubeObject } from '../../../apimachinery/meta.ts';
@@ -45,7 +45,7 @@ export const jobColumns: readonly Column<Job>[] = [
   ...jobTemplateColumns<Job>(({ spec }) => spec),
 ];
 
-/** Only with `-o wide`. */
+/** Columns that are only shown with `-o wide`. */
 export function jobTemplateColumns<T extends KubeObject>(
   specOf: (object: T) => JobSpec,
 ): readonly Column<T>[] {

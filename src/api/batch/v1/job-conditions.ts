@@ -8,7 +8,7 @@ const trueCondition = ({ status }: Job, wanted: JobConditionType) =>
 export const hasCondition = (job: Job, wanted: JobConditionType): boolean =>
   trueCondition(job, wanted) !== undefined;
 
-/** Complete or Failed: it has come to an end, good or bad. */
+/** Returns the condition of a finished Job, Complete or Failed; undefined for a Job that is not finished. */
 export const finishedCondition = (job: Job) => trueCondition(job, 'Complete') ?? trueCondition(job, 'Failed');
 
 export const isFinished = (job: Job) => finishedCondition(job) !== undefined;

@@ -1,16 +1,21 @@
-/** Indexes of the pods of a Job, ascending and with runs as intervals: `0,2-4,7` (upstream: validateIndexesFormat). */
+/**
+ * Indexes of the pods of a Job, ascending and with runs as intervals: `0,2-4,7` (upstream:
+ * validateIndexesFormat).
+ */
 
 export interface Interval {
   readonly first: number;
   readonly last: number;
 }
 
-/** What is wrong with a list of indexes. */
+/** Thrown for an invalid list of indexes; the message describes the problem. */
 export class IndexesError extends Error {
   override readonly name = 'IndexesError';
 }
 
-/** How many indexes the text has, all below `completions`; throws IndexesError. */
+/**
+ * Returns the number of indexes in the text, all of which must be below `completions`; throws IndexesError.
+ */
 export function countIndexes(text: string, completions: number): number {
   let count = 0;
   let previous = -1;
@@ -23,14 +28,14 @@ export function countIndexes(text: string, completions: number): number {
   return count;
 }
 
-/** The intervals of a text, cut off at `completions`; what cannot be read is passed over. */
+/** Returns the intervals of a text, limited to `completions`; unreadable parts are skipped. */
 export function readIndexes(text: string, completions: number): Interval[] {
   return readable(text, Number.MAX_SAFE_INTEGER).flatMap(({ first, last }) =>
     first < completions ? [{ first, last: Math.min(last, completions - 1) }] : [],
   );
 }
 
-/** The first index that both texts have; what cannot be read is passed over. */
+/** Returns the first index that both texts have; unreadable parts are skipped. */
 export function sharedIndex(a: string, b: string, completions: number): number | undefined {
   const [left, right] = [readable(a, completions), readable(b, completions)];
   for (let i = 0, j = 0; ; ) {

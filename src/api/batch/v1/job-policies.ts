@@ -1,4 +1,7 @@
-/** When a Job fails early, or succeeds early (upstream: validatePodFailurePolicy, validateSuccessPolicy). */
+/**
+ * Policies for early failure and early success of a Job (upstream: validatePodFailurePolicy,
+ * validateSuccessPolicy).
+ */
 import {
   duplicateCause,
   invalidCause,
@@ -83,7 +86,7 @@ function validateExitCodes(
   return causes;
 }
 
-/** The Job is indexed, so it says how many completions it wants. */
+/** Validates a success policy. The Job is Indexed, and therefore has a number of completions. */
 export function validateSuccessPolicy(
   { successPolicy, completions = 0 }: JobSpec,
   path: string,
@@ -118,7 +121,7 @@ function validateSuccessRule(rule: SuccessPolicyRule, completions: number, path:
   return causes;
 }
 
-/** The fault of a list of indexes, and how many it has; none when it is faulty. */
+/** Returns the causes for a list of indexes, and the number of indexes: 0 for an invalid list. */
 export function indexesCause(text: string, completions: number, path: string) {
   try {
     return { causes: [], count: countIndexes(text, completions) };
@@ -129,7 +132,9 @@ export function indexesCause(text: string, completions: number, path: string) {
   }
 }
 
-/** Pods that terminate may still fail, so a policy on failures waits for them. */
+/**
+ * Validates the replacement policy. Terminating pods may still fail, so a failure policy requires `Failed`.
+ */
 export function validateReplacementPolicy({ podReplacementPolicy, podFailurePolicy }: JobSpec, path: string) {
   if (!podFailurePolicy || podReplacementPolicy === undefined || podReplacementPolicy === 'Failed') return [];
   return [notSupportedCause(path, podReplacementPolicy, ['Failed'])];

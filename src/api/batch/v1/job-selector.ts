@@ -1,4 +1,6 @@
-/** The selector that a Job is given: its pods carry its uid, so no two Jobs take one another's. */
+/**
+ * The generated selector of a Job: the pods carry the Job's uid, so that no Job selects another Job's pods.
+ */
 import { invalidCause, requiredCause } from '../../../apimachinery/field-error.ts';
 import { matches, selectorFromLabelSelector } from '../../../apimachinery/labels.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
@@ -7,7 +9,10 @@ import type { Job } from './types.gen.ts';
 const controllerUidLabel = 'batch.kubernetes.io/controller-uid';
 const jobNameLabel = 'batch.kubernetes.io/job-name';
 
-/** The older names of both labels are given and checked as well: clients select by them. */
+/**
+ * Returns the generated labels. The older names of both labels are also set and validated, since clients
+ * select by them.
+ */
 const generatedLabels = ({ uid, name }: Job['metadata']): Readonly<Record<string, string>> => ({
   'controller-uid': uid,
   'job-name': name,
@@ -15,7 +20,7 @@ const generatedLabels = ({ uid, name }: Job['metadata']): Readonly<Record<string
   [jobNameLabel]: name,
 });
 
-/** What the writer gave stays, and is refused when it is something else. */
+/** Sets the selector and labels. Values given by the client are kept, and rejected later if they differ. */
 export function generateSelector({ metadata, spec }: Job): void {
   if (spec.manualSelector) return;
   const { metadata: pods } = spec.template;

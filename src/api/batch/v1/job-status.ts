@@ -1,4 +1,4 @@
-/** What may be written into the status of a Job: also a controller of somebody else must keep to it (`managedBy`). */
+/** Rules of a Job's status. They also apply to external controllers (`managedBy`). */
 import { deepEqual } from '../../../apimachinery/equality.ts';
 import {
   duplicateCause,
@@ -13,7 +13,10 @@ import { sharedIndex } from './job-indexes.ts';
 import { indexesCause } from './job-policies.ts';
 import type { Job, JobStatus } from './types.gen.ts';
 
-/** A rule about fields that the write leaves alone is not applied: the specification may have changed since. */
+/**
+ * Validates a status update. Rules about unchanged fields are not applied: the specification may have changed
+ * since.
+ */
 export function validateJobStatus(job: Job, old: Job): StatusCause[] {
   const { status = {} } = job;
   return [
@@ -135,7 +138,7 @@ function validatePods(job: Job, old: Job): StatusCause[] {
     causes.push(invalidCause('status.ready', ready, 'cannot set more ready pods than active'));
   if (failed < (old.status?.failed ?? 0))
     causes.push(invalidCause('status.failed', failed, 'cannot decrease the failed counter'));
-  // An indexed Job may be made smaller.
+  // An Indexed Job may be scaled down.
   const mayShrink = spec.completionMode === 'Indexed' && spec.completions === spec.parallelism;
   if (!mayShrink && succeeded < (old.status?.succeeded ?? 0))
     causes.push(invalidCause('status.succeeded', succeeded, 'cannot decrease the succeeded counter'));

@@ -10,7 +10,7 @@ import { validateLabelSelector } from '../../meta/v1/label-selector.ts';
 import { validateFailurePolicy, validateReplacementPolicy, validateSuccessPolicy } from './job-policies.ts';
 import type { Job, JobSpec } from './types.gen.ts';
 
-/** The indexes that have ended stand in the status, whose size they must not blow up. */
+/** Maximums that limit the size of the status, which lists finished indexes. */
 const mostParallel = 100_000;
 const mostFailedIndexes = 100_000;
 const manyCompletions = 100_000;
@@ -18,7 +18,7 @@ const mostOfMany = 10_000;
 
 const longestManager = 63;
 
-/** Everything but the selector. */
+/** Validates everything but the selector. */
 export function validateJobSpec(spec: JobSpec, path: string): StatusCause[] {
   const { podFailurePolicy, successPolicy, managedBy } = spec;
   return [
@@ -76,7 +76,7 @@ function validateNotIndexed(spec: JobSpec, path: string): StatusCause[] {
     .map((field) => invalidCause(`${path}.${field}`, spec[field], 'requires indexed completion mode'));
 }
 
-/** A pod that is started again and again never ends the Job. */
+/** Rejects pods that restart forever, with which the Job would never finish. */
 function validateEndingPods({ template, podFailurePolicy }: JobSpec, path: string): StatusCause[] {
   const { restartPolicy } = template.spec;
   if (restartPolicy === 'Always') return [requiredCause(path, 'valid values: "OnFailure", "Never"')];
@@ -144,7 +144,10 @@ function validateCompletions(spec: JobSpec, old: JobSpec): StatusCause[] {
     : [invalidCause(path, completions, 'can only be modified in tandem with spec.parallelism')];
 }
 
-/** The old template with what says where the new one's pods run: before the first pod a queue may decide that. */
+/**
+ * Returns the old template with the new one's scheduling fields, which a queue may set before the first pod
+ * exists.
+ */
 function withPlacement(old: JobSpec['template'], from: JobSpec['template']): JobSpec['template'] {
   const template = deepCopy(old);
   const { spec, metadata } = template;

@@ -5,7 +5,10 @@ import type { JobSpec } from './types.gen.ts';
 const mostCompletions = 100_000;
 const mostParallel = 10_000;
 
-/** Of a Job, or of what makes Jobs: of a new one, and of one that changed. `path` is the path of the spec. */
+/**
+ * Returns a function for the warnings of Jobs, or of objects that create Jobs: for a new object, and for a
+ * changed one. `path` is the path of the Job's spec.
+ */
 export function specWarnings<T extends KubeObject>(specOf: (object: T) => JobSpec, path: string) {
   const ofTemplate = templateWarnings((object: T) => specOf(object).template, `${path}.template`);
   return (object: T, old: T | undefined): string[] => {

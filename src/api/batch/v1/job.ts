@@ -14,7 +14,7 @@ export type { Job } from './types.gen.ts';
 
 const unlimited = 2 ** 31 - 1;
 
-/** Not constants of the type: the Jobs that a CronJob will make get none of these before they are made. */
+/** Sets defaults that are not constants of the type: the Job template of a CronJob does not get them. */
 function setDefaults(job: Job): void {
   const { spec } = job;
   setPodTemplateDefaults(spec.template);
@@ -32,13 +32,19 @@ function setDefaults(job: Job): void {
 
 const validateWithSelector = (job: Job) => [...validateGeneratedSelector(job), ...validateJob(job)];
 
-/** The same object: a Job without labels gets those, too, that its pods are given with the selector. */
+/**
+ * Gives a Job without labels the labels of its template. Both share the object, so that the labels that are
+ * generated with the selector are included.
+ */
 function setLabelDefaults({ metadata, spec }: Job): void {
   const { labels } = spec.template.metadata;
   if (labels && Object.keys(metadata.labels ?? {}).length === 0) metadata.labels = labels;
 }
 
-/** What else is wrong with a body that cannot be decoded is told before it is given a selector. */
+/**
+ * Returns true if the Job has its selector. A body that could not be decoded is validated, for further
+ * causes, before the selector is generated.
+ */
 const isPrepared = ({ spec }: Job) => spec.selector !== undefined || spec.manualSelector === true;
 
 function withSelector(job: Job): Job {

@@ -1,18 +1,21 @@
 /**
- * When a schedule is due, in a time zone. Hours that a change of the clocks leaves out are left out, those that it repeats come twice,
- * as with upstream's library. Times are milliseconds since the epoch. Pure.
+ * Times at which a schedule is due, in a time zone. Hours that a clock change skips are skipped, hours that
+ * it repeats occur twice, as with upstream's library. Times are milliseconds since the epoch. Pure.
  */
 import type { FieldSchedule, Schedule } from './schedule.ts';
 
 type Local = Temporal.ZonedDateTime;
 
-/** No schedule is looked for further than that, in years: 29 February comes every four. */
+/** Maximum years that are searched for the next time; 29 February occurs every four years. */
 const horizon = 5;
 
 const localTime = (ms: number, timeZone: string): Local =>
   Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(timeZone);
 
-/** The first time after `after`; undefined when it is never due. An interval counts from `after`. */
+/**
+ * Returns the first time after `after`; undefined when the schedule is never due. An interval counts from
+ * `after`.
+ */
 export function nextTime(schedule: Schedule, after: number, timeZone: string): number | undefined {
   const second = Math.floor(after / 1000) * 1000;
   if (schedule.type === 'every') return second + schedule.seconds * 1000;
@@ -25,7 +28,10 @@ export function nextTime(schedule: Schedule, after: number, timeZone: string): n
   return undefined;
 }
 
-/** The last time that is not after `now` and is after `since`. An interval counts from `anchor`. */
+/**
+ * Returns the last time that is at or before `now` and after `since`; undefined for none. An interval counts
+ * from `anchor`.
+ */
 export function lastTime(
   schedule: Schedule,
   { anchor, since, now }: { anchor: number; since: number; now: number },
@@ -60,7 +66,10 @@ function lastMatch(
 
 type Part = 'month' | 'day' | 'hour' | 'minute';
 
-/** The greatest part of a time that the schedule does not have; a time with seconds has none of its minutes. */
+/**
+ * Returns the greatest part of a time that the schedule does not include. A time with seconds does not match
+ * its minute.
+ */
 function firstUnmet(schedule: FieldSchedule, time: Local): Part | undefined {
   if (!schedule.months.includes(time.month)) return 'month';
   if (!hasDay(schedule, time)) return 'day';
@@ -76,7 +85,7 @@ function hasDay({ daysOfMonth, daysOfWeek, bothDays }: FieldSchedule, { day, day
 const startOfNext: Readonly<Record<Part, (time: Local) => Local>> = {
   month: (time) => time.toPlainDate().with({ day: 1 }).add({ months: 1 }).toZonedDateTime(time.timeZoneId),
   day: (time) => time.toPlainDate().add({ days: 1 }).toZonedDateTime(time.timeZoneId),
-  // What passes, not what the clock shows: an hour may be left out or come again.
+  // Adds elapsed time and not clock time: a clock change may skip or repeat an hour.
   hour: (time) => time.add({ seconds: 3600 - 60 * time.minute - time.second }),
   minute: (time) => time.add({ seconds: 60 - time.second }),
 };
@@ -88,7 +97,7 @@ const startOf: Readonly<Record<Part, (time: Local) => Local>> = {
   minute: (time) => time.subtract({ seconds: time.second }),
 };
 
-/** As RFC 3339 in the time zone, to the second. */
+/** Formats RFC 3339 in the time zone, to the second. */
 export function inTimeZone(ms: number, timeZone: string): string {
   const time = localTime(ms, timeZone);
   const text = time.toString({ smallestUnit: 'second', timeZoneName: 'never' });

@@ -1,12 +1,15 @@
 /**
- * The schedule of a CronJob: five fields, `minute hour day-of-month month day-of-week`, or a descriptor such as `@hourly` or
- * `@every 1h30m` (the standard parser of github.com/robfig/cron, whose messages clients see). docs/decisions/0032-schedules.md
- * says why no library reads it.
+ * The schedule of a CronJob: five fields, `minute hour day-of-month month day-of-week`, or a descriptor such
+ * as `@hourly` or `@every 1h30m` (the standard parser of github.com/robfig/cron, whose messages clients see).
+ * docs/decisions/0032-schedules.md has the reasons for not using a library.
  */
 
 export type Schedule = FieldSchedule | { readonly type: 'every'; readonly seconds: number };
 
-/** A time matches when each of its parts is listed; values ascend, days of the week count from Sunday, 0. */
+/**
+ * A time matches when each of its parts is listed. Values are ascending; days of the week count from Sunday,
+ * 0.
+ */
 export interface FieldSchedule {
   readonly type: 'fields';
   readonly minutes: readonly number[];
@@ -14,11 +17,14 @@ export interface FieldSchedule {
   readonly daysOfMonth: readonly number[];
   readonly months: readonly number[];
   readonly daysOfWeek: readonly number[];
-  /** Both kinds of days must match when one of them is any day (`*`); otherwise one of them is enough. */
+  /**
+   * If true, both the day of the month and the day of the week must match, since one of them is any day
+   * (`*`). Otherwise one of them suffices.
+   */
   readonly bothDays: boolean;
 }
 
-/** What is wrong with a schedule. */
+/** Thrown for an invalid schedule; the message describes the problem. */
 export class ScheduleError extends Error {
   override readonly name = 'ScheduleError';
 }
@@ -26,7 +32,7 @@ export class ScheduleError extends Error {
 interface Bounds {
   readonly least: number;
   readonly greatest: number;
-  /** By their order from the least value on. */
+  /** Names of the values, in order from the least value. */
   readonly names?: readonly string[];
 }
 
@@ -52,7 +58,10 @@ const descriptors: ReadonlyMap<string, string> = new Map([
   ['@hourly', '0 * * * *'],
 ]);
 
-/** Throws ScheduleError. A time zone in the text is no part of this grammar: a CronJob has a field for it. */
+/**
+ * Parses a schedule; throws ScheduleError. A time zone in the text is not supported: a CronJob has a field
+ * for it.
+ */
 export function parseSchedule(text: string): Schedule {
   if (text.startsWith('@every ')) return { type: 'every', seconds: parseEvery(text) };
   if (text.startsWith('@')) {
@@ -90,7 +99,7 @@ interface Values {
   readonly any: boolean;
 }
 
-/** Ranges with commas between; an empty one among them counts for nothing. */
+/** Parses ranges separated by commas; empty ranges are ignored. */
 function parseField(field: string, of: Bounds): Values {
   const found = new Set<number>();
   let any = false;
@@ -103,7 +112,7 @@ function parseField(field: string, of: Bounds): Values {
   return { values: [...found].sort((a, b) => a - b), any };
 }
 
-/** `*`, `?`, `a`, `a-b`, each with `/step`; `a/step` goes on to the greatest value. */
+/** Parses `*`, `?`, `a` or `a-b`, each with an optional `/step`; `a/step` ends at the greatest value. */
 function parseRange(text: string, of: Bounds) {
   const [range = '', stepText, ...moreSteps] = text.split('/');
   const [low = '', high, ...moreEnds] = range.split('-');
@@ -129,7 +138,7 @@ function parseValue(text: string, { least, names }: Bounds): number {
   return index < 0 ? parseNumber(text) : least + index;
 }
 
-/** As Go's strconv.Atoi; a number of more digits than any value has is out of every range. */
+/** Parses a number as Go's strconv.Atoi; a number with more digits is out of every range. */
 function parseNumber(text: string): number {
   if (!/^[+-]?\d{1,18}$/.test(text))
     throw new ScheduleError(
@@ -152,7 +161,7 @@ const units: Readonly<Record<string, number>> = {
 };
 const duration = /^[+-]?(?:\d{1,18}(?:\.\d{0,18})?(?:ns|us|µs|μs|ms|s|m|h))+$/;
 
-/** Go's durations, such as `1h30m`: whole seconds, at least one. */
+/** Parses Go's durations, such as `1h30m`; returns whole seconds, at least one. */
 function parseEvery(text: string): number {
   const length = text.slice('@every '.length);
   if (length.length > 100 || !duration.test(length))

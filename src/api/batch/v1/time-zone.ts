@@ -5,9 +5,8 @@ import type { StatusCause } from '../../../apimachinery/status-error.ts';
 const part = /^[A-Za-z._0-9+][-A-Za-z._0-9+]{0,13}$/;
 
 /**
- * Length of the longest name that is looked up, in characters. The longest of IANA's table has 32; a name is
- * split, matched and looked up in one turn of the event loop, which 2 MB of text would hold for a tenth of a
- * second.
+ * Maximum length of a name, in characters. The longest name in IANA's table has 32. A name is split, matched
+ * and looked up in one turn of the event loop, which 2 MB of text would block for a tenth of a second.
  */
 const maxLength = 64;
 
@@ -25,8 +24,8 @@ export function validateTimeZone(zone: string, path: string): StatusCause[] {
 }
 
 /**
- * An offset such as `+01` is no zone, though Intl takes it for one; and a name is written as the table has
- * it.
+ * Returns true for a time zone in the spelling of the table. An offset such as `+01` is not a zone, although
+ * Intl accepts it.
  */
 export function isTimeZone(zone: string): boolean {
   if (zone.length > maxLength) return false;

@@ -9,7 +9,7 @@ import { validateSpec, validateStatusUpdate } from './validation.ts';
 
 export type { CertificateSigningRequest } from './types.gen.ts';
 
-/** As upstream prints it: a denial counts before an approval. */
+/** Returns the condition in upstream's form: a denial takes precedence over an approval. */
 function conditionText(request: CertificateSigningRequest): string {
   const decision = hasCondition(request, 'Denied')
     ? 'Denied'

@@ -1,19 +1,19 @@
-/** The vocabulary of certificate signing requests: signers, decisions, and the node that a request is for. */
+/** Names for certificate signing requests: signers, decisions and the remote address of the client. */
 import type { CertificateSigningRequest } from './certificate-signing-request.ts';
 
 export const clientSigner = 'kubernetes.io/kube-apiserver-client';
 export const kubeletClientSigner = 'kubernetes.io/kube-apiserver-client-kubelet';
 export const kubeletServingSigner = 'kubernetes.io/kubelet-serving';
 
-/** In `spec.extra`: where the API server saw the request come from. */
+/** Key in `spec.extra` for the address from which the API server received the request. */
 export const remoteAddressKey = 'minik8s.io/remote-address';
 
-/** Each condition is either present with status True, for good, or absent. */
+/** Types of conditions. Each is either present with status True, permanently, or absent. */
 export const decisions = ['Approved', 'Denied', 'Failed'] as const;
 
 export const hasCondition = (request: CertificateSigningRequest, type: (typeof decisions)[number]) =>
   request.status?.conditions?.some((condition) => condition.type === type) ?? false;
 
-/** Neither approved nor denied. */
+/** Returns true if the request has no decision and no certificate. */
 export const isUndecided = (request: CertificateSigningRequest) =>
   decisions.every((type) => !hasCondition(request, type)) && !request.status?.certificate;

@@ -1,9 +1,12 @@
-/** What the server writes into requests for certificates, whatever their bodies say (upstream: the strategy of the kind). */
+/**
+ * Fields of certificate signing requests that the server sets, overriding the body (upstream: the strategy of
+ * the kind).
+ */
 import { deepCopy } from '../../../apimachinery/equality.ts';
 import type { WriteContext } from '../../../apimachinery/resource-definition.ts';
 import type { CertificateSigningRequest } from './types.gen.ts';
 
-/** Who asks, as the server knows the user. Mutates `spec`. */
+/** Sets the requester to the authenticated user. Mutates `spec`. */
 export function writeRequester({ spec }: CertificateSigningRequest, { user }: WriteContext): void {
   for (const field of ['username', 'uid', 'groups', 'extra'] as const) delete spec[field];
   spec.username = user.name;
@@ -12,7 +15,7 @@ export function writeRequester({ spec }: CertificateSigningRequest, { user }: Wr
   if (user.extra) spec.extra = deepCopy(user.extra) as Record<string, string[]>;
 }
 
-/** An approval writes conditions and nothing else of the status. Mutates `request`. */
+/** Prepares a status update; an approval only changes the conditions. Mutates `request`. */
 export function prepareStatus(
   request: CertificateSigningRequest,
   old: CertificateSigningRequest,
@@ -26,13 +29,16 @@ export function prepareStatus(
   stampConditions(request, old, now);
 }
 
-/** Conditions without times get the server's; one that stays keeps the time of its transition. */
+/**
+ * Sets missing times of conditions to the server's; a condition with an unchanged status keeps its transition
+ * time.
+ */
 function stampConditions(
   request: CertificateSigningRequest,
   old: CertificateSigningRequest,
   now: string,
 ): void {
-  // Of several conditions of one type the first counts.
+  // The first of several conditions of one type counts.
   const known = new Map(old.status?.conditions?.toReversed().map((condition) => [condition.type, condition]));
   for (const condition of request.status?.conditions ?? []) {
     const before = known.get(condition.type);

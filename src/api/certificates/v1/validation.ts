@@ -1,6 +1,6 @@
 /**
- * Rules of certificate signing requests (pkg/apis/certificates/validation). What the PEM holds is checked where it
- * can be read: admission/certificate-signing-request.ts.
+ * Rules of certificate signing requests (pkg/apis/certificates/validation). The content of the PEM is
+ * validated in admission/certificate-signing-request.ts, which can parse it.
  */
 import { deepEqual, repeats } from '../../../apimachinery/equality.ts';
 import {
@@ -70,7 +70,7 @@ function validateUsages(asked: readonly string[]): StatusCause[] {
   ]);
 }
 
-/** A domain and a path, such as `example.com/signer`. */
+/** Validates a domain and a path, such as `example.com/signer`. */
 function validateSignerName(path: string, name: string): StatusCause[] {
   if (name === '') return [requiredCause(path)];
   if (name === 'kubernetes.io/legacy-unknown') {
@@ -104,7 +104,10 @@ function firstBad(
   );
 }
 
-/** A decision stays; only `/approval` decides; a certificate is written once. */
+/**
+ * Validates a status update: decisions are permanent, only `/approval` decides, and a certificate is written
+ * once.
+ */
 export function validateStatusUpdate(
   request: CertificateSigningRequest,
   old: CertificateSigningRequest,

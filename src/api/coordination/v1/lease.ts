@@ -6,10 +6,12 @@ import type { Lease } from './types.gen.ts';
 
 export type { Lease } from './types.gen.ts';
 
-/** Where node agents renew their leases, each under the name of its Node. */
+/** Namespace in which node agents renew their leases, each under the name of its Node. */
 export const nodeLeaseNamespace = 'kube-node-lease';
 
-/** The Lease of the master whose controllers and scheduler work, where several masters share a store. */
+/**
+ * The Lease of the master that runs the controllers and the scheduler, when several masters share a store.
+ */
 export const controllersLease = { namespace: 'kube-system', name: 'minik8s-controllers' } as const;
 
 function validateSpec({ leaseDurationSeconds = 1, leaseTransitions = 0 }: Lease['spec']): StatusCause[] {

@@ -1,26 +1,26 @@
-/** What the Leases of masters say of their machines. Pure. */
+/** Data about masters' machines in their Leases. Pure. */
 import { isIPv4 } from '../../../base/addresses.ts';
 import type { Lease } from './lease.ts';
 
-/** Upstream labels its API servers' Leases so (kube-apiserver's identity leases). */
+/** Label with which upstream marks the Leases of API servers (kube-apiserver's identity leases). */
 export const masterLabel = 'apiserver.kubernetes.io/identity';
-/** On the Lease: the host name that is in the master's certificate. */
+/** Annotation of the Lease: the host name in the master's certificate. */
 export const hostnameAnnotation = 'minik8s.io/hostname';
 
-/** Where a master is reached. */
+/** Address at which a master is reachable. */
 export interface MasterAddress {
   readonly address: string;
   readonly port: number;
 }
 
-/** Names and addresses that no other machine may claim. */
+/** Name and address of a master, which no other machine may claim. */
 export interface MasterPlace {
   readonly address: string;
-  /** Undefined when its Lease does not say. */
+  /** Undefined when the Lease has no host name. */
   readonly hostname: string | undefined;
 }
 
-/** The addresses and host names of the masters that have a Lease. */
+/** Returns the addresses and host names of the masters that have a Lease. */
 export const placesOf = (leases: readonly Lease[]): MasterPlace[] =>
   leases.flatMap(({ metadata, spec }) => {
     const address = addressIn(spec.holderIdentity)?.address;
@@ -28,7 +28,7 @@ export const placesOf = (leases: readonly Lease[]): MasterPlace[] =>
     return [{ address, hostname: metadata.annotations?.[hostnameAnnotation] }];
   });
 
-/** The address and port that a master calls itself by; undefined for another text. */
+/** Returns the address and port in a master's identity; undefined for another text. */
 export function addressIn(identity: string | undefined): MasterAddress | undefined {
   const [, address, port] = identity?.match(/^([\d.]+):(\d+)$/) ?? [];
   return address !== undefined && isIPv4(address) ? { address, port: Number(port) } : undefined;

@@ -1,4 +1,7 @@
-/** Volumes of pods that are the cluster's, and devices (upstream: validateEphemeralVolumeSource, ValidateVolumeDevices and others). */
+/**
+ * Rules of a pod's volumes that come from the cluster, and of devices (upstream:
+ * validateEphemeralVolumeSource, ValidateVolumeDevices and others).
+ */
 import { invalidCause, notFoundCause, requiredCause } from '../../../apimachinery/field-error.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { validateClaimSpec } from './persistent-volume-claim-validation.ts';

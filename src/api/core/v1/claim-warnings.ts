@@ -1,7 +1,10 @@
 import { canonicalQuantity, tryParseQuantity } from '../../../apimachinery/quantity.ts';
 import type { PersistentVolumeClaimSpec } from './types.gen.ts';
 
-/** Of amounts in bytes, such as memory, that are no whole bytes; `names` are those that are looked at, in that order. */
+/**
+ * Returns warnings for amounts in bytes, such as memory, that are not whole bytes. `names` are the checked
+ * resources, in that order.
+ */
 export function fractionWarnings(
   amounts: Readonly<Record<string, string>> | undefined,
   path: string,
@@ -15,7 +18,7 @@ export function fractionWarnings(
   });
 }
 
-/** Of a claim, or of a template of claims. */
+/** Returns the warnings of a claim, or of a claim template. */
 export const claimSpecWarnings = (
   { resources }: Pick<PersistentVolumeClaimSpec, 'resources'>,
   path: string,

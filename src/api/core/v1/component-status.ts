@@ -1,12 +1,12 @@
 /**
- * ComponentStatus says whether the scheduler, the controllers and etcd are well. Upstream has deprecated it;
- * old clients ask.
+ * ComponentStatus reports the health of the scheduler, the controllers and etcd. Upstream has deprecated it;
+ * old clients still request it.
  */
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { nameColumn } from '../../columns.ts';
 import type { ComponentStatus } from './types.gen.ts';
 
-/** Returns the cell with what the condition Healthy says (upstream: printComponentStatus). */
+/** Returns a function for the cell with a field of the condition Healthy (upstream: printComponentStatus). */
 const conditionText = (field: 'message' | 'error') => (component: ComponentStatus) =>
   component.conditions?.find(({ type }) => type === 'Healthy')?.[field] ?? '';
 

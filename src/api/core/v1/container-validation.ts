@@ -1,4 +1,4 @@
-/** The containers of a pod or of a pod template (upstream: validateContainers). */
+/** Rules of the containers of a pod or of a pod template (upstream: validateContainers). */
 import {
   duplicateCause,
   forbiddenCause,
@@ -25,7 +25,7 @@ import type { Container, ContainerPort, PodSpec } from './types.gen.ts';
 import { validateVolumeMounts } from './volume-validation.ts';
 
 export interface PodRules {
-  /** A template may leave out fields that its pods get by default. */
+  /** True for a template, which may omit fields that its pods get by default. */
   readonly template: boolean;
 }
 
@@ -104,7 +104,7 @@ function validatePorts(ports: readonly ContainerPort[], path: string): StatusCau
 const portCauses = (port: number, path: string) =>
   checkPortNumber(port).map((problem) => invalidCause(path, port, problem));
 
-/** No two containers of a pod can have the same port of the host. */
+/** Rejects a host port that another container of the pod uses. */
 export function validateHostPorts(container: Container, seen: Set<string>, path: string): StatusCause[] {
   return (container.ports ?? []).flatMap((port, index) => {
     if (!port.hostPort) return [];

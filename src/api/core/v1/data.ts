@@ -6,10 +6,10 @@ import type { StatusCause } from '../../../apimachinery/status-error.ts';
 
 type Data = Readonly<Record<string, string>>;
 
-/** All values of one object together, decoded. */
+/** Maximum size of all values of one object together, decoded. */
 export const maxDataBytes = 1024 * 1024;
 
-/** How many bytes a base64 text stands for. */
+/** Returns the number of bytes that a base64 text represents. */
 export function base64Bytes(text: string): number {
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
   return Math.floor(text.length / 4) * 3 - padding;
@@ -17,7 +17,7 @@ export function base64Bytes(text: string): number {
 
 export const utf8Bytes = (text: string) => new TextEncoder().encode(text).length;
 
-/** The UTF-8 bytes of a text as base64. */
+/** Returns the UTF-8 bytes of a text as base64. */
 export function toBase64(text: string): string {
   return new TextEncoder().encode(text).toBase64();
 }
@@ -34,7 +34,7 @@ interface MaybeImmutable {
 
 const why = 'field is immutable when `immutable` is set';
 
-/** Once `immutable` is set, neither it nor the data changes. */
+/** Rejects changes of an immutable object: neither `immutable` nor the data may change. */
 export function validateImmutableData<T extends MaybeImmutable>(
   object: T,
   old: T,

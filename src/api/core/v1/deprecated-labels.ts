@@ -1,4 +1,4 @@
-/** Labels of Nodes that have newer names: who selects by the old ones is told. */
+/** Deprecated labels of Nodes that have newer names: clients that select by the old names get a warning. */
 
 const deprecated: Readonly<Record<string, string>> = {
   'beta.kubernetes.io/arch': 'deprecated since v1.14; use "kubernetes.io/arch" instead',
@@ -15,11 +15,11 @@ const deprecated: Readonly<Record<string, string>> = {
   'node-role.kubernetes.io/master': 'use "node-role.kubernetes.io/control-plane" instead',
 };
 
-/** What to do about the label; undefined for one that is not deprecated. */
+/** Returns the advice about a label; undefined for a label that is not deprecated. */
 export const deprecationOf = (label: string): string | undefined =>
   Object.hasOwn(deprecated, label) ? deprecated[label] : undefined;
 
-/** Warnings of a list of expressions; `path` is the list's. */
+/** Returns warnings for a list of expressions; `path` is the list's. */
 export function expressionWarnings(
   expressions: readonly { readonly key: string }[] | undefined,
   path: string,
@@ -30,7 +30,7 @@ export function expressionWarnings(
   });
 }
 
-/** A selector by the new name of a label selects the same Nodes as one by the old name. */
+/** Newer names of labels: a selector by the new name selects the same Nodes. */
 export const newerLabels: Readonly<Record<string, string>> = {
   'failure-domain.beta.kubernetes.io/zone': 'topology.kubernetes.io/zone',
   'failure-domain.beta.kubernetes.io/region': 'topology.kubernetes.io/region',

@@ -14,7 +14,7 @@ import type { EndpointAddress, EndpointPort, EndpointSubset, Endpoints } from '.
 export const validateEndpoints = (endpoints: Endpoints): StatusCause[] =>
   (endpoints.subsets ?? []).flatMap((subset, index) => validateSubset(subset, `subsets[${index}]`));
 
-/** A subset may have no ports: a headless Service need not have any. */
+/** Validates a subset. Ports are optional: a headless Service may have none. */
 function validateSubset(subset: EndpointSubset, path: string): StatusCause[] {
   const { addresses = [], notReadyAddresses = [], ports = [] } = subset;
   const causes: StatusCause[] = [];
@@ -47,6 +47,6 @@ function validatePort(port: EndpointPort, named: boolean, path: string): StatusC
   return [...causes, ...appProtocolCauses(appProtocol, `${path}.appProtocol`)];
 }
 
-/** The same for ports of Services, of Endpoints and of slices. */
+/** Validates the protocol name of a port, the same for Services, Endpoints and slices. */
 export const appProtocolCauses = (appProtocol: string | undefined, path: string): StatusCause[] =>
   appProtocol === undefined ? [] : nameCauses(path, appProtocol, checkQualifiedName);

@@ -1,6 +1,6 @@
 /**
- * Endpoints, the older form of EndpointSlices: clients still read them, and people still write them for Services
- * without a selector.
+ * Endpoints, the older form of EndpointSlices: clients still read them, and users still write them for
+ * Services without a selector.
  */
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { ageColumn, listWithMore, nameColumn, none } from '../../columns.ts';
@@ -9,12 +9,12 @@ import type { Endpoints } from './types.gen.ts';
 
 export type { EndpointAddress, EndpointPort, EndpointSubset, Endpoints } from './types.gen.ts';
 
-/** With the value `true`: these Endpoints are not made into slices. */
+/** Label that excludes Endpoints from mirroring into slices, with the value `true`. */
 export const skipMirrorLabel = 'endpointslice.kubernetes.io/skip-mirror';
 
 const shownInColumn = 3;
 
-/** Empty, not `<none>`, when there are subsets but nobody in them is ready: as kubectl has it. */
+/** Returns the cell as kubectl does: empty, not `<none>`, when there are subsets without ready addresses. */
 function endpointsCell({ subsets = [] }: Endpoints): string {
   const texts = subsets.flatMap(({ addresses = [], ports = [] }) =>
     ports.length === 0
@@ -31,7 +31,7 @@ export const endpointsResource: ResourceDefinition<Endpoints> = {
   version: 'v1',
   kind: 'Endpoints',
   plural: 'endpoints',
-  // Kubernetes calls one of them the same.
+  // Kubernetes' singular equals the plural.
   singular: 'endpoints',
   shortNames: ['ep'],
   categories: [],

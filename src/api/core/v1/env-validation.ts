@@ -14,7 +14,7 @@ import type { Container, EnvVar } from './types.gen.ts';
 type EnvVarSource = NonNullable<EnvVar['valueFrom']>;
 type EnvFromSource = NonNullable<Container['envFrom']>[number];
 
-/** The fields of a pod that its environment can show, besides one label or annotation. */
+/** Fields of a pod that its environment can use, in addition to labels and annotations. */
 export const downwardFields = [
   'metadata.name',
   'metadata.namespace',
@@ -74,7 +74,7 @@ function validateFieldPath(fieldPath: string, path: string): StatusCause[] {
   return nameCauses(path, key, checkQualifiedName);
 }
 
-/** What a container may be shown of its resources, besides huge pages of some size. */
+/** Resource fields that a container can use, in addition to those of huge pages. */
 const resourceFields = [
   'limits.cpu',
   'limits.ephemeral-storage',
@@ -86,7 +86,7 @@ const resourceFields = [
 
 const wholeDivisors = ['1', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei'];
 
-/** What a variable or a file may show of a container's resources. */
+/** Validates the resource field of a variable or a file. */
 export function validateResourceField(
   { resource, divisor = '0' }: NonNullable<EnvVarSource['resourceFieldRef']>,
   path: string,

@@ -1,6 +1,7 @@
 /**
- * Containers that are added to a pod that runs, to look into it, and stay until it goes: their subresource adds them, and
- * nothing changes them or takes them away (upstream: validateEphemeralContainers, ValidatePodEphemeralContainersUpdate).
+ * Ephemeral containers are added to a running pod for debugging and stay until it is deleted. Their
+ * subresource adds them; they are never changed or removed (upstream: validateEphemeralContainers,
+ * ValidatePodEphemeralContainersUpdate).
  */
 import { deepEqual } from '../../../apimachinery/equality.ts';
 import { forbiddenCause, notFoundCause } from '../../../apimachinery/field-error.ts';
@@ -15,13 +16,13 @@ import type { Container, EphemeralContainer, Pod, PodSpec } from './types.gen.ts
 export const ephemeralContainersOf = ({ ephemeralContainers = [] }: PodSpec): readonly EphemeralContainer[] =>
   ephemeralContainers;
 
-/** Whatever its part in the pod: no two containers have one name. */
+/** Returns a container of any type: names are unique within the pod. */
 export const findContainer = (spec: PodSpec, name: string): Container | EphemeralContainer | undefined =>
   [...spec.containers, ...initContainersOf(spec), ...ephemeralContainersOf(spec)].find(
     (container) => container.name === name,
   );
 
-/** They serve nobody and promise nothing, so what does either is refused. */
+/** Fields that are rejected, since ephemeral containers do not serve and have no guaranteed resources. */
 const refusedFields = [
   'ports',
   'resources',
@@ -86,7 +87,7 @@ function subPaths({ volumeMounts = [] }: EphemeralContainer, path: string): Stat
   );
 }
 
-/** A patch may put them in another order. */
+/** Rejects changes and removals; a patch may change the order. */
 function onlyAdded(spec: PodSpec, old: PodSpec): StatusCause[] {
   const wanted = new Map(ephemeralContainersOf(spec).map((container) => [container.name, container]));
   return ephemeralContainersOf(old).flatMap((before) => {

@@ -1,4 +1,4 @@
-/** Events print what happened last first (upstream: printEvent). */
+/** Columns of Events; the most recent time comes first (upstream: printEvent). */
 import { ageSince } from '../../../apimachinery/age.ts';
 import type { Column } from '../../../apimachinery/resource-definition.ts';
 import type { Event } from './event.ts';
@@ -10,7 +10,7 @@ function lastSeen(event: Event, now: number): string {
   return last ? ageSince(last, now) : firstSeen(event, now);
 }
 
-/** `pod/web`, or the kind alone when the event names no object. */
+/** Returns `pod/web`, or the kind alone when the event names no object. */
 function target({ involvedObject: { kind = '', name } }: Event): string {
   return name ? `${kind.toLowerCase()}/${name}` : kind.toLowerCase();
 }

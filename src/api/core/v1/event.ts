@@ -6,10 +6,12 @@ import type { Event } from './types.gen.ts';
 
 export type { Event } from './types.gen.ts';
 
-/** Events of objects without a namespace live here. */
+/** Namespace of events about objects without a namespace. */
 const clusterScopeNamespace = 'default';
 
-/** Events with an eventTime come from newer recorders and must be complete (upstream: legacyValidateEvent). */
+/**
+ * Events with an eventTime come from newer recorders and must be complete (upstream: legacyValidateEvent).
+ */
 function validateEvent(event: Event): StatusCause[] {
   const { namespace } = event.metadata;
   const { namespace: about } = event.involvedObject;

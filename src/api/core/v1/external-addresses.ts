@@ -1,45 +1,46 @@
 /**
- * The external addresses of Services, and which Service has one that several ask for: the oldest (creation
- * time, then uid), so that no namespace takes an address from another by the name of its Service. Pure.
+ * The external addresses of Services. If several Services request an address, the oldest one gets it
+ * (creation time, then uid), so that no namespace can take an address from another by the name of its
+ * Service. Pure.
  */
 import { type ObjectKey, objectKey } from '../../../apimachinery/meta.ts';
 import { canonicalAddress, isIPv4 } from '../../../base/addresses.ts';
 import type { Service, ServicePort } from './service.ts';
 
 /**
- * Returns the IPv4 addresses, in canonical form, that nodes deliver to a Service besides its cluster IP: its
- * external IPs, and those that a load balancer has taken for it and delivers to nodes as they are (KEP-1860).
+ * Returns the IPv4 addresses, in canonical form, that nodes deliver to a Service in addition to its cluster
+ * IP: its external IPs, and those that a load balancer has assigned and forwards unchanged to nodes
+ * (KEP-1860).
  */
 export function externalAddresses({ spec, status }: Service): readonly string[] {
   const taken = spec.type === 'LoadBalancer' ? (status?.loadBalancer.ingress ?? []) : [];
   const delivered = taken.flatMap(({ ip, ipMode }) => (ip && ipMode !== 'Proxy' ? [ip] : []));
   const all = [...(spec.externalIPs ?? []), ...delivered].flatMap((ip) => canonicalAddress(ip) ?? []);
-  // The proxy's table is of IPv4: one element of another sort and the kernel would take none of the
+  // The proxy's table is for IPv4: with a single other element, the kernel would reject the whole
   // transaction.
   return [...new Set(all.filter(isIPv4))];
 }
 
-/** An address with a protocol and port, such as `203.0.113.8 TCP 80`. */
+/** Returns the text of an address with a protocol and port, such as `203.0.113.8 TCP 80`. */
 export const externalPort = (address: string, { protocol, port }: Pick<ServicePort, 'protocol' | 'port'>) =>
   `${address} ${protocol} ${port}`;
 
 /**
- * Pairs of an external address and a port that one Service may have: each node has a rule for each pair, and
- * some thousand addresses with as many ports would be millions.
+ * Maximum pairs of an external address and a port of a Service. Each node has a rule for each pair; some
+ * thousand addresses with as many ports would be millions of rules.
  */
 export const maxExternalPorts = 1000;
 
-/** Returns how many pairs of an external address and a port the Service names, before any is read. */
+/** Returns the number of pairs of an external address and a port of the Service, without parsing them. */
 export const externalPortCount = ({ spec, status }: Service): number =>
   ((spec.externalIPs?.length ?? 0) + (status?.loadBalancer.ingress?.length ?? 0)) * (spec.ports?.length ?? 0);
 
-/** Returns whether nodes deliver anything to the Service. */
+/** Returns true if nodes deliver traffic to the Service. */
 export const isDelivered = ({ spec }: Service): boolean =>
   Boolean(spec.clusterIP) && spec.clusterIP !== 'None' && spec.type !== 'ExternalName';
 
 /**
- * Returns the external addresses of the Service with each of its ports, also while nothing is delivered to
- * it.
+ * Returns the external addresses of the Service with each of its ports, even if nothing is delivered to it.
  */
 export const externalPortsOf = (service: Service): readonly string[] =>
   externalAddresses(service).flatMap((address) =>
@@ -51,14 +52,14 @@ interface Rivals {
   readonly all: Map<ObjectKey, Service>;
 }
 
-/** Follows Services as they come, change and go. */
+/** Tracks the holders of external ports as Services are added, changed and removed. */
 export class ExternalHolders {
   readonly #rivals = new Map<string, Rivals>();
   readonly #portsOf = new Map<ObjectKey, readonly string[]>();
 
   /**
-   * Takes the Service as it is now, or undefined when it has gone. Returns the keys of those that had, or now
-   * have, a port.
+   * Sets the current Service, or undefined after its deletion. Returns the keys of the Services that lost or
+   * gained a port.
    */
   replace(key: ObjectKey, service: Service | undefined): ReadonlySet<ObjectKey> {
     const before = this.#portsOf.get(key) ?? [];
@@ -76,8 +77,8 @@ export class ExternalHolders {
   }
 
   /**
-   * Returns the key of the Service that has the port (see `externalPort`); undefined where no Service asks
-   * for it.
+   * Returns the key of the Service that holds the port (see `externalPort`); undefined if no Service requests
+   * it.
    */
   holder(port: string): ObjectKey | undefined {
     const rivals = this.#rivals.get(port);
@@ -97,7 +98,7 @@ export class ExternalHolders {
     }
     if (service) rivals.all.set(key, service);
     else rivals.all.delete(key);
-    // Only where the holder itself changes all others are compared.
+    // All rivals are compared only if the holder itself changes.
     const candidates = objectKey(rivals.holder) === key ? rivals.all.values() : service ? [service] : [];
     let oldest = objectKey(rivals.holder) === key ? undefined : rivals.holder;
     for (const one of candidates) if (!oldest || isOlder(one, oldest)) oldest = one;

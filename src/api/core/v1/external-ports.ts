@@ -1,8 +1,8 @@
 /**
- * Which external addresses of Services nodes serve: none that is of the cluster or of one of its machines,
- * and each port of one for the Service that has it. Admission knows only what is there when a Service is
- * written; this follows what there is, for the proxies and for the status of the Services. Without clock or
- * I/O.
+ * The external addresses of Services that nodes serve: no address of the cluster or of its machines, and each
+ * port of an address only for the Service that holds it. Admission can only check the state at the time of
+ * the write; this class tracks the current state, for the proxies and for the status of Services. No clock,
+ * no I/O.
  */
 
 import type { KubeObject, ObjectKey } from '../../../apimachinery/meta.ts';
@@ -13,16 +13,16 @@ import type { Service } from './service.ts';
 
 export interface ClusterPlaces {
   readonly serviceCIDR: string;
-  /** The range of all pods. */
+  /** Range of all pods. */
   readonly clusterCIDR: string;
-  /** Address of the node that serves; absent where no single node does. */
+  /** Address of the node that serves; absent if there is no single node. */
   readonly nodeIP?: string;
 }
 
 export class ExternalPorts {
   readonly #places: ClusterPlaces;
   readonly #holders = new ExternalHolders();
-  /** By name: the address and range of pods that each node has announced. */
+  /** Address and pod range that each node has announced, by node name. */
   readonly #nodes = new Map<string, { readonly address: string; readonly range: string }>();
   #masters: readonly string[] = [];
   #reserved: ReturnType<typeof reservedReader> | undefined;
@@ -32,16 +32,16 @@ export class ExternalPorts {
   }
 
   /**
-   * Takes the Service as it is now, or undefined when it has gone. Returns the Services whose rules may have
-   * changed by it.
+   * Sets the current Service, or undefined after its deletion. Returns the Services whose rules may have
+   * changed.
    */
   setService(key: ObjectKey, service: Service | undefined): Iterable<ObjectKey> {
     return this.#holders.replace(key, service);
   }
 
   /**
-   * Takes the metadata of a Node, or undefined when it has gone. Returns the Services whose rules may have
-   * changed by it.
+   * Sets the metadata of a Node, or undefined after its deletion. Returns the Services whose rules may have
+   * changed.
    */
   setNode(name: string, node: KubeObject | undefined): Iterable<ObjectKey> {
     const { [nodeIPAnnotation]: address = '', [podCIDRAnnotation]: range = '' } =
@@ -53,28 +53,28 @@ export class ExternalPorts {
     return this.#machinesChanged();
   }
 
-  /** Takes the addresses of all masters. Returns the Services whose rules may have changed by it. */
+  /** Sets the addresses of all masters. Returns the Services whose rules may have changed. */
   setMasters(addresses: readonly string[]): Iterable<ObjectKey> {
     if (addresses.join() === this.#masters.join()) return [];
     this.#masters = addresses;
     return this.#machinesChanged();
   }
 
-  /** Returns whether the external address is served for the Service on the port (see `externalPort`). */
+  /** Returns true if the Service is served at the external address and port (see `externalPort`). */
   isServed(key: ObjectKey, address: string, port: string): boolean {
     return this.reservedAs(address) === undefined && this.#holders.holder(port) === key;
   }
 
   /**
-   * Returns whose an address is that no Service may have, such as `the address of node a`; undefined for
-   * another.
+   * Returns the owner of a reserved address, such as `the address of node a`; undefined for an address that
+   * is not reserved.
    */
   reservedAs(address: string): string | undefined {
     this.#reserved ??= this.#readReserved();
     return this.#reserved(address);
   }
 
-  /** Returns the key of the Service that has the port; undefined where no Service asks for it. */
+  /** Returns the key of the Service that holds the port; undefined if no Service requests it. */
   holder(port: string): ObjectKey | undefined {
     return this.#holders.holder(port);
   }

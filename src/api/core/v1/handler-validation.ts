@@ -1,4 +1,4 @@
-/** What is run, asked or waited for of a container by hooks and probes (upstream: validateHandler, validateLifecycle). */
+/** Rules of the handlers of hooks and probes (upstream: validateHandler, validateLifecycle). */
 import {
   forbiddenCause,
   invalidCause,
@@ -33,7 +33,7 @@ export function validateLifecycle(
   return [
     ...(postStart ? validateHandler(postStart, graceSeconds, `${path}.postStart`) : []),
     ...(preStop ? validateHandler(preStop, graceSeconds, `${path}.preStop`) : []),
-    // Which signals there are is the system's to say.
+    // The available signals depend on the operating system.
     ...(stopSignal !== undefined && !os?.name
       ? [forbiddenCause(`${path}.stopSignal`, 'may not be set for containers with empty `spec.os.name`')]
       : []),
@@ -42,7 +42,7 @@ export function validateLifecycle(
 
 type Check = readonly [kind: string, check: (path: string) => StatusCause[]];
 
-/** Exactly one of the kinds of a handler has to be there. */
+/** Validates that a handler has exactly one type. */
 export function validateHandler(
   { exec, httpGet, tcpSocket, grpc, sleep }: Handler,
   graceSeconds: number,

@@ -1,4 +1,4 @@
-/** Paths of the node's machine in volumes of pods and of the cluster. */
+/** Rules of paths on the node's machine, in volumes of pods and of the cluster. */
 import { invalidCause, requiredCause } from '../../../apimachinery/field-error.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import type { Volume } from './types.gen.ts';

@@ -1,4 +1,4 @@
-/** The ports of a node that pods take: no two pods can have one port of one address. */
+/** The host ports of pods: no two pods on a node can use the same port of the same address. */
 import { addressKind, canonicalAddress } from '../../../base/addresses.ts';
 import { servingContainers } from './init-containers.ts';
 import type { Pod } from './pod.ts';
@@ -19,7 +19,7 @@ export function hostPorts({ spec }: Pod): HostPort[] {
   );
 }
 
-/** One text for one address, and none for all of them, however that is spelled. */
+/** Returns a canonical address; undefined for all addresses, in any spelling. */
 const addressOf = (hostIP: string | undefined) =>
   hostIP && addressKind(hostIP) !== 'unspecified' ? canonicalAddress(hostIP) : undefined;
 

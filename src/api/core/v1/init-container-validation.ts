@@ -1,4 +1,7 @@
-/** The containers that run before the others, or beside them (upstream: validateInitContainers). */
+/**
+ * Rules of init containers, which run before the other containers, or beside them (upstream:
+ * validateInitContainers).
+ */
 import { duplicateCause, forbiddenCause, notSupportedCause } from '../../../apimachinery/field-error.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { validateContainer, validateHostPorts, validateName } from './container-validation.ts';
@@ -18,7 +21,7 @@ export function validateInitContainers(spec: PodSpec, path: string): StatusCause
       ...(restartPolicy !== undefined && restartPolicy !== 'Always'
         ? [notSupportedCause(`${at}.restartPolicy`, restartPolicy, ['Always'])]
         : []),
-      // They run one after the other: each may have a port that another has.
+      // Init containers run one after the other, so that each may use the same port.
       ...validateHostPorts(container, new Set(), `${at}.ports`),
       ...(isSidecar(container) ? hooks(container, spec, at) : withoutServing(container, at)),
     ];
@@ -32,7 +35,7 @@ const hooks = ({ lifecycle }: Container, spec: PodSpec, path: string) =>
 
 const ofServing = ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const;
 
-/** What ends is not asked whether it is ready. */
+/** Rejects probes and hooks of a container that ends before the others start. */
 const withoutServing = (container: Container, path: string): StatusCause[] =>
   ofServing
     .filter((field) => container[field] !== undefined)

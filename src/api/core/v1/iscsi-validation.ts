@@ -1,9 +1,12 @@
-/** A volume that is a disk of an iSCSI target (upstream: validateISCSIPersistentVolumeSource). */
+/** Rules of a volume on an iSCSI target (upstream: validateISCSIPersistentVolumeSource). */
 import { invalidCause, requiredCause } from '../../../apimachinery/field-error.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import type { ISCSIPersistentVolumeSource } from './types.gen.ts';
 
-/** Names of targets and initiators: by a domain and its date, by an IEEE identifier, by a network address authority. */
+/**
+ * Forms of the names of targets and initiators: a date and a domain, an IEEE identifier, a network address
+ * authority.
+ */
 const nameForm =
   /^(?:iqn\.\d{4}-\d{2}\.[A-Za-z0-9.-]+:[^,;*&$|\s]+|eui.[A-Za-z0-9]{16}|naa.[A-Za-z0-9]{32})$/;
 
@@ -20,7 +23,10 @@ export function validateIscsi(iscsi: ISCSIPersistentVolumeSource, path: string):
   return causes;
 }
 
-/** `volume` is the name of the PersistentVolume: with the portal it becomes the name of an interface. */
+/**
+ * Validates the initiator's name. `volume` is the name of the PersistentVolume: with the portal it becomes
+ * the name of an interface.
+ */
 export function initiatorCauses(
   iscsi: ISCSIPersistentVolumeSource,
   path: string,

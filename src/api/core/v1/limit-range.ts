@@ -1,4 +1,7 @@
-/** LimitRange: how much the pods, containers and claims of a namespace may ask for, and what they ask for by default. */
+/**
+ * LimitRange: minimums, maximums and defaults of resources for the pods, containers and claims of a
+ * namespace.
+ */
 import {
   duplicateCause,
   forbiddenCause,
@@ -19,7 +22,10 @@ export type { LimitRange } from './types.gen.ts';
 const tables = ['max', 'min', 'default', 'defaultRequest', 'maxLimitRequestRatio'] as const;
 const types = ['Pod', 'Container', 'PersistentVolumeClaim'];
 
-/** A limit that was left out is the maximum, a request the limit, or else the minimum. */
+/**
+ * Sets defaults: the limit defaults to the maximum; the request defaults to the limit, or else to the
+ * minimum.
+ */
 function setItemDefaults(item: LimitRangeItem): void {
   for (const table of tables) roundResources(item[table]);
   if (item.type !== 'Container') return;
@@ -52,7 +58,7 @@ function validateType(type: string, path: string): StatusCause[] {
   return [invalidCause(path, type, 'must be a standard limit type or fully qualified')];
 }
 
-/** A pod is as large as its containers. */
+/** Rejects defaults for a pod, whose resources are those of its containers. */
 const noDefaults = (item: LimitRangeItem, path: string): StatusCause[] =>
   (['default', 'defaultRequest'] as const)
     .filter((table) => Object.keys(item[table] ?? {}).length > 0)
@@ -68,7 +74,10 @@ function validateStorage({ min, max }: LimitRangeItem, path: string): StatusCaus
 /** Names of the amounts in messages. */
 const called = { min: 'min', max: 'max', default: 'default', defaultRequest: 'default request' } as const;
 
-/** What may not be greater than what, and the field that is said to be wrong, with the amount that is shown. */
+/**
+ * Pairs of amounts of which the first must not exceed the second; then the field of the cause, and the amount
+ * that it shows.
+ */
 const orders = [
   ['min', 'max', 'min', 'min'],
   ['min', 'defaultRequest', 'defaultRequest', 'defaultRequest'],
@@ -105,7 +114,7 @@ function validateRatio(item: LimitRangeItem, name: string, path: string): Status
   return causes;
 }
 
-/** What cannot be overcommitted is asked for as it is limited. */
+/** Requires equal requests and limits for resources that cannot be overcommitted. */
 function validateExclusive(item: LimitRangeItem, name: string, path: string): StatusCause[] {
   const [limit, request] = [item.default?.[name], item.defaultRequest?.[name]];
   if (item.type === 'Pod' || !isExclusive(name) || limit === undefined || request === undefined) return [];

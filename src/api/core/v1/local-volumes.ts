@@ -1,4 +1,4 @@
-/** Volumes that this server makes by itself: folders of nodes, and folders of a share. Pure. */
+/** Volumes that minik8s provisions itself: directories on nodes, and directories of an NFS share. Pure. */
 import type { PersistentVolume, PersistentVolumeClaim } from './types.gen.ts';
 import { provisionedBy } from './volume-binding.ts';
 
@@ -10,7 +10,10 @@ export const isOwnProvisioner = (name: string | undefined) =>
 
 export const localNeedsNode = 'a StorageClass of local volumes needs volumeBindingMode: WaitForFirstConsumer';
 
-/** Why no volume can be made for the claim, wherever that is; undefined also of provisioners that are not this server's own. */
+/**
+ * Returns the reason why no volume can be provisioned for the claim on any node; undefined for none, and for
+ * provisioners of others.
+ */
 export function provisionFault(
   { spec }: PersistentVolumeClaim,
   provisioner: string | undefined,
@@ -24,10 +27,13 @@ export function provisionFault(
   return `access mode ${shared.join(', ')} is not supported: a local volume is on one node`;
 }
 
-/** On a Node: the directory in which its agent keeps local volumes. */
+/** Annotation of a Node: the directory in which its agent keeps local volumes. */
 export const localVolumesAnnotation = 'minik8s.io/local-volumes';
 
-/** The folder of a share that was made for the volume by itself, named as it; undefined for one that is a share whole. */
+/**
+ * Returns the share whose directory was created for the volume and has its name; undefined for a volume that
+ * is a whole share.
+ */
 export function folderOfShare({
   metadata,
   spec: { nfs },

@@ -7,7 +7,7 @@ import type { Namespace } from './types.gen.ts';
 
 export type { Namespace } from './types.gen.ts';
 
-/** While it stands, the namespace's contents are not yet gone. */
+/** Finalizer that is present until the namespace's contents are deleted. */
 export const namespaceFinalizer = 'kubernetes';
 const namespaceNameLabel = 'kubernetes.io/metadata.name';
 
@@ -18,14 +18,14 @@ function validateFinalizer(finalizer: string, path: string): StatusCause[] {
   return [invalidCause(path, finalizer, why)];
 }
 
-/** Of the namespace's own, in its spec. */
+/** Validates the finalizers in the namespace's spec. */
 function validateFinalizers({ spec }: Namespace): StatusCause[] {
   return (spec?.finalizers ?? []).flatMap((finalizer, index) =>
     validateFinalizer(finalizer, `spec.finalizers[${index}]`),
   );
 }
 
-/** The phase says whether it is being deleted, and nothing else. */
+/** Validates the phase, which only depends on the deletion timestamp. */
 function validatePhase({ metadata, status }: Namespace): StatusCause[] {
   const phase = status?.phase ?? '';
   const [right, is] = metadata.deletionTimestamp ? ['Terminating', 'is not'] : ['Active', 'is'];
@@ -63,7 +63,7 @@ export const namespaceResource: ResourceDefinition<Namespace> = {
       if (finalizers.includes(namespaceFinalizer)) return;
       namespace.spec = { ...namespace.spec, finalizers: [...finalizers, namespaceFinalizer] };
     },
-    // Only the finalize subresource takes finalizers away.
+    // Finalizers are only removed by the finalize subresource.
     prepareForUpdate: (namespace, old) => {
       if (old.spec?.finalizers) namespace.spec = { ...namespace.spec, finalizers: old.spec.finalizers };
     },

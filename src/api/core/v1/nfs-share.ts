@@ -1,9 +1,12 @@
-/** Names of servers and paths of shares, as they are given to programs of the machine. Pure. */
+/** Validation of server names and share paths, which are passed to programs of the machine. Pure. */
 
-/** Of a host name, an address, or one of version 6 in brackets; nothing that a program could take for an option or a list. */
+/**
+ * Pattern of a host name or an address, also an IPv6 address in brackets. A match cannot be read as an option
+ * or a list.
+ */
 const serverName = /^(?:[A-Za-z0-9][\w.:-]*|::[\w.:-]*|\[[0-9A-Fa-f:.]+(?:%\w+)?\])$/;
 
-/** What is wrong with a share, if anything. */
+/** Returns the problem of a share; undefined for none. */
 export function shareFault(server: string, path: string): string | undefined {
   if (!serverName.test(server)) return `server: ${JSON.stringify(server)} is no name or address of a server`;
   const name = JSON.stringify(path);

@@ -1,6 +1,6 @@
 /**
- * The addresses in a Node's status. A node writes them itself and others rely on them, so each must be valid for its
- * type (upstream only refuses duplicates).
+ * The addresses in a Node's status. A node sets them itself and other components rely on them, so each must
+ * be valid for its type (upstream only rejects duplicates).
  */
 import {
   duplicateCause,
@@ -29,7 +29,7 @@ const types = Object.keys(checks);
 
 const most = 64;
 
-/** A machine that has no network is known by its loopback address. */
+/** Allowed kinds of addresses: a machine without a network has its loopback address. */
 const kinds = new Set(['unicast', 'loopback']);
 
 function checkMachineIP(text: string): string[] {
@@ -38,7 +38,7 @@ function checkMachineIP(text: string): string[] {
   return problems.length > 0 || kinds.has(kind) ? problems : [`may not be ${kind}`];
 }
 
-/** The names among them: a node is reached by these too. */
+/** Returns the host names among the addresses: a node is reachable by these, too. */
 export const nodeHostnames = (addresses: readonly NodeAddress[]): string[] =>
   addresses.flatMap(({ type, address }) => (type.endsWith('IP') ? [] : [address]));
 

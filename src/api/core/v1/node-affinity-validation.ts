@@ -30,7 +30,7 @@ export function validateNodeAffinity({ affinity }: PodSpec, path: string): Statu
   ];
 }
 
-/** `anyValue`: values may be what no label has; a volume's affinity may say so. */
+/** Validates a term. `anyValue` allows values that no label can have, as in a volume's affinity. */
 export function validateTerm(
   { matchExpressions = [], matchFields = [] }: NodeSelectorTerm,
   path: string,
@@ -74,12 +74,12 @@ function countOfValues(operator: Requirement['operator'], values: readonly strin
       return count === 1 ? [] : [requiredCause(path, why)];
     }
     default:
-      // No operator: the schema says so.
+      // The schema rejects unknown operators.
       return [];
   }
 }
 
-/** Of a node's fields only its name can be asked for. */
+/** Validates a requirement on fields: the name is the only supported field of a node. */
 function validateField({ key, operator, values = [] }: Requirement, path: string): StatusCause[] {
   if (operator !== 'In' && operator !== 'NotIn') {
     return [invalidCause(`${path}.operator`, operator, 'not a valid selector operator')];

@@ -1,13 +1,13 @@
 /**
- * What a node's agent writes on its own Node for the agents of other nodes. They watch the metadata of Nodes alone: a
- * status is large, and that of every node would go to every other.
+ * Annotations that a node's agent sets on its own Node for the agents of other nodes. They watch only the
+ * metadata of Nodes: a status is large, and every node's status would be sent to every other node.
  */
 
-/** How packets are sent to the node's pods. Written once it can receive packets of that kind. */
+/** Mode of the overlay for packets to the node's pods; set once the node can receive such packets. */
 export const modeAnnotation = 'minik8s.io/overlay';
-/** The MAC of its end of the overlay. */
+/** MAC address of the node's end of the overlay. */
 export const macAnnotation = 'minik8s.io/vxlan-mac';
-/** Its `spec.podCIDR`; it may write nothing else there. */
+/** The node's `spec.podCIDR`; no other value is allowed. */
 export const podCIDRAnnotation = 'minik8s.io/pod-cidr';
-/** Its InternalIP. */
+/** The node's InternalIP. */
 export const nodeIPAnnotation = 'minik8s.io/node-ip';

@@ -11,7 +11,7 @@ function status(node: Node): string {
   return node.spec.unschedulable ? `${readiness},SchedulingDisabled` : readiness;
 }
 
-/** From `node-role.kubernetes.io/<role>` labels and the value of `kubernetes.io/role`. */
+/** Returns the roles from `node-role.kubernetes.io/<role>` labels and the value of `kubernetes.io/role`. */
 export function nodeRoles(node: Node): string[] {
   const roles = new Set<string>();
   for (const [key, value] of Object.entries(node.metadata.labels ?? {})) {

@@ -1,8 +1,14 @@
-/** Which labels a node may give itself (upstream: the kubelet's --node-labels and the plugin NodeRestriction). */
+/**
+ * The labels that a node may set on itself (upstream: the kubelet's --node-labels and the plugin
+ * NodeRestriction).
+ */
 
-/** By it pods and volumes are bound to a machine: that of a node which writes its own Node is its name. */
+/**
+ * Label by which pods and volumes are bound to a machine. On a Node that its agent writes, the value is the
+ * Node's name.
+ */
 export const hostnameLabel = 'kubernetes.io/hostname';
-/** With what is below them, such as `a.kubelet.kubernetes.io/b`. */
+/** Allowed domains with their subdomains, such as `a.kubelet.kubernetes.io/b`. */
 const openDomains = /^([^/]+\.)?(kubelet|node)\.kubernetes\.io\//;
 const open: ReadonlySet<string> = new Set([
   hostnameLabel,
@@ -17,7 +23,7 @@ const open: ReadonlySet<string> = new Set([
   'failure-domain.beta.kubernetes.io/region',
   'failure-domain.beta.kubernetes.io/zone',
 ]);
-/** Kubernetes' own, which say what an administrator trusts a node with: roles, restrictions, exclusions. */
+/** Kubernetes' own domains, in which administrators mark nodes with roles, restrictions and exclusions. */
 const reserved = /^([^/]+\.)?(kubernetes|k8s)\.io\//;
 
 export const mayLabelItself = (label: string): boolean =>

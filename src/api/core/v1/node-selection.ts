@@ -1,4 +1,4 @@
-/** Which nodes a pod may have by their labels and names. Pure. */
+/** The nodes that a pod may run on by their labels and names. Pure. */
 
 import { type LabelOperator, type Labels, matches, selectorFromMap } from '../../../apimachinery/labels.ts';
 import type { Node } from './node.ts';
@@ -6,11 +6,11 @@ import type { NodeSelectorTerm, PersistentVolume, PodSpec } from './types.gen.ts
 
 export interface RequiredNodes {
   readonly suits: (node: Node) => boolean;
-  /** Where the pod asks for nodes by their names: those. */
+  /** Names of the nodes, if the pod selects nodes by name. */
   readonly names?: readonly string[];
 }
 
-/** Undefined where the pod takes any. */
+/** Returns undefined if the pod may run on any node. */
 export function requiredNodes(spec: PodSpec): RequiredNodes | undefined {
   const { nodeSelector, affinity } = spec;
   const terms = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
@@ -24,7 +24,7 @@ export function requiredNodes(spec: PodSpec): RequiredNodes | undefined {
   };
 }
 
-/** Those that can be meant, where every term names some. */
+/** Returns the candidates, if every term names nodes; otherwise undefined. */
 function namesOf(terms: readonly NodeSelectorTerm[]): readonly string[] | undefined {
   const names: string[] = [];
   for (const { matchFields = [] } of terms) {
@@ -35,7 +35,7 @@ function namesOf(terms: readonly NodeSelectorTerm[]): readonly string[] | undefi
   return [...new Set(names)];
 }
 
-/** One that asks for nothing matches no node. */
+/** Returns true if the node matches the term. An empty term matches no node. */
 export function suitsTerm(
   { matchExpressions = [], matchFields = [] }: NodeSelectorTerm,
   node: Node,
@@ -73,7 +73,7 @@ const operators: Readonly<Record<Operator, LabelOperator>> = {
   Lt: 'lt',
 };
 
-/** Whether the volume can be had on the node. */
+/** Returns true if the volume is accessible on the node. */
 export function volumeSuitsNode({ spec }: PersistentVolume, node: Node): boolean {
   const terms = spec.nodeAffinity?.required?.nodeSelectorTerms;
   return !terms || terms.some((term) => suitsTerm(term, node));

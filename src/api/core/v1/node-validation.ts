@@ -18,7 +18,7 @@ import { checkCIDR } from '../../ip.ts';
 import type { Node, Taint } from './node.ts';
 import { validateNodeAddresses } from './node-addresses.ts';
 
-/** podCIDR is the first of podCIDRs: writing one of them is writing both. */
+/** Sets podCIDR and podCIDRs from each other: podCIDR is the first of podCIDRs. */
 export function setNodeDefaults({ spec }: Node): void {
   if (spec.podCIDR && !spec.podCIDRs?.length) spec.podCIDRs = [spec.podCIDR];
   if (!spec.podCIDR && spec.podCIDRs?.[0]) spec.podCIDR = spec.podCIDRs[0];
@@ -32,7 +32,7 @@ export function validateNode(node: Node): StatusCause[] {
   ];
 }
 
-/** A Node may be created with a status, and gets one by writes of its status alone. */
+/** Validates the status. A Node may be created with a status; updates of the Node do not change it. */
 export const validateNodeStatus = ({ status }: Node): StatusCause[] => [
   ...validateAmounts(status?.capacity ?? {}, 'status.capacity'),
   ...validateAmounts(status?.allocatable ?? {}, 'status.allocatable'),
@@ -40,7 +40,10 @@ export const validateNodeStatus = ({ status }: Node): StatusCause[] => [
   ...validateAgentPort(status?.daemonEndpoints?.kubeletEndpoint?.Port),
 ];
 
-/** Pods on the node have addresses of its range, so a range stays once it is given. */
+/**
+ * Validates an update. The pod range is permanent once it is set, since pods on the node have addresses in
+ * it.
+ */
 export function validateNodeUpdate(node: Node, old: Node): StatusCause[] {
   const before = old.spec.podCIDRs ?? [];
   if (before.length === 0 || deepEqual(node.spec.podCIDRs ?? [], before)) return [];
@@ -48,7 +51,7 @@ export function validateNodeUpdate(node: Node, old: Node): StatusCause[] {
   return [forbiddenCause('spec.podCIDRs', why)];
 }
 
-/** 0 for an agent that does not listen. */
+/** Validates the agent's port; 0 means that the agent does not listen. */
 const validateAgentPort = (port = 0): StatusCause[] =>
   port === 0
     ? []

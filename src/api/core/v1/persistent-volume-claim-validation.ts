@@ -24,7 +24,7 @@ import type {
 } from './types.gen.ts';
 import { classAnnotation } from './volume-columns.ts';
 
-/** Also of a template of claims. */
+/** Validates the spec of a claim or of a claim template. */
 export function validateClaimSpec(spec: PersistentVolumeClaimSpec, path: string): StatusCause[] {
   const { storageClassName = '', dataSource, dataSourceRef } = spec;
   const size = spec.resources.requests?.storage;
@@ -71,7 +71,9 @@ function validateBothSources(
   return [invalidCause(path, `${path}.dataSource`, why)];
 }
 
-/** A claim changes while it has no volume, grows when it has one, and else stays what it is. */
+/**
+ * Validates an update: an unbound claim may be bound, a bound claim may grow, everything else is immutable.
+ */
 export function validateClaimUpdate(claim: PersistentVolumeClaim, old: PersistentVolumeClaim): StatusCause[] {
   const causes = classChangeCauses(claim, old);
   if (!deepEqual(comparedSpec(claim, old), old.spec)) {
@@ -88,7 +90,7 @@ export function validateClaimUpdate(claim: PersistentVolumeClaim, old: Persisten
   return causes;
 }
 
-/** The new specification with what may change as it was. */
+/** Returns the new specification with the changeable fields reset to their old values. */
 function comparedSpec({ spec, status }: PersistentVolumeClaim, old: PersistentVolumeClaim) {
   const compared = deepCopy(spec);
   const annotation = old.metadata.annotations?.[classAnnotation];
@@ -102,7 +104,7 @@ function comparedSpec({ spec, status }: PersistentVolumeClaim, old: PersistentVo
   return compared;
 }
 
-/** The annotation may go when the field says the same. */
+/** Rejects changes of the annotation; it may be removed when the field has the same value. */
 function classChangeCauses({ metadata, spec }: PersistentVolumeClaim, old: PersistentVolumeClaim) {
   const [now, before] = [
     metadata.annotations?.[classAnnotation],
@@ -153,7 +155,9 @@ function notNegative(amount: string, path: string): StatusCause[] {
   return negative ? [invalidCause(path, amount, 'must be a valid resource quantity')] : [];
 }
 
-/** Of Kubernetes' own resources only storage; a driver may have others. */
+/**
+ * Validates a resource name. Storage is the only allowed resource of Kubernetes; a driver may have others.
+ */
 function resourceCauses(name: string, path: string): StatusCause[] {
   const causes = nameCauses(path, name, checkQualifiedName);
   if (causes.length > 0) return causes;

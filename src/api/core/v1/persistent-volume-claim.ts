@@ -1,4 +1,4 @@
-/** PersistentVolumeClaim: a pod's wish for storage. */
+/** PersistentVolumeClaim: a pod's request for storage. */
 
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
@@ -12,9 +12,9 @@ import { roundResources } from './pod-spec-defaults.ts';
 import type { PersistentVolumeClaim, PersistentVolumeClaimSpec } from './types.gen.ts';
 import { className, classWarnings, modesText, phaseText, unset } from './volume-columns.ts';
 
-/** What the data comes from stands in two fields that say the same; the older one knows two kinds alone. */
+/** Synchronizes the two fields for the data source; the older field only supports two kinds. */
 function settleSources(spec: PersistentVolumeClaimSpec, old?: PersistentVolumeClaimSpec): void {
-  // Data of another namespace needs a grant, which upstream does not read by default either.
+  // Data of another namespace requires a grant, which upstream does not support by default, either.
   if (spec.dataSourceRef?.namespace && !old?.dataSourceRef) delete spec.dataSourceRef;
   const hadSource = old?.dataSource !== undefined || old?.dataSourceRef !== undefined;
   if (!hadSource && !spec.dataSourceRef && !isClaimOrSnapshot(spec.dataSource)) delete spec.dataSource;

@@ -1,4 +1,6 @@
-/** Where a PersistentVolume's data lies: one of many kinds of source (upstream: ValidatePersistentVolumeSpec and its parts). */
+/**
+ * The source of a PersistentVolume: one of many types (upstream: ValidatePersistentVolumeSpec and its parts).
+ */
 import {
   forbiddenCause,
   invalidCause,
@@ -17,7 +19,9 @@ type Sources = api.PersistentVolumeSource;
 type Name = keyof Sources & string;
 type Check<T> = (source: T, path: string, volume: string) => StatusCause[];
 
-/** Defaults. An empty one is of a field of which validation has more to say than that it is missing. */
+/**
+ * Defaults of the sources. An empty default is for a field that validation checks, with more than "missing".
+ */
 export const volumeSourceRules: RulesByType = {
   'core.v1.AWSElasticBlockStoreVolumeSource': {},
   'core.v1.AzureDiskVolumeSource': {
@@ -51,7 +55,7 @@ export const volumeSourceRules: RulesByType = {
   'core.v1.VsphereVirtualDiskVolumeSource': {},
 };
 
-/** The first that is there is the volume's, in upstream's order. */
+/** Sources in upstream's order; the first one that is present is the volume's. */
 export const persistentSources = [
   'hostPath',
   'gcePersistentDisk',
@@ -79,7 +83,7 @@ export const persistentSources = [
 
 const oneOnly = 'may not specify more than 1 volume type';
 
-/** `volume` is the name of the PersistentVolume, '' for a volume that has none. */
+/** Validates the source. `volume` is the name of the PersistentVolume, '' for a volume without a name. */
 export function validateSources(spec: Sources, path: string, volume: string): StatusCause[] {
   const [first, ...more] = persistentSources.filter((name) => spec[name] !== undefined);
   if (first === undefined) return [requiredCause(path, 'must specify a volume type')];
@@ -105,7 +109,7 @@ function checkSource<K extends (typeof persistentSources)[number]>(
   return source === undefined ? [] : checks[name](source, at, volume);
 }
 
-/** Of texts and lists, those that are empty. */
+/** Returns a cause for each of the fields that is missing, or is an empty text or list. */
 const need = <T extends object>(source: T, path: string, ...fields: (keyof T & string)[]): StatusCause[] =>
   fields
     .filter((field) => {
@@ -284,7 +288,10 @@ function validateSecret(secret: api.SecretReference | undefined, path: string): 
   ];
 }
 
-/** Upstream: ValidateCSIDriverName. An empty name is missing and is no subdomain. */
+/**
+ * Validates a driver's name (upstream: ValidateCSIDriverName). An empty name gets two causes: missing, and
+ * not a subdomain.
+ */
 export function validateDriverName(name: string, path: string): StatusCause[] {
   return [
     ...(name === '' ? [requiredCause(path)] : []),

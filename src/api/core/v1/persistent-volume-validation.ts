@@ -1,4 +1,7 @@
-/** Rules of the specification of a volume (upstream: ValidatePersistentVolumeSpec, ValidatePersistentVolumeUpdate). */
+/**
+ * Rules of the specification of a volume (upstream: ValidatePersistentVolumeSpec,
+ * ValidatePersistentVolumeUpdate).
+ */
 import { deepEqual } from '../../../apimachinery/equality.ts';
 import {
   forbiddenCause,
@@ -16,7 +19,7 @@ import type { PersistentVolumeSpec, VolumeNodeAffinity } from './types.gen.ts';
 
 export const accessModes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
 
-/** Each is known, and the one that is for a single pod stands alone. */
+/** Validates access modes: all must be known, and the mode for a single pod must be the only one. */
 export function validateAccessModes(
   modes: readonly string[] | undefined,
   path: string,
@@ -87,7 +90,7 @@ function noRootRecycling({ hostPath, persistentVolumeReclaimPolicy }: Persistent
   return [forbiddenCause(`${path}.persistentVolumeReclaimPolicy`, why)];
 }
 
-/** Of a volume that stands in another object: it is a driver's, and nobody claims it. */
+/** Validates a volume that is inline in another object: it is a CSI volume and has no claim. */
 export function validateInlineSpec(spec: PersistentVolumeSpec, path: string): StatusCause[] {
   const { capacity = {}, persistentVolumeReclaimPolicy: policy = 'Retain', volumeMode = 'Filesystem' } = spec;
   const context = 'in the context of inline volumes';
@@ -106,7 +109,7 @@ export function validateInlineSpec(spec: PersistentVolumeSpec, path: string): St
   ];
 }
 
-/** The data stays where it is. A secret that only expands the volume may still be named. */
+/** Validates an update: the source is immutable, except that a secret for expansion may be added. */
 export function validateVolumeUpdate(spec: PersistentVolumeSpec, old: PersistentVolumeSpec): StatusCause[] {
   const causes: StatusCause[] = [];
   const { csi } = spec;
@@ -132,7 +135,9 @@ export function validateVolumeUpdate(spec: PersistentVolumeSpec, old: Persistent
   return causes;
 }
 
-/** The old affinity, with the new names of labels where the new affinity has them in the same place. */
+/**
+ * Returns the old affinity, with labels renamed where the new affinity has the newer name in the same place.
+ */
 function movedLabels({ nodeAffinity: old }: PersistentVolumeSpec, { nodeAffinity }: PersistentVolumeSpec) {
   if (!old?.required) return old;
   const nodeSelectorTerms = old.required.nodeSelectorTerms.map((term, index) => {

@@ -1,4 +1,4 @@
-/** PersistentVolume: storage of the cluster that a claim can have. */
+/** PersistentVolume: storage of the cluster that can be bound to a claim. */
 import { forbiddenCause } from '../../../apimachinery/field-error.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { notActedOnField } from '../../../apimachinery/type-rules.ts';
@@ -12,7 +12,9 @@ import { className, classWarnings, modesText, phaseText, unset } from './volume-
 
 const mountOptions = 'volume.beta.kubernetes.io/mount-options';
 
-/** Upstream: volume/validation checkMountOption. The other sources know no options. */
+/**
+ * Rejects mount options for sources that do not support them (upstream: volume/validation checkMountOption).
+ */
 function mountOptionCauses({ metadata, spec }: PersistentVolume) {
   const { hostPath, flocker, fc, flexVolume, portworxVolume, scaleIO, local, storageos, csi } = spec;
   const without = hostPath ?? flocker ?? fc ?? flexVolume ?? portworxVolume ?? scaleIO ?? local ?? storageos;
@@ -21,7 +23,7 @@ function mountOptionCauses({ metadata, spec }: PersistentVolume) {
   return [forbiddenCause(`metadata.annotations.${mountOptions}`, why)];
 }
 
-/** Sources that Kubernetes itself does not serve any more, in its order. */
+/** Sources that Kubernetes itself no longer supports, in its order. */
 const gone = [
   ['cephfs', 'cephfs: deprecated in v1.28, non-functional in v1.31+'],
   ['photonPersistentDisk', 'photonPersistentDisk: deprecated in v1.11, non-functional in v1.16+'],
@@ -31,7 +33,7 @@ const gone = [
   ['rbd', 'rbd: deprecated in v1.28, non-functional in v1.31+'],
 ] as const;
 
-/** What the node agent mounts (kubelet/volumes/kinds/persistent-source.ts). */
+/** Sources that the node agent can mount (kubelet/volumes/kinds/persistent-source.ts). */
 const mounted: readonly string[] = ['hostPath', 'local', 'nfs'];
 const named: readonly string[] = gone.map(([name]) => name);
 
@@ -57,7 +59,7 @@ function warnings({ metadata, spec }: PersistentVolume): string[] {
   ];
 }
 
-/** The writer's, unless the phase is another and he left the time as it was. */
+/** Returns the client's time; the current time if the phase changed and the client did not set a new time. */
 function transitionTime(
   { phase, lastPhaseTransitionTime: sent }: PersistentVolumeStatus,
   old: PersistentVolumeStatus | undefined,

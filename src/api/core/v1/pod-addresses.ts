@@ -1,4 +1,6 @@
-/** The addresses in a Pod's status (upstream: validatePodIPs). The agent of its node writes them. */
+/**
+ * Rules of the addresses in a Pod's status (upstream: validatePodIPs), which the agent of its node writes.
+ */
 import { invalidCause } from '../../../apimachinery/field-error.ts';
 import { nameCauses } from '../../../apimachinery/names.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';

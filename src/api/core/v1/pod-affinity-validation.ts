@@ -1,4 +1,7 @@
-/** Rules of a pod's affinity to other pods (upstream: validatePodAffinityTerm), and what a term means for one pod. */
+/**
+ * Rules of a pod's affinity to other pods (upstream: validatePodAffinityTerm), and the resolution of a term's
+ * label keys for one pod.
+ */
 import { forbiddenCause, invalidCause, requiredCause } from '../../../apimachinery/field-error.ts';
 import type { Labels } from '../../../apimachinery/labels.ts';
 import { checkDns1123Label, checkQualifiedName, nameCauses } from '../../../apimachinery/names.ts';
@@ -62,7 +65,10 @@ function validateLabelKeys(
   return keys.flatMap((key, index) => nameCauses(`${path}[${index}]`, key, checkQualifiedName));
 }
 
-/** Once it does by the key itself, which has been written into the selector by then. */
+/**
+ * Returns true if the selector uses the key in addition to the one expression that was generated for the
+ * label key itself.
+ */
 const saysMoreThanOnce = (selector: LabelSelector | undefined, key: string): boolean => {
   const expressions = (selector?.matchExpressions ?? []).filter((expression) => expression.key === key);
   return (
@@ -71,8 +77,8 @@ const saysMoreThanOnce = (selector: LabelSelector | undefined, key: string): boo
 };
 
 /**
- * What matchLabelKeys and mismatchLabelKeys mean for a pod of these labels is written into the terms' selectors once, when the
- * pod is made, as Kubernetes does.
+ * Adds the requirements of matchLabelKeys and mismatchLabelKeys, for a pod with these labels, to the
+ * selectors of the terms. It does so once, at the pod's creation, as Kubernetes does.
  */
 export function applyLabelKeys({ affinity }: PodSpec, labels: Labels = {}): void {
   for (const side of [affinity?.podAffinity, affinity?.podAntiAffinity]) {

@@ -1,10 +1,13 @@
-/** What a pod asks for as a whole, exact (upstream: component-helpers/resource). Pure. */
+/** The resources that a pod requests as a whole, exact (upstream: component-helpers/resource). Pure. */
 import { type Amounts, addTo, raiseTo, readAmounts } from '../../../apimachinery/amounts.ts';
 import { addQuantities, type Quantity } from '../../../apimachinery/quantity.ts';
 import { initContainersOf, isSidecar } from './init-containers.ts';
 import type { PodSpec } from './types.gen.ts';
 
-/** The containers together, with the sidecars; or the most that there is at a time before they start, where that is more. */
+/**
+ * Returns the sum of containers and sidecars, or the maximum at any time before the containers start,
+ * whichever is larger.
+ */
 export function containersTogether(spec: PodSpec, field: 'requests' | 'limits'): Map<string, Quantity> {
   const sum = new Map<string, Quantity>();
   for (const { resources } of spec.containers) addTo(sum, readAmounts(resources?.[field]));
@@ -21,14 +24,14 @@ export function containersTogether(spec: PodSpec, field: 'requests' | 'limits'):
   return sum;
 }
 
-/** With what the runtime needs besides. */
+/** Returns the requests with the overhead of the runtime. */
 export function podRequestAmounts(spec: PodSpec): Amounts {
   const requests = containersTogether(spec, 'requests');
   addTo(requests, readAmounts(spec.overhead));
   return requests;
 }
 
-/** What the runtime needs is added to those limits that there are. */
+/** Returns the limits with the overhead of the runtime, which is only added to existing limits. */
 export function podLimitAmounts(spec: PodSpec): Amounts {
   const limits = containersTogether(spec, 'limits');
   for (const [name, more] of readAmounts(spec.overhead)) {

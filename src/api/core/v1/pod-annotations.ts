@@ -1,13 +1,13 @@
 /**
- * Annotations of a pod that mean something: AppArmor profiles in the older way (upstream: applyAppArmorVersionSkew,
- * ValidateAppArmorPodAnnotations). A new pod's annotation becomes the field, which is all that anybody looks at later; so it does
- * not change.
+ * Pod annotations with a function: AppArmor profiles in the older form (upstream: applyAppArmorVersionSkew,
+ * ValidateAppArmorPodAnnotations). A new pod's annotation is copied to the field, which is the only form that
+ * is read later; therefore the annotation is immutable.
  */
 import { forbiddenCause, invalidCause } from '../../../apimachinery/field-error.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import type { AppArmorProfile, Pod, PodSpec } from './types.gen.ts';
 
-/** Followed by the name of a container. */
+/** Prefix of the annotation, followed by the name of a container. */
 export const appArmorAnnotation = 'container.apparmor.security.beta.kubernetes.io/';
 const localhost = 'localhost/';
 
@@ -17,7 +17,7 @@ const containersOf = ({ initContainers = [], containers, ephemeralContainers = [
   ...ephemeralContainers,
 ];
 
-/** Containers that ask by annotation alone ask by their field, too. */
+/** Sets the field of containers that have only the annotation. */
 export function takeAppArmorAnnotations({ metadata, spec }: Pod): void {
   if (spec.os?.name === 'windows') return;
   for (const container of containersOf(spec)) {
@@ -52,7 +52,7 @@ export function validateAppArmorAnnotations(
   });
 }
 
-/** Annotation and field must say the same where a new pod has both. */
+/** Rejects a new pod whose annotation and field differ. */
 export function appArmorConflicts({ metadata, spec }: Pod): StatusCause[] {
   if (spec.os?.name === 'windows') return [];
   return (['initContainers', 'containers'] as const).flatMap((list) =>
@@ -71,10 +71,10 @@ export function appArmorConflicts({ metadata, spec }: Pod): StatusCause[] {
   );
 }
 
-/** On the pods by which an agent shows what it was told to run by a file of its own machine. */
+/** Annotation of mirror pods, with which an agent represents static pods from files of its machine. */
 export const mirrorAnnotation = 'kubernetes.io/config.mirror';
 
-/** Of these annotations none comes, goes or changes once the pod is there. */
+/** Rejects changes of these annotations on an existing pod. */
 export function fixedAnnotations({ metadata }: Pod, { metadata: old }: Pod): StatusCause[] {
   const [after, before] = [metadata.annotations ?? {}, old.annotations ?? {}];
   const changed = Object.keys({ ...before, ...after }).filter((key) => before[key] !== after[key]);
@@ -89,8 +89,8 @@ export function fixedAnnotations({ metadata }: Pod, { metadata: old }: Pod): Sta
 }
 
 /**
- * Of who asks in ways that are no more. A template that asks by field, too, is not told of AppArmor's annotation; a pod has been given
- * the field by then.
+ * Returns warnings for deprecated annotations. A template that also has the AppArmor field gets no warning
+ * for AppArmor's annotation; a pod always has the field at this point.
  */
 export function profileWarnings(
   annotations: Readonly<Record<string, string>>,

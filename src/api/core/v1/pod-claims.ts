@@ -1,11 +1,11 @@
-/** The claims that a pod's volumes are of. */
+/** The claims of a pod's volumes. */
 import type { Pod } from './pod.ts';
 import type { PersistentVolumeClaim, Volume } from './types.gen.ts';
 
-/** The claim that is made for an ephemeral volume has both names. */
+/** Returns the name of the claim for an ephemeral volume, made from the names of the pod and the volume. */
 const ephemeralClaimName = ({ metadata }: Pod, volume: Volume) => `${metadata.name}-${volume.name}`;
 
-/** The name of the volume's claim, in the pod's namespace; undefined for one of another kind. */
+/** Returns the name of the volume's claim, in the pod's namespace; undefined for a volume without a claim. */
 export function claimNameOf(pod: Pod, volume: Volume): string | undefined {
   if (volume.persistentVolumeClaim) return volume.persistentVolumeClaim.claimName;
   return volume.ephemeral ? ephemeralClaimName(pod, volume) : undefined;
@@ -14,6 +14,6 @@ export function claimNameOf(pod: Pod, volume: Volume): string | undefined {
 export const claimNamesOf = (pod: Pod): string[] =>
   (pod.spec.volumes ?? []).flatMap((volume) => claimNameOf(pod, volume) ?? []);
 
-/** Whether the claim was made for an ephemeral volume of this very pod. */
+/** Returns true if the claim was created for an ephemeral volume of this pod. */
 export const isOwnClaim = (pod: Pod, { metadata }: PersistentVolumeClaim) =>
   metadata.ownerReferences?.some(({ controller, uid }) => controller && uid === pod.metadata.uid) ?? false;

@@ -1,4 +1,7 @@
-/** Readings of a pod that controllers, scheduler, proxy and node agent share (upstream: pkg/api/v1/pod/util.go). */
+/**
+ * Functions on a pod's status for controllers, scheduler, proxy and node agent (upstream:
+ * pkg/api/v1/pod/util.go).
+ */
 import { isTerminating } from '../../../apimachinery/meta.ts';
 import type { Condition } from '../../../apimachinery/schema.ts';
 import type { Pod } from './pod.ts';
@@ -12,24 +15,26 @@ export function podCondition(pod: Pick<Pod, 'status'>, type: string): Condition 
 export const isTerminalPhase = (phase: PodPhase | undefined): phase is 'Succeeded' | 'Failed' =>
   phase === 'Succeeded' || phase === 'Failed';
 
-/** No container of the pod will ever run again. */
+/** Returns true if no container of the pod will run again. */
 export const isPodTerminal = (pod: Pod) => isTerminalPhase(pod.status?.phase);
 
-/** Counts towards its controller's replicas: neither finished nor on its way out. */
+/**
+ * Returns true if the pod counts towards its controller's replicas: it is neither finished nor being deleted.
+ */
 export const isPodActive = (pod: Pod) => !isPodTerminal(pod) && !isTerminating(pod);
 
-/** The Ready condition alone; a terminating pod may still be ready. */
+/** Returns true if the pod has the Ready condition; a terminating pod may still be ready. */
 export const podReady = (pod: Pick<Pod, 'status'>) => podCondition(pod, 'Ready')?.status === 'True';
 
-/** Ready since at least `minReadySeconds`; `now` in milliseconds. */
+/** Returns true if the pod has been ready for at least `minReadySeconds`; `now` is in milliseconds. */
 export function podAvailable(pod: Pod, minReadySeconds: number, now: number): boolean {
   if (!podReady(pod)) return false;
   return minReadySeconds === 0 || podAvailableIn(pod, minReadySeconds, now) === 0;
 }
 
 /**
- * Milliseconds until a ready pod becomes available if it stays ready; 0 when it is available. A pod that is not
- * ready, or does not say since when, is not on its way: undefined.
+ * Returns the milliseconds until a ready pod becomes available if it stays ready; 0 when it is available.
+ * Undefined for a pod that is not ready, or whose condition has no time.
  */
 export function podAvailableIn(pod: Pod, minReadySeconds: number, now: number): number | undefined {
   const ready = podCondition(pod, 'Ready');

@@ -1,6 +1,6 @@
 /**
- * Defaults of pods and pod templates that are not constants of the schema. A template gets only those whose outcome
- * cannot change with the pod that is made of it; a pod gets all. All are idempotent.
+ * Defaults of pods and pod templates that are not constants of the schema. A template gets only defaults that
+ * do not depend on the pod created from it; a pod gets all. All defaults are idempotent.
  */
 import { fillDefaults } from '../../../apimachinery/type-defaults.ts';
 import { kubernetesFields } from '../../field-table.ts';
@@ -32,7 +32,7 @@ function defaultRequestsToLimits({ resources }: Container): void {
   if (resources.limits) resources.requests = { ...resources.limits, ...resources.requests };
 }
 
-/** On the host's network the port of the container is the port of the host. */
+/** Sets the host port to the container port, for a pod on the host's network. */
 function defaultHostPorts(container: Container): void {
   for (const port of container.ports ?? []) port.hostPort ||= port.containerPort;
 }

@@ -5,10 +5,10 @@ import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { checkIPAddress } from '../../ip.ts';
 import type { PodSpec } from './types.gen.ts';
 
-/** What fits in a resolv.conf that every C library can read. */
+/** Limits of a resolv.conf that every C library can read. */
 export const maxNameservers = 3;
 export const maxSearches = 32;
-/** With the blanks between them. */
+/** Maximum length of all search domains, with the blanks between them. */
 export const maxSearchCharacters = 2048;
 
 export function validatePodDns({ dnsPolicy, dnsConfig = {} }: PodSpec, specPath: string): StatusCause[] {

@@ -1,7 +1,7 @@
 /**
- * What minik8s does with each field of a pod, in one place: the API server and the node agent read it,
- * and docs/decisions/0022-pods-not-started.md prints it. A field that protects, or that says what comes before what,
- * is honoured or the pod does not run; a field is passed over only where that does no harm. A field that is not in
+ * The support of minik8s for each field of a pod, in one place: the API server and the node agent read it,
+ * and docs/decisions/0022-pods-not-started.md prints it. A field that protects, or that defines an order, is
+ * honoured or the pod does not run; a field is ignored only where that does no harm. A field that is not in
  * this table keeps a pod from starting.
  */
 import { isRecord } from '../../../apimachinery/equality.ts';
@@ -18,10 +18,10 @@ export const treatments = {
 
 export type Treatment = keyof typeof treatments;
 
-/** Names of fields, separated by blanks, by what is done with them. */
+/** Names of fields, separated by blanks, by treatment. */
 type Fields = { readonly [T in Treatment]?: string };
 
-/** By type, as in the table of Kubernetes' fields. */
+/** Treatments by type, named as in the table of Kubernetes' fields. */
 export const podFields: Readonly<Record<string, Fields>> = {
   'core.v1.PodSpec': {
     honoured:
@@ -160,7 +160,7 @@ export const podFields: Readonly<Record<string, Fields>> = {
   'core.v1.DownwardAPIVolumeFile': { honoured: 'fieldRef mode path resourceFieldRef', held: 'user' },
 };
 
-/** Values of a field that change nothing. */
+/** Values of a field that have no effect. */
 export const ordinaryValues: Readonly<Record<string, readonly unknown[]>> = {
   'core.v1.PodSpec.hostUsers': [true],
   'core.v1.SecurityContext.procMount': ['Default'],
@@ -169,7 +169,7 @@ export const ordinaryValues: Readonly<Record<string, readonly unknown[]>> = {
   'core.v1.EmptyDirVolumeSource.medium': ['Memory'],
 };
 
-/** The paths of the fields of a pod with this treatment, such as `spec.containers[0].lifecycle`. */
+/** Returns the paths of the fields of a pod with this treatment, such as `spec.containers[0].lifecycle`. */
 export function fieldsTreated(spec: PodSpec, treatment: Treatment): readonly string[] {
   const found: string[] = [];
   visitFields(spec, podSpecType, 'spec', (path, treated) => {
@@ -178,12 +178,12 @@ export function fieldsTreated(spec: PodSpec, treatment: Treatment): readonly str
   return found;
 }
 
-/** How a field is treated; `held` for a field that is not in the table. */
+/** Returns the treatment of a field; `held` for a field that is not in the table. */
 export function treatmentOf(type: string, field: string): Treatment {
   return byField.get(`${type}.${field}`) ?? 'held';
 }
 
-/** As much of a list of paths as a person reads. */
+/** Returns a short text of a list of paths: the first ones and the number of further ones. */
 export function listPaths(paths: readonly string[]): string {
   const shown = paths.slice(0, mostShown).join(', ');
   return paths.length > mostShown ? `${shown} and ${paths.length - mostShown} more` : shown;
@@ -228,13 +228,13 @@ function visitInside(value: unknown, type: FieldType, path: string, visit: Visit
   }
 }
 
-/** An empty value counts as absent. */
+/** Returns true for an empty value, which counts as absent, and for a value without effect. */
 function asksNothing(field: string, value: unknown): boolean {
   if (value === undefined || value === null || value === '') return true;
-  // hostUsers: false is the value that protects.
+  // hostUsers: false is the protecting value.
   if (value === false) return field !== 'core.v1.PodSpec.hostUsers';
   if (Array.isArray(value) && value.length === 0) return true;
-  // A volume has a type as soon as the key of the type is there.
+  // A volume has a type as soon as the type's key exists.
   if (isRecord(value) && Object.keys(value).length === 0) return !field.startsWith('core.v1.Volume.');
   return ordinaryValues[field]?.includes(value) ?? false;
 }

@@ -1,11 +1,11 @@
 import type { KubeObject } from '../../../apimachinery/meta.ts';
 import { checkDns1123Label } from '../../../apimachinery/names.ts';
 
-/** Of a new object whose pods are named after it: a pod's name is the name of its host, too. */
+/** Returns warnings for a new object whose pods are named after it: a pod's name is also its host name. */
 export const podNameWarnings = (object: KubeObject, old: KubeObject | undefined): string[] =>
   old ? [] : labelWarnings(object, 'Pod names and hostnames');
 
-/** Of a pod itself. */
+/** Returns the warnings of a pod itself. */
 export const hostnameWarnings = (pod: KubeObject): string[] => labelWarnings(pod, "the Pod's hostname");
 
 function labelWarnings({ metadata }: KubeObject, use: string): string[] {

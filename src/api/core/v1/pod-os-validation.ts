@@ -1,4 +1,7 @@
-/** What only Linux has is not asked of a pod for Windows, and the other way round (upstream: validateLinux, validateWindows). */
+/**
+ * Rejects fields for Linux in a pod for Windows, and the other way round (upstream: validateLinux,
+ * validateWindows).
+ */
 import { forbiddenCause, notSupportedCause, requiredCause } from '../../../apimachinery/field-error.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import type { PodSpec } from './types.gen.ts';
@@ -27,7 +30,10 @@ export function validatePodOS(spec: PodSpec, path: string): StatusCause[] {
   return found(spec, path, ofLinuxPod, ofLinuxContext, ofLinuxContainer, notOnWindows);
 }
 
-/** A cause for each of these fields of the pod, of its context and of its containers' contexts that is set. */
+/**
+ * Returns a cause for each of the fields of the pod, of its context and of its containers' contexts that is
+ * set.
+ */
 function found(
   spec: PodSpec,
   path: string,
@@ -52,7 +58,10 @@ function found(
   ];
 }
 
-/** Of these nothing is as good as no, or as none at all; of the others that is something to say. */
+/**
+ * Returns true if the field counts as set. False does not count for hostPID and hostIPC, an empty list not
+ * for sysctls; for other fields, any value counts.
+ */
 const isSet = (field: string, value: unknown): boolean => {
   if (field === 'hostPID' || field === 'hostIPC') return value === true;
   if (field === 'sysctls') return Array.isArray(value) && value.length > 0;

@@ -1,4 +1,7 @@
-/** Quality of service: who goes first when a node runs out (upstream: component-helpers qos.ComputePodQOS). */
+/**
+ * Quality of service: the order of eviction when a node runs out of resources (upstream: component-helpers
+ * qos.ComputePodQOS).
+ */
 import { tryParseQuantity } from '../../../apimachinery/quantity.ts';
 import { initContainersOf } from './init-containers.ts';
 import type { PodSpec } from './types.gen.ts';
@@ -9,7 +12,7 @@ type Amounts = Readonly<Record<string, string>> | undefined;
 
 const counted = ['cpu', 'memory'] as const;
 
-/** A request that is not written is the limit. */
+/** Returns the class of a pod. A missing request is the limit. */
 export function qosClassOf(spec: PodSpec): QosClass {
   const amounts = [...spec.containers, ...initContainersOf(spec)].flatMap(({ resources }) =>
     counted.map((name) => ({

@@ -1,16 +1,16 @@
-/** The ConfigMaps, Secrets and claims of volumes, of its own namespace, that a pod needs. */
+/** The ConfigMaps, Secrets and claims of a pod's own namespace that the pod requires. */
 import { isRecord } from '../../../apimachinery/equality.ts';
 import type { Pod } from './pod.ts';
 import { claimNamesOf } from './pod-claims.ts';
 import type { Container } from './types.gen.ts';
 
-/** By name. */
+/** Names of the objects. */
 export interface References {
   readonly configMaps: ReadonlySet<string>;
   readonly secrets: ReadonlySet<string>;
 }
 
-/** What the container's environment is made from. */
+/** Returns the references of the container's environment. */
 export function containerReferences(container: Container): References {
   const configMaps = new Set<string>();
   const secrets = new Set<string>();
@@ -25,12 +25,15 @@ export function containerReferences(container: Container): References {
   return { configMaps, secrets };
 }
 
-/** The same with the claims of its volumes. */
+/** References of a pod, including the claims of its volumes. */
 export interface PodReferences extends References {
   readonly claims: ReadonlySet<string>;
 }
 
-/** Of all its containers, its volumes and its image pulls, whether or not they are acted on here. */
+/**
+ * Returns the references of all containers, volumes and image pulls, including fields that minik8s does not
+ * act on.
+ */
 export function podReferences(pod: Pod): PodReferences {
   const { claims, configMaps, secrets } = sourceReferences(pod);
   const { imagePullSecrets } = pod.spec as unknown as Fields;
@@ -41,7 +44,7 @@ export function podReferences(pod: Pod): PodReferences {
   };
 }
 
-/** What its environments and its volumes are made from. */
+/** Returns the references of environments and volumes. */
 export function sourceReferences(pod: Pod): PodReferences {
   const { spec } = pod;
   const lists = spec as unknown as Readonly<Record<string, unknown>>;

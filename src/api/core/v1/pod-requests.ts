@@ -1,4 +1,4 @@
-/** What a pod asks for, as numbers. Pure. */
+/** The resources that a pod requests, as numbers. Pure. */
 import { readAmounts } from '../../../apimachinery/amounts.ts';
 import { type Quantity, quantityMilliValue, quantityValue } from '../../../apimachinery/quantity.ts';
 import type { Pod } from './pod.ts';
@@ -6,11 +6,15 @@ import { podRequestAmounts } from './pod-amounts.ts';
 import { reservedSpec } from './reserved-requests.ts';
 import type { Container } from './types.gen.ts';
 
-/** Thousandths for cpu, whole units for everything else; what is not a quantity counts as nothing. */
+/**
+ * Returns thousandths for cpu, whole units for other resources; a text that is not a quantity is left out.
+ */
 export const amounts = (quantities: Readonly<Record<string, string>> | undefined): Map<string, number> =>
   inNumbers(readAmounts(quantities));
 
-/** Of all its containers, as far as they have them or may get them, and what the runtime needs besides. */
+/**
+ * Returns the requests of all containers, considering a resize in progress, and the overhead of the runtime.
+ */
 export const podRequests = (pod: Pick<Pod, 'spec' | 'status'>): Map<string, number> =>
   inNumbers(podRequestAmounts(reservedSpec(pod)));
 
@@ -22,7 +26,9 @@ const inNumbers = (exact: ReadonlyMap<string, Quantity>): Map<string, number> =>
     ]),
   );
 
-/** A limit without a request is the request, as the API's defaulting has it. */
+/**
+ * Returns the requests of a container. A limit without a request is the request, as in the API's defaulting.
+ */
 export function containerRequests(container: Partial<Pick<Container, 'resources'>>): Map<string, number> {
   return new Map([...amounts(container.resources?.limits), ...amounts(container.resources?.requests)]);
 }

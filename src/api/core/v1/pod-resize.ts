@@ -1,6 +1,6 @@
 /**
- * Another amount of CPU and memory for the containers of a pod that runs: pods/NAME/resize changes these and what a change of
- * them does to a container, and nothing else (upstream: podResizeStrategy, ValidatePodResize).
+ * Resizing of CPU and memory for the containers of a running pod. pods/NAME/resize only changes these and the
+ * resize policy (upstream: podResizeStrategy, ValidatePodResize).
  */
 import { deepEqual } from '../../../apimachinery/equality.ts';
 import { forbiddenCause, invalidCause } from '../../../apimachinery/field-error.ts';
@@ -13,7 +13,7 @@ import { qosClassOf } from './pod-qos.ts';
 import { validatePodSpec } from './pod-template-validation.ts';
 import type { Container, Pod } from './types.gen.ts';
 
-/** What can be changed while a container runs. */
+/** Resources that can be changed while a container runs. */
 export const resizable = ['cpu', 'memory'] as const;
 
 export const resizePart: PartRules<Pod> = {
@@ -47,7 +47,7 @@ function validateResize(pod: Pod, old: Pod): StatusCause[] {
   return [...causes, ...changes, ...initCauses(pod, old)];
 }
 
-/** Those that run to their end stay as they are. */
+/** Rejects changes of init containers other than sidecars. */
 function initCauses(pod: Pod, old: Pod): StatusCause[] {
   return initContainersOf(pod.spec).flatMap((container, index) => {
     const before = old.spec.initContainers?.[index];
@@ -69,7 +69,7 @@ function cannotResize({ metadata, spec }: Pod): string | undefined {
   return spec.os?.name === 'windows' ? 'windows pods cannot be resized' : undefined;
 }
 
-/** A node that does it says of its running containers what they have. */
+/** Returns true if the pod's node supports resizing: it then reports the resources of running containers. */
 function isRunWithResize({ status }: Pod): boolean {
   const running = status?.containerStatuses?.find(({ state }) => state?.running);
   return !running || running.resources !== undefined;

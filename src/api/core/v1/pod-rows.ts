@@ -1,4 +1,7 @@
-/** kubectl leaves completed pods out of some views by this (k8s.io/kubernetes printersinternal podSuccessConditions). */
+/**
+ * Conditions by which kubectl hides completed pods in some views (k8s.io/kubernetes printersinternal
+ * podSuccessConditions).
+ */
 import type { RowCondition } from '../../../apimachinery/resource-definition.ts';
 import type { Pod } from './types.gen.ts';
 

@@ -1,4 +1,4 @@
-/** The rules of the types that pods and templates of pods are made of; which fields are acted on is in pod-fields.ts. */
+/** The rules of the types in pods and pod templates; pod-fields.ts lists the fields that are acted on. */
 import type { RulesByType, TypeRules } from '../../../apimachinery/type-rules.ts';
 import { conditionStatuses } from '../../shared-rules.ts';
 import { ordinaryValues, podFields } from './pod-fields.ts';
@@ -42,19 +42,19 @@ const constants: Readonly<Record<string, TypeRules>> = {
   'core.v1.Toleration': { choices: { operator: ['Exists', 'Equal'] } },
 };
 
-/** What volumes of pods have in common with those of the cluster stands there. */
+/** Types that pods share with volumes of the cluster, where their rules are. */
 const ofVolumes = [
   'core.v1.NFSVolumeSource',
   'core.v1.PersistentVolumeClaimSpec',
   'core.v1.VolumeResourceRequirements',
 ];
 
-/** Those that many kinds have, such as selectors, have rules of their own. */
+/** Types that only pods use; types that many kinds use, such as selectors, have their own rules. */
 const ownTypes = Object.entries(podFields).filter(
   ([type]) => type.startsWith('core.v1.') && !ofVolumes.includes(type),
 );
 
-/** A field that is refused has an effect, too. */
+/** Rules from the table of fields. A refused field counts as acted on, too. */
 const fieldRules: RulesByType = Object.fromEntries(
   ownTypes.map(([type, { honoured, refused }]) => {
     const ordinary = Object.entries(ordinaryValues)

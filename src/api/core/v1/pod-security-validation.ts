@@ -1,4 +1,7 @@
-/** Rules of what a pod asks of the kernel for its safety (upstream: validatePodSpecSecurityContext, validateSysctls). */
+/**
+ * Rules of a pod's security settings in the kernel (upstream: validatePodSpecSecurityContext,
+ * validateSysctls).
+ */
 import {
   duplicateCause,
   forbiddenCause,
@@ -13,7 +16,7 @@ import type { AppArmorProfile, Container, PodSpec, SeccompProfile } from './type
 
 const largestId = 2147483647;
 const longestSysctl = 253;
-/** Characters of a path. */
+/** Maximum characters of a path. */
 const longestProfile = 4095;
 const sysctlSegment = '[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
 const sysctlName = new RegExp(`^(${sysctlSegment}[\\./])*${sysctlSegment}$`);
@@ -42,7 +45,7 @@ export function validatePodSecurity(spec: PodSpec, path: string): StatusCause[] 
   return causes;
 }
 
-/** Rules for one container: contradictory settings are refused. */
+/** Validates one container: contradictory settings are rejected. */
 export function validateContainerSecurity(
   { securityContext = {} }: Pick<Container, 'securityContext'>,
   { hostUsers }: Pick<PodSpec, 'hostUsers'>,
@@ -63,7 +66,7 @@ export function validateContainerSecurity(
   return causes;
 }
 
-/** Of a pod's or a container's securityContext. */
+/** Validates the ids in the securityContext of a pod or a container. */
 function validateUserAndGroup(
   context: { runAsUser?: number | undefined; runAsGroup?: number | undefined } | undefined,
   path: string,
@@ -104,7 +107,10 @@ interface Profiles {
   readonly appArmorProfile?: AppArmorProfile | undefined;
 }
 
-/** Of a pod's or a container's securityContext: a profile of the machine's own has a name, and no other has. */
+/**
+ * Validates the profiles in the securityContext of a pod or a container: a profile of the machine has a name,
+ * any other has none.
+ */
 function validateProfiles({ seccompProfile, appArmorProfile }: Profiles, path: string): StatusCause[] {
   return [
     ...(seccompProfile
@@ -131,7 +137,7 @@ function validateProfile(
   return localhostProfile === undefined ? [requiredCause(at, why)] : validateName(localhostProfile, at, why);
 }
 
-/** A file below the agent's own folder of profiles. */
+/** Validates a path, which is relative to the agent's own directory of profiles. */
 function validateSeccompPath(file: string, path: string): StatusCause[] {
   const causes = file.startsWith('/') ? [invalidCause(path, file, 'must be a relative path')] : [];
   return [...causes, ...backsteps(file, path)];
@@ -144,7 +150,7 @@ function validateAppArmorName(name: string, path: string, why: string): StatusCa
   return name === '' ? [requiredCause(path, why)] : causes;
 }
 
-/** Users of a pod's own are of no use to what shares the machine's namespaces. */
+/** Rejects a user namespace of the pod in combination with namespaces of the machine. */
 function validateOwnUsers(spec: PodSpec, path: string): StatusCause[] {
   if (spec.hostUsers !== false) return [];
   return (['hostNetwork', 'hostPID', 'hostIPC'] as const)
@@ -152,7 +158,7 @@ function validateOwnUsers(spec: PodSpec, path: string): StatusCause[] {
     .map((field) => forbiddenCause(`${path}.${field}`, 'when `pod.Spec.HostUsers` is false'));
 }
 
-/** Gates hold a pod back from every node, so it cannot have one at the same time. */
+/** Rejects a node name in combination with scheduling gates, which keep a pod from every node. */
 export function validateSchedulingGates(spec: PodSpec, path: string): StatusCause[] {
   const gates = spec.schedulingGates ?? [];
   if (gates.length === 0 || !spec.nodeName) return [];

@@ -1,6 +1,6 @@
 /**
- * What Kubernetes 1.32 fills in anywhere in a pod specification, by the type it stands in (upstream:
- * pkg/apis/core/v1/defaults.go). It holds for fields that minik8s acts on and for those it only keeps: clients read both.
+ * Defaults of Kubernetes 1.32 inside a pod specification, by type (upstream: pkg/apis/core/v1/defaults.go).
+ * Fields that minik8s only keeps get their defaults like those that it acts on: clients read both.
  */
 import { isRecord, type JsonObject } from '../../../apimachinery/equality.ts';
 import { roundUpQuantity } from '../../../apimachinery/quantity.ts';
@@ -11,7 +11,7 @@ const defaultFileMode = 0o644;
 export const podSpecDefaults: TypeDefaults = {
   'core.v1.PodSpec': (spec) => {
     roundResources(spec.overhead);
-    // The older name of the field always says the same.
+    // The older name of the field always has the same value.
     fillAbsent(spec, { ...(spec.serviceAccount ? { serviceAccountName: spec.serviceAccount } : {}) });
     if (spec.serviceAccountName) spec.serviceAccount = spec.serviceAccountName;
     else delete spec.serviceAccount;
@@ -64,21 +64,27 @@ function setContainerDefaults(container: JsonObject): void {
   });
 }
 
-/** Kubernetes keeps no resource more exactly than to a thousandth. */
+/** Rounds resources: Kubernetes keeps at most thousandths. */
 export function roundResources(amounts: unknown): void {
   if (!isRecord(amounts)) return;
   for (const [name, text] of Object.entries(amounts))
     if (typeof text === 'string') amounts[name] = roundUpQuantity(text);
 }
 
-/** A volume has its name and one key for its source, whether or not the source is one that the agent mounts. */
+/**
+ * Returns the sources of a volume, which has its name and one key for its source, including sources that the
+ * agent cannot mount.
+ */
 export function volumeSources(volume: object): string[] {
   return Object.entries(volume)
     .filter(([key, value]) => key !== 'name' && value !== undefined && value !== null)
     .map(([key]) => key);
 }
 
-/** `Always` for the tag latest, written or implied: what it names changes. A digest alone never does, nor does no name. */
+/**
+ * Returns `Always` for the tag latest, explicit or implied, since its image changes. A digest without a tag
+ * and an empty name give `IfNotPresent`.
+ */
 export function pullPolicyFor(image: string): 'Always' | 'IfNotPresent' {
   if (image === '') return 'IfNotPresent';
   const [name = '', digest] = image.split('@');

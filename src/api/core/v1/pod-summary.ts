@@ -1,7 +1,7 @@
 /**
- * READY, STATUS and RESTARTS of `kubectl get pods`. The ladder of reasons follows printPod of upstream's
- * pkg/printers/internalversion: init containers first, then the first container that says why it does not run,
- * then a deletion.
+ * READY, STATUS and RESTARTS of `kubectl get pods`. The precedence of reasons follows printPod of upstream's
+ * pkg/printers/internalversion: init containers first, then the first container with a reason for not
+ * running, then a deletion.
  */
 
 import { initContainersOf, isSidecar } from './init-containers.ts';
@@ -14,7 +14,7 @@ export interface PodSummary {
   readonly totalContainers: number;
   readonly reason: string;
   readonly restarts: number;
-  /** Milliseconds since the epoch of the newest restart; undefined when none is recorded. */
+  /** Milliseconds since the epoch of the latest restart; undefined when none is recorded. */
   readonly lastRestart: number | undefined;
 }
 
@@ -24,7 +24,7 @@ interface Restarts {
 }
 
 interface InitProgress {
-  /** Why the pod still initializes; undefined once every init container is done. */
+  /** Reason why the pod still initializes; undefined once all init containers are done. */
   readonly reason: string | undefined;
   readonly readySidecars: number;
   readonly restarts: Restarts;
@@ -39,7 +39,7 @@ function addRestarts(restarts: Restarts, status: ContainerStatus): Restarts {
   return { count: restarts.count + status.restartCount, last };
 }
 
-/** The names of init containers, and which of them keep running beside the others. */
+/** Returns the names of init containers, and of the sidecars among them. */
 function initContainers({ spec }: Pod): { names: string[]; sidecars: Set<string> } {
   const list = initContainersOf(spec);
   return {
@@ -84,7 +84,7 @@ function initProgress(pod: Pod): InitProgress {
   return { reason: undefined, readySidecars, restarts, sidecarRestarts };
 }
 
-/** Why a container does not run, if it says so. */
+/** Returns the reason why a container does not run, if its status has one. */
 function stoppedReason(status: ContainerStatus): string | undefined {
   const { waiting, terminated } = status.state ?? {};
   if (waiting?.reason) return waiting.reason;

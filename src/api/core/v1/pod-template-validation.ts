@@ -52,8 +52,8 @@ export function validatePodSpec(spec: PodSpec, path: string, rules: PodRules): S
 }
 
 /**
- * The template of a controller that keeps pods alive: a pod that ends by itself makes no sense there, so the
- * restart policy must be Always.
+ * Validates the template of a controller that keeps pods running: such pods must not end by themselves, so
+ * the restart policy must be Always.
  */
 export function validatePodTemplate(template: PodTemplateSpec, path: string): StatusCause[] {
   return [
@@ -65,13 +65,13 @@ export function validatePodTemplate(template: PodTemplateSpec, path: string): St
   ];
 }
 
-/** Of a workload that keeps its pods running. */
+/** Validates the restart policy for a workload that keeps its pods running. */
 export function validateRestarts({ spec }: PodTemplateSpec, path: string): StatusCause[] {
   if (spec.restartPolicy === 'Always') return [];
   return [notSupportedCause(`${path}.spec.restartPolicy`, spec.restartPolicy, ['Always'])];
 }
 
-/** Ephemeral containers are added to a running pod, by the subresource of that name. */
+/** Rejects ephemeral containers, which are only added to a running pod, by their subresource. */
 function noEphemeralContainers(spec: PodSpec, path: string): StatusCause[] {
   if (ephemeralContainersOf(spec).length === 0) return [];
   return [forbiddenCause(path, 'ephemeral containers not allowed in pod template')];

@@ -1,4 +1,4 @@
-/** PodTemplate: a template of pods by itself, for whoever makes pods of it. */
+/** PodTemplate: a pod template as an object of its own, for controllers that create pods from it. */
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { formatLabels, nameColumn } from '../../columns.ts';
 import { setPodTemplateDefaults } from './pod-defaults.ts';

@@ -1,7 +1,7 @@
 /**
- * What may change in a pod that exists (upstream: ValidatePodUpdate): images, an additional toleration, a shorter
- * deadline, fewer scheduling gates. Everything else would need another pod. Binding a pod to its node is not such an update: it has its own
- * subresource and does not pass through here.
+ * Changes that are allowed on an existing pod (upstream: ValidatePodUpdate): images, an additional
+ * toleration, a shorter deadline, fewer scheduling gates. Other changes require a new pod. Binding a pod to
+ * its node is not an update: it uses its own subresource, to which these rules do not apply.
  */
 import { deepEqual, identityOf } from '../../../apimachinery/equality.ts';
 import { forbiddenCause, invalidCause } from '../../../apimachinery/field-error.ts';
@@ -65,7 +65,7 @@ function shorterDeadline(seconds: number | undefined, old: number | undefined): 
 function unchanged(spec: PodSpec, old: PodSpec): StatusCause[] {
   const before = fixedFields(old);
   const after = fixedFields(spec);
-  // It may be made what it means.
+  // A negative period may be replaced with its effective value.
   if (old.terminationGracePeriodSeconds < 0 && spec.terminationGracePeriodSeconds === 1)
     after.terminationGracePeriodSeconds = old.terminationGracePeriodSeconds;
   const changed = Object.keys({ ...before, ...after }).filter((key) => !deepEqual(before[key], after[key]));

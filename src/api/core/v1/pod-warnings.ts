@@ -1,6 +1,6 @@
 /**
- * What the writer of a pod, or of a template of pods, is told though it is accepted (upstream: pkg/api/pod/warnings.go; its texts are
- * upstream's, which tools compare). Pure. `path` is the template's, and '' for a pod.
+ * Warnings for the author of an accepted pod or pod template (upstream: pkg/api/pod/warnings.go; the texts
+ * are upstream's, which tools compare). Pure. `path` is the template's, and '' for a pod.
  */
 
 import { claimSpecWarnings, fractionWarnings } from './claim-warnings.ts';
@@ -49,12 +49,12 @@ export function podWarnings({ metadata, spec }: PodLike, path = ''): string[] {
   ];
 }
 
-/** Of a new pod. Of changes nothing is said: they are mostly a program's. */
+/** Returns the warnings of a new pod; none for an update, whose author is usually a program. */
 export function newPodWarnings(pod: Pod, old: Pod | undefined): string[] {
   return old ? [] : [...hostnameWarnings(pod), ...podWarnings(pod)];
 }
 
-/** Of a kind with a template: a new one's, and one's that changed. */
+/** Returns a function for the warnings of a kind with a template: for a new object, and for a changed one. */
 export const templateWarnings =
   <T extends { readonly metadata: { readonly generation?: number | undefined } }>(
     templateOf: (object: T) => PodLike | undefined,
@@ -71,7 +71,7 @@ interface PlacedContainer {
   readonly path: string;
 }
 
-/** In upstream's order. */
+/** Returns the containers in upstream's order. */
 const containersOf = (spec: PodSpec, path: string): PlacedContainer[] =>
   (['initContainers', 'containers', 'ephemeralContainers'] as const).flatMap((list) =>
     ((spec[list] ?? []) as readonly Container[]).map((container, index) => ({
@@ -143,7 +143,7 @@ const oldSources: readonly (readonly [keyof Volume, string])[] = [
   ['rbd', 'deprecated in v1.28, non-functional in v1.31+'],
 ];
 
-/** Upstream writes the name of its own type. */
+/** Returns the name that upstream prints, which is that of its own type. */
 const nameOf = (source: string) => (source === 'storageos' ? 'storageOS' : source);
 
 function sourceWarnings(volume: Volume, path: string): string[] {
@@ -154,7 +154,7 @@ function sourceWarnings(volume: Volume, path: string): string[] {
   ];
 }
 
-/** Those that were there before, with their index. */
+/** Returns the items whose key occurred before, with their index. */
 function repeated<T>(items: readonly T[], keyOf: (item: T) => string): [number, string][] {
   const seen = new Set<string>();
   return items.flatMap((item, index): [number, string][] => {
@@ -177,7 +177,7 @@ function pullSecretWarnings({ imagePullSecrets = [] }: PodSpec, path: string): s
   ];
 }
 
-/** A later value may go on from the one before it: X=a, X=$(X)b. */
+/** Returns warnings for duplicate variables. A later value may extend the earlier one: X=a, X=$(X)b. */
 function envWarnings({ env = [] }: Container, path: string): string[] {
   const seen = new Set<string>();
   return env.flatMap(({ name, value = '', valueFrom }, index) => {

@@ -24,7 +24,7 @@ import type { Pod } from './types.gen.ts';
 
 export type { Pod } from './types.gen.ts';
 
-/** Seconds that the node agent gets to stop the pod; 0 where there is nothing to stop. */
+/** Returns the seconds that the node agent gets for stopping the pod; 0 if there is nothing to stop. */
 function gracePeriodSeconds(pod: Pod, requested: number | undefined): number {
   if (!pod.spec.nodeName || isPodTerminal(pod)) return 0;
   return graceSecondsOf({
@@ -32,14 +32,14 @@ function gracePeriodSeconds(pod: Pod, requested: number | undefined): number {
   });
 }
 
-/** A pod that waits for its gates is told apart from one that the scheduler has yet to see. */
+/** Returns a condition that distinguishes a gated pod from one that the scheduler has not processed yet. */
 function gatedStatus({ spec }: Pod): Pick<NonNullable<Pod['status']>, 'conditions'> {
   if (!spec.schedulingGates?.length) return {};
   const message = 'Scheduling is blocked due to non-empty scheduling gates';
   return { conditions: [{ type: 'PodScheduled', status: 'False', reason: 'SchedulingGated', message }] };
 }
 
-/** The scheduler says on which node a pod runs, that it has said so, and what it wants to note of it. */
+/** Applies a binding of the scheduler: the node name, the conditions and the annotations. */
 function bind(kept: Pod, wanted: Pod): void {
   kept.spec.nodeName = wanted.spec.nodeName;
   kept.status = { ...kept.status, conditions: wanted.status?.conditions };

@@ -1,4 +1,4 @@
-/** Ports that containers of one pod name twice. Upstream's texts. */
+/** Warnings for duplicate ports of a pod's containers. The texts are upstream's. */
 import type { Container, ContainerPort } from './types.gen.ts';
 
 interface Named {
@@ -6,11 +6,13 @@ interface Named {
   readonly path: string;
 }
 
-/** More would never be sent: an answer has room for so many. Of one port so many definitions are compared. */
+/**
+ * Maximum number of warnings, since a response has no room for more; and of compared definitions of one port.
+ */
 const most = 64;
 const mostCompared = 500;
 
-/** Containers with their paths. */
+/** Returns the warnings; `containers` are the containers with their paths. */
 export function portWarnings(
   containers: readonly { readonly container: Container; readonly path: string }[],
 ): string[] {
@@ -41,6 +43,6 @@ function clash(port: ContainerPort, path: string, { port: other, path: at }: Nam
     : [];
 }
 
-/** As Go prints a value with the names of its fields. */
+/** Formats a port as Go prints a value with field names. */
 const inGo = ({ name = '', hostPort = 0, containerPort, protocol, hostIP = '' }: ContainerPort) =>
   `{Name:${name} HostPort:${hostPort} ContainerPort:${containerPort} Protocol:${protocol} HostIP:${hostIP}}`;

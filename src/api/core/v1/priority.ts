@@ -1,7 +1,7 @@
-/** How much a pod matters beside others. */
+/** The priority of pods. */
 import type { Pod } from './pod.ts';
 
-/** From here on the system itself needs a pod. */
+/** Priority from which on the system itself requires a pod. */
 export const criticalPriority = 2_000_000_000;
 
 export const nodeCriticalClass = 'system-node-critical';

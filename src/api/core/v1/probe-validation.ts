@@ -1,4 +1,7 @@
-/** The probes of a container (upstream: validateLivenessProbe, validateReadinessProbe, validateStartupProbe). */
+/**
+ * Rules of the probes of a container (upstream: validateLivenessProbe, validateReadinessProbe,
+ * validateStartupProbe).
+ */
 import { invalidCause } from '../../../apimachinery/field-error.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { validateHandler } from './handler-validation.ts';
@@ -24,7 +27,7 @@ export function validateProbes(
   ];
 }
 
-/** One success is enough where a failure restarts the container. */
+/** Validates a probe whose failure restarts the container: it must need a single success. */
 function restarting(probe: Probe | undefined, graceSeconds: number, path: string): StatusCause[] {
   if (!probe) return [];
   const { successThreshold = 1 } = probe;

@@ -1,13 +1,13 @@
 /**
- * Volumes whose files come from the API: from ConfigMaps, Secrets, the pod itself, and tokens of its account (upstream:
- * ValidateVolumes, validateProjectedVolumeSource).
+ * Rules of volumes whose files come from the API: from ConfigMaps, Secrets, the pod itself, and tokens of its
+ * account (upstream: ValidateVolumes, validateProjectedVolumeSource).
  */
 import { forbiddenCause, invalidCause, requiredCause } from '../../../apimachinery/field-error.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { validateResourceField } from './env-validation.ts';
 import type { DownwardAPIVolumeFile, KeyToPath, Volume, VolumeProjection } from './types.gen.ts';
 
-/** The causes that a volume of one of those types gives. */
+/** Returns the causes of a volume of one of these types. */
 export function validateProjections(volume: Volume, path: string): StatusCause[] {
   const { secret, configMap, downwardAPI, projected } = volume;
   return [
@@ -100,13 +100,13 @@ const fileCauses = (items: readonly DownwardAPIVolumeFile[] = [], path: string) 
     ...modeCauses(mode, `${path}.mode`),
   ]);
 
-/** What of the pod may stand in a file. */
+/** Fields of the pod that a file may contain. */
 const fields = /^metadata\.(?:name|namespace|uid|labels|annotations|(?:labels|annotations)\['.+'\])$/;
 
 const fieldCauses = (field: string, path: string) =>
   fields.test(field) ? [] : [invalidCause(path, field, 'must be a field of metadata that a file may hold')];
 
-/** A file is of no container by itself: it has to say of which. */
+/** Validates a resource field. A file does not belong to a container, so the container must be named. */
 const resourceCauses = (source: NonNullable<DownwardAPIVolumeFile['resourceFieldRef']>, path: string) =>
   source.containerName ? validateResourceField(source, path) : [requiredCause(`${path}.containerName`)];
 
@@ -115,7 +115,7 @@ const modeCauses = (mode: number | undefined, path: string) =>
     ? []
     : [invalidCause(path, mode, 'must be a number between 0 and 0777 (octal), both inclusive')];
 
-/** Seconds that a token is good for. */
+/** Validates the validity of a token, in seconds. */
 function lifeCauses(seconds: number | undefined, path: string): StatusCause[] {
   if (seconds === undefined) return [];
   if (seconds < 600) return [invalidCause(path, seconds, 'may not specify a duration less than 10 minutes')];
@@ -124,7 +124,10 @@ function lifeCauses(seconds: number | undefined, path: string): StatusCause[] {
     : [];
 }
 
-/** A file of the volume: nothing outside of it, and no name that the volume has for itself. */
+/**
+ * Validates the path of a file in the volume: it must not lead outside, or be a name that the volume
+ * reserves.
+ */
 function pathCauses(file: string, path: string): StatusCause[] {
   if (!file) return [requiredCause(path)];
   if (file.startsWith('/')) return [invalidCause(path, file, 'must be a relative path')];

@@ -1,4 +1,4 @@
-/** ReplicationController: the older ReplicaSet, whose selector is a plain map. */
+/** ReplicationController: the predecessor of ReplicaSet, whose selector is a plain map. */
 import { invalidCause, requiredCause } from '../../../apimachinery/field-error.ts';
 import { formatSelector, matches, selectorFromMap } from '../../../apimachinery/labels.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
@@ -17,7 +17,7 @@ export type { ReplicationController } from './types.gen.ts';
 
 const hasLabels = (labels: Record<string, string> | undefined) => Object.keys(labels ?? {}).length > 0;
 
-/** The labels of its pods say which pods are its own, and are its own labels too. */
+/** Sets the selector and the controller's own labels to the labels of its pods by default. */
 function setLabelDefaults({ metadata, spec }: ReplicationController): void {
   const { labels } = spec.template.metadata;
   if (!labels) return;

@@ -1,4 +1,6 @@
-/** Addresses that no Service may have as an external address: those of the cluster itself and of its machines. Pure. */
+/**
+ * Addresses that no Service may use as an external address: those of the cluster and of its machines. Pure.
+ */
 import {
   addressKind,
   canonicalAddress,
@@ -8,15 +10,16 @@ import {
 } from '../../../base/addresses.ts';
 
 export interface ReservedAddresses {
-  /** Each with what it is, such as `the range of Services`. */
+  /** Ranges with their description, such as `the range of Services`. */
   readonly ranges: readonly { readonly range: string; readonly what: string }[];
-  /** Each with whose it is, such as `node a`; in any spelling. */
+  /** Addresses, in any spelling, with their owner, such as `node a`. */
   readonly machines: Iterable<{ readonly address: string; readonly what: string }>;
 }
 
 /**
- * Returns a function that says whose an address is, such as `the address of node a`, or undefined for an address that
- * Services may have as an external one. A text that is no address is nobody's. The ranges and machines are read once.
+ * Returns a function that gives the owner of an address, such as `the address of node a`. It gives undefined
+ * for an address that Services may use as an external one, and for a text that is not an address. The ranges
+ * and machines are read once.
  */
 export function reservedReader({
   ranges,

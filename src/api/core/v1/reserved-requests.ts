@@ -1,12 +1,13 @@
 /**
- * What a pod that is to have other resources than it has takes of its node: of each the more, until it has them; only what it
- * has, where its node will never give it more (upstream: PodRequests with UseStatusResources). Pure.
+ * The resources that a pod reserves on its node during a resize: for each resource the larger of the
+ * requested and the current amount; only the current amount, if the node can never satisfy the request
+ * (upstream: PodRequests with UseStatusResources). Pure.
  */
 import { compareQuantities, tryParseQuantity } from '../../../apimachinery/quantity.ts';
 import { isSidecar } from './init-containers.ts';
 import type { Container, ContainerStatus, Pod, PodSpec } from './types.gen.ts';
 
-/** The specification with these requests; the same where nothing differs. */
+/** Returns the specification with these requests; the same object if nothing differs. */
 export function reservedSpec({ spec, status }: Pick<Pod, 'spec' | 'status'>): PodSpec {
   const { containerStatuses = [], initContainerStatuses = [] } = status ?? {};
   const reported = containerStatuses.filter(hasRequests);
@@ -25,7 +26,7 @@ export function reservedSpec({ spec, status }: Pick<Pod, 'spec' | 'status'>): Po
     ...spec,
     containers: spec.containers.map((container) => of(container, reported)),
     ...(initContainers && {
-      // Those that run to their end are never resized.
+      // Init containers other than sidecars are never resized.
       initContainers: initContainers.map((one) => (isSidecar(one) ? of(one, before) : one)),
     }),
   };

@@ -1,4 +1,4 @@
-/** What a change of its resources does to a container (upstream: validateResizePolicy). */
+/** The effect of a resize on a container (upstream: validateResizePolicy). */
 import {
   duplicateCause,
   invalidCause,

@@ -23,7 +23,7 @@ const scopes = [
   'CrossNamespacePodAffinity',
 ];
 
-/** Scopes that a pod has or has not; only the others have values. */
+/** Scopes that do not have values. */
 const plainScopes: ReadonlySet<string> = new Set(scopes.filter((scope) => scope !== 'PriorityClass'));
 const podAmounts = /^(?:pods|(?:requests\.|limits\.)?(?:cpu|memory))$/;
 
@@ -38,7 +38,10 @@ function validateAmounts(amounts: Amounts, path: string): StatusCause[] {
   });
 }
 
-/** A scope picks pods, so only what pods use can be counted in it; what asks for nothing has no amounts. */
+/**
+ * Returns true if the resource can be limited in the scope. A scope selects pods, so only resources of pods
+ * can be; BestEffort pods have no amounts, and are only counted.
+ */
 const fits = (scope: string, name: string) =>
   !isQuotaName(name) || (scope === 'BestEffort' ? name === 'pods' : podAmounts.test(name));
 
@@ -50,7 +53,7 @@ const pairs = [
 const conflicts = (given: readonly string[]) =>
   pairs.filter((pair) => pair.every((scope) => given.includes(scope)));
 
-/** Of each scope once the amounts that do not fit it; no more than are told. */
+/** Returns the resources that do not fit, once for each scope; not more than are reported. */
 const misfits = (given: readonly string[], hard: Amounts): string[] =>
   scopes
     .filter((scope) => given.includes(scope))
@@ -104,7 +107,7 @@ function validateRequirement(
 
 const sorted = (given: readonly string[] = []) => [...new Set(given)].sort();
 
-/** `cpu: 1/2` for each resource, used and allowed; those of limits by themselves. */
+/** Returns `cpu: 1/2` for each resource, used and hard; limits have a separate text. */
 function usageText({ status }: ResourceQuota, ofLimits: boolean): string {
   const { hard = {}, used = {} } = status ?? {};
   return Object.keys(hard)

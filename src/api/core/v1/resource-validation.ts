@@ -1,4 +1,4 @@
-/** What a container asks for and may take (upstream: validateContainerResourceRequirements). */
+/** Rules of a container's requests and limits (upstream: validateContainerResourceRequirements). */
 import { invalidCause, requiredCause } from '../../../apimachinery/field-error.ts';
 import { tryParseQuantity, validateQuantity } from '../../../apimachinery/quantity.ts';
 import { maxCauses, type StatusCause } from '../../../apimachinery/status-error.ts';
@@ -10,7 +10,7 @@ type Amounts = Readonly<Record<string, string>>;
 export function validateResources({ limits = {}, requests = {} }: Container['resources'], path: string) {
   const wrong = validateAmounts(limits, `${path}.limits`);
   if (wrong.length >= maxCauses) return wrong;
-  // A request that was left out is its limit, and good when all limits are.
+  // A missing request equals its limit, and is valid if all limits are.
   const own = Object.entries(requests).filter(
     ([name, amount]) => wrong.length > 0 || limits[name] !== amount,
   );
@@ -21,7 +21,7 @@ export function validateResources({ limits = {}, requests = {} }: Container['res
   ];
 }
 
-/** Stops once there are more faults than an answer names. */
+/** Validates amounts; stops when there are more causes than are reported. */
 function validateAmounts(amounts: Amounts, path: string): StatusCause[] {
   const causes: StatusCause[] = [];
   for (const [name, amount] of Object.entries(amounts)) {

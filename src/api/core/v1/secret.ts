@@ -8,7 +8,7 @@ import type { Secret } from './types.gen.ts';
 
 export type { Secret } from './types.gen.ts';
 
-/** The keys that a typed secret must have (upstream: ValidateSecret). */
+/** Keys that a typed secret must have (upstream: ValidateSecret). */
 const keysOfType: ReadonlyMap<string, readonly string[]> = new Map([
   ['kubernetes.io/dockercfg', ['.dockercfg']],
   ['kubernetes.io/dockerconfigjson', ['.dockerconfigjson']],
@@ -16,7 +16,7 @@ const keysOfType: ReadonlyMap<string, readonly string[]> = new Map([
   ['kubernetes.io/tls', ['tls.crt', 'tls.key']],
 ]);
 
-/** Types whose one key holds JSON. */
+/** Types whose only key holds JSON. */
 const jsonTypes: ReadonlySet<string> = new Set(['kubernetes.io/dockercfg', 'kubernetes.io/dockerconfigjson']);
 
 function mergeStringData(secret: Secret): void {
@@ -46,7 +46,10 @@ function validateType({ type, data = {}, metadata }: Secret): StatusCause[] {
   ];
 }
 
-/** Returns a cause unless the value is a JSON object or null. Never quotes the value: it holds passwords. */
+/**
+ * Returns a cause unless the value is a JSON object or null. Never quotes the value, which contains
+ * passwords.
+ */
 function validateJson(key: string, value: string | undefined): StatusCause[] {
   if (value === undefined) return [];
   let parsed: unknown;

@@ -1,13 +1,13 @@
-/** ServiceAccount: a name for programs in pods, which prove it with tokens. */
+/** ServiceAccount: an identity for programs in pods, proved by tokens. */
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { tokenRequestKind } from '../../authentication/v1/token-request.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
 import type { ServiceAccount } from './types.gen.ts';
 
-/** The one of pods that name none; every namespace has it. */
+/** Name of the account of pods that do not name one; every namespace has it. */
 export const defaultAccount = 'default';
 
-/** Of a Secret only its name is kept, as upstream: it is one of the account's own namespace. */
+/** Drops everything but the names of Secrets, as upstream: they are in the account's own namespace. */
 function keepNames(account: ServiceAccount): void {
   if (account.secrets)
     account.secrets = account.secrets.map(({ name }) => (name === undefined ? {} : { name }));

@@ -17,7 +17,7 @@ function externalIP({ spec, status }: Service): string {
   }
 }
 
-/** `80/TCP`, or with a node port `80:30080/TCP`. */
+/** Returns `80/TCP`, or with a node port `80:30080/TCP`. */
 const portText = ({ port, nodePort, protocol }: ServicePort) =>
   nodePort ? `${port}:${nodePort}/${protocol}` : `${port}/${protocol}`;
 

@@ -1,25 +1,33 @@
 /**
- * Defaults of services, and what a service keeps when it is updated (upstream: core/v1/defaults.go and
- * registry/core/service). Cluster IPs and node ports are given by the API server's allocators, not here.
+ * Defaults of services, and the fields that a service keeps in an update (upstream: core/v1/defaults.go and
+ * registry/core/service). The API server's allocators assign cluster IPs and node ports.
  */
 import { deepEqual } from '../../../apimachinery/equality.ts';
 import type { Service, ServicePort } from './service.ts';
 
 const clientIPTimeoutSeconds = 10800;
 
-/** Kept and defaulted; every LoadBalancer has node ports here, and is warned when it asks for none. */
+/**
+ * Specification of a Service. A LoadBalancer with `allocateLoadBalancerNodePorts: false` gets no node ports;
+ * the field defaults to true.
+ */
 type Spec = Service['spec'] & { allocateLoadBalancerNodePorts?: boolean };
 
-/** A Service without any cluster IP: a DNS name that points elsewhere. */
+/** Returns true for a Service without any cluster IP: a DNS name that is an alias of another. */
 const isExternalName = (spec: Spec) => spec.type === 'ExternalName';
 export const isHeadless = (spec: Spec) => spec.clusterIP === 'None';
 export const hasNodePorts = (spec: Spec) => spec.type === 'NodePort' || spec.type === 'LoadBalancer';
 
-/** Whether its ports get one where they name none; some load balancers reach the pods without. */
+/**
+ * Returns true if ports without a node port get one; some load balancers reach the pods without node ports.
+ */
 export const getsNodePorts = (spec: Spec) =>
   spec.type === 'NodePort' || (spec.type === 'LoadBalancer' && spec.allocateLoadBalancerNodePorts !== false);
 
-/** Reached from outside the cluster, so that it matters which node takes the traffic. */
+/**
+ * Returns true if the Service is reachable from outside the cluster, so that the node that receives the
+ * traffic matters.
+ */
 export const isExternallyAccessible = (spec: Spec) =>
   hasNodePorts(spec) || (spec.type === 'ClusterIP' && (spec.externalIPs ?? []).length > 0);
 
@@ -43,8 +51,8 @@ export function setServiceDefaults({ spec }: { spec: Spec }): void {
 }
 
 /**
- * A client that replaces a service need not know what the server allocated: what it leaves out stays. What only
- * made sense for the old type, and was not touched, goes with that type.
+ * Keeps allocated values that an update omits, since a client need not know them. Values that only applied to
+ * the old type, and were not changed, are removed with that type.
  */
 export function keepAllocations({ spec }: { spec: Spec }, { spec: old }: { spec: Spec }): void {
   keepClusterIP(spec, old);
@@ -66,7 +74,7 @@ function keepClusterIP(spec: Spec, old: Spec): void {
     spec.clusterIP ||= old.clusterIP;
     const changed = spec.clusterIP !== old.clusterIP;
     if (!changed && !spec.clusterIPs?.length) spec.clusterIPs = old.clusterIPs;
-    // Changing one of the two fields changes the other too.
+    // A change of one of the two fields also changes the other.
     if (changed && spec.clusterIP && deepEqual(spec.clusterIPs, old.clusterIPs))
       spec.clusterIPs = [spec.clusterIP];
     return;
@@ -79,7 +87,7 @@ function keepClusterIP(spec: Spec, old: Spec): void {
     if (deepEqual(spec[field], old[field])) delete spec[field];
 }
 
-/** What one Service has once. */
+/** Returns the identity of a port within a Service. */
 const portOf = ({ port, protocol }: ServicePort) => `${protocol}/${port}`;
 
 function keepNodePorts(spec: Spec, old: Spec): void {

@@ -1,4 +1,4 @@
-/** What a load balancer writes into a Service's status (upstream: ValidateLoadBalancerStatus). */
+/** Rules of the load balancer's status of a Service (upstream: ValidateLoadBalancerStatus). */
 import { forbiddenCause, invalidCause } from '../../../apimachinery/field-error.ts';
 import { checkDns1123Subdomain, nameCauses } from '../../../apimachinery/names.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';

@@ -41,7 +41,7 @@ export function validateService(service: Service): StatusCause[] {
   ];
 }
 
-/** A service keeps its cluster IP while it has one: other machines have learned it. */
+/** Rejects a change of the cluster IP, which other machines may have cached. */
 export function validateServiceUpdate({ spec }: Service, { spec: old }: Service): StatusCause[] {
   if (old.type === 'ExternalName' || spec.type === 'ExternalName') return [];
   const before = old.clusterIPs ?? [];
@@ -49,7 +49,7 @@ export function validateServiceUpdate({ spec }: Service, { spec: old }: Service)
   return [invalidCause('spec.clusterIPs[0]', spec.clusterIPs ?? [], 'may not change once set')];
 }
 
-/** A headless service may consist of names alone, an ExternalName always does. */
+/** Requires ports. A headless service may have only names, and an ExternalName always has only a name. */
 function validatePortsGiven(spec: Spec): StatusCause[] {
   const needed = !isHeadless(spec) && spec.type !== 'ExternalName';
   return needed && !spec.ports?.length ? [requiredCause('spec.ports')] : [];
@@ -109,7 +109,7 @@ function validateExternalName(spec: Spec): StatusCause[] {
   const causes: StatusCause[] = [];
   if (spec.clusterIP || spec.clusterIPs?.length)
     causes.push(forbiddenCause('spec.clusterIPs', 'may not be set for ExternalName services'));
-  // A trailing dot makes the name absolute.
+  // A trailing dot marks an absolute name.
   const name = (spec.externalName ?? '').replace(/\.$/, '');
   if (!name) causes.push(requiredCause('spec.externalName'));
   else causes.push(...nameCauses('spec.externalName', name, checkDns1123Subdomain));

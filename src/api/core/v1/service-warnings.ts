@@ -1,4 +1,4 @@
-/** What the writer of a Service is told though it is accepted (upstream: pkg/api/service/warnings.go). Pure. */
+/** Warnings for the author of an accepted Service (upstream: pkg/api/service/warnings.go). Pure. */
 import { canonicalAddress } from '../../../base/addresses.ts';
 import type { Service } from './types.gen.ts';
 
@@ -29,7 +29,7 @@ export function serviceWarnings({ metadata, spec }: Service): string[] {
 
 const loops = 'which may cause controller apply-loops';
 
-/** Of an IPv6 address that is written in another way than RFC 5952 says. */
+/** Returns a warning for an IPv6 address that is not in the form of RFC 5952. */
 function addressWarnings(text: string, path: string): string[] {
   const canonical = text.includes(':') ? canonicalAddress(text) : undefined;
   return canonical === undefined || canonical === text

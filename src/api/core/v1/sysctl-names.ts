@@ -1,4 +1,4 @@
-/** Names of kernel parameters, and of whose namespace each is (upstream: component-helpers node/util/sysctl). */
+/** Names of kernel parameters, and their namespaces (upstream: component-helpers node/util/sysctl). */
 
 export type SysctlNamespace = 'Net' | 'IPC';
 
@@ -14,14 +14,20 @@ const ofIPC = new Set([
   ...['kernel.msg', 'kernel.msgmax', 'kernel.msgmnb', 'kernel.msgmni'],
 ]);
 
-/** Undefined for one that is the machine's, or of which it is not known. `name` has dots, and may end in `*`. */
+/**
+ * Returns undefined for a parameter of the machine, or of an unknown namespace. `name` has dots, and may end
+ * in `*`.
+ */
 export function sysctlNamespace(name: string): SysctlNamespace | undefined {
   const [start = ''] = name.split('*', 1);
   if (ofIPC.has(start) || start.startsWith('fs.mqueue.')) return 'IPC';
   return start.startsWith('net.') ? 'Net' : undefined;
 }
 
-/** As sysctl(8) reads names: where the first separator is a slash, slashes separate and dots belong to a name. */
+/**
+ * Returns the name with dots, as sysctl(8) reads names: if the first separator is a slash, slashes separate
+ * and dots are part of a name.
+ */
 export function dottedSysctl(name: string): string {
   if (/[./]/.exec(name)?.[0] !== '/') return name;
   return name.replaceAll(/[./]/g, (separator) => (separator === '/' ? '.' : '/'));

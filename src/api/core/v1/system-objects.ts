@@ -1,4 +1,4 @@
-/** What every cluster has from the beginning: the system's namespaces, the Services of the API and of cluster DNS. */
+/** Objects of every cluster: the system's namespaces, the Services of the API and of cluster DNS. */
 import type { Draft } from '../../../apimachinery/meta.ts';
 import type { Namespace } from './namespace.ts';
 import type { Service } from './service.ts';
@@ -10,19 +10,19 @@ export const systemNamespaces: readonly string[] = [
   'kube-node-lease',
 ];
 
-/** The API itself, and cluster DNS, as Services. */
+/** Services of the API itself and of cluster DNS. */
 export const apiService = { namespace: 'default', name: 'kubernetes' };
 export const dnsService = { namespace: 'kube-system', name: 'kube-dns' };
 
-/** On the Service of cluster DNS, for machines that join to compare with what they were told. */
+/** Annotation of the Service of cluster DNS; joining machines compare it with their own setting. */
 export const domainAnnotation = 'minik8s.io/cluster-domain';
 
 export interface SystemPlaces {
-  /** The address of the Service of the API. */
+  /** Address of the Service of the API. */
   readonly apiAddress: string;
-  /** Where the first API server of the cluster listens. */
+  /** Port of the first API server of the cluster. */
   readonly apiPort: number;
-  /** Where cluster DNS is on every node, and the domain of the names that it knows itself. */
+  /** Address of cluster DNS on every node, and the domain of the cluster's own names. */
   readonly dnsAddress: string;
   readonly dnsDomain: string;
 }
@@ -51,7 +51,7 @@ export const systemObjects = ({
       ports: [{ name: 'https', protocol: 'TCP', port: 443, targetPort: apiPort }],
     },
   },
-  // It has no endpoints: the server of each node answers at that address itself.
+  // The Service has no endpoints: the DNS server of each node responds at that address itself.
   dns: {
     apiVersion: 'v1',
     kind: 'Service',

@@ -1,4 +1,7 @@
-/** Taints that the control plane itself puts on nodes, and what tolerates a taint (upstream: core/v1 well_known_taints, toleration.go). */
+/**
+ * Taints that the control plane itself sets on nodes, and the matching of tolerations (upstream: core/v1
+ * well_known_taints, toleration.go).
+ */
 import type { Taint } from './node.ts';
 import type { Toleration } from './types.gen.ts';
 
@@ -10,7 +13,7 @@ export const taintKeys = {
   diskPressure: 'node.kubernetes.io/disk-pressure',
   pidPressure: 'node.kubernetes.io/pid-pressure',
   networkUnavailable: 'node.kubernetes.io/network-unavailable',
-  /** Set by an administrator who knows that the machine is off: its pods do not run any more. */
+  /** Set by an administrator who has verified that the machine is off: its pods no longer run. */
   outOfService: 'node.kubernetes.io/out-of-service',
 } as const;
 

@@ -1,15 +1,18 @@
-/** Tolerations of two origins in one list (upstream: pkg/util/tolerations, MergeTolerations). */
+/** Merging of tolerations from two sources (upstream: pkg/util/tolerations, MergeTolerations). */
 import { identityOf } from '../../../apimachinery/equality.ts';
 import type { Toleration } from './types.gen.ts';
 
-/** Both lists in one, without those that say no more than another one. A pod may have thousands, so none is compared with all. */
+/**
+ * Returns both lists without tolerations that another one includes. A pod may have thousands, so they are not
+ * compared pairwise.
+ */
 export function mergeTolerations(first: readonly Toleration[], second: readonly Toleration[]): Toleration[] {
   const distinct = new Map<string, Toleration>();
   for (const one of [...first, ...second]) {
     const identity = identityOf(one);
     if (!distinct.has(identity)) distinct.set(identity, one);
   }
-  /** Of those that tolerate the same taints, the one that does so longest. */
+  /** The longest toleration of each scope. */
   const longest = new Map<string, Toleration>();
   for (const one of distinct.values()) {
     const scope = scopeOf(one);
@@ -25,7 +28,10 @@ export function mergeTolerations(first: readonly Toleration[], second: readonly 
   return [...distinct.values()].filter((one) => !isIncluded(one));
 }
 
-/** Which taints it tolerates; without an effect those of every effect, with Exists and no key every taint. */
+/**
+ * Returns the key of a set of taints. Without an effect, it includes every effect; with Exists and no key,
+ * every taint.
+ */
 const scope = (key: string, effect: string, value: string | undefined) =>
   JSON.stringify([key, effect, value]);
 
@@ -33,7 +39,7 @@ const anyOrValue = ({ operator, value = '' }: Toleration) => (operator === 'Exis
 
 const scopeOf = (one: Toleration) => scope(one.key ?? '', one.effect ?? '', anyOrValue(one));
 
-/** Its own scope, and those that include it. */
+/** Returns the toleration's own scope and those that include it. */
 function widerScopes(one: Toleration): string[] {
   const { key = '', effect = '' } = one;
   return [effect, ''].flatMap((wideEffect) => [
@@ -43,6 +49,6 @@ function widerScopes(one: Toleration): string[] {
   ]);
 }
 
-/** Seconds; only what tolerates an eviction may end. */
+/** Returns the duration in seconds; only a toleration of NoExecute can be limited. */
 const lasts = ({ effect, tolerationSeconds }: Toleration) =>
   effect === 'NoExecute' && tolerationSeconds !== undefined ? tolerationSeconds : Number.POSITIVE_INFINITY;

@@ -1,5 +1,5 @@
 /**
- * Which volume a claim may have, as everybody who binds them has to see it: the controller and the scheduler (upstream:
+ * The volumes that a claim can be bound to. The controller and the scheduler must agree on them (upstream:
  * component-helpers/storage/volume). Pure.
  */
 import { matches, selectorFromLabelSelector } from '../../../apimachinery/labels.ts';
@@ -14,26 +14,29 @@ import type { ObjectReference, PersistentVolume, PersistentVolumeClaim } from '.
 import { className } from './volume-columns.ts';
 import { isBeingEmptied } from './volume-recycling.ts';
 
-/** On both sides: somebody else than a person has bound it, and may undo that. */
+/** Annotation of both sides: a controller has bound the object and may undo the binding. */
 export const boundByController = 'pv.kubernetes.io/bound-by-controller';
-/** On a claim: both sides are written. */
+/** Annotation of a claim: both sides of the binding are written. */
 export const bindCompleted = 'pv.kubernetes.io/bind-completed';
-/** On a volume: what made it. */
+/** Annotation of a volume: its provisioner. */
 export const provisionedBy = 'pv.kubernetes.io/provisioned-by';
-/** On a claim: the node for whose pod a volume is to be made. */
+/** Annotation of a claim: node of the pod for which a volume is to be provisioned. */
 export const selectedNode = 'volume.kubernetes.io/selected-node';
-/** On a claim: who is to make its volume; clients know both. */
+/** Annotations of a claim: provisioner of its volume; clients read both. */
 export const storageProvisioner = 'volume.kubernetes.io/storage-provisioner';
 export const betaStorageProvisioner = 'volume.beta.kubernetes.io/storage-provisioner';
 
 export const claimProtection = 'kubernetes.io/pvc-protection';
 export const volumeProtection = 'kubernetes.io/pv-protection';
 
-/** `namespace/name` of the claim that the volume is for; undefined for one that is free. */
+/** Returns `namespace/name` of the claim that the volume is reserved for; undefined for a free volume. */
 export const claimKeyOf = ({ spec: { claimRef } }: PersistentVolume): string | undefined =>
   claimRef && `${claimRef.namespace ?? ''}/${claimRef.name ?? ''}`;
 
-/** Whether the volume is for this claim; a reference without a uid is for whichever has the name. */
+/**
+ * Returns true if the volume is reserved for this claim; a reference without a uid is for any claim of the
+ * name.
+ */
 export function isForClaim({ spec: { claimRef } }: PersistentVolume, { metadata }: PersistentVolumeClaim) {
   if (claimRef?.name !== metadata.name || claimRef.namespace !== metadata.namespace) return false;
   return !claimRef.uid || claimRef.uid === metadata.uid;
@@ -48,7 +51,7 @@ export const claimReference = ({ metadata }: PersistentVolumeClaim): ObjectRefer
   resourceVersion: metadata.resourceVersion,
 });
 
-/** The volume as it is bound to the claim; undefined where it is so already. */
+/** Returns the volume bound to the claim; undefined if it is already bound to it. */
 export function boundVolume(
   volume: PersistentVolume,
   claim: PersistentVolumeClaim,
@@ -66,7 +69,7 @@ export function boundVolume(
 
 const amount = (text: string | undefined) => parseQuantity(text ?? '0');
 const sizes = new WeakMap<PersistentVolume, Quantity>();
-/** Read once for each state of a volume. */
+/** Returns the size of a volume, parsed once for each version of the object. */
 export function sizeOfVolume(volume: PersistentVolume): Quantity {
   const known = sizes.get(volume) ?? amount(volume.spec.capacity?.storage);
   sizes.set(volume, known);
@@ -80,7 +83,10 @@ export const volumeModeOf = ({ spec }: PersistentVolume | PersistentVolumeClaim)
 const hasModes = ({ spec }: PersistentVolume, claim: PersistentVolumeClaim) =>
   (claim.spec.accessModes ?? []).every((mode) => spec.accessModes?.includes(mode));
 
-/** Why a claim cannot have the volume that it asks for by name, in upstream's words. */
+/**
+ * Returns the reason why a claim cannot have the volume that it names, in upstream's words; undefined for
+ * none.
+ */
 export function volumeFault(volume: PersistentVolume, claim: PersistentVolumeClaim): string | undefined {
   if (volume.metadata.deletionTimestamp)
     return `the volume is marked for deletion ${JSON.stringify(volume.metadata.name)}`;
@@ -91,7 +97,7 @@ export function volumeFault(volume: PersistentVolume, claim: PersistentVolumeCla
   return hasModes(volume, claim) ? undefined : 'incompatible accessMode';
 }
 
-/** Whether the claim can have a volume that is free, wherever that is. */
+/** Returns a function that is true for free volumes that the claim can have, on any node. */
 export function fitting(claim: PersistentVolumeClaim): (volume: PersistentVolume) => boolean {
   const ofClass = className(claim);
   const selector = claim.spec.selector && selectorFromLabelSelector(claim.spec.selector);
@@ -115,7 +121,9 @@ const largeEnough = (claim: PersistentVolumeClaim) => {
 
 export const isFree = ({ spec, status }: PersistentVolume) => !spec.claimRef && status?.phase === 'Available';
 
-/** Fewest access modes, then smallest, then by name, so that two who look choose the same. */
+/**
+ * Sorts volumes: fewest access modes first, then smallest, then by name, so that the choice is deterministic.
+ */
 export const bestFirst = (volumes: readonly PersistentVolume[]): readonly PersistentVolume[] =>
   volumes
     .map((volume) => ({ volume, modes: new Set(volume.spec.accessModes).size, size: sizeOfVolume(volume) }))
@@ -126,8 +134,8 @@ const byName = ({ metadata: a }: PersistentVolume, { metadata: b }: PersistentVo
   a.name < b.name ? -1 : 1;
 
 /**
- * The volumes that the claim can have, the best first. One that is for the claim already is the only one. `onlyReserved`: the
- * scheduler chooses among the others.
+ * Returns the volumes that the claim can have, the best first. A volume that is reserved for the claim is the
+ * only one. With `onlyReserved`, other volumes are left to the scheduler.
  */
 export function rankVolumes(
   claim: PersistentVolumeClaim,
@@ -140,7 +148,7 @@ export function rankVolumes(
   return onlyReserved ? [] : bestFirst(volumes.filter(fitting(claim)));
 }
 
-/** Whether the binding is done from the claim's side. */
+/** Returns true if the binding is complete on the claim's side. */
 export const isFullyBound = ({ metadata, spec }: PersistentVolumeClaim) =>
   Boolean(spec.volumeName) && metadata.annotations?.[bindCompleted] !== undefined;
 

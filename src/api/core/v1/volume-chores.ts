@@ -1,43 +1,45 @@
 /**
- * What the agents of nodes do with volumes that nobody uses any more: folders that this server has made are removed, and volumes that
- * others are to have next (reclaim policy Recycle) are emptied. Which agent does it, and how it went, stands on the volume. Pure.
+ * Tasks of node agents on unused volumes: they remove directories that minik8s has created, and empty volumes
+ * that are reused (reclaim policy Recycle). The volume names the agent and its result. Pure.
  */
 import { isOwnProvisioner } from './local-volumes.ts';
 import type { PersistentVolume } from './types.gen.ts';
 import { provisionedBy } from './volume-binding.ts';
 import { isToBeEmptied, nodeLabel, nodeOf } from './volume-recycling.ts';
 
-/** On a volume: its folder has to be removed before it is gone. */
+/** Finalizer of a volume whose directory must be removed first. */
 export const folderFinalizer = 'minik8s.io/folder';
 
-/** `status.reason` of a volume whose folder its agent has removed. */
+/** `status.reason` of a volume whose directory has been removed. */
 export const removedReason = 'FolderRemoved';
-/** Of one that its agent has emptied. */
+/** `status.reason` of a volume that has been emptied. */
 export const emptiedReason = 'Emptied';
-/** Of one with which its agent cannot do what it should; `status.message` says why, and it tries again. */
+/**
+ * `status.reason` of a volume on which the task fails; `status.message` has the error, and the agent retries.
+ */
 export const stuckReason = 'Stuck';
 
-/** The one label selector by which an agent reads volumes. */
+/** Returns the label selector by which an agent lists volumes. */
 export const volumesOfNode = (node: string) => `${nodeLabel}=${node}`;
 
 export const isOwn = ({ metadata }: PersistentVolume) =>
   isOwnProvisioner(metadata.annotations?.[provisionedBy]);
 
-/** Whether the node's agent may look at the volume, and say how its work goes while it has some. */
+/** Returns true if the node's agent may read the volume and update its status for a task. */
 export const isLookedAfterBy = (volume: PersistentVolume, node: string) =>
   nodeOf(volume) === node && (isOwn(volume) || volume.spec.persistentVolumeReclaimPolicy === 'Recycle');
 
-/** `remove`: its folder; `empty`: all that is in it. */
+/** `remove` removes the volume's directory, `empty` removes its content. */
 export type Chore = 'remove' | 'empty';
 
-/** What the node's agent has to do with the volume, if anything. */
+/** Returns the task of the node's agent on the volume; undefined for none. */
 export function choreOf(volume: PersistentVolume, node: string): Chore | undefined {
   if (!isLookedAfterBy(volume, node)) return undefined;
   if (isToBeRemoved(volume)) return 'remove';
   return isToBeEmptied(volume) && volume.status?.reason !== emptiedReason ? 'empty' : undefined;
 }
 
-/** Nobody uses it, and that it goes cannot be taken back. */
+/** Returns true if the volume is unused and its deletion is final. */
 const isToBeRemoved = (volume: PersistentVolume) =>
   isOwn(volume) &&
   volume.metadata.deletionTimestamp !== undefined &&

@@ -1,9 +1,9 @@
-/** Texts that PersistentVolumes and their claims print, and say, alike. */
+/** Cell and event texts that PersistentVolumes and claims share. */
 import type { ObjectMeta } from '../../../apimachinery/meta.ts';
 
 export const unset = '<unset>';
 
-/** The class of an object stood here before there was a field for it. */
+/** Annotation for the class of an object, from before the field existed. */
 export const classAnnotation = 'volume.beta.kubernetes.io/storage-class';
 
 const shortModes = [
@@ -13,7 +13,7 @@ const shortModes = [
   ['ReadWriteOncePod', 'RWOP'],
 ] as const;
 
-/** `RWO,ROX`: each once, in upstream's order. */
+/** Returns modes such as `RWO,ROX`: each once, in upstream's order. */
 export const modesText = (modes: readonly string[] | undefined) =>
   shortModes
     .filter(([mode]) => modes?.includes(mode))
@@ -25,7 +25,7 @@ interface Classed {
   readonly spec: { readonly storageClassName?: string | undefined };
 }
 
-/** Undefined where no class is named; the empty text asks for none. */
+/** Returns undefined if no class is named; the empty text requests no class. */
 export const classNameOf = ({ metadata, spec }: Classed): string | undefined =>
   metadata.annotations?.[classAnnotation] ?? spec.storageClassName;
 

@@ -1,12 +1,15 @@
-/** Files of one volume that are in each other's way: the same path twice, or one below another. Upstream's texts. */
+/**
+ * Warnings for conflicting files of a volume: duplicate paths, or one path below another. The texts are
+ * upstream's.
+ */
 import { withoutTrailing } from '../../../base/trailing.ts';
 import type { Volume, VolumeProjection } from './types.gen.ts';
 
 interface Place {
-  /** Its place in the list. */
+  /** Index in the list. */
   readonly index?: number;
   readonly path: string;
-  /** Of a projected volume, what puts it there. */
+  /** Source of the file in a projected volume. */
   readonly source: string;
 }
 
@@ -40,7 +43,10 @@ function projectedPlaces(source: VolumeProjection): Place[] {
   return placesOf([clusterTrustBundle], `ClusterTrustBundle ${JSON.stringify(name ?? signerName)}`);
 }
 
-/** By the folders above each path: a volume may have very many, and few of them are in each other's way. */
+/**
+ * Returns the overlaps. Maps of parent directories find them: a volume may have very many paths, and few of
+ * them overlap.
+ */
 function overlaps(given: readonly Place[]): string[] {
   const byPath = new Map<string, Place[]>();
   const below = new Map<string, Place[]>();
@@ -63,10 +69,12 @@ function overlaps(given: readonly Place[]): string[] {
   return told;
 }
 
-/** More would never be sent: an answer has room for so many. */
+/** Maximum number of warnings, since a response has no room for more. */
 const most = 64;
 
-/** A path may be as long as a request, and all its parents would be much longer. */
+/**
+ * Maximum number of parents: a path may be as long as a request, and all its parents would be much longer.
+ */
 const deepest = 64;
 
 function parents(path: string): string[] {
@@ -78,7 +86,7 @@ function parents(path: string): string[] {
 
 function add(map: Map<string, Place[]>, key: string, place: Place): void {
   const list = map.get(key);
-  // One who repeats himself is told of the first ones.
+  // Further duplicates of a path are only compared with the first ones.
   if (!list) map.set(key, [place]);
   else if (list.length < most) list.push(place);
 }

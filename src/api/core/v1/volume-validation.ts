@@ -1,4 +1,4 @@
-/** Volumes of a pod and their mounts (upstream: ValidateVolumes, ValidateVolumeMounts). */
+/** Rules of a pod's volumes and their mounts (upstream: ValidateVolumes, ValidateVolumeMounts). */
 import {
   duplicateCause,
   forbiddenCause,
@@ -16,7 +16,10 @@ import { volumeSources } from './pod-spec-defaults.ts';
 import { validateProjections } from './projection-validation.ts';
 import type { Volume, VolumeMount } from './types.gen.ts';
 
-/** `inTemplate`: what a template leaves open, whoever makes pods of it may fill in. */
+/**
+ * Validates volumes. With `inTemplate`, open fields are allowed, since the controller may set them in its
+ * pods.
+ */
 export function validateVolumes(
   volumes: readonly Volume[],
   path: string,
@@ -60,7 +63,10 @@ function validateImage({ image }: Volume, path: string, inTemplate: boolean): St
   return image && !image.reference && !inTemplate ? [requiredCause(`${path}.reference`)] : [];
 }
 
-/** Relative mount paths are good: the agent takes them from the root, as upstream's does. */
+/**
+ * Validates mounts. Relative mount paths are valid: the agent resolves them from the root, as upstream's
+ * does.
+ */
 export function validateVolumeMounts(
   mounts: readonly VolumeMount[],
   volumes: readonly Volume[],
@@ -94,7 +100,7 @@ export function validateVolumeMounts(
   });
 }
 
-/** Kubernetes' own type says only that it is text. */
+/** Allowed values; Kubernetes' own type does not list them. */
 const recursions: readonly string[] = ['Disabled', 'Enabled', 'IfPossible'];
 
 function validatePropagation(mount: VolumeMount, isPrivileged: boolean, path: string): StatusCause[] {

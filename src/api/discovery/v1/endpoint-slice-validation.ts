@@ -28,7 +28,10 @@ const both =
     return problems.length > 0 ? problems : second(text);
   };
 
-/** An object whose addressType is none of these is judged too: what its addresses should be is not known then. */
+/**
+ * Checks by addressType. An object with an unknown addressType is validated, too; its addresses are then not
+ * checked.
+ */
 const addressChecks: ReadonlyMap<string, NameCheck> = new Map<EndpointSlice['addressType'], NameCheck>([
   ['IPv4', both(checkIPv4, checkNonSpecialIP)],
   ['IPv6', both(checkIPv6, checkNonSpecialIP)],

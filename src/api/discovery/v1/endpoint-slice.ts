@@ -8,12 +8,12 @@ export type { Endpoint, EndpointPort, EndpointSlice } from './types.gen.ts';
 const shownInColumn = 3;
 const unset = '<unset>';
 
-/** The label that ties a slice to its Service. */
+/** Label with the name of the slice's Service. */
 export const serviceNameLabel = 'kubernetes.io/service-name';
-/** Who writes a slice. */
+/** Label with the writer of a slice. */
 export const managedByLabel = 'endpointslice.kubernetes.io/managed-by';
 
-/** When that happened for which the endpoints are what they are: what a node takes to follow is measured by it. */
+/** Annotation with the time of the change that caused the endpoints; nodes measure their delay by it. */
 export const lastChangeAnnotation = 'endpoints.kubernetes.io/last-change-trigger-time';
 
 export const endpointSliceResource: ResourceDefinition<EndpointSlice> = {

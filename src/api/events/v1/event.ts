@@ -1,4 +1,7 @@
-/** Events as newer recorders write them: the objects of core/v1 under other names, with stricter rules (upstream: ValidateEventCreate). */
+/**
+ * Events of newer recorders: the objects of core/v1 under other names, with stricter rules (upstream:
+ * ValidateEventCreate).
+ */
 import { deepEqual } from '../../../apimachinery/equality.ts';
 import { invalidCause, requiredCause } from '../../../apimachinery/field-error.ts';
 import type { FieldGetter } from '../../../apimachinery/resource-definition.ts';
@@ -9,7 +12,7 @@ import type { Event } from './types.gen.ts';
 
 type Fields<T> = Omit<T, 'apiVersion' | 'kind' | 'metadata'>;
 
-/** Fields without a value are left out, as the decoder leaves them out. */
+/** Removes fields without a value, as the decoder does. */
 const present = <T extends object>(fields: T): T =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
 
@@ -55,7 +58,7 @@ function seriesCauses({ series }: CoreEvent): StatusCause[] {
   ];
 }
 
-/** Fields that older recorders write instead. */
+/** Fields that only older recorders write. */
 const older = ['firstTimestamp', 'lastTimestamp', 'count'] as const;
 
 function validate(event: CoreEvent): StatusCause[] {
@@ -72,7 +75,7 @@ function validate(event: CoreEvent): StatusCause[] {
   ];
 }
 
-/** Only a series goes on; what happened stays as it was reported. */
+/** Immutable fields: only the series may change. */
 const fixed = [
   'involvedObject',
   'reason',
@@ -102,7 +105,7 @@ function validateUpdate(event: CoreEvent, old: CoreEvent): StatusCause[] {
 
 const { reportingComponent, ...selectable } = coreEvents.selectableFields;
 
-/** The core names of what an event is about select here under `regarding`. */
+/** Selectable fields of the regarded object, renamed to `regarding`. */
 const regarding = Object.fromEntries(
   Object.entries(selectable).map(([field, getter]): [string, FieldGetter<CoreEvent>] => [
     field.replace('involvedObject.', 'regarding.'),

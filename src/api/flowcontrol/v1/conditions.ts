@@ -1,4 +1,4 @@
-/** The status of both kinds: conditions, each of another type. */
+/** The status of both kinds: conditions with distinct types. */
 import { repeats } from '../../../apimachinery/equality.ts';
 import { duplicateCause, requiredCause } from '../../../apimachinery/field-error.ts';
 import { type KubeObject, keepMeta } from '../../../apimachinery/meta.ts';
@@ -22,6 +22,6 @@ export function validateConditions({ status }: WithConditions): StatusCause[] {
   });
 }
 
-/** A write of the status changes nothing else. */
+/** Restores the metadata in a status update. */
 export const keepMetadata = ({ metadata }: KubeObject, old: KubeObject) =>
   keepMeta(metadata, old.metadata, 'labels', 'annotations', 'finalizers', 'ownerReferences');

@@ -1,4 +1,7 @@
-/** What the objects that every cluster has must say: requests of administrators never wait, and all others find a place. */
+/**
+ * Required content of the objects of every cluster: requests of administrators never wait, and all others
+ * have a priority level.
+ */
 import type { FlowSchemaSpec, PriorityLevelConfigurationSpec } from './types.gen.ts';
 
 const everything = {
@@ -10,7 +13,7 @@ const everything = {
 
 const groups = (...names: string[]) => names.map((name) => ({ kind: 'Group', group: { name } }));
 
-/** By the name of the FlowSchema. */
+/** Specifications by the name of the FlowSchema. */
 export const fixedFlowSchemas: ReadonlyMap<string, FlowSchemaSpec> = new Map([
   [
     'exempt',
@@ -31,7 +34,7 @@ export const fixedFlowSchemas: ReadonlyMap<string, FlowSchemaSpec> = new Map([
   ],
 ]);
 
-/** Of the PriorityLevelConfiguration of that name; the one named `exempt` may say how much it lends. */
+/** Specification of the PriorityLevelConfiguration `catch-all`; `exempt` may have other shares. */
 export const fixedCatchAll: PriorityLevelConfigurationSpec = {
   type: 'Limited',
   limited: { nominalConcurrencyShares: 5, lendablePercent: 0, limitResponse: { type: 'Reject' } },

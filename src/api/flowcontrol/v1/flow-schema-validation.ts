@@ -68,7 +68,7 @@ function validateRules(rule: PolicyRulesWithSubjects, path: string): StatusCause
 
 const subjectFields = { ServiceAccount: 'serviceAccount', User: 'user', Group: 'group' } as const;
 
-/** It has the field of its kind and no other. */
+/** Validates a subject, which must have the field of its kind and no other. */
 function validateSubject(subject: Subject, path: string): StatusCause[] {
   const { kind, serviceAccount } = subject;
   if (kind !== 'ServiceAccount' && kind !== 'User' && kind !== 'Group')
@@ -98,7 +98,7 @@ function validateAccount({ name, namespace }: { name: string; namespace: string 
   ];
 }
 
-/** `*` stands alone; without it each value is checked by itself. */
+/** Rejects `*` together with other values. Each value is validated elsewhere. */
 function validateList(values: readonly string[], path: string, empty: string, many: string): StatusCause[] {
   if (values.length === 0) return [requiredCause(path, empty)];
   if (values.length === 1 || !values.includes('*')) return [];

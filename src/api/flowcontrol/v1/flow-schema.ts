@@ -1,4 +1,6 @@
-/** FlowSchema: which requests belong to which priority level. It is stored; requests are not sorted by it. */
+/**
+ * FlowSchema: assigns requests to priority levels. It is stored; minik8s does not classify requests by it.
+ */
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { ageColumn, nameColumn, none } from '../../columns.ts';
 import { flowcontrolGroup, keepMetadata, validateConditions } from './conditions.ts';

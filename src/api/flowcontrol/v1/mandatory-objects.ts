@@ -1,4 +1,7 @@
-/** The objects without which requests would find no place (upstream: flowcontrol/bootstrap, the mandatory ones). */
+/**
+ * The objects without which requests would have no priority level (upstream: flowcontrol/bootstrap, the
+ * mandatory ones).
+ */
 import { deepEqual } from '../../../apimachinery/equality.ts';
 import type { KubeObject } from '../../../apimachinery/meta.ts';
 import { apiVersionOf } from '../../../apimachinery/resource-definition.ts';
@@ -8,12 +11,12 @@ import { flowSchemaResource } from './flow-schema.ts';
 import { priorityLevelConfigurationResource } from './priority-level-configuration.ts';
 import type { FlowSchema, PriorityLevelConfiguration } from './types.gen.ts';
 
-/** Says to whoever reads it that a server keeps the specification as it is. */
+/** Annotation that marks an object whose specification a server maintains. */
 const autoUpdate = 'apf.kubernetes.io/autoupdate-spec';
 const apiVersion = apiVersionOf(flowSchemaResource);
 const metadataOf = (name: string) => ({ name, annotations: { [autoUpdate]: 'true' } });
 
-/** `spec` is what the object should have. */
+/** Returns the object with `spec`; undefined if it is unchanged. */
 function restore<T extends KubeObject & { spec: unknown }>(existing: T, spec: T['spec']): T | undefined {
   const { metadata } = existing;
   if (metadata.annotations?.[autoUpdate] === 'true' && deepEqual(existing.spec, spec)) return undefined;
@@ -48,7 +51,7 @@ export const mandatoryPriorityLevels: readonly FixedObject<PriorityLevelConfigur
       metadata: metadataOf('exempt'),
       spec: fixedExempt,
     },
-    // How much it has and lends is for administrators to say.
+    // Administrators may set the shares and the lendable part.
     restored: (existing) =>
       restore(
         existing,

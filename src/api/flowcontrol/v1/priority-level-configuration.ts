@@ -1,4 +1,7 @@
-/** PriorityLevelConfiguration: how many requests of a level are served at once. It is stored; requests are not limited by it. */
+/**
+ * PriorityLevelConfiguration: the number of concurrent requests of a level. It is stored; minik8s does not
+ * limit requests by it.
+ */
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { ageColumn, nameColumn, none } from '../../columns.ts';
 import { flowcontrolGroup, keepMetadata, validateConditions } from './conditions.ts';
@@ -33,7 +36,7 @@ export const priorityLevelConfigurationResource: ResourceDefinition<PriorityLeve
   },
   strategy: {
     resetFields: { status: ['metadata', 'spec'] },
-    // A zero is none.
+    // Zero counts as unset.
     setDefaults: (level) => {
       const queuing = queuingOf(level);
       if (!queuing) return;

@@ -19,7 +19,7 @@ import type {
 
 const maxQueues = 10_000_000;
 const maxHashBits = 60;
-/** Another version of the kind keeps a zero by this annotation. */
+/** Annotation by which another version of the kind preserves a zero. */
 const zeroShares = 'flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares';
 
 export function validatePriorityLevel({ metadata, spec }: PriorityLevelConfiguration): StatusCause[] {
@@ -99,7 +99,7 @@ function validateQueuing({ queues, handSize, queueLengthLimit }: QueuingConfigur
   else if (queues > maxQueues) refuse('queues', queues, `must not be greater than ${maxQueues}`);
   if (handSize <= 0) refuse('handSize', handSize, 'must be positive');
   else if (handSize > queues) refuse('handSize', handSize, `should not be greater than queues (${queues})`);
-  // A flow's queues are dealt by the bits of one hash.
+  // The queues of a flow are selected by the bits of one hash.
   else if (Math.ceil(Math.log2(queues) * handSize) > maxHashBits)
     refuse(
       'handSize',

@@ -1,4 +1,4 @@
-/** Rules of label selectors, wherever they stand (upstream: apimachinery, meta/v1/validation). */
+/** Rules of label selectors in all kinds (upstream: apimachinery, meta/v1/validation). */
 import { forbiddenCause, requiredCause, tooManyCause } from '../../../apimachinery/field-error.ts';
 import { checkLabelValue, checkQualifiedName, nameCauses } from '../../../apimachinery/names.ts';
 import { maxSelectorTerms } from '../../../apimachinery/selector-length.ts';
@@ -6,7 +6,10 @@ import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { validateLabels } from '../../../apimachinery/validate-meta.ts';
 import type { LabelSelector, LabelSelectorRequirement } from './types.gen.ts';
 
-/** Controllers compare the selector with every pod or node that changes, so it has a limit that upstream lacks. */
+/**
+ * Validates a selector. Controllers compare it with every changed pod or node, so its size has a limit, which
+ * upstream lacks.
+ */
 export function validateLabelSelector(selector: LabelSelector, path: string): StatusCause[] {
   const count = Object.keys(selector.matchLabels ?? {}).length + (selector.matchExpressions?.length ?? 0);
   if (count > maxSelectorTerms) return [tooManyCause(path, count, maxSelectorTerms)];
@@ -29,7 +32,7 @@ export function validateLabelRequirement(
   ];
 }
 
-/** Which operators want values; one that is not known may have them or not. */
+/** Validates the number of values; an unknown operator may have any number. */
 export function valueCountCauses(operator: string, values: readonly string[], path: string): StatusCause[] {
   const listed = operator === 'In' || operator === 'NotIn';
   if (listed && values.length === 0)

@@ -1,4 +1,4 @@
-/** What the two kinds of metrics.k8s.io have in common (k8s.io/metrics/pkg/apis/metrics/v1beta1). */
+/** Common parts of the two kinds of metrics.k8s.io (k8s.io/metrics/pkg/apis/metrics/v1beta1). */
 import * as v from 'valibot';
 import { objectMetaSchema, struct } from '../../../apimachinery/schema.ts';
 
@@ -41,7 +41,7 @@ export const windowColumn = {
   cell: ({ window }: { readonly window: string }) => window,
 } as const;
 
-/** `cpu` in billionths of a processor, `memory` in bytes. */
+/** Formats usage; `cpu` is in billionths of a CPU, `memory` in bytes. */
 export const usageOf = ({ cpu, memory }: { readonly cpu: number; readonly memory: number }): Usage => ({
   cpu: `${Math.round(cpu)}n`,
   memory: `${Math.ceil(memory / 1024)}Ki`,

@@ -1,12 +1,13 @@
 /**
- * The namespace that a host of Dns objects belongs to: the one whose object for the host is the oldest. All
- * pods resolve a host to the same web server, so a second namespace could otherwise answer for paths of the
- * first one's host. Pure.
+ * The namespace that holds a host of Dns objects: that of the oldest object for the host. All pods resolve a
+ * host to the same web server, so a second namespace could otherwise serve paths of the first one's host.
+ * Pure.
  */
 import type { Dns } from './dns.ts';
 
 /**
- * Returns the namespace that has the host which all of `dnses` are for; undefined where there is no object.
+ * Returns the namespace that holds the host of `dnses`, which are all for the same host; undefined for an
+ * empty list.
  */
 export function hostHolder(dnses: readonly Dns[]): string | undefined {
   let oldest: Dns | undefined;

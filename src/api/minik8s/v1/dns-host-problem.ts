@@ -1,18 +1,21 @@
-/** Checks the host name of a Dns object, which all pods and nodes of the cluster resolve. Pure. */
+/** Checks of the host name of a Dns object, which all pods and nodes of the cluster resolve. Pure. */
 
-/** Open unless an administrator names others: top-level domains that nobody has (RFC 2606). */
+/** Default domains: reserved top-level domains (RFC 2606). */
 export const defaultDnsDomains: readonly string[] = ['example', 'test'];
 
 export interface DnsNames {
-  /** The domains that an administrator has opened for Dns objects, in lower case, without a dot at the end. */
+  /** Domains that an administrator has opened for Dns objects, in lower case, without a trailing dot. */
   readonly domains: readonly string[];
   /** Domain of the cluster's own names, such as cluster.local. */
   readonly clusterDomain: string;
-  /** Host names of nodes and masters, in any case, with or without a dot at the end. */
+  /** Host names of nodes and masters, in any case, with or without a trailing dot. */
   readonly machines: readonly string[];
 }
 
-/** Returns why an object may not have the host, as a sentence without its subject; undefined where it may. */
+/**
+ * Returns the reason why an object may not have the host, as a sentence without its subject; undefined for
+ * none.
+ */
 export function dnsHostProblem(
   host: string,
   { domains, clusterDomain, machines }: DnsNames,

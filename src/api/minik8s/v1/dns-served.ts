@@ -1,6 +1,7 @@
 /**
- * How nodes report whether they serve Dns objects: each by one condition of its Node, for all objects, since its web
- * server has one configuration for all. Written by the node's agent, read by the controller of Dns objects. Pure.
+ * Nodes' reports about serving Dns objects. Each node has one condition on its Node for all objects, since
+ * its web server has one configuration for all. The node's agent writes it; the controller of Dns objects
+ * reads it. Pure.
  */
 import type { Condition } from '../../../apimachinery/schema.ts';
 import type { Node } from '../../core/v1/node.ts';
@@ -8,9 +9,9 @@ import type { Node } from '../../core/v1/node.ts';
 export const dnsServedType = 'DnsServed';
 
 export type DnsServedReason =
-  /** True: its web server answers by the newest objects it has read. */
+  /** True: the web server uses the newest objects that the node has read. */
   | 'Serving'
-  /** The node knows no Dns object yet: its Node does not have the condition. */
+  /** The node has no Dns object yet: its Node does not have the condition. */
   | 'NothingToServe'
   | 'PortTaken'
   | 'WebServerNotStarted'
@@ -22,7 +23,7 @@ export interface DnsServed {
   readonly message: string;
 }
 
-/** Without times; null (no condition) when there is nothing to serve. */
+/** Returns the condition without times; null (no condition) when there is nothing to serve. */
 export function dnsServedCondition({ reason, message }: DnsServed): Condition | null {
   if (reason === 'NothingToServe') return null;
   return { type: dnsServedType, status: reason === 'Serving' ? 'True' : 'False', reason, message };
@@ -33,7 +34,7 @@ export type NotServedReason =
   | 'NotServedYet'
   | 'NoNodes';
 
-/** Why not every node serves Dns objects; undefined when all that are ready do. */
+/** Returns the reason why some node does not serve Dns objects; undefined when all ready nodes do. */
 export function notServed(
   nodes: readonly Node[],
 ): { readonly reason: NotServedReason; readonly message: string } | undefined {
@@ -43,7 +44,7 @@ export function notServed(
     const said = conditionOf(node, dnsServedType);
     return said?.status === 'True' ? [] : [{ name: node.metadata.name, ...problemOf(said) }];
   });
-  // A problem takes precedence over nodes that have not started serving yet.
+  // A failure takes precedence over nodes that have not started serving yet.
   const first = failing.find(({ reason }) => reason !== 'NotServedYet') ?? failing[0];
   if (!first) return undefined;
   const listed = [first, ...failing.filter((one) => one !== first)].slice(0, mostNamed);
@@ -66,7 +67,7 @@ function problemOf(said: Condition | undefined): { reason: NotServedReason; mess
 const conditionOf = ({ status }: Node, type: string) =>
   status?.conditions?.find((condition) => condition.type === type);
 
-/** The parts of a Node that the status of Dns objects depends on. */
+/** Returns a text of the parts of a Node that the status of Dns objects depends on. */
 export function servingFingerprint(node: Node): string {
   const said = conditionOf(node, dnsServedType);
   return JSON.stringify([conditionOf(node, 'Ready')?.status, said?.status, said?.reason, said?.message]);

@@ -1,8 +1,8 @@
-/** The target of a path of a Dns, for the controller that reports it and for the nodes that route. */
+/** The target of a path of a Dns, for the controller that reports it and for the nodes that route to it. */
 import type { Service } from '../../core/v1/service.ts';
 import type { DnsPath } from './dns.ts';
 
-/** Names in the cluster's domain are answered by cluster DNS, never by a Dns object. */
+/** Returns true for names in the cluster's domain, which cluster DNS resolves, never a Dns object. */
 export const isOwnName = (host: string, clusterDomain: string) =>
   host === clusterDomain || host.endsWith(`.${clusterDomain}`);
 
@@ -10,7 +10,7 @@ export type DnsTarget =
   | { readonly address: string; readonly port: number }
   | { readonly reason: 'ServiceNotFound' | 'PortNotFound' | 'NoClusterIP'; readonly message: string };
 
-/** `service` is the one that the path names; undefined when there is none. */
+/** Returns the target. `service` is the Service that the path names; undefined if it does not exist. */
 export function dnsTarget(
   { path, serviceName, servicePort }: DnsPath,
   service: Service | undefined,

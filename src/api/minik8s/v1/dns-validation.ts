@@ -1,4 +1,4 @@
-/** Rules of Dns. Accepted values are safe to write into a web server's configuration. */
+/** Rules of Dns. Accepted values are safe in a web server's configuration. */
 import {
   duplicateCause,
   invalidCause,
@@ -14,7 +14,7 @@ import type { Dns, DnsPath } from './dns.ts';
 const mostPaths = 100;
 const longestPath = 1024;
 
-/** `/api/` means what `/api` means, and is stored so. */
+/** Normalizes paths: `/api/` means the same as `/api`, and is stored as `/api`. */
 export function normalizePaths({ spec }: Dns): void {
   for (const entry of spec.paths) entry.path = withoutTrailing(entry.path, '/') || '/';
 }

@@ -1,4 +1,4 @@
-/** Dns: a host name whose paths lead to Services of its namespace, on every node. */
+/** Dns: a host name whose paths are routed to Services of its namespace, on every node. */
 import * as v from 'valibot';
 import { keepMeta } from '../../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
@@ -6,7 +6,7 @@ import { conditionSchema, int32, int64, objectMetaSchema, struct } from '../../.
 import { ageColumn, listWithMore, nameColumn } from '../../columns.ts';
 import { normalizePaths, validateDns } from './dns-validation.ts';
 
-/** What `kubectl explain` and `ctl explain` say of a field. */
+/** Description of a field for `kubectl explain` and `ctl explain`. */
 const text = v.description<string, string>;
 
 const dnsPath = struct({
@@ -97,7 +97,7 @@ export const dnsResource: ResourceDefinition<Dns> = {
   schema: dnsSchema,
   strategy: {
     setDefaults: normalizePaths,
-    // As upstream for custom resources.
+    // A status update keeps these fields, as upstream for custom resources.
     prepareForStatusUpdate: ({ metadata }, old) =>
       keepMeta(metadata, old.metadata, 'labels', 'annotations', 'finalizers', 'ownerReferences'),
     validate: validateDns,

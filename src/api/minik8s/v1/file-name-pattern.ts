@@ -1,12 +1,14 @@
-/** Globs of the names of files: `*` is any text, `?` one character, `[a-z]` and `[!a-z]` one of some. Pure. */
+/**
+ * Glob patterns of file names: `*` is any text, `?` one character, `[a-z]` and `[!a-z]` one of a set. Pure.
+ */
 
 const longestPattern = 255;
 const mostStars = 16;
 
-/** What one character of a name has to be, or any number of them. */
+/** A test for one character of a name, or `*` for any number of characters. */
 type Step = '*' | ((character: string) => boolean);
 
-/** Why it is no pattern; undefined when it is one. */
+/** Returns the problem of an invalid pattern; undefined for a valid one. */
 export function patternFault(pattern: string): string | undefined {
   if (pattern === '' || pattern.length > longestPattern) return `must have 1 to ${longestPattern} characters`;
   if (pattern.includes('/')) return 'is of the name of a file, so it has no "/"';
@@ -15,7 +17,10 @@ export function patternFault(pattern: string): string | undefined {
   return steps.filter((step) => step === '*').length > mostStars ? `may have ${mostStars} "*"` : undefined;
 }
 
-/** Takes time in proportion to both lengths, whatever they are. Of a pattern that is one. */
+/**
+ * Returns a matcher for a valid pattern. Matching takes time in proportion to the lengths of name and
+ * pattern.
+ */
 export function nameMatcher(pattern: string): (name: string) => boolean {
   const steps = stepsOf(pattern) ?? [];
   return (name) => matches([...name], steps);
@@ -32,7 +37,7 @@ function stepsOf(pattern: string): Step[] | undefined {
     else if (character === '[') {
       const isNot = characters[at + 1] === '!';
       const from = at + (isNot ? 2 : 1);
-      // One that comes first is one of the set.
+      // A bracket in the first place is a member of the set.
       const end = characters.indexOf(']', from + 1);
       if (end === -1) return undefined;
       const isOne = oneOf(characters.slice(from, end));
@@ -55,7 +60,7 @@ function oneOf(set: readonly string[]): (character: string) => boolean {
   return (character) => ranges.some(([from, to]) => character >= from && character <= to);
 }
 
-/** Where it does not go on, the last `*` takes one character more. */
+/** Returns true if the name matches. On a mismatch, the last `*` takes one more character. */
 function matches(name: readonly string[], steps: readonly Step[]): boolean {
   let [at, step] = [0, 0];
   let star: { readonly step: number; at: number } | undefined;

@@ -1,4 +1,7 @@
-/** FolderWatch: a folder that the agent of one node watches for a Trigger. The trigger controller makes it, the agent says how it goes. */
+/**
+ * FolderWatch: a directory that the agent of one node watches for a Trigger. The trigger controller creates
+ * it; the agent reports its status.
+ */
 import * as v from 'valibot';
 import { deepEqual } from '../../../apimachinery/equality.ts';
 import { forbiddenCause, requiredCause, tooLongCause } from '../../../apimachinery/field-error.ts';
@@ -12,9 +15,9 @@ import { changeTypes } from './trigger-fields.ts';
 const text = v.description<string, string>;
 const isOn = (about: string) => v.optional(v.pipe(v.boolean(), v.description(about)), false);
 
-/** `status.reason` of one that is watched. */
+/** `status.reason` of an active watch. */
 export const watchingReason = 'Watching';
-/** Of a folder. */
+/** Maximum files in a watched directory. */
 export const mostWatchedFiles = 10_000;
 const longestText = 1024;
 
@@ -92,7 +95,7 @@ export const folderWatchResource: ResourceDefinition<FolderWatch> = {
   typeName: 'FolderWatch',
   schema: folderWatchSchema,
   strategy: {
-    // As upstream for custom resources.
+    // A status update keeps these fields, as upstream for custom resources.
     prepareForStatusUpdate: ({ metadata }, old) =>
       keepMeta(metadata, old.metadata, 'labels', 'annotations', 'finalizers', 'ownerReferences'),
     validate,

@@ -1,8 +1,8 @@
-/** What Function and FunctionVersion both say: the program, and how one instance of it runs. */
+/** Fields that Function and FunctionVersion share: the program, and the settings of an instance. */
 import * as v from 'valibot';
 import { int32, quantity, struct } from '../../../apimachinery/schema.ts';
 
-/** What `kubectl explain` and `ctl explain` say of a field. */
+/** Description of a field for `kubectl explain` and `ctl explain`. */
 const text = v.description<string, string>;
 
 export const runtimes = ['nodejs', 'python'] as const;
@@ -29,7 +29,7 @@ const variable = struct({
 
 const amounts = (about: string) => v.optional(v.pipe(v.record(v.string(), quantity()), v.description(about)));
 
-/** The program. */
+/** Fields of the program. */
 export const programFields = {
   runtime: v.optional(
     v.pipe(
@@ -72,7 +72,7 @@ export const programFields = {
   ),
 };
 
-/** How an instance of it runs. */
+/** Fields of an instance. */
 export const instanceFields = {
   env: v.optional(v.pipe(v.array(variable), v.description('Variables of the environment of each instance.'))),
   resources: v.optional(

@@ -1,4 +1,4 @@
-/** What marks a pod as an instance of a function. */
+/** Identification of pods that are instances of a function. */
 
 import { controllerOf } from '../../../apimachinery/meta.ts';
 import { apiVersionOf } from '../../../apimachinery/resource-definition.ts';
@@ -7,24 +7,27 @@ import { podCondition } from '../../core/v1/pod-conditions.ts';
 import { functionResource } from './function.ts';
 import { isFunctionImage } from './function-image.ts';
 
-/** Label: name of the Function. */
+/** Label with the name of the Function. */
 export const functionLabel = 'minik8s.io/function';
 
-/** Label: name of the FunctionVersion, which the node reads that builds its image. */
+/** Label with the name of the FunctionVersion, which the node reads for building the image. */
 export const functionVersionLabel = 'minik8s.io/function-version';
 
-/** The port that an instance answers on, and the value of its variable PORT. */
+/** Port of an instance, and the value of its variable PORT. */
 export const instancePort = 8080;
 
 /**
- * Whether its node is gone. Instances have no readiness probe, so one that has started is not ready only when the node's silence made
- * it so (src/controllers/nodes).
+ * Returns true if the instance's node is gone. Instances have no readiness probe, so a started instance is
+ * only unready when its node was marked unreachable (src/controllers/nodes).
  */
 export const isInstanceLost = (pod: Pod): boolean =>
   podCondition(pod, 'Ready')?.status === 'False' &&
   pod.status?.containerStatuses?.every(({ started, state }) => started === true && state?.running) === true;
 
-/** Whether it runs the program of a function, or is to be given one: gateways alone may call it. */
+/**
+ * Returns true for a pod that runs the program of a function, or will be assigned one: only gateways may call
+ * it.
+ */
 export function isFunctionPod(pod: Pod): boolean {
   const owner = controllerOf(pod);
   const isOwned =

@@ -1,18 +1,19 @@
 /**
- * What status.lock of a FunctionVersion may say. One node writes it and every other installs from it, so it is no more than names,
- * versions and hashes of packages of the machine's index: no option, address, file or repository. Pure.
+ * Allowed content of status.lock of a FunctionVersion. One node writes it and every other node installs from
+ * it, so it only has names, versions and hashes of packages in the machine's index: no options, addresses,
+ * files or repositories. Pure.
  */
 import { isRecord } from '../../../apimachinery/equality.ts';
 import type { runtimes } from './function-fields.ts';
 
-/** Bytes: an object must fit into the store with its files. */
+/** Maximum bytes: an object must fit into the store with its files. */
 export const mostLock = 400_000;
 
 const pinned =
   /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,213}[A-Za-z0-9])?==[A-Za-z0-9][A-Za-z0-9.+!_-]{0,200}(?: --hash=sha256:[0-9a-f]{64})+$/;
 const longestLine = 20_000;
 
-/** What is wrong with a lock; undefined when nothing is. */
+/** Returns the problem of a lock; undefined for none. */
 export function lockFault(runtime: (typeof runtimes)[number], lock: string): string | undefined {
   if (Buffer.byteLength(lock) > mostLock) return `it has more than ${mostLock} bytes`;
   return runtime === 'python' ? pythonFault(lock) : nodeFault(lock);
@@ -45,9 +46,9 @@ const lockKeys = new Set(['name', 'version', 'lockfileVersion', 'requires', 'pac
 
 type Table = Readonly<Record<string, unknown>>;
 
-/** Tables of names and versions that npm looks at. */
+/** Tables of names and versions that npm reads. */
 const edgeTables = ['dependencies', 'optionalDependencies', 'peerDependencies', 'devDependencies'] as const;
-/** Of a package in a lock: all that npm needs, and nothing that says where it is from. */
+/** Keys of a package in a lock that npm requires; none of them names a download source. */
 const entryKeys = new Set<string>([
   ...[
     'name',
@@ -65,12 +66,15 @@ const entryKeys = new Set<string>([
   ...edgeTables,
 ]);
 
-/** Without what a lock does not need. */
+/** Returns the entry without the keys that a lock does not need. */
 export const entryToKeep = (entry: Table): Table =>
   Object.fromEntries(Object.entries(entry).filter(([key]) => entryKeys.has(key)));
 
 const packageName = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-zA-Z0-9~-][a-zA-Z0-9._~-]*$/;
-/** A range of versions, a tag, or another package by `npm:`. What begins with a dot is a folder to npm. */
+/**
+ * A range of versions, a tag, or another package with `npm:`. npm reads a text that begins with a dot as a
+ * folder.
+ */
 const range =
   /^(?!\.)(?:npm:(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-zA-Z0-9~-][a-zA-Z0-9._~-]*@?)?[\w.*^~<>=|,+ -]*$/;
 const archive = /\.(?:tgz|tar|tar\.gz)$/i;
@@ -80,11 +84,13 @@ const below = /^node_modules\/(?!.*(?:^|\/)\.\.?(?:\/|$))/;
 
 export const isPackageName = (name: string): boolean => name.length <= 214 && packageName.test(name);
 
-/** Whether it means a package of the registry, and no address, folder or archive. */
+/** Returns true for a package of the registry; false for an address, folder or archive. */
 export const isPackageRange = (text: unknown): text is string =>
   typeof text === 'string' && text.length <= 500 && range.test(text) && !archive.test(text.trim());
 
-/** What is wrong with the packages of a package-lock.json, by their folders. */
+/**
+ * Returns the problem of the packages of a package-lock.json, which are keyed by folder; undefined for none.
+ */
 export function nodePackagesFault(packages: Table): string | undefined {
   for (const [path, entry] of Object.entries(packages)) {
     const fault = isRecord(entry) ? entryFault(path, entry, packages) : 'cannot be read';
@@ -104,7 +110,7 @@ function entryFault(path: string, entry: Table, packages: Table): string | undef
   if (!below.test(path)) return 'is no folder below node_modules';
   if (entry.name !== undefined && !(typeof entry.name === 'string' && isPackageName(entry.name)))
     return 'has a name that is none of a package';
-  // npm would fetch an address that stands for the version.
+  // npm would download from an address in place of the version.
   if (typeof entry.version !== 'string' || entry.version.length > 256 || !exact.test(entry.version))
     return 'has no exact version';
   if (
@@ -126,7 +132,7 @@ function edgesFault(table: unknown, where: string): string | undefined {
   );
 }
 
-/** Whether the archive of a package above it has it in itself. */
+/** Returns true if the archive of a package above contains the package. */
 function isBelowBundle(path: string, packages: Table): boolean {
   for (let at = path.lastIndexOf('/node_modules/'); at > 0; at = path.lastIndexOf('/node_modules/', at - 1)) {
     const above = packages[path.slice(0, at)];

@@ -1,4 +1,4 @@
-/** Rules of Function. Accepted paths are safe to write below one folder. */
+/** Rules of Function. Accepted paths are safe to write below a directory. */
 import {
   duplicateCause,
   forbiddenCause,
@@ -12,17 +12,17 @@ import { validateResources } from '../../core/v1/resource-validation.ts';
 import type { Fn } from './function.ts';
 import { isFunctionImage } from './function-image.ts';
 
-/** Bytes of all files with their paths, as they stand in the object: it must fit into the store. */
+/** Maximum bytes of all files with their paths, as in the object, which must fit into the store. */
 const mostBytes = 1_000_000;
 const mostFiles = 1000;
 const longestPath = 255;
-/** A version and an instance add to the name, which is that of a pod too. */
+/** Maximum length of a name; a version and an instance append to it, and it becomes the name of a pod. */
 const longestName = 40;
 const dependencyFiles = { python: 'requirements.txt', nodejs: 'package.json' } as const;
 
 type Runtime = NonNullable<Fn['spec']['runtime']>;
 
-/** The file that names the libraries of a function. */
+/** Returns the name of the file that lists the libraries of a function. */
 export const dependencyFile = (runtime: Runtime) => dependencyFiles[runtime];
 
 const defaultHandler = 'main.handler';
@@ -59,7 +59,7 @@ export function validateFunction({ metadata, spec }: Fn): StatusCause[] {
 function validateImage({ image = '', handler, files, binaryFiles }: Fn['spec']): StatusCause[] {
   const causes: StatusCause[] = [];
   if (image === '') causes.push(requiredCause('spec.image'));
-  // What one function was built into is not for others.
+  // The image of a function must not be used by other functions.
   if (isFunctionImage(image)) {
     causes.push(forbiddenCause('spec.image', 'images of functions cannot be used by others'));
   }
@@ -102,7 +102,7 @@ function validateProgram(spec: Fn['spec'], runtime: Runtime): StatusCause[] {
   return causes;
 }
 
-/** The files in which a module may stand. */
+/** Returns the files that may contain a module. */
 export function candidates(module: string, runtime: Runtime): readonly string[] {
   if (runtime === 'python') {
     const path = module.replaceAll('.', '/');
@@ -120,7 +120,10 @@ function validateFiles(files: Readonly<Record<string, string>>, at: string): Sta
   });
 }
 
-/** Why a file cannot have that path; undefined for one that is safe to write below a folder. */
+/**
+ * Returns the reason why a file cannot have the path; undefined for a path that is safe to write below a
+ * directory.
+ */
 export function pathProblem(path: string): string | undefined {
   if (path.length > longestPath) return `must have no more than ${longestPath} characters`;
   if (!/^[A-Za-z0-9._@+ -]+(?:\/[A-Za-z0-9._@+ -]+)*$/.test(path)) {
@@ -131,7 +134,7 @@ export function pathProblem(path: string): string | undefined {
     : undefined;
 }
 
-/** A path cannot be a file and a folder. */
+/** Rejects a path that is both a file and a directory. */
 function crossedPaths(paths: readonly string[]): StatusCause[] {
   const files = new Set(paths);
   return paths.flatMap((path) => {
@@ -142,7 +145,7 @@ function crossedPaths(paths: readonly string[]): StatusCause[] {
   });
 }
 
-/** The runtime sets them. */
+/** Rejects variables that the runtime sets. */
 function reservedVariables(env: readonly { readonly name: string }[]): StatusCause[] {
   return env.flatMap(({ name }, index) =>
     name === 'PORT' || name.startsWith('FUNCTION_')

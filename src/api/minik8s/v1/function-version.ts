@@ -1,6 +1,6 @@
 /**
- * FunctionVersion: what one spec of a Function says of its instances, unchangeable. Nodes build its image from it, all of them from
- * the same libraries, because the first one writes down which it has taken.
+ * FunctionVersion: the settings of instances from one spec of a Function, immutable. Nodes build its image
+ * from it. All nodes use the same libraries, since the first node records their versions.
  */
 import * as v from 'valibot';
 import { deepEqual } from '../../../apimachinery/equality.ts';
@@ -83,7 +83,7 @@ export const functionVersionResource: ResourceDefinition<FunctionVersion> = {
   typeName: 'FunctionVersion',
   schema: functionVersionSchema,
   strategy: {
-    // As upstream for custom resources.
+    // A status update keeps these fields, as upstream for custom resources.
     prepareForStatusUpdate: ({ metadata }, old) =>
       keepMeta(metadata, old.metadata, 'labels', 'annotations', 'finalizers', 'ownerReferences'),
     validateUpdate: ({ spec }, old) =>

@@ -1,4 +1,4 @@
-/** Function: a program that is called by HTTP, with as many instances as its calls need, none when there are none. */
+/** Function: a program that is called by HTTP and scaled on demand, down to zero instances. */
 import * as v from 'valibot';
 import { keepMeta } from '../../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
@@ -7,7 +7,7 @@ import { ageColumn, nameColumn } from '../../columns.ts';
 import { instanceFields, programFields } from './function-fields.ts';
 import { setFunctionDefaults, validateFunction } from './function-validation.ts';
 
-/** What instances are counted by: calls under way, or calls that came in the window. */
+/** Metrics for scaling: calls in progress, or calls that arrived in the window. */
 export const scaleMetrics = ['Concurrency', 'Requests'] as const;
 
 const seconds = (about: string) => v.optional(v.pipe(int32(), v.description(about)));
@@ -124,7 +124,7 @@ export const functionResource: ResourceDefinition<Fn> = {
   schema: functionSchema,
   strategy: {
     setDefaults: setFunctionDefaults,
-    // As upstream for custom resources.
+    // A status update keeps these fields, as upstream for custom resources.
     prepareForStatusUpdate: ({ metadata }, old) =>
       keepMeta(metadata, old.metadata, 'labels', 'annotations', 'finalizers', 'ownerReferences'),
     validate: validateFunction,

@@ -1,16 +1,16 @@
-/** The names that the client of a connection and the control plane share. Pure. */
+/** Names that the client of a connection and the control plane share. Pure. */
 
-/** On the pods of clients. */
+/** Label of client pods. */
 export const slurmClientLabel = 'minik8s.io/slurm-client';
-/** On the same: the name of the Secret of the connection. */
+/** Annotation of client pods: the name of the connection's Secret. */
 export const slurmSecretAnnotation = 'minik8s.io/slurm-secret';
-/** The account of clients, in the namespace of the jobs, and the binding of its role. */
+/** Name of the clients' account, in the namespace of the jobs, and of its role binding. */
 export const slurmClientAccount = 'minik8s-slurm-client';
-/** What the account may do in its namespace. */
+/** Role of the account in its namespace. */
 export const slurmClientRole = 'minik8s:slurm-client';
-/** Where the Secret is in the pod. */
+/** Mount path of the Secret in the pod. */
 export const slurmConnectionDirectory = '/connection';
-/** Which of its keys are there: the others stay unknown to the pod. */
+/** Keys of the Secret that are mounted; other keys are not visible to the pod. */
 export const slurmConnectionKeys = [
   'host',
   'port',
@@ -21,6 +21,8 @@ export const slurmConnectionKeys = [
   'knownHosts',
 ] as const;
 
-/** A Secret may have a name of 253 characters, and a Lease too. */
+/**
+ * Returns the name of the Lease, limited to 253 characters, which the name of a Secret may have by itself.
+ */
 export const slurmClientLease = (secretName: string) =>
   `minik8s-slurm.${secretName}`.slice(0, 253).replace(/[.-]+$/, '');

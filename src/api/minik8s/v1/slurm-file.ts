@@ -1,4 +1,4 @@
-/** SlurmFile: a piece of a file that a SlurmJob has brought back: its output, the log of its build, or a result. */
+/** SlurmFile: a part of a file that a SlurmJob has fetched: its output, the log of its build, or a result. */
 import * as v from 'valibot';
 import { deepEqual } from '../../../apimachinery/equality.ts';
 import { forbiddenCause, invalidCause, invalidTogetherCause } from '../../../apimachinery/field-error.ts';
@@ -48,13 +48,13 @@ const slurmFileSchema = v.pipe(
 
 export type SlurmFile = v.InferOutput<typeof slurmFileSchema>;
 
-/** Bytes of one. */
+/** Maximum bytes of one SlurmFile. */
 export const mostSlurmChunk = 512 * 1024;
 
 function validate({ spec }: SlurmFile): StatusCause[] {
   const { job, path, offset, length, data } = spec;
   const causes = nameCauses('spec.job', job, checkDns1123Label);
-  // It is written below a folder of whoever fetches it.
+  // The file is written below a directory of the client that fetches it.
   const isBelow = path.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
   if (!isBelow || path.includes('\0') || path.length > 4096)
     causes.push(

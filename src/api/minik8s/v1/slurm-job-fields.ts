@@ -1,8 +1,8 @@
-/** What a SlurmJob says: the work, and what it asks of Slurm. */
+/** Fields of a SlurmJob: the work, and the resources that it requests from Slurm. */
 import * as v from 'valibot';
 import { int32, intOrString, quantity, struct } from '../../../apimachinery/schema.ts';
 
-/** What `kubectl explain` and `ctl explain` say of a field. */
+/** Description of a field for `kubectl explain` and `ctl explain`. */
 const text = v.description<string, string>;
 
 const word = (about: string) => v.optional(v.pipe(v.string(), text(about)));
@@ -33,7 +33,7 @@ const fileSource = struct({
   path: word('The folder below the work folder that the files are put into. Defaults to the work folder.'),
 });
 
-/** The files, and what is done with them. */
+/** Fields of the files and commands. */
 export const workFields = {
   connection: v.pipe(connection, v.description('How the login host of the Slurm cluster is reached.')),
   files: v.optional(
@@ -74,7 +74,7 @@ export const workFields = {
   ),
 };
 
-/** What Slurm is asked for. */
+/** Fields of the resources that are requested from Slurm. */
 export const askedFields = {
   partition: word('The partition, or several with commas between.'),
   account: word('The account that the job is charged to.'),
@@ -96,7 +96,7 @@ export const askedFields = {
   arguments: words('More options of sbatch, each as one word, such as --constraint=a100.'),
 };
 
-/** When it ends, and when it goes. */
+/** Fields of the end and the deletion of a job. */
 export const endFields = {
   activeDeadlineSeconds: number(
     'Seconds after which the job is canceled, however far it is, since the client first saw it.',

@@ -14,7 +14,7 @@ import { ageColumn, nameColumn, none } from '../../columns.ts';
 import { askedFields, endFields, workFields } from './slurm-job-fields.ts';
 import { validateSlurmJob, validateSlurmJobUpdate } from './slurm-validation.ts';
 
-/** The last three are ends. */
+/** Phases; the last three are final. */
 export const slurmPhases = [
   'Waiting',
   'Uploading',
@@ -113,12 +113,15 @@ const slurmJobSchema = v.pipe(
 
 export type SlurmJob = v.InferOutput<typeof slurmJobSchema>;
 
-/** While an object has it, something may run on the host that has to be canceled first. */
+/**
+ * Finalizer that is present while the job may run on the host and must be canceled before the object is
+ * removed.
+ */
 export const slurmFinalizer = 'minik8s.io/slurm-cancel';
 
 const ends: readonly (string | undefined)[] = ['Succeeded', 'Failed', 'Canceled'];
 
-/** Whether nothing follows any more. */
+/** Returns true if the job's phase is final. */
 export const slurmJobEnded = ({ status }: Pick<SlurmJob, 'status'>): boolean => ends.includes(status?.phase);
 
 const column = (name: string, description: string, cell: (job: SlurmJob) => string, priority?: 1) => ({
@@ -147,12 +150,13 @@ export const slurmJobResource: ResourceDefinition<SlurmJob> = {
   schema: slurmJobSchema,
   strategy: {
     prepareForCreate: addFinalizer,
-    // A replacement that does not name it must not lose what runs on the host. Of one that is being deleted it can be taken away.
+    // An update that omits the finalizer must not orphan a job on the host. The finalizer can be removed
+    // during a deletion.
     prepareForUpdate: (job, old) => {
       const had = old.metadata.finalizers?.includes(slurmFinalizer) ?? false;
       if (had && old.metadata.deletionTimestamp === undefined) addFinalizer(job);
     },
-    // As upstream for custom resources.
+    // A status update keeps these fields, as upstream for custom resources.
     prepareForStatusUpdate: ({ metadata }, old) =>
       keepMeta(metadata, old.metadata, 'labels', 'annotations', 'finalizers', 'ownerReferences'),
     validate: validateSlurmJob,

@@ -1,6 +1,6 @@
-/** What sbatch can be told, by the words of its manual. Pure. */
+/** Options of sbatch, named as in its manual. Pure. */
 
-/** Options that a job may have beside the fields of its spec, with their short forms where they have one. */
+/** Options that a job may have in addition to the fields of its spec, with their short forms. */
 const free: Readonly<Record<string, string>> = {
   ...letters(
     'acctg-freq begin:b cluster-constraint constraint:C contiguous core-spec:S cores-per-socket cpu-freq cpus-per-gpu deadline ' +
@@ -13,8 +13,9 @@ const free: Readonly<Record<string, string>> = {
 };
 
 /**
- * Options that a batch script may have, with their short forms: those, and what the spec has fields for, which go before them. What
- * says where output goes, what the job is called or how sbatch answers is the client's.
+ * Options that a batch script may have, with their short forms: those above, and those that have fields in
+ * the spec, which take precedence. The client sets the options for output files, the job's name and the
+ * response of sbatch.
  */
 export const scriptOptions: Readonly<Record<string, string>> = {
   ...free,
@@ -34,7 +35,7 @@ function letters(words: string): Record<string, string> {
 
 const longestOption = 512;
 
-/** Why the word cannot be an option; undefined when it can. */
+/** Returns the reason why the word is not a valid option; undefined for a valid one. */
 export function argumentProblem(word: string): string | undefined {
   const [, name = '', value = ''] = /^--([a-z][a-z-]*)(?:=(.*))?$/s.exec(word) ?? [];
   if (name === '') return 'must be one option with its value, such as --constraint=a100';
@@ -46,7 +47,10 @@ export function argumentProblem(word: string): string | undefined {
 const times = /^(?:\d{1,7}|\d{1,7}:\d{1,2}|\d{1,5}:\d{1,2}:\d{1,2}|\d{1,4}-\d{1,2}(?::\d{1,2}){0,2})$/;
 const mostSeconds = 366 * 86_400;
 
-/** Why it is no time limit: seconds as a number; minutes, M:S, H:M:S, D-H, D-H:M, D-H:M:S as a text. */
+/**
+ * Returns the reason why the time limit is invalid; undefined for a valid one: seconds as a number; minutes,
+ * M:S, H:M:S, D-H, D-H:M, D-H:M:S as a text.
+ */
 export function timeProblem(time: number | string): string | undefined {
   if (typeof time === 'number')
     return time >= 1 && time <= mostSeconds ? undefined : `must be between 1 and ${mostSeconds} seconds`;
@@ -54,7 +58,7 @@ export function timeProblem(time: number | string): string | undefined {
   return /[1-9]/.test(time) ? undefined : 'must be more than 0';
 }
 
-/** Tasks of an array, more than most clusters take. */
+/** Maximum tasks of an array, more than most clusters accept. */
 const mostTasks = 10_000;
 const arrayPart = /^(\d{1,7})(?:-(\d{1,7})(?::(\d{1,7}))?)?$/;
 

@@ -1,4 +1,4 @@
-/** Rules of SlurmJob. What is accepted here can be told to sbatch as one word, and written below one folder. */
+/** Rules of SlurmJob. Accepted values are single words for sbatch, and safe to write below a directory. */
 import { deepEqual } from '../../../apimachinery/equality.ts';
 import {
   duplicateCause,
@@ -23,16 +23,16 @@ import { argumentProblem, arrayProblem, timeProblem } from './slurm-options.ts';
 
 type Spec = SlurmJob['spec'];
 
-/** Bytes of all files with their paths, as they stand in the object: it must fit into the store. */
+/** Maximum bytes of all files with their paths, as in the object, which must fit into the store. */
 export const mostSlurmBytes = 1_000_000;
 const mostFiles = 1000;
 const mostItems = 100;
-/** Characters of a command or a value. */
+/** Maximum characters of a command or a value. */
 const longestText = 32_768;
-/** Bytes. */
+/** Bytes of a mebibyte. */
 const mebibyte = 1024 ** 2;
 const mostResults = 64 * mebibyte;
-/** Of the client, in the work folder. */
+/** Directory of the client in the work directory. */
 const ownFolder = '.minik8s';
 
 const oneWord = /^[A-Za-z0-9_][A-Za-z0-9_.,+-]{0,127}$/;
@@ -53,7 +53,7 @@ export function validateSlurmJob({ metadata, spec }: SlurmJob): StatusCause[] {
   ];
 }
 
-/** What may be changed while it runs. */
+/** Fields that may be changed while the job runs. */
 const changeable: readonly string[] = ['cancel', 'activeDeadlineSeconds', 'ttlSecondsAfterFinished'];
 
 export function validateSlurmJobUpdate({ spec }: SlurmJob, { spec: old }: SlurmJob): StatusCause[] {
@@ -141,7 +141,10 @@ function contentCauses(at: string, content: string | undefined, base64: string |
   return causes;
 }
 
-/** Takes the square of the length of the path: must not be called with one that `pathCauses` refuses. */
+/**
+ * Returns a file among the path's parents. Takes quadratic time in the length of the path: must not be called
+ * with a path that `pathCauses` rejects.
+ */
 function fileAbove(path: string, paths: ReadonlySet<string>): string | undefined {
   const parts = path.split('/');
   const above = parts.slice(1).map((_, count) => parts.slice(0, count + 1).join('/'));

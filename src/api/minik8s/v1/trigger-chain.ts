@@ -1,20 +1,25 @@
-/** The triggers that have led to something, each by what the one before called. By it circles of triggers are seen. Pure. */
+/**
+ * The chain of triggers that have led to an object or a call. Cycles of triggers are detected by it. Pure.
+ */
 import type { ObjectMeta } from '../../../apimachinery/meta.ts';
 
-/** Annotation of a WorkflowRun or Job, and header of a call: NAMESPACE/NAME of each Trigger with commas between, the first one first. */
+/**
+ * Annotation of a WorkflowRun or Job, and header of a call: NAMESPACE/NAME of each Trigger separated by
+ * commas, the first one first.
+ */
 export const chainAnnotation = 'minik8s.io/trigger-chain';
 export const chainHeader = 'function-trigger-chain';
 
-/** NAMESPACE/NAME of each, the first one first. */
+/** NAMESPACE/NAME of each Trigger, the first one first. */
 export type TriggerChain = readonly string[];
 
 const one = /^[a-z0-9-]{1,63}\/[a-z0-9-]{1,63}$/;
-/** One more than are delivered. */
+/** Maximum length: one more than are delivered. */
 export const longestChain = 17;
 
 export const chainText = (chain: TriggerChain): string => chain.join(',');
 
-/** What is none is empty. */
+/** Parses a chain; an invalid text gives an empty chain. */
 export function chainOf(text: string | null | undefined): TriggerChain {
   const chain = (text ?? '').split(',', longestChain);
   return chain.every((name) => one.test(name)) ? chain : [];
@@ -23,6 +28,6 @@ export function chainOf(text: string | null | undefined): TriggerChain {
 export const chainOfObject = ({ annotations }: Pick<ObjectMeta, 'annotations'>): TriggerChain =>
   chainOf(annotations?.[chainAnnotation]);
 
-/** For what is made on behalf of something with that chain. */
+/** Returns the annotations of an object that is created on behalf of the chain. */
 export const chainAnnotations = (chain: TriggerChain): Record<string, string> =>
   chain.length === 0 ? {} : { [chainAnnotation]: chainText(chain) };

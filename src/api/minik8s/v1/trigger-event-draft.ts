@@ -1,42 +1,45 @@
-/** The TriggerEvent for something that has happened. The same thing gives the same name, so it is stored once. Pure. */
+/**
+ * Creates the TriggerEvent of an occurrence. Equal occurrences get equal names, so that each is stored once.
+ * Pure.
+ */
 import type { Draft, OwnerReference } from '../../../apimachinery/meta.ts';
 import { apiVersionOf } from '../../../apimachinery/resource-definition.ts';
 import { type Trigger, triggerResource } from './trigger.ts';
 import type { TriggerChain } from './trigger-chain.ts';
 import { mostEventData, type TriggerEvent } from './trigger-event.ts';
 
-/** Label: name of the Trigger. */
+/** Label with the name of the Trigger. */
 export const triggerLabel = 'minik8s.io/trigger';
 
-/** Of a text, in hex; equal texts have equal ones, and nobody finds two others. */
+/** Cryptographic hash of a text, in hex: equal for equal texts, and free of collisions in practice. */
 export type Digest = (text: string) => string;
 
 export interface Happening {
-  /** What tells it from everything else that the trigger may tell. */
+  /** Identifies the occurrence among all occurrences of the trigger. */
   readonly key: readonly string[];
   readonly type: string;
   readonly source: string;
   readonly subject?: string;
-  /** RFC 3339. */
+  /** Time in RFC 3339. */
   readonly time: string;
   readonly data?: unknown;
-  /** Stands for the data where they are too large. */
+  /** Replaces the data if they are too large. */
   readonly lessData?: unknown;
-  /** How many events are before it in a chain of triggers. */
+  /** Number of preceding events in a chain of triggers. */
   readonly depth?: number;
-  /** The triggers that have led to it. */
+  /** Triggers that have led to the occurrence. */
   readonly chain?: TriggerChain;
 }
 
 const idDigits = 32;
 const nameDigits = 16;
 
-/** The name of the event with an id. */
+/** Returns the name of the event with an id. */
 export const eventName = (trigger: string, id: string) => `${trigger}-${id.slice(0, nameDigits)}`;
 
 const mostSubject = 1024;
 
-/** Of a Trigger, which is all that its events have of it. */
+/** The fields of a Trigger that its events use. */
 export interface TriggerRef {
   readonly metadata: Pick<Trigger['metadata'], 'name' | 'namespace' | 'uid'>;
 }
@@ -70,7 +73,7 @@ export function eventDraft(trigger: TriggerRef, happening: Happening, digest: Di
   };
 }
 
-/** To the trigger, from what goes with it. */
+/** Returns an owner reference to the trigger, for objects that are deleted with it. */
 export const triggerReference = ({ metadata: { name, uid } }: TriggerRef): OwnerReference => ({
   apiVersion: apiVersionOf(triggerResource),
   kind: triggerResource.kind,
@@ -80,5 +83,5 @@ export const triggerReference = ({ metadata: { name, uid } }: TriggerRef): Owner
   blockOwnerDeletion: true,
 });
 
-/** How many events of a trigger may wait to be delivered. */
+/** Maximum events of a trigger that wait for delivery. */
 export const mostPending = 1000;

@@ -1,4 +1,7 @@
-/** TriggerEvent: one thing that a Trigger tells. It goes when it is delivered; one of phase Failed is a dead letter. */
+/**
+ * TriggerEvent: an event of a Trigger. It is deleted after its delivery; an event in phase Failed is a dead
+ * letter.
+ */
 import * as v from 'valibot';
 import { deepEqual } from '../../../apimachinery/equality.ts';
 import { forbiddenCause, invalidCause, tooLongCause } from '../../../apimachinery/field-error.ts';
@@ -12,14 +15,17 @@ import { longestChain } from './trigger-chain.ts';
 
 const text = v.description<string, string>;
 
-/** Bytes of the data of an event, as JSON. */
+/** Maximum bytes of an event's data, as JSON. */
 export const mostEventData = 256 * 1024;
 
-/** Header of a call that delivers an event: how many triggers one after another have led to it. */
+/** Header of a call that delivers an event: the number of triggers in its chain. */
 export const depthHeader = 'function-trigger-depth';
-/** Header of a call that delivers an event: when it fails, the event is delivered again, so that its failure is not its result yet. */
+/**
+ * Header of a call that delivers an event: a failed delivery is retried, so that the failure is not the final
+ * result.
+ */
 export const retriedHeader = 'function-trigger-retried';
-/** How many triggers may follow one another, each by what the one before called. */
+/** Maximum length of a chain of triggers in which each is caused by a call of the previous one. */
 export const deepestEvent = 16;
 const longestText = 1024;
 
@@ -126,7 +132,7 @@ export const triggerEventResource: ResourceDefinition<TriggerEvent> = {
   typeName: 'TriggerEvent',
   schema: triggerEventSchema,
   strategy: {
-    // As upstream for custom resources.
+    // A status update keeps these fields, as upstream for custom resources.
     prepareForStatusUpdate: ({ metadata }, old) =>
       keepMeta(metadata, old.metadata, 'labels', 'annotations', 'finalizers', 'ownerReferences'),
     validate,

@@ -1,8 +1,8 @@
-/** What a Trigger watches for: of these fields it has exactly one. */
+/** Sources of a Trigger, which has exactly one of these fields. */
 import * as v from 'valibot';
 import { int64, struct } from '../../../apimachinery/schema.ts';
 
-/** What `kubectl explain` and `ctl explain` say of a field. */
+/** Description of a field for `kubectl explain` and `ctl explain`. */
 const text = v.description<string, string>;
 
 export const httpMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;

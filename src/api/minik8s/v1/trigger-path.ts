@@ -1,8 +1,8 @@
-/** Which Trigger has a path of the gateway. Pure. */
+/** The Trigger of a path of the gateway. Pure. */
 import { isTerminating } from '../../../apimachinery/meta.ts';
 import type { Trigger } from './trigger.ts';
 
-/** Of one namespace: the first that was made; undefined when none has it. */
+/** Returns the oldest trigger with the path, among those of one namespace; undefined for none. */
 export function triggerAt(triggers: Iterable<Trigger>, path: string): Trigger | undefined {
   let first: Trigger | undefined;
   for (const trigger of triggers) {

@@ -17,9 +17,9 @@ import { changeTypes, sourceNames } from './trigger-fields.ts';
 
 type Spec = Trigger['spec'];
 
-/** An event adds to the name, and a run of a workflow has the name of its event. */
+/** Maximum length of a name; an event appends to it, and a run of a workflow has the name of its event. */
 const longestName = 40;
-/** Which the delivery of an event changes. */
+/** Kinds that a delivery itself changes. */
 const ownKinds = ['Trigger', 'TriggerEvent'];
 const mostInput = 256 * 1024;
 const path = /^(?:\/[A-Za-z0-9._~-]+)+$/;
@@ -44,7 +44,7 @@ function validateSource(spec: Spec): StatusCause[] {
   const causes = more.map((name) =>
     forbiddenCause(`spec.${name}`, `a trigger with ${first} cannot have another source`),
   );
-  // What a source needs and does not have has its cause already.
+  // Missing required fields of a source have been reported already.
   if (spec.cron?.schedule !== undefined) causes.push(...validateCron(spec.cron));
   if (spec.http?.path !== undefined) causes.push(...validateHttp(spec.http));
   if (spec.object?.apiVersion !== undefined && spec.object.kind !== undefined)
@@ -115,7 +115,7 @@ function validateObject(object: NonNullable<Spec['object']>): StatusCause[] {
 
 function validateFile(file: NonNullable<Spec['file']>): StatusCause[] {
   const { claimName, path: within, folder, nodeSelector, pattern } = file;
-  // A source that could not be read has no defaults.
+  // A source that could not be decoded has no defaults.
   const causes = someOf('spec.file.types', file.types ?? changeTypes);
   if (claimName === undefined && folder === undefined)
     causes.push(requiredCause('spec.file', 'one of claimName and folder says what is watched'));
@@ -153,7 +153,7 @@ function validateFile(file: NonNullable<Spec['file']>): StatusCause[] {
 
 const longestFolder = 1024;
 
-/** Of parts that lead nowhere else. */
+/** Returns true for a relative path without elements that lead elsewhere. */
 const isPath = (text: string) =>
   text.length <= longestFolder &&
   !text.includes('\0') &&

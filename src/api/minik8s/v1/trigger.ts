@@ -1,4 +1,4 @@
-/** Trigger: calls a function, or runs a workflow, for each thing that happens of what it names. */
+/** Trigger: calls a function, or runs a workflow, for each event of its source. */
 import * as v from 'valibot';
 import { ageSince } from '../../../apimachinery/age.ts';
 import { keepMeta } from '../../../apimachinery/meta.ts';
@@ -155,7 +155,7 @@ const triggerSchema = v.pipe(
 
 export type Trigger = v.InferOutput<typeof triggerSchema>;
 
-/** The name of the one source that it has. */
+/** Returns the name of the trigger's source. */
 export const sourceOf = ({ spec }: Trigger) => sourceNames.find((name) => spec[name] !== undefined);
 
 export const triggerResource: ResourceDefinition<Trigger> = {
@@ -170,7 +170,7 @@ export const triggerResource: ResourceDefinition<Trigger> = {
   typeName: 'Trigger',
   schema: triggerSchema,
   strategy: {
-    // As upstream for custom resources.
+    // A status update keeps these fields, as upstream for custom resources.
     prepareForStatusUpdate: ({ metadata }, old) =>
       keepMeta(metadata, old.metadata, 'labels', 'annotations', 'finalizers', 'ownerReferences'),
     validate: validateTrigger,

@@ -1,4 +1,7 @@
-/** Instances that wait for a version: what marks them, which versions they can be given to, and what they wait in. Pure. */
+/**
+ * Warm instances, which wait for a version: their marks, the versions that they can be assigned to, and the
+ * version of a pool. Pure.
+ */
 import { sortKeys } from '../../../apimachinery/equality.ts';
 import type { Draft } from '../../../apimachinery/meta.ts';
 import type { EnvVar } from '../../core/v1/types.gen.ts';
@@ -9,22 +12,22 @@ import type { FunctionVersion } from './function-version.ts';
 
 type Runtime = NonNullable<FunctionVersion['spec']['runtime']>;
 
-/** Label of versions and pods of a pool: the runtime. A pod keeps it when it is given to a function. */
+/** Label of versions and pods of a pool: the runtime. A pod keeps it after its assignment to a function. */
 export const warmLabel = 'minik8s.io/warm';
 
-/** Annotation: when it was given to a function, in RFC 3339. */
+/** Annotation with the time of the assignment to a function, in RFC 3339. */
 export const givenAtAnnotation = 'minik8s.io/given-at';
 
-/** Seconds of the longest call that an instance of a pool can have. */
+/** Maximum duration of a call to an instance of a pool, in seconds. */
 export const warmTimeoutSeconds = 30;
 
-/** Set where an instance waits. */
+/** Variable that is set in a waiting instance. */
 export const waitsVariable = 'FUNCTION_WAITS';
 
-/** Of a text, in hex. */
+/** Hash of a text, in hex. */
 type Digest = (text: string) => string;
 
-/** What the instances of a pool are made of: the program of the runtime and no files. */
+/** Returns the version of a pool's instances: the program of the runtime without files. */
 export function warmVersion(
   namespace: string,
   runtime: Runtime,
@@ -49,7 +52,7 @@ export function warmVersion(
   } as Draft<FunctionVersion>;
 }
 
-/** Why an instance of a pool cannot become one of the version; undefined when it can. */
+/** Returns the reason why an instance of a pool cannot be assigned to the version; undefined for none. */
 export function warmProblem({ spec }: Pick<FunctionVersion, 'spec'>): string | undefined {
   const { runtime, baseImage, files = {}, binaryFiles = {}, env = [], resources = {}, timeoutSeconds } = spec;
   if (runtime === undefined || !baseImage) return 'it has an image of its own';
@@ -65,7 +68,7 @@ export function warmProblem({ spec }: Pick<FunctionVersion, 'spec'>): string | u
   return undefined;
 }
 
-/** The environment of an instance of the version. */
+/** Returns the environment of an instance of the version. */
 export function instanceVariables({ metadata, spec }: FunctionVersion): readonly EnvVar[] {
   const own = {
     PORT: String(instancePort),

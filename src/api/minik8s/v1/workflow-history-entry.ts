@@ -1,8 +1,11 @@
-/** One entry of the history of a run, as the API shows it. */
+/** An entry of the history of a run, as the API shows it. */
 import * as v from 'valibot';
 import { int32, struct, time } from '../../../apimachinery/schema.ts';
 
-/** Entries of a WorkflowHistory: what a run has more than these in its status is moved there. */
+/**
+ * Number of entries of a WorkflowHistory. A run keeps at most this number in its status; complete chunks are
+ * moved to WorkflowHistories.
+ */
 export const entriesOfChunk = 50;
 
 export const historyEntrySchema = struct({
@@ -39,6 +42,9 @@ export const historyEntrySchema = struct({
 
 export type WorkflowHistoryEntry = v.InferOutput<typeof historyEntrySchema>;
 
-/** Name of the chunk that begins after so many entries of the run: RUN-0001 has the first ones. */
+/**
+ * Returns the name of the chunk that begins after `entriesBefore` entries of the run: RUN-0001 has the first
+ * ones.
+ */
 export const historyName = (run: string, entriesBefore: number) =>
   `${run}-${String(Math.floor(entriesBefore / entriesOfChunk) + 1).padStart(4, '0')}`;

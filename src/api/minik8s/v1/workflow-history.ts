@@ -1,4 +1,4 @@
-/** WorkflowHistory: entries of the history of a run that its status has no more room for. */
+/** WorkflowHistory: history entries of a run that do not fit into its status. */
 import * as v from 'valibot';
 import { deepEqual } from '../../../apimachinery/equality.ts';
 import { forbiddenCause } from '../../../apimachinery/field-error.ts';

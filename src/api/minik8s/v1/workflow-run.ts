@@ -1,4 +1,4 @@
-/** WorkflowRun: one run of a Workflow, from its input to its output. What is in its status is all that is known of it. */
+/** WorkflowRun: one run of a Workflow, from its input to its output. Its whole state is in its status. */
 import * as v from 'valibot';
 import { deepEqual } from '../../../apimachinery/equality.ts';
 import { forbiddenCause, invalidCause, tooLongCause } from '../../../apimachinery/field-error.ts';
@@ -135,16 +135,16 @@ const workflowRunSchema = v.pipe(
 
 export type WorkflowRun = v.InferOutput<typeof workflowRunSchema>;
 
-/** Bytes of JSON of an input. */
+/** Maximum bytes of an input, as JSON. */
 export const mostInput = mostData;
-/** Annotation of a run that was begun by a request: the name of the user. */
+/** Annotation of a run that was started by a request: the name of the user. */
 export const callerAnnotation = 'minik8s.io/called-by';
-/** How many runs a run may have above it. */
+/** Maximum number of runs above a run. */
 export const deepestRun = 10;
 const longestError = 256;
 const longestCause = 32_768;
 
-/** What a run is given when its spec does not say. */
+/** Returns the input of a run; an empty object by default. */
 export const inputOf = ({ spec }: WorkflowRun): Json =>
   spec.input === undefined ? {} : (spec.input as Json);
 
@@ -190,7 +190,7 @@ export const workflowRunResource: ResourceDefinition<WorkflowRun> = {
   typeName: 'WorkflowRun',
   schema: workflowRunSchema,
   strategy: {
-    // As upstream for custom resources.
+    // A status update keeps these fields, as upstream for custom resources.
     prepareForStatusUpdate: ({ metadata }, old) =>
       keepMeta(metadata, old.metadata, 'labels', 'annotations', 'finalizers', 'ownerReferences'),
     validate,

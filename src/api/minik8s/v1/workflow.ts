@@ -1,4 +1,4 @@
-/** Workflow: a definition in Amazon States Language, of which each WorkflowRun is one run. */
+/** Workflow: a definition in Amazon States Language, which WorkflowRuns run. */
 import * as v from 'valibot';
 import { invalidCause } from '../../../apimachinery/field-error.ts';
 import { keepMeta } from '../../../apimachinery/meta.ts';
@@ -95,10 +95,10 @@ const workflowSchema = v.pipe(
 
 export type Workflow = v.InferOutput<typeof workflowSchema>;
 
-/** The names of runs, and of what runs make, are longer. */
+/** Maximum length of a name; the names of runs, and of objects that runs create, are longer. */
 const longestName = 52;
 
-/** What is wrong with the name of a workflow. */
+/** Returns the problems of the name of a workflow. */
 export function workflowNameCauses(path: string, name: string): StatusCause[] {
   const causes = nameCauses(path, name, checkDns1123Label);
   return causes.length === 0 && name.length > longestName
@@ -109,7 +109,7 @@ export function workflowNameCauses(path: string, name: string): StatusCause[] {
 function validate({ metadata, spec }: Workflow): StatusCause[] {
   const { serviceAccountName, runsHistoryLimit, ttlSecondsAfterFinished: ttl } = spec;
   const causes = workflowNameCauses('metadata.name', metadata.name);
-  // Its expressions are read by admission.
+  // Admission parses the expressions of the definition.
   causes.push(...outlineOf(spec.definition, 'spec.definition').causes);
   causes.push(...nameCauses('spec.serviceAccountName', serviceAccountName, checkDns1123Subdomain));
   if (runsHistoryLimit < 0 || runsHistoryLimit > 10_000) {
@@ -140,7 +140,7 @@ export const workflowResource: ResourceDefinition<Workflow> = {
   typeName: 'Workflow',
   schema: workflowSchema,
   strategy: {
-    // As upstream for custom resources.
+    // A status update keeps these fields, as upstream for custom resources.
     prepareForStatusUpdate: ({ metadata }, old) =>
       keepMeta(metadata, old.metadata, 'labels', 'annotations', 'finalizers', 'ownerReferences'),
     validate,

@@ -4,7 +4,7 @@ import type { Ingress } from './types.gen.ts';
 
 const mostHosts = 3;
 
-/** The first hosts, and how many more rules there are; rules without a host are for all. */
+/** Returns the first hosts, and the number of further rules; rules without a host apply to all hosts. */
 function hostsText({ spec: { rules = [] } }: Ingress): string {
   const hosts = rules.flatMap(({ host }, index) => (host ? [{ host, index }] : []));
   const shown = hosts.slice(0, mostHosts);

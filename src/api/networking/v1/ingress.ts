@@ -20,7 +20,7 @@ export type { Ingress } from './types.gen.ts';
 
 const classAnnotation = 'kubernetes.io/ingress.class';
 const notAnIP = 'must be a DNS name, not an IP address';
-/** What a server could take for another path than a reader of the rule. */
+/** Parts of a path that servers may interpret differently. */
 const badParts = ['//', '/./', '/../', '%2f', '%2F'];
 const badEnds = ['/..', '/.'];
 

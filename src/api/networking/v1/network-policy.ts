@@ -19,7 +19,7 @@ export type { NetworkPolicy } from './types.gen.ts';
 
 const policyTypes = ['Ingress', 'Egress'];
 
-/** One that says nothing is about what comes in, and about what goes out when it has rules for that. */
+/** Sets the default policy types: Ingress, and Egress if there are rules for it. */
 function setDefaults({ spec }: NetworkPolicy): void {
   if (!spec.policyTypes?.length) spec.policyTypes = spec.egress?.length ? policyTypes.slice() : ['Ingress'];
 }
@@ -87,7 +87,10 @@ function validatePeer(
   return causes;
 }
 
-/** A policy may have thousands of exceptions: no more faults are looked for than an answer names. */
+/**
+ * Validates a block. A policy may have thousands of exceptions: validation stops when there are more causes
+ * than are reported.
+ */
 function validateBlock({ cidr, except = [] }: IPBlock, path: string): StatusCause[] {
   if (cidr === '') return [requiredCause(`${path}.cidr`)];
   const placeOf = strictSubrange(cidr);

@@ -8,7 +8,10 @@ interface Reference {
   name: string;
 }
 
-/** An object of any kind, by its name (upstream: validateIngressTypedLocalObjectReference). */
+/**
+ * Validates a reference to an object of any kind, by name (upstream:
+ * validateIngressTypedLocalObjectReference).
+ */
 export function validateReference({ apiGroup, kind, name }: Reference, path: string): StatusCause[] {
   const causes =
     apiGroup === undefined ? [] : nameCauses(`${path}.apiGroup`, apiGroup, checkDns1123Subdomain);

@@ -23,7 +23,7 @@ function validateClass({ handler, overhead, scheduling }: RuntimeClass): StatusC
   ];
 }
 
-/** They are told apart by all that they say of a taint. */
+/** Validates tolerations. Two are duplicates if all their fields about a taint are equal. */
 function validateTolerations(tolerations: readonly Toleration[], path: string): StatusCause[] {
   const seen = new Set<string>();
   return tolerations.flatMap((toleration, index) => {

@@ -1,4 +1,4 @@
-/** The part of a disruption budget's status that its controller and evictions both write. Pure. */
+/** The part of a disruption budget's status that the controller and evictions write. Pure. */
 import type { Condition } from '../../meta/v1/types.gen.ts';
 import type { PodDisruptionBudget } from './types.gen.ts';
 
@@ -6,7 +6,10 @@ export type BudgetStatus = NonNullable<PodDisruptionBudget['status']>;
 
 const type = 'DisruptionAllowed';
 
-/** The conditions with one that says whether a pod may go (upstream: UpdateDisruptionAllowedCondition). */
+/**
+ * Returns the conditions, with one for the possibility of a disruption (upstream:
+ * UpdateDisruptionAllowedCondition).
+ */
 export function conditionsOf(
   status: Pick<BudgetStatus, 'conditions' | 'disruptionsAllowed' | 'observedGeneration'>,
   now: string,
@@ -22,7 +25,7 @@ export function conditionsOf(
   });
 }
 
-/** Of a budget whose numbers could not be found out: nothing may go. */
+/** Returns the conditions of a budget whose numbers could not be determined: no disruption is allowed. */
 export const failedConditions = (status: BudgetStatus | undefined, why: string, now: string): Condition[] =>
   withCondition(status?.conditions, {
     type,

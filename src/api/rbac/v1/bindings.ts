@@ -1,4 +1,4 @@
-/** What RoleBinding and ClusterRoleBinding share: a role, and who has it. */
+/** Common parts of RoleBinding and ClusterRoleBinding: a role, and its subjects. */
 import { deepEqual } from '../../../apimachinery/equality.ts';
 import { invalidCause, notSupportedCause, requiredCause } from '../../../apimachinery/field-error.ts';
 import { checkDns1123Subdomain, checkPathSegment, nameCauses } from '../../../apimachinery/names.ts';
@@ -11,13 +11,16 @@ import type { ClusterRoleBinding, RoleBinding, RoleRef, Subject } from './types.
 
 type Binding = RoleBinding | ClusterRoleBinding;
 
-/** Validation names what is missing: a role without a kind is of a kind that is not supported. */
+/** Rules of the types. Validation reports missing fields: a role without a kind has an unsupported kind. */
 export const bindingRules: RulesByType = {
   'rbac.v1.RoleRef': { defaults: { apiGroup: rbacGroup, kind: '', name: '' } },
   'rbac.v1.Subject': { defaults: { kind: '', name: '' } },
 };
 
-/** Roles of the kinds given; subjects without a namespace only where the binding has one. */
+/**
+ * Returns the strategy for roles of the given kinds; subjects without a namespace are only allowed in a
+ * RoleBinding.
+ */
 export function bindingStrategy<T extends Binding>(roleKinds: readonly string[]): Strategy<T> {
   return {
     setDefaults: ({ subjects }) => subjects?.forEach(setSubjectDefaults),
@@ -50,7 +53,7 @@ function validateRole({ apiGroup, kind, name }: RoleRef, kinds: readonly string[
 const oneOf = (path: string, value: string, supported: readonly string[]) =>
   supported.includes(value) ? [] : [notSupportedCause(path, value, supported)];
 
-/** Upstream: ValidateRoleBindingSubject. */
+/** Validates a subject (upstream: ValidateRoleBindingSubject). */
 function validateSubject(subject: Subject, inNamespace: boolean, path: string): StatusCause[] {
   const { kind, name, apiGroup = '', namespace = '' } = subject;
   const causes = name === '' ? [requiredCause(`${path}.name`)] : [];

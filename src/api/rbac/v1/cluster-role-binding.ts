@@ -1,4 +1,4 @@
-/** ClusterRoleBinding: gives a ClusterRole in the whole cluster to users, groups and ServiceAccounts. */
+/** ClusterRoleBinding: grants a ClusterRole in the whole cluster to users, groups and ServiceAccounts. */
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { bindingColumns, bindingStrategy } from './bindings.ts';
 import { rbacGroup } from './roles.ts';

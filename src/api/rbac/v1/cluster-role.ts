@@ -1,4 +1,4 @@
-/** ClusterRole: what may be done in the cluster, or in whatever namespace a RoleBinding names it. */
+/** ClusterRole: permissions in the cluster, or in any namespace in which a RoleBinding refers to it. */
 import { invalidCause, requiredCause } from '../../../apimachinery/field-error.ts';
 import { checkPathSegment } from '../../../apimachinery/names.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
@@ -8,7 +8,7 @@ import { validateLabelSelector } from '../../meta/v1/label-selector.ts';
 import { rbacGroup, validateRules } from './roles.ts';
 import type { ClusterRole } from './types.gen.ts';
 
-/** Upstream: ValidateClusterRole. */
+/** Validates the aggregation rule (upstream: ValidateClusterRole). */
 function validateAggregation({ aggregationRule }: ClusterRole): StatusCause[] {
   if (aggregationRule === undefined) return [];
   const path = 'aggregationRule.clusterRoleSelectors';

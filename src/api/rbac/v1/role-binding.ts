@@ -1,4 +1,6 @@
-/** RoleBinding: gives a Role, or a ClusterRole within one namespace, to users, groups and ServiceAccounts. */
+/**
+ * RoleBinding: grants a Role, or a ClusterRole within one namespace, to users, groups and ServiceAccounts.
+ */
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { bindingColumns, bindingRules, bindingStrategy } from './bindings.ts';
 import { rbacGroup } from './roles.ts';

@@ -1,4 +1,4 @@
-/** Role: what may be done in its namespace. It grants nothing by itself; bindings do. */
+/** Role: permissions in its namespace. It grants nothing by itself; bindings do. */
 import { checkPathSegment } from '../../../apimachinery/names.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { createdAtColumn, nameColumn } from '../../columns.ts';

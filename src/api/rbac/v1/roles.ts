@@ -1,4 +1,4 @@
-/** What Role and ClusterRole share: rules that list what may be done. */
+/** Common parts of Role and ClusterRole: rules that list permissions. */
 import { invalidCause, requiredCause } from '../../../apimachinery/field-error.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import type { RulesByType } from '../../../apimachinery/type-rules.ts';
@@ -8,7 +8,7 @@ export const rbacGroup = 'rbac.authorization.k8s.io';
 
 export const policyRules: RulesByType = { 'rbac.v1.PolicyRule': { defaults: { verbs: [] } } };
 
-/** Upstream: ValidatePolicyRule. What is no resource is the same in every namespace. */
+/** Validates rules (upstream: ValidatePolicyRule). Non-resource URLs are not allowed in a namespace. */
 export function validateRules(rules: readonly PolicyRule[] | undefined, namespaced: boolean): StatusCause[] {
   return (rules ?? []).flatMap((rule, index) => validateRule(rule, namespaced, `rules[${index}]`));
 }

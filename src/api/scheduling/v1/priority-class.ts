@@ -7,7 +7,7 @@ import type { PriorityClass } from './types.gen.ts';
 
 export type { PriorityClass } from './types.gen.ts';
 
-/** What is above is the system's own. */
+/** Maximum value of a user's class; higher values are reserved for the system. */
 const highestOfUsers = 1_000_000_000;
 const systemPrefix = 'system-';
 

@@ -1,4 +1,4 @@
-/** CSIDriver: what the cluster has to know of a storage driver. It is stored; no driver is called yet. */
+/** CSIDriver: the cluster's information about a storage driver. It is stored; drivers are not called yet. */
 import { deepEqual } from '../../../apimachinery/equality.ts';
 import { duplicateCause, invalidCause, notSupportedCause } from '../../../apimachinery/field-error.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
@@ -18,7 +18,7 @@ function validateDriver({ spec }: CSIDriver): StatusCause[] {
   ];
 }
 
-/** One token for each audience, at least for ten minutes. */
+/** Validates token requests: one for each audience, valid for at least ten minutes. */
 function validateTokens(requests: readonly TokenRequest[]): StatusCause[] {
   const seen = new Set<string>();
   return requests.flatMap(({ audience, expirationSeconds = 600 }, index) => {
@@ -31,7 +31,7 @@ function validateTokens(requests: readonly TokenRequest[]): StatusCause[] {
   });
 }
 
-/** The first field's path is upstream's. */
+/** Rejects changes of immutable fields. The path of the first one is upstream's. */
 function validateDriverUpdate({ spec }: CSIDriver, { spec: old }: CSIDriver): StatusCause[] {
   const fixed = (path: string, value: unknown, before: unknown) =>
     deepEqual(value, before) ? [] : [invalidCause(path, value, 'field is immutable')];
@@ -72,7 +72,7 @@ export const csiDriverResource: ResourceDefinition<CSIDriver> = {
     setDefaults: ({ spec }) => {
       if (spec.volumeLifecycleModes.length === 0) spec.volumeLifecycleModes = ['Persistent'];
     },
-    // Upstream counts only changes.
+    // Upstream counts only updates.
     prepareForCreate: ({ metadata }) => {
       delete metadata.generation;
     },

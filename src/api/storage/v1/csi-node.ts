@@ -1,4 +1,4 @@
-/** CSINode: the storage drivers of a node. It is stored; no driver is called yet. */
+/** CSINode: the storage drivers of a node. It is stored; drivers are not called yet. */
 import { deepEqual, repeats } from '../../../apimachinery/equality.ts';
 import { duplicateCause, invalidCause, requiredCause } from '../../../apimachinery/field-error.ts';
 import { checkQualifiedName, nameCauses } from '../../../apimachinery/names.ts';
@@ -34,7 +34,7 @@ function validateNodeId(id: string, path: string): StatusCause[] {
   return tooLong ? [invalidCause(path, id, `must be ${maxNodeIdBytes} characters or less`)] : [];
 }
 
-/** The path is upstream's: the driver's. */
+/** Validates topology keys; causes have the path of the driver, as upstream. */
 function validateTopologyKeys({ topologyKeys = [] }: CSINodeDriver, path: string): StatusCause[] {
   const repeated = repeats(topologyKeys);
   return topologyKeys.flatMap((key, index) => [
@@ -44,7 +44,7 @@ function validateTopologyKeys({ topologyKeys = [] }: CSINodeDriver, path: string
   ]);
 }
 
-/** A driver comes or goes; it does not change. */
+/** Rejects changes of a driver; drivers may be added and removed. */
 function validateDriversUpdate({ spec }: CSINode, { spec: old }: CSINode): StatusCause[] {
   const byName = new Map(old.drivers.map((before) => [before.name, before]));
   return spec.drivers.flatMap((driver) => {

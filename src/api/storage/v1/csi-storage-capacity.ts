@@ -1,4 +1,7 @@
-/** CSIStorageCapacity: how much room there is for volumes of a class on some nodes. It is stored; the scheduler does not ask yet. */
+/**
+ * CSIStorageCapacity: the available capacity for volumes of a class on some nodes. It is stored; the
+ * scheduler does not use it yet.
+ */
 import { deepEqual } from '../../../apimachinery/equality.ts';
 import { invalidCause } from '../../../apimachinery/field-error.ts';
 import { checkDns1123Subdomain, nameCauses } from '../../../apimachinery/names.ts';
@@ -20,7 +23,7 @@ function validate({ nodeTopology, storageClassName, capacity }: CSIStorageCapaci
   ];
 }
 
-/** What was asked of the driver; its answer may change. */
+/** Rejects changes of the fields that identify the capacity; the capacity itself may change. */
 function validateUpdate(object: CSIStorageCapacity, old: CSIStorageCapacity): StatusCause[] {
   return (['nodeTopology', 'storageClassName'] as const)
     .filter((field) => !deepEqual(object[field], old[field]))

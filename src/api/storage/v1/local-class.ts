@@ -1,11 +1,14 @@
-/** The StorageClass of folders of nodes, which claims that name none are of. */
+/** The StorageClass of directories on nodes, which is the default class of claims. */
 import { apiVersionOf } from '../../../apimachinery/resource-definition.ts';
 import { localProvisioner } from '../../core/v1/local-volumes.ts';
 import type { FixedObject } from '../../fixed-objects.ts';
 import { defaultClassAnnotation, storageClassResource } from './storage-class.ts';
 import type { StorageClass } from './types.gen.ts';
 
-/** Another can be the default: it is not restored when it was changed, only made again when it is gone. */
+/**
+ * Another class can be made the default: this one is not restored after a change, only recreated after a
+ * deletion.
+ */
 export const localStorageClass: FixedObject<StorageClass> = {
   ref: storageClassResource,
   draft: {

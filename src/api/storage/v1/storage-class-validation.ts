@@ -40,7 +40,7 @@ function validateParameters(parameters: Readonly<Record<string, string>>): Statu
   return causes;
 }
 
-/** No two terms may say the same, in whatever order; one that says nothing counts as such. */
+/** Rejects terms with the same meaning, in any order; an empty term counts as a duplicate. */
 function validateTopologies(terms: readonly TopologySelectorTerm[]): StatusCause[] {
   const seen = new Set([identityOf([])]);
   return terms.flatMap((term, index) => {

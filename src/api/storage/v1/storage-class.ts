@@ -1,4 +1,4 @@
-/** StorageClass: how volumes of a sort are made. */
+/** StorageClass: the provisioning settings of volumes. */
 import type { ObjectMeta } from '../../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import { ageColumn, nameColumn } from '../../columns.ts';
@@ -12,13 +12,13 @@ export const storageGroup = 'storage.k8s.io';
 
 export const defaultClassAnnotation = 'storageclass.kubernetes.io/is-default-class';
 
-/** Claims that name no class get this one. */
+/** Returns true for a class that claims without a class get. */
 const isDefault = ({ metadata: { annotations = {} } }: StorageClass) =>
   [defaultClassAnnotation, 'storageclass.beta.kubernetes.io/is-default-class'].some(
     (name) => annotations[name] === 'true',
   );
 
-/** Of several the newest, by name where they are of one second. */
+/** Returns the newest default class; by name if several are from the same second. */
 export const defaultStorageClass = (classes: readonly StorageClass[]): StorageClass | undefined =>
   classes.filter(isDefault).toSorted((a, b) => newerFirst(a.metadata, b.metadata))[0];
 
@@ -34,7 +34,7 @@ const labelWarnings = ({ allowedTopologies = [] }: StorageClass): string[] =>
     }),
   );
 
-/** What keeps this server from making any volume of it. */
+/** Returns warnings about settings with which minik8s cannot provision volumes of the class. */
 function ownClassWarnings({ provisioner, volumeBindingMode, parameters }: StorageClass): string[] {
   const { server = '', path = '' } = parameters ?? {};
   const fault = provisioner === nfsProvisioner ? shareFault(server, path) : undefined;

@@ -1,4 +1,4 @@
-/** VolumeAttachment: that a volume is to be attached to a node. It is stored; no driver is called yet. */
+/** VolumeAttachment: a request to attach a volume to a node. It is stored; drivers are not called yet. */
 import { deepEqual } from '../../../apimachinery/equality.ts';
 import {
   forbiddenCause,
@@ -50,7 +50,7 @@ function validateStatus({ status }: VolumeAttachment): StatusCause[] {
   ];
 }
 
-/** Upstream names the limit of the metadata here. */
+/** Validates the error's length. The message has the limit of the metadata, as upstream. */
 const validateError = (error: VolumeError | undefined, path: string) =>
   Buffer.byteLength(error?.message ?? '') > maxMessageBytes ? [tooLongCause(path, maxMetadataBytes)] : [];
 
