@@ -21,7 +21,7 @@ export class EndpointChoice {
    * use.
    */
   failed(index: number): boolean {
-    // Only the first of many calls that fail together changes the endpoint.
+    // The first of many calls that fail together changes the endpoint, the others do not.
     if (index === this.#current) this.#current = (index + 1) % this.#count;
     return this.#count > 1;
   }

@@ -51,10 +51,10 @@ export async function runEtcd(
   const child = spawn('setpriv', ['--pdeathsig', 'TERM', binary, ...etcdArguments(command)], {
     cwd: dataDir,
     stdio: ['ignore', output.fd, output.fd],
-    // Its own process group: Ctrl-C reaches the master alone, which then ends etcd after its last write.
+    // A process group of its own: Ctrl-C reaches the master alone, which then ends etcd after its last write.
     detached: true,
-    // Its garbage collector runs when the heap has grown by half, instead of doubled: 1,000 nodes renew 100
-    // Leases a second.
+    // The garbage collector of etcd runs when the heap has grown by half, instead of doubled: 1,000 nodes
+    // renew 100 Leases a second.
     env: { GOGC: '50' },
   });
   const exited = new Promise<string>((resolve) => {
@@ -110,8 +110,8 @@ function etcdArguments({ data, quotaBytes, clock }: EtcdCommand): string[] {
     `--listen-peer-urls=${peerUrl}`,
     `--initial-advertise-peer-urls=${peerUrl}`,
     `--initial-cluster=${memberName}=${peerUrl}`,
-    // Only read if the data directory is new: the token distinguishes a wiped database from the one before
-    // it.
+    // The token is only read if the data directory is new: it distinguishes a wiped database from the one
+    // before it.
     `--initial-cluster-token=${clock.now()}`,
     `--quota-backend-bytes=${quotaBytes ?? 2 ** 31}`,
     '--backend-batch-limit=1000',
