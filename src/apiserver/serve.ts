@@ -322,8 +322,8 @@ function closeOn(
 const mostDropped = 64 * 1024;
 
 /**
- * Returns whether to close the connection instead of reading the body: the body of an unauthenticated client,
- * or a body of a GET or HEAD.
+ * Returns whether to close the connection instead of reading a large body: that of an unauthenticated client,
+ * or of a GET or HEAD.
  */
 function isUnwanted(
   { complete, method, headers }: Pick<IncomingMessage, 'complete' | 'method' | 'headers'>,

@@ -224,7 +224,7 @@ export class Watchers {
     for (const watcher of this.#ready) {
       this.#ready.delete(watcher);
       this.#handOver(watcher);
-      // Goes to the end of the queue.
+      // The watcher moves behind the others in the queue.
       if (watcher.batches.length > 0 || watcher.state === 'lost') this.#ready.add(watcher);
       if (this.#ready.size === 0 || this.#clock.monotonic() - began < turnMs) continue;
       this.#isOver = true;

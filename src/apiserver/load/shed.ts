@@ -3,7 +3,7 @@ import { newStatusError, type StatusError } from '../../apimachinery/status-erro
 import type { UserInfo } from '../user.ts';
 import type { InFlight, Refusal, Sort } from './in-flight.ts';
 
-/** Retry time in seconds; watches and streams may stay open for long. */
+/** Retry time in seconds; longer for watches and streams, which may stay open for long. */
 const retryAfter: Readonly<Record<Sort, number>> = {
   heartbeat: 1,
   'node request': 1,

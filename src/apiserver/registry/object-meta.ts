@@ -48,7 +48,10 @@ export function initializeMeta(
   if (values.generation) meta.generation = 1;
 }
 
-/** Restores the fields that an update must not change, whatever the body contains. */
+/**
+ * Restores the fields that an update must not change, whatever the body contains; fills in an absent uid and
+ * resourceVersion.
+ */
 export function carryMeta(object: KubeObject, old: KubeObject): void {
   const meta = object.metadata;
   const before = old.metadata;

@@ -53,9 +53,12 @@ const pieceBytes = 16 * 1024;
  * after the last event that it received.
  */
 const maxBacklogBytes = 8 * 1024 * 1024;
-/** While data is queued, a client has to read within this time … */
+/** Time within which a client must read a part of its queued data. */
 const readingMs = 30_000;
-/** … at least this part of it. So a client that does not read, or hardly reads, is disconnected. */
+/**
+ * Part of the queued data that a client must read within that time. A client that does not read, or hardly
+ * reads, is disconnected.
+ */
 const readPart = 1 / 4;
 const initialEventsEnd = { 'k8s.io/initial-events-end': 'true' };
 

@@ -18,7 +18,7 @@ import {
 export interface LimitedResource {
   readonly apiGroup: string;
   readonly resource: string;
-  /** Limits resource names that contain one of these strings. */
+  /** A resource whose name contains one of these strings requires a quota. */
   readonly matchContains: readonly string[];
   /** Pods in one of these scopes require a quota with that scope. */
   readonly matchScopes: readonly Scope[];

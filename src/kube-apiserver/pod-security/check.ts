@@ -32,7 +32,7 @@ export interface VersionedCheck {
 }
 
 export interface PolicyCheck {
-  /** Sort key of violations; those of baseline come first. */
+  /** Id of the check. Violations are sorted by it, those of baseline first. */
   readonly id: string;
   readonly level: 'baseline' | 'restricted';
   /** Versions, oldest first. */
