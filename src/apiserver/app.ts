@@ -1,6 +1,7 @@
 /**
- * The API server as one Hono app: health and version for anyone, everything else for a known user who is
- * allowed. The same app serves HTTPS (serve.ts) and the callers in its own process (handlerFor).
+ * The API server as one Hono app: health and version are public, everything else requires an authenticated
+ * user who is authorized. The same app serves HTTPS (serve.ts) and the callers in its own process
+ * (handlerFor).
  */
 import { type Context, Hono } from 'hono';
 import {
@@ -62,12 +63,12 @@ interface Env {
   Variables: { user: UserInfo; identified: Identified };
 }
 
-/** Throws when the request is not allowed, or not at this moment. */
+/** Throws if the request is not authorized, or is over a rate limit at this moment. */
 type Permit = (access: Extract<AccessRequest, { type: 'resource' }>) => Promise<void>;
 
 /** A request for a resource that the app does not serve. */
 export interface DirectRequest extends AskedRequest {
-  /** The path of the resource that it stands for. */
+  /** Path of the resource that the request stands for. */
   readonly address: string;
   readonly query: URLSearchParams;
 }
@@ -75,17 +76,21 @@ export interface DirectRequest extends AskedRequest {
 export interface ApiServer {
   readonly app: Hono<Env>;
   /**
-   * Does `work` for a request that passes every check that the app makes: its head, who asks, how many at once, and what is allowed.
-   * Rejects with a Status otherwise. A request that asks to be another user's must say so in `env`.
+   * Runs `work` for a request that passes all checks of the app: its head, authentication, the limit of
+   * concurrent requests, and authorization. Rejects with a Status otherwise. The impersonation headers of the
+   * request must be in `env`.
    */
   admit<T extends { readonly status: number }>(
     request: DirectRequest,
     env: RequestEnv & Required<Pick<RequestEnv, 'impersonation'>>,
     work: (info: ResourceRequest, user: UserInfo) => Promise<T>,
   ): Promise<T>;
-  /** What a request is answered that was not served. */
+  /** Returns the answer to a request that failed with `error`. */
   refuse(request: AskedRequest, error: unknown): Response;
-  /** Calls the server in this process as a user that needs no proof, by way of its own `store` when given. */
+  /**
+   * Returns a handler that calls the server in this process as `user`, without authentication; it uses
+   * `store` instead of the server's own if given.
+   */
   handlerFor(user: UserInfo, store?: Store): (request: Request) => Promise<Response>;
 }
 
@@ -147,7 +152,10 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     await next();
   });
 
-  /** Notes whose request it is. What is no resource is refused in text: of a Status kubectl's discovery shows its user nothing. */
+  /**
+   * Authenticates the request and stores its user. A rejected impersonation of a path that is no resource is
+   * answered in text, because kubectl's discovery shows none of a Status to its user.
+   */
   const know = async (c: Context<Env>): Promise<Response | undefined> => {
     const request = c.req.raw;
     const env = c.env ?? {};
@@ -162,7 +170,10 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
       return respondText(error.status.code, `${error.status.message}\n`, commonHeaders(server, request));
     }
   };
-  /** For everybody, known or not; who asks as another must be known, and allowed to. */
+  /**
+   * Answers anyone, authenticated or not. A request that impersonates must be authenticated and authorized to
+   * do so.
+   */
   type Answer = (request: Request, isKnown: () => Promise<boolean>) => Response | Promise<Response>;
   const open = (path: string, answer: Answer) =>
     app.get(path, async (c) => {
@@ -220,7 +231,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     const load = loadOf(method, info, searchParams, c.get('user'), c.env);
     const { verb, user, onClosed } = load;
     const served = () => {
-      // Requests of the control plane must not wait for those of users and nodes.
+      // Requests of the control plane must not wait for requests of users and nodes.
       if (c.env?.user) return serve(c, info, searchParams);
       return withInFlightLimit(inFlight, load, () => serve(c, info, searchParams));
     };
@@ -264,7 +275,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   };
 }
 
-/** Kubernetes' headers for every answer. */
+/** Returns the headers that Kubernetes sends with every answer. */
 function commonHeaders({ random }: ServerContext, request: AskedRequest): Headers {
   return { ...auditHeaders(request, random), 'cache-control': 'no-cache, private' };
 }
@@ -282,7 +293,10 @@ function loadOf(
   return { user, verb, sort: sortOf({ user, info, verb, follow }), onClosed: env?.onClosed };
 }
 
-/** What a request for a resource needs to be allowed. Throws 405 for a method that the API does not know. */
+/**
+ * Returns the access that a request for a resource requires. Throws 405 for a method that the API does not
+ * support.
+ */
 function accessOf(method: string, info: ResourceRequest, query: URLSearchParams, user: UserInfo) {
   const watch = booleanParameter(query, 'watch') ?? false;
   const verb = verbOf(method, info, watch);
@@ -292,7 +306,8 @@ function accessOf(method: string, info: ResourceRequest, query: URLSearchParams,
       'the server does not allow this method on the requested resource',
     );
   }
-  // A namespace is also within itself: who has a role in it may have it there.
+  // A Namespace object also counts as being in its own namespace, so that a Role in that namespace can grant
+  // access to it.
   const namespace = info.plural === 'namespaces' ? info.namespace || info.name : info.namespace;
   const resource = info.subresource ? `${info.plural}/${info.subresource}` : info.plural;
   const fieldSelector = verb === 'list' || verb === 'watch' ? selectorOf(query) : [];
@@ -363,7 +378,7 @@ async function serveResource(
   return response;
 }
 
-/** An invalid selector counts as none here, and is refused when the request is served. */
+/** Returns an empty selector for an invalid one, which is rejected later when the request is served. */
 function selectorOf(query: URLSearchParams): FieldSelector {
   try {
     return parseFieldSelector(query.get('fieldSelector') ?? '');

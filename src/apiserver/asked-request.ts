@@ -1,9 +1,9 @@
-/** What is looked at of a request before it is served, however it came. A Request is one. */
+/** The parts of a request that are read before it is served, for every transport. A Request is one. */
 export interface AskedRequest {
   readonly method: string;
-  /** Whole, or its path and query. */
+  /** The whole URL, or its path and query. */
   readonly url: string;
   readonly headers: Pick<Headers, 'get' | 'has'>;
-  /** Aborts when the client goes away. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
 }

@@ -1,6 +1,7 @@
 /**
- * The id of a request, by which it is found in the logs of all components: what its client sends as Audit-ID, or one of ours
- * (k8s.io/apiserver pkg/endpoints/filters/request_id). It is in the answer, and goes along where an agent is asked.
+ * The id of a request, which identifies it in the logs of all components: the Audit-ID header of its client,
+ * or a generated one (k8s.io/apiserver pkg/endpoints/filters/request_id). The id is in the answer, and is
+ * forwarded with requests to kubelets.
  */
 import { auditIdHeader, readAuditId } from '../base/audit-id.ts';
 import type { Random } from '../base/random.ts';
@@ -8,7 +9,7 @@ import type { AskedRequest } from './asked-request.ts';
 
 const ids = new WeakMap<Pick<AskedRequest, 'headers'>, string>();
 
-/** The same each time for one request. */
+/** Returns the id of the request; the same on each call. */
 export function auditIdOf(request: Pick<AskedRequest, 'headers'>, random: Random): string {
   const known = ids.get(request);
   if (known !== undefined) return known;
@@ -17,7 +18,7 @@ export function auditIdOf(request: Pick<AskedRequest, 'headers'>, random: Random
   return id;
 }
 
-/** For the answer, and for what is asked of others because of the request. */
+/** Returns the headers with the id, for the answer and for requests to others on behalf of this request. */
 export const auditHeaders = (
   request: Pick<AskedRequest, 'headers'>,
   random: Random,

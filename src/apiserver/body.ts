@@ -1,4 +1,4 @@
-/** Request bodies, bounded: what is larger is refused and not kept. */
+/** Reads request bodies up to a maximum size. */
 import { newBadRequest, newStatusError } from '../apimachinery/status-error.ts';
 import { goesOn } from './request-meter.ts';
 import type { RequestScope } from './request-scope.ts';
@@ -6,15 +6,15 @@ import type { RequestScope } from './request-scope.ts';
 /** k8s.io/apiserver's MaxRequestBodyBytes. */
 export const maxBodyBytes = 3 * 1024 * 1024;
 /**
- * A body up to this is read to its end and dropped before the refusal, so that the client, which is still sending,
- * gets to read it. A larger one costs the client its connection.
+ * A body up to this size is read to its end and discarded before it is rejected, so that the client, which is
+ * still sending, can read the answer. A client with a larger body is disconnected.
  */
 const maxDrainedBytes = 32 * 1024 * 1024;
 
 const tooLarge = () =>
   newStatusError('RequestEntityTooLarge', `Request entity too large: limit is ${maxBodyBytes}`);
 
-/** Milliseconds a client gets to send all of it. What /proxy passes on takes the time it takes. */
+/** Timeout in milliseconds of a whole body. Bodies that /proxy forwards have no timeout. */
 const patienceMs = 60_000;
 
 export async function readBody({
@@ -43,7 +43,10 @@ async function readAll(request: Request): Promise<Buffer> {
 const unreadable = (error: unknown) =>
   newBadRequest(`the request body could not be read: ${error instanceof Error ? error.message : error}`);
 
-/** Of a body that says how long it is, HTTP lets no more in. It comes straight from the connection, without a stream of its own. */
+/**
+ * Reads a body with a Content-Length, which HTTP does not exceed. The body comes directly from the
+ * connection, without a stream of its own.
+ */
 async function readWhole(request: Request): Promise<Buffer> {
   const body = Buffer.from(
     await request.arrayBuffer().catch((error) => {

@@ -1,4 +1,7 @@
-/** What becomes of a connection on which no whole request came: it is answered once and closed, as Node does by itself. */
+/**
+ * Handles connections on which no complete request arrived: they are answered once and closed, as Node does
+ * by default.
+ */
 import type { ServerResponse } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 
@@ -9,8 +12,9 @@ const statusOf: Readonly<Record<string, string>> = {
 };
 
 /**
- * A server's `clientError`. A connection on which nothing has come stays open if `mayWait` allows it: Go's transport keeps a
- * connection that it dialled and did not need, and does not repeat a POST that meets the end of it.
+ * Handles a server's `clientError`. A connection on which no byte has arrived stays open if `mayWait` is set:
+ * Go's transport keeps a connection that it dialled and did not need, and does not retry a POST on a
+ * connection that was closed.
  */
 export function answerClientError(
   error: NodeJS.ErrnoException,

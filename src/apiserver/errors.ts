@@ -1,4 +1,4 @@
-/** Any error of a request, as a Status for the client. */
+/** Converts any error of a request to a Status for the client. */
 import { newInternalError, newStatusError, StatusError } from '../apimachinery/status-error.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
@@ -13,10 +13,13 @@ import type { AskedRequest } from './asked-request.ts';
 import { auditIdOf } from './audit-id.ts';
 import { shownPath } from './request-log.ts';
 
-/** The client is gone; nobody reads the answer (nginx's 499). */
+/** The client has disconnected; nobody reads the answer (nginx's 499). */
 const clientGone = newStatusError('Timeout', 'the client went away before the answer');
 
-/** Logs, once, what is the server's own fault; such an answer names nothing from inside. */
+/**
+ * Converts an error. An error of the server itself is logged once, and its answer contains no internal
+ * details.
+ */
 export function toStatusError(
   error: unknown,
   request: AskedRequest,
@@ -58,8 +61,9 @@ export function toStatusError(
 }
 
 /**
- * A read may simply be tried again; whether a write happened is not known, so the caller must look first. Neither says
- * when: client-go takes that as leave to send the same request ten times over, a write too, and says nothing meanwhile.
+ * Returns the answer to a request that the store did not answer. A read may be retried; after a write the
+ * caller must first read whether it happened. Neither answer has a retry time: client-go would then send the
+ * same request ten times over, a write too, and report nothing meanwhile.
  */
 function storeUnavailable(method: string, { trouble }: StoreUnavailableError): StatusError {
   const why = trouble ? `; ${trouble}` : '';

@@ -1,9 +1,12 @@
-/** Objects by those of their fields by which many clients each select a few: a list for one of them looks at no others. */
+/**
+ * Index of objects by fields that many clients select by: a list with such a field selector only examines the
+ * objects that the index returns.
+ */
 import { type FieldSelector, requiredFieldValue } from '../apimachinery/field-selector.ts';
 import { type ResourceDefinition, storagePrefix } from '../apimachinery/resource-definition.ts';
 import type { Cache, IndexDeclaration } from '../storage/cache.ts';
 
-/** Where in the cache the objects are that can match a selector. */
+/** Index and key of the objects in the cache that can match a selector. */
 export interface Indexed {
   readonly index: IndexDeclaration;
   readonly key: string;
@@ -15,7 +18,10 @@ const fieldIndex = (definition: ResourceDefinition, field: string): IndexDeclara
   keysOf: (object) => [definition.selectableFields[field]?.(object) ?? ''],
 });
 
-/** `definition` is the stored one. Undefined when all objects have to be looked at. */
+/**
+ * Returns the index for a selector; undefined if all objects must be examined. `definition` is the stored
+ * one.
+ */
 export function indexedBy(definition: ResourceDefinition, selector: FieldSelector): Indexed | undefined {
   for (const field of definition.indexedFields ?? []) {
     const key = requiredFieldValue(selector, field);
@@ -24,7 +30,7 @@ export function indexedBy(definition: ResourceDefinition, selector: FieldSelecto
   return undefined;
 }
 
-/** Makes them before anybody asks, since an index of many objects takes long to begin. */
+/** Creates the indexes before the first request, because indexing many objects takes long. */
 export function indexFields(cache: Cache, kinds: readonly ResourceDefinition[]): void {
   for (const definition of kinds)
     for (const field of definition.indexedFields ?? []) cache.index(fieldIndex(definition, field));

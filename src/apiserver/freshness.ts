@@ -1,4 +1,4 @@
-/** Waiting for the watch cache to be as new as a read demands. */
+/** Waits until the watch cache is as new as a read requires. */
 import { newStatusError } from '../apimachinery/status-error.ts';
 import { sleep } from '../base/clock.ts';
 import type { Store } from '../storage/store.ts';
@@ -6,9 +6,9 @@ import type { RequestScope } from './request-scope.ts';
 import type { ServerContext } from './server-context.ts';
 import { type StoredObject, storedObject } from './stored-object.ts';
 
-/** Upstream's blockTimeout of the watch cache. */
+/** Timeout in milliseconds; upstream's blockTimeout of the watch cache. */
 const patience = 3000;
-/** The event is usually here by then, and costs nothing; after it one key is asked for. */
+/** Time in which the event usually arrives at no cost; after it, the store is asked for the one key. */
 const eventMs = 2;
 
 const tooLarge = (wanted: number, current: number) =>
@@ -22,13 +22,19 @@ const lostData = (now: number, before: number) =>
     retryAfterSeconds: 1,
   });
 
-/** Who waits: until the signal aborts. It is made when it is read, so nobody reads it who does not wait. */
+/**
+ * The caller that waits; it stops waiting when the signal aborts. `signal` is created on first access, so it
+ * must only be read by code that waits.
+ */
 type Waiting = Pick<RequestScope, 'signal'>;
 
-/** What says how new the cache is. */
+/** The parts of the server that report how new the cache is. */
 type Freshness = Pick<ServerContext, 'cache' | 'clock' | 'latest'>;
 
-/** Resolves when the cache has applied `revision`; 504 after three seconds, at once when the signal aborts. */
+/**
+ * Resolves when the cache has applied `revision`. Rejects with 504 after three seconds, and at once when the
+ * signal aborts.
+ */
 export async function waitForRevision(server: Freshness, revision: number, waiting: Waiting): Promise<void> {
   if (server.cache.revision >= revision) return;
   const timeout = new AbortController();
@@ -41,23 +47,27 @@ export async function waitForRevision(server: Freshness, revision: number, waiti
 }
 
 /**
- * The cache becomes at least as new as the store is now, so that a read from it is linearizable. Throws 504 while it is of
- * data that the store has lost.
+ * Waits until the cache is at least as new as the store is now, so that a read from the cache is
+ * linearizable. Throws 504 while the cache holds data that the store has lost.
  */
 export async function waitForNow(server: Freshness, waiting: Waiting): Promise<void> {
   const { cache } = server;
   const before = cache.revision;
   const now = await server.latest.ask(waiting.signal);
-  // It lists the store again within seconds, and then counts from there too.
+  // The cache lists the store again within seconds and then counts from the store's revision.
   if (hasLost(now, before) && cache.revision >= before) throw lostData(now, before);
   await waitForRevision(server, now, waiting);
 }
 
-/** A store that is behind what it said before has lost its data, of which the cache still knows. */
+/**
+ * Returns whether the store has lost data: its revision is lower than a revision that the cache has already
+ * seen.
+ */
 const hasLost = (now: number, before: number) => now < before;
 
 /**
- * What is under `key` now (linearizable): from the cache when that is as new as the store, else from whichever has it first.
+ * Returns the object that is stored under `key` now (linearizable): from the cache if it is as new as the
+ * store, otherwise from the cache or the store, whichever has the revision first.
  */
 export async function readNow(
   server: ServerContext,
@@ -90,7 +100,7 @@ async function soonest(
     return await Promise.any([cached, stored]);
   } catch {
     signal.throwIfAborted();
-    // Of the two reasons the store's says what is wrong.
+    // The store's error explains the failure better than the cache's.
     return await stored;
   } finally {
     found.abort();

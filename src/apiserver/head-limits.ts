@@ -1,4 +1,6 @@
-/** What the head of a request may hold, besides its length: refused before anything takes it apart, whoever sends it. */
+/**
+ * Limits of a request's head besides its length: checked before anything parses the head, for every sender.
+ */
 import { newBadRequest, newStatusError } from '../apimachinery/status-error.ts';
 import {
   hasTooManyParameters,
@@ -8,7 +10,7 @@ import {
 } from '../base/header-limits.ts';
 import type { AskedRequest } from './asked-request.ts';
 
-/** Headers that are taken apart, and how long each may be. Accept is refused with 406 where it is read (accept.ts). */
+/** Maximum length of headers that are parsed. Accept is rejected with 406 where it is read (accept.ts). */
 const longest: readonly (readonly [name: string, bytes: number])[] = [
   ['connection', maxListHeaderBytes],
   ['content-type', maxListHeaderBytes],
@@ -17,7 +19,7 @@ const longest: readonly (readonly [name: string, bytes: number])[] = [
   ['sec-websocket-protocol', maxProtocolsBytes],
 ];
 
-/** Throws 414 for a query of too many parameters, 400 for a header that is too long to be taken apart. */
+/** Throws 414 for a query with too many parameters, 400 for a header that is too long to be parsed. */
 export function checkHead({ url, headers }: Pick<AskedRequest, 'url' | 'headers'>): void {
   if (hasTooManyParameters(url)) {
     throw newStatusError(

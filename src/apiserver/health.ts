@@ -1,14 +1,17 @@
-/** `/livez`, `/readyz`, `/healthz` and their single checks, in the text form that probes and people read. */
+/**
+ * Health endpoints `/livez`, `/readyz`, `/healthz` and their single checks, in the text form for probes and
+ * people.
+ */
 import { newStatusError } from '../apimachinery/status-error.ts';
 import { errorMessage } from '../base/log.ts';
 import { respondText } from './respond.ts';
 import type { ServerContext } from './server-context.ts';
 
-/** Rejects with the reason when it fails. */
+/** Rejects with the reason if the check fails. */
 type Check = () => Promise<void> | void;
 
 const storePatience = 2000;
-/** Shown to unauthenticated clients: a reason may name files and machines. */
+/** Shown to unauthenticated clients, because a reason may name files and machines. */
 const withheld = 'reason withheld from unauthenticated clients';
 
 async function within(server: ServerContext, work: Promise<unknown>): Promise<void> {
@@ -21,7 +24,10 @@ async function within(server: ServerContext, work: Promise<unknown>): Promise<vo
   }
 }
 
-/** `isKnown` says whether the caller is authenticated; called only when a check fails. */
+/**
+ * Returns the handler of the health endpoints. `isKnown` returns whether the caller is authenticated; called
+ * only if a check fails.
+ */
 export function createHealth(server: ServerContext, cacheSynced: (() => boolean) | undefined) {
   const ping: Check = () => {};
   const etcd: Check = () => within(server, server.store.currentRevision());

@@ -1,16 +1,16 @@
-/** Clients that get HTTP/2, which is agreed on in TLS (ALPN, RFC 7301). */
+/** Clients that may use HTTP/2, which is negotiated in TLS (ALPN, RFC 7301). */
 import { agentProtocol } from '../base/agent-protocol.ts';
 
-/** Clients that get HTTP/2 where they offer `h2`: node agents only, or all, as of kube-apiserver. */
+/** Clients that use HTTP/2 if they offer `h2`: kubelets only, or all, as in kube-apiserver. */
 export const http2Clients = ['all', 'agents'] as const;
 export type Http2Clients = (typeof http2Clients)[number];
 
-/** The protocols that a client offers, as a server's `ALPNCallback` gets them. */
+/** Protocols that a client offers, as a server's `ALPNCallback` receives them. */
 interface Offer {
   readonly protocols: readonly string[];
 }
 
-/** Makes a server's `ALPNCallback`, which returns undefined when no protocol is in common. */
+/** Returns a server's `ALPNCallback`, which returns undefined if there is no common protocol. */
 export const protocolChooser =
   (clients: Http2Clients) =>
   ({ protocols }: Offer): string | undefined => {

@@ -1,7 +1,7 @@
 /**
- * Connections over which HTTP/2 is spoken. A node agent's half dozen watches share one: a thousand nodes' TLS
- * connections were most of what the server held in memory. Other clients get HTTP/2 too unless
- * `--http2 agents` is set; anybody may offer the agents' protocol, so the limits hold for all either way.
+ * HTTP/2 connections. The half dozen watches of a kubelet share one connection: the TLS connections of a
+ * thousand nodes took most of the server's memory. Other clients get HTTP/2 too unless `--http2 agents` is
+ * set; any client may offer the protocol of the kubelets, so the limits apply to all clients either way.
  */
 import { constants, createSecureServer, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import type { Server } from 'node:https';
@@ -15,37 +15,35 @@ import { lingerThenDestroy } from './load/linger.ts';
 import type { RequestEnv } from './options.ts';
 
 export interface Http2Connections {
-  /** Accepts no new requests; connections end with the requests that are under way. */
+  /** Accepts no new requests; connections end with the requests that are in progress. */
   drain(): void;
 }
 
-/** The answer to a request that came over that connection. */
+/** Answers a request that arrived on the connection of `socket`. */
 export type Answer = (request: Request, socket: TLSSocket, way: Way) => Promise<Response>;
 type Way = Pick<RequestEnv, 'hangUp' | 'push' | 'onClosed' | 'impersonation'>;
 
 export interface Http2ConnectionsOptions {
   readonly clock: Clock;
   readonly log: Logger;
-  /** How long a piece of an answer may wait for its reader; milliseconds. */
+  /** Timeout in milliseconds of a piece of an answer that the client does not read. */
   readonly stalledMs: number;
-  /** Whether the client has shown the certificate of a node. */
+  /** Returns whether the client has presented the certificate of a node. */
   readonly isNode: (socket: TLSSocket) => boolean;
-  /** Whether the client has no certificate, and no request of it has been authenticated. */
+  /** Returns whether the client has no certificate and none of its requests has been authenticated. */
   readonly isStranger: (socket: TLSSocket) => boolean;
-  /** Whether the connection may be used again after an answer of that status. */
+  /** Returns whether the connection may be used again after an answer with that status. */
   readonly isKnown: (socket: TLSSocket, status: number) => boolean;
 }
 
-/**
- * TCP probes a connection on which nothing was heard for this long: also one that ends with its last stream.
- */
+/** Silence in milliseconds after which TCP probes a connection, even one that ends with its last stream. */
 const keepAliveMs = 15_000;
-/** A connection that carries no request is closed after this. */
+/** Time in milliseconds after which a connection without requests is closed. */
 const idleMs = 180_000;
-/** How long its other side may take to close it too. */
+/** Timeout in milliseconds for the client to close its side too. */
 const goodbyeMs = 30_000;
 
-/** Takes over the connections for which HTTP/2 was chosen. */
+/** Takes over the connections for which HTTP/2 was negotiated. */
 export function serveHttp2(
   server: Server,
   answer: Answer,
@@ -123,21 +121,21 @@ function lookAfter(
 }
 
 interface TurnOptions extends Pick<Http2ConnectionsOptions, 'isStranger' | 'isKnown'> {
-  /** Ends the connection with the requests that are under way. */
+  /** Closes the connection when the requests in progress have ended. */
   readonly part: () => void;
 }
 
 /**
- * Answers the requests of a stranger one by one until one is authenticated, and those of other clients as
- * they come. The first answer to a client that is not authenticated is the last of the connection, as in
- * HTTP/1.1.
+ * Answers the requests of an unauthenticated client one by one until one is authenticated, and the requests
+ * of other clients at once. The first answer to a client that is not authenticated is the last of the
+ * connection, as in HTTP/1.1.
  */
 class InTurn {
   readonly #session: ServerHttp2Session;
   readonly #socket: TLSSocket;
   readonly #answer: Answer;
   readonly #options: TurnOptions;
-  /** The request of a stranger that is being answered. */
+  /** The request of an unauthenticated client that is being answered. */
   #first: Promise<unknown> | undefined;
   #isOver = false;
 
@@ -152,7 +150,7 @@ class InTurn {
     const { isStranger } = this.#options;
     while (this.#first !== undefined && isStranger(this.#socket)) await this.#first;
     if (this.#isOver || this.#session.destroyed || stream.destroyed) {
-      // Tells the client that nothing of the request was done (RFC 9113 §8.7).
+      // Signals that nothing of the request was done (RFC 9113 §8.7).
       if (!stream.destroyed) stream.close(constants.NGHTTP2_REFUSED_STREAM);
       return new Response(null, { status: 503 });
     }

@@ -1,6 +1,6 @@
 /**
- * One request and its answer, on an HTTP/2 stream. Written for the thousands of watches that wait: once an
- * answer is under way nothing is kept of the request, and a watch writes to the stream itself.
+ * One request and its answer on an HTTP/2 stream. Designed for thousands of waiting watches: once an answer
+ * is in progress, nothing of the request is kept in memory, and a watch writes to the stream directly.
  */
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
 import type { Clock } from '../base/clock.ts';
@@ -10,19 +10,25 @@ import type { Sink, Source } from './pushed-body.ts';
 import { faultOfHttp2Head } from './refused-head.ts';
 import { WholeAnswer } from './whole-answer.ts';
 
-/** What TLS has to hold at once. It keeps a buffer as large as the most that ever waited, as long as the connection lasts. */
+/**
+ * Maximum size of a piece in bytes. For as long as a connection lasts, TLS keeps a buffer as large as the
+ * most that was ever queued on it.
+ */
 const pieceBytes = 8 * 1024;
 
 type Way = Pick<RequestEnv, 'hangUp' | 'push' | 'onClosed' | 'impersonation'>;
 export type Answer = (request: Request, way: Way) => Promise<Response>;
 
-/** How long a piece of an answer may wait for its reader; then the stream is ended. */
+/** Timeout of a piece of an answer that the client does not read; the stream is closed after it. */
 export interface Patience {
   readonly clock: Clock;
   readonly stalledMs: number;
 }
 
-/** Resolves when the answer is written or has begun to write itself; never rejects. */
+/**
+ * Serves one request. Resolves when the answer is written, or when its source has begun to write; never
+ * rejects.
+ */
 export async function serveHttp2Stream(
   stream: ServerHttp2Stream,
   headers: IncomingHttpHeaders,
@@ -54,7 +60,7 @@ export async function serveHttp2Stream(
     return;
   }
   stream.respond(responseHeaders(response));
-  // The rest of a refused request is not waited for (RFC 9113 §8.1).
+  // The rest of a rejected request is not read (RFC 9113 §8.1).
   if (!stream.endAfterHeaders) stream.once('finish', () => stopReading(stream));
   if (source) {
     stream.off('close', leave);
@@ -62,13 +68,16 @@ export async function serveHttp2Stream(
   } else await writeAll(stream, bodyOf(response), patience);
 }
 
-/** References nothing but the stream and the source. */
+/** Starts the source. References nothing but the stream and the source. */
 function pushTo(stream: ServerHttp2Stream, source: Source): void {
   stream.once('close', () => source.cancel());
   source.begin(new StreamSink(stream));
 }
 
-/** Made once: one made for each stream would hold on to its request. Whoever has to know is told of the close. */
+/**
+ * Shared by all streams, because a listener of one stream would keep its request in memory. Listeners of
+ * `close` handle the error.
+ */
 const ignore = () => undefined;
 
 function requestOf(
@@ -85,16 +94,19 @@ function requestOf(
     const init = { method, headers: plain, signal, ...(body && { body, duplex: 'half' }) };
     return new Request(`https://${authority}${path}`, init as RequestInit);
   } catch {
-    // No URL, method or header field that there is.
+    // The URL, the method or a header field is invalid.
     return undefined;
   }
 }
 
-/** A fault that the URL, the method or a header field has is known to nobody here. */
+/**
+ * Returns a 400. The default message covers faults in the URL, the method or a header field, which are not
+ * told apart.
+ */
 const badRequest = (fault = 'the request has a method, a URL or a header field that cannot be\n') =>
   new WholeAnswer(400, fault, { 'content-type': 'text/plain' });
 
-/** Fields for HTTP/1.1, which HTTP/2 forbids (RFC 9113 §8.2.2); the backend of a proxy may send them. */
+/** Fields of HTTP/1.1 that HTTP/2 forbids (RFC 9113 §8.2.2); the backend of a proxy may send them. */
 const ofConnection = new Set([
   'connection',
   'keep-alive',
@@ -138,12 +150,15 @@ async function writeAll(
 const incomplete = 'the answer could not be read to its end';
 const unread = 'the client did not read the response in time';
 
-/** By an error: `close` with a code ends the stream first, and what has been sent then looks whole. */
+/**
+ * Ends the stream with an error: `close` with a code would end the stream first, and what has been sent would
+ * look complete.
+ */
 function breakOff(stream: ServerHttp2Stream, why: string): void {
   stream.destroy(new Error(why));
 }
 
-/** Resolves when the piece has left, or never will. */
+/** Resolves when the piece has been sent, or never will be. */
 const write = (stream: ServerHttp2Stream, piece: Uint8Array, { clock, stalledMs }: Patience) =>
   new Promise<void>((resolve) => {
     const late = clock.after(stalledMs, () => breakOff(stream, unread));

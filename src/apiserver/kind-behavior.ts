@@ -1,4 +1,7 @@
-/** What a kind does beside being stored, read and watched. The engine asks for it by kind and knows none. */
+/**
+ * Behavior of a kind beyond storage, reads and watches. The engine looks behavior up by kind and depends on
+ * no kind.
+ */
 import type { KubeObject } from '../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../apimachinery/resource-definition.ts';
 import type { AccessRequest } from './authorization/authorizer.ts';
@@ -11,31 +14,37 @@ import type { StoredObject } from './stored-object.ts';
 import type { Subresources } from './subresources/subresources.ts';
 import type { UserInfo } from './user.ts';
 
-/** Those of a namespace, or of all where it is ''. */
+/** Selects objects of one namespace, or of all namespaces if `namespace` is ''. */
 export interface MeasureQuery extends Selectors {
   readonly namespace: string;
   readonly name: string | undefined;
 }
 
 export interface KindBehavior {
-  /** Beside `/status` and `/scale`, which the definition says. */
+  /** Returns the subresources besides `/status` and `/scale`, which the definition declares. */
   subresourcesOf(definition: ResourceDefinition): Subresources;
-  /** Of a kind whose objects claim unique names. */
+  /** Returns the planner of a kind whose objects claim unique names; undefined for other kinds. */
   claimsOf(definition: ResourceDefinition): ClaimPlanner | undefined;
-  /** The answer to a kind that is created to be answered. Throws Invalid (422) and BadRequest (400). */
+  /**
+   * Returns the answer of a kind that is only created to be answered. Throws Invalid (422) and BadRequest
+   * (400).
+   */
   answerReview(
     definition: ResourceDefinition,
     user: UserInfo,
     namespace: string,
     review: KubeObject,
   ): Promise<KubeObject>;
-  /** The objects of a kind that is measured: that of a name, or those that are selected. */
+  /** Returns the objects of a measured kind: the object of one name, or the selected objects. */
   measure(definition: ResourceDefinition, query: MeasureQuery): Promise<readonly KubeObject[]>;
-  /** Throws 403 when the user may not see this object, though such a request is allowed. Hardly ever looks at it: to read it costs more than all the rest of a get. */
+  /**
+   * Throws 403 if the user may not see this object although the request is authorized. Must not decode
+   * `object` unless the kind is restricted: decoding costs more than the rest of a get.
+   */
   checkRead(scope: RequestScope, found: Pick<StoredObject, 'object'>): void;
-  /** Throws 429 when the user asks for an allowed request too often. */
+  /** Throws 429 if the user sends an authorized request too often. */
   limit(access: Extract<AccessRequest, { type: 'resource' }>): void;
-  /** A request for a kind that is not served; undefined for 404. */
+  /** Returns the answer to a request for a kind that is not served; undefined for 404. */
   answerUnknown(
     method: string,
     watch: boolean,

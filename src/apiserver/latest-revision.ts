@@ -1,13 +1,17 @@
 /**
- * How far the store is now, asked once for all who want to know. A read may use the answer of a question that was sent after
- * the read had come, as it then misses no write that was acknowledged before; never that of one sent earlier. So one
- * question is under way, and one gathers those who come meanwhile. A store that knows without asking is not asked.
+ * Latest revision of the store, with one request shared by concurrent readers. A read may use the answer to a
+ * request that was sent after the read began, because that answer includes every write that was acknowledged
+ * before; it must not use an earlier one. So at most one request is in progress, and one collects the readers
+ * that arrive meanwhile. A store that knows its revision is not asked.
  */
 import { unlessAborted } from '../base/abort.ts';
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Store } from '../storage/store.ts';
 
-/** The next question waits for the one under way, but no longer than this: that one may have met a member that is gone. */
+/**
+ * Timeout in milliseconds after which the next request is sent even if the previous one is in progress, which
+ * may have reached a member that is down.
+ */
 const patienceMs = 1000;
 
 type RevisionSource = Pick<Store, 'currentRevision' | 'knownRevision'>;
@@ -21,7 +25,7 @@ export class LatestRevision {
   readonly #store: RevisionSource;
   readonly #clock: Clock;
   #underWay = 0;
-  /** Not sent yet. */
+  /** Request that has not been sent yet. */
   #next: Question | undefined;
   #timer: Timer | undefined;
 
@@ -30,7 +34,10 @@ export class LatestRevision {
     this.#clock = clock;
   }
 
-  /** Every write acknowledged before the call has at most this revision. Rejects as the store does, or with the signal's reason. */
+  /**
+   * Returns a revision that includes every write acknowledged before the call. Rejects as the store does, or
+   * with the signal's reason.
+   */
   async ask(signal: AbortSignal): Promise<number> {
     signal.throwIfAborted();
     const known = this.#store.knownRevision?.();
@@ -48,7 +55,7 @@ export class LatestRevision {
   #gather(): Question {
     const question: Question = { answer: Promise.withResolvers(), waiting: 0 };
     const send = () => this.#send(question);
-    // All that is read in one turn of the event loop has one question.
+    // All reads of one turn of the event loop share one request.
     if (this.#underWay === 0) this.#clock.soon(send);
     else this.#timer = this.#clock.after(patienceMs, send);
     return question;

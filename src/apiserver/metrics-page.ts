@@ -1,4 +1,7 @@
-/** A page of metrics as an answer. It is made in turns and as it is read, for others are to be heard between two pieces of it. */
+/**
+ * Answers with a page of metrics. The page is encoded in turns as it is read, so that other requests are
+ * served between two of its pieces.
+ */
 import { expositionType } from '../base/exposition.ts';
 import type { Registry } from '../base/metrics/registry.ts';
 import type { Document } from './options.ts';

@@ -1,7 +1,7 @@
 /**
- * `/openapi/v2` and `/openapi/v3`. All documents are made on the first request, and on the first after a kind came or went,
- * each in a turn of its own, and then kept as bytes: kubectl asks for them before it writes, and most processes that run a
- * server are never asked.
+ * `/openapi/v2` and `/openapi/v3`. All documents are built on the first request, and on the first request
+ * after a kind was added or removed, each in a turn of its own, and then cached as bytes: kubectl reads them
+ * before it writes, and most processes that run a server never receive such a request.
  */
 import { createHash } from 'node:crypto';
 import type { Kinds } from '../apimachinery/kind-set.ts';
@@ -28,7 +28,7 @@ interface Documents {
   readonly v2: Document;
   readonly v2Proto: Document;
   readonly v3Index: Document;
-  /** By group and version, such as `apis/apps/v1`. */
+  /** Documents by group and version, such as `apis/apps/v1`. */
   readonly v3: ReadonlyMap<string, Document>;
 }
 
@@ -65,7 +65,9 @@ async function makeDocuments(
   return { v2: v2Json, v2Proto, v3Index: jsonDocument(index), v3 };
 }
 
-/** Answers the paths below `/openapi`; undefined for one that does not exist. */
+/**
+ * Returns a handler of the paths below `/openapi`, which returns undefined for a path that does not exist.
+ */
 export function createOpenApi(
   kinds: Pick<Kinds, 'all'>,
   { clock, ...tables }: Pick<ApiServerOptions, 'clock' | 'fieldDocs' | 'fields'>,
@@ -89,7 +91,10 @@ export function createOpenApi(
   };
 }
 
-/** kubectl until 1.28 can only read protobuf, and asks for it with an `@` where the answer's type has a dot. */
+/**
+ * Answers `/openapi/v2`. kubectl up to 1.28 can only read protobuf, and asks for it with an `@` where the
+ * type of the answer has a dot.
+ */
 function respondV2(documents: Documents, request: Request): Response {
   const ranges = parseAccept(request.headers.get('accept') ?? '');
   const first = ranges.find(
@@ -103,7 +108,10 @@ function respondV2(documents: Documents, request: Request): Response {
 
 const yearMs = 365 * 24 * 3600 * 1000;
 
-/** A document under its hash never changes, and clients keep it; one under an old hash has moved. */
+/**
+ * Answers a document of version 3. A document under its hash never changes, so clients cache it; an old hash
+ * is redirected to the current one.
+ */
 function respondV3(request: Request, url: URL, found: Document, now: number): Response {
   const hash = url.searchParams.get('hash');
   if (hash === null) return cacheable(request, found, jsonType);

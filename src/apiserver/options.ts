@@ -1,4 +1,4 @@
-/** What the server is given, and what every request carries besides itself. */
+/** Options of the API server, and the environment that accompanies every request. */
 
 import type { FieldTable } from '../apimachinery/field-types.ts';
 import type { Kinds } from '../apimachinery/kind-set.ts';
@@ -26,14 +26,16 @@ import type { ReadYaml, WriteYaml } from './yaml-thread.ts';
 /** Answers a request for one path. */
 export type Document = (request: Request) => Response | Promise<Response>;
 
-/** What a server of certain kinds brings to the engine. */
+/** Parts that a server of certain kinds adds to the engine. */
 export interface ServerParts {
   readonly behavior: KindBehavior;
-  /** In order. */
+  /** Admission plugins, in the order in which they run. */
   readonly admission: readonly AdmissionPlugin[];
-  /** Besides the engine's own: system:masters may do everything. */
+  /** Authorizers of these kinds. The engine adds its own, which allows everything to system:masters. */
   readonly authorizers: readonly Authorizer[];
-  /** What is served beside resources and discovery, by path; authorized as any path is. */
+  /**
+   * Documents served besides resources and discovery, by path. Each is authorized like any non-resource path.
+   */
   readonly documents: ReadonlyMap<string, Document>;
 }
 
@@ -41,71 +43,92 @@ export interface ApiServerOptions {
   readonly store: Store;
   readonly cache: Cache;
   readonly kinds: Kinds;
-  /** The fields of all types that the kinds and their subresources are made of. */
+  /** Fields of all types that the kinds and their subresources consist of. */
   readonly fields: FieldTable;
   readonly messages: MessageTable;
-  /** What the kinds do, made once. */
+  /** Builds the behavior of the kinds; called once. */
   readonly parts: (engine: EngineContext) => ServerParts;
-  /** Under this key the user of a request has the other end of its connection among its extra fields. */
+  /** Key in the user's extra fields that holds the remote address of the request's connection. */
   readonly remoteAddressKey?: string;
   readonly authenticate: Authenticator;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** Absent where nothing is traced. */
+  /** Absent if tracing is disabled. */
   readonly tracer?: Tracer;
-  /** The product's version, such as `0.1.0`; shown in /version behind Kubernetes' own. */
+  /** Version of the product, such as `0.1.0`. /version shows it after Kubernetes' own version. */
   readonly version: string;
-  /** The descriptions of types and fields; read when the first client asks for them, and not kept. */
+  /**
+   * Loads the descriptions of types and fields. Called when a client first requests them; the result is not
+   * kept.
+   */
   readonly fieldDocs: () => Promise<FieldDocs>;
-  /** Host and port under which clients reach the server, for discovery; default the Host of the request. */
+  /**
+   * Host and port under which clients reach the server, for discovery; defaults to the Host header of the
+   * request.
+   */
   readonly advertiseAddress?: string;
-  /** False until the cache has its first list; readyz says so. */
+  /** Returns false until the cache has its first list; readyz reports the result. */
   readonly cacheSynced?: () => boolean;
-  /** Reads bodies in YAML, away from this thread; by default on one of its own. */
+  /** Parses YAML bodies outside the main thread; defaults to a worker thread of the server's own. */
   readonly readYaml?: ReadYaml;
-  /** Writes answers in YAML, likewise. */
+  /** Serializes answers as YAML outside the main thread; defaults to a worker thread of the server's own. */
   readonly writeYaml?: WriteYaml;
-  /** How much is answered at once; callers in this process are not counted. */
+  /** Maximum number of concurrent requests. Requests from this process are not counted. */
   readonly limits?: MainLimits;
-  /** Measures what holds the event loop; default nothing does. */
+  /** Measures the work that occupies the event loop; by default nothing is measured. */
   readonly loopMeter?: LoopMeter;
-  /** Where requests are counted; default a page of its own that nobody reads. */
+  /** Registry of the request metrics; defaults to a private registry that is never exposed. */
   readonly metrics?: Registry;
 }
 
-/** Set by whoever calls the app; never read from the request. */
+/** Environment of a request, set by the caller of the app; never read from the request. */
 export interface RequestEnv {
-  /** The caller of an in-process request. */
+  /** User of an in-process request. */
   readonly user?: UserInfo;
-  /** What such a caller reads and writes through, in place of the server's own store. */
+  /** Store that an in-process request reads and writes, in place of the server's own store. */
   readonly store?: Store;
   readonly peer?: PeerCertificate;
-  /** Of the request, where it is known without making its Headers, which join those of one name; none is an empty list. */
+  /**
+   * Impersonation headers of the request, if the caller can read them without building a Headers object,
+   * which joins headers of the same name. An empty list means that the request has none.
+   */
   readonly impersonation?: readonly Field[];
-  /** What the request is for, where that is not its path: the path of a resource. */
+  /** Path of the resource that the request addresses, if it differs from the path of the request. */
   readonly address?: string;
-  /** A sender without credentials is the anonymous user. */
+  /** Treats a sender without credentials as the anonymous user. */
   readonly mayBeAnonymous?: boolean;
-  /** The other end of the connection, an IP address. */
+  /** IP address of the other end of the connection. */
   readonly remoteAddress?: string;
-  /** Closes the client's connection, or its HTTP/2 stream: the only way to show that an answer under way is incomplete. */
+  /**
+   * Closes the client's connection, or its HTTP/2 stream. Closing is the only way to show that a partly sent
+   * answer is incomplete.
+   */
   readonly hangUp?: () => void;
-  /** Called with the user of the connection once it is known; false when that user has too many connections. */
+  /**
+   * Called with the name of the connection's user once it is known. Returns false if that user has too many
+   * connections.
+   */
   readonly belongsTo?: (user: string) => boolean;
-  /** Calls `fn` when the answer has been sent, or the client has left. */
+  /** Calls `fn` when the answer has been sent or the client has disconnected. */
   readonly onClosed?: (fn: () => void) => void;
-  /** Takes what writes the body of the answer, whose own body is then empty; without it that is a web stream. */
+  /**
+   * Accepts the source that writes the answer's body; the body of the response itself is then empty. If
+   * absent, the body is a web stream.
+   */
   readonly push?: (source: Source) => void;
-  /** Aborts when the server stops: watches end, others finish. */
+  /** Aborts when the server stops: watches end, other requests finish. */
   readonly shutdown?: AbortSignal;
-  /** What a request asks for that wants its connection to leave HTTP; absent for every other one. */
+  /** Upgrade that the request asks for; absent for every request that stays HTTP. */
   readonly upgrade?: WantedUpgrade;
 }
 
 export interface WantedUpgrade {
-  /** The headers that say which protocols the client speaks. */
+  /** Request headers that list the protocols which the client supports. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Joins the client's connection to that one instead of answering; the handler's response is not sent. */
+  /**
+   * Joins the client's connection to `connection` instead of answering. The response of the handler is not
+   * sent.
+   */
   switchTo(connection: UpgradedConnection): void;
 }

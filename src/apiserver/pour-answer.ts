@@ -1,13 +1,13 @@
 /**
- * Writes an answer whose body is a web stream to a client of HTTP/1.1. The adapter's own way prints errors of
+ * Writes an answer whose body is a web stream to an HTTP/1.1 client. The Hono adapter would print errors of
  * bodies as bare stacks.
  */
 import type { ServerResponse } from 'node:http';
 import { cutAnswer } from '../base/cut-answer.ts';
 
 /**
- * Resolves when the answer has been written or the client has left. The error of a body that fails is passed
- * to `onFailure`, and the answer is cut.
+ * Resolves when the answer has been written or the client has disconnected. The error of a body that fails is
+ * passed to `onFailure`, and the answer is cut off.
  */
 export async function pourAnswer(
   { status, headers, body }: Response,
@@ -24,7 +24,7 @@ export async function pourAnswer(
   if (outgoing.closed) return leave();
   outgoing.once('close', leave);
   let hasBegun = false;
-  // The head leaves with the first bytes of the body where they are there already.
+  // The head is sent with the first bytes of the body if they are available already.
   process.nextTick(() => {
     if (!hasBegun && !outgoing.closed) outgoing.flushHeaders();
   });
@@ -46,7 +46,7 @@ export async function pourAnswer(
   }
 }
 
-/** Resolves when the client takes more, or has left. */
+/** Resolves when the client can take more, or has disconnected. */
 function room(outgoing: ServerResponse): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   outgoing.once('drain', resolve);

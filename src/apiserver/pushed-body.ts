@@ -1,37 +1,46 @@
 /**
- * The body of an answer whose bytes come by themselves and over a long time: a watch. Who writes to a connection itself
- * is handed the source (`RequestEnv.push`) and is pushed to; for everybody else the body is a web stream, which with
- * what reads it holds some kilobytes for as long as the answer lasts.
+ * The body of an answer that produces its bytes by itself over a long time: a watch. A caller that writes to
+ * a connection directly receives the source (`RequestEnv.push`), which writes to a sink; for all other
+ * callers the body is a web stream, which takes some kilobytes for as long as the answer lasts.
  */
 import type { ReadableStreamDefaultController, UnderlyingDefaultSource } from 'node:stream/web';
 import { onAbort } from '../base/abort.ts';
 
-/** Where the bytes go. */
+/** Destination of the bytes. */
 export interface Sink {
   write(piece: Uint8Array): void;
-  /** Nothing is written after this. */
+  /** Ends the body. Nothing is written after this. */
   end(): void;
-  /** Drops what waits and hangs up: the reader sees that the answer is not whole. Nothing is written after this. */
+  /**
+   * Discards what is queued and closes the connection, so that the reader sees that the answer is incomplete.
+   * Nothing is written after this.
+   */
   cut(): void;
-  /** Bytes that were written and wait for the reader. */
+  /** Number of bytes that were written and not yet read. */
   readonly backlog: number;
-  /** Resolves when the reader wants more; perhaps never once it has gone. */
+  /** Resolves when the reader can take more; may never resolve if the reader has disconnected. */
   room(): Promise<void>;
 }
 
 export interface Source {
   /** Called once; writes from then on, until it ends the sink or is cancelled. */
   begin(sink: Sink): void;
-  /** The reader has left. May be called at any time after `begin`, also after the end. */
+  /** Called when the reader has disconnected. May be called at any time after `begin`, also after the end. */
   cancel(): void;
 }
 
-/** Bytes that may wait for the reader before `room` waits. */
+/** Number of queued bytes above which `room` waits. */
 const queuedBytes = 64 * 1024;
-/** What a connection is given at once: TLS encrypts all of it, for this connection alone, whether or not it is read. */
+/**
+ * Maximum number of bytes given to a connection at once: TLS encrypts all of them, for this connection alone,
+ * whether or not they are read.
+ */
 const pieceBytes = 16 * 1024;
 
-/** Begins now; ends too when the signal aborts. `hangUp` ends the connection. */
+/**
+ * Starts the source and returns its body, which also ends when the signal aborts. `hangUp` closes the
+ * connection.
+ */
 export function streamOf(
   source: Source,
   signal: AbortSignal,
@@ -94,7 +103,7 @@ class StreamSink implements Sink, UnderlyingDefaultSource<Uint8Array> {
     this.#unlink();
     const controller = this.#controller;
     this.#controller = undefined;
-    // Where there is a connection, its end cancels the stream, and with it what waits.
+    // If there is a connection, closing it cancels the stream and discards what is queued.
     if (this.#hangUp) this.#hangUp();
     else controller?.error(new Error('the client did not read the response in time'));
   }

@@ -1,16 +1,19 @@
-/** What is wrong with a head that another program may read in another way than this one: refused before it is read at all. */
+/** Rejects heads that another program on the way might interpret differently, before they are parsed. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http2';
 import type { Socket } from 'node:net';
 
-/** A proxy on the way may have used it: there must be exactly one (RFC 9112 §3.2). */
+/** A proxy on the way may have used another Host header: there must be exactly one (RFC 9112 §3.2). */
 const severalHosts = 'the request has more than one Host header\n';
-/** Whoever does not know it cannot tell where the request ends; Node finds that only once the head was handed over. */
+/**
+ * A program that does not support the coding cannot find the end of the request; Node only detects it after
+ * it has passed on the head.
+ */
 const otherCoding = 'the only Transfer-Encoding is chunked\n';
 const indirectPath = 'the path of the request has a segment . or .. or a #: name what is meant\n';
 const namedUser = 'the URL of the request has a user in it: send credentials in a header\n';
 
-/** A URL with its host, and somebody's name or password before it. */
+/** A URL with a host, and a user name or password before it. */
 const hasUser = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*@/i;
 
 const hasSeveralHosts = ({ rawHeaders }: IncomingMessage): boolean =>
@@ -27,8 +30,8 @@ const hasOtherCoding = ({ rawHeaders }: IncomingMessage): boolean =>
 const indirect = /[/\\](?:\.|%2e){1,2}(?:[/\\]|$)/i;
 
 /**
- * Whether a URL would mean another path than it spells, once it is read: `configmaps/..` is a ConfigMap of a name that cannot be,
- * and not the namespace; what is behind a `#` would not be read.
+ * Returns whether a URL would address another path than it spells once it is parsed: `configmaps/..`
+ * addresses a ConfigMap with an invalid name, not the namespace; anything after a `#` would be ignored.
  */
 export const isIndirect = (url: string): boolean =>
   url.includes('#') || indirect.test(url.split('?', 1)[0] ?? '');
@@ -44,8 +47,8 @@ const otherHost = 'the Host header of the request names another host than :autho
 const noPath = 'the path of the request does not begin with /\n';
 
 /**
- * The same of a request over HTTP/2; `raw` has the names and values of all its fields in turn. nghttp2 itself
- * refuses a user in :authority, and fields of HTTP/1.1.
+ * Returns the fault of a request over HTTP/2; undefined if there is none. `raw` has the names and values of
+ * all fields alternately. nghttp2 itself rejects a user in :authority, and fields of HTTP/1.1.
  */
 export function faultOfHttp2Head(headers: IncomingHttpHeaders, raw: readonly string[]): string | undefined {
   const { ':path': path = '/', ':authority': authority } = headers;
@@ -56,7 +59,7 @@ export function faultOfHttp2Head(headers: IncomingHttpHeaders, raw: readonly str
   return isIndirect(path) ? indirectPath : undefined;
 }
 
-/** True when the request was refused, and answered. */
+/** Returns true if the request was rejected, and answered. */
 export function refusesHead(incoming: IncomingMessage, outgoing: ServerResponse): boolean {
   const fault = faultOf(incoming);
   if (fault === undefined) return false;
@@ -64,7 +67,7 @@ export function refusesHead(incoming: IncomingMessage, outgoing: ServerResponse)
   return true;
 }
 
-/** The same for a request that wants to leave HTTP. */
+/** Returns true if an upgrade request was rejected, and answered. */
 export function refusesHeadOfUpgrade(incoming: IncomingMessage, socket: Socket): boolean {
   const fault = faultOf(incoming);
   if (fault === undefined) return false;

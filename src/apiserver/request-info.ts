@@ -1,6 +1,7 @@
 /**
- * What a URL addresses, read without knowing any kind: `/api/v1/namespaces/default/pods/web/log` is group '',
- * version v1, namespace default, pods, web, subresource log (k8s.io/apiserver endpoints/request).
+ * Parses the resource that a URL addresses, without reference to any kind:
+ * `/api/v1/namespaces/default/pods/web/log` is group '', version v1, namespace default, resource pods, name
+ * web, subresource log (k8s.io/apiserver endpoints/request).
  */
 import { newBadRequest, newStatusError } from '../apimachinery/status-error.ts';
 
@@ -14,7 +15,10 @@ export interface ResourceRequest {
   /** '' for the collection. */
   readonly name: string;
   readonly subresource: string;
-  /** What follows the subresource, as it stands in the URL: '' or with the slash it begins with (`proxy` paths). */
+  /**
+   * Rest of the path after the subresource, as it stands in the URL: '' or with its leading slash (`proxy`
+   * paths).
+   */
   readonly rest: string;
 }
 
@@ -36,23 +40,26 @@ function decodeSegment(segment: string): string {
   }
 }
 
-/** Whether the first and the third segment after the version, as they stand in the URL, address something in a namespace. */
+/**
+ * Returns whether the first and the third segment after the version, as they stand in the URL, address a
+ * resource in a namespace.
+ */
 function addressesNamespace(first: string, third: string): boolean {
   return (
     decodeSegment(first) === 'namespaces' && third !== '' && !namespaceSubresources.has(decodeSegment(third))
   );
 }
 
-/** '' where the list has ended. */
+/** Returns '' past the end of the list. */
 const at = (list: readonly string[], index: number) => list[index] ?? '';
 
-/** Of the segments of a path, how many there are before the version. */
+/** Number of path segments before the version, by first segment. */
 const roots = new Map([
   ['api', 1],
   ['apis', 2],
 ]);
 
-/** Reads the path of a URL (still percent-encoded). Throws a 400 for broken percent-encoding. */
+/** Parses the path of a URL (still percent-encoded). Throws a 400 for broken percent-encoding. */
 export function parseRequestInfo(path: string): RequestInfo {
   const segments = path.split('/').slice(1);
   const before = roots.get(decodeSegment(at(segments, 0)));
@@ -78,7 +85,10 @@ export function parseRequestInfo(path: string): RequestInfo {
   return { type: 'resource', group, version, namespace, plural, name, subresource, rest };
 }
 
-/** Its path is as it came: percent-encoding tells a slash in a name from one between names. */
+/**
+ * Parses a URL without decoding its path: percent-encoding distinguishes a slash within a name from a
+ * separator. Throws a 400 for an invalid URL.
+ */
 export function readUrl(text: string): URL {
   const url = URL.parse(text);
   if (!url) throw newStatusError('BadRequest', 'the URL of the request cannot be read');

@@ -1,4 +1,4 @@
-/** A line for each request, where the log has lines of debug: never more of a URL than names what was asked for. */
+/** Writes a line for each request to the debug log: of its URL, only what names the resource. */
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
@@ -9,14 +9,14 @@ export interface AnsweredRequest {
   readonly request: Pick<Request, 'method' | 'headers'>;
   /** Percent-encoded, without the query. */
   readonly path: string;
-  /** Undefined for one who is not known. */
+  /** Undefined for an unauthenticated client. */
   readonly user: string | undefined;
   readonly status: number;
-  /** Monotonic, in milliseconds: when the request came. */
+  /** Monotonic time in milliseconds at which the request arrived. */
   readonly began: number;
 }
 
-/** `ms` counts until the answer begins: what streams goes on. */
+/** Logs a request. `ms` counts until the answer begins; a stream lasts longer. */
 export function logRequest(
   { log, clock, random }: { log: Logger; clock: Clock; random: Random },
   { request, path, user, status, began }: AnsweredRequest,
@@ -30,8 +30,9 @@ export function logRequest(
 const longestPath = 500;
 
 /**
- * Without what stands behind `proxy` and `invoke`: that is a path of somebody's program, which may have a password or a token in it. The
- * query is left out for the same reason: it has the words of an exec.
+ * Returns the path without the part after `proxy` and `invoke`, which is a path of a user's program and may
+ * contain a password or a token. The query is left out for the same reason: it contains the command of an
+ * exec.
  */
 export function shownPath(path: string): string {
   try {

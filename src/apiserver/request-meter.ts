@@ -1,5 +1,6 @@
 /**
- * Names requests to the meter of the event loop, so that a hold is reported with the request that caused it.
+ * Names requests to the meter of the event loop, so that a blocked loop is reported with the request that
+ * caused it.
  */
 import type { Work } from '../base/event-loop/work.ts';
 import { auditIdOf } from './audit-id.ts';
@@ -18,7 +19,7 @@ export interface MeteredRequest {
 
 const works = new WeakMap<Request, Work>();
 
-/** Serves a request under its name. A watch or a stream counts as under way until its answer begins. */
+/** Serves a request under its name. A watch or a stream counts until its answer begins. */
 export async function underItsName(
   { loopMeter, random }: MeteredServer,
   { request, path, user }: MeteredRequest,
@@ -44,8 +45,8 @@ export async function underItsName(
 }
 
 /**
- * To be called when a request goes on after it waited: the turn of the event loop may have had other work
- * before.
+ * Must be called when a request continues after a wait: the same turn of the event loop may have done other
+ * work before.
  */
 export function goesOn({ loopMeter }: Pick<MeteredServer, 'loopMeter'>, request: Request): void {
   const work = loopMeter && works.get(request);

@@ -1,6 +1,6 @@
 /**
- * What requests are counted and measured as, under kube-apiserver's names (staging/src/k8s.io/apiserver/pkg/endpoints/metrics).
- * Labels have the few values that are served: what somebody else writes into a URL is told as ''.
+ * Metrics of requests, under kube-apiserver's names (staging/src/k8s.io/apiserver/pkg/endpoints/metrics).
+ * Labels only have the few values that are served: anything else in a URL is counted as ''.
  */
 import type { StatusError } from '../apimachinery/status-error.ts';
 import type { Clock } from '../base/clock.ts';
@@ -16,7 +16,7 @@ import type { Registry } from '../base/metrics/registry.ts';
 import type { Sort } from './load/in-flight.ts';
 import type { RequestInfo } from './request-info.ts';
 
-/** Seconds, as upstream's. */
+/** Bounds in seconds, as upstream's. */
 const durations = [
   ...[0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60],
 ];
@@ -35,16 +35,19 @@ const component = 'apiserver';
 export interface MeasuredRequest {
   readonly method: string;
   readonly info: RequestInfo;
-  /** Of authorization; undefined of what is no resource. */
+  /** Verb of authorization; undefined for a path that is no resource. */
   readonly verb: string | undefined;
   readonly query: URLSearchParams;
-  /** Whether there is such an address: others are not told apart. */
+  /** True if the address exists; all other addresses share one set of labels. */
   readonly isServed: boolean;
-  /** Calls back when the answer has been sent, or the client has left; absent for callers in this process. */
+  /**
+   * Calls `fn` when the answer has been sent or the client has disconnected; absent for callers in this
+   * process.
+   */
   readonly onClosed: ((fn: () => void) => void) | undefined;
 }
 
-/** Of one set of labels. */
+/** Cells of one set of labels. */
 interface Cells {
   readonly duration: HistogramCell;
   readonly sliDuration: HistogramCell;
@@ -103,7 +106,7 @@ export class RequestMetrics {
     );
   }
 
-  /** Measures what answers a request. What it throws is thrown as `toStatus` makes it. */
+  /** Measures the answer to a request. An error is thrown as `toStatus` converts it. */
   async measure(
     request: MeasuredRequest,
     answer: () => Response | Promise<Response>,
@@ -164,7 +167,7 @@ export class RequestMetrics {
   }
 }
 
-/** Upstream's names of verbs, by those of authorization. */
+/** Upstream's names of verbs, by the verbs of authorization. */
 const verbs: Readonly<Record<string, string>> = {
   get: 'GET',
   list: 'LIST',

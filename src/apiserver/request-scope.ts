@@ -1,4 +1,4 @@
-/** One authenticated and authorized request for a resource, as every verb gets it. */
+/** One authenticated and authorized request for a resource, as every verb receives it. */
 
 import { notSupportedCause } from '../apimachinery/field-error.ts';
 import type { ResourceDefinition } from '../apimachinery/resource-definition.ts';
@@ -15,36 +15,36 @@ export interface RequestScope {
   readonly server: ServerContext;
   /** The kind, in the version in which it is stored. */
   readonly definition: ResourceDefinition;
-  /** The kind as the client addressed it: the same, or another version of it. */
+  /** The kind as the client addressed it: `definition`, or another version of it. */
   readonly served: ResourceDefinition;
   readonly info: ResourceRequest;
   readonly request: Request;
   readonly query: URLSearchParams;
   readonly user: UserInfo;
-  /** Makes the answer that the client asked for. Throws 406 when there is none that it takes. */
+  /** Encodes the answer in the form that the client accepts. Throws 406 if there is none. */
   readonly encoder: Encoder;
   /** Sent to the client in Warning headers; verbs add to it before they answer. */
   readonly warnings: string[];
-  /** Headers every answer carries. */
+  /** Headers of every answer. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Aborts when the client goes away. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
   readonly work: RequestWork;
-  /** Aborts when the server stops. It outlives the request: whoever listens must stop listening. */
+  /** Aborts when the server stops. The signal outlives the request, so listeners must be removed. */
   readonly shutdown: AbortSignal | undefined;
-  /** The client's, an IP address; undefined for callers in this process. */
+  /** IP address of the client; undefined for callers in this process. */
   readonly remoteAddress: string | undefined;
-  /** Ends the client's connection; undefined where it has none of its own. */
+  /** Closes the client's connection; undefined if the caller has no connection of its own. */
   readonly hangUp: (() => void) | undefined;
   /** See RequestEnv. */
   readonly push: ((source: Source) => void) | undefined;
-  /** Present when the client wants to leave HTTP on this connection. */
+  /** Present if the client asks to upgrade this connection. */
   readonly upgrade: WantedUpgrade | undefined;
 }
 
 export type Handler = (scope: RequestScope) => Response | Promise<Response>;
 
-/** `?dryRun=All` is the only dry run there is. */
+/** Parses `?dryRun`, whose only value is `All`. Throws Invalid (422) for any other. */
 export function parseDryRun(values: readonly string[], kind: { group: string; kind: string }): boolean {
   for (const value of values) {
     if (value === 'All' || value === '') continue;

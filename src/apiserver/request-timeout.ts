@@ -1,13 +1,18 @@
-/** `?timeout=`: how long a client waits for an answer (k8s.io/apiserver endpoints/filters WithRequestDeadline). */
+/**
+ * `?timeout=`: timeout of a request, set by the client (k8s.io/apiserver endpoints/filters
+ * WithRequestDeadline).
+ */
 import { newBadRequest, newStatusError } from '../apimachinery/status-error.ts';
 import type { Clock } from '../base/clock.ts';
 import { parseDuration } from '../base/time.ts';
 import type { ResourceRequest } from './request-info.ts';
 
-/** What a client may ask for at most (kube-apiserver's --request-timeout). */
+/** Maximum timeout in milliseconds (kube-apiserver's --request-timeout). */
 const maxTimeoutMs = 60_000;
 
-/** Milliseconds; undefined when the client sets no limit of its own. Throws 400 for what is no duration. */
+/**
+ * Returns milliseconds; undefined if the client sets no timeout. Throws 400 for a value that is no duration.
+ */
 export function requestTimeout(query: URLSearchParams): number | undefined {
   const text = query.get('timeout');
   if (!text) return undefined;
@@ -17,13 +22,13 @@ export function requestTimeout(query: URLSearchParams): number | undefined {
       `invalid timeout specified in the request URL - ${JSON.stringify(text.slice(0, 64))} is not a duration such as 30s`,
     );
   }
-  // Zero and negative values mean that the client sets no limit.
+  // Zero and negative values mean that the client sets no timeout.
   return ms > 0 && !text.startsWith('-') ? Math.min(ms, maxTimeoutMs) : undefined;
 }
 
 /**
- * What the work answers, or a 504 after `ms`. The signal tells the work to stop; an answer that still comes is thrown
- * away.
+ * Returns the answer of `work`, or throws a 504 after `ms`. The signal then stops the work; a late answer is
+ * discarded.
  */
 export async function answerWithin(
   clock: Clock,
@@ -51,7 +56,7 @@ export async function answerWithin(
 const longRunning: readonly string[] = ['attach', 'exec', 'invoke', 'log', 'portforward', 'proxy'];
 
 /**
- * Requests to which `timeout` does not apply: long-running ones, and those where the parameter is for a
+ * Returns whether `timeout` does not apply: to long-running requests, and where the parameter is for a
  * backend.
  */
 export const isLongRunning = (verb: string, { subresource }: ResourceRequest) =>

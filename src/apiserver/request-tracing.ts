@@ -1,4 +1,7 @@
-/** Requests as spans: by Kubernetes' names and attributes, within the caller's trace where the caller is believed. */
+/**
+ * Spans of requests, with Kubernetes' names and attributes, within the caller's trace if the caller is
+ * trusted.
+ */
 import { StatusError } from '../apimachinery/status-error.ts';
 import { errorKind, inSpan } from '../base/tracing/current-span.ts';
 import type { Span, Tracer } from '../base/tracing/span.ts';
@@ -6,7 +9,7 @@ import { parseTraceparent, type TraceContext, traceparentHeader } from '../base/
 import type { ResourceRequest } from './request-info.ts';
 import { isPartOfCluster, mastersGroup, monitoringGroup, type UserInfo } from './user.ts';
 
-/** How long it took to find out who asks, by the monotonic clock. */
+/** Begin and end of the authentication, by the monotonic clock. */
 export interface Identified {
   readonly since: number;
   readonly until: number;
@@ -16,11 +19,11 @@ export interface TracedRequest {
   readonly method: string;
   readonly headers: Pick<Headers, 'get'>;
   readonly info: ResourceRequest;
-  /** Kubernetes' word for what is asked for. */
+  /** Kubernetes' verb of the request. */
   readonly verb: string | undefined;
   readonly user: UserInfo;
   readonly remoteAddress: string | undefined;
-  /** Absent where the caller needs no proof. */
+  /** Absent if the caller needs no authentication. */
   readonly identified: Identified | undefined;
 }
 
@@ -30,9 +33,10 @@ export type Beginning =
   | { readonly kind: 'none' };
 
 /**
- * Where the span of a request belongs. As upstream, administrators and monitoring are believed, and the parts of the cluster; the
- * trace of anybody else is only linked to, as it would decide what is recorded here. What the parts of the cluster do for
- * themselves begins no trace. A call of a function stays in its caller's.
+ * Returns where the span of a request belongs. As upstream, the trace contexts of administrators, monitoring
+ * and the parts of the cluster are trusted; the trace of any other user is only linked, because it would
+ * decide what is recorded here. Requests that the parts of the cluster send on their own begin no trace. A
+ * call of a function stays in its caller's trace.
  */
 export function beginningOf(
   header: string | null,
@@ -47,12 +51,15 @@ export function beginningOf(
   return { kind: 'root', link: parent };
 }
 
-/** Answers last as long as the client likes: those are no spans. */
+/** Subresources whose answers last as long as the client wants; they have no spans. */
 const endless: readonly string[] = ['attach', 'exec', 'log', 'portforward', 'proxy'];
 
 const service = 'apiserver';
 
-/** Does `work` as the request's span, which ends when the answer begins; without a tracer just so. */
+/**
+ * Runs `work` within a span of the request, which ends when the answer begins; without a tracer, only runs
+ * it.
+ */
 export async function traceRequest<T extends { readonly status: number; readonly headers?: unknown }>(
   tracer: Tracer | undefined,
   request: TracedRequest,
@@ -102,7 +109,10 @@ function spanOf(tracer: Tracer, request: TracedRequest): Span | undefined {
   return span;
 }
 
-/** What the server is to blame for is a failure of the span (semantic conventions of HTTP). */
+/**
+ * Records the status. Only a fault of the server counts as a failure of the span (semantic conventions of
+ * HTTP).
+ */
 function answered(span: Span, status: number): void {
   span.set({ 'http.response.status_code': status });
   if (status >= 500) span.fail(String(status));
@@ -115,7 +125,9 @@ const routeOf = (info: ResourceRequest) =>
     name: info.name && '{:name}',
   });
 
-/** Without what follows a subresource, and without the query: either may hold secrets of others. */
+/**
+ * Returns the path without the part after a subresource, and without the query: either may contain secrets.
+ */
 function pathOf({ group, version, namespace, plural, name, subresource }: ResourceRequest): string {
   const root = group ? ['apis', group] : ['api'];
   const place = namespace ? ['namespaces', namespace] : [];

@@ -1,12 +1,12 @@
 /**
- * Work on one request is done in steps, and after a long one the others get their turn: health, leases and everybody's
- * watches wait on the same thread.
+ * Divides the work on one request into steps. After a long step other requests get a turn, because health
+ * checks, Leases and all watches wait on the same thread.
  */
 import type { Steps } from '../apimachinery/steps.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Turns } from './turns.ts';
 
-/** Milliseconds of work before other requests get a turn; most requests take less in all. */
+/** Milliseconds of work before other requests get a turn; most requests take less in total. */
 const longMs = 10;
 
 export class RequestWork {
@@ -20,7 +20,7 @@ export class RequestWork {
     this.#since = clock.monotonic();
   }
 
-  /** To be awaited between two steps; the state that the request read may have changed meanwhile. */
+  /** Must be awaited between two steps; state that the request has read may change meanwhile. */
   async pause(): Promise<void> {
     if (this.#clock.monotonic() - this.#since < longMs) return;
     await this.#turns.next();

@@ -1,4 +1,4 @@
-/** Answers as bytes. Every body is made once, with its length, unless it is a stream. */
+/** Answers as bytes. Every body is encoded once, with its length, unless it is a stream. */
 import type { Status } from '../apimachinery/status-error.ts';
 import { WholeAnswer } from './whole-answer.ts';
 
@@ -23,19 +23,25 @@ export const respondText = (status: number, text: string, headers: Headers = {})
 export const respondStatus = (status: Status, headers: Headers = {}): Response =>
   respondJson(status.code, status, { ...headers, ...retryHeader(status) });
 
-/** When the client may try again, where the Status says so. */
+/** Returns the retry-after header, if the Status has a retry time. */
 export function retryHeader({ details }: Status): Headers {
   const retry = details?.retryAfterSeconds;
   return retry === undefined ? {} : { 'retry-after': String(retry) };
 }
 
-/** Printable ASCII as it stands, the rest escaped: header values hold neither line breaks nor other scripts. */
+/**
+ * Escapes text for a header: quotes and backslashes are escaped, white space becomes a space, and other
+ * characters outside printable ASCII become `?`.
+ */
 const headerText = (text: string) =>
   text
     .replace(/["\\]/g, (char) => `\\${char}`)
     .replace(/[^\x20-\x7e]/g, (char) => (/\s/.test(char) ? ' ' : '?'));
 
-/** Characters of all warnings together; and of each one, when they are more (k8s.io/apiserver filters/warning.go). */
+/**
+ * Maximum number of characters of all warnings together, and of each one if they exceed it (k8s.io/apiserver
+ * filters/warning.go).
+ */
 const mostWarned = 4096;
 const mostOfOne = 256;
 
@@ -53,7 +59,7 @@ function bounded(warnings: readonly string[]): readonly string[] {
   return kept;
 }
 
-/** The Warning header; kubectl prints each as a line (RFC 7234 §5.5, code 299). */
+/** Returns the Warning header; kubectl prints each warning as a line (RFC 7234 §5.5, code 299). */
 export function warningHeader(warnings: readonly string[]): Headers {
   if (warnings.length === 0) return {};
   return {

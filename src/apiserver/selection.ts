@@ -1,4 +1,4 @@
-/** Which objects of a collection a list or a watch is about: its key prefix and its selectors. */
+/** Selects the objects of a list or a watch: a key prefix and selectors. */
 import {
   checkFieldSelector,
   type FieldSelector,
@@ -18,22 +18,22 @@ import { type Indexed, indexedBy } from './field-index.ts';
 
 export interface Keyed {
   readonly key: string;
-  /** Read only when the key alone does not decide. */
+  /** Accessed only if the key alone does not decide. */
   readonly object: KubeObject;
 }
 
 export interface Selection {
   readonly prefix: string;
-  /** The only key that can match, when the selector names one object. */
+  /** The only key that can match, if the selector names one object. */
   readonly key: string | undefined;
-  /** Where else all that can match is found. */
+  /** Index entry that contains all objects that can match. */
   readonly indexed: Indexed | undefined;
-  /** No selector at all: everything under the prefix. */
+  /** True if there is no selector: everything under the prefix matches. */
   readonly everything: boolean;
   matches(candidate: Keyed): boolean;
-  /** The same for two selections of a kind if they match the same objects; undefined without a selector. */
+  /** Equal for two selections of a kind that match the same objects; undefined without a selector. */
   readonly text: string | undefined;
-  /** What it costs to keep: its requirements and the values of its sets. */
+  /** Memory cost of the selection: its requirements and the values of its sets. */
   readonly terms: number;
 }
 
@@ -42,7 +42,10 @@ export interface Selectors {
   readonly fieldSelector: FieldSelector;
 }
 
-/** In the version that the client addressed. Throws a 400 for a field the kind cannot be selected by. */
+/**
+ * Creates a selection in the version that the client addressed. Throws a 400 for a field that the kind cannot
+ * be selected by.
+ */
 export function selectionOf(
   definition: ResourceDefinition,
   namespace: string,
@@ -63,7 +66,7 @@ export function selectionOf(
   return {
     prefix,
     key,
-    // The fields of another version may mean something else.
+    // The fields of another version may have a different meaning.
     indexed: definition.conversion ? undefined : indexedBy(stored, fieldSelector),
     everything,
     get text() {
@@ -94,7 +97,10 @@ function readField(definition: ResourceDefinition, object: KubeObject, field: st
   return definition.selectableFields[field]?.(object);
 }
 
-/** `metadata.name=x` in one namespace; only when nothing else is asked of name and namespace. */
+/**
+ * Returns the key for `metadata.name=x` in one namespace, if the selector has no other requirement on name
+ * and namespace.
+ */
 function onlyKey(
   definition: ResourceDefinition,
   namespace: string,

@@ -1,6 +1,6 @@
 /**
- * The app on HTTPS: HTTP/1.1, and HTTP/2 for clients that offer it (http2-connections.ts). Client certificates
- * are asked for and never demanded; whether they count is the authenticator's business.
+ * Serves the app over HTTPS: HTTP/1.1, and HTTP/2 for clients that offer it (http2-connections.ts). Client
+ * certificates are requested and never required; the authenticator decides whether they count.
  */
 import type { EventEmitter } from 'node:events';
 import { type IncomingMessage, ServerResponse } from 'node:http';
@@ -35,40 +35,44 @@ import { WholeAnswer } from './whole-answer.ts';
 
 export interface ListenOptions {
   readonly app: Pick<ApiServer['app'], 'fetch'>;
-  /** Serves a request by itself; false leaves it to the app. */
+  /** Serves a request without the app. Returns false to leave the request to the app. */
   readonly direct?: DirectServe;
   readonly address: string;
-  /** 0 lets the system choose. */
+  /** 0 lets the operating system choose. */
   readonly port: number;
-  /** By which the port is chosen, for messages; default `--port`. */
+  /** Flag that sets the port, for messages; defaults to `--port`. */
   readonly flag?: string;
   readonly tls: {
-    /** PEM. Connections made after a change see the new one. */
+    /** PEM. Connections that are opened after a change use the new identity. */
     readonly identity: Current<{ readonly key: string; readonly certificate: string }>;
     /**
-     * Client certificates must be signed by this authority. It is shown with the server's certificate: a machine that
-     * joins compares the authority's key with the hash it was told.
+     * Authority that must have signed client certificates. The server sends it along with its own
+     * certificate: a joining machine compares the hash of the authority's key with the hash from its join
+     * command.
      */
     readonly clientCA: string;
   };
-  /** Ends the server: watches at once, other requests when they are answered. */
+  /** Stops the server: watches end at once, other requests when they are answered. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Clients that get HTTP/2 where they offer it; default `all`. */
+  /** Clients that may use HTTP/2 if they offer it; defaults to `all`. */
   readonly http2?: Http2Clients;
-  /** Default 6000; see load/connections.ts for the shares. */
+  /** Default 6000; load/connections.ts describes the shares. */
   readonly maxConnections?: number;
-  /** How long a client may take to agree on TLS, and then to send the head of a request; default ten seconds. */
+  /** Timeout of the TLS handshake, and then of the head of a request; defaults to ten seconds. */
   readonly patienceMs?: number;
-  /** How long what was written may wait without any of it being read; default a minute. */
+  /** Timeout of written data of which the client reads nothing; defaults to one minute. */
   readonly stalledMs?: number;
 }
 
-/** How a request came that is not served by the app. */
+/** Environment of a request that the app does not serve. */
 export interface DirectWay {
   readonly env: RequestEnv & Required<Pick<RequestEnv, 'impersonation'>>;
-  /** To be called before the head of the answer is written, with its status: whether the connection is kept. */
+  /**
+   * Must be called with the status before the head of the answer is written. Decides whether the connection
+   * stays open.
+   */
   settle(status: number): void;
 }
 
@@ -80,18 +84,18 @@ export interface Listener {
   readonly closed: Promise<void>;
 }
 
-/** The header by which the listener is told that nothing is left to send; a backend of the proxy may not say so. */
+/** Header that marks an answer as already sent. A backend of the proxy must not set it. */
 const [alreadySent = ''] = RESPONSE_ALREADY_SENT.headers.keys();
 
-/** Who is at the other end of a connection. */
+/** Identity of the client of a connection. */
 type Client = Pick<RequestEnv, 'peer' | 'remoteAddress' | 'belongsTo'>;
 
-/** Longer than Go's 90 s for idle connections, so that the client is always the one who hangs up. */
+/** Longer than Go's 90 s for idle connections, so that the client always closes first. */
 const keepAliveMs = 180_000;
-/** After this, requests that are still being answered are cut off. */
+/** Time after which requests that are still being answered are cut off. */
 const drainMs = 5000;
 
-/** Rejects with one line that says what to do when the address cannot be listened on. */
+/** Starts listening. Rejects with a one-line error that says what to do if the address is not available. */
 export async function listenHttps(options: ListenOptions): Promise<Listener> {
   const { app, tls, signal, clock, log, maxConnections = defaultConnections } = options;
   const { patienceMs = 10_000, stalledMs = 60_000 } = options;
@@ -120,7 +124,7 @@ export async function listenHttps(options: ListenOptions): Promise<Listener> {
     socket: TLSSocket,
     way: Pick<RequestEnv, 'hangUp' | 'push' | 'onClosed' | 'impersonation'>,
   ) => app.fetch(request, { shutdown: signal, ...clientOf(socket), ...way });
-  /** A verified certificate is enough for an answer that needs no user, such as the version. */
+  /** A verified certificate is enough for an answer that requires no user, such as the version. */
   const isKnown = (socket: TLSSocket, status: number) => {
     if (!connections.isStranger(socket)) return true;
     const name = peerOf(socket)?.commonName;
@@ -169,7 +173,7 @@ export async function listenHttps(options: ListenOptions): Promise<Listener> {
     { overrideGlobalObjects: false },
   );
   const pipelining = new Pipelining<Socket>();
-  // A client certificate that verified is enough here; the user is read from it with the first request.
+  // A verified client certificate is enough here; the first request reads the user from the certificate.
   const isStranger = (socket: TLSSocket) => !peerOf(socket) && connections.isStranger(socket);
   const server = createServer(
     {
@@ -178,7 +182,7 @@ export async function listenHttps(options: ListenOptions): Promise<Listener> {
       rejectUnauthorized: false,
       ALPNCallback: protocolChooser(options.http2 ?? 'all'),
       keepAliveTimeout: keepAliveMs,
-      // How long a body may take depends on what it is for (body.ts).
+      // The timeout of a body depends on its purpose (body.ts).
       requestTimeout: 0,
       headersTimeout: patienceMs,
       connectionsCheckingInterval: Math.ceil(patienceMs / 5),
@@ -193,7 +197,7 @@ export async function listenHttps(options: ListenOptions): Promise<Listener> {
       if (place === 'ended') socket.destroy();
       if (place !== 'answered') return;
       if (refusesHead(incoming, outgoing)) return;
-      // A connection that is idle again after the abort would keep the server open.
+      // A connection that becomes idle after the abort would keep the server open.
       outgoing.once('close', () => {
         if (!signal.aborted) return;
         socket.end();
@@ -207,25 +211,26 @@ export async function listenHttps(options: ListenOptions): Promise<Listener> {
   server.on('clientError', (error, socket) =>
     answerClientError(error, socket as TLSSocket, mayWait(socket as TLSSocket)),
   );
-  // Node's own timer of a connection starts anew with whatever of a write gets away. A watch may well be silent.
+  // Node restarts its own timer of a connection whenever a part of a write is flushed. A watch may be silent.
   server.timeout = stalledMs;
   server.on('timeout', (socket: TLSSocket) => {
     if (socket.writableLength === 0 && (pipelining.isAnswering(socket) || mayWait(socket))) return;
     socket.destroy();
   });
-  // The parser of a connection is made when it is handed over, with the limit that the server has then.
+  // A connection's parser is created when the connection is handed over, with the limit that the server has
+  // at that moment.
   server.prependListener('secureConnection', (socket: TLSSocket) => {
     Object.assign(server, { maxHeaderSize: peerOf(socket) ? maxHeaderBytes : maxUnknownHeaderBytes });
   });
   const isNode = (socket: TLSSocket) => peerOf(socket)?.organizations.includes(nodesGroup) ?? false;
   const http2 = serveHttp2(server, answer, { clock, log, stalledMs, isNode, isStranger, isKnown });
-  // After serveHttp2, which takes the listeners that are there for HTTP/1.1 alone.
+  // Runs after serveHttp2, which takes the listeners that exist for HTTP/1.1 alone.
   server.prependListener('secureConnection', (socket: TLSSocket) => {
     if (peerOf(socket)) connections.isCertified(socket);
     else connections.isAnonymous(socket);
   });
   server.on('upgrade', (incoming: IncomingMessage, socket: TLSSocket, head: Buffer) => {
-    // Its answer would be sent before those that are under way.
+    // The answer of the upgrade would be sent before the answers that are still owed.
     if (pipelining.isOwing(socket)) {
       socket.destroy();
       return;
@@ -246,7 +251,7 @@ export async function listenHttps(options: ListenOptions): Promise<Listener> {
   return { port, closed: closeOn(server, http2, connections, options) };
 }
 
-/** Writes an answer that is all there. */
+/** Sends an answer whose body is complete in memory. */
 export function send(outgoing: HttpBindings['outgoing'], { status, headers, whole }: WholeAnswer): void {
   const fields: Record<string, string | number> = { 'content-length': Buffer.byteLength(whole) };
   for (const [name, value] of headers) fields[name] = value;
@@ -313,10 +318,13 @@ function closeOn(
   });
 }
 
-/** A body that is no larger is read and dropped, so that the connection can be used again. */
+/** Largest body in bytes that is read and discarded so that the connection can be reused. */
 const mostDropped = 64 * 1024;
 
-/** Whether to close the connection rather than read on: a stranger's body, or one where there should be none. */
+/**
+ * Returns whether to close the connection instead of reading a large body: that of an unauthenticated client,
+ * or of a GET or HEAD.
+ */
 function isUnwanted(
   { complete, method, headers }: Pick<IncomingMessage, 'complete' | 'method' | 'headers'>,
   status: number,
@@ -325,10 +333,16 @@ function isUnwanted(
   return Number(headers['content-length'] ?? Number.POSITIVE_INFINITY) > mostDropped;
 }
 
-/** A socket for both families writes IPv4 as IPv6 that stands for it; an address with a zone stays as it is. */
+/**
+ * Returns an IPv4-mapped IPv6 address (of a dual-stack socket) as IPv4; an address with a zone is returned
+ * unchanged.
+ */
 const plainAddress = (address: string) => canonicalAddress(address) ?? address;
 
-/** The client's certificate, if it was verified against the client authority. */
+/**
+ * Returns the subject of the client's certificate, if the certificate was verified against the client
+ * authority.
+ */
 function readPeer(socket: TLSSocket): PeerCertificate | undefined {
   return socket.authorized
     ? holderOf((socket.getPeerCertificate() as Partial<NodeCertificate>).raw)

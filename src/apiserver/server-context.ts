@@ -1,4 +1,4 @@
-/** What every part of the server is built from; made once by createApiServer. */
+/** Context that every part of the server is built from; made once by createApiServer. */
 import type { Duplex } from 'node:stream';
 import type { FieldTable } from '../apimachinery/field-types.ts';
 import type { Kinds } from '../apimachinery/kind-set.ts';
@@ -27,43 +27,43 @@ export interface UpgradeRequest {
 }
 
 export interface UpgradedConnection {
-  /** Of the answer that agreed (101). */
+  /** Headers of the answer that accepted the upgrade (101). */
   readonly headers: Readonly<Record<string, string>>;
   readonly socket: Duplex;
 }
 
-/** What the engine has by itself: what its kinds bring is built from this. */
+/** Parts of the engine itself. The behavior of the kinds is built from this context. */
 export interface EngineContext {
   readonly store: Store;
   readonly cache: Cache;
-  /** Of the store, for reads that must miss nothing. */
+  /** Latest revision of the store, for reads that must miss nothing. */
   readonly latest: LatestRevision;
   readonly kinds: Kinds;
-  /** The fields of all types, with what the rules of the kinds say of them. */
+  /** Fields of all types, with the metadata that the validation rules of the kinds add to them. */
   readonly fields: FieldTable;
   readonly messages: MessageTable;
   readonly encoders: Encoders;
   readonly clock: Clock;
   readonly random: Random;
-  /** Turns for requests with long work. */
+  /** Scheduler of requests with long work. */
   readonly turns: Turns;
-  /** Turns for watches with events to write. */
+  /** Scheduler of watches that have events to write. */
   readonly writeTurns: WriteTurns;
   readonly watchSelections: WatchSelections;
   readonly log: Logger;
-  /** Measures what holds the event loop; absent where nothing does. */
+  /** Measures the work that occupies the event loop; absent if nothing is measured. */
   readonly loopMeter?: LoopMeter | undefined;
-  /** Objects say in which trace they were written. */
+  /** Annotates objects with the trace in which they were written. */
   readonly notesTraces: boolean;
-  /** Authorizes what a request needs besides its own verb. */
+  /** Authorizes access that a request needs besides its own verb. */
   readonly authorize: Authorize;
-  /** Tells whose a token is that is not the caller's. */
+  /** Returns the user of a token that is not the caller's own. */
   readonly authenticate: Authenticator;
   readonly readYaml: ReadYaml;
   readonly writeYaml: WriteYaml;
 }
 
-/** The engine together with its kinds, as every request gets it. */
+/** The engine together with the behavior of its kinds, as every request receives it. */
 export interface ServerContext extends EngineContext {
   readonly behavior: KindBehavior;
   readonly admission: AdmissionChain;

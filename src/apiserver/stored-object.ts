@@ -1,4 +1,4 @@
-/** Objects as they are kept, in the cache or in the store. */
+/** Objects as they are stored, in the cache or in the store. */
 import type { KubeObject } from '../apimachinery/meta.ts';
 import { type ResourceRef, storageKey } from '../apimachinery/resource-definition.ts';
 import { decodeObject, withRevision } from '../storage/codec.ts';
@@ -7,12 +7,12 @@ import type { ServerContext } from './server-context.ts';
 
 export interface StoredObject {
   readonly key: string;
-  /** Its JSON, resourceVersion included. */
+  /** JSON of the object, with its resourceVersion. */
   readonly bytes: Buffer;
   readonly object: KubeObject;
 }
 
-/** Bytes and object are each made when they are asked for. */
+/** Returns the object of a stored value. Bytes and object are derived on each access. */
 export const storedObject = ({ key, value, revision }: StoredValue): StoredObject => ({
   key,
   get bytes() {
@@ -23,7 +23,10 @@ export const storedObject = ({ key, value, revision }: StoredValue): StoredObjec
   },
 });
 
-/** One object by name, for what is decided besides the request's own. The cache answers first; what it does not know yet may have been made a moment ago. */
+/**
+ * Returns one object by name, for decisions besides the request's own object. Reads the cache first, and the
+ * store if the cache has no such object, because it may have been created a moment ago.
+ */
 export async function findObject<T extends KubeObject>(
   server: Pick<ServerContext, 'cache' | 'store'>,
   ref: ResourceRef<T>,

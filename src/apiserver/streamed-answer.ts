@@ -1,14 +1,14 @@
 /**
- * An answer whose body comes from another program as bytes of a connection. Whoever writes to a connection himself pipes it there,
- * because a web stream between the two costs more than all the rest of a small answer; everybody else reads it as a Response, which
- * is made then.
+ * An answer whose body another program sends as bytes of a connection. A caller that writes to a connection
+ * directly pipes the body, because a web stream in between costs more than the rest of a small answer; all
+ * other callers read the answer as a Response, which is created then.
  */
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 
 export class StreamedAnswer extends Response {
   readonly source: Readable;
-  /** Names and values in turn. */
+  /** Names and values alternately. */
   readonly fields: readonly string[];
   readonly #status: number;
   #read: Response | undefined;
@@ -20,7 +20,7 @@ export class StreamedAnswer extends Response {
     this.fields = fields;
   }
 
-  /** The same answer with a body to be read, once. */
+  /** Returns the same answer with a body that can be read once. */
   readable(): Response {
     this.#read ??= new Response(Readable.toWeb(this.source) as ReadableStream<Uint8Array>, {
       status: this.#status,
@@ -46,14 +46,17 @@ for (const name of ['arrayBuffer', 'blob', 'bytes', 'clone', 'formData', 'json',
   });
 }
 
-/** Of names and values in turn. */
+/** Converts a list of alternating names and values. */
 export function headersOf(fields: readonly string[]): Headers {
   const headers = new Headers();
   for (let i = 0; i + 1 < fields.length; i += 2) headers.append(fields[i] ?? '', fields[i + 1] ?? '');
   return headers;
 }
 
-/** Pipes it to its client. A source that breaks off cuts the connection: the only way to show that the answer is not whole. */
+/**
+ * Pipes the answer to its client. If the source breaks off, the connection is closed: the only way to show
+ * that the answer is incomplete.
+ */
 export function pipeAnswer(
   status: number,
   fields: readonly string[],
@@ -83,7 +86,7 @@ export function pipeAnswer(
     hasBegun = true;
   });
   source.pipe(outgoing);
-  // A head leaves with the first bytes of its body where they are there already.
+  // The head is sent with the first bytes of the body if they are available already.
   process.nextTick(() => {
     if (!hasBegun && !isOver) outgoing.flushHeaders();
   });

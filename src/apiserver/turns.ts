@@ -1,21 +1,21 @@
 /**
- * Long work in short turns. Everything here runs in one thread, so a request that has much to do does a little of it,
- * and then waits for its next turn. There is one turn each time around the event loop, whoever's: between two of them
- * everything else is heard, however many such requests there are.
+ * Divides long work into short turns. The server runs in one thread, so a long request does a part of its
+ * work and then waits for its next turn. Each iteration of the event loop has one turn, for any request:
+ * between two turns all other events are handled, however many long requests there are.
  */
 import type { Clock } from '../base/clock.ts';
 import type { LoopMeter } from '../base/event-loop/loop-meter.ts';
 
-/** What a turn may take: about a millisecond or two of parsing or writing JSON. */
+/** Bytes of a turn: about one or two milliseconds of parsing or writing JSON. */
 const turnBytes = 64 * 1024;
 const turnItems = 250;
 
-/** Counts what one turn has done. */
+/** Counts the work of one turn. */
 export class Turn {
   #bytes = 0;
   #items = 0;
 
-  /** Adds one item of so many bytes, read or written; true when that was enough for this turn. */
+  /** Adds one item of this size in bytes, read or written. Returns true if the turn is used up. */
   took(bytes: number): boolean {
     this.#bytes += bytes;
     this.#items++;
@@ -23,7 +23,7 @@ export class Turn {
   }
 }
 
-/** Work on up to so many items needs no turn of its own. */
+/** Number of items up to which work needs no turn of its own. */
 export const fewItems = 25;
 
 export class Turns {
@@ -31,13 +31,13 @@ export class Turns {
   readonly #loopMeter: LoopMeter | undefined;
   readonly #waiting: (() => void)[] = [];
 
-  /** What the meter was told of last before work waits for its turn is what goes on then. */
+  /** `loopMeter` attributes a turn to the work that it measured before the wait. */
   constructor(clock: Pick<Clock, 'soon'>, loopMeter?: LoopMeter) {
     this.#clock = clock;
     this.#loopMeter = loopMeter;
   }
 
-  /** Resolves when it is the caller's turn, in the order of asking; rejects when nobody waits for the answer any more. */
+  /** Resolves when it is the caller's turn, in the order of the calls. Rejects if the signal has aborted. */
   async next(signal?: AbortSignal): Promise<void> {
     const work = this.#loopMeter?.current;
     await new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-/** Who makes a request (authentication.k8s.io UserInfo). */
+/** The user of a request (authentication.k8s.io UserInfo). */
 export interface UserInfo {
   readonly name: string;
   readonly uid?: string;
@@ -6,13 +6,16 @@ export interface UserInfo {
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Members may do everything, whatever the rules say. */
+/** Members may do everything, whatever the rules allow. */
 export const mastersGroup = 'system:masters';
-/** Who watches over a cluster. */
+/** Group of the monitoring of a cluster. */
 export const monitoringGroup = 'system:monitoring';
 export const authenticatedGroup = 'system:authenticated';
 export const unauthenticatedGroup = 'system:unauthenticated';
-/** Nobody makes requests as this user but by impersonation: whoever is not known is refused. */
+/**
+ * A request is only made as this user by impersonation, or if the caller allows anonymous requests; every
+ * other unauthenticated request is rejected.
+ */
 export const anonymousUser = 'system:anonymous';
 export const nodesGroup = 'system:nodes';
 /** The group of users with a bootstrap token. */
@@ -22,13 +25,16 @@ const nodeUserPrefix = 'system:node:';
 export const nodeUserName = (node: string) => `${nodeUserPrefix}${node}`;
 export const isBootstrapper = (user: UserInfo) => user.groups.includes(bootstrappersGroup);
 
-/** The node a node agent speaks for; undefined for every other user. */
+/** Returns the name of the node whose kubelet this user is; undefined for every other user. */
 export function nodeNameOf(user: UserInfo): string | undefined {
   if (!user.groups.includes(nodesGroup) || !user.name.startsWith(nodeUserPrefix)) return undefined;
   return user.name.slice(nodeUserPrefix.length) || undefined;
 }
 
-/** Its API server, scheduler, controllers and nodes, and what runs in kube-system; not the administrators. */
+/**
+ * Returns whether the user is a part of the cluster: API server, scheduler, controllers, nodes, and whatever
+ * runs in kube-system. Administrators are not.
+ */
 export function isPartOfCluster({ name, groups }: UserInfo): boolean {
   const account = serviceAccountOf(name);
   if (account) return account.namespace === systemNamespace;
@@ -48,14 +54,14 @@ export interface ServiceAccountName {
 export const serviceAccountUserName = (namespace: string, name: string) =>
   `${serviceAccountPrefix}${namespace}:${name}`;
 
-/** The ServiceAccount for which a user's name stands; undefined for a name of another form. */
+/** Returns the ServiceAccount that a user name stands for; undefined for a name of another form. */
 export function serviceAccountOf(user: string): ServiceAccountName | undefined {
   if (!user.startsWith(serviceAccountPrefix)) return undefined;
   const [namespace, name, ...more] = user.slice(serviceAccountPrefix.length).split(':');
   return namespace && name && more.length === 0 ? { namespace, name } : undefined;
 }
 
-/** What every ServiceAccount of a namespace is in. */
+/** Returns the groups of every ServiceAccount of a namespace. */
 export const serviceAccountGroups = (namespace: string): readonly string[] => [
   'system:serviceaccounts',
   `system:serviceaccounts:${namespace}`,
@@ -66,13 +72,15 @@ export const serviceAccountUser = (namespace: string, name: string): UserInfo =>
   groups: [...serviceAccountGroups(namespace), authenticatedGroup],
 });
 
-/** A component of the control plane, such as `kube-scheduler`: it may do what its role says. */
+/**
+ * Returns the user of a control plane component, such as `kube-scheduler`, which has the rights of its role.
+ */
 export const componentUser = (component: string): UserInfo => ({
   name: `system:${component}`,
   groups: [authenticatedGroup],
 });
 
-/** What makes a cluster before there are roles: it may do everything. */
+/** Returns a user that sets up a cluster before roles exist: it may do everything. */
 export const systemUser = (component: string): UserInfo => ({
   name: `system:${component}`,
   groups: [mastersGroup, authenticatedGroup],

@@ -1,4 +1,4 @@
-/** `/version`: the level of the API that is served, which is what clients choose their behaviour by. */
+/** `/version`: the level of the Kubernetes API, which clients choose their behavior by. */
 import { kubernetesLevel } from '../base/kubernetes-level.ts';
 
 const { major, minor } = kubernetesLevel;
@@ -7,7 +7,7 @@ export function versionDocument(product: string): Readonly<Record<string, string
   return {
     major,
     minor: minor,
-    // A version has one '+' (semver 10), and the product's own may be used up by its commit.
+    // A version has at most one '+' (semver 10), which the product's own version may use for its commit.
     gitVersion: `v${major}.${minor}.0+minik8s-${product.replaceAll('+', '.')}`,
     gitCommit: '',
     gitTreeState: 'clean',

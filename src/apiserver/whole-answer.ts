@@ -1,7 +1,7 @@
 /**
- * An answer whose body is all there from the beginning, as most are. A Response makes a stream of its body, and reading
- * that costs more than all the rest of a small answer; whoever sends this one takes the body as it lies. Whoever reads it as a
- * Response gets one that is made then.
+ * An answer whose body is complete in memory, as most are. A Response makes a stream of its body, and reading
+ * that costs more than the rest of a small answer; a caller that sends this answer itself takes the body as
+ * it is. A caller that reads it as a Response gets one that is created then.
  */
 import type { Headers as Fields } from './respond.ts';
 
@@ -14,7 +14,7 @@ export class WholeAnswer extends Response {
     this.whole = whole;
   }
 
-  /** The same answer with a body to be read, once. */
+  /** Returns the same answer with a body that can be read once. */
   readable(): Response {
     // The DOM's and Node's types of binary bodies differ in name only.
     this.#read ??= new Response(this.whole as string, { status: this.status, headers: this.headers });

@@ -1,4 +1,4 @@
-/** What a client says about a write beside the object: one value for every way of writing. */
+/** Options of a write besides its object: one value for every kind of write. */
 import { type FieldValidation, parseFieldValidation } from '../apimachinery/decode.ts';
 import { invalidCause, tooLongCause } from '../apimachinery/field-error.ts';
 import type { ResourceDefinition } from '../apimachinery/resource-definition.ts';
@@ -8,21 +8,24 @@ import type { UserInfo } from './user.ts';
 
 export interface WriteOptions {
   readonly user: UserInfo;
-  /** Everything is done but the write itself. */
+  /** True if everything but the write itself is done. */
   readonly dryRun: boolean;
-  /** Whose fields those are that this write sets: as the client says, else the first part of its User-Agent. */
+  /**
+   * Manager of the fields that this write sets: as given by the client, otherwise the first part of its
+   * User-Agent.
+   */
   readonly fieldManager: string;
   readonly validation: FieldValidation;
   /** The version in which the object was written. */
   readonly served: ResourceDefinition;
-  /** Adds a Warning header to the answer; the same text again adds none. */
+  /** Adds a Warning header to the answer; a repeated text is ignored. */
   readonly warn: (text: string) => void;
 }
 
-/** Characters; upstream's FieldManagerMaxLength. */
+/** Number of characters; upstream's FieldManagerMaxLength. */
 const mostManagerCharacters = 128;
 
-/** Reads the parameters of the request. Throws Invalid (422) for values that are none. */
+/** Parses the query parameters. Throws Invalid (422) for invalid values. */
 export function writeOptions(
   scope: Pick<RequestScope, 'query' | 'request' | 'served' | 'user' | 'warnings'>,
   kind: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions',
@@ -53,5 +56,5 @@ function managerCauses(manager: string): StatusCause[] {
     : [...causes, invalidCause('fieldManager', manager, 'should only contain printable characters')];
 }
 
-/** `kubectl/v1.32.0 (linux/amd64)` is kubectl. */
+/** Returns the name of a User-Agent: `kubectl/v1.32.0 (linux/amd64)` is kubectl. */
 const agentName = (agent: string) => (agent.split('/', 1)[0] ?? '').slice(0, mostManagerCharacters);

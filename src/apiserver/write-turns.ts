@@ -1,14 +1,18 @@
 /**
- * What many watches are told at once, told in turns. One event may go to thousands of connections, and TLS encrypts it for each
- * of them: before the loop turns they write so much together, the rest wait in the order in which they asked.
+ * Writes events to many watches in turns. One event may go to thousands of connections, and TLS encrypts it
+ * for each of them: the amount written per iteration of the event loop is limited, and other watches wait in
+ * the order in which they asked.
  */
 import type { Clock } from '../base/clock.ts';
 
-/** Some ten milliseconds of encrypting and of system calls, be it many small writes or few large ones. */
+/**
+ * Bytes of a turn: some ten milliseconds of encryption and system calls, be it many small writes or few large
+ * ones.
+ */
 const turnBytes = 4 * 1024 * 1024;
 const writeBytes = 16 * 1024;
 
-/** Writes waiting frames; returns the number of bytes. */
+/** Writes queued frames; returns the number of bytes. */
 export type WaitingWrite = () => number;
 
 export class WriteTurns {
@@ -21,14 +25,14 @@ export class WriteTurns {
     this.#clock = clock;
   }
 
-  /** True when so much may be written now; otherwise it has to wait. */
+  /** Returns true if this many bytes may be written now; otherwise the write has to wait. */
   mayWrite(bytes: number): boolean {
     if (this.#waiting.size > 0 || this.#used >= turnBytes) return false;
     this.#took(bytes);
     return true;
   }
 
-  /** Calls once, in a later turn of the loop. */
+  /** Calls `write` once, in a later iteration of the loop. */
   wait(write: WaitingWrite): void {
     this.#waiting.add(write);
     this.#schedule();
@@ -55,7 +59,7 @@ export class WriteTurns {
     for (const write of this.#waiting) {
       if (this.#used >= turnBytes) break;
       this.#waiting.delete(write);
-      // Schedules a turn for those who still wait.
+      // Schedules a turn for the writes that still wait.
       this.#took(write());
     }
   }

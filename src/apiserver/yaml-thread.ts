@@ -1,7 +1,8 @@
 /**
- * YAML is read and written on a thread of its own: its parser takes a hundred times as long as that of JSON, for some texts far
- * longer, and nobody can tell from a text before. Hardly any client sends it, so the thread begins and ends with the text.
- * Users take turns, short texts have a line of their own, and what waits of one user is bounded.
+ * Parses and serializes YAML on a separate thread: a YAML parser takes a hundred times as long as a JSON
+ * parser, and far longer for some texts, which cannot be detected beforehand. Hardly any client sends YAML,
+ * so the thread begins and ends with the text. Users take turns, short texts have a queue of their own, and
+ * the number of queued texts of one user is limited.
  */
 import { type ParsedText, parseJson } from '../apimachinery/json-decode.ts';
 import {
@@ -16,39 +17,46 @@ import type { Clock } from '../base/clock.ts';
 import { errorMessage } from '../base/log.ts';
 import { startThread } from '../base/thread.ts';
 
-/** What the thread is asked: the text is YAML to be read, or JSON to be written as YAML. */
+/** Task of the thread: `text` is YAML to be parsed, or JSON to be serialized as YAML. */
 export interface YamlTask {
   readonly type: 'read' | 'write';
   readonly text: string;
 }
 
-/** What it answers. */
+/** Answer of the thread. */
 export type YamlAnswer =
   | { readonly json: string; readonly duplicates: readonly string[] }
   | { readonly yaml: string }
   | { readonly refusal: string };
 
-/** `user`: the name of the user with whose other texts it takes turns. */
+/** Parses a YAML text. `user` is the name of the user whose texts share a queue. */
 export type ReadYaml = (text: string, user: string) => Promise<ParsedText>;
-/** Rejects with a StatusError. */
+/** Serializes JSON as YAML. Rejects with a StatusError. */
 export type WriteYaml = (json: string, user: string) => Promise<string>;
 
-/** An honest text of three megabytes takes two seconds. */
+/** Timeout in milliseconds. A valid text of three megabytes takes two seconds. */
 const patienceMs = 10_000;
 /** Megabytes of heap. */
 const mostMemory = 256;
-/** Characters of a short text: an honest one takes less than 100 ms, so it must not wait for seconds behind a long one. */
+/**
+ * Maximum number of characters of a short text. A valid one takes less than 100 ms, so it must not wait for
+ * seconds behind a long one.
+ */
 const short = 64 * 1024;
 const shortPatienceMs = 5000;
-/** Texts and characters of one user that wait or are being read: as many as a few largest bodies. */
+/**
+ * Maximum number of texts and characters of one user that are queued or being parsed: as many as a few bodies
+ * of maximum size.
+ */
 const mostWaiting = { texts: 16, characters: 10 * 1024 * 1024 };
 const retryAfterSeconds = 2;
 
 const source = new URL('./yaml-worker.ts', import.meta.url);
 
 /**
- * Reads texts of users in turn. Rejects with TextError, with a StatusError for one that costs too much, and with
- * TooManyRequests for a user of whom too much waits already.
+ * Returns a parser of texts, which takes users in turns. It rejects with TextError for invalid YAML, with a
+ * StatusError for a text that takes too long or too much memory, and with TooManyRequests for a user with too
+ * many queued texts.
  */
 export function createYamlReader(clock: Clock): ReadYaml {
   const fail = (why: string) =>
@@ -62,7 +70,7 @@ export function createYamlReader(clock: Clock): ReadYaml {
   };
 }
 
-/** Writes texts for users in turn, as they are read. */
+/** Returns a serializer, which takes users in turns like the parser. */
 export function createYamlWriter(clock: Clock): WriteYaml {
   const fail = (why: string) =>
     newInternalError(`the answer cannot be written as YAML: ${why}; ask for JSON`);
@@ -97,11 +105,13 @@ function inTurns(
   };
 }
 
-/** Counts by user what waits or is being read or written. */
+/** Counts, by user, the texts that are queued or being processed. */
 class WaitingTexts {
   readonly #byUser = new Map<string, { texts: number; characters: number }>();
 
-  /** Throws TooManyRequests when the user has too much already. Returns how to leave. */
+  /**
+   * Throws TooManyRequests if the user has too many texts already. Returns a function that removes the text.
+   */
   enter(user: string, characters: number): () => void {
     const own = this.#byUser.get(user) ?? { texts: 0, characters: 0 };
     if (

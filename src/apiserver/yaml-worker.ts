@@ -1,4 +1,4 @@
-/** The thread that reads or writes one YAML text (yaml-thread.ts). */
+/** The thread that parses or serializes one YAML text (yaml-thread.ts). */
 import { constants, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { TextError } from '../apimachinery/value-limit.ts';
@@ -16,6 +16,6 @@ function answer({ type, text }: YamlTask): YamlAnswer {
   }
 }
 
-// On Linux the priority is that of the thread: the server comes first when processors are scarce.
+// The priority applies to this thread alone on Linux: the main thread comes first when processors are scarce.
 setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 parentPort?.postMessage(answer(workerData as YamlTask));

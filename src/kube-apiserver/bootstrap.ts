@@ -1,7 +1,8 @@
 /**
- * Makes what every cluster has from the beginning, before anybody is served. Idempotent: what is there already stays as it
- * is until controllers/masters/system-objects.ts and fixed-objects.ts look at it. The endpoints of the API's Service are the
- * masters' own business (controllers/masters/masters.ts).
+ * Creates the objects that every cluster has from the beginning, before any request is served. Idempotent:
+ * existing objects stay as they are until controllers/masters/system-objects.ts and fixed-objects.ts
+ * reconcile them. The masters themselves write the endpoints of the API's Service
+ * (controllers/masters/masters.ts).
  */
 import { namespaceResource } from '../api/core/v1/namespace.ts';
 import { serviceResource } from '../api/core/v1/service.ts';
@@ -18,23 +19,23 @@ import { StatusError } from '../apimachinery/status-error.ts';
 import { systemUser, type UserInfo } from '../apiserver/user.ts';
 import { addressAt, parseRange } from './claims/address-range.ts';
 
-/** The part of the API server that this needs. */
+/** The part of the API server that bootstrapping uses. */
 export interface BootstrapTarget {
   handlerFor(user: UserInfo): (request: Request) => Promise<Response>;
 }
 
-/** Who makes them. */
+/** Component that creates the objects. */
 const component = 'kube-apiserver';
 
 type Handle = (request: Request) => Promise<Response>;
 
-/** The first address of the range is the API's, as certificates and clients in pods expect. */
+/** Returns the first address of the range, which is the API's, as certificates and clients in pods expect. */
 export const apiServiceIP = (serviceCIDR: string) => addressAt(parseRange(serviceCIDR), 0);
 
-/** The tenth address of the range is cluster DNS's, unless it is set otherwise. */
+/** Returns the tenth address of the range, which is cluster DNS's unless it is set otherwise. */
 export const clusterDnsIP = (serviceCIDR: string) => addressAt(parseRange(serviceCIDR), 9);
 
-/** The default addresses of the API and of cluster DNS. */
+/** Returns the default addresses of the API and of cluster DNS. */
 export const defaultPlaces = (serviceCIDR: string, apiPort: number): SystemPlaces => ({
   apiAddress: apiServiceIP(serviceCIDR),
   apiPort,
@@ -42,7 +43,7 @@ export const defaultPlaces = (serviceCIDR: string, apiPort: number): SystemPlace
   dnsDomain: 'cluster.local',
 });
 
-/** Rejects with the StatusError of the first object that cannot be made. */
+/** Rejects with the StatusError of the first object that cannot be created. */
 export async function bootstrapObjects(
   server: BootstrapTarget,
   { namespaces, api, dns }: SystemObjects,

@@ -1,4 +1,4 @@
-/** What the parts of Kubernetes' own API server are built from, beside what the engine has. */
+/** Context from which the parts of Kubernetes' own API server are built, in addition to the engine's. */
 import type { Node } from '../api/core/v1/node.ts';
 import type { EngineContext } from '../apiserver/server-context.ts';
 import type { ReadCertificateRequest } from '../base/certificate-request.ts';
@@ -15,37 +15,37 @@ import type { Intake } from './triggers/intake.ts';
 import type { RunClient } from './workflows/invoke.ts';
 import type { RunEnds } from './workflows/run-ends.ts';
 
-/** Why a node may not take its `spec.podCIDR` by itself, beside those other nodes; undefined when it may. */
+/** Returns why a node may not set its `spec.podCIDR` itself, given the other nodes; undefined if it may. */
 export type PodRangeProblem = (node: Node, others: readonly Node[]) => string | undefined;
 
 export interface KubeContext extends EngineContext {
   readonly serviceCIDR: string;
   readonly clusterCIDR: string;
-  /** The ranges that external IPs of Services may be in. */
+  /** Ranges of allowed external IPs of Services. */
   readonly externalIPRanges: readonly string[];
-  /** The domains that hosts of Dns objects may be below. */
+  /** Domains below which hosts of Dns objects are allowed. */
   readonly dnsDomains: readonly string[];
   /** Domain of the cluster's own names. */
   readonly clusterDomain: string;
   /** First and last node port. */
   readonly nodePorts: readonly [number, number];
   readonly defaultTolerations: DefaultTolerations;
-  /** Of which nothing may be used without a quota. */
+  /** Resources that may only be used within a quota. */
   readonly limitedResources: readonly LimitedResource[];
-  /** What pods may where their namespace does not say it. */
+  /** Policy of pods in namespaces without labels for it. */
   readonly podSecurity: PodSecurityConfiguration;
   readonly nodeConnection: NodeConnection | undefined;
-  /** The roles that users have. */
+  /** Roles of the users. */
   readonly policy: Policy;
-  /** There are rules besides those that the server has by itself. */
+  /** True if there are authorization rules besides the server's own. */
   readonly hasOtherRules: boolean;
   readonly readCertificateRequest: ReadCertificateRequest;
   readonly mayRegister: (node: string) => boolean;
   readonly podRangeProblem: PodRangeProblem;
-  /** Of the tokens of service accounts. */
+  /** Issuer of the tokens of service accounts. */
   readonly issuer: Issuer;
   readonly accountKeys: AccountKeys;
-  /** Calls workflows, and functions; undefined where that is not to be. */
+  /** Client of workflows; undefined if workflows cannot be called. */
   readonly workflows: { readonly ends: RunEnds; readonly runs: RunClient } | undefined;
   readonly functions:
     | { readonly gateway: Gateway; readonly connections: InstanceConnections; readonly intake: Intake }

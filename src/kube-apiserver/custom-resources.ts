@@ -1,7 +1,7 @@
 /**
- * There are no custom resources. kubectl and Helm ask which there are as soon as they meet a kind that discovery does not
- * have, and without an answer they never come to say that there is no such kind. So the list is served, and is empty;
- * discovery does not name it, and nothing can be put into it.
+ * Serves an empty list of custom resources. kubectl and Helm ask for it whenever discovery lacks a kind, and
+ * without an answer they do not report that the kind does not exist. Discovery does not list it, and nothing
+ * can be stored in it.
  */
 import { newNotFound, newStatusError } from '../apimachinery/status-error.ts';
 import type { ResourceRequest } from '../apiserver/request-info.ts';
@@ -11,7 +11,10 @@ import type { EngineContext } from '../apiserver/server-context.ts';
 const group = 'apiextensions.k8s.io';
 const plural = 'customresourcedefinitions';
 
-/** Undefined for every other kind. Throws a StatusError for what is more than a look. */
+/**
+ * Answers reads of the list; returns undefined for every other kind. Throws a StatusError for any other
+ * request.
+ */
 export function answerCustomResources(
   { cache }: EngineContext,
   method: string,

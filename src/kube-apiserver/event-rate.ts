@@ -1,6 +1,6 @@
 /**
- * How many events a node may write: each is stored, and nodes write them as they like. Upstream has an admission plugin
- * for it (EventRateLimit); here it comes before the body is read, and each master counts for itself.
+ * Limits the rate of events that a node writes, since each is stored. Upstream has an admission plugin for it
+ * (EventRateLimit); here the limit is checked before the body is read, and each master counts for itself.
  */
 import { eventResource } from '../api/core/v1/event.ts';
 import { newStatusError } from '../apimachinery/status-error.ts';
@@ -8,7 +8,7 @@ import { nodeNameOf, type UserInfo } from '../apiserver/user.ts';
 import type { Clock } from '../base/clock.ts';
 import { TokenBuckets } from '../base/token-buckets.ts';
 
-/** A full node whose pods all start at once tells of 110 pods with four or five events each. */
+/** A full node whose pods all start at once reports about 110 pods with four or five events each. */
 export const eventBurst = 500;
 export const eventsPerSecond = 10;
 
@@ -17,11 +17,11 @@ const writing: readonly string[] = ['create', 'update', 'patch'];
 export interface EventRequest {
   readonly user: UserInfo;
   readonly verb: string;
-  /** With its subresource. */
+  /** Plural name, with the subresource if there is one. */
   readonly resource: string;
 }
 
-/** What it returns throws 429, with the seconds to wait, for a node that writes more. */
+/** Returns a function that throws 429, with the seconds to wait, for a node over the limit. */
 export function limitEvents(clock: Clock): (request: EventRequest) => void {
   const buckets = new TokenBuckets({ burst: eventBurst, refillMs: 1000 / eventsPerSecond, keys: 10_000 });
   return ({ user, verb, resource }) => {

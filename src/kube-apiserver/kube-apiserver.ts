@@ -1,6 +1,6 @@
 /**
- * Kubernetes' own API server: the engine (apiserver/) with what Kubernetes' kinds do, who may do what with them, and what
- * admission makes of them.
+ * Kubernetes' own API server: the engine (apiserver/) with the behavior of Kubernetes' kinds, their
+ * authorization and their admission.
  */
 import { certificateSigningRequestResource } from '../api/certificates/v1/certificate-signing-request.ts';
 import { remoteAddressKey } from '../api/certificates/v1/conditions.ts';
@@ -59,12 +59,12 @@ import { RunEnds } from './workflows/run-ends.ts';
 
 export interface KubeApiServer extends ApiServer {
   readonly serviceCIDR: string;
-  /** Whoever runs the server opens them before anybody is served, and keeps them running. */
+  /** The owner of the server opens the keys before the first request, and keeps them current. */
   readonly accountKeys: AccountKeys;
   readonly signSecretToken: SignSecretToken;
-  /** Calls functions; whoever runs the server starts and stops it. */
+  /** Gateway of function calls; the owner of the server starts and stops it. */
   readonly gateway: Gateway | undefined;
-  /** Calls of functions as runs of workflows make them. */
+  /** Calls of functions for runs of workflows. */
   readonly placedCalls: PlacedCalls | undefined;
   /** Serves calls at the port of the gateway. */
   readonly directCalls: DirectServe | undefined;
@@ -145,7 +145,9 @@ function functionCalls(
   return { gateway, connections: new InstanceConnections(dial), intake };
 }
 
-/** Milliseconds. An instance that runs is connected to at once; one whose node is gone never is. */
+/**
+ * Timeout in milliseconds. A running instance is connected to at once; an instance on a dead node never is.
+ */
 const longestDial = 5000;
 
 async function within<T>(clock: Clock, ms: number, open: (signal: AbortSignal) => Promise<T>): Promise<T> {

@@ -1,8 +1,8 @@
-/** How this server reaches the node agents. */
+/** Connections from this server to kubelets. */
 import type { Duplex } from 'node:stream';
 import type { UpgradedConnection, UpgradeRequest } from '../apiserver/server-context.ts';
 
-/** Calls the HTTPS server of a node's agent; `path` begins with `/`. The answer's body is passed on as it comes. */
+/** Calls the HTTPS server of a kubelet; `path` begins with `/`. The body of the answer is streamed. */
 export interface NodeConnection {
   (
     node: string,
@@ -10,12 +10,12 @@ export interface NodeConnection {
     signal: AbortSignal,
     headers?: Readonly<Record<string, string>>,
   ): Promise<Response>;
-  /** Asks the agent to speak another protocol from then on; a Response is its refusal. */
+  /** Asks the kubelet to upgrade the connection to another protocol; a Response is its rejection. */
   readonly upgrade?: (
     node: string,
     request: UpgradeRequest,
     signal: AbortSignal,
   ) => Promise<UpgradedConnection | Response>;
-  /** A connection to the agent's server, on which nothing has been said yet. */
+  /** Opens a connection to the kubelet's server, on which nothing has been sent yet. */
   readonly dial?: (node: string, signal: AbortSignal) => Promise<Duplex>;
 }

@@ -1,4 +1,4 @@
-/** What Kubernetes' own API server is given. */
+/** Options of Kubernetes' own API server. */
 
 import type { Authorizer } from '../apiserver/authorization/authorizer.ts';
 import type { ApiServerOptions, Document } from '../apiserver/options.ts';
@@ -15,51 +15,59 @@ import type { IssuerOptions } from './service-accounts/issuer.ts';
 import type { RunClient } from './workflows/invoke.ts';
 
 export interface FunctionCallOptions {
-  /** What this master calls itself. */
+  /** Name of this master. */
   readonly master: string;
   readonly writeDemand: WriteDemand;
-  /** For which pods connections need not go by way of the agents, as this machine has a route to them. */
+  /** Returns whether this machine has a route to the pod, so that no kubelet is needed for the connection. */
   readonly reachesPod: ReachesPod;
 }
 
-/** Pages of metrics below /metrics, by name: of other parts of this process, or made by somebody else. */
+/**
+ * Additional pages of metrics below /metrics, by name: registries of other parts of this process, or
+ * documents.
+ */
 export type MetricPages = Readonly<Record<string, Registry | Document>>;
 
 export interface KubeApiServerOptions
   extends Omit<ApiServerOptions, 'fields' | 'messages' | 'parts' | 'remoteAddressKey'> {
-  /** Rules besides the built-in ones: system:masters may do everything, node agents what they need. */
+  /**
+   * Authorization rules besides the built-in ones: system:masters may do everything, kubelets what they need.
+   */
   readonly authorize?: Authorizer;
   readonly readCertificateRequest: ReadCertificateRequest;
-  /** Whether a node may create its own Node; by default every node may. */
+  /** Returns whether a node may create its own Node; by default every node may. */
   readonly mayRegister?: (node: string) => boolean;
-  /** Checks the pod range that a node sets for itself; without it nodes may not set one. */
+  /** Checks the pod range that a node sets for itself; if absent, nodes may not set one. */
   readonly podRangeProblem?: PodRangeProblem;
   /** Default 10.96.0.0/16. */
   readonly serviceCIDR?: string;
   /** The range of all pods; default 10.244.0.0/16. */
   readonly clusterCIDR?: string;
-  /** The ranges that external IPs of Services may be in; default none. */
+  /** Ranges of allowed external IPs of Services; default none. */
   readonly externalIPRanges?: readonly string[];
-  /** The domains that hosts of Dns objects may be below; default `example` and `test`, which nobody has (RFC 2606). */
+  /**
+   * Domains below which hosts of Dns objects are allowed; default `example` and `test`, which are reserved
+   * (RFC 2606).
+   */
   readonly dnsDomains?: readonly string[];
   /** Domain of the cluster's own names; default cluster.local. */
   readonly clusterDomain?: string;
-  /** First and last; default 30000 to 32767. */
+  /** First and last node port; default 30000 to 32767. */
   readonly nodePorts?: readonly [number, number];
-  /** How long pods stay on nodes in trouble unless they say so themselves; default 300 s each. */
+  /** Default tolerations of pods for unhealthy nodes; default 300 s each. */
   readonly defaultTolerations?: DefaultTolerations;
-  /** Of which nothing may be used where no quota limits it; default none. */
+  /** Resources that may only be used within a quota; default none. */
   readonly limitedResources?: readonly LimitedResource[];
-  /** What pods may where their namespace does not say it; default everything. */
+  /** Policy of pods in namespaces without labels for it; default everything is allowed. */
   readonly podSecurity?: PodSecurityConfiguration;
-  /** Reaches the node agents for logs and streams; without it those requests answer 503. */
+  /** Connects to kubelets for logs and streams; if absent, such requests are answered with 503. */
   readonly nodeConnection?: NodeConnection;
-  /** Of the tokens of service accounts. */
+  /** Issuer of the tokens of service accounts. */
   readonly issuer?: IssuerOptions;
-  /** Beside the page of this server, which is `metrics`. */
+  /** Pages in addition to this server's own, which is `metrics`. */
   readonly pages?: MetricPages;
-  /** How runs of workflows are made that are called; without it they are not. */
+  /** Creates runs of called workflows; if absent, workflows cannot be called. */
   readonly workflowCalls?: RunClient;
-  /** How functions are called; without it they are not. */
+  /** Options of function calls; if absent, functions cannot be called. */
   readonly functionCalls?: FunctionCallOptions;
 }

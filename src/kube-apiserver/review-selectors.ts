@@ -1,4 +1,4 @@
-/** The selectors of a question about access (upstream: registry/authorization/util). */
+/** Parses the selectors of an access review (upstream: registry/authorization/util). */
 import type { ResourceAttributes } from '../api/authorization/v1/access-review.ts';
 import type { FieldSelectorRequirement } from '../api/meta/v1/types.gen.ts';
 import {
@@ -10,9 +10,9 @@ import { parseLabelSelector } from '../apimachinery/labels.ts';
 import { checkLabelValue } from '../apimachinery/names.ts';
 
 export interface AskedSelectors {
-  /** What of it could be read: the rest is ignored, and the answer is then for a wider request. */
+  /** The valid requirements: others are ignored, and the answer is then for a wider request. */
   readonly fieldSelector: FieldSelector;
-  /** Says what was ignored; undefined when nothing was. */
+  /** Describes what was ignored; undefined if nothing was. */
   readonly problem: string | undefined;
 }
 
@@ -51,7 +51,7 @@ function fieldsOf({ fieldSelector }: ResourceAttributes): Read<FieldRequirement>
   return { read, ignored: read.length < requirements.length };
 }
 
-/** Only one value can be asked for, or be left out. */
+/** Returns a requirement with exactly one value; any other is not supported. */
 function fieldRequirement({ key, operator, values = [] }: FieldSelectorRequirement): FieldSelector {
   const [value, ...more] = values;
   if (key === undefined || value === undefined || more.length > 0) return [];
@@ -59,7 +59,7 @@ function fieldRequirement({ key, operator, values = [] }: FieldSelectorRequireme
   return operator === 'NotIn' ? [{ field: key, operator: '!=', value }] : [];
 }
 
-/** No rule of this server asks for labels, so nothing depends on what they select. */
+/** Parses the label selector to report errors only: no rule of this server depends on labels. */
 function labelsOf({ labelSelector }: ResourceAttributes): Read {
   const { rawSelector, requirements = [] } = labelSelector ?? {};
   if (rawSelector) return parsed(() => parseLabelSelector(rawSelector).requirements);

@@ -1,4 +1,7 @@
-/** Kinds that are created to be answered: the answer is the object with its status, and nothing is stored. */
+/**
+ * Kinds that are only created to be answered: the answer is the object with its status, and nothing is
+ * stored.
+ */
 import { selfSubjectReviewResource } from '../api/authentication/v1/self-subject-review.ts';
 import { tokenReviewResource } from '../api/authentication/v1/token-review.ts';
 import type { UserInfo as ApiUser, TokenReview } from '../api/authentication/v1/types.gen.ts';
@@ -24,7 +27,7 @@ import { rulesOf } from './authorization/rules.ts';
 import type { KubeContext } from './context.ts';
 import { selectorsOf } from './review-selectors.ts';
 
-/** The fields of the answer beside its kind; metadata that is not among them is empty. */
+/** Returns the fields of the answer besides its kind; the default metadata is empty. */
 type Answer<T extends KubeObject> = (
   server: KubeContext,
   user: UserInfo,
@@ -33,12 +36,12 @@ type Answer<T extends KubeObject> = (
 
 interface Row {
   readonly kind: string;
-  /** Refuses metadata, but for a namespace, as upstream's validation of the kind does. */
+  /** Rejects metadata, except for a namespace, as upstream's validation of the kind does. */
   readonly bare: boolean;
   readonly answer: Answer<KubeObject>;
 }
 
-/** A definition of one kind is never asked about objects of another. */
+/** The cast is safe: a definition of one kind never receives objects of another. */
 const row = <T extends KubeObject>(
   { kind }: ResourceDefinition<T>,
   bare: boolean,
@@ -76,7 +79,7 @@ const rows: readonly Row[] = [
 
 const byKind = new Map(rows.map((one) => [one.kind, one]));
 
-/** Throws Invalid (422) and BadRequest (400) for a question that cannot be answered. */
+/** Answers a review. Throws Invalid (422) and BadRequest (400) for an invalid one. */
 export async function answerReview(
   server: KubeContext,
   definition: ResourceDefinition,
@@ -97,14 +100,14 @@ export async function answerReview(
   return { apiVersion, kind, metadata: { creationTimestamp: null }, ...answer } as unknown as KubeObject;
 }
 
-/** Nothing would be done with them: a review has no name and belongs to nobody. */
+/** Rejects metadata that would have no effect: a review has no name and no owner. */
 function metadataCauses({ namespaced }: ResourceDefinition, { metadata }: KubeObject): StatusCause[] {
   const { namespace: _, managedFields: _m, ...given } = givenMetadata(metadata);
   if (isEmpty(given)) return [];
   return [invalidCause('metadata', metadata, `must be empty${namespaced ? ' except for namespace' : ''}`)];
 }
 
-/** Decoding fills in what is always a text. */
+/** Returns the metadata without empty values, which decoding fills in. */
 const givenMetadata = (metadata: ObjectMeta): Partial<ObjectMeta> =>
   Object.fromEntries(Object.entries(metadata).filter(([, value]) => !isEmpty(value)));
 
@@ -114,7 +117,7 @@ const isEmpty = (value: unknown) =>
   value === 0 ||
   (typeof value === 'object' && Object.keys(value ?? {}).length === 0);
 
-/** The user as the question describes him: in the groups that it names and no other. */
+/** Returns the user that the review describes: with the listed groups and no other. */
 const subjectOf = ({ user = '', groups = [], uid, extra }: SubjectAccessReviewSpec): UserInfo => ({
   name: user,
   groups,
@@ -129,7 +132,7 @@ const shown = ({ name, uid, groups, extra }: UserInfo): ApiUser => ({
   ...(extra && { extra: Object.fromEntries(Object.entries(extra).map(([key, all]) => [key, [...all]])) }),
 });
 
-/** Whatever is wrong with a token, the answer is the same: why it is refused would help to guess another. */
+/** Returns the same error for every invalid token, because the reason would help to guess another. */
 async function tokenStatus(
   { authenticate, issuer }: KubeContext,
   { token, audiences = [] }: TokenReview['spec'],
@@ -147,7 +150,7 @@ async function accessStatus(server: KubeContext, user: UserInfo, spec: SelfSubje
   return { allowed, ...(reason && { reason }), ...(problem !== undefined && { evaluationError: problem }) };
 }
 
-/** No rule of this server asks for the version of a resource, as none of upstream's own does. */
+/** Ignores the version of the resource, which no rule of this server or of upstream depends on. */
 function accessOf(
   user: UserInfo,
   spec: SelfSubjectAccessReviewSpec,

@@ -1,17 +1,20 @@
 /**
- * Where a cache that starts begins: not at what the store holds now but a little before, as far back as the store
- * still knows. What happened since then comes as events, so clients that were watching before go on where they were,
- * all from the one list and the one watch of the cache.
+ * Start of a cache: it does not begin at the store's current revision but a little before, as far back as the
+ * store has history. Later changes arrive as events, so clients that were watching before continue where they
+ * were, all from the one list and the one watch of the cache.
  */
 import { CompactedError, type ListResult, type Store } from './store.ts';
 
 /**
- * How many revisions before now: more than three minutes of 1,000 nodes, of which a client that was watching is at
- * most a minute behind (its last bookmark) when its server goes down.
+ * Number of revisions before the current one: more than three minutes of 1,000 nodes. A watching client is at
+ * most a minute behind (its last bookmark) when its server stops.
  */
 const pastRevisions = 20_000;
 
-/** The first page of a list of the store as it was then. Later pages are to be read at the same revision. */
+/**
+ * Returns the first page of a list of the store at the past revision. Later pages must be read at the same
+ * revision.
+ */
 export async function firstPage(store: Store, prefix: string, limit: number): Promise<ListResult> {
   const wanted = Math.max(1, (await store.currentRevision()) - pastRevisions);
   try {
@@ -23,7 +26,7 @@ export async function firstPage(store: Store, prefix: string, limit: number): Pr
   }
 }
 
-/** The oldest revision that can be read; etcd reports it for a watch that fails, and not for a read. */
+/** Returns the oldest readable revision; etcd reports it for a watch that fails, but not for a read. */
 async function oldestKept(store: Store, prefix: string, gone: number): Promise<number | undefined> {
   const enough = new AbortController();
   try {

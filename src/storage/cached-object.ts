@@ -1,7 +1,7 @@
 /**
- * The objects and events of the watch cache. An object is its bytes; what is decoded from them is kept only for
- * the most recently decoded ones, within a budget, since keeping both forms of everything doubles the memory and
- * the collector's pauses.
+ * The objects and events of the watch cache. An object is stored as bytes. Its decoded form is only kept for
+ * the most recently decoded objects, within a budget, because both forms of everything would double the
+ * memory and the pauses of the garbage collector.
  */
 import type { KubeObject } from '../apimachinery/meta.ts';
 import { deepFreeze } from '../base/freeze.ts';
@@ -9,7 +9,10 @@ import type { CachedObject, CacheEvent } from './cache.ts';
 import { decodeObject, decodeUnowned, type EventType, frameObject, withRevision } from './codec.ts';
 import { Fifo } from './fifo.ts';
 
-/** Which objects stay decoded: the last ones decoded whose bytes add up to at most `limit`, and the last of all. */
+/**
+ * Decides which objects stay decoded: the most recently decoded ones whose bytes add up to at most `limit`,
+ * and always the last one.
+ */
 export class DecodedBudget {
   readonly #limit: number;
   readonly #held = new Fifo<StoredObject>();
@@ -61,7 +64,7 @@ export class StoredObject implements CachedObject {
   }
 }
 
-/** Throws SyntaxError when `value` holds no Kubernetes object. */
+/** Returns an object from a list. Throws SyntaxError if `value` is no Kubernetes object. */
 export function listedObject(
   key: string,
   value: Buffer,
@@ -71,7 +74,10 @@ export function listedObject(
   return new StoredObject(key, revision, withRevision(value, revision), budget);
 }
 
-/** The event that makes `value` (the last state, for a deletion) the current one. Throws SyntaxError as above. */
+/**
+ * Returns the event that makes `value` the current state; for a deletion, `value` is the last state. Throws
+ * SyntaxError if `value` is no Kubernetes object.
+ */
 export function makeEvent(
   type: EventType,
   key: string,

@@ -1,7 +1,7 @@
 /**
- * The form of an object in the store and in the watch cache: its JSON with `apiVersion`, `kind` and `metadata`
- * first. Stored bytes carry no resourceVersion, since only the store knows it; `withRevision` splices it in
- * without parsing, which is what makes serving an object cheap.
+ * Encoding of an object in the store and in the watch cache: its JSON with `apiVersion`, `kind` and
+ * `metadata` first. Stored bytes have no resourceVersion, since only the store determines it; `withRevision`
+ * inserts it without parsing, which makes serving an object cheap.
  */
 import { isRecord } from '../apimachinery/equality.ts';
 import type { KubeObject } from '../apimachinery/meta.ts';
@@ -20,8 +20,9 @@ const backslash = 0x5c;
 export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
 /**
- * The bytes to store: canonical field order, `metadata.resourceVersion` left out. managedFields are the first of the metadata: who
- * reads without them knows where they lie. `owners` is their JSON for an object that does not have them.
+ * Returns the bytes to store: canonical field order, without `metadata.resourceVersion`. managedFields are
+ * the first field of the metadata, so that they can be skipped without parsing. `owners` is the JSON of the
+ * managedFields for an object that does not contain them.
  */
 export function encodeObject(object: KubeObject, owners?: string): Buffer {
   const { apiVersion, kind, metadata, ...rest } = object;
@@ -35,14 +36,14 @@ export function encodeObject(object: KubeObject, owners?: string): Buffer {
 }
 
 /**
- * A fresh, mutable object with `metadata.resourceVersion` filled in, if there is a revision. Throws SyntaxError on bytes that hold no
- * object.
+ * Returns a new, mutable object with `metadata.resourceVersion` filled in, if there is a revision. Throws
+ * SyntaxError if the bytes are no object.
  */
 export function decodeObject(bytes: Uint8Array, revision?: number): KubeObject {
   return parseObject(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString(), revision);
 }
 
-/** The same without its managedFields, where that is cheaper. */
+/** Returns the same as decodeObject, but without managedFields if that is cheaper. */
 export function decodeUnowned(bytes: Buffer, revision: number): KubeObject {
   const span = ownersSpan(bytes);
   if (!span) return decodeObject(bytes, revision);
@@ -50,13 +51,16 @@ export function decodeUnowned(bytes: Buffer, revision: number): KubeObject {
   return parseObject(text, revision);
 }
 
-/** The same object without its managedFields, unless they are not where this file writes them. */
+/** Returns the bytes without managedFields, unless they are not where this file writes them. */
 export function unownedBytes(bytes: Buffer): Buffer {
   const span = ownersSpan(bytes);
   return span ? join([bytes.subarray(0, span.start), bytes.subarray(span.end)]) : bytes;
 }
 
-/** Where the object's managedFields lie, the comma behind them included; undefined where they are not what comes first. */
+/**
+ * Returns the span of the object's managedFields with the comma after them; undefined if they are not the
+ * first field of the metadata.
+ */
 function ownersSpan(bytes: Buffer): { readonly start: number; readonly end: number } | undefined {
   const { head, tail } = findSeam(bytes) ?? {};
   if (!head || !tail?.subarray(0, ownersMark.length).equals(ownersMark)) return undefined;
@@ -64,7 +68,7 @@ function ownersSpan(bytes: Buffer): { readonly start: number; readonly end: numb
   for (let at = start; ; at++) {
     at = bytes.indexOf(ownersEnd, at);
     if (at < 0) return undefined;
-    // There is no list in FieldsV1, but texts may end like one: then no name of a field follows.
+    // FieldsV1 contains no list, but a string may end like one: then no field name follows.
     if (isLetter(bytes[at + ownersEnd.length])) return { start, end: at + ownersEnd.length - 1 };
   }
 }
@@ -79,17 +83,17 @@ function parseObject(text: string, revision: number | undefined): KubeObject {
   return object as unknown as KubeObject;
 }
 
-/** Where `bytes` can be cut to put a resourceVersion between the two parts. */
+/** Place in `bytes` where a resourceVersion can be inserted, between the two parts. */
 interface Seam {
   readonly head: Buffer;
   readonly tail: Buffer;
-  /** Whether other metadata follows, so that a comma is due. */
+  /** True if other metadata follows, so that a comma is needed. */
   readonly more: boolean;
 }
 
 function findSeam(bytes: Buffer): Seam | undefined {
   const at = bytes.indexOf(metadataMark);
-  // Only then is the first "metadata" the object's own and not one inside a template or a string.
+  // This match ensures that the first "metadata" is the object's own, not one in a template or a string.
   if (!/^\{"apiVersion":"[^"\\]*","kind":"[^"\\]*",$/.test(bytes.toString('latin1', 0, at))) return undefined;
   let rest = at + metadataMark.length;
   const head = bytes.subarray(0, rest);
@@ -108,8 +112,9 @@ function canonicalSeam(bytes: Buffer): Seam {
 }
 
 /**
- * The event's wire form `{"type":…,"object":…}\n` around `bytes` (with or without a resourceVersion of its own)
- * at `revision`. `object` is the part of `frame` that holds the object: both share one allocation.
+ * Returns the event's wire form `{"type":…,"object":…}\n` around `bytes` (with or without a resourceVersion
+ * of its own) at `revision`. `object` is the part of `frame` that contains the object: both share one
+ * allocation.
  */
 export function frameObject(
   type: EventType,
@@ -124,14 +129,14 @@ export function frameObject(
   return { frame, object: frame.subarray(opening.length, frame.length - closing.length) };
 }
 
-/** `bytes` with its resourceVersion set to `revision`, in an allocation of its own. */
+/** Returns `bytes` with its resourceVersion set to `revision`, in an allocation of its own. */
 export function withRevision(bytes: Buffer, revision: number): Buffer {
   const { head, tail, more } = canonicalSeam(bytes);
   const version = Buffer.from(`"resourceVersion":"${revision}"${more ? ',' : ''}`);
   return join([head, version, tail]);
 }
 
-/** The part of an object's bytes, in the form this file writes them, that is `metadata`: a JSON object. */
+/** Returns the `metadata` of an object's bytes, in the form that this file writes: a JSON object. */
 export function metadataBytes(bytes: Buffer): Buffer {
   const start = bytes.indexOf(metadataMark) + metadataMark.length - 1;
   let depth = 0;
@@ -146,7 +151,10 @@ export function metadataBytes(bytes: Buffer): Buffer {
   throw new SyntaxError('the stored value is not a Kubernetes object: metadata has no end');
 }
 
-/** Like Buffer.concat, but never in Node's shared pool: one long-lived object would keep a whole pool alive. */
+/**
+ * Concatenates like Buffer.concat, but never in Node's shared pool: one long-lived object would keep a whole
+ * pool alive.
+ */
 export function join(parts: readonly Buffer[]): Buffer {
   const whole = Buffer.allocUnsafeSlow(parts.reduce((size, part) => size + part.length, 0));
   let at = 0;

@@ -1,4 +1,7 @@
-/** Forgets the store's old history. Several masters may run it: compacting to where it is compacted already does nothing. */
+/**
+ * Compacts the store's old history. Several masters may run it: compacting to a revision that is compacted
+ * already has no effect.
+ */
 import { type Clock, sleep } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { Store } from './store.ts';
@@ -7,11 +10,17 @@ export interface CompactorOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
-  /** History younger than this is kept, 5 minutes by default (the kube-apiserver's --etcd-compaction-interval). */
+  /**
+   * Minimum age of history to compact, 5 minutes by default (the kube-apiserver's
+   * --etcd-compaction-interval).
+   */
   readonly retentionMs?: number;
 }
 
-/** How often in that time it is looked how far the store is: what is kept is older than that by one such step at most. */
+/**
+ * Number of times per retention that the revision is recorded: kept history is older than the retention by at
+ * most one such step.
+ */
 const looks = 5;
 
 /** Runs until the signal aborts. */
@@ -19,7 +28,7 @@ export async function runCompactor(options: CompactorOptions, signal: AbortSigna
   const { store, clock } = options;
   const log = options.log.named('compactor');
   const retentionMs = options.retentionMs ?? 5 * 60_000;
-  /** Where the store was, and when; the oldest first. */
+  /** Recorded revisions and their times, oldest first. */
   let seen: readonly { readonly at: number; readonly revision: number }[] = [];
   let compacted = 0;
   let failed = false;

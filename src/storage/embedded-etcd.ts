@@ -1,11 +1,13 @@
 /**
  * etcd as a supervised child of this process, for a cluster with one master. It listens on unix sockets in a
- * directory that only this user can enter, so other users of the machine cannot reach it, and on no network port.
+ * directory that only this user can enter, so other users of the machine cannot reach it, and on no network
+ * port.
  *
- * - It is started again, with growing delay, whenever it ends while it should run.
- * - It ends with this process, also when that is killed (etcd-process.ts). One that does not, because it is frozen or
- *   busy, is found by its command line naming our data directory, and ended before a new one starts.
- * - The data of a killed etcd are used as they are, but for those of one that never served (first-data.ts).
+ * - etcd is restarted, with a growing delay, whenever it ends unexpectedly.
+ * - etcd ends with this process, even if this process is killed (etcd-process.ts). An etcd that does not end,
+ *   because it is frozen or busy, is found by the data directory in its command line, and ended before a new
+ *   one starts.
+ * - The data of a killed etcd are used as they are, unless that etcd never served (first-data.ts).
  */
 import { access, chmod, constants, type FileHandle, mkdir, open } from 'node:fs/promises';
 import path from 'node:path';
@@ -21,11 +23,11 @@ import { leftoverArguments, markFormat, takeOverData } from './take-over.ts';
 export interface EmbeddedEtcdOptions {
   /** The etcd executable. */
   readonly binary: string;
-  /** Where an etcd lies that reads data of before 3.6, should there be some; they are taken over then. */
+  /** Path of an etcd that reads data from before 3.6. If there are such data, they are taken over with it. */
   readonly earlierBinary: string;
-  /** Holds the data, the sockets and the log; made with mode 0700. */
+  /** Contains the data, the sockets and the log; created with mode 0700. */
   readonly dataDir: string;
-  /** Bytes the database may grow to; 2 GiB by default. */
+  /** Maximum size of the database in bytes; 2 GiB by default. */
   readonly quotaBytes?: number;
   readonly log: Logger;
   readonly clock: Clock;
@@ -34,30 +36,33 @@ export interface EmbeddedEtcdOptions {
 }
 
 export interface EmbeddedEtcd {
-  /** For connectEtcd. */
+  /** Endpoints for connectEtcd. */
   readonly endpoints: readonly string[];
-  /** What connectEtcd may use as `keepaliveMs` with this server. */
+  /** Value of `keepaliveMs` for connectEtcd with this server. */
   readonly keepaliveMs: number;
-  /** The running process; undefined between two starts. */
+  /** Returns the id of the running process; undefined between two starts. */
   pid(): number | undefined;
-  /** What an administrator has to do before it can serve, in one line; undefined when there is nothing to do. */
+  /**
+   * Returns, in one line, what an administrator has to do before etcd can serve; undefined if there is
+   * nothing to do.
+   */
   trouble(): string | undefined;
-  /** Resolves when etcd has ended: asked to first, killed after 5 s. */
+  /** Stops etcd, by a kill after 5 s. Resolves when etcd has ended. */
   stop(): Promise<void>;
 }
 
 const restart = { initialMs: 50, maxMs: 5_000 };
-/** After a run this long the next start is not delayed. */
+/** Duration of a run after which the next start is not delayed. */
 const goodRunMs = 10_000;
 const stopMs = 5000;
-/** A disk that is busy makes the first start take seconds. */
+/** The first start takes seconds on a busy disk. */
 const firstStartMs = 30_000;
 
 /**
- * Resolves once the first process is started; etcd answers some 300 ms later, which connectEtcd waits for. The very
- * first time it resolves when etcd has answered; data of an earlier etcd are taken over before. Rejects when they
- * cannot be, when `binary` is not there, when a living master uses `dataDir`, and with the signal's reason when that
- * aborts before.
+ * Starts etcd. Resolves once the first process is started; etcd answers some 300 ms later, which connectEtcd
+ * waits for. The very first start of a data directory resolves when etcd has answered. Data of an earlier
+ * etcd are taken over before. Rejects if they cannot be taken over, if `binary` does not exist, if a running
+ * master uses `dataDir`, and with the signal's reason if the signal aborts before.
  */
 export async function startEmbeddedEtcd(options: EmbeddedEtcdOptions): Promise<EmbeddedEtcd> {
   const { clock, signal } = options;
@@ -117,7 +122,7 @@ export async function startEmbeddedEtcd(options: EmbeddedEtcdOptions): Promise<E
   };
 }
 
-/** Ends the etcd that a killed master left behind; rejects when its master still runs. */
+/** Ends the etcd that a killed master left behind; rejects if its master still runs. */
 async function endLeftovers(dataDir: string, log: Logger, clock: Clock): Promise<void> {
   for (const wanted of leftoverArguments(dataDir)) {
     for (const pid of await processesWithArguments(wanted)) {
@@ -136,12 +141,12 @@ async function endLeftovers(dataDir: string, log: Logger, clock: Clock): Promise
 interface Run {
   pid: number | undefined;
   startedAt: number;
-  /** What an administrator has to do, by the end of the last run. */
+  /** Advice to an administrator, from the end of the last run. */
   advice: string | undefined;
 }
 
 interface RunOptions extends EmbeddedEtcdOptions {
-  /** `dataDir`, open. */
+  /** Open handle of `dataDir`. */
   readonly directory: FileHandle;
 }
 
@@ -168,7 +173,7 @@ async function supervise(
   }
 }
 
-/** Runs etcd until it ends or the signal aborts; tells how it ended. */
+/** Runs etcd until it ends or the signal aborts; returns how it ended. */
 async function runOnce(
   options: RunOptions,
   run: Run,

@@ -1,25 +1,25 @@
-/** What became of a write whose answer was lost, read from etcd's history (see etcd-write.ts). */
+/** Determines from etcd's history whether a write with a lost answer was applied (see etcd-write.ts). */
 import type { Clock } from '../base/clock.ts';
 import { type EtcdRpc, markerKey, RpcError, type WatchResponse } from './etcd-rpc.ts';
 import type { Claims } from './store.ts';
 
 export interface Write {
   readonly key: string;
-  /** The bytes to put; undefined deletes the key. */
+  /** Bytes to put; undefined deletes the key. */
   readonly value: Buffer | undefined;
-  /** The mod_revision the key must have; 0 when it must not exist. */
+  /** The mod_revision that the key must have; 0 if it must not exist. */
   readonly expected: number;
   readonly claims: Claims;
 }
 
-/** A write, and what its deletion is known by. */
+/** A write, and the mark that identifies its deletion. */
 export interface MarkedWrite extends Write {
   readonly mark: Buffer;
 }
 
 /**
- * The revision at which `write` was applied in (before, fence], or undefined when it was not. The one watch spans
- * the fence and the key, and events of one watch come in order, so the fence's event ends the history.
+ * Returns the revision at which `write` was applied in (before, fence], or undefined if it was not. One watch
+ * spans the fence and the key, and events of one watch are ordered, so the fence's event ends the history.
  */
 export async function findInHistory(
   { rpc, clock }: { readonly rpc: EtcdRpc; readonly clock: Clock },
@@ -28,7 +28,7 @@ export async function findInHistory(
   fence: number,
   deadline: number,
 ): Promise<number | undefined> {
-  // A fence earlier than what had been seen before: this database is another one, wiped or restored.
+  // A fence earlier than a revision seen before: this database is another one, wiped or restored.
   if (fence <= before) throw new RpcError('compacted', 'etcd lost the history to read back');
   const judge = judgeOf(write, fence);
   const stream = await rpc.openWatch();
@@ -66,11 +66,14 @@ function historyGone(response: WatchResponse): RpcError {
 
 type HistoryEvent = WatchResponse['events'][number];
 
-/** Says of each event up to the fence, in order, whether it is the write, or shows that the write never was. */
+/**
+ * Returns a function that judges each event up to the fence, in order: whether it is the write, or shows that
+ * the write was never applied.
+ */
 function judgeOf(write: MarkedWrite, fence: number): (event: HistoryEvent) => 'ours' | 'never' | 'unclear' {
   const key = Buffer.from(write.key);
   const goneKey = markerKey(write.key, 'gone');
-  /** The revision of our deletion, once its mark was seen. */
+  /** Revision of the write's own deletion, once its mark was seen. */
   let marked = 0;
   return (event) => {
     const { kv } = event;
@@ -80,7 +83,7 @@ function judgeOf(write: MarkedWrite, fence: number): (event: HistoryEvent) => 'o
     if (!kv.key.equals(key)) return 'unclear';
     if (write.value === undefined ? revision === marked : isPut(write.value, write.expected, event))
       return 'ours';
-    // The first change after the expected revision was someone else's, so ours found it gone.
+    // Another writer made the first change after the expected revision, so this write's comparison failed.
     return write.expected === 0 ? 'unclear' : 'never';
   };
 }

@@ -1,4 +1,7 @@
-/** A list from etcd, in pages: however many and large the objects are, no answer is longer than may be read at once. */
+/**
+ * Lists from etcd in pages: however many and large the objects are, no answer exceeds the size limit of one
+ * message.
+ */
 import {
   type KeyValue,
   prefixEnd,
@@ -10,14 +13,20 @@ import { type ListOptions, type ListResult, type StoredValue, StoreRejectedError
 
 /** Items fetched in one call: about 8 MB of ordinary objects. */
 const pageSize = 2500;
-/** What a page is to hold where objects are large, if they go on like those before them: a quarter of what is read. */
+/**
+ * Target size in bytes of a page of large objects, estimated from the previous page: a quarter of the size
+ * limit.
+ */
 const pageBytes = 16 << 20;
 
 export function toStoredValue(kv: KeyValue): StoredValue {
   return { key: kv.key.toString(), value: kv.value, revision: kv.mod_revision };
 }
 
-/** All keys that start with `prefix`, as `options` want them. Of what etcd refuses `range` rejects with the RpcError as the cause. */
+/**
+ * Returns the keys that start with `prefix`, as selected by `options`. `range` must reject with the RpcError
+ * as the cause if etcd rejects a request.
+ */
 export async function listPages(
   range: (what: string, request: RangeRequest) => Promise<RangeResponse>,
   prefix: string,
@@ -45,7 +54,7 @@ export async function listPages(
       continue;
     }
     for (const kv of response.kvs) items.push(toStoredValue(kv));
-    // The pages that follow must come from the snapshot of the first.
+    // The following pages must come from the snapshot of the first.
     revision ??= response.header.revision;
     const remaining = response.count - response.kvs.length;
     if (!response.more || items.length >= wanted) return { items, revision, more: response.more, remaining };
@@ -54,7 +63,7 @@ export async function listPages(
   }
 }
 
-/** How many to fetch after these. */
+/** Returns the number of items to fetch after these. */
 function nextPage(kvs: readonly KeyValue[]): number {
   const bytes = kvs.reduce((sum, { value }) => sum + value.length, 0);
   return Math.min(Math.ceil((kvs.length * pageBytes) / bytes), pageSize);

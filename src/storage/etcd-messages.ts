@@ -1,4 +1,7 @@
-/** The messages of etcd's API (etcd-rpc.ts) as they go over the wire: field numbers are those of its rpc.proto and kv.proto. */
+/**
+ * Wire encoding of the messages of etcd's API (etcd-rpc.ts): field numbers are those of its rpc.proto and
+ * kv.proto.
+ */
 import { WireReader } from '../apimachinery/protobuf/reader.ts';
 import type { WireWriter } from '../apimachinery/protobuf/writer.ts';
 import type {
@@ -56,7 +59,7 @@ function writeOperation(writer: WireWriter, field: number, operation: RequestOp)
   writer.end(start);
 }
 
-/** About how many bytes a transaction takes. */
+/** Returns the approximate size of a transaction in bytes. */
 export const sizeOfTxn = ({ success }: TxnRequest): number =>
   success.reduce((sum, { request_put: put }) => sum + (put ? put.value.length : 0), 1024);
 
@@ -154,7 +157,7 @@ function eventOf(reader: WireReader): WatchEvent {
   return event;
 }
 
-/** The answer to Status. */
+/** Decodes the answer to Status. */
 export function readStatus(message: Buffer): MemberStatus {
   const reader = readerOf(message);
   const status: Mutable<MemberStatus> = {
@@ -170,7 +173,7 @@ export function readStatus(message: Buffer): MemberStatus {
     if (field === 1) status.revision = headerOf(reader.within(wire)).revision;
     else if (field === 2) status.version = reader.string(wire);
     else if (field === 3) status.size = reader.int64(wire);
-    // Alarms, as text.
+    // Field 8 contains the alarms, as text.
     else if (field === 8) status.isFull = reader.string(wire).includes('NOSPACE') || status.isFull;
     else if (field === 9) status.inUse = reader.int64(wire);
     else if (field === 12) status.quota = reader.int64(wire) || undefined;
@@ -182,7 +185,7 @@ export function readStatus(message: Buffer): MemberStatus {
 const alarmDeactivate = 2;
 const alarmNoSpace = 1;
 
-/** All alarms are asked for without a member, one is disarmed with it. */
+/** Encodes an alarm request: without a member it reads all alarms, with a member it disarms that member's. */
 export function writeAlarm(writer: WireWriter, disarmed?: FullMember): void {
   if (disarmed === undefined) return;
   writer.varint(1, alarmDeactivate);
@@ -190,7 +193,7 @@ export function writeAlarm(writer: WireWriter, disarmed?: FullMember): void {
   writer.varint(3, alarmNoSpace);
 }
 
-/** The members that have raised NOSPACE. */
+/** Returns the members that have raised NOSPACE. */
 export function readFullMembers(message: Buffer): FullMember[] {
   const reader = readerOf(message);
   const members: FullMember[] = [];
@@ -213,7 +216,7 @@ export function readFullMembers(message: Buffer): FullMember[] {
   return members;
 }
 
-/** What a message means that leaves it out. */
+/** Defaults of a message that omits its header. */
 const noHeader: ResponseHeader = { cluster_id: 0, revision: 0 };
 
 function headerOf(reader: WireReader): ResponseHeader {
@@ -243,10 +246,12 @@ function keyValueOf(reader: WireReader): KeyValue {
   return kv;
 }
 
-/** The same bytes, not a copy. */
+/** Returns the same bytes as a Buffer, without a copy. */
 const bufferOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
   Buffer.from(buffer, byteOffset, byteLength);
 
-/** A list of etcd's holds more values than a client's body may, which is what readers count for. */
+/**
+ * Returns a reader without a limit on values: a list of etcd contains more values than a client's body may.
+ */
 const readerOf = (message: Buffer): WireReader =>
   new WireReader(message, { values: Number.NEGATIVE_INFINITY });

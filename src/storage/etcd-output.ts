@@ -1,16 +1,16 @@
-/** What an etcd that has ended wrote, read for the reason. Pure. */
+/** Finds the reason in the output of an etcd that has ended. Pure. */
 
 export interface EtcdEnd {
-  /** The line that best explains the end; empty when it wrote nothing. */
+  /** The line that best explains the end; empty if there was no output. */
   readonly line: string;
-  /** What an administrator has to mend, if anything. */
+  /** Problem that an administrator has to fix, if there is one. */
   readonly trouble?: 'damaged' | 'full';
 }
 
-/** What etcd, and Go, write when they give up. */
+/** Last lines that etcd, and Go, write when they abort. */
 const lastWords = /"level":"(?:fatal|panic|dpanic)"|^panic: |^fatal error: |^unexpected fault address /;
 const full = /no space left on device|disk quota exceeded/i;
-/** Of its log, of its snapshots, of bbolt's file, and of the order between them. */
+/** Damage in etcd's log, in its snapshots, in bbolt's file, or in the order between them. */
 const damaged =
   /crc mismatch|unexpected EOF|file corrupt|corrupted|wal: (?:file|slice bounds|max entry)|invalid database|checksum error|^fatal error: fault|freelist|page \d+: |is out of range \[lastIndex/i;
 
@@ -29,7 +29,10 @@ export function readEtcdOutput(output: string): EtcdEnd {
   return said.length > 0 && damaged.test(line) ? { line, trouble: 'damaged' } : { line };
 }
 
-/** A line of etcd's log is JSON, cut off where the disk was full; a line of the Go runtime is plain text. */
+/**
+ * Extracts the message of a line. A line of etcd's log is JSON, cut off if the disk was full; a line of the
+ * Go runtime is plain text.
+ */
 function inWords(line: string): string {
   const fields = ['msg', 'error', 'panic'].flatMap((name) => {
     const quoted = new RegExp(`"${name}":("(?:[^"\\\\]|\\\\.)*")`).exec(line)?.[1];
@@ -46,7 +49,7 @@ function readString(quoted: string): string {
   }
 }
 
-/** One line for the administrator; undefined when nothing has to be done by hand. */
+/** Returns one line for the administrator; undefined if no manual work is needed. */
 export function etcdAdvice({ line, trouble }: EtcdEnd, directory: string): string | undefined {
   if (trouble === 'full')
     return `the disk of ${directory} is full (${line}): make room there, and etcd goes on by itself`;

@@ -1,4 +1,4 @@
-/** One run of etcd on unix sockets, and the first thing it is asked. Works with every etcd from 3.4 on. */
+/** One run of etcd on unix sockets, and the readiness check. Works with every etcd from 3.4 on. */
 import { spawn } from 'node:child_process';
 import { open, readFile, rm } from 'node:fs/promises';
 import { request } from 'node:http';
@@ -11,20 +11,20 @@ import { type EtcdEnd, readEtcdOutput } from './etcd-output.ts';
 export interface EtcdCommand {
   /** The etcd executable. */
   readonly binary: string;
-  /** Where it runs: its sockets and its log lie there. */
+  /** Working directory, which contains the sockets and the log. */
   readonly dataDir: string;
-  /** Its data directory. */
+  /** Data directory of etcd. */
   readonly data: string;
-  /** Bytes the database may grow to; 2 GiB by default. */
+  /** Maximum size of the database in bytes; 2 GiB by default. */
   readonly quotaBytes?: number;
-  /** How long it may take to end when it is asked to; then it is killed. */
+  /** Timeout of a graceful end in milliseconds; then etcd is killed. */
   readonly stopMs: number;
   readonly clock: Clock;
 }
 
-/** The kernel's limit for a socket's path, its closing zero included. */
+/** The kernel's limit for the path of a socket, including its closing zero. */
 const longestSocketPath = 107;
-/** etcd names a unix socket after its URL's host and port, in the directory it runs in. */
+/** etcd names a unix socket after its URL's host and port, in its working directory. */
 const clientSocket = 'client:0';
 const peerSocket = 'peer:0';
 const logRoom = 16_384;
@@ -33,8 +33,8 @@ export const memberName = 'minik8s';
 export const peerUrl = `unix://${peerSocket}`;
 
 /**
- * Runs etcd until it ends or the signal aborts; tells how it ended. To be called in the main thread: when the thread
- * that started etcd ends, the kernel ends etcd.
+ * Runs etcd until it ends or the signal aborts; returns how it ended. Must be called in the main thread: when
+ * the thread that started etcd ends, the kernel ends etcd.
  */
 export async function runEtcd(
   command: EtcdCommand,
@@ -42,18 +42,19 @@ export async function runEtcd(
   onStarted: (pid: number) => void,
 ): Promise<string> {
   const { binary, dataDir, clock, stopMs } = command;
-  // A socket file that a killed etcd left makes the next one fail to listen.
+  // A socket file of a killed etcd would make the next etcd fail to listen.
   for (const name of [clientSocket, peerSocket]) await rm(path.join(dataDir, name), { force: true });
   const output = await open(logFile(dataDir), 'w', 0o600);
-  // Empty lines, which it writes over: so there is room to say that the disk is full.
+  // Empty lines that etcd overwrites: they reserve space for the message that the disk is full.
   await output.write(Buffer.alloc(logRoom, '\n'), 0, logRoom, 0).catch(() => undefined);
-  // setpriv of util-linux: the kernel asks etcd to end when this process is killed and cannot do so itself.
+  // setpriv of util-linux: the kernel ends etcd if this process is killed and cannot do so itself.
   const child = spawn('setpriv', ['--pdeathsig', 'TERM', binary, ...etcdArguments(command)], {
     cwd: dataDir,
     stdio: ['ignore', output.fd, output.fd],
-    // Its own process group: Ctrl-C reaches the master alone, which then ends etcd after its last write.
+    // A process group of its own: Ctrl-C reaches the master alone, which then ends etcd after its last write.
     detached: true,
-    // Its collector runs when the heap has grown by half, not doubled: 1,000 nodes renew 100 Leases a second.
+    // The garbage collector of etcd runs when the heap has grown by half, instead of doubled: 1,000 nodes
+    // renew 100 Leases a second.
     env: { GOGC: '50' },
   });
   const exited = new Promise<string>((resolve) => {
@@ -81,20 +82,21 @@ export function logFile(dataDir: string): string {
   return path.join(dataDir, 'etcd.log');
 }
 
-/** What the last run said when it ended. */
+/** Returns the end of the last run, from its log. */
 export async function lastOutput(dataDir: string): Promise<EtcdEnd> {
   return readEtcdOutput(await readFile(logFile(dataDir), 'utf8').catch(errorMessage));
 }
 
 /**
- * Where clients reach it. `descriptor` is of `dataDir`, open: a path too long for a socket's address goes through it.
+ * Returns the path by which clients connect. `descriptor` is that of the open `dataDir`: it shortens a path
+ * that is too long for a socket.
  */
 export function socketAddress(dataDir: string, descriptor: number): string {
   const socket = path.join(dataDir, clientSocket);
   return socket.length > longestSocketPath ? `/proc/self/fd/${descriptor}/${clientSocket}` : socket;
 }
 
-/** Arguments by which the etcd of this data directory is recognised among all processes. */
+/** Returns the arguments that identify the etcd of this data directory among all processes. */
 export function ownArguments(data: string): [string, string] {
   return [`--name=${memberName}`, `--data-dir=${data}`];
 }
@@ -108,17 +110,18 @@ function etcdArguments({ data, quotaBytes, clock }: EtcdCommand): string[] {
     `--listen-peer-urls=${peerUrl}`,
     `--initial-advertise-peer-urls=${peerUrl}`,
     `--initial-cluster=${memberName}=${peerUrl}`,
-    // Only read when the data directory is new: it distinguishes a wiped database from the one before it.
+    // The token is only read if the data directory is new: it distinguishes a wiped database from the one
+    // before it.
     `--initial-cluster-token=${clock.now()}`,
     `--quota-backend-bytes=${quotaBytes ?? 2 ** 31}`,
     '--backend-batch-limit=1000',
-    // Room for the largest object Kubernetes accepts (3 MiB) with its claims.
+    // Room for the largest object that Kubernetes accepts (3 MiB) with its claims.
     '--max-request-bytes=4194304',
     '--grpc-keepalive-min-time=1s',
-    // One member: no election to wait for, so short ticks make the first answer fast.
+    // A single member has no election to wait for, so short ticks make the first answer fast.
     '--heartbeat-interval=20',
     '--election-timeout=200',
-    // Of 3.4 alone it is not the default.
+    // The default in every version but 3.4.
     '--logger=zap',
     '--log-level=warn',
   ];
@@ -138,8 +141,9 @@ export interface ServingOptions {
 }
 
 /**
- * Resolves when etcd has a leader and reads from it, all of its log applied. There is no notice of that, so it is
- * asked. Rejects with its last answer after `limitMs`, and with the signal's reason.
+ * Resolves when etcd has a leader and serves reads from it, with all of its log applied. etcd sends no
+ * notification of that, so it is polled. Rejects with the last answer after `limitMs`, and with the signal's
+ * reason.
  */
 export async function untilServing({
   socketPath,
@@ -157,7 +161,10 @@ export async function untilServing({
   }
 }
 
-/** How many keys there are, through etcd's HTTP gateway: it reads from the leader, and only what is committed. */
+/**
+ * Returns the revision and the number of keys through etcd's HTTP gateway, which reads from the leader, and
+ * only what is committed.
+ */
 async function askContents(socketPath: string, signal: AbortSignal): Promise<EtcdContents> {
   const all = Buffer.from([0]).toString('base64');
   const answer = await post(
@@ -171,7 +178,7 @@ async function askContents(socketPath: string, signal: AbortSignal): Promise<Etc
     readonly count?: string;
   };
   if (header?.revision === undefined) throw new Error(answer);
-  // Zeros are left out.
+  // The gateway omits zeros.
   return { revision: header.revision, keys: count ?? '0' };
 }
 

@@ -1,7 +1,8 @@
 /**
- * Keeps room in etcd. It asks each member how large its database is, since etcd has no notice of that, and counts what is sent in
- * between. Before the quota is reached the API server refuses what can wait (room-plan.ts); history is forgotten early, members are
- * defragmented one after the other, and the alarm NOSPACE is disarmed once there is room again.
+ * Keeps room in etcd. etcd has no notification of its size, so each member is polled for the size of its
+ * database, and bytes sent in between are counted. Before the quota is reached, the API server rejects writes
+ * that can wait (room-plan.ts), history is compacted early, members are defragmented one after the other, and
+ * the alarm NOSPACE is disarmed once there is room again.
  */
 import { type Clock, sleep } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
@@ -25,24 +26,30 @@ export interface EtcdRoomOptions {
   readonly attemptMs: number;
 }
 
-/** A member that answers nothing else meanwhile writes its whole database anew. */
+/**
+ * Timeout in milliseconds of a defragmentation: the member rewrites its whole database and answers nothing
+ * else meanwhile.
+ */
 const defragmentMs = 120_000;
 const looksEveryMs = 10_000;
-/** Where little is left. */
+/** Interval if little room is left. */
 const looksOftenMs = 2000;
-/** History that is kept where it is forgotten early: clients whose watches break go on within it. */
+/**
+ * Age of the history that is kept when history is compacted early: clients whose watches break continue
+ * within it.
+ */
 const shortHistoryMs = 30_000;
-/** Sizes that etcd reports lag behind by this at most: it commits to its file in batches. */
+/** Maximum delay of the sizes that etcd reports: it commits to its file in batches. */
 const settlesMs = 2000;
-/** A member is not defragmented again before. */
+/** Minimum time between two defragmentations of a member. */
 const restMs = 20_000;
 
 export class EtcdRoom {
   readonly #options: EtcdRoomOptions;
   readonly #log: Logger;
-  /** By member, as in `rpc.members`. */
+  /** Usage by member, in the order of `rpc.members`. */
   #usage: MemberUsage[] = [];
-  /** The size at which members of unknown quota raised the alarm. */
+  /** Size at which members of unknown quota raised the alarm. */
   #learned: number | undefined;
   readonly #defragmented = new Map<number, number>();
   readonly #revisions = new RevisionAges(shortHistoryMs);
@@ -59,26 +66,26 @@ export class EtcdRoom {
     return worstLevel(this.#usage.map((usage) => levelOf(usage, this.#sent.sum)));
   }
 
-  /** Bytes that the largest member's database takes; 0 before it was asked. */
+  /** Returns the size in bytes of the largest member's database; 0 before the first poll. */
   size(): number {
     return Math.max(0, ...this.#usage.map(({ size }) => size));
   }
 
-  /** Of the member that has the smallest. */
+  /** Returns the smallest quota of all members in bytes. */
   quota(): number | undefined {
     const quotas = this.#usage.flatMap(({ quota }) => quota ?? []);
     return quotas.length > 0 ? Math.min(...quotas) : undefined;
   }
 
-  /** Counts a value on its way to etcd. */
+  /** Runs a write, and counts its value as sent to etcd. */
   during<T>(bytes: number, write: () => Promise<T>): Promise<T> {
     this.#sent.add(bytes, this.#options.clock.monotonic());
-    // What was measured is too old to go by.
+    // The last measurement is out of date.
     if (this.level() !== this.#level) this.#wake?.();
     return write();
   }
 
-  /** Looks and makes room until the signal aborts. */
+  /** Measures and makes room until the signal aborts. */
   async keep(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     let failed = false;
@@ -105,7 +112,7 @@ export class EtcdRoom {
     }
   }
 
-  /** Measures each member, and makes room where there is little. */
+  /** Measures each member, and makes room if there is little. */
   async look(): Promise<void> {
     await this.#measure();
     await this.#forgetHistory();
@@ -124,7 +131,7 @@ export class EtcdRoom {
   async #measure(): Promise<void> {
     const { rpc, attemptMs, clock } = this.#options;
     const since = clock.monotonic() - settlesMs;
-    // Of a member that does not answer the last measure stays.
+    // A member that does not answer keeps its last measurement.
     const asked = await Promise.allSettled(rpc.members.map((member) => member.status(attemptMs)));
     for (const answer of asked)
       if (answer.status === 'fulfilled' && answer.value.isFull && answer.value.quota === undefined)

@@ -1,6 +1,6 @@
 /**
- * The part of etcd's API the store is built on, as data: field names are those of etcd's rpc.proto. etcd.ts implements it
- * on the wire; everything else here is free of the network.
+ * The part of etcd's API that the store uses, as data: field names are those of etcd's rpc.proto. etcd.ts
+ * implements it on the wire; everything else here is free of the network.
  */
 
 export interface RangeRequest {
@@ -10,7 +10,7 @@ export interface RangeRequest {
   readonly revision?: number;
 }
 
-/** Of a key that is never there: the answer tells how far etcd is, and nothing else. */
+/** Range of a key that never exists: the answer only has the current revision. */
 export const nothingElse: RangeRequest = { key: Buffer.from([0]) };
 
 export interface KeyValue {
@@ -21,7 +21,7 @@ export interface KeyValue {
 }
 
 export interface ResponseHeader {
-  /** Its first 53 bits, which tell one cluster from another. */
+  /** First 53 bits of the cluster id, which distinguish clusters. */
   readonly cluster_id: number;
   readonly revision: number;
 }
@@ -30,7 +30,7 @@ export interface RangeResponse {
   readonly header: ResponseHeader;
   readonly kvs: readonly KeyValue[];
   readonly more: boolean;
-  /** All keys of the range, whatever the limit. */
+  /** Number of all keys in the range, whatever the limit. */
   readonly count: number;
 }
 
@@ -95,15 +95,15 @@ export interface WatchResponse {
 
 export interface WatchStream {
   send(request: WatchRequest): void;
-  /** Ends, or throws RpcError, with the connection. */
+  /** Yields the responses. Ends, or throws RpcError, with the connection. */
   readonly responses: AsyncIterable<WatchResponse>;
   cancel(): void;
 }
 
 /**
- * How a call failed. `refused`: the server answered that it will not; nothing happened. `compacted`: it no longer
- * has that revision. `too long`: there is more than one answer may hold, ask for less. `unanswered`: connection,
- * deadline, leader election; whether anything happened is unknown.
+ * Kind of a failed call. `refused`: the server rejected the request and nothing happened. `compacted`: the
+ * revision no longer exists. `too long`: the answer exceeds the maximum message size, request less.
+ * `unanswered`: connection, deadline, leader election; it is unknown whether the request was applied.
  */
 export type RpcFailure = 'refused' | 'compacted' | 'too long' | 'unanswered';
 
@@ -120,57 +120,64 @@ export function isUnanswered(error: unknown): boolean {
   return error instanceof RpcError && error.failure === 'unanswered';
 }
 
-/** What a member says of itself; sizes in bytes. */
+/** Status that a member reports; sizes in bytes. */
 export interface MemberStatus {
   readonly version: string;
   readonly revision: number;
   readonly size: number;
   readonly inUse: number;
-  /** From etcd 3.6 on. */
+  /** Undefined before etcd 3.6. */
   readonly quota: number | undefined;
-  /** Whether any member has raised the alarm NOSPACE. */
+  /** True if any member has raised the alarm NOSPACE. */
   readonly isFull: boolean;
 }
 
 /** An alarm NOSPACE, by the id of the member that raised it. */
 export type FullMember = bigint;
 
-/** Calls that are about one member, not the cluster. */
+/** Calls to one member, not to the cluster. */
 export interface MemberRpc {
   status(timeoutMs: number): Promise<MemberStatus>;
-  /** The member answers nothing else meanwhile. */
+  /** Defragments the member, which answers no other call meanwhile. */
   defragment(timeoutMs: number): Promise<void>;
 }
 
-/** Every call rejects with RpcError, and none is retried. `timeoutMs` bounds a call. */
+/**
+ * Client of etcd. Every call rejects with RpcError, and none is retried. `timeoutMs` is the timeout of a
+ * call.
+ */
 export interface EtcdRpc {
   range(request: RangeRequest, timeoutMs: number): Promise<RangeResponse>;
   txn(request: TxnRequest, timeoutMs: number): Promise<TxnResponse>;
-  /** `isPhysical`: resolves when the history has gone from the database, rather than when nobody can read it. */
+  /**
+   * Compacts the history. With `isPhysical` it resolves when the history is removed from the database;
+   * otherwise as soon as it cannot be read any more.
+   */
   compact(revision: number, timeoutMs: number, isPhysical?: boolean): Promise<void>;
-  /** The server's version, such as `3.4.23`. */
+  /** Returns the server's version, such as `3.4.23`. */
   version(timeoutMs: number): Promise<string>;
-  /** One for each endpoint. */
+  /** One member for each endpoint. */
   readonly members: readonly MemberRpc[];
-  /** Disarms the alarm NOSPACE of all members; an alarm of damaged data stays. */
+  /** Disarms the alarm NOSPACE of all members; an alarm of damaged data remains. */
   disarmFull(timeoutMs: number): Promise<void>;
   openWatch(): Promise<WatchStream>;
   close(): void;
 }
 
-/** The end of the range of all keys that start with `prefix`. */
+/** Returns the end of the range of all keys that start with `prefix`. */
 export function prefixEnd(prefix: string): Buffer {
   const end = Buffer.from(prefix);
   const last = end.at(-1);
   if (last === undefined) throw new RangeError('no range for the empty prefix');
-  // Never too great for a byte: no text in UTF-8 ends in 0xff.
+  // Never exceeds a byte: no text in UTF-8 ends in 0xff.
   end[end.length - 1] = last + 1;
   return end;
 }
 
 /**
- * Keys the store keeps for itself lie right below the tree they serve (`/registry.progress` < `/registry/`), so
- * one range, and hence one ordered watch, can span both, and no list of the tree shows them.
+ * Returns the key of a marker of the store. Markers sort directly below the tree that they belong to
+ * (`/registry.progress` < `/registry/`), so that one range, and hence one ordered watch, can span both, and
+ * no list of the tree contains them.
  */
 export function markerKey(key: string, name: 'progress' | 'fence' | 'gone'): Buffer {
   const tree = /^\/[^/]+(?=\/)/.exec(key)?.[0];

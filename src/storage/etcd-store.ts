@@ -1,4 +1,6 @@
-/** The Store contract on etcd's RPCs: reads are retried, writes are settled (etcd-write.ts), watches resume. */
+/**
+ * The Store contract on etcd's RPCs: reads are retried, writes are settled (etcd-write.ts), watches resume.
+ */
 import { type Clock, sleep } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
@@ -24,19 +26,25 @@ export interface EtcdStoreOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** How long one call may take. */
+  /** Timeout of one call in milliseconds. */
   readonly attemptMs: number;
-  /** How long a read is retried and a lost write is settled before StoreUnavailableError. */
+  /**
+   * Time in milliseconds for which a read is retried and a lost write is settled before
+   * StoreUnavailableError.
+   */
   readonly settleMs: number;
-  /** What an administrator has to do before etcd answers again; while there is something, calls fail at once. */
+  /**
+   * Returns what an administrator has to do before etcd answers again; while it returns a text, calls fail at
+   * once.
+   */
   readonly trouble?: (() => string | undefined) | undefined;
-  /** Whether nobody else writes to this etcd; false by default. See Store.knownRevision. */
+  /** True if no other process writes to this etcd; false by default. See Store.knownRevision. */
   readonly isOnlyWriter?: boolean | undefined;
 }
 
 const retryMs = 50;
 
-/** Waits until etcd answers (or rejects with StoreUnavailableError after `settleMs`). */
+/** Creates the store. Resolves when etcd answers, or rejects with StoreUnavailableError after `settleMs`. */
 export async function createEtcdStore(options: EtcdStoreOptions): Promise<Store> {
   const { rpc, clock, log, attemptMs } = options;
   const closed = new AbortController();
@@ -45,19 +53,19 @@ export async function createEtcdStore(options: EtcdStoreOptions): Promise<Store>
   let cluster: number | undefined;
   const onAnswer = (header: ResponseHeader) => {
     const revision = header.revision;
-    // A database that was wiped or restored counts anew.
+    // A database that was wiped or restored starts counting again.
     if (header.cluster_id !== cluster || revision > lastRevision) lastRevision = revision;
     cluster = header.cluster_id;
   };
 
-  /** Retries what has no effect, until it is answered. */
+  /** Retries a call without side effects until it is answered. */
   const ask = async <T>(what: string, call: (timeoutMs: number) => Promise<T>): Promise<T> => {
     const deadline = clock.now() + options.settleMs;
     for (;;) {
       try {
         return await call(Math.min(attemptMs, Math.max(deadline - clock.now(), 1)));
       } catch (error) {
-        // Asking once more for a moment would only hide the reason behind a missed deadline.
+        // A retry with little time left would only replace the reason by a missed deadline.
         const trouble = options.trouble?.();
         const last = closed.signal.aborted || trouble || clock.now() + 2 * retryMs >= deadline;
         if (last || !isUnanswered(error)) throw toStoreError(what, error, trouble);
@@ -102,7 +110,7 @@ export async function createEtcdStore(options: EtcdStoreOptions): Promise<Store>
     list: (prefix, listOptions) => listPages(range, prefix, listOptions ?? {}),
     currentRevision,
     knownRevision() {
-      // A watch that is there shows that this is still the etcd that everything was written to.
+      // An open watch shows that this is still the etcd to which all writes went.
       const hears = [...watches].some(({ stream }) => stream !== undefined);
       return options.isOnlyWriter && hears ? lastRevision : undefined;
     },
@@ -139,7 +147,7 @@ export async function createEtcdStore(options: EtcdStoreOptions): Promise<Store>
     },
     room,
     async compact(revision) {
-      // Compacted to here or further already: what was asked for holds.
+      // A compaction to this or a later revision has already happened, which is sufficient.
       await ask(`compacting to ${revision}`, (timeoutMs) => rpc.compact(revision, timeoutMs)).catch(
         (error) => {
           if (!(error instanceof CompactedError)) throw error;
@@ -169,7 +177,7 @@ function toStoreError(what: string, error: unknown, trouble?: string): unknown {
   }
 }
 
-/** No key has revision 0: it would compare as "does not exist". */
+/** Throws for 0, which is no revision of a key: it would compare as "does not exist". */
 function existing(revision: number): number {
   if (revision <= 0) throw new RangeError(`${revision} is not a revision of a key`);
   return revision;

@@ -1,12 +1,14 @@
 /**
- * A watch on etcd that loses and repeats nothing. What has been delivered is known by the revision of the last
- * event (or progress mark) handed out, never by a response's header, and a broken stream resumes from there.
+ * A watch on etcd that neither loses nor repeats events. The revision of the last event (or progress mark)
+ * that was delivered marks the position, never a response's header, and a broken stream resumes from there.
  *
- * - It starts at the last delivered revision and drops what it has, rather than at the next one: etcd then says
- *   `compacted` also when exactly the next event was a deletion that compaction swallowed.
- * - Events of one revision are handed out together, also when etcd sent them in fragments.
- * - Before 3.4.31 and 3.5.13 etcd answers a progress request past events it has not sent yet (etcd issue 15220),
- *   so there a write to a marker key inside the watched range takes its place: events of one range are ordered.
+ * - The watch starts at the last delivered revision and drops the events that it has, instead of at the next
+ *   revision: etcd then also reports `compacted` if exactly the next event was a deletion that compaction
+ *   removed.
+ * - Events of one revision are delivered together, even if etcd sent them in fragments.
+ * - Before 3.4.31 and 3.5.13 etcd answers a progress request ahead of events that it has not sent yet (etcd
+ *   issue 15220), so with these versions a write to a marker key inside the watched range replaces it: events
+ *   of one range are ordered.
  */
 import { Backoff } from '../base/backoff.ts';
 import { type Clock, sleep } from '../base/clock.ts';
@@ -29,7 +31,7 @@ export interface WatchOptions {
   readonly prefix: string;
   readonly after: number;
   readonly signal: AbortSignal;
-  /** Given each stream once its watch exists, and undefined when it is lost. */
+  /** Called with each stream once its watch exists, and with undefined when it is lost. */
   readonly onStream: (stream: WatchStream | undefined) => void;
 }
 
@@ -56,7 +58,7 @@ export class WatchAssembler {
     this.delivered = delivered;
   }
 
-  /** Forgets what a broken stream left unfinished: the next one sends it again. */
+  /** Discards what a broken stream left incomplete: the next stream sends it again. */
   restart(): void {
     this.#held = [];
   }
@@ -64,7 +66,8 @@ export class WatchAssembler {
   take(response: WatchResponse): WatchStep {
     this.#cluster ??= response.header.cluster_id;
     if (response.header.cluster_id !== this.#cluster) {
-      // Another database answers (wiped, or restored from a snapshot): its revisions are not those delivered so far.
+      // Another database answers (wiped, or restored from a snapshot): its revisions are not those delivered
+      // so far.
       return { type: 'compacted', revision: response.header.revision };
     }
     const id = response.watch_id;
@@ -90,7 +93,7 @@ export class WatchAssembler {
     for (const event of response.events) this.#held.push(toStoreEvent(event));
     let complete = this.#held;
     if (response.fragment) {
-      // More of the last revision may follow; the ones before it are whole.
+      // More events of the last revision may follow; earlier revisions are complete.
       const last = this.#held.at(-1)?.revision;
       complete = this.#held.splice(
         0,
@@ -116,7 +119,7 @@ function toStoreEvent(event: WatchResponse['events'][number]): StoreEvent {
   return { type: 'put', key, value: event.kv.value, revision };
 }
 
-/** See Store.watch. */
+/** Watches etcd; see Store.watch. */
 export async function* watchEtcd(options: WatchOptions): AsyncGenerator<WatchBatch> {
   const { clock, log, prefix, signal } = options;
   if (!prefix.endsWith('/')) throw new RangeError(`a watch needs a prefix that ends in "/", not ${prefix}`);
@@ -201,8 +204,9 @@ async function* oneStream(options: WatchOptions, assembler: WatchAssembler): Asy
 }
 
 /**
- * The member that answers is behind what was delivered: it lags, or the database was wiped and counts anew, and
- * then the watch would wait in silence for revisions that come to mean something else.
+ * Throws CompactedError if etcd has lost data. The member that answers is behind the delivered revision:
+ * either it lags, or the database was wiped and counts again, and then the watch would wait in silence for
+ * revisions that will mean something else.
  */
 async function checkNotWiped(rpc: EtcdRpc, delivered: number): Promise<void> {
   const answer = await rpc.range(nothingElse, checkMs);
@@ -214,7 +218,7 @@ async function checkNotWiped(rpc: EtcdRpc, delivered: number): Promise<void> {
   );
 }
 
-/** Whether a progress request may be trusted with this version of etcd; see the head of this file. */
+/** Returns whether progress requests are reliable in this version of etcd; see the head of this file. */
 export function progressIsOrdered(version: string): boolean {
   const [major = Number.NaN, minor = Number.NaN, patch = Number.NaN] = version
     .split('.')

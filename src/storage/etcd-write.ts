@@ -1,19 +1,21 @@
 /**
- * One conditional write on etcd, settled when its answer is lost.
+ * One conditional write on etcd, settled if its answer is lost.
  *
- * A write is a transaction that compares the key's mod_revision (and its claims). When no answer comes, the
- * request may have been applied, may be lost, or may still be on its way through the cluster, so reading the key
- * proves nothing yet and sending it again could apply it twice. So every write also compares a fence key, and
- * settling goes: (1) write the fence: whatever was still on its way cannot be applied any more; (2) read the
- * key's history from before the write up to the fence, from one watch whose range spans both; (3) the write is
- * in it, and its revision is known, or it never happened and may be sent anew.
+ * A write is a transaction that compares the key's mod_revision (and its claims). If no answer arrives, the
+ * request may have been applied, may be lost, or may still be on its way through the cluster, so reading the
+ * key proves nothing yet and sending it again could apply it twice. So every write also compares a fence key,
+ * and settling works as follows: (1) write the fence: a request that was still on its way cannot be applied
+ * any more; (2) read the key's history from before the write up to the fence, from one watch whose range
+ * spans both; (3) either the history contains the write, with its revision, or the write was never applied
+ * and may be sent again.
  *
- * A write is recognised by its bytes (objects carry uids and leases their holder, so equal bytes from someone else
- * mean the same state). A deletion leaves none, so its transaction also writes a mark of its own to a key that all
- * deletions share: of two that delete one revision, one finds its mark beside the event.
+ * A write is identified by its bytes (objects contain uids and Leases their holder, so equal bytes from
+ * another writer mean the same state). A deletion has none, so its transaction also writes a mark of its own
+ * to a key that all deletions share: of two writers that delete one revision, one finds its mark beside the
+ * event.
  *
- * Limit: when etcd stays away longer than `settleMs`, or compaction took the history, the outcome stays unknown:
- * StoreUnavailableError.
+ * Limit: if etcd is down for longer than `settleMs`, or compaction removed the history, the outcome remains
+ * unknown: StoreUnavailableError.
  */
 import { type Clock, sleep } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
@@ -49,17 +51,20 @@ export interface WriterOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** Called with every answer, so that the store knows the highest revision. */
+  /** Called with every answer, so that the store has the highest revision. */
   readonly onAnswer: (header: ResponseHeader) => void;
-  /** The highest revision any answer has carried. */
+  /** Returns the highest revision in any answer. */
   readonly lastRevision: () => number;
   readonly attemptMs: number;
   readonly settleMs: number;
-  /** What an administrator has to do before etcd answers again; while there is something, calls fail at once. */
+  /**
+   * Returns what an administrator has to do before etcd answers again; while it returns a text, calls fail at
+   * once.
+   */
   readonly trouble?: (() => string | undefined) | undefined;
 }
 
-/** What the failed branch of the transaction tells. */
+/** State that the failed branch of the transaction reads. */
 interface Found {
   readonly current: StoredValue | undefined;
   readonly fence: number;
@@ -67,15 +72,15 @@ interface Found {
 }
 
 export interface Writer {
-  /** Resolves to the write's revision; rejects as Store's methods say. */
+  /** Resolves to the write's revision; rejects as Store's methods do. */
   write(write: Write): Promise<number>;
 }
 
 export function createWriter(options: WriterOptions): Writer {
   const { clock, log } = options;
-  /** The last known revision of each tree's fence; 0 when it was never written. */
+  /** Last known revision of each tree's fence; 0 if it was never written. */
   const fences = new Map<string, number>();
-  /** Fences being written, so that writes lost together share one. */
+  /** Fences being written, so that writes that were lost together share one. */
   const raising = new Map<string, Promise<number>>();
 
   const raiseFence = (fenceKey: Buffer, deadline: number): Promise<number> => {
@@ -98,7 +103,8 @@ export function createWriter(options: WriterOptions): Writer {
     deadline: number,
   ): Promise<number | undefined> => {
     const fenceKey = markerKey(write.key, 'fence');
-    // A fence whose write began before this one was lost may have been applied before it: only a later one counts.
+    // A fence whose write began before this write was lost may have been applied before it: only a later one
+    // counts.
     await raising.get(fenceKey.toString())?.catch(() => undefined);
     for (;;) {
       try {
@@ -135,7 +141,7 @@ export function createWriter(options: WriterOptions): Writer {
           continue;
         }
         const { found } = outcome;
-        // Whatever the answers' order: a fence that is not the latest only fails the next attempt.
+        // Answers may arrive in any order: an outdated fence only fails the next attempt.
         fences.set(fenceName, found.fence);
         refuse(write, found);
         if (clock.now() >= deadline)
@@ -174,7 +180,10 @@ async function attempt(
   }
 }
 
-/** etcd's own limit (--max-request-bytes), or that of the messages it reads at all. */
+/**
+ * Returns whether a value exceeds etcd's own limit (--max-request-bytes), or the limit of messages that etcd
+ * reads at all.
+ */
 const isTooLarge = ({ message }: RpcError) =>
   /request is too large|received message larger than max/.test(message);
 
@@ -182,7 +191,7 @@ function transaction(write: MarkedWrite, fence: number, owners: ReadonlyMap<stri
   const key = Buffer.from(write.key);
   const fenceKey = markerKey(write.key, 'fence');
   const compare: Compare[] = [modRevisionIs(key, write.expected), modRevisionIs(fenceKey, fence)];
-  // The mark first: events of one transaction come in its order.
+  // The mark is written first: events of one transaction have its order.
   const success: RequestOp[] = write.value
     ? [{ request_put: { key, value: write.value } }]
     : [
@@ -193,7 +202,7 @@ function transaction(write: MarkedWrite, fence: number, owners: ReadonlyMap<stri
   for (const claim of write.claims.acquire ?? []) {
     const claimKey = Buffer.from(claim.key);
     const owner = Buffer.from(claim.owner);
-    // Found to be ours already: then it must still be, and needs no writing.
+    // The claim was found to be the writer's own already: then it must still be, and needs no write.
     if (owners.get(claim.key) === claim.owner) {
       compare.push({ result: compareEqual, target: targetValue, key: claimKey, value: owner });
     } else {
@@ -228,7 +237,10 @@ function readFailure(write: Write, response: TxnResponse): Found {
   };
 }
 
-/** Throws when the write cannot succeed; returns when only the fence or a claim of our own was in its way. */
+/**
+ * Throws if the write cannot succeed; returns if only the fence or a claim of the writer's own failed the
+ * comparison.
+ */
 function refuse(write: Write, found: Found): void {
   const { key, expected } = write;
   if (expected === 0 && found.current) throw new KeyExistsError(`${key} already exists`);
@@ -252,7 +264,7 @@ function unknownOutcome(write: Write, cause: unknown, trouble?: string): StoreUn
   return new StoreUnavailableError(message, { cause, trouble });
 }
 
-/** A fence may be written twice without harm. */
+/** Writes a fence. A fence may be written twice without harm. */
 async function putFence(options: WriterOptions, fenceKey: Buffer, deadline: number): Promise<number> {
   const { rpc, clock } = options;
   const put = { request_put: { key: fenceKey, value: Buffer.from(String(clock.now())) } };

@@ -1,4 +1,7 @@
-/** The connection to etcd: its API (etcd-rpc.ts) in messages (etcd-messages.ts) on a connection of gRPC to each endpoint. */
+/**
+ * The connection to etcd: its API (etcd-rpc.ts) in messages (etcd-messages.ts) over a gRPC connection to each
+ * endpoint.
+ */
 import { readFile } from 'node:fs/promises';
 import { checkServerIdentity, type PeerCertificate } from 'node:tls';
 import type { WireWriter } from '../apimachinery/protobuf/writer.ts';
@@ -30,7 +33,7 @@ import type { Store } from './store.ts';
 export interface EtcdOptions {
   /** `http://host:port`, `https://host:port` or `unix:/path`; all of one cluster. */
   readonly endpoints: readonly string[];
-  /** Paths of PEM files; needed for https with a private CA or with client certificates. */
+  /** Paths of PEM files; required for https with a private CA or with client certificates. */
   readonly tls?: { readonly ca: string } & (
     | { readonly cert: string; readonly key: string }
     | { readonly cert?: undefined; readonly key?: undefined }
@@ -39,27 +42,28 @@ export interface EtcdOptions {
   readonly isOnlyWriter?: EtcdStoreOptions['isOnlyWriter'];
   readonly log: Logger;
   readonly clock: Clock;
-  /** What connections and calls are timed by; `clock` by default. */
+  /** Clock for the timeouts of connections and calls; `clock` by default. */
   readonly networkClock?: Clock;
   readonly random: Random;
   /**
-   * How often a silent connection is probed, 6000 ms by default; it is given up after half as long without an
-   * answer. etcd drops clients that probe more often than its --grpc-keepalive-min-time (5 s unless set).
+   * Interval of probes on a silent connection, 6000 ms by default; the connection is closed after half as
+   * long without an answer. etcd drops clients that probe more often than its --grpc-keepalive-min-time (5 s
+   * unless set).
    */
   readonly keepaliveMs?: number;
-  /** How long one call may take; 5000 ms by default. */
+  /** Timeout of one call; 5000 ms by default. */
   readonly attemptMs?: number;
-  /** How long to go on before StoreUnavailableError; 15,000 ms by default. */
+  /** Time until StoreUnavailableError; 15,000 ms by default. */
   readonly settleMs?: number;
 }
 
 const defaultAttemptMs = 5000;
-/** No longer answer is read, since it is held in memory whole. */
+/** Maximum size of an answer, which is held in memory as a whole. */
 const maxMessageBytes = 64 << 20;
-/** Of a request that has no value in it. */
+/** Estimated size in bytes of a request without a value. */
 const shortRequest = 256;
 
-/** Resolves once etcd answers; rejects with StoreUnavailableError after `settleMs`. */
+/** Connects to etcd. Resolves once etcd answers; rejects with StoreUnavailableError after `settleMs`. */
 export async function connectEtcd(options: EtcdOptions): Promise<Store> {
   const rpc = await openRpc(options);
   try {
@@ -89,7 +93,7 @@ async function openRpc(options: EtcdOptions): Promise<EtcdRpc> {
     (endpoint) =>
       new GrpcClient({
         endpoint,
-        // TLS knows no address as a server's name.
+        // TLS accepts no address as a server name.
         tls: {
           ...credentials,
           ...(hosts.some(isAddress) && { servername: 'etcd', checkServerIdentity: check }),
@@ -103,7 +107,10 @@ async function openRpc(options: EtcdOptions): Promise<EtcdRpc> {
   return rpcOver(clients, options);
 }
 
-/** Calls go to one endpoint until one there gets no answer; then to the next, and its watches end, to resume there. */
+/**
+ * Implements the RPCs. Calls go to one endpoint until a call gets no answer, then to the next; watches at the
+ * failed endpoint end, and resume at the next.
+ */
 function rpcOver(clients: readonly GrpcClient[], { random, log, endpoints }: EtcdOptions): EtcdRpc {
   const choice = new EndpointChoice(clients.length, random.next());
   const watches = clients.map(() => new Set<WatchStream>());
@@ -175,7 +182,8 @@ function rpcOver(clients: readonly GrpcClient[], { random, log, endpoints }: Etc
       const client = clients[index] as GrpcClient;
       try {
         const stream: WatchStream = toWatchStream(
-          // A member that loses its leader ends the stream, rather than saying nothing until it finds one again.
+          // A member that loses its leader ends the stream, instead of staying silent until it finds a leader
+          // again.
           client.stream(
             '/etcdserverpb.Watch/Watch',
             { hasleader: 'true' },
@@ -199,7 +207,7 @@ function rpcOver(clients: readonly GrpcClient[], { random, log, endpoints }: Etc
   };
 }
 
-/** All endpoints are of one cluster, so a certificate for any of them will do. */
+/** Accepts a certificate for any of the hosts, because all endpoints belong to one cluster. */
 function checkAnyHost(hosts: readonly string[], certificate: PeerCertificate): Error | undefined {
   const errors = hosts.map((host) => checkServerIdentity(host, certificate));
   return errors.includes(undefined) ? undefined : errors[0];
@@ -227,7 +235,10 @@ async function* readResponses(stream: GrpcStream): AsyncGenerator<WatchResponse>
   }
 }
 
-/** What a server answers that will not; anything else leaves open whether something happened. */
+/**
+ * Statuses with which a server rejects a request; after any other status it is unknown whether something
+ * happened.
+ */
 const refusals: readonly StatusName[] = [
   'INVALID_ARGUMENT',
   'PERMISSION_DENIED',
@@ -238,7 +249,10 @@ const refusals: readonly StatusName[] = [
   'UNAUTHENTICATED',
 ];
 
-/** What is said of an answer here, and in etcd. That etcd was sent too much is another message. */
+/**
+ * Messages for an answer that is too long, from this client and from etcd. A request that is too long for
+ * etcd has another message.
+ */
 const tooLong = /Received message larger than max|trying to send message larger than max/;
 
 function toRpcError(error: unknown): RpcError {

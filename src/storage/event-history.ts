@@ -1,7 +1,7 @@
 /**
- * The latest events of all kinds, for watchers that resume: bounded by count, age and bytes. An event that
- * goes concerns watchers of its own kind alone: those of a kind of which nothing went can resume after any
- * revision since the start, as where upstream's watch cache has a ring of events for each kind
+ * The latest events of all kinds, for watchers that resume: limited by count, age and bytes. A removed event
+ * only affects watchers of its own kind: watchers of a kind without removed events can resume after any
+ * revision since the start, as upstream's watch cache has a ring of events for each kind
  * (apiserver/pkg/storage/cacher: 100 events and more, and all of 75 s up to 102,400).
  */
 import type { CacheEvent } from './cache.ts';
@@ -9,10 +9,10 @@ import { Fifo } from './fifo.ts';
 import { countBefore } from './sorted.ts';
 
 export interface HistoryLimits {
-  /** Fewer events than this are kept whatever their age. */
+  /** Minimum number of events, which are kept whatever their age. */
   readonly minEvents: number;
   readonly maxEvents: number;
-  /** Beyond `minEvents`, older ones go; ms. */
+  /** Maximum age in milliseconds of events beyond `minEvents`. */
   readonly maxAgeMs: number;
   readonly maxBytes: number;
 }
@@ -34,14 +34,14 @@ export class EventHistory {
   #events = new Fifo<Remembered>();
   #bytes = 0;
   #start = 0;
-  /** By the prefix of a kind, the revision of its latest event that is gone. */
+  /** Revision of the latest removed event of a kind, by the prefix of the kind. */
   readonly #gone = new Map<string, number>();
 
   constructor(limits: HistoryLimits) {
     this.#limits = limits;
   }
 
-  /** Every event under `prefix` with a greater revision is remembered. */
+  /** Returns the revision after which every event under `prefix` is kept. */
   startOf(prefix: string): number {
     const ofKind = this.#gone.get(kindOf(prefix));
     if (ofKind !== undefined) return ofKind;
@@ -51,7 +51,7 @@ export class EventHistory {
     return start;
   }
 
-  /** Forgets everything; from now on events after `revision` are remembered. */
+  /** Removes all events; from now on events after `revision` are kept. */
   restart(revision: number): void {
     this.#events = new Fifo();
     this.#bytes = 0;
@@ -59,7 +59,7 @@ export class EventHistory {
     this.#gone.clear();
   }
 
-  /** The last one stays whatever the limits. */
+  /** Adds an event, and removes the oldest ones beyond the limits. The last event always stays. */
   add(event: CacheEvent, now: number): void {
     this.#events.push({ event, at: now });
     this.#bytes += event.frame.length;
@@ -74,7 +74,7 @@ export class EventHistory {
     }
   }
 
-  /** The remembered events under `prefix` after `revision`, which is at least its start. */
+  /** Returns the kept events under `prefix` after `revision`, which is at least startOf(prefix). */
   after(revision: number, prefix: string): CacheEvent[] {
     const { length } = this.#events;
     const first = countBefore(length, (index) => this.#at(index).event.revision <= revision);
@@ -90,7 +90,7 @@ export class EventHistory {
     return this.#at(0);
   }
 
-  /** Of those that there are. */
+  /** Returns an event at an existing index. */
   #at(index: number): Remembered {
     return this.#events.at(index) as Remembered;
   }
@@ -104,8 +104,8 @@ export class EventHistory {
 }
 
 /**
- * `/registry/pods/` for what is below it (storagePrefix in apimachinery/resource-definition.ts); a shorter
- * key as it is.
+ * Returns `/registry/pods/` for keys below it (storagePrefix in apimachinery/resource-definition.ts); a
+ * shorter key is returned unchanged.
  */
 function kindOf(key: string): string {
   const end = key.indexOf('/', key.indexOf('/', 1) + 1);

@@ -1,4 +1,4 @@
-/** A queue whose oldest item goes at the same cost however long it is. */
+/** A queue that removes its oldest item at a constant cost, whatever its length. */
 export class Fifo<T> {
   #items: T[] = [];
   #first = 0;
@@ -11,16 +11,16 @@ export class Fifo<T> {
     this.#items.push(item);
   }
 
-  /** From 0, the oldest. */
+  /** Returns an item by its index; 0 is the oldest. */
   at(index: number): T | undefined {
     return this.#items[this.#first + index];
   }
 
-  /** Takes the oldest out; undefined when there is none. */
+  /** Removes and returns the oldest item; undefined if the queue is empty. */
   shift(): T | undefined {
     if (this.length === 0) return undefined;
     const item = this.#items[this.#first++];
-    // What is left is moved once for as many that have gone.
+    // The remaining items are moved once per as many removed ones.
     if (this.#first * 2 > this.#items.length) {
       this.#items = this.#items.slice(this.#first);
       this.#first = 0;

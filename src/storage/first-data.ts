@@ -1,17 +1,18 @@
 /**
- * The data of an etcd whose first start did not come to its end. etcd makes its log first and writes itself into it as
- * a member a little later; killed in between, it may find a log without any member ever after and wait for a leader for
- * good (3.4 does). Such data hold no objects: a file beside them says so until etcd has served once.
+ * The data of an etcd whose first start was interrupted. etcd creates its log first and adds itself as a
+ * member a little later; if it is killed in between, it may find a log without any member on every later
+ * start and wait for a leader forever (3.4 does). Such data contain no objects: a marker file beside them
+ * exists until etcd has served once.
  */
 import { access, type FileHandle, open, rm } from 'node:fs/promises';
 import path from 'node:path';
 
 const markerOf = (dataDir: string) => path.join(dataDir, 'unfinished');
 
-/** Where etcd has its data. */
+/** Returns the data directory of etcd. */
 export const dataOf = (dataDir: string) => path.join(dataDir, 'data');
 
-/** Before each start: removes the data of an etcd that never served, and marks new data as unfinished. */
+/** Prepares a start: removes the data of an etcd that never served, and marks new data as unfinished. */
 export async function prepareData(dataDir: string, directory: FileHandle): Promise<void> {
   if (await isUnfinished(dataDir)) await rm(dataOf(dataDir), { recursive: true, force: true });
   else if (!(await isThere(dataOf(dataDir)))) {
@@ -24,10 +25,10 @@ export function isUnfinished(dataDir: string): Promise<boolean> {
   return isThere(markerOf(dataDir));
 }
 
-/** Removes the mark: from now on the data are kept. Nothing may be written to etcd before. */
+/** Removes the marker: from now on the data are kept. Nothing may be written to etcd before. */
 export async function keepData(dataDir: string, directory: FileHandle): Promise<void> {
   await rm(markerOf(dataDir), { force: true });
-  // A marker that came back after a power failure would cost all that was written since.
+  // A marker that came back after a power failure would delete all that was written since.
   await directory.sync();
 }
 

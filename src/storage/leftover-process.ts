@@ -2,7 +2,10 @@
 import { readdir, readFile, readlink, stat } from 'node:fs/promises';
 import { type Clock, sleep } from '../base/clock.ts';
 
-/** The other processes of this user that were started with all of these arguments. Anybody may give his own such arguments. */
+/**
+ * Returns the other processes of this user that were started with all of these arguments. Any user may start
+ * a process of its own with such arguments.
+ */
 export async function processesWithArguments(wanted: readonly string[]): Promise<number[]> {
   const pids = (await readdir('/proc')).map(Number).filter((pid) => pid > 0 && pid !== process.pid);
   const found = await Promise.all(
@@ -18,7 +21,7 @@ async function isOurs(pid: number, wanted: readonly string[]): Promise<boolean> 
   return wanted.every((argument) => given.includes(argument));
 }
 
-/** The parent of `pid` if it runs the same executable as this process: then `pid` is no leftover. */
+/** Returns the parent of `pid` if it runs the same executable as this process: then `pid` is no leftover. */
 export async function parentLikeUs(pid: number): Promise<number | undefined> {
   const fields = await unlessGone(statFields(pid));
   const parent = Number(fields?.[1]);
@@ -31,14 +34,16 @@ async function executable(pid: number | 'self'): Promise<string> {
   return (await readlink(`/proc/${pid}/exe`)).replace(/ \(deleted\)$/, '');
 }
 
-/** The fields of /proc/PID/stat from the third, the state, on. */
+/** Returns the fields of /proc/PID/stat from the third one, the state. */
 async function statFields(pid: number): Promise<string[]> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8');
-  // The second, the command, is in parentheses and may hold any character.
+  // The second field, the command, is in parentheses and may contain any character.
   return text.slice(text.lastIndexOf(')') + 2).split(' ');
 }
 
-/** What is read of a process; undefined when that has ended meanwhile, or belongs to another user. */
+/**
+ * Returns a result read from /proc; undefined if the process has ended meanwhile, or belongs to another user.
+ */
 async function unlessGone<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading;
@@ -52,8 +57,8 @@ const isGone = (error: unknown) => codeOf(error) === 'ENOENT' || codeOf(error) =
 const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code;
 
 /**
- * Asks the process to end, kills it after `graceMs`, and waits until it is gone (or a zombie of someone else's). Rejects when it
- * may not be ended.
+ * Ends a process: asks it to end, kills it after `graceMs`, and waits until it is gone (or a zombie of
+ * another parent). Rejects if the process must not be ended by this user.
  */
 export async function endProcess(pid: number, graceMs: number, clock: Clock): Promise<void> {
   const deadline = clock.now() + graceMs;

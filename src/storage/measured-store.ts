@@ -1,4 +1,6 @@
-/** How often the store is asked for what, how long that takes and how often it fails, under kube-apiserver's names for etcd. */
+/**
+ * Metrics of the store: number, duration and failures of its calls, under kube-apiserver's names for etcd.
+ */
 import type { Clock } from '../base/clock.ts';
 import { gauge } from '../base/metric-family.ts';
 import { Counter, Histogram } from '../base/metrics/instruments.ts';
@@ -6,14 +8,14 @@ import type { Registry } from '../base/metrics/registry.ts';
 import { ClaimTakenError, KeyExistsError, RevisionMismatchError, type Store } from './store.ts';
 
 const labels = ['operation', 'type'] as const;
-/** Seconds, as upstream's. */
+/** Bounds in seconds, as upstream's. */
 const bounds = [
   ...[0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60],
 ];
 
 const roomValues = { free: 2, scarce: 1, critical: 0, exhausted: 0 };
 
-/** The same store, measured. */
+/** Returns the same store with metrics. */
 export function measuredStore(store: Store, registry: Registry, clock: Clock): Store {
   const counter = (name: string, help: string) => registry.add(new Counter({ name, help, labels }));
   const total = counter('etcd_requests_total', 'Requests to etcd, by what was asked for and the kind.');
@@ -62,13 +64,16 @@ export function measuredStore(store: Store, registry: Registry, clock: Clock): S
   };
 }
 
-/** The resource that a key is of, such as `pods` or `deployments.apps`; of other keys what they stand below, such as `claims`. */
+/**
+ * Returns the resource of a key, such as `pods` or `deployments.apps`; for other keys their first segment,
+ * such as `claims`.
+ */
 function typeOf(key: string): string {
   const [, first = '', second = ''] = key.split('/', 3);
   return first === 'registry' ? second : first;
 }
 
-/** The store has said no, and that is what was asked. */
+/** Returns whether the error is a regular answer of the store, which does not count as a failure. */
 const isAnswer = (error: unknown) =>
   error instanceof KeyExistsError ||
   error instanceof RevisionMismatchError ||

@@ -1,6 +1,6 @@
 /**
- * The store in memory, for tests and throw-away servers: same contract as etcd, nothing durable. It keeps every
- * version of every key until compacted, and compacts itself when the log outgrows `maxHistory`.
+ * The store in memory, for tests and temporary servers: same contract as etcd, nothing durable. It keeps
+ * every version of every key until compacted, and compacts itself when the log exceeds `maxHistory`.
  */
 import { countBefore, insertionPoint } from './sorted.ts';
 import {
@@ -21,13 +21,13 @@ import {
 } from './store.ts';
 
 export interface MemoryStoreOptions {
-  /** Writes remembered before the oldest are forgotten. */
+  /** Number of writes after which the oldest are removed. */
   readonly maxHistory?: number;
 }
 
 interface Version {
   readonly revision: number;
-  /** Undefined when this version is the key's deletion. */
+  /** Undefined if this version is the deletion of the key. */
   readonly value: Buffer | undefined;
 }
 
@@ -190,7 +190,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
   };
 }
 
-/** What a failed compare-and-swap says, alike in every store. */
+/** Returns the message of a failed compare-and-swap, the same for every store. */
 export function mismatch(key: string, expected: number, current: StoredValue | undefined): string {
   return current
     ? `${key} is at revision ${current.revision}, not ${expected}`

@@ -1,10 +1,14 @@
 /**
- * How many bytes the objects of each namespace take, by their keys `/registry/<resource>/<namespace>/<name>`.
+ * Total size in bytes of the objects of each namespace, by their keys
+ * `/registry/<resource>/<namespace>/<name>`.
  */
 export class NamespaceBytes {
   readonly #bytes = new Map<string, number>();
 
-  /** An object that took `before` bytes, 0 for a new one, takes `after`; 0 of one that is gone. */
+  /**
+   * Records that an object changed its size from `before` to `after` bytes; `before` is 0 for a new one,
+   * `after` is 0 for a removed one.
+   */
   change(key: string, before: number, after: number): void {
     const namespace = namespaceOf(key);
     if (namespace === undefined) return;
@@ -18,7 +22,7 @@ export class NamespaceBytes {
   }
 }
 
-/** Undefined for an object of no namespace. */
+/** Returns the namespace of a key; undefined for a cluster-scoped object. */
 function namespaceOf(key: string): string | undefined {
   const [, , , namespace, name] = key.split('/');
   return name === undefined ? undefined : namespace;

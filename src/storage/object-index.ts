@@ -1,6 +1,7 @@
 /**
- * The cache's objects by key, listable in key order. Keys are grouped by directory (all up to the last slash), so
- * that listing one namespace of one resource looks at nothing else, and a list is one copy of a sorted array.
+ * The cache's objects by key, which can be listed in key order. Keys are grouped by directory (everything up
+ * to the last slash), so that listing one namespace of one resource reads no other objects, and a list is one
+ * copy of a sorted array.
  */
 import type { CachedObject, CacheIndex, IndexDeclaration } from './cache.ts';
 import { NamespaceBytes } from './namespace-bytes.ts';
@@ -22,7 +23,7 @@ export class ObjectIndex {
   readonly #namespaces = new NamespaceBytes();
   readonly #unreadable: (key: string, error: unknown) => void;
 
-  /** `unreadable` is told of objects that an index cannot read. */
+  /** `unreadable` is called for objects that an index cannot read. */
   constructor(unreadable: (key: string, error: unknown) => void) {
     this.#unreadable = unreadable;
   }
@@ -77,7 +78,7 @@ export class ObjectIndex {
     this.#names.splice(insertionPoint(this.#names, name), 1);
   }
 
-  /** A snapshot, in key order, of the objects whose keys start with `prefix`. */
+  /** Returns a snapshot, in key order, of the objects whose keys start with `prefix`. */
   list(prefix: string): CachedObject[] {
     const parts: CachedObject[][] = [];
     const own = directoryOf(prefix);

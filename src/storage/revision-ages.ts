@@ -1,16 +1,16 @@
-/** When etcd was at which revision: by it history is forgotten that is older than some seconds. */
+/** Ages of etcd's revisions, to compact history that is older than some seconds. */
 interface Seen {
-  /** Monotonic, in milliseconds. */
+  /** Monotonic time in milliseconds. */
   readonly at: number;
   readonly revision: number;
 }
 
 export class RevisionAges {
   readonly #keptMs: number;
-  /** The oldest first. */
+  /** Recorded revisions, oldest first. */
   #seen: readonly Seen[] = [];
 
-  /** `keptMs`: history that is younger is not `old`. */
+  /** `keptMs` is the minimum age of an `old` revision. */
   constructor(keptMs: number) {
     this.#keptMs = keptMs;
   }
@@ -23,7 +23,7 @@ export class RevisionAges {
     return this.#seen.at(-1)?.revision;
   }
 
-  /** The newest revision of which it is known that it is old. Forgets all that are older. */
+  /** Returns the newest revision that is certain to be old. Removes all older entries. */
   old(now: number): number | undefined {
     const old = this.#seen.findLast(({ at }) => now - at >= this.#keptMs);
     if (old) this.#seen = this.#seen.filter(({ at }) => at >= old.at);

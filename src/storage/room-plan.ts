@@ -1,14 +1,14 @@
-/** How much room etcd has left, what may still be written, and what has to be done about it. Pure. */
+/** Decides how much room etcd has left, which writes are still allowed, and what has to be done. Pure. */
 
-/** What one member of etcd reports of its database, in bytes. */
+/** Usage that one member of etcd reports of its database, in bytes. */
 export interface MemberUsage {
-  /** Size of its file: etcd refuses writes when this reaches the quota. */
+  /** Size of its file: etcd rejects writes when it reaches the quota. */
   readonly size: number;
-  /** What of that is in use; the rest is free pages, which defragmentation gives back. */
+  /** The part of `size` that is in use; the rest is free pages, which defragmentation returns. */
   readonly inUse: number;
-  /** etcd tells it from 3.6 on. */
+  /** Undefined before etcd 3.6, which does not report it. */
   readonly quota: number | undefined;
-  /** Whether the alarm NOSPACE is raised: etcd refuses every write, deletions and Leases too. */
+  /** True if the alarm NOSPACE is raised: etcd rejects every write, including deletions and Leases. */
   readonly isFull: boolean;
 }
 
@@ -18,21 +18,27 @@ export interface MemberUsage {
  */
 export type RoomLevel = 'free' | 'scarce' | 'critical' | 'exhausted';
 
-/** Parts of the quota from which on each holds. */
+/** Parts of the quota from which each action applies. */
 const parts = { reclaim: 0.6, defragment: 0.75, disarm: 0.97 };
 /**
- * What is kept free of the quota, as part of it and at least in bytes: a commit writes pages anew that hold a large value beside a
- * small one, so some megabytes come and go whatever is written.
+ * Reserve within the quota, as a part of it and a minimum in bytes: a commit rewrites pages that contain a
+ * large value beside a small one, so some megabytes come and go whatever is written.
  */
 const kept = { scarce: { part: 0.2, least: 16 << 20 }, critical: { part: 0.07, least: 8 << 20 } };
-/** Of what is kept free for deletions, Leases and statuses: what statuses may not take. */
+/** Part of the critical reserve that statuses must not use. */
 const withoutStatusPart = 0.5;
-/** Of a very small quota half may be used all the same. */
+/** Maximum part of the quota that is reserved: half of a very small quota may still be used. */
 const mostKeptPart = 0.5;
-/** Defragmenting stops the member for its time: free pages of a smaller part of the quota do not pay. */
+/**
+ * Minimum part of the quota that must be free pages: defragmentation blocks the member, and fewer free pages
+ * are not worth it.
+ */
 const leastFreePart = 0.05;
 
-/** `written`: bytes that were sent since the member was asked. Free pages take them first. */
+/**
+ * Returns the level of a member. `written` is the number of bytes sent since its report, which fill free
+ * pages first.
+ */
 export function levelOf({ size, inUse, quota, isFull }: MemberUsage, written: number): RoomLevel {
   if (isFull) return 'exhausted';
   if (quota === undefined) return 'free';
@@ -46,7 +52,7 @@ export function levelOf({ size, inUse, quota, isFull }: MemberUsage, written: nu
 const reserve = ({ part, least }: { readonly part: number; readonly least: number }, quota: number): number =>
   Math.min(Math.max(quota * part, least), quota * mostKeptPart);
 
-/** History to forget: none, all but the last seconds, or all of it. */
+/** History to compact: none, all but the last seconds, or all of it. */
 export type Forget = 'nothing' | 'old' | 'all';
 
 export function historyToForget(usage: MemberUsage): Forget {
@@ -61,7 +67,7 @@ export function isToDefragment({ size, inUse, quota, isFull }: MemberUsage): boo
   return quota !== undefined && size >= quota * parts.defragment && free >= quota * leastFreePart;
 }
 
-/** Whether the alarm would not be raised again by the next small write. */
+/** Returns whether the alarm can be disarmed: the next small write would not raise it again. */
 export const isToDisarm = ({ size, quota, isFull }: MemberUsage): boolean =>
   isFull && quota !== undefined && size < quota * parts.disarm;
 
@@ -73,45 +79,48 @@ export const worstLevel = (levels: readonly RoomLevel[]): RoomLevel =>
   order[Math.max(0, ...levels.map((level) => order.indexOf(level)))] as RoomLevel;
 
 export interface PlannedWrite {
-  /** Whether it renews a Lease, or creates one of the cluster's own. */
+  /** True if the write renews a Lease, or creates one of the cluster's own. */
   readonly isLease: boolean;
-  /** Whether only the status can change. */
+  /** True if only the status can change. */
   readonly isStatus: boolean;
-  /** Whether the object is being deleted afterwards. */
+  /** True if the object is being deleted after the write. */
   readonly isDeleting: boolean;
   /**
-   * Whether it begins the deletion, or takes one step of it that no object takes often: fewer finalizers, or
-   * no grace any more.
+   * True if the write begins the deletion, or is a step of it that no object takes often: fewer finalizers,
+   * or the end of the grace period.
    */
   readonly isDeletion: boolean;
-  /** Bytes of the object now, 0 for a new one, and as it would be. */
+  /** Size of the object in bytes now, 0 for a new one, and after the write. */
   readonly before: number;
   readonly after: number;
 }
 
 /**
- * Larger Leases are written as other objects are: one holds a name and times, and who may write Leases could
- * fill with them what is kept for those of masters and nodes.
+ * Larger Leases are written like other objects: a Lease contains a name and times, and users who may write
+ * Leases could fill the room that is reserved for those of masters and nodes.
  */
 const mostLease = 4096;
-/** An update may add so many bytes where room is scarce: a status, an owner of fields. */
+/** Maximum growth in bytes of an update while room is scarce: a status, an owner of fields. */
 const mostGrowth = 4096;
-/** Larger objects are not updated where room is scarce: each version of theirs stays in the history. */
+/**
+ * Maximum size in bytes of an object that is updated while room is scarce: each version of it stays in the
+ * history.
+ */
 const mostUpdated = 128 * 1024;
 /**
- * Where room is critical, the status of an object up to this size may change: that of most pods, claims and
- * workloads.
+ * Maximum size in bytes of an object whose status may change while room is critical: most pods, claims and
+ * workloads are smaller.
  */
 const mostStatusUpdated = 32 * 1024;
-/** Bytes that such a status may add: a condition, and who owns its fields. */
+/** Maximum growth in bytes of such a status: a condition, and the owner of its fields. */
 const mostStatusGrowth = 2048;
 
-/** Of the quota: what the objects of one namespace may take. */
+/** Maximum part of the quota for the objects of one namespace. */
 const namespacePart = 0.5;
 
 /**
- * Whether the objects of one namespace, which take `bytes`, would take more of the store than one namespace
- * may have. A write that adds little is never refused for that, so no deletion is.
+ * Returns whether the objects of one namespace, which take `bytes`, would exceed the maximum share of one
+ * namespace. A write that adds little is never rejected for that, so no deletion is.
  */
 export function isBeyondShare(
   quota: number | undefined,
@@ -123,7 +132,7 @@ export function isBeyondShare(
   return !isSmall && bytes - before + after > quota * namespacePart;
 }
 
-/** Whether the write has to wait for room. */
+/** Returns whether the write has to wait for room. */
 export function lacksRoom(level: RoomLevel, write: PlannedWrite): boolean {
   const { isLease, isDeleting, isDeletion, isStatus, before, after } = write;
   if (level === 'free' || (isLease && after <= mostLease)) return false;

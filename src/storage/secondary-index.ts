@@ -1,6 +1,6 @@
 /**
- * Objects of the cache by what they say. It changes with the cache, so whenever it is read it is of the cache's revision; and to find
- * an object no other one is looked at.
+ * Index of the cache's objects by values in them. The index changes with the cache, so it is always at the
+ * cache's revision, and a lookup reads no other objects.
  */
 import type { CachedObject, CacheIndex, IndexDeclaration } from './cache.ts';
 
@@ -8,10 +8,10 @@ const none: readonly string[] = [];
 
 export class SecondaryIndex implements CacheIndex {
   readonly #declaration: IndexDeclaration;
-  /** Told of an object whose keys cannot be read; it has none then. */
+  /** Called for an object whose index keys cannot be read, which then has none. */
   readonly #unreadable: (key: string, error: unknown) => void;
   readonly #found = new Map<string, Map<string, CachedObject>>();
-  /** Under what each object stands; those that stand nowhere are left out. */
+  /** Index keys of each object; objects without index keys are left out. */
   readonly #keys = new Map<string, readonly string[]>();
 
   constructor(declaration: IndexDeclaration, unreadable: (key: string, error: unknown) => void) {
@@ -27,7 +27,7 @@ export class SecondaryIndex implements CacheIndex {
     return this.#found.has(key);
   }
 
-  /** Any object of the cache, new or changed; passes over those that it is not about. */
+  /** Adds or updates an object of the cache; ignores objects outside the prefix. */
   set(object: CachedObject): void {
     if (!object.key.startsWith(this.#declaration.prefix)) return;
     const next = this.#keysOf(object);
@@ -40,7 +40,7 @@ export class SecondaryIndex implements CacheIndex {
     else this.#keys.delete(object.key);
   }
 
-  /** The key of an object in the cache. */
+  /** Removes an object by its key in the cache. */
   delete(objectKey: string): void {
     for (const key of this.#keys.get(objectKey) ?? none) this.#remove(key, objectKey);
     this.#keys.delete(objectKey);

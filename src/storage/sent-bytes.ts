@@ -1,11 +1,11 @@
-/** Bytes that were sent to etcd of late: etcd's own sizes do not count them yet. */
+/** Bytes that were sent to etcd recently, which etcd's own sizes do not include yet. */
 const bucketMs = 100;
 
 export class SentBytes {
-  /** By tenths of a second; the oldest first. */
+  /** Bytes by tenths of a second, oldest first. */
   #sent: { readonly at: number; bytes: number }[] = [];
 
-  /** `now`: monotonic, in milliseconds. */
+  /** `now` is a monotonic time in milliseconds. */
   add(bytes: number, now: number): void {
     const last = this.#sent.at(-1);
     if (last && now - last.at < bucketMs) last.bytes += bytes;
@@ -16,7 +16,7 @@ export class SentBytes {
     return this.#sent.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
-  /** Forgets what was sent before `since`. */
+  /** Removes what was sent before `since`. */
   forgetBefore(since: number): void {
     this.#sent = this.#sent.filter(({ at }) => at >= since);
   }

@@ -1,6 +1,9 @@
-/** Binary search. Order is JavaScript's, which equals the store's for ASCII keys. */
+/** Binary search. The order is JavaScript's, which equals the store's for ASCII keys. */
 
-/** How many of the first items `isBefore` holds for: of `length` items, for none after one for which it does not. */
+/**
+ * Returns the number of leading items for which `isBefore` is true; `isBefore` must be false for every item
+ * after the first for which it is false.
+ */
 export function countBefore(length: number, isBefore: (index: number) => boolean): number {
   let low = 0;
   let high = length;
@@ -12,6 +15,6 @@ export function countBefore(length: number, isBefore: (index: number) => boolean
   return low;
 }
 
-/** The index of `key` if it is there, else the index at which it belongs. */
+/** Returns the index of `key` if it exists, otherwise the index at which it must be inserted. */
 export const insertionPoint = (keys: readonly string[], key: string): number =>
   countBefore(keys.length, (index) => (keys[index] as string) < key);

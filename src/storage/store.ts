@@ -1,9 +1,10 @@
 /**
  * The contract of the durable store: a map from key to bytes with one global revision that grows with every
- * write. Implementations: etcd.ts and memory.ts, held to test/conformance/store.ts.
+ * write. Implementations: etcd.ts and memory.ts, both tested by test/conformance/store.ts.
  *
- * - A write is acknowledged only when it is durable. A write whose answer was lost is settled by reading back;
- *   if even that fails the promise rejects with StoreUnavailableError and the outcome is unknown to the caller.
+ * - A write is acknowledged only when it is durable. A write whose answer was lost is settled by reading
+ *   back; if even that fails the promise rejects with StoreUnavailableError and the outcome is unknown to the
+ *   caller.
  * - Each write has a revision of its own, so a watcher can resume after any event.
  */
 import type { RoomLevel } from './room-plan.ts';
@@ -16,17 +17,17 @@ export interface StoredValue {
 }
 
 export interface ListOptions {
-  /** At most this many, in key order; absent means all. */
+  /** Maximum number of items, in key order; absent means all. */
   readonly limit?: number;
-  /** Start at the first key greater than this one. */
+  /** Starts at the first key greater than this one. */
   readonly startAfter?: string;
-  /** Read this past revision; rejects with CompactedError when it is gone. */
+  /** Reads this past revision; rejects with CompactedError if it is compacted. */
   readonly revision?: number;
 }
 
 export interface ListResult {
   readonly items: readonly StoredValue[];
-  /** The revision the answer is a snapshot of. */
+  /** Revision of the snapshot that the answer contains. */
   readonly revision: number;
   readonly more: boolean;
   /** Number of keys under the prefix that come after the last item. */
@@ -34,14 +35,15 @@ export interface ListResult {
 }
 
 /**
- * Names that only one object may hold (a cluster IP, a node port), taken or given back in the same transaction
- * as the write. Their keys lie outside `/registry/`, so that no watcher sees them. `acquire` fails the whole
- * write with ClaimTakenError when another owner has the key; taking a key one already owns is fine.
+ * Names that only one object may hold (a cluster IP, a node port), acquired or released in the same
+ * transaction as the write. Their keys are outside `/registry/`, so that no watcher sees them. `acquire`
+ * fails the whole write with ClaimTakenError if another owner has the key; acquiring a key that the owner
+ * already has is allowed.
  */
 export interface Claims {
   readonly acquire?: readonly Claim[];
   readonly release?: readonly string[];
-  /** The write happens only while these are so; ClaimLostError otherwise. */
+  /** Claims that must be held for the write to happen; ClaimLostError otherwise. */
   readonly holding?: readonly Claim[];
 }
 
@@ -55,54 +57,56 @@ export type StoreEvent =
   | { readonly type: 'delete'; readonly key: string; readonly revision: number };
 
 export interface WatchBatch {
-  /** In revision order; empty when the batch only says how far the store has come. */
+  /** Events in revision order; empty if the batch only reports the progress of the store. */
   readonly events: readonly StoreEvent[];
   /** Everything up to and including this revision has been delivered. */
   readonly revision: number;
 }
 
-/** How full the store is. */
+/** Reports how full the store is. */
 export interface StoreRoom {
   level(): RoomLevel;
-  /** Bytes. */
+  /** Returns the size in bytes. */
   size(): number;
-  /** Bytes that the database may take; undefined where that is not known. */
+  /** Returns the maximum size of the database in bytes; undefined if it is unknown. */
   quota(): number | undefined;
-  /** Looks and makes room until the signal aborts. */
+  /** Measures and makes room until the signal aborts. */
   keep(signal: AbortSignal): Promise<void>;
 }
 
 export interface Store {
   /** Linearizable read. */
   get(key: string): Promise<StoredValue | undefined>;
-  /** Whose a claim is; undefined for nobody's. Linearizable. */
+  /** Returns the owner of a claim; undefined if there is none. Linearizable. */
   ownerOf(claim: string): Promise<string | undefined>;
   /** Linearizable unless `revision` is given. */
   list(prefix: string, options?: ListOptions): Promise<ListResult>;
-  /** The store's current revision, linearizable. */
+  /** Returns the store's current revision, linearizable. */
   currentRevision(): Promise<number>;
   /**
-   * A revision that is no lower than that of any write that anybody was told of, where that is known without asking: where only
-   * this process writes, and while it hears from the store.
+   * Returns a revision that includes every acknowledged write, if it is known without a request: if only this
+   * process writes, and while it has an open watch on the store.
    */
   knownRevision?(): number | undefined;
-  /** Resolves to the new revision; rejects with KeyExistsError. */
+  /** Creates a key. Resolves to the new revision; rejects with KeyExistsError. */
   create(key: string, value: Buffer, claims?: Claims): Promise<number>;
-  /** Compare-and-swap; rejects with RevisionMismatchError when the key is gone or has another revision. */
+  /**
+   * Compare-and-swap; rejects with RevisionMismatchError if the key does not exist or has another revision.
+   */
   update(key: string, value: Buffer, expectedRevision: number, claims?: Claims): Promise<number>;
   /** Compare-and-delete; rejects as `update` does. Resolves to the revision of the deletion. */
   delete(key: string, expectedRevision: number, claims?: Claims): Promise<number>;
   /**
-   * All writes under `prefix` (which ends in `/`) with a revision greater than `after`, each exactly once and in order,
-   * across lost connections and restarts of the store. Ends when the signal aborts; throws CompactedError when the
-   * history after `after` is no longer there.
+   * Yields all writes under `prefix` (which ends in `/`) with a revision greater than `after`, each exactly
+   * once and in order, across lost connections and restarts of the store. Ends when the signal aborts; throws
+   * CompactedError if the history after `after` no longer exists.
    */
   watch(prefix: string, after: number, signal: AbortSignal): AsyncIterable<WatchBatch>;
-  /** Asks every open watch for a batch that says how far it has come. */
+  /** Asks every open watch for a batch that reports its progress. */
   requestProgress(): void;
-  /** Where what is stored is bounded. */
+  /** Present if the store has a limited size. */
   readonly room?: StoreRoom;
-  /** Forgets history before `revision`. */
+  /** Removes history before `revision`. */
   compact(revision: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -113,7 +117,7 @@ export class KeyExistsError extends Error {
 
 export class RevisionMismatchError extends Error {
   override readonly name = 'RevisionMismatchError';
-  /** What is there now; undefined when the key does not exist. */
+  /** The current value; undefined if the key does not exist. */
   readonly current: StoredValue | undefined;
   constructor(message: string, current: StoredValue | undefined) {
     super(message);
@@ -130,7 +134,7 @@ export class ClaimTakenError extends Error {
   }
 }
 
-/** A name that the writer had to hold is not its own, or not any more: nothing was written. */
+/** A claim that the writer had to hold belongs to another owner: nothing was written. */
 export class ClaimLostError extends Error {
   override readonly name = 'ClaimLostError';
   readonly claim: string;
@@ -142,7 +146,7 @@ export class ClaimLostError extends Error {
 
 export class CompactedError extends Error {
   override readonly name = 'CompactedError';
-  /** The oldest revision that can still be read, where the store reports it. */
+  /** The oldest revision that can still be read, if the store reports it. */
   readonly compactRevision: number | undefined;
   constructor(message: string, compactRevision: number | undefined) {
     super(message);
@@ -150,10 +154,10 @@ export class CompactedError extends Error {
   }
 }
 
-/** The store did not answer; for a write, whether it happened is unknown. */
+/** The store did not answer; it is unknown whether a write happened. */
 export class StoreUnavailableError extends Error {
   override readonly name = 'StoreUnavailableError';
-  /** What somebody has to do before it answers again, in one line. */
+  /** One line that says what an administrator has to do before the store answers again. */
   readonly trouble: string | undefined;
 
   constructor(message: string, options?: ErrorOptions & { readonly trouble?: string | undefined }) {
@@ -162,12 +166,15 @@ export class StoreUnavailableError extends Error {
   }
 }
 
-/** The store refused (value too large, quota used up, no permission): nothing was written, asking again is no use. */
+/**
+ * The store rejected the request (value too large, quota used up, no permission): nothing was written, and a
+ * retry is useless.
+ */
 export class StoreRejectedError extends Error {
   override readonly name: string = 'StoreRejectedError';
 }
 
-/** The value alone is why: it is larger than the store takes. */
+/** The store rejected a value because it is too large. */
 export class ValueTooLargeError extends StoreRejectedError {
   override readonly name = 'ValueTooLargeError';
 }

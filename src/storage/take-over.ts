@@ -1,10 +1,11 @@
 /**
- * Data that an earlier etcd wrote, made those of this one. etcd itself reads only the data of the minor version before
- * its own, so the etcd that wrote them, which an earlier minik8s left beside them, serves them once more; what its
- * database then holds is restored into a new directory, which takes the old one's place once this etcd has answered
- * with all of it. Revisions stay as they are. The old data are kept.
+ * Takes over data that an earlier etcd wrote. etcd only reads data of the previous minor version, so the
+ * earlier etcd, which an earlier minik8s left beside the data, serves them once more. The contents of its
+ * database are then restored into a new directory, which replaces the old one once this etcd has answered
+ * with all of them. Revisions stay as they are. The old data are kept.
  *
- * - `format` names the data directory that this etcd is known to read; the database of any other is inspected first.
+ * - `format` names the data directory that this etcd is known to read; the database of any other is inspected
+ *   first.
  * - `data.new` is an unfinished copy; `data.ready` was served and checked, and only has to be renamed.
  */
 import { constants } from 'node:fs';
@@ -28,12 +29,12 @@ import {
 import { dataOf, isThere, isUnfinished } from './first-data.ts';
 
 export interface TakeOverOptions {
-  /** The etcd that is to serve, and knows `restore` (config/etcd/main.go). */
+  /** The etcd that is to serve, and that implements `restore` (config/etcd/main.go). */
   readonly binary: string;
-  /** Where an etcd lies that reads the data there are, if they are of an earlier one. */
+  /** Path of an etcd that reads the existing data, if they are from an earlier one. */
   readonly earlierBinary: string;
   readonly dataDir: string;
-  /** `dataDir`, open. */
+  /** Open handle of `dataDir`. */
   readonly directory: FileHandle;
   readonly log: Logger;
   readonly clock: Clock;
@@ -45,16 +46,22 @@ const databaseOf = (data: string) => path.join(data, 'member/snap/db');
 const newOf = (dataDir: string) => path.join(dataDir, 'data.new');
 const readyOf = (dataDir: string) => path.join(dataDir, 'data.ready');
 
-/** A database of 2 GiB on a slow disk is read and written within it. */
+/** Timeout in milliseconds; a database of 2 GiB on a slow disk is read and written within it. */
 const limitMs = 300_000;
 const stopMs = 60_000;
 
-/** By their arguments, the processes that a killed take-over may have left, and any etcd on these data. */
+/**
+ * Returns the arguments of the processes that a killed take-over may have left, and of any etcd on these
+ * data.
+ */
 export function leftoverArguments(dataDir: string): readonly (readonly [string, string])[] {
   return [ownArguments(dataOf(dataDir)), ownArguments(newOf(dataDir)), ['restore', newOf(dataDir)]];
 }
 
-/** Records that this etcd reads `data`, wherever it is moved to. To be called before anything that it made is kept. */
+/**
+ * Records that this etcd reads `data`, wherever it is moved to. Must be called before anything that it made
+ * is kept.
+ */
 export async function markFormat(dataDir: string, data = dataOf(dataDir)): Promise<void> {
   await replaceFile(formatOf(dataDir), await identity(data), { mode: 0o600 });
 }
@@ -68,7 +75,8 @@ async function isMarked(dataDir: string): Promise<boolean> {
 }
 
 /**
- * A file system gives the number of a directory that was removed to the next one, so when it was made counts as well.
+ * Identifies a directory. A file system may reuse the inode number of a removed directory, so its creation
+ * time counts as well.
  */
 async function identity(directory: string): Promise<string> {
   const { ino, birthtimeNs } = await stat(directory, { bigint: true });
@@ -76,8 +84,9 @@ async function identity(directory: string): Promise<string> {
 }
 
 /**
- * Does nothing unless the data are of an earlier etcd. Rejects with one line that says what to do, the data as they
- * were, when they cannot be taken over; and with the signal's reason.
+ * Takes over the data; does nothing unless they are from an earlier etcd. Rejects with one line that says
+ * what to do if they cannot be taken over, and leaves them as they were; also rejects with the signal's
+ * reason.
  */
 export async function takeOverData(options: TakeOverOptions): Promise<void> {
   const { dataDir, log, signal } = options;
@@ -104,8 +113,8 @@ export async function takeOverData(options: TakeOverOptions): Promise<void> {
 }
 
 /**
- * An empty directory, made by hand, is not data that are damaged. One that holds anything stays. Resolves to whether it
- * is a mount point: the kernel says so before it looks for content.
+ * Removes `data` if it is empty, so that a directory made by hand does not count as damaged data. Resolves to
+ * true if it is a mount point, which the kernel reports before it checks the content.
  */
 function removeIfEmpty(data: string): Promise<boolean> {
   return rmdir(data).then(
@@ -114,7 +123,7 @@ function removeIfEmpty(data: string): Promise<boolean> {
   );
 }
 
-/** A mount point can be neither renamed nor removed. */
+/** Returns the error for a mount point, which can be neither renamed nor removed. */
 function cannotBeMountPoint(dataDir: string): Error {
   const data = dataOf(dataDir);
   return new Error(
@@ -124,7 +133,10 @@ function cannotBeMountPoint(dataDir: string): Error {
   );
 }
 
-/** Whether etcd 3.6 or newer wrote the data: this etcd reads them. Earlier ones write no version into the database. */
+/**
+ * Returns whether etcd 3.6 or newer wrote the data, which this etcd reads. Earlier versions write no version
+ * into the database.
+ */
 async function isOurs({ binary, dataDir, signal }: TakeOverOptions): Promise<boolean> {
   const database = databaseOf(dataOf(dataDir));
   try {
@@ -153,7 +165,7 @@ async function earlierVersion({ earlierBinary, dataDir, signal }: TakeOverOption
   return /^etcd Version: (\S+)$/m.exec(stdout)?.[1] ?? 'of an unknown version';
 }
 
-/** Makes `data.ready` from the data there are. */
+/** Makes `data.ready` from the existing data. */
 async function copyData(options: TakeOverOptions): Promise<void> {
   const { binary, earlierBinary, dataDir, clock, signal } = options;
   const [data, copy, ready] = [dataOf(dataDir), newOf(dataDir), readyOf(dataDir)];
@@ -174,7 +186,9 @@ async function copyData(options: TakeOverOptions): Promise<void> {
   await rename(copy, ready);
 }
 
-/** Starts etcd on the data, has it answer, and ends it, so that all of its log is in its database. */
+/**
+ * Starts etcd on the data, waits until it answers, and ends it, so that all of its log is in its database.
+ */
 async function serveOnce(options: TakeOverOptions, binary: string, data: string): Promise<EtcdContents> {
   const { dataDir, directory, clock, signal } = options;
   const stopping = new AbortController();
@@ -198,7 +212,7 @@ async function serveOnce(options: TakeOverOptions, binary: string, data: string)
   return contents;
 }
 
-/** Nothing of it is lost in a power failure any more. */
+/** Syncs a directory to disk, so that it survives a power failure. */
 async function syncTree(directory: string): Promise<void> {
   for (const entry of await readdir(directory, { withFileTypes: true })) {
     const place = path.join(directory, entry.name);
@@ -213,7 +227,10 @@ async function syncOne(place: string): Promise<void> {
   await handle.sync();
 }
 
-/** A name for the earlier data beside what other take-overs kept: that may be all there is of what it holds. */
+/**
+ * Returns an unused name for the earlier data, beside the data of other take-overs, which may be the only
+ * copy.
+ */
 async function freeName(dataDir: string): Promise<string> {
   const wanted = path.join(dataDir, 'data.earlier');
   for (let n = 1; ; n++) {
@@ -223,8 +240,9 @@ async function freeName(dataDir: string): Promise<string> {
 }
 
 /**
- * Each step is on disk before the next, so a start after any of them goes on there. Resolves to where the earlier data
- * are kept; undefined when a start before this one had moved them.
+ * Replaces the data by the copy. Each step is on disk before the next, so an interrupted replacement
+ * continues at the next start. Resolves to the path of the earlier data; undefined if a previous start has
+ * moved them.
  */
 async function changePlaces({ dataDir, directory }: TakeOverOptions): Promise<string | undefined> {
   const [data, ready] = [dataOf(dataDir), readyOf(dataDir)];

@@ -1,10 +1,11 @@
 /**
- * Terms of leadership: what keeps a leader that was frozen, cut off or slow from writing after another took over.
+ * Terms of leadership: they keep a leader that was frozen, cut off or slow from writing after another one
+ * took over.
  *
- * A term is a number greater than every one before it. Who begins one writes it to a key that all candidates for the
- * leadership share, and from then on each write of the leader is a transaction that also compares that key. So
- * once a term has begun, no write of an earlier one can happen any more, however late it arrives; and whoever reads
- * after beginning a term sees all that was written in those before it. No clock is part of this.
+ * A term is a number greater than every one before it. A leader begins a term by writing it to a key that all
+ * candidates share, and from then on each write of the leader is a transaction that also compares that key.
+ * So once a term has begun, no write of an earlier term can happen any more, however late it arrives; and a
+ * read after the begin of a term includes all writes of earlier terms. No clock is involved.
  */
 import {
   type Claim,
@@ -15,12 +16,15 @@ import {
   type Store,
 } from './store.ts';
 
-/** Rejects with ClaimLostError when a later term has begun. The claim is what the leader's writes hold. */
+/**
+ * Begins a term. Rejects with ClaimLostError if a later term has begun. Returns the claim that the leader's
+ * writes must hold.
+ */
 export async function beginTerm(store: Store, name: string, term: number): Promise<Claim> {
   const claim: Claim = { key: `/claims/terms/${name}`, owner: String(term) };
   for (;;) {
     const current = await store.get(claim.key);
-    // Of a term that never began NaN, which is neither before nor after.
+    // NaN if no term has begun, which is neither before nor after.
     const before = Number(current?.value.toString());
     if (before > term) throw new ClaimLostError(claim, String(before));
     try {
@@ -28,13 +32,13 @@ export async function beginTerm(store: Store, name: string, term: number): Promi
       else await store.create(claim.key, Buffer.from(claim.owner));
       return claim;
     } catch (error) {
-      // Another candidate wrote first: who it was decides.
+      // Another candidate wrote first: its term decides.
       if (!(error instanceof KeyExistsError) && !(error instanceof RevisionMismatchError)) throw error;
     }
   }
 }
 
-/** The store as the leader of a term has it: its writes happen only during the term. */
+/** Returns the store for the leader of a term: its writes only happen during the term. */
 export function duringTerm(store: Store, term: Claim, onOver: (why: string) => void): Store {
   const held = (claims: Claims | undefined): Claims => ({
     ...claims,

@@ -1,4 +1,7 @@
-/** A store whose writes, and reads of one key, are spans of the request that makes them, by Kubernetes' names. */
+/**
+ * Returns a store that records its writes, and reads of one key, as spans of their request, by Kubernetes'
+ * names.
+ */
 import { inChildSpan } from '../base/tracing/current-span.ts';
 import type { Store } from './store.ts';
 

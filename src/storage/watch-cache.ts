@@ -1,9 +1,10 @@
 /**
- * The watch cache: one list and one watch of the store serve every reader and watcher of the API. See cache.ts.
+ * The watch cache: one list and one watch of the store serve every reader and watcher of the API. See
+ * cache.ts.
  *
- * `run` lists (a little of the past: cache-start.ts), applies the watch, and resumes it by itself; only when the store
- * no longer has the history does it list again. Then the difference is applied without events, and watchers whose part
- * changed are told to list again, since what happened in between is not known.
+ * `run` lists (a little of the past: cache-start.ts), applies the watch, and resumes it. It only lists again
+ * if the store no longer has the history. Then the difference is applied without events, and watchers of
+ * changed prefixes are expired so that they list again, since the events in between are unknown.
  */
 import { Backoff } from '../base/backoff.ts';
 import { type Clock, sleep, type Timer } from '../base/clock.ts';
@@ -30,9 +31,9 @@ export interface WatchCacheOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly history?: HistoryLimits;
-  /** Bytes of JSON whose decoded form may be kept; 8 MiB by default. */
+  /** Maximum number of bytes of JSON whose decoded form is kept; 8 MiB by default. */
   readonly decodedBytes?: number;
-  /** Measures what holds the event loop; default nothing does. */
+  /** Measures the work that occupies the event loop; by default nothing is measured. */
   readonly loopMeter?: LoopMeter;
 }
 
@@ -40,13 +41,18 @@ export interface WatchCache {
   readonly cache: Cache;
   /** Keeps the cache current until the signal aborts. Called once. */
   run(signal: AbortSignal): Promise<void>;
-  /** Resolves when all that had happened before the start is there; rejects when `run` ends before. */
+  /**
+   * Resolves when everything that was written before the start has been applied; rejects if `run` ends
+   * before.
+   */
   readonly synced: Promise<void>;
 }
 
-/** An event is usually here within a millisecond; only after this is the store asked how far it is. */
+/**
+ * An event usually arrives within a millisecond; only after this time is the store asked for its progress.
+ */
 const firstProgressMs = 2;
-/** A store that cannot say so yet is asked again after so many times as long, until it is so long. */
+/** Factor by which the interval grows, up to the maximum, while the store has not reached the revision. */
 const progressGrowth = 4;
 const maxProgressMs = 100;
 const retry = { initialMs: 50, maxMs: 2_000 };
@@ -78,12 +84,13 @@ export function createWatchCache(options: WatchCacheOptions): WatchCache {
   let stopped = false;
   let progressTimer: Timer | undefined;
 
-  /** The cache has come further. */
+  /** Called when the cache's revision has advanced. */
   const advance = () => {
     for (const waiter of waiters) if (waiter.revision <= revision) waiter.resolve();
     progressTimer?.cancel();
     progressTimer = undefined;
-    // Who came after the question was sent has one of his own, and does not wait for what others waited.
+    // A waiter that arrived after a progress request gets one of its own, without the longer interval of
+    // earlier waiters.
     if (waiters.size > 0) awaitProgress(firstProgressMs);
   };
 
@@ -94,7 +101,7 @@ export function createWatchCache(options: WatchCacheOptions): WatchCache {
     });
   };
 
-  /** Undefined, and logged, when the value of the key is no object. */
+  /** Returns undefined, and logs, if the value of the key is no object. */
   const ifObject = <T>(key: string, make: () => T): T | undefined => {
     try {
       return make();
@@ -128,11 +135,11 @@ export function createWatchCache(options: WatchCacheOptions): WatchCache {
   const decodeListed = ({ key, value, revision: modified }: StoredValue): CachedObject => {
     const known = index.get(key);
     const listed = listedObject(key, value, modified, budget);
-    // In a store that lost its data the revision may be that of something else.
+    // A store that lost its data may have another object at the same revision.
     return known?.revision === modified && known.bytes.equals(listed.bytes) ? known : listed;
   };
 
-  /** Makes the cache equal to the store and resolves to the revision that holds for. */
+  /** Makes the cache equal to the store and resolves to the revision of the list. */
   const relist = async (signal: AbortSignal): Promise<number> => {
     const listed = new Map<string, CachedObject>();
     let page =
@@ -151,7 +158,7 @@ export function createWatchCache(options: WatchCacheOptions): WatchCache {
       page = await store.list(prefix, { limit: listPage, revision: reached, startAfter: last.key });
     }
     const changed = replaceAll(index, listed);
-    // A store that lost its data counts from the start again: no watcher can go on with what it knows.
+    // A store that lost its data starts counting again: no watcher can continue.
     const wentBack = reached < revision;
     history.restart(reached);
     revision = reached;
@@ -160,7 +167,7 @@ export function createWatchCache(options: WatchCacheOptions): WatchCache {
     return reached;
   };
 
-  /** One list and the watch that follows it, until the history is lost (it returns) or the signal aborts. */
+  /** Lists once and then watches, until the history is lost (then it returns) or the signal aborts. */
   const follow = async (signal: AbortSignal): Promise<void> => {
     if (revision === 0) {
       const now = await store.currentRevision();
@@ -252,7 +259,10 @@ function waitFor(waiters: Set<Waiter>, revision: number, signal: AbortSignal | u
   return promise;
 }
 
-/** Applies one event of the store; undefined when it changes nothing (the deletion of what is not here). */
+/**
+ * Applies one event of the store; returns undefined if it changes nothing (the deletion of an object that the
+ * cache does not have).
+ */
 function applyEvent(index: ObjectIndex, event: StoreEvent, budget: DecodedBudget): CacheEvent | undefined {
   const previous = index.get(event.key);
   if (event.type === 'delete') {
@@ -266,7 +276,7 @@ function applyEvent(index: ObjectIndex, event: StoreEvent, budget: DecodedBudget
   return made;
 }
 
-/** Makes `index` hold exactly `listed`; returns the keys that changed. */
+/** Makes `index` contain exactly `listed`; returns the keys that changed. */
 function replaceAll(index: ObjectIndex, listed: ReadonlyMap<string, CachedObject>): string[] {
   const changed: string[] = [];
   for (const key of [...index.keys()]) {

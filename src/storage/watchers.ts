@@ -1,8 +1,8 @@
 /**
- * The watchers of the cache, grouped by prefix: an event is put once into the queue of each group that wants it,
- * and a flush hands the same array to every watcher of the group. The first event after a pause goes out at once,
- * those that follow within `flushMs` together. Watchers are served in turns: after some milliseconds the event loop
- * turns, whatever is watched, and each watcher gets its events in order all the same.
+ * The watchers of the cache, grouped by prefix: an event is put once into the queue of each matching group,
+ * and a flush passes the same array to every watcher of the group. The first event after a pause is delivered
+ * at once, those that follow within `flushMs` together. Watchers are served in turns: after some milliseconds
+ * the event loop continues, and each watcher still gets its events in order.
  */
 import type { Clock } from '../base/clock.ts';
 import type { LoopMeter } from '../base/event-loop/loop-meter.ts';
@@ -10,18 +10,23 @@ import { errorMessage, type Logger } from '../base/log.ts';
 import type { CacheEvent, CacheWatch, EndWatch } from './cache.ts';
 
 const flushMs = 2;
-/** Milliseconds of work before the event loop turns. */
+/** Milliseconds of work before the event loop continues. */
 const turnMs = 8;
-/** Events that a watcher is handed at once: a selector may have hundreds of terms and decode each object. */
+/**
+ * Maximum number of events delivered at once: a selector may have hundreds of terms and decode each object.
+ */
 const maxEvents = 64;
 const maxBytes = 256 * 1024;
-/** A watcher for which more events wait must list again, as one that joins so late. */
+/** Maximum number of queued events of a watcher; beyond it the watcher must list again. */
 const maxWaiting = 20_000;
 
 /** Events that were published together. */
 interface Batch {
   readonly events: readonly CacheEvent[];
-  /** Of the cache when it was published; undefined for what a watcher missed before it joined. */
+  /**
+   * Revision of the cache when the batch was published; undefined for a backlog from before the watcher
+   * joined.
+   */
   readonly revision: number | undefined;
 }
 
@@ -29,12 +34,12 @@ interface Watcher {
   readonly watch: CacheWatch;
   readonly prefix: string;
   readonly group: Group;
-  /** Events up to here are not wanted: the watcher has seen them, or they are in its first batch. */
+  /** Events up to this revision are ignored: the watcher has seen them, or they are in its first batch. */
   readonly after: number;
-  /** All events up to here have been handed over. */
+  /** Revision up to which all events have been delivered. */
   delivered: number;
   readonly batches: Batch[];
-  /** How many events of the first batch have been handed over. */
+  /** Number of delivered events of the first batch. */
   next: number;
   waiting: number;
   state: 'open' | 'lost' | 'ended';
@@ -51,11 +56,11 @@ export class Watchers {
   readonly #loopMeter: LoopMeter | undefined;
   readonly #groups = new Map<string, Group>();
   readonly #dirty = new Set<Group>();
-  /** Watchers with events to be handed over, in the order of their turns. */
+  /** Watchers with events to deliver, in the order of their turns. */
   readonly #ready = new Set<Watcher>();
   #revision = 0;
   #cooling = false;
-  /** The turn of the event loop has been used up. */
+  /** True if the turn of the event loop is used up. */
   #isOver = false;
   #isScheduled = false;
 
@@ -66,13 +71,13 @@ export class Watchers {
   }
 
   /**
-   * `backlog` holds every event after `after` that the cache has applied so far. Throws RangeError for a prefix that is no
-   * directory: events are found by theirs.
+   * Adds a watcher. `backlog` contains every event after `after` that the cache has applied so far. Throws
+   * RangeError for a prefix that is no directory, because events are found by their directories.
    */
   add(prefix: string, after: number, backlog: readonly CacheEvent[], watch: CacheWatch): EndWatch {
     if (!prefix.endsWith('/')) throw new RangeError(`a watch needs a prefix that ends in "/", not ${prefix}`);
     const group = this.#group(prefix);
-    // What is pending is in the backlog as well.
+    // Pending events are in the backlog as well.
     const seen = Math.max(after, backlog.at(-1)?.revision ?? 0);
     const watcher: Watcher = {
       watch,
@@ -105,7 +110,7 @@ export class Watchers {
     if (this.#dirty.size > 0 && !this.#cooling) this.#flush();
   }
 
-  /** Ends the watches for whose prefix `isLost` says so, after what they have not been handed yet. */
+  /** Expires the watches for whose prefix `isLost` returns true, after their queued events. */
   expire(isLost: (prefix: string) => boolean): void {
     this.#seal();
     for (const [prefix, group] of [...this.#groups]) {
@@ -114,7 +119,7 @@ export class Watchers {
     this.#work();
   }
 
-  /** The watcher gets no more events, and is told so after those that wait. */
+  /** Adds no more events to the watcher, and expires it after its queued events. */
   #lose(watcher: Watcher): void {
     this.#leave(watcher);
     watcher.state = 'lost';
@@ -167,7 +172,7 @@ export class Watchers {
     });
   }
 
-  /** Gives what is pending to the watchers' own queues. */
+  /** Moves pending events to the watchers' own queues. */
   #seal(): void {
     for (const group of this.#dirty) {
       const batch: Batch = { events: group.pending, revision: this.#revision };
@@ -212,14 +217,14 @@ export class Watchers {
     });
   }
 
-  /** Serves watchers until all have been served, or until it is somebody else's turn. */
+  /** Serves watchers until all have been served, or until the turn is used up. */
   #work(): void {
     if (this.#isOver) return;
     const began = this.#clock.monotonic();
     for (const watcher of this.#ready) {
       this.#ready.delete(watcher);
       this.#handOver(watcher);
-      // Behind the others.
+      // The watcher moves behind the others in the queue.
       if (watcher.batches.length > 0 || watcher.state === 'lost') this.#ready.add(watcher);
       if (this.#ready.size === 0 || this.#clock.monotonic() - began < turnMs) continue;
       this.#isOver = true;
@@ -253,7 +258,7 @@ export class Watchers {
     this.#guard(() => watcher.watch.onEvents(part, watcher.delivered));
   }
 
-  /** One watcher's mistake must not keep the events from the others. */
+  /** Runs a watcher's function. Its error must not keep the events from other watchers. */
   #guard(call: () => void): void {
     try {
       call();
@@ -263,7 +268,9 @@ export class Watchers {
   }
 }
 
-/** The end of the part that is handed over at once: few events, and few bytes unless it is one event. */
+/**
+ * Returns the end of the part that is delivered at once: few events, and few bytes unless it is one event.
+ */
 function endOf(events: readonly CacheEvent[], from: number): number {
   const most = Math.min(events.length, from + maxEvents);
   let bytes = 0;

@@ -1,16 +1,16 @@
 /**
- * Several streams in one WebSocket, as Kubernetes' channel protocols have them (`v5.channel.k8s.io` and its elders):
- * each message begins with the number of its channel. For both ends.
+ * Several streams in one WebSocket, by Kubernetes' channel protocols (`v5.channel.k8s.io` and its
+ * predecessors): each message begins with the number of its channel. For both ends.
  */
 import { Duplex } from 'node:stream';
 
-/** The channels of exec and attach. A message on `close` names a channel that has ended; from v5 on. */
+/** The channels of exec and attach. A message on `close` names a channel that has ended; since v5. */
 export const commandChannels = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4, close: 255 } as const;
 
-/** Bytes of one channel that wait for their reader before the connection is not read any more. */
+/** Number of unread bytes of one channel above which the connection is not read any more. */
 const channelBuffer = 1024 * 1024;
 
-/** What is used here of a WebSocket of ws. It is paused until somebody listens. */
+/** The part of a WebSocket of ws that is used here. It is paused until `listen` is called. */
 export interface MessageSocket {
   on(event: 'message', listener: (message: Buffer) => void): unknown;
   once(event: 'close', listener: () => void): unknown;
@@ -21,7 +21,7 @@ export interface MessageSocket {
   terminate(): void;
 }
 
-/** Messages that begin with their channel: a byte, or in base64 a digit before the encoded rest. */
+/** Messages that begin with their channel: a byte, or in base64 mode a digit before the encoded rest. */
 export class ChannelSocket {
   readonly #socket: MessageSocket;
   readonly #base64: boolean;
@@ -34,7 +34,7 @@ export class ChannelSocket {
     this.closed = new Promise((resolve) => socket.once('close', () => resolve()));
   }
 
-  /** To be called once; until then nothing is read. */
+  /** Calls `onMessage` for each message. Must be called once; nothing is read before. */
   listen(onMessage: (channel: number, data: Buffer) => void): void {
     this.#socket.on('message', (message: Buffer) => {
       const first = message[0];
@@ -54,7 +54,7 @@ export class ChannelSocket {
     this.#socket.send(message, done);
   }
 
-  /** Nothing more is read until `release` was called for everyone who called this. */
+  /** Pauses reading until `release` was called for every `who`. */
   hold(who: object): void {
     this.#full.add(who);
     this.#socket.pause();
@@ -64,7 +64,10 @@ export class ChannelSocket {
     if (this.#full.delete(who) && this.#full.size === 0) this.#socket.resume();
   }
 
-  /** Status 1000; resolves when the connection is closed, which another side that does not answer delays by 30 s. */
+  /**
+   * Closes with status 1000. Resolves when the connection is closed, which takes up to 30 s if the other side
+   * does not answer.
+   */
   async close(): Promise<void> {
     this.#full.clear();
     this.#socket.resume();
@@ -72,7 +75,7 @@ export class ChannelSocket {
     await this.closed;
   }
 
-  /** At once. */
+  /** Closes at once. */
   terminate(): void {
     this.#socket.terminate();
   }
@@ -91,7 +94,7 @@ export class ChannelStream extends Duplex {
     this.on('error', () => undefined);
   }
 
-  /** What the other side sent; undefined when no more comes, and what comes after that all the same is dropped. */
+  /** Passes on data of the other side; undefined ends the input, and any later data are discarded. */
   deliver(data: Uint8Array | undefined): void {
     if (this.destroyed || this.#inputEnded) return;
     if (data === undefined) {

@@ -1,14 +1,14 @@
-/** Two connections as one. */
+/** Joins two connections. */
 import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../base/clock.ts';
 
-/** Milliseconds a client gets to hang up once the other side has. */
+/** Timeout in milliseconds for a client to disconnect after the other side has. */
 const patienceMs = 10_000;
 
 /**
- * Passes bytes both ways, no faster than they are taken, until either connection has ended; the other ends with it,
- * after what is under way. Resolves when both are closed.
+ * Passes bytes both ways, with backpressure, until either connection has ended; the other one then ends after
+ * the bytes in transit. Resolves when both are closed.
  */
 export async function joinConnections(client: Duplex, agent: Duplex, clock: Clock): Promise<void> {
   const connections = [client, agent];
@@ -17,7 +17,7 @@ export async function joinConnections(client: Duplex, agent: Duplex, clock: Cloc
   agent.once('close', () => {
     if (client.closed) return;
     if (!client.writableEnded) return void client.destroy();
-    // What it still sends nobody takes, but unread it would hide that it hangs up.
+    // The client's remaining data is discarded, but must be read to detect that it disconnects.
     client.resume();
     const timer = clock.after(patienceMs, () => client.destroy());
     client.once('close', () => timer.cancel());

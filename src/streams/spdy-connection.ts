@@ -1,6 +1,7 @@
 /**
- * SPDY/3.1 over any byte stream: the client opens streams, each a Duplex on both sides. There is no flow control
- * (Kubernetes' clients grant none): a stream that nobody reads holds up the whole connection once its buffer is full.
+ * SPDY/3.1 over any byte stream: the client opens streams, each a Duplex on both sides. There is no flow
+ * control (Kubernetes' clients grant none): an unread stream blocks the whole connection once its buffer is
+ * full.
  */
 import { Duplex } from 'node:stream';
 import {
@@ -16,9 +17,9 @@ import {
 } from './spdy-frames.ts';
 import { HeaderDecoder, HeaderEncoder, type Headers } from './spdy-headers.ts';
 
-/** Bytes of one stream that wait for their reader before the connection is not read any more. */
+/** Number of unread bytes of one stream above which the connection is not read any more. */
 const streamBuffer = 1024 * 1024;
-/** kubectl opens two for each forwarded connection. */
+/** Maximum number of streams; kubectl opens two for each forwarded connection. */
 const mostStreams = 4096;
 
 interface StreamLink {
@@ -26,7 +27,10 @@ interface StreamLink {
   reset(): void;
 }
 
-/** One stream; a write resolves once the bytes are on their way. Destroying it before both ends resets it. */
+/**
+ * One stream; a write resolves once the bytes are sent. Destroying it before both ends have finished resets
+ * it.
+ */
 export class SpdyStream extends Duplex {
   readonly headers: Headers;
   readonly #link: StreamLink;
@@ -36,11 +40,12 @@ export class SpdyStream extends Duplex {
     super({ readableHighWaterMark: streamBuffer, writableHighWaterMark: 64 * 1024 });
     this.headers = headers;
     this.#link = link;
-    // Whoever uses the stream learns of its end from 'close' too; an unheard error must not end the process.
+    // Users of the stream handle 'close', which also follows an error; an unhandled error would end the
+    // process.
     this.on('error', () => undefined);
   }
 
-  /** What the other side sent; resolves when more may come. */
+  /** Passes on data of the other side; resolves when more may be delivered. */
   async deliver(data: Uint8Array, fin: boolean): Promise<void> {
     if (this.destroyed || this.readableEnded) return;
     const more = data.length === 0 || this.push(data);
@@ -79,17 +84,20 @@ export class SpdyConnection {
   readonly #encoder = new HeaderEncoder();
   readonly #decoder = new HeaderDecoder();
   readonly #onStream: ((stream: SpdyStream) => void) | undefined;
-  /** Clients count in odd numbers. */
+  /** Clients use odd numbers. */
   #nextId = 1;
 
-  /** A server gives `onStream`, which gets every stream the client opens, after it was answered. */
+  /** A server passes `onStream`, which is called with every stream that the client opens, after the reply. */
   constructor(transport: Duplex, onStream?: (stream: SpdyStream) => void) {
     this.#transport = transport;
     this.#onStream = onStream;
     transport.on('error', () => undefined);
   }
 
-  /** For clients, once `run` was called. What is written before the server has agreed reaches it nonetheless. */
+  /**
+   * Opens a stream, for clients; `run` must have been called. Data written before the server's reply reach
+   * the server nonetheless.
+   */
   open(headers: Headers): SpdyStream {
     const streamId = this.#nextId;
     this.#nextId += 2;
@@ -97,7 +105,10 @@ export class SpdyConnection {
     return this.#add(streamId, headers);
   }
 
-  /** Reads until the other side hangs up or the transport is destroyed; rejects with FrameError for what is no SPDY. */
+  /**
+   * Reads until the other side disconnects or the transport is destroyed; rejects with FrameError for data
+   * that is not SPDY.
+   */
   async run(): Promise<void> {
     const reader = new FrameReader();
     try {
@@ -105,7 +116,7 @@ export class SpdyConnection {
         for (const frame of reader.push(chunk as Buffer)) await this.#handle(frame);
       }
     } catch (error) {
-      // A transport that broke has ended.
+      // A transport that failed has ended.
       if (!this.#transport.destroyed) throw error;
     } finally {
       const open = [...this.#streams.values()];
@@ -128,7 +139,7 @@ export class SpdyConnection {
         this.#closed(frame.streamId);
         return;
       case 'ping':
-        // The others would be answers to our own, and we send none.
+        // Other pings would be answers to this side's own, which sends none.
         if (frame.id % 2 === (this.#onStream ? 1 : 0)) this.#transport.write(pingFrame(frame.id));
         return;
       case 'other':
@@ -159,7 +170,7 @@ export class SpdyConnection {
     const stream = new SpdyStream(headers, {
       send: (data, last, done) => this.#transport.write(dataFrames(streamId, data, last), done),
       reset: () => {
-        // One that the other side has reset, or that went with the connection, is not known any more.
+        // A stream that the other side has reset, or whose connection has ended, is not in the map any more.
         if (this.#streams.has(streamId)) this.#transport.write(rstStreamFrame(streamId, resetCodes.cancel));
       },
     });

@@ -1,6 +1,6 @@
 /**
- * SPDY/3.1 frames as bytes (SPDY Protocol, Draft 3.1, section 2.2). Pure. Only what Kubernetes' clients send and
- * understand: no flow control, priorities or settings.
+ * Encoding of SPDY/3.1 frames (SPDY Protocol, Draft 3.1, section 2.2). Pure. Limited to what Kubernetes'
+ * clients send and support: no flow control, priorities or settings.
  */
 
 export type Frame =
@@ -9,7 +9,7 @@ export type Frame =
   | SynStream
   | { readonly type: 'rst-stream'; readonly streamId: number }
   | { readonly type: 'ping'; readonly id: number }
-  /** SYN_REPLY or HEADERS: nothing to act on, but their block moves the compressor's state. */
+  /** SYN_REPLY or HEADERS: needs no action, but its block changes the compressor's state. */
   | { readonly type: 'headers'; readonly block: Uint8Array }
   | { readonly type: 'other' };
 
@@ -29,7 +29,7 @@ const headers = 8;
 
 const headerLength = 8;
 const finFlag = 1;
-/** What a control frame may hold; clients send a few hundred bytes. */
+/** Maximum size of a control frame in bytes; clients send a few hundred. */
 const longestControl = 64 * 1024;
 const longestData = 0xff_ffff;
 
@@ -58,7 +58,7 @@ const uint32 = (...values: number[]) => {
 export const synReplyFrame = (streamId: number, block: Uint8Array) =>
   control(synReply, 0, Buffer.concat([uint32(streamId), block]));
 
-/** `associatedTo`, priority and slot are zero: nobody looks at them. */
+/** Encodes SYN_STREAM. `associatedTo`, priority and slot are zero: they are ignored. */
 export const synStreamFrame = (streamId: number, block: Uint8Array) =>
   control(synStream, 0, Buffer.concat([uint32(streamId, 0), Buffer.alloc(2), block]));
 
@@ -67,7 +67,7 @@ export const rstStreamFrame = (streamId: number, code: number) =>
 
 export const pingFrame = (id: number) => control(ping, 0, uint32(id));
 
-/** Data as frames of one stream, longer data as several; `fin` says that no more comes. */
+/** Encodes data as frames of one stream, long data as several; `fin` marks the end of the stream. */
 export function dataFrames(streamId: number, data: Uint8Array, fin: boolean): Uint8Array {
   const parts: Uint8Array[] = [];
   let rest = data;
@@ -85,12 +85,12 @@ interface DataLeft {
   left: number;
 }
 
-/** Cuts a byte stream into frames, wherever its chunks begin and end. */
+/** Splits a byte stream into frames, wherever its chunks begin and end. */
 export class FrameReader {
   #rest: Uint8Array = Buffer.alloc(0);
   #data: DataLeft | undefined;
 
-  /** Throws FrameError for bytes that are not SPDY/3.1; nothing can be read after it. */
+  /** Yields the frames. Throws FrameError for bytes that are not SPDY/3.1; nothing can be read after it. */
   *push(chunk: Uint8Array): Iterable<Frame> {
     this.#rest = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
     for (;;) {

@@ -1,11 +1,14 @@
-/** SPDY/3 header blocks: compressed by zlib with a dictionary, one stream of it a direction (draft 3.1, 2.6.10). */
+/**
+ * SPDY/3 header blocks: compressed by zlib with a dictionary, with one compressor per direction (draft 3.1,
+ * 2.6.10).
+ */
 import { once } from 'node:events';
 import { createInflate, type Inflate } from 'node:zlib';
 import { FrameError } from './spdy-frames.ts';
 
 export type Headers = Readonly<Record<string, string>>;
 
-/** The dictionary's first part: each word stands behind its length as 32 bits. */
+/** The dictionary's first part: each word is preceded by its length as 32 bits. */
 const words = [
   'options head post put delete trace accept accept-charset accept-encoding accept-language accept-ranges age allow',
   'authorization cache-control connection content-base content-encoding content-language content-length',
@@ -16,7 +19,7 @@ const words = [
   'set-cookie keep-alive origin',
 ].flatMap((line) => line.split(' ').map((word) => word.replace('\u00a0', ' ')));
 
-/** Its second part stands as it is. */
+/** The dictionary's second part is plain text. */
 const text = [
   '100101201202205206300302303304305306307402405406407408409410411412413414415416417502504505',
   '203 Non-Authoritative Information204 No Content301 Moved Permanently400 Bad Request401 Unauthorized',
@@ -29,7 +32,7 @@ const text = [
 /** 1423 bytes. */
 export const dictionary: Buffer = Buffer.concat([...words.map(lengthAndText), Buffer.from(text)]);
 
-/** What a block may grow to; clients send a few hundred bytes. */
+/** Maximum decompressed size of a block in bytes; clients send a few hundred. */
 const longestBlock = 256 * 1024;
 
 function lengthAndText(value: string): Buffer {
@@ -45,7 +48,7 @@ function uint32(value: number): Buffer {
 
 /** The zlib header that announces the dictionary. */
 const zlibHeader = Buffer.concat([Buffer.from([0x78, 0xbb]), uint32(adler32(dictionary))]);
-/** Go's reader takes a block to be over only when a sync flush ends it. */
+/** Go's reader only recognizes the end of a block by a sync flush. */
 const syncFlush = Buffer.from([0, 0, 0, 0xff, 0xff]);
 
 function adler32(bytes: Uint8Array): number {
@@ -57,7 +60,10 @@ function adler32(bytes: Uint8Array): number {
   return b * 65536 + a;
 }
 
-/** Makes the blocks of one direction. They are stored, not compressed: a few bytes are not worth a compressor. */
+/**
+ * Encodes the blocks of one direction. They are stored, not compressed: a few bytes are not worth a
+ * compressor.
+ */
 export class HeaderEncoder {
   #first = true;
 
@@ -75,7 +81,7 @@ export class HeaderEncoder {
   }
 }
 
-/** Reads the blocks of one direction, in their order. */
+/** Decodes the blocks of one direction, in their order. */
 export class HeaderDecoder {
   readonly #inflate: Inflate = createInflate({ dictionary });
   #chunks: Buffer[] = [];
@@ -90,12 +96,12 @@ export class HeaderDecoder {
     this.#inflate.on('error', () => undefined);
   }
 
-  /** Rejects with FrameError for a block that cannot be read. */
+  /** Decodes a block. Rejects with FrameError for an invalid one. */
   async decode(block: Uint8Array): Promise<Headers> {
     this.#chunks = [];
     this.#length = 0;
     await new Promise<void>((resolve, reject) => {
-      // A destroyed inflater calls nobody back.
+      // A destroyed inflater calls no callbacks.
       const failed = (error: Error) =>
         reject(new FrameError('a header block cannot be read', { cause: error }));
       this.#inflate.once('error', failed);
@@ -115,7 +121,7 @@ export class HeaderDecoder {
   }
 }
 
-/** A number of pairs, then each name and value behind its length. */
+/** Parses the number of pairs, then each name and value with its length before it. */
 function parse(block: Buffer): Headers {
   const headers: Record<string, string> = Object.create(null);
   let at = 0;

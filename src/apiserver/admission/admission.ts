@@ -1,4 +1,7 @@
-/** Admission: plugins change a write before it is validated, or refuse it before or after, in the order of their list. */
+/**
+ * Admission: plugins change a write before it is validated, or reject it before or after, in the order of
+ * their list.
+ */
 import { inChildSpan } from '../../base/tracing/current-span.ts';
 import type { Admission, AdmissionPlugin } from './plugin.ts';
 

@@ -10,26 +10,33 @@ export interface Admission {
   readonly name: string;
   readonly subresource: string;
   readonly user: UserInfo;
-  /** Tells the writer something in a Warning header. Absent where nobody could read it. */
+  /** Adds a Warning header to the answer. Absent if no client could read it. */
   readonly warn?: (text: string) => void;
-  /** Nothing will be written. */
+  /** True if the request is a dry run: nothing is written. */
   readonly dryRun?: boolean;
   /** The object as it would be stored; plugins may change it. Absent for a delete. */
   readonly object?: KubeObject;
-  /** As it is stored. Absent for a create. */
+  /** The stored object. Absent for a create. */
   readonly old?: KubeObject;
 }
 
-/** Both functions throw a StatusError to refuse. */
+/** An admission plugin. `mutate` and `validate` throw a StatusError to reject the request. */
 export interface AdmissionPlugin {
   readonly name: string;
-  /** May change the object, which has its defaults and is not checked yet. What the writer may not set is still as it was sent. */
+  /**
+   * May change the object, which has its defaults and is not validated yet. Fields that the writer may not
+   * set still have the values that were sent.
+   */
   mutate?(admission: Admission): void | Promise<void>;
-  /** Sees the object as it will be stored, but for what the server allocates; must not change it. */
+  /**
+   * Checks the object as it will be stored, except for the values that the server allocates; must not change
+   * it.
+   */
   validate?(admission: Admission): void | Promise<void>;
   /**
-   * What it let through, to be created or updated, surely is not stored: its name or something else was taken, or another writer was
-   * faster. An update that is tried again is a new admission. A create is told of a dry run, too. Must not throw.
+   * Called when a create or update that this plugin admitted is certain not to be stored: its name or another
+   * claim was taken, or another writer was faster. A retry of an update is a new admission. Also called for a
+   * create that is a dry run. Must not throw.
    */
   notStored?(admission: Admission): void;
 }

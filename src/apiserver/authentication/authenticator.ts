@@ -1,29 +1,32 @@
-/** Turns the credentials of a request into a user. */
+/** Authentication: turns the credentials of a request into a user. */
 import type { Holder } from '../../base/certificate-names.ts';
 import { authenticatedGroup, type UserInfo } from '../user.ts';
 
-/** The subject of a client certificate; only certificates that verified against the client authority get here. */
+/** Subject of a client certificate that was verified against the client authority. */
 export type PeerCertificate = Holder;
 
 export interface RequestCredentials {
   /** The Authorization header. */
   readonly authorization: string | undefined;
   readonly peer: PeerCertificate | undefined;
-  /** For whom the credentials are to be good; absent means this server. */
+  /** Audiences that the credentials must be valid for; absent means this server. */
   readonly audiences?: readonly string[];
 }
 
 export interface KnownUser extends UserInfo {
-  /** For which of those the credentials are good; absent for credentials that are not for anybody in particular. */
+  /** Requested audiences that the credentials are valid for; absent for credentials without audiences. */
   readonly audiences?: readonly string[];
 }
 
-/** Undefined without credentials and for wrong credentials: both are answered with 401. */
+/** Returns undefined for absent and for wrong credentials: both are answered with 401. */
 export type Authenticator = (
   credentials: RequestCredentials,
 ) => KnownUser | undefined | Promise<KnownUser | undefined>;
 
-/** The first authenticator that knows the user wins; known users are in system:authenticated. */
+/**
+ * Returns the user of the first authenticator that recognizes the credentials, as a member of
+ * system:authenticated.
+ */
 export function unionAuthenticator(authenticators: readonly Authenticator[]): Authenticator {
   return async (credentials) => {
     for (const authenticate of authenticators) {
@@ -34,7 +37,7 @@ export function unionAuthenticator(authenticators: readonly Authenticator[]): Au
   };
 }
 
-/** Credentials that say nothing of an audience are for this server, whose own names `audiences` are. */
+/** Treats credentials without audiences as valid for this server, whose own audiences are `audiences`. */
 export function forOwnAudiences(authenticate: Authenticator, audiences: readonly string[]): Authenticator {
   return async (credentials) => {
     const { audiences: asked = audiences } = credentials;

@@ -1,4 +1,7 @@
-/** Bearer tokens from a list. Tokens are compared by digest, so neither content nor length shows in the time taken. */
+/**
+ * Bearer tokens from a list. Tokens are compared by digest, so neither content nor length shows in the time
+ * taken.
+ */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { UserInfo } from '../user.ts';
 import type { Authenticator } from './authenticator.ts';
@@ -12,12 +15,15 @@ export interface TokenEntry {
 
 const digest = (token: string) => createHash('sha256').update(token).digest();
 
-/** The token of an Authorization header of scheme Bearer. */
+/** Returns the token of an Authorization header of scheme Bearer. */
 export function bearerToken(authorization: string | undefined): string | undefined {
   return authorization?.match(/^bearer +([^ ]+) *$/i)?.[1];
 }
 
-/** `entries` is asked on every request, so a token that is added or withdrawn counts at once. */
+/**
+ * Authenticates by a list of tokens. `entries` is called on every request, so an added or removed token takes
+ * effect at once.
+ */
 export function bearerTokenAuthenticator(
   entries: () => Iterable<TokenEntry>,
   now: () => number,

@@ -1,4 +1,4 @@
-/** Whose a request is: by its credentials, or by whom it asks to be answered as. */
+/** Determines the user of a request: the owner of its credentials, or the user that it impersonates. */
 import { newUnauthorized } from '../../apimachinery/status-error.ts';
 import type { AskedRequest } from '../asked-request.ts';
 import type { Authorize } from '../authorization/authorizer.ts';
@@ -7,14 +7,14 @@ import type { ApiServerOptions, RequestEnv } from '../options.ts';
 import { anonymousUser, type UserInfo, unauthenticatedGroup } from '../user.ts';
 import { type Field, impersonated, impersonationFields } from './impersonation.ts';
 
-/** Seconds to wait before trying again. */
+/** Seconds to wait before a retry. */
 const tooManyConnectionsSeconds = 5;
 
-/** Who has no Headers says in the RequestEnv whom he asks to be. */
+/** A request without a Headers object has its impersonation headers in the RequestEnv. */
 type Sender = Pick<AskedRequest, 'headers'>;
 type Options = Pick<ApiServerOptions, 'authenticate' | 'remoteAddressKey'>;
 
-/** The sender of a request; undefined for one who is not known. */
+/** Returns the sender of a request; undefined if the sender is not authenticated. */
 export async function whoAsks(
   request: Sender,
   { user, peer }: RequestEnv,
@@ -24,21 +24,22 @@ export async function whoAsks(
   return user ?? (await authenticate({ authorization, peer }));
 }
 
-/** Wrong credentials are not the same as none. */
+/** Returns the anonymous user for a request without credentials. Wrong credentials do not count as none. */
 const anonymousSender = (request: Sender, { peer, mayBeAnonymous }: RequestEnv): UserInfo | undefined =>
   mayBeAnonymous && !peer && !request.headers.has('authorization')
     ? { name: anonymousUser, groups: [unauthenticatedGroup] }
     : undefined;
 
-/** The headers by which a request asks to be answered as another user's. */
+/** Returns the impersonation headers of a request. */
 export const fieldsOf = (
   { headers }: Sender,
   { impersonation }: Pick<RequestEnv, 'impersonation'>,
 ): readonly Field[] => impersonation ?? (headers instanceof Headers ? impersonationFields(headers) : []);
 
 /**
- * Throws 401 for a sender who is not known and has to be, 429 for one with too many connections, and what impersonated() throws. A connection is its
- * sender's, whomever he acts as; everything else is that user's.
+ * Returns the user of the request. Throws 401 for a sender who must be authenticated and is not, 429 for a
+ * sender with too many connections, and the errors of impersonated(). A connection counts for its sender,
+ * whichever user the sender impersonates; everything else counts for the impersonated user.
  */
 export async function identify(
   request: Sender,
@@ -54,6 +55,6 @@ export async function identify(
   const user = fields.length > 0 ? await impersonated(sender, fields, authorize) : sender;
   const { remoteAddressKey: key } = options;
   if (!key || !env.remoteAddress) return user;
-  // Last, so that nobody gives himself another.
+  // Set last, so that no user can set a remote address for itself.
   return { ...user, extra: { ...user.extra, [key]: [env.remoteAddress] } };
 }

@@ -1,7 +1,8 @@
 /**
- * Impersonation (`kubectl --as`): a request is answered as another user's where roles allow its sender to act as him, as that group, with
- * that uid and those extra fields, each of them (upstream: endpoints/filters/impersonation.go). Where a header cannot be understood the
- * request is refused, for the answer would show the sender's own rights. Pure but for asking who may.
+ * Impersonation (`kubectl --as`): a request is served as another user if the sender is authorized to
+ * impersonate that user, and each of the requested groups, uids and extra fields (upstream:
+ * endpoints/filters/impersonation.go). A request with an impersonation header that cannot be parsed is
+ * rejected, because the answer would show the sender's own rights. Pure except for the calls of `authorize`.
  */
 import { checkDns1123Label, checkDns1123Subdomain } from '../../apimachinery/names.ts';
 import { newBadRequest, newForbidden } from '../../apimachinery/status-error.ts';
@@ -16,13 +17,16 @@ import {
   unauthenticatedGroup,
 } from '../user.ts';
 
-/** A header as it came: its name in whatever case, and its bytes as one character each. */
+/** A header as received: its name in any case, and each byte of its value as one character. */
 export type Field = readonly [name: string, value: string];
 
 const prefix = /^impersonate-/i;
 const extraPrefix = 'impersonate-extra-';
 
-/** The headers that ask for it: of a list of names and values in turn, as they came, or of what joins those of one name. */
+/**
+ * Returns the impersonation headers, from a list of alternating names and values as received, or from
+ * Headers, which join headers of the same name.
+ */
 export function impersonationFields(from: readonly string[] | Headers): readonly Field[] {
   const found: Field[] = [];
   if (from instanceof Headers) {
@@ -34,7 +38,7 @@ export function impersonationFields(from: readonly string[] | Headers): readonly
   return found;
 }
 
-/** Whom a request wants to be. */
+/** The identity that a request asks for. */
 interface Wanted {
   readonly user: string;
   readonly uid: string;
@@ -43,8 +47,8 @@ interface Wanted {
 }
 
 /**
- * The user as whom the request is answered. Throws BadRequest (400) for headers that say nobody, and Forbidden (403) where `sender`
- * may not act so.
+ * Returns the user that the request is served as. Throws BadRequest (400) for headers that name no user, and
+ * Forbidden (403) if `sender` is not authorized to impersonate.
  */
 export async function impersonated(
   sender: UserInfo,
@@ -71,7 +75,7 @@ export async function impersonated(
 
 type Part = Pick<Extract<AccessRequest, { type: 'resource' }>, 'group' | 'resource' | 'namespace' | 'name'>;
 
-/** What the sender must be allowed to impersonate, each by itself. */
+/** Yields the resources that the sender must be authorized to impersonate, each checked separately. */
 function* partsOf(
   { user, uid, groups, extra }: Wanted,
   account: ServiceAccountName | undefined,
@@ -85,14 +89,20 @@ function* partsOf(
   if (uid) yield { group, resource: 'uids', namespace: '', name: uid };
 }
 
-/** Whoever is not anonymous is known, unless his groups say how it is with that. */
+/**
+ * Adds system:authenticated to every user but the anonymous, unless the groups already include it or
+ * system:unauthenticated.
+ */
 function groupsToAdd(user: string, groups: readonly string[]): string[] {
   if (user === anonymousUser) return groups.includes(unauthenticatedGroup) ? [] : [unauthenticatedGroup];
   const isSaid = groups.includes(authenticatedGroup) || groups.includes(unauthenticatedGroup);
   return isSaid ? [] : [authenticatedGroup];
 }
 
-/** The ServiceAccount that a user's name stands for; undefined for any other name, also for one that no account can have. */
+/**
+ * Returns the ServiceAccount that a user name stands for; undefined for any other name, also for one that no
+ * account can have.
+ */
 function accountOf(user: string): ServiceAccountName | undefined {
   const account = serviceAccountOf(user);
   if (!account) return undefined;
@@ -101,7 +111,10 @@ function accountOf(user: string): ServiceAccountName | undefined {
   return isName ? account : undefined;
 }
 
-/** Upstream takes the first of two users and ignores what it does not know; here both are refused. */
+/**
+ * Parses the headers. Upstream takes the first of two users and ignores headers that it does not support;
+ * here both are rejected.
+ */
 function readFields(fields: readonly Field[]): Wanted {
   const single = { 'impersonate-user': '', 'impersonate-uid': '' };
   const groups: string[] = [];
@@ -143,7 +156,10 @@ function textOf(header: string, bytes: string): string {
   }
 }
 
-/** Percent-encoding stands for what a header's name cannot hold; one that is broken is taken as it is. */
+/**
+ * Decodes percent-encoding, which stands for characters that a header name cannot contain. A key with broken
+ * encoding is returned unchanged.
+ */
 function decoded(key: string): string {
   try {
     return decodeURIComponent(key);

@@ -1,8 +1,8 @@
-/** Who may do what. Closed: what no rule allows is refused. */
+/** Authorization. Access is denied unless an authorizer allows it. */
 import type { FieldSelector } from '../../apimachinery/field-selector.ts';
 import { mastersGroup, type UserInfo } from '../user.ts';
 
-/** Those of requests, and those that are asked for beside one: of signers, roles and users. */
+/** Verbs of requests, and verbs that are authorized besides a request's own: on signers, roles and users. */
 export type Verb =
   | 'get'
   | 'list'
@@ -13,7 +13,7 @@ export type Verb =
   | 'delete'
   | 'deletecollection'
   | 'approve'
-  /** OPTIONS of a proxy has no verb: it is for those who may do everything. */
+  /** OPTIONS of a proxy has no verb: only users who may do everything are allowed to use it. */
   | ''
   | 'sign'
   | 'escalate'
@@ -24,38 +24,43 @@ export type AccessRequest =
   | {
       readonly type: 'resource';
       readonly user: UserInfo;
-      /** One of Verb, or whatever word an access review asks about. */
+      /** A Verb, or any other word that an access review contains. */
       readonly verb: string;
       readonly group: string;
-      /** With its subresource, such as `pods/log`. */
+      /** Plural name, with the subresource if there is one, such as `pods/log`. */
       readonly resource: string;
       readonly namespace: string;
-      /** Also of a list or watch whose field selector asks for one `metadata.name`. */
+      /** Name of the object. A list or watch has one if its field selector requires one `metadata.name`. */
       readonly name: string;
-      /** What follows the subresource, as it stands in the URL: of `proxy`, what is asked for. */
+      /**
+       * Rest of the path after the subresource, as it stands in the URL: for `proxy`, the path at the target.
+       */
       readonly rest?: string;
-      /** Of a list or watch; absent means everything. */
+      /** Field selector of a list or watch; absent means everything. */
       readonly fieldSelector?: FieldSelector;
-      /** Of a list or watch, as it was asked for. */
+      /** Label selector of a list or watch, as the client sent it. */
       readonly labelSelector?: string;
     }
   | { readonly type: 'path'; readonly user: UserInfo; readonly verb: string; readonly path: string };
 
 export interface Decision {
   readonly allowed: boolean;
-  /** By what it is allowed, or what was wrong with a rule that might have allowed it; '' where there is nothing to say. */
+  /**
+   * The rule that allows the request, or the error of a rule that might have allowed it; '' if there is
+   * nothing to report.
+   */
   readonly reason: string;
 }
 
-/** Resolves to true, or to a decision that says so, when the request is allowed. */
+/** Resolves to true, or to a decision with `allowed`, if the request is allowed. */
 export type Authorizer = (request: AccessRequest) => boolean | Decision | Promise<boolean | Decision>;
 
-/** What all rules together say. */
+/** Returns the decision of all authorizers together. */
 export type Authorize = (request: AccessRequest) => Promise<Decision>;
 
 export const mastersAuthorizer: Authorizer = ({ user }) => user.groups.includes(mastersGroup);
 
-/** Of several reasons for a refusal each is told. */
+/** Combines authorizers: the first that allows decides. A denial contains the reasons of all authorizers. */
 export function unionAuthorizer(authorizers: readonly Authorizer[]): Authorize {
   return async (request) => {
     const reasons: string[] = [];
@@ -69,7 +74,7 @@ export function unionAuthorizer(authorizers: readonly Authorizer[]): Authorize {
   };
 }
 
-/** The refusal in Kubernetes' words: `User "bob" cannot get resource "pods" in API group "" …`. */
+/** Returns the denial in Kubernetes' words: `User "bob" cannot get resource "pods" in API group "" …`. */
 export function refusal(request: AccessRequest, { reason }: Decision): string {
   return reason ? `${refusedRequest(request)}: ${reason}` : refusedRequest(request);
 }

@@ -1,4 +1,4 @@
-/** Discovery in one document (apidiscovery.k8s.io), as kubectl since 1.27 reads it. */
+/** Discovery in one document (apidiscovery.k8s.io), which kubectl reads since 1.27. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
 import {

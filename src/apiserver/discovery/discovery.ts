@@ -1,4 +1,6 @@
-/** Serves discovery. Documents are made when the first client asks, and again after a kind came or went. */
+/**
+ * Serves discovery. Documents are built on the first request, and again after a kind was added or removed.
+ */
 import { createHash } from 'node:crypto';
 import type { Kinds } from '../../apimachinery/kind-set.ts';
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
@@ -13,7 +15,10 @@ interface AggregatedDocument {
   readonly etag: string;
 }
 
-/** Answers a discovery path; undefined for any other. `documents` are the paths of what else is served. */
+/**
+ * Returns a handler that answers discovery paths, and returns undefined for any other path. `documents` are
+ * the paths of the other documents that the server has.
+ */
 export function createDiscovery(
   kinds: Pick<Kinds, 'all'>,
   behavior: Behavior,
@@ -28,7 +33,7 @@ export function createDiscovery(
 }
 
 interface Documents {
-  /** What they were made of. */
+  /** Kinds from which the documents were built. */
   readonly of: readonly ResourceDefinition[];
   readonly all: readonly GroupVersionResources[];
   readonly aggregated: Readonly<
@@ -88,7 +93,10 @@ function rootPaths(documents: readonly string[]): string[] {
   return [...documents, ...others].sort();
 }
 
-/** The first form the client lists that is served; undefined means the legacy documents. */
+/**
+ * Returns the version of aggregated discovery that the client accepts first; undefined for the legacy
+ * documents.
+ */
 function discoveryVersion(accept: string): DiscoveryVersion | undefined {
   for (const { type, parameters } of parseAccept(accept)) {
     if (type !== 'application/json') continue;

@@ -1,4 +1,6 @@
-/** Discovery as one document for each group and version, for clients that do not ask for the aggregated form. */
+/**
+ * Discovery as one document for each group and version, for clients that do not ask for the aggregated form.
+ */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
 import {
@@ -9,7 +11,7 @@ import {
   subresourceVerbs,
 } from './resources.ts';
 
-/** `/api` */
+/** Document of `/api`. */
 export function coreVersions(all: readonly GroupVersionResources[], serverAddress: string): JsonObject {
   return {
     kind: 'APIVersions',
@@ -18,13 +20,13 @@ export function coreVersions(all: readonly GroupVersionResources[], serverAddres
   };
 }
 
-/** `/apis` */
+/** Document of `/apis`. */
 export function groupList(all: readonly GroupVersionResources[]): JsonObject {
   const names = [...new Set(all.map(({ group }) => group))].filter((group) => group !== '');
   return { kind: 'APIGroupList', apiVersion: 'v1', groups: names.map((name) => groupEntry(all, name)) };
 }
 
-/** `/apis/GROUP` */
+/** Document of `/apis/GROUP`. */
 export const groupDocument = (all: readonly GroupVersionResources[], name: string): JsonObject => ({
   kind: 'APIGroup',
   apiVersion: 'v1',
@@ -38,7 +40,7 @@ function groupEntry(all: readonly GroupVersionResources[], name: string): JsonOb
   return { name, versions, preferredVersion: versions[0] };
 }
 
-/** `/api/v1` and `/apis/GROUP/VERSION` */
+/** Document of `/api/v1` and `/apis/GROUP/VERSION`. */
 export function resourceList(
   { group, version, definitions }: GroupVersionResources,
   behavior: Behavior,

@@ -1,9 +1,9 @@
-/** What discovery tells of each kind, before it takes one of its two forms. Pure. */
+/** Resources and verbs of each kind, as both forms of discovery need them. Pure. */
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
 import type { KindBehavior } from '../kind-behavior.ts';
 import { type Subresource, subresourcesOf } from '../subresources/subresources.ts';
 
-/** Knows the subresources of kinds. */
+/** The part of KindBehavior that lists the subresources of kinds. */
 export type Behavior = Pick<KindBehavior, 'subresourcesOf'>;
 
 export interface GroupVersionResources {
@@ -28,7 +28,7 @@ export const resourceVerbs = ({ isReview, isMeasured }: ResourceDefinition): rea
   return isReview ? ['create'] : storedVerbs;
 };
 
-/** OPTIONS has none. */
+/** OPTIONS has no verb. */
 const verbOfMethod = {
   GET: ['get'],
   POST: ['create'],
@@ -46,7 +46,10 @@ export function subresourceVerbs(subresource: Subresource): string[] {
 export const sortedSubresources = (definition: ResourceDefinition, behavior: Behavior) =>
   Object.entries(subresourcesOf(definition, behavior)).sort(([a], [b]) => (a < b ? -1 : 1));
 
-/** The core group first, the others in the order of the registry; kinds of a version by name. */
+/**
+ * Returns the core group first and the other groups in the order of the registry; the kinds of a version are
+ * sorted by name.
+ */
 export function groupVersions(definitions: readonly ResourceDefinition[]): GroupVersionResources[] {
   const byGroupVersion = Map.groupBy(definitions, (d) => `${d.group}/${d.version}`);
   const all = [...byGroupVersion.values()].map((members) => {

@@ -1,4 +1,4 @@
-/** Answers in the form that the client asked for: one object, another kind such as a Scale, a refusal. */
+/** Answers in the form that the client accepts: one object, another kind such as a Scale, or an error. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { booleanParameter } from '../../apimachinery/list-options.ts';
 import { protobufType } from '../../apimachinery/protobuf/envelope.ts';
@@ -15,7 +15,10 @@ import { inYaml } from './yaml.ts';
 
 type Asked = Pick<RequestScope, 'query' | 'request' | 'served' | 'server'>;
 
-/** `forms` are those that the endpoint has; default all. Throws 406 when the client takes none of them. */
+/**
+ * Returns the encoder of an answer. `forms` are the forms that the endpoint supports; defaults to all. Throws
+ * 406 if the client accepts none of them.
+ */
 export function encoderOf({ query, request, served, server }: Asked, forms: Offer['forms']): Encoder {
   const protobuf = server.messages.typeOf(served.typeName) !== undefined;
   const yaml = !booleanParameter(query, 'watch');
@@ -23,7 +26,10 @@ export function encoderOf({ query, request, served, server }: Asked, forms: Offe
   return server.encoders.of(served, form, () => parseIncludeObject(query.get('includeObject')));
 }
 
-/** The handler behind a look at the Accept header, so that nothing is written for a client that takes no answer. */
+/**
+ * Wraps a handler so that the Accept header is checked first, and nothing is written for a client that
+ * accepts no answer.
+ */
 export const negotiated =
   (handler: Handler): Handler =>
   async (scope) => {
@@ -37,11 +43,11 @@ type Answering = Pick<RequestScope, 'encoder' | 'headers'>;
 export const respondObject = ({ encoder, headers }: Answering, status: number, found: Kept): Response =>
   respond(status, encoder.object(found), { ...headers, 'content-type': encoder.contentType });
 
-/** An answer that is of another kind than the one addressed: a Status, a Scale. */
+/** Answers with another kind than the addressed one: a Status, a Scale. */
 export const respondOther = ({ encoder, headers }: Answering, status: number, value: JsonObject): Response =>
   respond(status, encoder.otherKind(value), { ...headers, 'content-type': encoder.contentType });
 
-/** A refusal of any request; in JSON where the client's Accept header cannot be honoured, or asks for YAML. */
+/** Answers a failed request; in JSON if the client's Accept header is not supported or asks for YAML. */
 export function statusInForm(
   request: Pick<AskedRequest, 'headers'>,
   status: Status,

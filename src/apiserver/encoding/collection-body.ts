@@ -1,31 +1,34 @@
-/** The answer that holds a collection. What fits one piece is sent whole, the rest as it is made and read, in turns. */
+/**
+ * Answers with a collection. A small body is sent whole; a larger one is streamed as it is encoded, in turns.
+ */
 import { type Headers, jsonType, respond } from '../respond.ts';
 import { fewItems, Turn, type Turns } from '../turns.ts';
 
-/** Pieces are about as large as this. */
+/** Approximate size of a piece in bytes. */
 export const pieceBytes = 64 * 1024;
 /**
- * The connection of a longer answer is not used again. TLS keeps, for as long as a connection lasts, a buffer as large
- * as the most that ever waited on it; a reflector's next request is a watch, which would hold that for minutes.
+ * Size from which the connection of an answer is closed after it. For as long as a connection lasts, TLS
+ * keeps a buffer as large as the most that was ever queued on it; a reflector's next request is a watch,
+ * which would hold that buffer for minutes.
  */
 const lastOfConnectionBytes = 256 * 1024;
 
 export interface Members<T> {
   readonly items: readonly T[];
-  /** The JSON of one member of the list. */
+  /** Returns the JSON of one member of the list. */
   readonly render: (item: T) => Uint8Array | string;
-  /** How many bytes are read for it. */
+  /** Returns the number of bytes that rendering the member reads. */
   readonly weigh: (item: T) => number;
 }
 
 export interface Collection<T> extends Members<T> {
-  /** What stands before the list. */
+  /** Fields before the list. */
   readonly head: Readonly<Record<string, unknown>>;
-  /** The name of the list. */
+  /** Name of the list field. */
   readonly field: 'items' | 'rows';
 }
 
-/** Who waits for the answer, and what it carries beside its body. */
+/** The request that is answered, and the headers of the answer. */
 interface Asked {
   readonly headers: Headers;
   readonly signal: AbortSignal;
@@ -74,15 +77,15 @@ async function respondMembers<T>(
   return respond(200, body, { ...all, ...connectionAfter(expected) });
 }
 
-/** What a long answer says of its connection. */
+/** Returns the Connection header of an answer of this size. */
 export const connectionAfter = (bytes: number): Headers =>
   bytes > lastOfConnectionBytes ? { connection: 'close' } : {};
 
-/** A turn's work at a time. */
+/** Encodes the members, one turn's work at a time. */
 class MembersWriter<T> {
   readonly #members: Members<T>;
   readonly #frame: readonly [before: string, after: string];
-  /** Members of the list so far. */
+  /** Number of members encoded so far. */
   written = 0;
   done = false;
 
@@ -109,7 +112,7 @@ class MembersWriter<T> {
   }
 }
 
-/** Runs of text are encoded at once. */
+/** Concatenates the parts; consecutive strings are encoded together. */
 function joined(parts: readonly (Uint8Array | string)[]): Buffer {
   const buffers: Uint8Array[] = [];
   let text = '';

@@ -1,6 +1,6 @@
 /**
- * How what is stored becomes an answer: one encoder for each form (the object, a row of a Table, metadata alone), media type and
- * served version. encoders.ts says which is whose.
+ * Encodes stored objects into answers: one encoder for each form (the object, a row of a Table, metadata
+ * alone), media type and served version. encoders.ts selects the encoder.
  */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import type { KubeObject, ListMeta } from '../../apimachinery/meta.ts';
@@ -9,35 +9,35 @@ import type { RequestScope } from '../request-scope.ts';
 import type { Framing } from './framing.ts';
 import type { MadeOnce } from './made.ts';
 
-/** An object on its way out, in the version in which it is stored. */
+/** An object to be encoded, in its stored version. */
 export interface Kept {
   readonly object: KubeObject;
-  /** Its JSON, resourceVersion included; read only where it is of use. */
+  /** JSON of the object, with its resourceVersion; only read if the encoder needs it. */
   readonly bytes?: Buffer;
-  /** Of an object in the watch cache: what is made of that is kept for whoever asks next. */
+  /** Revision of an object in the watch cache: encodings of such an object are cached. */
   readonly revision?: number;
 }
 
-/** Who gets a list, and when there is time to make more of it. */
+/** The request that receives a list, and the scheduler of the encoding work. */
 export type Listing = Pick<RequestScope, 'headers' | 'signal' | 'server'>;
 
 export interface Encoder {
-  /** Of an answer that is no watch. */
+  /** Content type of answers other than watches. */
   readonly contentType: string;
-  /** What it makes is JSON that is still to become YAML. */
+  /** True if the encoder's JSON is still to be converted to YAML. */
   readonly inYaml?: true;
   object(found: Kept): Uint8Array | string;
-  /** An answer of another kind than the one addressed: a Status, a Scale. */
+  /** Encodes an answer of another kind than the addressed one: a Status, a Scale. */
   otherKind(value: JsonObject): Uint8Array | string;
   list(listing: Listing, metadata: ListMeta, items: readonly Kept[]): Promise<Response>;
-  /** The events of one watch. */
+  /** Returns the encoding of a watch's events. */
   framing(): Framing;
 }
 
-/** What events are to those who watch in one way, made once for all of them. */
+/** Frames of events in one encoding, each encoded once for all watches. */
 export type Frames = MadeOnce<CacheEvent>;
 
-/** Events to those whose selection an object enters or leaves with them. */
+/** Frames of events with which an object enters or leaves a selection. */
 export interface Crossings {
   readonly entered: Frames;
   readonly left: Frames;

@@ -1,4 +1,4 @@
-/** Which encoder is for which form, media type and served version. */
+/** Selects the encoder of a form, media type and served version. */
 import type { MessageTable } from '../../apimachinery/protobuf/message-types.ts';
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
 import type { CacheEvent } from '../../storage/cache.ts';
@@ -18,13 +18,13 @@ import { metadataShape, type Shape, wholeShape } from './shape.ts';
 import { type IncludeObject, tableEncoder } from './table.ts';
 
 export interface Encoders {
-  /** `include` is asked for by a Table alone. */
+  /** Returns the encoder. `include` is only called for a Table. */
   of(served: ResourceDefinition, form: ResponseForm, include: () => IncludeObject): Encoder;
 }
 
-/** Messages of objects that are kept beside them: the pods of 5,000 are 10 MiB. */
+/** Budget of cached protobuf messages in bytes; those of 5,000 pods take 10 MiB. */
 const messageBytes = 32 << 20;
-/** Frames of events: everybody who watches is told within seconds. */
+/** Budget of cached frames in bytes; all watches send a frame within seconds. */
 const frameBytes = 8 << 20;
 
 interface Parts {
@@ -33,7 +33,10 @@ interface Parts {
   readonly messages: Budget;
 }
 
-/** Made once for a server: what an encoder has made of an object, the next who asks gets too. `now` in milliseconds. */
+/**
+ * Creates the encoders of a server, once: encodings of an object are cached for later requests. `now` in
+ * milliseconds.
+ */
 export function createEncoders(table: MessageTable, now: () => number): Encoders {
   const parts: Parts = { table, frames: new Budget(frameBytes), messages: new Budget(messageBytes) };
   const known = new WeakMap<ResourceDefinition, Map<string, Encoder>>();

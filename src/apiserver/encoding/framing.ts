@@ -1,4 +1,4 @@
-/** How the events of a watch are encoded. */
+/** Encodes the events of a watch. */
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import type { Status } from '../../apimachinery/status-error.ts';
 import type { CachedObject, CacheEvent } from '../../storage/cache.ts';
@@ -9,19 +9,24 @@ type EventType = CacheEvent['type'];
 
 export interface Framing {
   readonly contentType: string;
-  /** `revision` is the event's; the object is shown with it as its resourceVersion. */
+  /**
+   * Encodes an event. `revision` is the event's revision, and becomes the resourceVersion of the encoded
+   * object.
+   */
   frame(type: EventType, shown: CachedObject, revision: number): Buffer;
-  /** An event as it happened, for a client that sees the object before and after. */
+  /** Encodes an event unchanged, for a client whose selection matches the object before and after. */
   unchanged(event: CacheEvent): Buffer;
-  /** An object that the event brings into the selection: ADDED. */
+  /** Encodes an event that brings the object into the selection: ADDED. */
   entered(event: CacheEvent): Buffer;
-  /** An object that the event takes out of the selection, as it was before: DELETED. */
+  /**
+   * Encodes an event that takes the object out of the selection, with the object's previous state: DELETED.
+   */
   left(event: CacheEvent, previous: CachedObject): Buffer;
   bookmark(revision: number, annotations?: Readonly<Record<string, string>>): Buffer;
   error(status: Status): Buffer;
 }
 
-/** What a client with this selection sees of an event; undefined when nothing. */
+/** Returns the frame that a client with this selection receives for an event; undefined if none. */
 export function frameOf(event: CacheEvent, selection: Selection, framing: Framing): Buffer | undefined {
   const { current, previous } = event;
   if (event.type === 'DELETED') {
@@ -34,7 +39,9 @@ export function frameOf(event: CacheEvent, selection: Selection, framing: Framin
   return before ? framing.left(event, previous) : undefined;
 }
 
-/** What all watches of one encoding make of an event, each once; without `made` every watch makes its own. */
+/**
+ * Encodes each event once for all watches of an encoding; without `made`, every watch encodes its own frames.
+ */
 export function crossings(frame: Framing['frame'], made?: Crossings): Pick<Framing, 'entered' | 'left'> {
   const once = (frames: Frames | undefined, event: CacheEvent, make: () => Buffer) =>
     frames ? (frames.get(event) ?? frames.keep(event, make())) : make();

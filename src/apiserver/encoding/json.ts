@@ -1,4 +1,7 @@
-/** Answers in JSON. What is stored is JSON already, and goes out as it lies where the form and the version allow it. */
+/**
+ * Answers in JSON. Stored objects are JSON already, and are sent unchanged if the form and the version allow
+ * it.
+ */
 import type { Status } from '../../apimachinery/status-error.ts';
 import type { CacheEvent } from '../../storage/cache.ts';
 import { join, metadataBytes, unownedBytes, withRevision } from '../../storage/codec.ts';
@@ -12,7 +15,7 @@ const contentType = jsonType['content-type'];
 
 export const line = (type: string, object: unknown) => Buffer.from(`${JSON.stringify({ type, object })}\n`);
 
-/** What all watches in JSON have in common. */
+/** The parts of framing that all watches in JSON share. */
 export const jsonFraming = {
   contentType,
   error: (status: Status) => line('ERROR', status),
@@ -23,29 +26,29 @@ const bookmarksOf = ({ head }: Shape): Pick<Framing, 'bookmark'> => ({
     line('BOOKMARK', { ...head, metadata: bookmarkMeta(revision, annotations) }),
 });
 
-/** How the bytes of a stored object become those of the answer, and an event's the frame. */
+/** Derives the bytes of an answer from the bytes of a stored object, and the frame from an event. */
 export interface Cut {
   readonly object: (bytes: Buffer) => Buffer;
-  /** Whether more is read than is written. */
+  /** True if encoding reads more than it writes. */
   readonly readsMore: boolean;
   readonly unchanged: (event: CacheEvent, frame: Framing['frame']) => Buffer;
 }
 
-/** The object in the version that is stored: nothing is made at all. */
+/** The whole object in its stored version: nothing is encoded. */
 export const storedObjects: Cut = {
   object: (bytes) => bytes,
   readsMore: false,
   unchanged: (event) => event.frame,
 };
 
-/** The same without its managedFields. */
+/** The whole object without its managedFields. */
 export const unownedObjects = (frames: Frames): Cut => ({
   object: unownedBytes,
   readsMore: false,
   unchanged: (event, frame) => frameOnce(event, frames, frame),
 });
 
-/** Its metadata, which need not be decoded to be found. */
+/** The metadata of an object, found without decoding the object. */
 export function storedMetadata({ head }: Shape, frames: Frames, unowned: boolean): Cut {
   const opening = Buffer.from(`${JSON.stringify(head).slice(0, -1)},"metadata":`);
   const closing = Buffer.from('}');
@@ -63,11 +66,11 @@ const frameOnce = (event: CacheEvent, frames: Frames, frame: Framing['frame']): 
 const frameEnd = Buffer.from('}\n');
 
 /**
- * An event that changed nothing of what is shown but the resourceVersion is sent like any other, as upstream does: it is how a
- * client learns that the object changed at all.
+ * Encodes objects in their stored version. An event that changed nothing of the shown fields but the
+ * resourceVersion is sent like any other, as upstream does, so that the client learns of the change.
  */
 export function storedJson(shape: Shape, cut: Cut, made: Crossings): Encoder {
-  // Neither is read where the other will do: an object is decoded by being read.
+  // `object` is not accessed if `bytes` suffice, because access decodes the object.
   const render = (found: Kept) => {
     const { bytes } = found;
     return bytes ? cut.object(bytes) : JSON.stringify(shape.show(found.object));
@@ -88,7 +91,7 @@ export function storedJson(shape: Shape, cut: Cut, made: Crossings): Encoder {
   return jsonEncoder(shape, render, cut.readsMore, framing);
 }
 
-/** A version that is not stored: every object is decoded and converted. */
+/** Encodes objects in a version that is not stored: every object is decoded and converted. */
 export function convertedJson(shape: Shape, frames: Frames, made: Crossings): Encoder {
   const frame: Framing['frame'] = (type, { object }, revision) =>
     line(type, shape.show(atRevision(object, revision)));
@@ -125,5 +128,8 @@ function jsonEncoder(
   };
 }
 
-/** Of what is read for it; what was only just written is small beside that. */
+/**
+ * Returns the number of stored bytes that are read; an object that was just written counts as 0, which is
+ * small in comparison.
+ */
 export const weightOf = ({ bytes }: Kept) => bytes?.length ?? 0;

@@ -1,6 +1,6 @@
 /**
- * What was made of objects and events for one way of encoding, for whoever asks next: found by the object itself, so it goes when
- * that does, and the oldest go when all of it together is more than the budget.
+ * Cache of the encodings of objects and events, for one way of encoding. An entry is found by its object and
+ * freed with it; the oldest entries are evicted when all together exceed the budget.
  */
 import { Fifo } from '../../storage/fifo.ts';
 
@@ -9,7 +9,7 @@ export class Budget {
   readonly #held = new Fifo<{ readonly bytes: number; readonly forget: () => void }>();
   #bytes = 0;
 
-  /** Bytes. */
+  /** `limit` is in bytes. */
   constructor(limit: number) {
     this.#limit = limit;
   }
@@ -38,7 +38,7 @@ export class MadeOnce<T extends object> {
     return this.#made.get(from);
   }
 
-  /** Returns what it keeps; what is larger than the whole budget goes at once. */
+  /** Stores and returns `made`. An entry that is larger than the whole budget is evicted at once. */
   keep(from: T, made: Buffer): Buffer {
     this.#made.set(from, made);
     const weak = new WeakRef(from);

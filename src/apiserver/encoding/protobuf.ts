@@ -1,7 +1,7 @@
 /**
- * Answers in protobuf. What is stored is JSON, so an object is decoded and encoded; the message of one in the watch cache is kept
- * beside it for whoever asks next. Kinds of our own have no field numbers and no form in protobuf, as custom resources have none
- * upstream.
+ * Answers in protobuf. Stored objects are JSON, so an object is decoded and encoded; the message of an object
+ * in the watch cache is cached for later requests. minik8s' own kinds have no field numbers and therefore no
+ * protobuf form, as custom resources have none upstream.
  */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import type { ListMeta } from '../../apimachinery/meta.ts';
@@ -30,7 +30,7 @@ export interface ProtobufParts {
   readonly shape: Shape;
   readonly type: MessageType;
   readonly table: MessageTable;
-  /** Of objects in the watch cache. */
+  /** Cached messages of objects in the watch cache. */
   readonly messages: MadeOnce<Kept>;
   readonly frames: Frames;
   readonly made: Crossings;
@@ -57,14 +57,17 @@ function messageOf(found: Kept, { shape, type, messages }: ProtobufParts): Buffe
 
 const writer = new WireWriter();
 
-/** Until something else is written. `apiVersion` and `kind` are no fields of a message: they stand in the envelope. */
+/**
+ * Encodes an object. The result is valid until the next call. `apiVersion` and `kind` are not fields of the
+ * message: the envelope contains them.
+ */
 function written(object: object, type: MessageType): Buffer {
   writer.clear();
   encodeMessage(writer, object as JsonObject, type);
   return writer.finish();
 }
 
-/** The answers that are of no kind that was addressed. */
+/** Message types of answers whose kind is not the addressed one. */
 const otherTypes: Readonly<Record<string, string>> = {
   Status: 'meta.v1.Status',
   Scale: 'autoscaling.v1.Scale',
@@ -90,7 +93,7 @@ const messageField = (kind: 'single' | 'list', name: string, message: MessageTyp
   omitsZero: false,
 });
 
-/** What an object of the kind is in this form. */
+/** Returns the message type of objects of the kind in this form. */
 export const typeInForm = (
   served: ResourceDefinition,
   form: ResponseForm,
@@ -103,10 +106,10 @@ export const typeInForm = (
       }
     : known(served.typeName, table);
 
-/** Every list is so: its own metadata, then the objects. */
+/** Field number of the items in every list message: field 1 is the metadata of the list. */
 const itemsNumber = 2;
 
-/** The messages are all made before the first byte is sent, in turns: a list says how long it is before it begins. */
+/** Encodes all messages before the first byte is sent, in turns, because a list begins with its length. */
 async function respondList(
   parts: ProtobufParts,
   { headers, signal, server: { turns } }: Listing,
@@ -151,7 +154,7 @@ function* piecesOf(head: Buffer, messages: readonly Buffer[]): Generator<Buffer,
   if (piece.size > 0) yield piece.finish();
 }
 
-/** As it is read. */
+/** Returns the pieces as a stream that encodes a piece when it is read. */
 const streamOf = (ready: Buffer[], pieces: Iterator<Buffer, undefined>): ReadableStream<Uint8Array> =>
   new ReadableStream<Uint8Array>({
     pull(controller) {
@@ -161,12 +164,13 @@ const streamOf = (ready: Buffer[], pieces: Iterator<Buffer, undefined>): Readabl
     },
   });
 
-/** A field with so many bytes, of a number below 16. */
+/** Returns the size in bytes of a field of this length whose number is below 16. */
 const fieldLength = (length: number) => 1 + varintLength(length) + length;
 
 /**
- * Four bytes with the length, the higher ones first, then a metav1.WatchEvent whose object is in an envelope of its own
- * (apimachinery's LengthDelimitedFramer; the event itself has no envelope). The message is the end of it.
+ * Frames an event: the length in four bytes, big-endian, then a metav1.WatchEvent whose object is in an
+ * envelope of its own (apimachinery's LengthDelimitedFramer; the event itself has no envelope). The message
+ * is the last part of the frame.
  */
 function frame(event: string, opening: Buffer, message: Buffer): Buffer {
   const envelope = opening.length + fieldLength(message.length);
@@ -192,7 +196,7 @@ function lengthOf(length: number): Buffer {
 
 function protobufFraming(parts: ProtobufParts, opening: Buffer): Framing {
   const { shape, type, table, messages, frames } = parts;
-  /** The message of the object is kept as a part of the frame: both share one allocation. */
+  /** Caches the object's message as a part of the frame: both share one allocation. */
   const frameEvent = ({ type: event, current }: CacheEvent): Buffer => {
     const known = messages.get(current);
     if (known) return frame(event, opening, known);

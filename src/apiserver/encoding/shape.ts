@@ -1,13 +1,16 @@
-/** What an answer shows of an object, in the version that the client addressed: all of it, or its metadata. Pure. */
+/**
+ * The part of an object that an answer contains, in the version that the client addressed: the whole object,
+ * or its metadata. Pure.
+ */
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import { apiVersionOf, type ResourceDefinition } from '../../apimachinery/resource-definition.ts';
 import { asServed } from '../../apimachinery/served-version.ts';
 import type { MetaVersion } from '../negotiation/accept.ts';
 
 export interface Shape {
-  /** Of one object; a list of them has `List` behind its kind. */
+  /** Kind and apiVersion of one object; the kind of a list is the same with `List` appended. */
   readonly head: { readonly kind: string; readonly apiVersion: string };
-  /** Of an object in the version in which it is stored; may share parts with it. */
+  /** Converts an object from its stored version. The result may share parts with `object`. */
   show(object: KubeObject): KubeObject;
 }
 
@@ -16,7 +19,10 @@ export const wholeShape = (served: ResourceDefinition): Shape => ({
   show: (object) => asServed(served, object),
 });
 
-/** meta.k8s.io's PartialObjectMetadata. Another version may have other annotations. */
+/**
+ * Shape of meta.k8s.io's PartialObjectMetadata. The metadata is converted too, because another version may
+ * have other annotations.
+ */
 export function metadataShape(served: ResourceDefinition, version: MetaVersion): Shape {
   const head = { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${version}` };
   return { head, show: (object) => ({ ...head, metadata: asServed(served, object).metadata }) };

@@ -1,4 +1,4 @@
-/** Answers in the form `kubectl get` prints: meta.k8s.io Table. There is none but in JSON, as upstream. */
+/** Answers as meta.k8s.io Table, which `kubectl get` prints. Tables exist in JSON only, as upstream. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
@@ -13,7 +13,7 @@ import { metadataShape, type Shape, wholeShape } from './shape.ts';
 const includes = ['None', 'Metadata', 'Object'] as const;
 export type IncludeObject = (typeof includes)[number];
 
-/** The parameter `includeObject`. Throws a 400 for a value that is none. */
+/** Parses the parameter `includeObject`. Throws a 400 for an invalid value. */
 export function parseIncludeObject(value: string | null): IncludeObject {
   const found = includes.find((known) => known === (value || 'Metadata'));
   if (found) return found;
@@ -24,7 +24,7 @@ export interface TableForm {
   readonly definition: ResourceDefinition;
   readonly version: MetaVersion;
   readonly include: IncludeObject;
-  /** Milliseconds, for ages. */
+  /** Current time in milliseconds, for ages. */
   readonly now: () => number;
 }
 
@@ -33,7 +33,7 @@ type Rows = (objects: readonly KubeObject[]) => JsonObject[];
 export function tableEncoder(form: TableForm): Encoder {
   const { definition } = form;
   const shown = shapeOf(form);
-  /** For JSON: what is undefined is left out there. */
+  /** Returns the rows for JSON, which omits undefined fields. */
   const rows: Rows = (objects) => {
     const now = form.now();
     return objects.map((object) => ({
@@ -61,7 +61,7 @@ export function tableEncoder(form: TableForm): Encoder {
   };
 }
 
-/** What a row has of its object beside the cells. */
+/** Returns the shape of the object in a row; undefined if rows contain only cells. */
 function shapeOf({ definition, version, include }: TableForm): Shape | undefined {
   switch (include) {
     case 'None':
@@ -73,7 +73,10 @@ function shapeOf({ definition, version, include }: TableForm): Shape | undefined
   }
 }
 
-/** All of a Table but its rows. `columns` only where the reader needs them: in a list, and in the first event of a watch. */
+/**
+ * Returns a Table without its rows. `columns` are only included if the reader needs them: in a list, and in
+ * the first event of a watch.
+ */
 const head = ({ definition, version }: TableForm, metadata: object, columns = true) => ({
   kind: 'Table',
   apiVersion: `meta.k8s.io/${version}`,
@@ -91,7 +94,7 @@ function columnDefinitions(definition: ResourceDefinition): JsonObject[] {
   }));
 }
 
-/** The first Table of a stream names the columns, the others repeat nothing. */
+/** The first Table of a stream contains the columns; later ones do not repeat them. */
 function tableFraming(form: TableForm, rows: Rows): Framing {
   let first = true;
   const render = (type: string, metadata: object, objects: readonly KubeObject[]) => {

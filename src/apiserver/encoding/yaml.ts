@@ -1,12 +1,12 @@
-/** Answers in YAML: what was made in JSON is written again, away from this thread. Only people ask for it. */
+/** Answers in YAML, converted from JSON outside the main thread. Only interactive clients ask for it. */
 import { newStatusError } from '../../apimachinery/status-error.ts';
 import { yamlType } from '../negotiation/accept.ts';
 import { respond } from '../respond.ts';
 
-/** Of JSON: to write that takes the thread about a second. */
+/** Maximum size of the JSON in bytes: its conversion takes the thread about a second. */
 const mostBytes = 4 << 20;
 
-/** Throws 406 for an answer that is too long. */
+/** Converts an answer. Throws 406 for an answer that is too long. */
 export async function inYaml(answer: Response, write: (json: string) => Promise<string>): Promise<Response> {
   const { 'content-length': _, ...headers } = Object.fromEntries(answer.headers);
   const json = await textOf(answer);

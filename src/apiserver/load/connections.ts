@@ -1,7 +1,8 @@
 /**
- * How many connections there are. Each costs tens of kilobytes before a request says whose it is, so those of
- * strangers are few and short: when there are too many the oldest gives way, as who has something to say has said it by
- * then. A connection is somebody's with its first request that is authenticated, and then counts as that user's.
+ * Limits the number of connections. Each takes tens of kilobytes before a request authenticates it, so
+ * unauthenticated connections are few and short: at the limit the oldest is closed, because its client has
+ * had the most time to send a request. The first authenticated request of a connection assigns it to its
+ * user, for whom it then counts.
  */
 
 import type { Clock, Timer } from '../../base/clock.ts';
@@ -14,11 +15,14 @@ export interface ConnectionLimits {
   readonly user: number;
   /** Unauthenticated connections. */
   readonly strangers: number;
-  /** Unauthenticated connections from one address, without a certificate of the cluster. Nodes may share an address. */
+  /**
+   * Unauthenticated connections from one address, without a certificate of the cluster. Nodes may share an
+   * address.
+   */
   readonly anonymousOfAddress: number;
 }
 
-/** 1,000 nodes have a connection each, and may all come back in one moment. */
+/** 1,000 nodes have a connection each, and may all reconnect at the same moment. */
 export const defaultConnections = 6000;
 
 export const connectionLimits = (all: number): ConnectionLimits => ({
@@ -28,15 +32,15 @@ export const connectionLimits = (all: number): ConnectionLimits => ({
   anonymousOfAddress: Math.ceil(all / 16),
 });
 
-/** An unauthenticated connection is closed after this, whatever it does. */
+/** Time after which an unauthenticated connection is closed, whatever it does. */
 const strangerMs = 30_000;
 /**
- * The same with a certificate of the cluster: longer than the 90 s after which Go's client closes a connection that it dialled
- * and did not need.
+ * Time after which a connection with a certificate of the cluster is closed if it is still unauthenticated.
+ * Longer than the 90 s after which Go's client closes an unused connection.
  */
 const certifiedMs = 180_000;
 
-/** The part of a socket that is needed here. */
+/** The part of a socket that identifies its connection. */
 export interface Connected {
   readonly remoteAddress?: string | undefined;
   readonly remotePort?: number | undefined;
@@ -52,18 +56,18 @@ export interface RawConnection extends Connected {
 interface Entry {
   readonly socket: RawConnection;
   readonly key: string;
-  /** Undefined when it was closed before it was accepted. */
+  /** Undefined if the connection was closed before it was accepted. */
   readonly address: string | undefined;
   user: string | undefined;
   timer: Timer | undefined;
-  /** TLS is agreed on. */
+  /** True if the TLS handshake has finished. */
   isSecured: boolean;
   isClosed: boolean;
 }
 
 /**
- * The socket below TLS and the one above it have these in common. All four: a client may connect from one port to two
- * addresses of this machine.
+ * Returns the key that the TCP socket and its TLS socket have in common. All four parts are needed: a client
+ * may connect from one port to two addresses of this machine.
  */
 const keyOf = ({ remoteAddress, remotePort, localAddress, localPort }: Connected) =>
   packKey(String(remoteAddress), String(remotePort), String(localAddress), String(localPort));
@@ -73,10 +77,10 @@ export class Connections {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #all = new Set<Entry>();
-  /** Those that are open, by their addresses, until they are asked for by the socket above TLS. */
+  /** Open connections by their addresses, until the TLS socket is first looked up. */
   readonly #byKey = new Map<string, Entry>();
   readonly #bySocket = new WeakMap<Connected, Entry>();
-  /** Oldest first. */
+  /** Unauthenticated connections, oldest first. */
   readonly #strangers = new Set<Entry>();
   readonly #anonymous = new Map<string | undefined, Set<Entry>>();
   readonly #ofUser = new Map<string, number>();
@@ -87,7 +91,7 @@ export class Connections {
     this.#log = log;
   }
 
-  /** A connection has been accepted; no byte has been read. */
+  /** Registers an accepted connection, of which no byte has been read. */
   accept(socket: RawConnection): void {
     if (this.#strangers.size >= this.#limits.strangers) this.#endOldest(this.#strangers);
     if (this.#all.size >= this.#limits.all) {
@@ -116,7 +120,7 @@ export class Connections {
     socket.once('close', () => this.#forget(entry));
   }
 
-  /** TLS is agreed on, without a certificate of the cluster. */
+  /** Called after a TLS handshake without a certificate of the cluster. */
   isAnonymous(connection: Connected): void {
     const entry = this.#entryOf(connection);
     if (!entry || entry.user !== undefined) return;
@@ -127,7 +131,7 @@ export class Connections {
     this.#anonymous.set(entry.address, others.add(entry));
   }
 
-  /** TLS is agreed on, with a certificate of the cluster. */
+  /** Called after a TLS handshake with a certificate of the cluster. */
   isCertified(connection: Connected): void {
     const entry = this.#entryOf(connection);
     if (!entry || entry.user !== undefined) return;
@@ -135,7 +139,10 @@ export class Connections {
     this.#endAfter(certifiedMs, entry);
   }
 
-  /** Assigns the connection to the user unless it is assigned already; false when the user has too many. */
+  /**
+   * Assigns the connection to the user unless it is assigned already. Returns false if the user has too many
+   * connections.
+   */
   belongsTo(connection: Connected, user: string): boolean {
     const entry = this.#entryOf(connection);
     if (!entry || entry.user !== undefined) return true;
@@ -151,14 +158,13 @@ export class Connections {
     return this.#entryOf(connection)?.user === undefined;
   }
 
-  /** Closes the connections whose TLS handshake is not over. */
+  /** Closes the connections whose TLS handshake has not finished. */
   endHandshakes(): void {
     for (const { isSecured, socket } of this.#all) if (!isSecured) socket.destroy();
   }
 
   /**
-   * Closes every connection at once, also those that left HTTP and those whose client does not close its
-   * side.
+   * Closes every connection at once, including upgraded ones and those whose client does not close its side.
    */
   endAll(): void {
     for (const { socket } of this.#all) socket.destroy();
@@ -185,7 +191,7 @@ export class Connections {
     entry.timer = this.#clock.after(ms, () => entry.socket.destroy());
   }
 
-  /** Undefined for a connection that has been closed. */
+  /** Returns undefined for a connection that has been closed. */
   #entryOf(connection: Connected): Entry | undefined {
     const known = this.#bySocket.get(connection);
     if (known) return known.isClosed ? undefined : known;
@@ -194,7 +200,7 @@ export class Connections {
     return entry;
   }
 
-  /** What is closed is forgotten, also when another connection has the same addresses by then. */
+  /** Removes a closed connection, even if another connection has the same addresses by then. */
   #forget(entry: Entry): void {
     if (entry.isClosed) return;
     entry.isClosed = true;

@@ -1,20 +1,21 @@
 /**
- * How many requests are answered at once. They are counted by what they are, so that one sort cannot keep out another,
- * and by user, so that one user cannot keep out the others (compare --max-requests-inflight of kube-apiserver and
- * its API priority and fairness). Nothing waits in line here: who finds no place is told to come back.
+ * Limits the number of concurrent requests. Requests are counted by sort, so that one sort cannot starve
+ * another, and by user, so that one user cannot starve the others (compare --max-requests-inflight of
+ * kube-apiserver and its API priority and fairness). Requests are not queued: a request over the limit is
+ * rejected and must be retried.
  */
 export type Sort =
   /** Heartbeats of nodes. */
   | 'heartbeat'
-  /** Other requests of nodes, but for watches and streams. */
+  /** Other requests of nodes, except watches and streams. */
   | 'node request'
-  /** The same for all other users. */
+  /** Requests of all other users, except watches and streams. */
   | 'request'
   | 'node watch'
   | 'watch'
-  /** exec, attach, port-forward, logs that are followed, proxy. */
+  /** exec, attach, port-forward, followed logs, proxy. */
   | 'stream'
-  /** Calls of functions, also those that wait for an instance. */
+  /** Calls of functions, including calls that wait for an instance. */
   | 'call';
 
 export interface Limit {
@@ -25,19 +26,28 @@ export interface Limit {
 export type InFlightLimits = Readonly<Record<Sort, Limit>>;
 
 export interface MainLimits {
-  /** Requests that end by themselves: of all users who are no nodes, and of all nodes. */
+  /**
+   * Maximum number of requests that end by themselves: once for all users that are not nodes, and once for
+   * all nodes.
+   */
   readonly requests: number;
-  /** Watches of one user. */
+  /** Maximum number of watches of one user. */
   readonly watches: number;
 }
 
-/** For one machine with 1,000 nodes, of which each has seven watches and those of what its pods need (docs/scale.md). */
+/**
+ * Defaults for one machine with 1,000 nodes. Each node has seven watches and the watches of its pods' needs
+ * (docs/scale.md).
+ */
 export const defaultLimits: MainLimits = { requests: 400, watches: 1000 };
 
-/** A node watches each ConfigMap and each Secret of its pods by itself: some for each of 110 pods. */
+/** A node watches each ConfigMap and each Secret of its pods separately: some for each of 110 pods. */
 export const nodeWatches = 2000;
 
-/** A node makes a handful of requests at a time; a user's programs may take half of what there is. */
+/**
+ * Returns the limit of each sort. A node makes a handful of requests at a time; one user may take half of all
+ * requests.
+ */
 export const inFlightLimits = ({ requests, watches }: MainLimits): InFlightLimits => ({
   heartbeat: { all: Number.POSITIVE_INFINITY, user: 4 },
   'node request': { all: requests, user: 20 },
@@ -62,13 +72,16 @@ export class InFlight {
 
   readonly #onRefused: (sort: Sort) => void;
 
-  /** `onRefused` is told of each request that finds no place. */
+  /** `onRefused` is called for each request over a limit. */
   constructor(limits: InFlightLimits, onRefused: (sort: Sort) => void = () => undefined) {
     this.#limits = limits;
     this.#onRefused = onRefused;
   }
 
-  /** Counts the request and returns a function that ends it, to be called once; or says which limit is exceeded. */
+  /**
+   * Counts the request. Returns a function that ends it and must be called once, or the limit that is
+   * exceeded.
+   */
   enter(sort: Sort, user: string): (() => void) | Refusal {
     const limit = this.#limits[sort];
     const count = this.#countOf(sort);

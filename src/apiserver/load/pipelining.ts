@@ -1,45 +1,54 @@
 /**
- * Requests that a client sends on a connection before the one before is answered (RFC 9112 §9.3.2). Node hands each over
- * as soon as it is read, however many there are, while the answers leave one by one.
+ * Pipelining: requests that a client sends on a connection before the previous one is answered (RFC 9112
+ * §9.3.2). Node passes on each request as soon as it is read, without a limit, while the answers are sent one
+ * by one.
  */
 import type { EventEmitter } from 'node:events';
 
-/** Requests of one connection that are being answered or wait in line to be. */
+/** Maximum number of requests of one connection that are being answered or queued. */
 const longestLine = 8;
 
-/** The part of an answer that is needed here. */
+/** The part of an answer that pipelining uses. */
 export interface Outgoing extends EventEmitter {
   readonly closed?: boolean;
-  /** All of it is written, though it may not have left yet. */
+  /** True if all of the answer is written, though it may not have been sent yet. */
   readonly writableEnded?: boolean;
-  /** False when the connection closes after it; known at the latest when its head is sent. */
+  /** True if the connection stays open after the answer; known at the latest when its head is sent. */
   readonly shouldKeepAlive?: boolean;
 }
 
 export type PipelineDecision =
-  /** To be answered. */
+  /** The request must be answered. */
   | 'answered'
-  /** The connection closes before its turn. */
+  /** The connection closes before the request's turn. */
   | 'unanswered'
-  /** The connection is to be ended now: more than one request of a stranger, or too many of one that is known. */
+  /**
+   * The connection must be closed now: an unauthenticated client has more than one request, or an
+   * authenticated one too many.
+   */
   | 'ended';
 
 export class Pipelining<Connection extends WeakKey> {
-  /** Answers that have not left, oldest first. */
+  /** Answers that have not been sent, oldest first. */
   readonly #lines = new WeakMap<Connection, Set<Outgoing>>();
 
-  /** Whether an answer is under way. */
+  /** Returns whether an answer is in progress. */
   isAnswering(connection: Connection): boolean {
     return this.#lines.has(connection);
   }
 
-  /** Whether more of an answer is to be written. Who has read one to its end may be heard before it is closed here. */
+  /**
+   * Returns whether more of an answer is to be written. A client may react to an answer that it has read to
+   * its end before that answer is closed here.
+   */
   isOwing(connection: Connection): boolean {
     const line = [...(this.#lines.get(connection) ?? [])];
     return line.length > 1 || line.some(({ writableEnded }) => !writableEnded);
   }
 
-  /** Every request of the connection, in the order they came. */
+  /**
+   * Decides on the next request. Must be called for every request of the connection, in the order of arrival.
+   */
   join(connection: Connection, outgoing: Outgoing, isStranger: boolean): PipelineDecision {
     const line = this.#lines.get(connection) ?? new Set();
     if (line.size >= (isStranger ? 1 : longestLine)) return 'ended';

@@ -1,9 +1,9 @@
-/** Refuses requests when too many are being answered (in-flight.ts). */
+/** Rejects requests while too many are being answered (in-flight.ts). */
 import { newStatusError, type StatusError } from '../../apimachinery/status-error.ts';
 import type { UserInfo } from '../user.ts';
 import type { InFlight, Refusal, Sort } from './in-flight.ts';
 
-/** Seconds; a watch or a stream that is open may stay open. */
+/** Retry time in seconds; longer for watches and streams, which may stay open for long. */
 const retryAfter: Readonly<Record<Sort, number>> = {
   heartbeat: 1,
   'node request': 1,
@@ -27,13 +27,16 @@ const plural: Readonly<Record<Sort, string>> = {
 export interface CountedRequest {
   readonly sort: Sort;
   readonly user: UserInfo;
-  /** Calls back when the answer has been sent or the client has left; absent when the answer is complete once made. */
+  /**
+   * Calls `fn` when the answer has been sent or the client has disconnected; absent if the answer is complete
+   * once it is made.
+   */
   readonly onClosed: ((fn: () => void) => void) | undefined;
 }
 
 /**
- * Throws 429 when a limit is exceeded. The request counts until its work is done and the answer has been sent, also
- * when the client hangs up before.
+ * Runs `work`; throws 429 if a limit is exceeded. The request counts until its work is done and the answer
+ * has been sent, even if the client disconnects before.
  */
 export async function withInFlightLimit<T>(
   inFlight: InFlight,

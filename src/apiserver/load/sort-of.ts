@@ -1,4 +1,4 @@
-/** The kind of load that a request counts as. */
+/** Sort of load that a request counts as. */
 import type { Verb } from '../authorization/authorizer.ts';
 import type { RequestInfo } from '../request-info.ts';
 import { nodeNameOf, type UserInfo } from '../user.ts';
@@ -7,7 +7,7 @@ import type { Sort } from './in-flight.ts';
 export interface LoadRequest {
   readonly user: UserInfo;
   readonly info: RequestInfo;
-  /** Undefined for a method the API does not know. */
+  /** Undefined for a method that the API does not support. */
   readonly verb: Verb | undefined;
   readonly follow: boolean;
 }
@@ -25,6 +25,8 @@ export function sortOf({ user, info, verb, follow }: LoadRequest): Sort {
   return isNode ? 'node request' : 'request';
 }
 
-/** A node renews its Lease and posts its status. */
+/**
+ * Returns whether the kind is one that nodes write regularly: a node renews its Lease and posts its status.
+ */
 const isHeartbeat = (group: string, plural: string) =>
   (group === 'coordination.k8s.io' && plural === 'leases') || (group === '' && plural === 'nodes');

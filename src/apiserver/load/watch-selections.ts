@@ -1,21 +1,26 @@
 /**
- * The selections of open watches. Equal ones are kept once and compared with an object once, and what all of a user's watches
- * have together is limited: each event is compared with every term of every watch of its prefix.
+ * Selections of open watches. Equal selections share one object and are compared with an object once. The
+ * total size of one user's selections is limited, because each event is compared with every term of every
+ * watch of its prefix.
  */
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
 import type { Keyed, Selection } from '../selection.ts';
 import { newTooManyRequests } from './shed.ts';
 
 /**
- * Terms of the selectors of one user's watches: requirements and the values of sets. A node has one or two in each of its 2,000
- * watches; comparing so many with an event takes a few milliseconds, keeping them some megabytes.
+ * Maximum number of terms in the selectors of one user's watches: requirements and the values of sets. A node
+ * has one or two terms in each of its 2,000 watches. Comparing the maximum with an event takes a few
+ * milliseconds, storing it some megabytes.
  */
 export const maxWatchTerms = 50_000;
 
-/** What is known of an object is forgotten after so many, since objects come and go and a watch may stay for an hour. */
+/**
+ * Number of cached results after which the cache is cleared, since objects come and go while a watch may stay
+ * for an hour.
+ */
 const maxKnown = 512;
 
-/** A selection that watches share. */
+/** A selection that several watches share. */
 class SharedSelection implements Selection {
   readonly #own: Selection;
   #known = new WeakMap<Keyed, boolean>();
@@ -45,7 +50,7 @@ class SharedSelection implements Selection {
     return this.#own.terms;
   }
 
-  /** An object must not be changed after it has been compared. */
+  /** Results are cached: an object must not be changed after it has been compared. */
   matches(candidate: Keyed): boolean {
     if (this.watches < 2) return this.#own.matches(candidate);
     const known = this.#known.get(candidate);
@@ -61,9 +66,9 @@ class SharedSelection implements Selection {
 }
 
 export interface WatchedSelection {
-  /** Equal to the one that was given. */
+  /** Equal to the given selection. */
   readonly selection: Selection;
-  /** To be called once, when the watch is over. */
+  /** Must be called once, when the watch ends. */
   leave(): void;
 }
 
@@ -76,7 +81,7 @@ export class WatchSelections {
     this.#limit = limit;
   }
 
-  /** Throws 429 when the user's watches have too many terms with those of one more. */
+  /** Throws 429 if the user's watches would have too many terms with one more selection. */
   check(user: string, { terms }: Selection): void {
     if (terms === 0 || this.termsOf(user) + terms <= this.#limit) return;
     throw newTooManyRequests(
@@ -85,12 +90,12 @@ export class WatchSelections {
     );
   }
 
-  /** Terms in the selectors of the user's open watches. */
+  /** Returns the number of terms in the selectors of the user's open watches. */
   termsOf(user: string): number {
     return this.#termsOf.get(user) ?? 0;
   }
 
-  /** Counts the selection of a watch that begins. `served` is the kind in the version that the client addressed. */
+  /** Counts the selection of a new watch. `served` is the kind in the version that the client addressed. */
   enter(user: string, served: ResourceDefinition, selection: Selection): WatchedSelection {
     const { terms, text } = selection;
     if (text === undefined) return { selection, leave: () => undefined };
@@ -116,5 +121,5 @@ export class WatchSelections {
   }
 }
 
-/** A watch that is open may stay open. */
+/** Seconds; an open watch may stay open for long. */
 const retryAfterSeconds = 5;

@@ -1,7 +1,7 @@
 /**
- * The form an answer takes: plain objects, a Table for `kubectl get`, or metadata alone. The first range of
- * the Accept header that can be honoured wins, in the order of quality values, and those with a `*` after the
- * others of the same (k8s.io/apiserver endpoints/handlers/negotiation, and the goautoneg it uses).
+ * Negotiates the form of an answer: plain objects, a Table for `kubectl get`, or metadata alone. The first
+ * supported range of the Accept header wins, in the order of quality values; among equal values, ranges with
+ * a `*` come last (k8s.io/apiserver endpoints/handlers/negotiation, and the goautoneg it uses).
  */
 import { protobufType } from '../../apimachinery/protobuf/envelope.ts';
 import { newStatusError } from '../../apimachinery/status-error.ts';
@@ -16,7 +16,10 @@ export type ResponseForm = (
 ) & {
   /** Default JSON. */
   readonly encoding?: 'protobuf' | 'yaml';
-  /** The client does not look at managedFields: they may be left out. Said by `;managedFields=none`, which is minik8s' own. */
+  /**
+   * The client ignores managedFields, so they may be left out. Requested by `;managedFields=none`, which is
+   * minik8s' own parameter.
+   */
   readonly unowned?: true;
 };
 
@@ -25,7 +28,7 @@ interface MediaRange {
   readonly parameters: ReadonlyMap<string, string>;
 }
 
-/** Throws 406 for a header that is too long to be taken apart. */
+/** Parses an Accept header. Throws 406 for a header that is too long to be parsed. */
 export function parseAccept(header: string): MediaRange[] {
   if (header.length > maxListHeaderBytes) {
     throw newStatusError('NotAcceptable', `the Accept header is longer than ${maxListHeaderBytes} bytes`);
@@ -48,7 +51,7 @@ const qualityOf = ({ parameters }: MediaRange) => {
   return Number.isNaN(quality) ? 0 : quality;
 };
 
-/** How much of the type is left open. */
+/** Returns the number of wildcards in the type. */
 const opennessOf = ({ type }: MediaRange) => (type.startsWith('*') ? 2 : type.endsWith('/*') ? 1 : 0);
 
 const byWish = (a: MediaRange, b: MediaRange) => qualityOf(b) - qualityOf(a) || opennessOf(a) - opennessOf(b);
@@ -76,7 +79,7 @@ function shapeOf(range: MediaRange): ResponseForm | undefined {
   return undefined;
 }
 
-/** Upstream has no Table in protobuf either. */
+/** A Table has no protobuf form, as upstream. */
 function protobufFormOf(range: MediaRange): ResponseForm | undefined {
   const form = formOf(range);
   return form && form.type !== 'table' ? { ...form, encoding: 'protobuf' } : undefined;
@@ -90,18 +93,18 @@ function formIn(range: MediaRange, protobuf: boolean, yaml: boolean): ResponseFo
 }
 
 export interface Offer {
-  /** The transforms this endpoint knows; default all. */
+  /** Forms that the endpoint supports; defaults to all. */
   readonly forms?: readonly ResponseForm['type'][] | undefined;
-  /** Whether what is answered has a form in protobuf. */
+  /** True if the answer has a protobuf form. */
   readonly protobuf?: boolean;
-  /** Whether it can be written in YAML: a watch cannot. */
+  /** True if the answer can be YAML; false for a watch. */
   readonly yaml?: boolean;
 }
 
-/** What most clients send that want the object as it is: not taken apart each time. */
+/** Headers that most clients send to get plain objects; they are not parsed each time. */
 const plain = new Set(['application/json', '*/*', 'application/json, */*']);
 
-/** The first range that can be honoured. Throws 406 when there is none. */
+/** Returns the first supported form. Throws 406 if there is none. */
 export function negotiateForm(accept: string | null | undefined, offer: Offer = {}): ResponseForm {
   const { forms = ['object', 'table', 'metadata'], protobuf = false, yaml = false } = offer;
   if (accept && plain.has(accept) && forms.includes('object')) return { type: 'object' };

@@ -1,13 +1,16 @@
-/** How a kind declares the names that its objects claim, so that the store takes them in the same write. */
+/**
+ * Declares the unique names that objects of a kind claim, so that the store acquires them in the same write.
+ */
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import type { Claims } from '../../storage/store.ts';
 
 export interface ClaimPlanner {
   /**
-   * Fills in what the server allocates (mutates `object`) and says which claims to take and to give back.
-   * `taken` are claims that were found to be another object's; throws Invalid when the user insists on one.
+   * Fills in the values that the server allocates (mutates `object`) and returns the claims to acquire and to
+   * release. `taken` are claims that belong to other objects; throws Invalid if the user requested one of
+   * them.
    */
   plan(object: KubeObject, old: KubeObject | undefined, taken: ReadonlySet<string>): Claims;
-  /** Everything the object holds, for when it is removed. */
+  /** Returns everything that the object holds, for its removal. */
   held(object: KubeObject): Claims;
 }

@@ -1,4 +1,4 @@
-/** The names that objects claim: the store takes them with the write. Most kinds claim none. */
+/** Unique names that objects claim: the store acquires them with the write. Most kinds claim none. */
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
 import { type Claims, ClaimTakenError } from '../../storage/store.ts';
@@ -16,7 +16,10 @@ export function planClaims(
   return behavior.claimsOf(definition)?.plan(object, old, taken);
 }
 
-/** For a dry run, which takes none: throws ClaimTakenError when one of these claims is another object's. */
+/**
+ * Checks the claims of a dry run, which acquires none. Throws ClaimTakenError if another object owns one of
+ * them.
+ */
 export async function requireUnclaimed(
   { store }: Pick<ServerContext, 'store'>,
   { acquire = [] }: Claims = {},

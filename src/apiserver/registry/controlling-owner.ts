@@ -1,9 +1,9 @@
-/** The object that an object's controller manages it for, as the cache has it. */
+/** Looks up the controlling owner of an object in the cache. */
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import { apiVersionOf, storageKey } from '../../apimachinery/resource-definition.ts';
 import type { ServerContext } from '../server-context.ts';
 
-/** Undefined for one that has none, or whose owner is not there (any more). */
+/** Returns undefined if the object has no controlling owner, or if the owner does not exist (any more). */
 export function controllingOwner(
   { cache, kinds }: Pick<ServerContext, 'cache' | 'kinds'>,
   { metadata }: KubeObject,

@@ -1,4 +1,4 @@
-/** POST: one new object, with a name of its own when only a prefix was given. */
+/** POST: creates an object, with a generated name if only a prefix was given. */
 import { deepCopy } from '../../apimachinery/equality.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import { type ResourceDefinition, storageKey } from '../../apimachinery/resource-definition.ts';
@@ -34,20 +34,20 @@ export interface CreateRequest {
   readonly options: WriteOptions;
   /** Decoded; becomes the new object. */
   readonly object: KubeObject;
-  /** Its managedFields say already who owns it: it was applied. */
+  /** True if the managedFields of the object already name its owners because it was applied. */
   readonly isOwned?: true;
-  /** Of the new object with its defaults; more is a 413. */
+  /** Maximum number of values in the new object, defaults included; more is a 413. */
   readonly mostValues: number;
 }
 
-/** Upstream draws this many names before it gives up (registry/generic/registry Store.Create). */
+/** Number of names that upstream tries before it gives up (registry/generic/registry Store.Create). */
 const maxGeneratedNames = 8;
 const maxPrefix = 58;
 
 export interface Created {
-  /** As it was made. */
+  /** The object as it was created. */
   readonly object: KubeObject;
-  /** As it is stored; in a dry run as it would be, without a resourceVersion. */
+  /** The stored object; in a dry run the object that would be stored, without a resourceVersion. */
   readonly kept: Kept;
 }
 
@@ -111,7 +111,7 @@ async function createNamed(
   const requireFewValues = () => {
     if (countOwnValues(object) > request.mostValues) throw tooManyValues(request.mostValues);
   };
-  // Before everything that takes longer with each value.
+  // Checked before all steps whose duration depends on the number of values.
   requireFewValues();
   await work.pause();
   const owners = request.isOwned ? undefined : ownersOf(server, object, { ...context, ...request });
@@ -132,7 +132,10 @@ async function createNamed(
   }
 }
 
-/** The text of the object's managedFields, unless the client has said something of them: then they are in the object. */
+/**
+ * Returns the object's managedFields as text. Returns undefined if the client sent managedFields: then they
+ * are set in the object.
+ */
 function ownersOf(server: ServerContext, object: KubeObject, write: OwnedWrite): string | undefined {
   if (object.metadata.managedFields === undefined) return ownersOfNew(server, object, write);
   setOwners(object, ownersAfter(server, object, undefined, write));
@@ -151,7 +154,7 @@ async function store(
   const key = storageKey(definition, namespace, name);
   const taken = new Set<string>();
   for (;;) {
-    // Allocation fills the object in; after a lost race it starts from what the user asked for.
+    // Allocation fills in the object; after a lost race it starts again from what the user requested.
     const object = deepCopy(draft);
     await work.pause();
     const claims = planClaims(server, definition, object, undefined, taken);

@@ -16,12 +16,14 @@ export interface DeleteRequest {
   readonly dryRun: boolean;
   readonly options: DeletionOptions;
   readonly preconditions: Preconditions;
-  /** What the object shall say of its deletion, in the same write; not called for one that is being deleted already. */
+  /**
+   * Changes the object in the write that deletes it; not called for an object that is already being deleted.
+   */
   readonly lastWords?: (object: KubeObject) => void;
 }
 
 export interface Deleted {
-  /** The object is gone; false while finalizers or grace keep it. */
+  /** True if the object is removed; false while finalizers or a grace period keep it. */
   readonly gone: boolean;
   readonly object: KubeObject;
 }

@@ -1,4 +1,7 @@
-/** What a delete makes of an object: gone at once, or marked and left to its finalizers and its grace. Pure. */
+/**
+ * State of an object after a delete: removed at once, or marked until its finalizers and its grace period
+ * have ended. Pure.
+ */
 import { deepCopy, deepEqual } from '../../apimachinery/equality.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
@@ -14,16 +17,16 @@ export interface DeletionOptions {
 export type Deletion =
   | { readonly type: 'remove' }
   | { readonly type: 'mark' }
-  /** The object is being deleted already, with no longer grace period. */
+  /** The object is already being deleted, with a grace period that is no longer than requested. */
   | { readonly type: 'keep' };
 
-/** 68 years. Much more would give a deletionTimestamp that RFC 3339 cannot express. */
+/** 68 years. A much longer period would give a deletionTimestamp that RFC 3339 cannot express. */
 const longestGraceSeconds = 2 ** 31 - 1;
 
 const orphanFinalizer = 'orphan';
 const foregroundFinalizer = 'foregroundDeletion';
 
-/** Of the metadata, and those that the kind keeps elsewhere. */
+/** Returns the finalizers in the metadata, and those that the kind keeps elsewhere. */
 export const pendingFinalizers = (
   { strategy }: ResourceDefinition,
   object: KubeObject,
@@ -32,7 +35,7 @@ export const pendingFinalizers = (
   ...(strategy.otherFinalizers?.(object) ?? []),
 ];
 
-/** Marked as deleted and waiting for nothing more. */
+/** Returns whether the object is marked as deleted and has neither finalizers nor a grace period left. */
 export function isFullyFinalized(definition: ResourceDefinition, object: KubeObject): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = object.metadata;
   return (
@@ -59,20 +62,23 @@ export function markDeleted(
   return deepEqual(object, before) ? { type: 'keep' } : { type: 'mark' };
 }
 
-/** It goes as it is, without a mark that nobody would see. */
+/** Returns whether the object can be removed at once, without a mark that no client would see. */
 const waitsForNothing = (definition: ResourceDefinition, object: KubeObject) =>
   !definition.strategy.gracePeriodSeconds &&
   !definition.strategy.beginDeletion &&
   pendingFinalizers(definition, object).length === 0;
 
-/** What an earlier delete has decided stays. */
+/** Returns the default policy of the kind, unless an earlier delete has already set a policy. */
 function defaultPropagation({ strategy }: ResourceDefinition, { metadata }: KubeObject) {
   const { finalizers = [] } = metadata;
   const decided = finalizers.includes(orphanFinalizer) || finalizers.includes(foregroundFinalizer);
   return strategy.orphansByDefault && !decided ? 'Orphan' : undefined;
 }
 
-/** The garbage collector acts on these finalizers (registry/generic/registry deletionFinalizersForGarbageCollection). */
+/**
+ * The garbage collector acts on these finalizers (registry/generic/registry
+ * deletionFinalizersForGarbageCollection).
+ */
 function applyPropagation(object: KubeObject, policy: PropagationPolicy | undefined): void {
   if (policy === undefined) return;
   const others = (object.metadata.finalizers ?? []).filter(

@@ -1,4 +1,7 @@
-/** Keeps `metadata.managedFields` with every write: who set which fields (docs/decisions/0035-server-side-apply.md). */
+/**
+ * Maintains `metadata.managedFields` in every write: which manager set which fields
+ * (docs/decisions/0035-server-side-apply.md).
+ */
 import { deepEqual } from '../../apimachinery/equality.ts';
 import type { ManagedFieldsEntry, Managers } from '../../apimachinery/managed-fields/managers.ts';
 import { KeyError } from '../../apimachinery/managed-fields/shape.ts';
@@ -28,7 +31,10 @@ export interface OwnedWrite {
   readonly now: string;
 }
 
-/** The managers of `object`, which is about to be stored; `old` is missing for a new one. Undefined for none. */
+/**
+ * Returns the managers of `object`, which is about to be stored; `old` is absent for a new object. Returns
+ * undefined if there are none.
+ */
 export function ownersAfter(
   server: Server,
   object: KubeObject,
@@ -49,7 +55,7 @@ export function ownersAfter(
   });
 }
 
-/** The same of a new object whose client does not say who owns it, as JSON. */
+/** Returns the same as ownersAfter, as JSON, for a new object whose client sent no managedFields. */
 export function ownersOfNew(server: Server, object: KubeObject, write: OwnedWrite): string | undefined {
   const { definition, subresource } = write;
   const next = asServed(write.options.served, object);
@@ -60,7 +66,7 @@ export function ownersOfNew(server: Server, object: KubeObject, write: OwnedWrit
   });
 }
 
-/** What an object that is not there has. */
+/** Returns the fields of an object that does not exist. */
 const nothingOf = ({ options: { served } }: OwnedWrite) => ({
   apiVersion: apiVersionOf(served),
   kind: served.kind,
@@ -74,7 +80,10 @@ const writeOf = ({ options, subresource, now }: OwnedWrite): FieldWrite => ({
   now,
 });
 
-/** Of the largest objects, and of those whose lists have no keys, nobody's fields are kept. */
+/**
+ * Returns undefined, and so no ownership, for the largest objects and for objects with lists whose items have
+ * no keys.
+ */
 function orForgotten<T>(
   server: Server,
   definition: ResourceDefinition,
@@ -92,14 +101,17 @@ function orForgotten<T>(
   return undefined;
 }
 
-/** Changes `object`, which was applied. Throws a 413 where an apply later could not know what this one has set. */
+/**
+ * Sets the managers of an applied object; mutates `object`. Throws a 413 if there are too many values for a
+ * later apply to know which fields this one set.
+ */
 export function setApplied(object: KubeObject, managers: Managers): void {
   const entries = entriesOf(managers);
   if (isTooMany(entries)) throw tooManyValues(maxOwnerValues);
   setOwners(object, entries);
 }
 
-/** Of the largest objects nobody's fields are kept: the rest of such an object matters more. */
+/** Returns whether ownership has more values than may be stored. */
 const isTooMany = (entries: Entries): boolean =>
   entries !== undefined && countValues(entries) > maxOwnerValues;
 
@@ -119,19 +131,19 @@ function forgotten(
 export const entriesIn = (object: KubeObject | undefined): Entries =>
   object?.metadata.managedFields as Entries;
 
-/** Shares everything else with the object. */
+/** Returns the object without managedFields; everything else is shared with the object. */
 export function unowned(object: KubeObject): KubeObject {
   const { managedFields: _, ...metadata } = object.metadata;
   return { ...object, metadata };
 }
 
-/** Changes `object`. */
+/** Sets the managedFields; mutates `object`. */
 export function setOwners(object: KubeObject, entries: Entries): void {
   if (entries) object.metadata.managedFields = [...entries];
   else delete object.metadata.managedFields;
 }
 
-/** Whether a write changes nothing but perhaps the times at which fields were set. */
+/** Returns whether a write changes at most the times at which fields were set. */
 export function isUnchanged(object: KubeObject, old: KubeObject): boolean {
   return sameButTimes(entriesIn(object), entriesIn(old)) && deepEqual(unowned(object), unowned(old));
 }

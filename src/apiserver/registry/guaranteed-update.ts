@@ -1,7 +1,8 @@
 /**
- * Read, decide, compare-and-swap, again when someone was faster. The first read is the watch cache's, which
- * saves a round trip to the store; whatever is decided on it to refuse or to leave alone is decided again on the
- * store's own state, since the cache may be behind (k8s.io/apiserver storage/etcd3 GuaranteedUpdate).
+ * Reads, decides, compares and swaps, and retries if another writer was faster. The first read is from the
+ * watch cache, which saves a round trip to the store. A rejection or "no change" that was decided on the
+ * cache's state is decided again on the store's own state, because the cache may be behind (k8s.io/apiserver
+ * storage/etcd3 GuaranteedUpdate).
  */
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import { type ResourceDefinition, storageKey } from '../../apimachinery/resource-definition.ts';
@@ -27,9 +28,12 @@ export type Decision =
       readonly type: 'write';
       readonly object: KubeObject;
       readonly claims?: Claims | undefined;
-      /** Without managedFields, where the store has no room for them. */
+      /** Allows the write without managedFields if the store has no room for them. */
       readonly mayForgetOwners?: boolean;
-      /** Called when this surely is not stored: somebody was faster, or the store refused. */
+      /**
+       * Called when the object is certain not to be stored: another writer was faster, or the store rejected
+       * it.
+       */
       readonly notStored?: () => void;
     }
   | { readonly type: 'remove'; readonly object: KubeObject; readonly claims?: Claims | undefined }
@@ -38,14 +42,14 @@ export type Decision =
 
 export interface Outcome {
   readonly type: Decision['type'];
-  /** With the resourceVersion of the write; of a removal, the last state. */
+  /** The object with the resourceVersion of the write; after a removal, its last state. */
   readonly object: KubeObject;
-  /** The same for an answer. */
+  /** The same object, for an answer. */
   readonly kept: Kept;
 }
 
 export interface Attempt {
-  /** A copy that may be changed. */
+  /** Copy of the stored object that may be changed. */
   readonly current: KubeObject;
   /** Claims that turned out to belong to another object during this call. */
   readonly taken: ReadonlySet<string>;
@@ -54,7 +58,7 @@ export interface Attempt {
 interface Snapshot {
   readonly bytes: Buffer;
   readonly revision: number;
-  /** Read from the store itself, not from the cache. */
+  /** True if the snapshot was read from the store, not from the cache. */
   readonly fresh?: true;
 }
 
@@ -63,11 +67,11 @@ export interface UpdateTarget {
   readonly namespace: string;
   readonly name: string;
   readonly dryRun?: boolean;
-  /** What of the object can change; default anything. */
+  /** Part of the object that can change; defaults to any. */
   readonly part?: Part;
 }
 
-/** Other writers may win this often in a row before the caller is told of a conflict. */
+/** Lost races in a row after which the caller gets a conflict. */
 const maxLostRaces = 64;
 
 export async function guaranteedUpdate(
@@ -111,7 +115,10 @@ function afterMismatch({ current }: RevisionMismatchError): Snapshot | undefined
   return current && { bytes: current.value, revision: current.revision, fresh: true };
 }
 
-/** Undefined: read the state from the store, since a refusal or "no change" must not rely on a stale cache. */
+/**
+ * Returns undefined if the state must be read from the store first, because a rejection or "no change" must
+ * not rely on a stale cache.
+ */
 async function tryDecision(
   snapshot: Snapshot,
   taken: ReadonlySet<string>,
@@ -126,7 +133,7 @@ async function tryDecision(
   }
 }
 
-/** What would be written; throws ClaimTakenError as the store would. */
+/** Returns what would be written; throws ClaimTakenError as the store would. */
 async function tryClaims(
   server: ServerContext,
   { object, claims }: Exclude<Decision, { type: 'keep' }>,
@@ -174,8 +181,9 @@ async function apply(
 }
 
 /**
- * Writes an object; one that is too large again without its managedFields, as upstream does it, where they `mayGo`. Changes `object`.
- * `owners` are their JSON, where the object does not have them. Resolves to what was written.
+ * Writes an object and resolves to what was written. If the object is too large and `mayGo` is set, retries
+ * without its managedFields, as upstream does; mutates `object`. `owners` are the managedFields as JSON, if
+ * the object does not contain them.
  */
 export async function withRoom(
   object: KubeObject,

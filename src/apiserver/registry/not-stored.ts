@@ -16,6 +16,9 @@ const refusals = [
   StoreRejectedError,
 ];
 
-/** Whether a write that failed so has left nothing. After any other failure, such as of the store, it may be there all the same. */
+/**
+ * Returns whether a write that failed with this error is certain to have stored nothing. After any other
+ * error, such as one of the store, the object may be stored nevertheless.
+ */
 export const isSurelyNotStored = (error: unknown): boolean =>
   refusals.some((refusal) => error instanceof refusal);

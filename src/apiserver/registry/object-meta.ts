@@ -1,4 +1,4 @@
-/** Rules for metadata that hold for every kind (k8s.io/apiserver registry/rest create.go, update.go). */
+/** Metadata rules of all kinds (k8s.io/apiserver registry/rest create.go, update.go). */
 import { type KubeObject, keepMeta, type ObjectMeta } from '../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
 import { newBadRequest, newConflict, newInvalid, type StatusCause } from '../../apimachinery/status-error.ts';
@@ -10,8 +10,8 @@ export interface Target {
 }
 
 /**
- * Fills in the namespace, clears that of a cluster-scoped object, and throws 400 if namespace or name differ from the URL's
- * (k8s.io/apiserver: EnsureObjectNamespaceMatchesRequestNamespace).
+ * Fills in the namespace, clears the namespace of a cluster-scoped object, and throws 400 if namespace or
+ * name differ from the URL's (k8s.io/apiserver: EnsureObjectNamespaceMatchesRequestNamespace).
  */
 export function matchTarget(object: KubeObject, definition: ResourceDefinition, target: Target): void {
   const meta = object.metadata;
@@ -33,7 +33,7 @@ export function matchTarget(object: KubeObject, definition: ResourceDefinition, 
   meta.name = target.name;
 }
 
-/** What only the server sets, at the creation of an object. `name` is final. */
+/** Sets the fields that only the server may set when an object is created. `name` is final. */
 export function initializeMeta(
   meta: ObjectMeta,
   values: { uid: string; now: string; generation: boolean },
@@ -48,7 +48,10 @@ export function initializeMeta(
   if (values.generation) meta.generation = 1;
 }
 
-/** Keeps what an update may not touch, whatever the body says; an absent uid or version is filled in. */
+/**
+ * Restores the fields that an update must not change, whatever the body contains; fills in an absent uid and
+ * resourceVersion.
+ */
 export function carryMeta(object: KubeObject, old: KubeObject): void {
   const meta = object.metadata;
   const before = old.metadata;
@@ -66,7 +69,9 @@ export interface Preconditions {
 
 const stale = 'the object has been modified; please apply your changes to the latest version and try again';
 
-/** Throws 409 unless the object is the one, and in the version, that the caller knows; an empty text is never that. */
+/**
+ * Throws 409 unless uid and resourceVersion are those of the current object; an empty string never matches.
+ */
 export function checkPreconditions(
   definition: ResourceDefinition,
   current: KubeObject,
@@ -86,7 +91,10 @@ export function checkPreconditions(
   }
 }
 
-/** What an update says of the object that it was made from: an empty uid, and no version or version 0, say nothing. */
+/**
+ * Returns the preconditions in an update's own metadata: an empty uid, and an empty resourceVersion or "0",
+ * are no precondition.
+ */
 export function conditionsOf({ uid, resourceVersion }: Preconditions): Preconditions {
   return {
     ...(uid && { uid }),
@@ -94,7 +102,10 @@ export function conditionsOf({ uid, resourceVersion }: Preconditions): Precondit
   };
 }
 
-/** Before an update makes an object. Throws 409 for one that was another; the version that it had then does not matter. */
+/**
+ * Prepares an update that creates its object. Throws 409 if the update has a uid, which belonged to another
+ * object; its resourceVersion is ignored.
+ */
 export function checkAbsent({ group, plural }: ResourceDefinition, { metadata }: KubeObject): void {
   if (metadata.uid) {
     const why = `Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: `;
@@ -103,17 +114,17 @@ export function checkAbsent({ group, plural }: ResourceDefinition, { metadata }:
   metadata.resourceVersion = '';
 }
 
-/** Throws 422 for an update that does not say which version it was made from, of a kind that asks for it. */
+/** Throws 422 for an update without a resourceVersion, if the kind requires one. */
 export function requireVersion(definition: ResourceDefinition, { metadata }: KubeObject): void {
   const { resourceVersion } = metadata;
   if (!definition.strategy.updatesNameVersion || (resourceVersion && resourceVersion !== '0')) return;
   const message = 'Invalid value: 0x0: must be specified for an update';
   const cause = { reason: 'FieldValueInvalid', field: 'metadata.resourceVersion', message } as const;
-  // The plural stands in the place of the kind, as upstream has it.
+  // The plural stands in the place of the kind, as it does upstream.
   throw newInvalid({ group: definition.group, kind: definition.plural }, metadata.name, [cause]);
 }
 
-/** While an object goes away its finalizers may only be removed. */
+/** Returns a cause if finalizers were added to an object that is being deleted; they may only be removed. */
 export function validateFinalizersOfDeleted(object: KubeObject, old: KubeObject): StatusCause[] {
   if (!old.metadata.deletionTimestamp) return [];
   const before = new Set(old.metadata.finalizers);

@@ -1,6 +1,6 @@
 /**
- * An object on its way into the store: defaults, what the writer may not set, validation, generation. Pure; the
- * order is Kubernetes' (registry/rest BeforeCreate and BeforeUpdate).
+ * Prepares an object for the store: defaults, fields that the writer must not set, validation, generation.
+ * Pure; the order is Kubernetes' (registry/rest BeforeCreate and BeforeUpdate).
  */
 import { deepCopy, deepEqual, type JsonObject } from '../../apimachinery/equality.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
@@ -10,8 +10,8 @@ import { metaCauses } from '../../apimachinery/validate-meta.ts';
 import { carryMeta, validateFinalizersOfDeleted } from './object-meta.ts';
 
 /**
- * Which part of an object a writer means to change: `main` is all but the status, `status` that, and any other is the name of a
- * subresource for which the kind has rules (`parts` of its strategy).
+ * Part of an object that a write may change: `main` is everything but the status, `status` the status, and
+ * any other value names a subresource for which the kind has rules (`parts` of its strategy).
  */
 export type Part = string;
 
@@ -30,7 +30,10 @@ export function prepareForCreate(
   definition.strategy.prepareForCreate?.(object, context);
 }
 
-/** `served` is the version in which it was written: that may ask for more. */
+/**
+ * Throws Invalid (422). `served` is the version in which the object was written, which may have additional
+ * rules.
+ */
 export function validateForCreate(
   definition: ResourceDefinition,
   object: KubeObject,
@@ -49,7 +52,7 @@ function throwCauses(definition: ResourceDefinition, object: KubeObject, causes:
   if (causes.length > 0) throw newInvalid(definition, object.metadata.name, causes);
 }
 
-/** Puts back what this part of the object may not change. Mutates `object`. */
+/** Restores the fields that this part must not change. Mutates `object`. */
 export function prepareForUpdate(
   definition: ResourceDefinition,
   object: KubeObject,
@@ -69,7 +72,7 @@ export function prepareForUpdate(
   }
   if (definition.hasStatus) copyField(object, old, 'status');
   definition.strategy.setDefaults?.(object);
-  // It may have been stored before this default existed; leaving the field out is then no change.
+  // The old object may have been stored before this default existed; leaving out the field is then no change.
   definition.strategy.setDefaults?.(old);
   definition.strategy.prepareForUpdate?.(object, old, context);
 }
@@ -88,7 +91,10 @@ function keepAllBut(rules: PartRules<KubeObject>, object: KubeObject, old: KubeO
   Object.assign(object, kept);
 }
 
-/** A status write changes status and metadata; of that each kind may keep more (prepareForStatusUpdate). */
+/**
+ * Restores everything but status and metadata; a kind may restore more of the metadata
+ * (prepareForStatusUpdate).
+ */
 function keepAllButStatus(object: KubeObject, old: KubeObject): void {
   const keys = new Set([...Object.keys(object), ...Object.keys(old)]);
   for (const key of keys) {
@@ -123,12 +129,12 @@ export function validateForUpdate(
   throwCauses(definition, object, causes);
 }
 
-/** `metadata.generation` counts changes of everything but metadata and status. */
+/** Increments `metadata.generation` if anything but metadata and status has changed. */
 export function countGeneration(definition: ResourceDefinition, object: KubeObject, old: KubeObject): void {
   if (!definition.strategy.countsGenerations) return;
   const before = old.metadata.generation ?? 0;
   const generation = before + (sameDesire(object, old) ? 0 : 1);
-  // Of kinds that begin without one.
+  // Some kinds begin without a generation.
   if (generation > 0) object.metadata.generation = generation;
 }
 

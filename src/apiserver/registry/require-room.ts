@@ -1,6 +1,6 @@
 /**
- * Refuses a write while the store keeps what room is left for deletions, Leases, statuses and small updates,
- * and one that would give a namespace more of the store than one may have.
+ * Rejects a write while the store reserves its remaining room for deletions, Leases, statuses and small
+ * updates, and a write that would give a namespace more than its maximum share of the store.
  */
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
@@ -10,24 +10,24 @@ import { isBeyondShare, lacksRoom, type PlannedWrite } from '../../storage/room-
 import type { ServerContext } from '../server-context.ts';
 import { pendingFinalizers } from './deletion.ts';
 
-/** Namespace of the cluster's own objects, which is not bounded. */
+/** Namespace of the cluster's own objects, which has no limit. */
 const ownNamespace = 'kube-system';
-/** Namespaces whose Leases masters and nodes live by. */
+/** Namespaces of the Leases that masters and nodes depend on. */
 const namespacesOfLeases: readonly string[] = [ownNamespace, 'kube-node-lease'];
 
-/** An object as it is to be stored. */
+/** An object that is about to be stored. */
 export interface ObjectWrite {
   readonly object: KubeObject;
-  /** Bytes that it would take. */
+  /** Size of the encoded object in bytes. */
   readonly after: number;
   readonly isStatus: boolean;
-  /** What is stored now; undefined for a new object. */
+  /** The stored object; undefined for a new one. */
   readonly old?: Buffer;
 }
 
 /**
- * Throws TooManyRequests. It says no time to try again after: client-go would send the same request ten times
- * over, and room comes when something is deleted.
+ * Throws TooManyRequests. The error has no retry time: client-go would send the same request ten times over,
+ * and room only becomes free when objects are deleted.
  */
 export function requireRoom(
   { store: { room }, cache }: Pick<ServerContext, 'store' | 'cache'>,
@@ -42,7 +42,7 @@ export function requireRoom(
     isLease: isLeaseOf(definition) && (old !== undefined || namespacesOfLeases.includes(namespace)),
     isStatus,
     isDeleting,
-    // Read only where it matters.
+    // Decoded only if the level requires it.
     isDeletion: isDeleting && level !== 'free' && old !== undefined && isStep(definition, object, old),
     before: old?.length ?? 0,
     after,
@@ -63,7 +63,7 @@ export function requireRoom(
 const isLeaseOf = ({ group, plural }: ResourceDefinition) =>
   group === 'coordination.k8s.io' && plural === 'leases';
 
-/** Whether the object is nearer to its end than it was: no object takes such a step often. */
+/** Returns whether the write brings the object nearer to its removal. No object takes such a step often. */
 function isStep(definition: ResourceDefinition, object: KubeObject, stored: Buffer): boolean {
   const old = decodeObject(stored);
   const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = old.metadata;

@@ -1,6 +1,7 @@
 /**
- * Which trace an object says it was written in. Nobody owns the annotation and nobody else sets it, so it is no conflict of an apply, no
- * entry of managedFields, and no change by itself: only a write that changes something else writes it.
+ * Annotation with the trace in which an object was written. The annotation has no owner and only the server
+ * sets it, so it causes no conflict of an apply, no entry of managedFields and no write of its own: only a
+ * write that changes something else updates it.
  */
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import { setTraceNote, traceNoteOf } from '../../apimachinery/trace-note.ts';
@@ -12,21 +13,23 @@ import type { WriteOptions } from '../write-options.ts';
 import { controllingOwner } from './controlling-owner.ts';
 
 export interface NotedWrite {
-  /** By a controller, a node or another part of the cluster itself. */
+  /** True if the writer is a controller, a node or another part of the cluster itself. */
   readonly isOwn: boolean;
-  /** Where the request is in a trace that is recorded. */
+  /** Position of the request in a recorded trace. */
   readonly context: TraceContext | undefined;
-  /** What the object's controller says; undefined for one that has none. */
+  /** Annotation of the object's controlling owner; undefined for an object without an owner. */
   readonly owner: { readonly note: string | undefined } | undefined;
-  /** What the object has said so far. */
+  /** Previous annotation of the object. */
   readonly before: string | undefined;
-  /** It is new, or asks for something else than before. */
+  /** True if the object is new, or its desired state has changed. */
   readonly asksAnew: boolean;
 }
 
 /**
- * A user's write is where a trace leads from, or none does. What a controller's object becomes has the cause of its owner. What parts of
- * the cluster write besides is of the trace they are in; outside of any they take a cause away that is no longer the cause.
+ * Returns the next annotation. The write of a user sets the trace of its request, or none. An object of a
+ * controller inherits the annotation of its owner. Other writes of the cluster set the trace that they are
+ * part of; outside a trace, a change of the desired state removes the annotation, because that trace is no
+ * longer the cause.
  */
 export function nextNote({ isOwn, context, owner, before, asksAnew }: NotedWrite): string | undefined {
   const here = context?.sampled ? formatTraceparent(context) : undefined;
@@ -38,12 +41,15 @@ export function nextNote({ isOwn, context, owner, before, asksAnew }: NotedWrite
 
 type Server = Pick<ServerContext, 'notesTraces' | 'cache' | 'kinds'>;
 
-/** Before anything is decided on a write: what its sender says of traces is not taken. Changes `object`. */
+/**
+ * Restores the stored annotation before a write is processed: the sender's value is ignored. Mutates
+ * `object`.
+ */
 export function keepNote({ notesTraces }: Server, object: KubeObject, old?: KubeObject): void {
   if (notesTraces) setTraceNote(object, old && traceNoteOf(old));
 }
 
-/** Of a write that is about to be stored. Changes `object`. */
+/** Sets the annotation of an object that is about to be stored. Mutates `object`. */
 export function noteTrace(
   server: Server,
   object: KubeObject,

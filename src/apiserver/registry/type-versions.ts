@@ -1,4 +1,4 @@
-/** A kind in all its versions, as ownership of fields needs it. */
+/** All versions of a kind, as the ownership of fields needs them. */
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import type { FieldTable, ObjectType } from '../../apimachinery/field-types.ts';
 import type { Kinds } from '../../apimachinery/kind-set.ts';
@@ -13,10 +13,13 @@ interface Types {
   readonly fields: FieldTable;
 }
 
-/** Kinds come and go with their list. */
+/** Cached by the list of kinds, so that entries disappear with their list. */
 const known = new WeakMap<readonly ResourceDefinition[], Map<string, Versions>>();
 
-/** `definition` in any of its versions; writes by way of a subresource leave other fields alone. */
+/**
+ * Returns `definition` in each of its versions. A write by way of a subresource does not change the other
+ * fields.
+ */
 export function versionsOf(types: Types, definition: ResourceDefinition, subresource: string): Versions {
   const { all } = types.kinds;
   let made = known.get(all);
@@ -50,7 +53,10 @@ function makeVersions({ kinds, fields }: Types, stored: ResourceDefinition, subr
   return (apiVersion) => byVersion.get(apiVersion);
 }
 
-/** What such a write does not change, whatever it says (upstream: GetResetFields). */
+/**
+ * Returns the fields that a write by way of this subresource does not change, whatever it contains (upstream:
+ * GetResetFields).
+ */
 function resetFields(
   { hasStatus, strategy }: ResourceDefinition,
   type: ObjectType,
@@ -60,7 +66,7 @@ function resetFields(
   if (own) return FieldSet.of(...own.map((path) => path.split('.').map((name) => `f:${name}`)));
   if (subresource === '') return hasStatus ? FieldSet.of(['f:status']) : undefined;
   if (subresource !== 'status') return undefined;
-  // Of kinds that are not Kubernetes' own it is all but the status.
+  // A kind that is not Kubernetes' own resets everything but the status.
   const others = type.members ? ['spec'] : [...type.fields.keys()].filter((name) => name !== 'status');
   return FieldSet.of(...others.map((name) => [`f:${name}`]));
 }
@@ -73,7 +79,7 @@ function conversionOf({ conversion }: ResourceDefinition): Pick<TypeVersion, 'co
   };
 }
 
-/** An object of which parts were taken away has null in their places. */
+/** Returns the object without null fields, which stand for parts that were removed. */
 function whole(object: unknown): KubeObject {
   const present: JsonObject = {};
   for (const [key, value] of Object.entries(isRecord(object) ? object : {}))

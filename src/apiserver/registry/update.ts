@@ -1,4 +1,4 @@
-/** PUT, PATCH and the writing subresources: an existing object becomes another state of itself. */
+/** PUT, PATCH and the subresources that write: updates an existing object. */
 import { deepCopy } from '../../apimachinery/equality.ts';
 import type { Entries } from '../../apimachinery/managed-fields/tracking.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
@@ -21,22 +21,22 @@ export interface UpdateRequest {
   readonly namespace: string;
   readonly name: string;
   readonly part: Part;
-  /** '' for the object itself; only told to admission. */
+  /** '' for the object itself; only used for admission. */
   readonly subresource: string;
   readonly options: WriteOptions;
   /**
-   * The wanted state, made from a copy of the current one; called again after a lost race. A resourceVersion
-   * or uid in the result is a precondition.
+   * Returns the desired state, made from a copy of the current one; called again after a lost race. A
+   * resourceVersion or uid in the result is a precondition.
    */
   readonly change: (current: KubeObject) => KubeObject | Promise<KubeObject>;
   /**
-   * Who owns the fields then: the writer what it changes, unless `change` has said it in the object's managedFields
-   * (`applied`), or nobody takes any (`kept`).
+   * Decides the ownership of fields: by default the writer owns what it changes; `applied` takes the
+   * managedFields that `change` has set in the object; `kept` leaves the ownership as it is.
    */
   readonly owners?: 'applied' | 'kept';
 }
 
-/** Resolves to the object as stored; when the last finalizer went with this update, to its last state. */
+/** Resolves to the stored object, or to its last state if this update removed the last finalizer. */
 export function updateObject(server: ServerContext, request: UpdateRequest): Promise<Outcome> {
   const target = { ...request, dryRun: request.options.dryRun };
   return guaranteedUpdate(server, target, (attempt) => decide(server, request, attempt));
@@ -52,7 +52,7 @@ async function decide(
   const context = { user, now: rfc3339(server.clock.now()), subresource };
   const work = new RequestWork(server);
   const old = deepCopy(unowned(current));
-  // Never changed in place.
+  // managedFields are never changed in place.
   setOwners(old, entriesIn(current));
   await work.pause();
   const object = await request.change(current);

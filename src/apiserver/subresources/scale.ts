@@ -1,4 +1,4 @@
-/** `/scale`: the replica count of a workload as an autoscaling/v1 Scale, whatever its kind. */
+/** `/scale`: the replica count of a workload of any kind as an autoscaling/v1 Scale. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { invalidCause } from '../../apimachinery/field-error.ts';
 import { requiredType } from '../../apimachinery/field-types.ts';
@@ -99,7 +99,9 @@ async function applyScale(scope: RequestScope): Promise<Response> {
 
 const sameVersion = { convert: (object: unknown) => object, revert: (object: unknown) => object };
 
-/** `change` makes the new Scale of the current one; it may change the object's managers. */
+/**
+ * Writes a Scale. `change` derives the new Scale from the current one; it may change the object's managers.
+ */
 async function writeScale(
   scope: RequestScope,
   options: WriteOptions,
@@ -120,7 +122,7 @@ async function writeScale(
       const scale = asKind(await change(scaleOf(mapping, current), current), 'Scale', scaleVersion);
       const metadata = objectField(scale, 'metadata');
       mapping.setReplicas(current, replicasOf(scale, info.name));
-      // What it says of whose scale it is, is compared as for any update.
+      // Identity and resourceVersion in the Scale are compared as in any update.
       for (const field of ['name', 'namespace', 'uid', 'resourceVersion'] as const) {
         const said = stringField(metadata, field);
         if (said) current.metadata[field] = said;
@@ -133,7 +135,7 @@ async function writeScale(
 
 function replicasOf(scale: JsonObject, name: string): number {
   const replicas = objectField(scale, 'spec').replicas ?? 0;
-  // Of 32 bits: no client reads a list again that holds a greater one.
+  // A 32-bit integer: clients cannot decode a list that contains a greater number.
   if (typeof replicas !== 'number' || (replicas | 0) !== replicas)
     throw newBadRequest(`spec.replicas must be an integer of 32 bits, not ${JSON.stringify(replicas)}`);
   if (replicas >= 0) return replicas;

@@ -1,4 +1,4 @@
-/** `/status`: written by controllers and node agents apart from the specification. */
+/** `/status`: written by controllers and kubelets, separately from the specification. */
 
 import type { Handler } from '../request-scope.ts';
 import { get } from '../verbs/get.ts';

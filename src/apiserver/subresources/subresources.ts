@@ -1,4 +1,4 @@
-/** The subresources of each kind, for routing and for discovery. */
+/** Subresources of each kind, for routing and for discovery. */
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
 import type { KindBehavior } from '../kind-behavior.ts';
 import type { Handler } from '../request-scope.ts';
@@ -11,17 +11,20 @@ export type MethodTable = Readonly<Partial<Record<Method, Handler>>>;
 
 export interface Subresource {
   readonly methods: MethodTable;
-  /** What it answers when that is not the parent's kind. */
+  /** Kind of the answer, if it is not the kind of the parent. */
   readonly kind?: { readonly group: string; readonly version: string; readonly kind: string };
-  /** More path may follow its name. */
+  /** True if a path may follow the name of the subresource. */
   readonly takesPath?: boolean;
-  /** Its answers are not objects: the Accept header is for the backend, not for the API server. */
+  /**
+   * True if the answers are bytes instead of objects: the Accept header is for the backend, not for the API
+   * server.
+   */
   readonly answersBytes?: boolean;
 }
 
 export type Subresources = Readonly<Record<string, Subresource>>;
 
-/** Undefined for a name that is none. */
+/** Returns the subresource; undefined for an unknown name. */
 export function findSubresource(
   definition: ResourceDefinition,
   name: string,
@@ -31,7 +34,7 @@ export function findSubresource(
   return Object.hasOwn(all, name) ? all[name] : undefined;
 }
 
-/** Each of these subresources writes a part of the status. */
+/** Subresource that writes a part of the status. */
 export const status: Subresource = { methods: { GET: getStatus, PUT: putStatus, PATCH: patchStatus } };
 
 const scale: Subresource = {

@@ -1,6 +1,7 @@
 /**
- * Requests that want to leave HTTP on their connection. They pass the same app as all others, so the same
- * authentication, authorization and checks; a handler that agrees has the connection joined to another one.
+ * Serves requests that upgrade their connection from HTTP. They pass the same app as all other requests, with
+ * the same authentication, authorization and checks; if a handler accepts the upgrade, the connection is
+ * joined to another one.
  */
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -19,7 +20,7 @@ import type { UpgradedConnection } from '../server-context.ts';
 
 export interface UpgradeOptions {
   readonly app: Pick<ApiServer['app'], 'fetch'>;
-  /** Ends every connection. */
+  /** Aborts when the server stops; closes every connection. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly log: Logger;
@@ -27,7 +28,7 @@ export interface UpgradeOptions {
 
 const keepAliveMs = 15_000;
 
-/** Headers passed on to the backend of an upgrade; none with the client's identity. */
+/** Headers that are forwarded to the backend of an upgrade; none of them identifies the client. */
 const passedOn = [
   'connection',
   'upgrade',
@@ -40,8 +41,9 @@ const passedOn = [
 const proxied = /^\/api\/v1\/(namespaces\/[^/]+\/(pods|services)|nodes)\/[^/]+\/proxy(?![^/?])/;
 
 /**
- * The protocols this server speaks, and any other for what /proxy leads to, unless a body comes first. Other requests are
- * served as if they had not asked.
+ * Returns whether to upgrade: for the protocols that this server supports, and for any other protocol to a
+ * /proxy backend, unless the request has a body. Other requests are served as if they had not asked for an
+ * upgrade.
  */
 export function wantsUpgrade({ headers, url = '' }: IncomingMessage): boolean {
   if (/^(websocket|spdy\/3\.1)$/i.test(headers.upgrade ?? '')) return true;
@@ -49,7 +51,7 @@ export function wantsUpgrade({ headers, url = '' }: IncomingMessage): boolean {
   return proxied.test(url) && !hasBody;
 }
 
-/** Resolves when the connection is closed. */
+/** Serves one upgrade request. Resolves when the connection is closed. */
 export async function serveUpgrade(
   { app, signal, clock, log }: UpgradeOptions,
   incoming: IncomingMessage,
@@ -59,7 +61,7 @@ export async function serveUpgrade(
 ): Promise<void> {
   const gone = new AbortController();
   socket.on('error', () => undefined);
-  // A client that disappears may leave programs running.
+  // A client that disappears without closing its connection may leave programs running.
   socket.setKeepAlive(true, keepAliveMs);
   socket.once('close', () => gone.abort());
   const stop = () => socket.destroy();
@@ -108,7 +110,7 @@ function headersOf({ headers }: IncomingMessage): Headers {
     if (value !== undefined) all.set(name, [value].flat().join(', '));
   }
   const offered = all.get('sec-websocket-protocol');
-  // The app refuses one that is too long.
+  // The app rejects a header that is too long.
   if (offered === null || offered.length > maxProtocolsBytes) return all;
   const { authorization, protocols } = bearerAmongProtocols(offered);
   if (authorization !== undefined && !all.has('authorization')) all.set('authorization', authorization);
@@ -126,9 +128,12 @@ function pick(headers: Headers): Readonly<Record<string, string>> {
   );
 }
 
-/** Node gives the connection out of its hands, so an answer has to take it back for one last response. */
+/**
+ * Sends a plain response on an upgrade request. Node has detached the connection, so it must be assigned to
+ * the response first.
+ */
 async function answer(incoming: IncomingMessage, socket: Socket, response: Response): Promise<void> {
-  // A response on a connection that is closed already would never be over.
+  // A response on a closed connection would never finish.
   if (socket.destroyed) return void (await response.body?.cancel());
   const outgoing = new ServerResponse(incoming);
   outgoing.shouldKeepAlive = false;

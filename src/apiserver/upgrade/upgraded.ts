@@ -1,12 +1,12 @@
-/** A connection that has left HTTP, as Node's client hands it over. */
+/** An upgraded connection, as Node's client returns it. */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { UpgradedConnection } from '../server-context.ts';
 
-/** After so much silence the other side is asked whether it is still there. */
+/** Silence in milliseconds after which keep-alive probes are sent. */
 const keepAliveMs = 15_000;
 
-/** Of the event `upgrade`; `head` is what came behind the answer already. */
+/** Converts the arguments of the event `upgrade`; `head` are the bytes that arrived after the answer. */
 export function upgradedOf({ headers }: IncomingMessage, socket: Socket, head: Buffer): UpgradedConnection {
   socket.on('error', () => undefined);
   socket.setKeepAlive(true, keepAliveMs);

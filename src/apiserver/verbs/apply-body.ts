@@ -1,4 +1,4 @@
-/** The configuration that a client applies: YAML, which JSON is too. */
+/** The configuration that a client applies: YAML, which includes JSON. */
 import type { FieldValidation } from '../../apimachinery/decode.ts';
 import { decodeFields, noFindings } from '../../apimachinery/decode-fields.ts';
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
@@ -22,16 +22,19 @@ import { applyRefusal, notTyped } from './apply-refusal.ts';
 import { takesYaml } from './read-object.ts';
 
 export interface Configuration {
-  /** Of the kind and version that it is applied to; every field is one that the kind has. */
+  /** Has the kind and version of the object that it is applied to, and only fields that the kind has. */
   readonly value: JsonObject;
-  /** For messages: `default/web; apps/v1, Kind=Deployment`. */
+  /** Description for messages: `default/web; apps/v1, Kind=Deployment`. */
   readonly described: string;
 }
 
-/** The type of what is applied: the kind, or a subresource's. */
+/** Type of the applied object: the kind, or the kind of a subresource. */
 type Typed = Pick<ResourceRef, 'group' | 'version' | 'kind'> & { readonly type: ObjectType };
 
-/** Throws 400 for what cannot be read, is of another kind, has fields that the kind lacks, or says who owns them. */
+/**
+ * Reads and checks the configuration. Throws 400 if the body cannot be parsed, has another kind, has fields
+ * that the kind lacks, or has managedFields.
+ */
 export async function readConfiguration(
   scope: RequestScope,
   typed: Typed,
@@ -65,12 +68,12 @@ async function parse(scope: RequestScope, text: string): Promise<ParsedText> {
   }
 }
 
-/** Hardly any client sends anything but JSON, which takes no thread to read. */
+/** Parses JSON without a worker thread, because almost all clients send JSON. */
 async function parseText(scope: RequestScope, text: string): Promise<ParsedText> {
   const machine = !takesYaml(scope.user);
   if (/^\s*\{/.test(text) || machine) {
     const { body: most } = valueLimits(scope);
-    // What is too much for JSON is not tried as YAML.
+    // A body that is too large as JSON is not tried as YAML.
     measureJson(text, most);
     try {
       return parseJson(text, true, most);
@@ -81,7 +84,7 @@ async function parseText(scope: RequestScope, text: string): Promise<ParsedText>
   return scope.server.readYaml(text, scope.user.name);
 }
 
-/** As Go writes a group, version and kind. */
+/** Formats a group, version and kind as Go does. */
 const textOf = ({ group, version, kind }: { group: string; version: string; kind: string }) =>
   `${group}/${version}, Kind=${kind}`;
 
@@ -104,7 +107,7 @@ function checkFields(value: JsonObject, type: ObjectType, described: string): vo
   throw notTyped({ described }, problems);
 }
 
-/** What cannot be owned is refused before it costs more. */
+/** Rejects a configuration that cannot be owned before it costs more. */
 function checkOwned(value: JsonObject, type: ObjectType, described: string): void {
   try {
     if (fieldsOf(value, { kind: 'fields', type }, 'once').size > maxOwnerValues)

@@ -1,14 +1,17 @@
-/** Why a configuration cannot be applied, in upstream's words. */
+/** Errors of a configuration that cannot be applied, in upstream's words. */
 import { describePath } from '../../apimachinery/managed-fields/field-set.ts';
 import { ApplyConflicts, describeManager } from '../../apimachinery/managed-fields/managers.ts';
 import { KeyError } from '../../apimachinery/managed-fields/shape.ts';
 import { newBadRequest, newStatusError } from '../../apimachinery/status-error.ts';
 import type { Configuration } from './apply-body.ts';
 
-/** More conflicts are not listed. */
+/** Maximum number of listed conflicts. */
 const mostConflicts = 1_000;
 
-/** The answer to a conflict, and to a list whose items have no keys; anything else as it is. */
+/**
+ * Returns the answer to a conflict, or to a list whose items have no keys; any other error is returned
+ * unchanged.
+ */
 export function applyRefusal(error: unknown, configuration: Pick<Configuration, 'described'>): unknown {
   if (error instanceof KeyError) return notTyped(configuration, [error.message]);
   if (!(error instanceof ApplyConflicts)) return error;
@@ -20,7 +23,7 @@ export function applyRefusal(error: unknown, configuration: Pick<Configuration, 
   return newStatusError('Conflict', error.message, { causes });
 }
 
-/** Upstream answers 500; it is the client that is wrong. */
+/** Returns a 400. Upstream answers 500, although the client is at fault. */
 export function notTyped({ described }: Pick<Configuration, 'described'>, problems: readonly string[]) {
   const [only = '', ...more] = problems;
   const why = more.length === 0 ? only : `errors:\n${problems.map((problem) => `  ${problem}`).join('\n')}`;

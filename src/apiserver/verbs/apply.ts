@@ -20,7 +20,7 @@ import { changeOrCreate, createInstead } from './create-instead.ts';
 import { changedObject } from './patch-body.ts';
 import { type ApplyOptions, applyOptions } from './patch-options.ts';
 
-/** Changes the object, or makes it: only the object itself, not a part of it. */
+/** Applies to the object, and creates it if it does not exist; a part of an object is only changed. */
 export async function applyPart(scope: RequestScope, part: Part): Promise<Response> {
   const options = applyOptions(scope);
   const { served, server } = scope;
@@ -41,7 +41,10 @@ export async function applyPart(scope: RequestScope, part: Part): Promise<Respon
   });
 }
 
-/** The object as it is applied to `current`, with its managers; undefined for one that is not there. */
+/**
+ * Returns the result of applying to `current`, with its managers; `current` is undefined if the object does
+ * not exist.
+ */
 async function appliedTo(
   scope: RequestScope,
   configuration: Configuration,
@@ -81,7 +84,7 @@ async function merged(
   }
 }
 
-/** Of what is there already the name is known. */
+/** Throws 400 for an object without a name. An existing object always has one. */
 function requireName({ metadata }: KubeObject, { info }: RequestScope): void {
   if (metadata.name) return;
   const why = 'name must be provided';

@@ -1,4 +1,4 @@
-/** The end of every write to an object that exists: one part of it changed, stored, answered. */
+/** Last step of every write to an existing object: changes one part, stores the object, answers. */
 import { deepCopy } from '../../apimachinery/equality.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import { respondObject } from '../encoding/answer.ts';

@@ -1,4 +1,4 @@
-/** What makes an object that it was meant to change: PUT of some kinds, and apply. */
+/** Creates an object on an update: PUT of some kinds, and apply. */
 import { isAlreadyExists, isNotFound, newForbidden } from '../../apimachinery/status-error.ts';
 import { valueLimits } from '../../apimachinery/value-limit.ts';
 import { refusal } from '../authorization/authorizer.ts';
@@ -7,7 +7,7 @@ import { type CreateRequest, createObject } from '../registry/create.ts';
 import { checkAbsent, matchTarget } from '../registry/object-meta.ts';
 import type { RequestScope } from '../request-scope.ts';
 
-/** Changes the object, or makes it where it is not; again when somebody else was faster. */
+/** Changes the object, or creates it if it does not exist. Retries if another writer was faster. */
 export async function changeOrCreate(
   change: () => Promise<Response>,
   create: () => Promise<Response>,
@@ -21,13 +21,13 @@ export async function changeOrCreate(
     try {
       return await create();
     } catch (error) {
-      // Somebody else has made it meanwhile.
+      // Another writer has created the object meanwhile.
       if (!isAlreadyExists(error)) throw error;
     }
   }
 }
 
-/** Throws 403 for a user who may change objects and not make them. */
+/** Throws 403 for a user who may change objects but not create them. */
 export async function createInstead(
   scope: RequestScope,
   wanted: Pick<CreateRequest, 'object' | 'options' | 'isOwned'>,

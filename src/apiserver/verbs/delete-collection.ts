@@ -1,4 +1,4 @@
-/** DELETE of a collection: of every object the selectors match, each by itself. */
+/** DELETE of a collection: deletes every object that the selectors match, each by itself. */
 import { parseListQuery } from '../../apimachinery/list-options.ts';
 import { isConflict, isNotFound } from '../../apimachinery/status-error.ts';
 import { deleteObject } from '../registry/delete.ts';
@@ -20,11 +20,12 @@ export async function removeCollection(scope: RequestScope): Promise<Response> {
     try {
       await deleteObject(server, request);
     } catch (error) {
-      // Deleted meanwhile, or replaced by another object of that name.
+      // The object was deleted meanwhile, or replaced by another one of the same name.
       if (!isNotFound(error) && !(isConflict(error) && preconditions.uid !== undefined)) throw error;
     }
   }
   const metadata = { resourceVersion: String(page.revision) };
-  // As they were found, as upstream: who wants to know what became of them looks again.
+  // The answer has the objects as they were before the delete, as upstream's; a client that needs their
+  // current state lists again.
   return scope.encoder.list(scope, metadata, page.items);
 }

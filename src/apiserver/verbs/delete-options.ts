@@ -1,4 +1,4 @@
-/** DeleteOptions: in the body, or as query parameters where there is no body. */
+/** DeleteOptions, from the body or, without a body, from query parameters. */
 import { isRecord } from '../../apimachinery/equality.ts';
 import { invalidCause, notSupportedCause } from '../../apimachinery/field-error.ts';
 import { newBadRequest, newInvalid, type StatusCause } from '../../apimachinery/status-error.ts';
@@ -10,7 +10,7 @@ import { readKind } from './read-object.ts';
 export interface DeleteBody extends DeletionOptions {
   readonly preconditions: Preconditions;
   readonly dryRun: boolean;
-  /** The client said, in the older way, that what it owns shall go too. */
+  /** True if the client asked, by `orphanDependents: false`, to delete dependents too. */
   readonly withDependents: boolean;
 }
 
@@ -23,7 +23,7 @@ export async function readDeleteOptions(scope: RequestScope): Promise<DeleteBody
   return parseDeleteFields(fields, scope.query.getAll('dryRun'));
 }
 
-/** The fields of DeleteOptions, checked; `dryRun` are values from elsewhere that count too. */
+/** Checks the fields of DeleteOptions. `dryRun` are additional values from elsewhere. */
 export function parseDeleteFields(fields: Fields, dryRun: readonly string[]): DeleteBody {
   return {
     gracePeriodSeconds: asSeconds(fields.gracePeriodSeconds),
@@ -36,7 +36,7 @@ export function parseDeleteFields(fields: Fields, dryRun: readonly string[]): De
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The same fields as text; null counts as absent. */
+/** Returns the same fields from query parameters; null counts as absent. */
 function queryFields(query: URLSearchParams): Fields {
   const grace = query.get('gracePeriodSeconds');
   const orphan = query.get('orphanDependents');

@@ -15,8 +15,9 @@ export async function remove(scope: RequestScope): Promise<Response> {
 }
 
 /**
- * The object while it still exists, and for some kinds always; else a Status whose uid kubectl compares. What is not done yet
- * is 202 only for who asked in the older way, as upstream.
+ * Answers with the object while it exists, and for some kinds always; otherwise with a Status, whose uid
+ * kubectl compares. An unfinished delete is 202 only for clients that sent `orphanDependents: false`, as
+ * upstream.
  */
 function respondDeleted(
   scope: RequestScope,

@@ -21,7 +21,10 @@ export async function get(scope: RequestScope): Promise<Response> {
   return respondObject(scope, 200, found);
 }
 
-/** With a resourceVersion from the cache as it is then, without one as the store has it now (linearizable). Throws 404. */
+/**
+ * Returns the object from the cache if the request has a resourceVersion, otherwise as it is stored now
+ * (linearizable). Throws 404.
+ */
 export async function readObject(scope: RequestScope): Promise<StoredObject> {
   const { server, definition, info } = scope;
   const key = storageKey(definition, info.namespace, info.name);

@@ -1,4 +1,7 @@
-/** GET of kinds whose objects are made when they are asked for: one, or those selected. They have no revision. */
+/**
+ * GET of kinds whose objects are computed for each request: one object, or the selected ones. They have no
+ * revision.
+ */
 import { parseListQuery } from '../../apimachinery/list-options.ts';
 import { newNotFound, newStatusError } from '../../apimachinery/status-error.ts';
 import { respondObject } from '../encoding/answer.ts';

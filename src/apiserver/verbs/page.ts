@@ -1,7 +1,7 @@
 /**
- * One page of a collection, all of it as of one revision. The first page comes from the watch cache; later ones
- * and exact ones from the store's past. `continue` tokens are opaque to clients and safe to forge: they name a
- * revision and a key under the prefix the request is authorized for.
+ * One page of a collection, consistent at one revision. The first page comes from the watch cache; later
+ * pages and exact revisions come from the store's history. `continue` tokens are opaque to clients and safe
+ * to forge: they name a revision and a key under the prefix that the request is authorized for.
  */
 import type { ListQuery } from '../../apimachinery/list-options.ts';
 import { newBadRequest, newExpired, StatusError } from '../../apimachinery/status-error.ts';
@@ -22,9 +22,12 @@ export interface Page {
 }
 
 interface ContinueToken {
-  /** Absent: go on at the latest revision, after the one the list began with is gone. */
+  /**
+   * Revision of the list. Absent: continue at the latest revision, because the revision that the list began
+   * with is compacted.
+   */
   readonly rv?: number;
-  /** The last key delivered, without the prefix. */
+  /** Last delivered key, without the prefix. */
   readonly after: string;
 }
 
@@ -79,21 +82,24 @@ export interface Matching {
   readonly revision: number;
 }
 
-/** What the cache holds of the selection, all of it as of the one revision; no more than `most` are looked for. */
+/**
+ * Returns the objects in the cache that match the selection, consistent at one revision; stops after `most`
+ * matches.
+ */
 export async function matchingObjects(
   server: ServerContext,
   selection: Selection,
   signal: AbortSignal,
   most = Number.POSITIVE_INFINITY,
 ): Promise<Matching> {
-  // Read at once; what happens later does not change these objects.
+  // The list is read at once; later changes do not modify these objects.
   const { revision } = server.cache;
   const all = candidates(server, selection);
   if (selection.everything) return { items: all, revision };
   return { items: await matchingOf(server, selection, all, { most, signal }), revision };
 }
 
-/** In turns: a selector may have to parse each. */
+/** Works in turns, because a selector may have to parse every object. */
 async function matchingOf(
   { turns }: ServerContext,
   selection: Selection,
@@ -113,7 +119,7 @@ async function matchingOf(
   return items;
 }
 
-/** In key order. */
+/** Returns the objects that may match, in key order. */
 function candidates({ cache }: ServerContext, selection: Selection): readonly CachedObject[] {
   const { prefix, key, indexed } = selection;
   if (key !== undefined) {
@@ -131,7 +137,7 @@ async function pageFromCache(
   query: ListQuery,
   signal: AbortSignal,
 ): Promise<Page> {
-  // Upstream answers a list at resourceVersion 0 whole, and informers count on it.
+  // Upstream ignores the limit of a list at resourceVersion 0, and informers rely on it.
   const limit = query.resourceVersion === 0 ? 0 : query.limit;
   const { items: matching, revision } = await matchingObjects(
     server,
@@ -156,13 +162,13 @@ const tokenAfter = (selection: Selection, key: string, rv: number) =>
 
 interface PastPage {
   readonly after: string | undefined;
-  /** Undefined: now. */
+  /** Undefined means the latest. */
   readonly revision: number | undefined;
-  /** 0: everything. */
+  /** 0 means no limit. */
   readonly limit: number;
 }
 
-/** How many values are read at once when a selector decides which count. */
+/** Number of values to read at once if a selector decides which of them count. */
 const batchSize = 500;
 
 async function pageFromStore(
@@ -206,7 +212,7 @@ interface Taking extends Pick<ServerContext, 'turns'>, Pick<PastPage, 'limit'> {
   readonly selection: Selection;
 }
 
-/** Appends what matches until the page is full; returns how many of `stored` were looked at. */
+/** Appends matches until the page is full; returns how many of `stored` were examined. */
 async function takeMatching(
   { turns, signal, limit, selection }: Taking,
   items: StoredObject[],
@@ -230,7 +236,10 @@ const startAgain =
   'results. Continuing with the provided token results in an inconsistent list - objects that were created, ' +
   'modified, or deleted between the time the first chunk was returned and now may show up in the list.';
 
-/** History that is gone is 410; for a continued list with a token that goes on at the latest revision. */
+/**
+ * Answers 410 for compacted history. The answer to a continued list has a token that continues at the latest
+ * revision.
+ */
 async function withExpiry(read: () => Promise<Page>, token: ContinueToken | undefined): Promise<Page> {
   try {
     return await read();

@@ -1,4 +1,4 @@
-/** Patches as they come in a request, for kinds with and without merge rules. */
+/** Patches in requests, for kinds with and without merge rules. */
 import { conversion, type FieldValidation } from '../../apimachinery/decode.ts';
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import type { ObjectType } from '../../apimachinery/field-types.ts';
@@ -18,8 +18,8 @@ const general: readonly string[] = [patchTypes.json, patchTypes.merge];
 const typeOf = (scope: RequestScope) => objectTypeOf(scope.served, scope.server.fields);
 
 /**
- * Throws 415 for another kind of patch, 400 for one that cannot be read. `type` is what is patched: default the kind. What is
- * applied is read elsewhere (apply.ts).
+ * Reads a patch. Throws 415 for another patch type and 400 for a patch that cannot be parsed. `type` is the
+ * type that is patched; defaults to the kind. Applied configurations are read elsewhere (apply.ts).
  */
 export async function readPatchBody(scope: RequestScope, type = typeOf(scope)): Promise<Patch> {
   const merges = hasStrategicPatch(type, scope.server.fields);
@@ -32,13 +32,13 @@ export async function readPatchBody(scope: RequestScope, type = typeOf(scope)): 
   return patch;
 }
 
-/** A patched copy of the value; throws 422 for an operation that cannot be applied. */
+/** Returns a patched copy of the value. Throws 422 for an operation that cannot be applied. */
 export const patchValue = (patch: Patch, current: object, type: ObjectType): JsonObject =>
   applyPatch(current as JsonObject, patch, type);
 
 /**
- * A patched copy of the object, checked as if it had been sent. Current object and result are in the stored version, the patch
- * is in the served one.
+ * Returns a patched copy of the object, checked like an object that was sent. The current object and the
+ * result are in the stored version, the patch is in the served one.
  */
 export async function patchObject(
   scope: RequestScope,
@@ -48,7 +48,8 @@ export async function patchObject(
   part: Part,
 ): Promise<KubeObject> {
   const whole = asServed(scope.served, current);
-  // Left out they stay as they are; for most objects they are half of what there is to read.
+  // managedFields that the patch does not concern are left out and stay as they are; they are half of most
+  // objects.
   const shown = concernsOwners(patch) ? whole : unowned(whole);
   const patched = patchValue(patch, shown, typeOf(scope));
   if (part === 'status') keepDesire(patched, shown);
@@ -56,15 +57,19 @@ export async function patchObject(
   return changedObject(scope, shown, patched, validation);
 }
 
-/** Clients write objects with nothing but a status, in which they empty what has to be there; that is not what they change. */
+/**
+ * Restores everything but metadata and status. Clients patch a status with objects whose required fields are
+ * empty, which is no change.
+ */
 function keepDesire(patched: JsonObject, shown: object): void {
   for (const [key, value] of Object.entries(shown))
     if (!['apiVersion', 'kind', 'metadata', 'status'].includes(key)) patched[key] = value;
 }
 
 /**
- * What an object has become, as if it had been sent, in the stored version; `before` and `after` are in the served one, and
- * `before` is undefined for an object that is new. The client is warned of what is new, not of what was there before.
+ * Returns a changed object in the stored version, checked like an object that was sent. `before` and `after`
+ * are in the served version; `before` is undefined for a new object. The client is only warned of problems
+ * that `before` did not have.
  */
 export async function changedObject(
   { server, served, warnings, work }: RequestScope,

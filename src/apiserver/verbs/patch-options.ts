@@ -1,4 +1,4 @@
-/** What a client says about a patch beside its body. */
+/** Options of a patch besides its body. */
 import { forbiddenCause, requiredCause } from '../../apimachinery/field-error.ts';
 import { booleanParameter } from '../../apimachinery/list-options.ts';
 import { newInvalid } from '../../apimachinery/status-error.ts';
@@ -7,7 +7,7 @@ import { type WriteOptions, writeOptions } from '../write-options.ts';
 
 const kind = { group: 'meta.k8s.io', kind: 'PatchOptions' };
 
-/** Throws Invalid (422) for what is said only where something is applied. */
+/** Throws Invalid (422) for an option that is only valid for an apply. */
 export function patchOptions(scope: RequestScope): WriteOptions {
   const options = writeOptions(scope, 'PatchOptions');
   if (scope.query.has('force'))
@@ -16,11 +16,11 @@ export function patchOptions(scope: RequestScope): WriteOptions {
 }
 
 export interface ApplyOptions extends WriteOptions {
-  /** Takes fields that others own with other values. */
+  /** Takes over fields that other managers own with other values. */
   readonly force: boolean;
 }
 
-/** Throws Invalid (422) when nobody says who applies. */
+/** Throws Invalid (422) if the request has no field manager. */
 export function applyOptions(scope: RequestScope): ApplyOptions {
   const options = writeOptions(scope, 'PatchOptions');
   if (!scope.query.get('fieldManager'))

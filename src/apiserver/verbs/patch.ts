@@ -12,7 +12,10 @@ export async function patch(scope: RequestScope): Promise<Response> {
   return patchPart(scope, 'main');
 }
 
-/** A resourceVersion in the patch must be the current one; without it a lost race is run again. */
+/**
+ * Patches one part of the object. A resourceVersion in the patch must be the current one; without it, the
+ * patch is retried after a lost race.
+ */
 export async function patchPart(scope: RequestScope, part: Part): Promise<Response> {
   if (mediaType(scope.request) === patchTypes.apply) return applyPart(scope, part);
   const options = patchOptions(scope);

@@ -21,7 +21,10 @@ import type { RequestScope } from '../request-scope.ts';
 import { isBootstrapper, nodeNameOf, type UserInfo } from '../user.ts';
 import type { WriteOptions } from '../write-options.ts';
 
-/** The media type without parameters; `kubectl scale` sends none and means JSON, fetch calls plain text so. */
+/**
+ * Returns the media type without parameters. `kubectl scale` sends no type with JSON, and fetch sends JSON as
+ * plain text.
+ */
 export function mediaType(request: Request): string {
   const header = request.headers.get('content-type') ?? '';
   const type = (header.split(';', 1)[0] ?? '').trim().toLowerCase();
@@ -30,10 +33,13 @@ export function mediaType(request: Request): string {
 
 const [jsonType, yamlType] = ['application/json', 'application/yaml'];
 
-/** Machines have no need of YAML, which takes long to read. */
+/** Returns whether the user may send YAML. Kubelets have no need of YAML, which is slow to parse. */
 export const takesYaml = (user: UserInfo) => !isBootstrapper(user) && nodeNameOf(user) === undefined;
 
-/** Throws 415 for what cannot be read here, before the body is: minik8s' own kinds have no form in protobuf. */
+/**
+ * Returns the media type of the body. Throws 415 for an unsupported type, before the body is read; minik8s'
+ * own kinds have no protobuf form.
+ */
 function bodyType({ request, user }: RequestScope, hasProtobuf: boolean): string {
   const type = mediaType(request);
   const readable = [jsonType, ...(takesYaml(user) ? [yamlType] : []), ...(hasProtobuf ? [protobufType] : [])];
@@ -45,9 +51,9 @@ function bodyType({ request, user }: RequestScope, hasProtobuf: boolean): string
 }
 
 /**
- * Reads, checks the fields and fills in defaults; what Kubernetes does not know ends as warnings or as a 400. The object is in
- * the version that is stored. `served`: the kind of the body, where it is not the one that is addressed. `judges`: the fields
- * that are refused for what they say, where the others do not matter.
+ * Reads an object, checks its fields and sets defaults; unknown fields become warnings or a 400. The object
+ * is in the stored version. `served` is the kind of the body, if it is not the addressed one. `judges`
+ * selects the fields whose values are checked, if the other fields do not matter.
  */
 export async function readObjectBody(
   scope: RequestScope,
@@ -67,7 +73,7 @@ export async function readObjectBody(
   return decoded.object;
 }
 
-/** `expected` where the kind has a form in protobuf. */
+/** `expected` is present if the kind has a protobuf form. */
 async function parse(
   scope: RequestScope,
   body: Buffer,
@@ -88,14 +94,20 @@ async function parse(
   }
 }
 
-/** Who sends an object back as it was read sends its managedFields too. */
+/**
+ * Parses an object. managedFields are not counted, because a client that sends an object back as it was read
+ * sends them too.
+ */
 function parseObject(text: string, most: number): ParsedText {
   const parsed = parseJson(text, true, most + maxOwnerValues);
   if (countOwnValues(parsed.value) > most) throw tooManyValues(most);
   return parsed;
 }
 
-/** The body of a small kind that exists only as a request, named as in the table of types: `meta.v1.DeleteOptions`. */
+/**
+ * Returns the body of a small kind that exists only as a request, named as in the table of types:
+ * `meta.v1.DeleteOptions`.
+ */
 export async function readKind(scope: RequestScope, name: string): Promise<JsonObject> {
   const kind = name.slice(name.lastIndexOf('.') + 1);
   const message = scope.server.messages.typeOf(name);
@@ -106,7 +118,10 @@ export async function readKind(scope: RequestScope, name: string): Promise<JsonO
   return asKind(value, kind);
 }
 
-/** An absent kind is filled in, another one refused; so is another version, where one is named. */
+/**
+ * Checks the type of a body: an absent kind is accepted, another one is rejected; so is another version, if
+ * `apiVersion` is given.
+ */
 export function asKind(value: unknown, kind: string, apiVersion?: string): JsonObject {
   if (!isRecord(value)) throw newBadRequest(`the body must be a ${kind}: an object was expected`);
   if (value.kind !== undefined && value.kind !== kind) {
@@ -119,7 +134,7 @@ export function asKind(value: unknown, kind: string, apiVersion?: string): JsonO
   return value;
 }
 
-/** An object inside another one; absent and null count as empty, anything else is a 400. */
+/** Returns an object inside another one. Absent and null count as empty; anything else is a 400. */
 export function objectField(value: JsonObject, field: string): JsonObject {
   const inner = value[field] ?? {};
   if (!isRecord(inner)) throw newBadRequest(`${field} must be an object`);

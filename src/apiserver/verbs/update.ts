@@ -23,7 +23,10 @@ export async function updatePart(scope: RequestScope, part: Part): Promise<Respo
 
 const ofStatus = (path: string) => /^(metadata|status)\b/.test(path);
 
-/** Clients send objects in which nothing but metadata and status says anything; the rest is as it is stored. */
+/**
+ * Updates the status. Clients send objects in which only metadata and status are meaningful; all other fields
+ * stay as they are stored.
+ */
 async function updateStatus(scope: RequestScope, options: WriteOptions): Promise<Response> {
   const { metadata, status } = withStatus(await readObjectBody(scope, options, { judges: ofStatus }));
   const change = (current: KubeObject) => {

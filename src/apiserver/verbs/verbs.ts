@@ -1,4 +1,4 @@
-/** Method and address of a request as one of Kubernetes' verbs, and what serves it. */
+/** Maps method and address of a request to one of Kubernetes' verbs and to its handler. */
 
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
 import { newUnknownAddress } from '../../apimachinery/status-error.ts';
@@ -20,9 +20,9 @@ import { update } from './update.ts';
 
 const calls: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** The verb that authorization is asked for; undefined for a method the API does not know. */
+/** Returns the verb that is authorized; undefined for a method that the API does not support. */
 export function verbOf(method: string, info: ResourceRequest, watch: boolean): Verb | undefined {
-  // A call of a function is one whatever its method: that is for the function.
+  // Every method of a function call counts as `create`: the function interprets the method.
   if (info.subresource === 'invoke' && calls.has(method)) return 'create';
   switch (method) {
     case 'GET':
@@ -48,7 +48,10 @@ const onObject: MethodTable = { GET: get, PUT: update, PATCH: patch, DELETE: rem
 const onCollection: MethodTable = { GET: list, POST: create, DELETE: removeCollection };
 const onReviews: MethodTable = { POST: create };
 
-/** Throws 404 for an address that does not exist and 405 for a method it does not have. */
+/**
+ * Returns the handler of a request. Throws 404 for an address that does not exist and 405 for a method that
+ * it does not support.
+ */
 export function handlerOf(
   method: string,
   definition: ResourceDefinition,
@@ -61,7 +64,10 @@ export function handlerOf(
   return answersBytes ? handler : negotiated(handler);
 }
 
-/** A kind that exists only as a request or an answer (Scale, Binding, Eviction, reviews) has no table and no metadata of its own. */
+/**
+ * Returns the forms of an answer; undefined for all. A kind that exists only as a request or an answer
+ * (Scale, Binding, Eviction, reviews) has no table and no metadata of its own.
+ */
 export function formsOf(
   definition: ResourceDefinition,
   info: ResourceRequest,
@@ -89,7 +95,7 @@ function subresourceOf(
   return found;
 }
 
-/** Of the kind itself, as it is addressed. */
+/** Returns the methods of the kind itself at this address. */
 function methodsOf(definition: ResourceDefinition, info: ResourceRequest): MethodTable {
   const placed = inNamespace(definition, info);
   const { isReview, isMeasured } = definition;
@@ -100,6 +106,6 @@ function methodsOf(definition: ResourceDefinition, info: ResourceRequest): Metho
   return placed ? onCollection : { GET: list };
 }
 
-/** Objects of namespaced kinds are addressed in their namespace; only lists go across namespaces. */
+/** Objects of namespaced kinds are addressed in their namespace; only lists span namespaces. */
 const inNamespace = (definition: ResourceDefinition, info: ResourceRequest) =>
   !definition.namespaced || info.namespace !== '';

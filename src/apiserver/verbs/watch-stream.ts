@@ -1,7 +1,7 @@
 /**
- * The body of a watch. First the objects there are, in pieces, then events as they come; events that arrive
- * meanwhile wait. It ends once, and then holds nothing: no timer, no listener, no place in the cache. A server has
- * several for each node there is, so one holds little while it waits.
+ * The body of a watch. The existing objects are sent first, in pieces, then events as they occur; events that
+ * occur meanwhile are queued. When the watch ends it releases its timers, listeners and place in the cache. A
+ * server has several watches per node, so a waiting watch holds little memory.
  */
 import { newExpired } from '../../apimachinery/status-error.ts';
 import { onAbort } from '../../base/abort.ts';
@@ -32,25 +32,33 @@ export interface WatchPlan {
   readonly marksInitialEnd: boolean;
   readonly bookmarks: boolean;
   readonly timeoutMs: number;
-  /** Ends the watch; a client that leaves is noticed by the sink. */
+  /** Ends the watch. The sink detects a client that disconnects. */
   readonly shutdown: AbortSignal | undefined;
-  /** Ends it too: the kind is no longer served. */
+  /** Ends the watch because the kind is no longer served. */
   readonly removal?: AbortSignal | undefined;
 }
 
 const bookmarkMs = 60_000;
-/** The last bookmark comes this long before the end, so that the client can go on from it. */
+/**
+ * Time between the last bookmark and the end of the watch, so that the client can continue from the bookmark.
+ */
 const lastBookmarkMs = 2000;
 /**
- * Small frames go out together, larger ones as they are: those are one buffer for all watches, and TLS keeps for as long as
- * a connection lasts a buffer as large as the most that ever waited on it.
+ * Small frames are sent together, larger ones unchanged: they are one buffer for all watches. For as long as
+ * a connection lasts, TLS keeps a buffer as large as the most that was ever queued on it.
  */
 const pieceBytes = 16 * 1024;
-/** What may wait for one client to read; one for which more waits is cut off, and goes on after the last event it saw. */
+/**
+ * Maximum number of bytes that one client has not read. A client with more is disconnected and continues
+ * after the last event that it received.
+ */
 const maxBacklogBytes = 8 * 1024 * 1024;
-/** While anything waits, a client has to read in so much time ... */
+/** Time within which a client must read a part of its queued data. */
 const readingMs = 30_000;
-/** ... at least this part of it. So one that does not read at all is cut off, and one that only seems to as well. */
+/**
+ * Part of the queued data that a client must read within that time. A client that does not read, or hardly
+ * reads, is disconnected.
+ */
 const readPart = 1 / 4;
 const initialEventsEnd = { 'k8s.io/initial-events-end': 'true' };
 
@@ -60,20 +68,20 @@ export const watchSource = (plan: WatchPlan, initial: readonly CachedObject[]): 
 
 class WatchSource implements Source {
   readonly #plan: WatchPlan;
-  /** Still to be sent; undefined once all have been. */
+  /** Objects that are still to be sent; undefined once all have been. */
   #initial: readonly CachedObject[] | undefined;
-  /** Frames that came while the initial objects are still being sent, or that wait for their turn. */
+  /** Frames that arrived while the initial objects are being sent, or that wait for their turn. */
   #waiting: Buffer[] = [];
   #waitingBytes = 0;
-  /** Every event up to here has been sent or waits to be. */
+  /** Revision up to which every event has been sent or queued. */
   #delivered: number;
   #sink: Sink | undefined;
   #unwatch: EndWatch = notWatched;
   #unlink = () => {};
   #leave = () => {};
-  /** The next of the times at which something is due. */
+  /** The next time at which a bookmark or the end is due. */
   #timer: Timer | undefined;
-  /** Runs while something waits to be read. */
+  /** Runs while the client has not read everything. */
   #reading: Timer | undefined;
   #writtenBytes = 0;
   #endsAt = 0;
@@ -219,7 +227,9 @@ class WatchSource implements Source {
     return this.#sink?.backlog ?? 0;
   }
 
-  /** Judged by what the client left unread before these events, so that one large burst is no fault of its own. */
+  /**
+   * Counts what the client left unread before these events, so that one large burst does not disconnect it.
+   */
   #isTooSlow(): boolean {
     if (this.#waitingBytes + this.#unread <= maxBacklogBytes) return false;
     this.#cut();
@@ -236,7 +246,7 @@ class WatchSource implements Source {
     sink?.cut();
   }
 
-  /** Sleeps until a bookmark is due or the time is over. */
+  /** Sets the timer until the next bookmark or the end of the watch. */
   #wait(): void {
     const { clock, bookmarks } = this.#plan;
     const left = Math.max(0, this.#endsAt - clock.now());
@@ -247,11 +257,14 @@ class WatchSource implements Source {
         : clock.after(left, () => this.#end());
   }
 
-  /** Events the cache has applied but not handed out yet come before the bookmark that covers them. */
+  /**
+   * Sends a bookmark after the events that it covers, including events that the cache has applied but not
+   * delivered yet.
+   */
   #bookmark(): void {
     this.#delivered = Math.max(this.#delivered, this.#unwatch.handedOver());
     if (!this.#initial) this.#send([this.#plan.framing.bookmark(this.#delivered)]);
-    // It may have been cut off just now.
+    // The watch may have been cut off by the bookmark.
     if (this.#sink) this.#wait();
   }
 
@@ -281,7 +294,7 @@ const notWatched: EndWatch = Object.assign(() => {}, { handedOver: () => 0 });
 
 const bytesOf = (frames: readonly Buffer[]) => frames.reduce((sum, { length }) => sum + length, 0);
 
-/** The same bytes in the same order, in few pieces. */
+/** Yields the same bytes in the same order, in few pieces. */
 function* piecesOf(frames: readonly Buffer[]): Generator<Buffer> {
   let piece: Buffer[] = [];
   let size = 0;

@@ -1,4 +1,7 @@
-/** GET with `watch=true`: where the stream begins and how long it lasts (the stream itself: watch-stream.ts). */
+/**
+ * GET with `watch=true`: decides where the stream begins and how long it lasts (the stream itself:
+ * watch-stream.ts).
+ */
 import type { ListQuery } from '../../apimachinery/list-options.ts';
 import { waitForNow, waitForRevision } from '../freshness.ts';
 import { streamOf } from '../pushed-body.ts';
@@ -9,11 +12,14 @@ import { nodeNameOf } from '../user.ts';
 import { matchingObjects } from './page.ts';
 import { watchSource } from './watch-stream.ts';
 
-/** Without `timeoutSeconds` a watch ends after 30 to 60 minutes (kube-apiserver --min-request-timeout). */
+/**
+ * Duration of a watch without `timeoutSeconds`: between this and twice as long, 30 to 60 minutes
+ * (kube-apiserver --min-request-timeout).
+ */
 const minTimeoutMs = 30 * 60_000;
 /**
- * A node's watch lasts no longer than its own reflectors ask for: what it may read is decided when a watch begins, and
- * the node may have been taken out since.
+ * Maximum duration of a node's watch, which is what its own reflectors request. Authorization is only checked
+ * when a watch begins, and the node may have been removed since.
  */
 const nodeTimeoutMs = 10 * 60_000;
 
@@ -49,7 +55,10 @@ export async function watchCollection(scope: RequestScope, query: ListQuery): Pr
   return respond(200, push ? null : streamOf(source, scope.signal, scope.hangUp), headers);
 }
 
-/** `current`: with the objects there are. No version and version 0 mean that too, but for WatchList without them. */
+/**
+ * Returns the revision at which the watch starts, or `current` to start with the existing objects. An absent
+ * resourceVersion and 0 also mean `current`, except for WatchList without initial events.
+ */
 async function prepareStart(scope: RequestScope, query: ListQuery): Promise<number | 'current'> {
   const { server } = scope;
   const revision = query.resourceVersion;

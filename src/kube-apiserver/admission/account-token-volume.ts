@@ -1,12 +1,15 @@
-/** What a program in a pod needs to speak to the API: a token, the certificate of the authority, its namespace. */
+/**
+ * Mounts into the containers of a pod what a client of the API needs: a token, the certificate of the
+ * authority, the namespace.
+ */
 import type { PodSpec, ProjectedVolumeSource } from '../../api/core/v1/types.gen.ts';
 import { type Random, randomName } from '../../base/random.ts';
 
-/** Where clients look for it; what a container mounts there itself stays. */
+/** Path at which clients look for the token. A mount of the container's own at this path is kept. */
 const mountPath = '/var/run/secrets/kubernetes.io/serviceaccount';
 const volumePrefix = 'kube-api-access-';
 
-/** An hour, and some seconds by which tokens that nobody has chosen the time of are known. */
+/** One hour, plus some seconds that mark tokens whose duration nobody has chosen. */
 const expirationSeconds = 3607;
 
 const source = (): ProjectedVolumeSource => ({
@@ -22,7 +25,10 @@ const source = (): ProjectedVolumeSource => ({
   defaultMode: 0o644,
 });
 
-/** Mutates the specification. A volume of such a name is taken for the one that is needed. */
+/**
+ * Adds the volume and its mounts; mutates the specification. An existing volume with the name prefix is used
+ * instead of a new one.
+ */
 export function mountToken(spec: PodSpec, random: Random): void {
   const own = spec.volumes?.find(({ name }) => name.startsWith(volumePrefix))?.name;
   const name = own ?? `${volumePrefix}${randomName(random, 5)}`;

@@ -1,6 +1,7 @@
 /**
- * Requests for certificates: what is asked must be readable, and who decides or signs must be allowed to do so for that
- * signer (upstream: the plugins CertificateApproval, CertificateSigning and CertificateSubjectRestriction).
+ * Checks CertificateSigningRequests: the request must be readable, and a user who approves or signs must be
+ * authorized for that signer (upstream: the plugins CertificateApproval, CertificateSigning and
+ * CertificateSubjectRestriction).
  */
 import {
   type CertificateSigningRequest,
@@ -35,7 +36,7 @@ interface Requests {
 
 export const certificateSigningRequests = (server: Parts): AdmissionPlugin => ({
   name: 'CertificateSigningRequests',
-  // Before it is checked: that takes long for what is large.
+  // The size is limited before validation, which takes long for a large request.
   mutate: ({ definition, object, user }) => {
     if (isRequest(definition) && object) limitSize(object, user);
   },
@@ -58,7 +59,10 @@ async function admitRequest(server: Parts, admission: Admission): Promise<void> 
   }
 }
 
-/** Of JSON. Whoever holds a token may make many, and none needs more than a few keys of any sort take. */
+/**
+ * Maximum size of the JSON in bytes. The holder of a token may create many requests, and a few keys of any
+ * algorithm need less.
+ */
 const mostTokenBytes = 16 * 1024;
 
 function limitSize(request: KubeObject, user: UserInfo): void {
@@ -76,7 +80,7 @@ async function admitCreate(server: Parts, request: CertificateSigningRequest, us
   if (why) throw newForbidden(resource, metadata.name, why);
 }
 
-/** Messages do not repeat the content: it is long and encoded. */
+/** Decodes the request. Messages do not repeat its content, which is long and encoded. */
 async function read(
   server: Parts,
   { spec, metadata }: CertificateSigningRequest,

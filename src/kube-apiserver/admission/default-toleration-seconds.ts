@@ -1,16 +1,16 @@
 /**
- * A pod that says nothing about nodes in trouble stays on one for a while (upstream's DefaultTolerationSeconds):
- * long enough for a restart of the node, and no longer, since taint eviction moves it then.
+ * Adds default tolerations for unhealthy nodes (upstream's DefaultTolerationSeconds): a pod without its own
+ * stays on such a node long enough for a restart of the node, and is then moved by taint eviction.
  */
 import type { Pod } from '../../api/core/v1/pod.ts';
 import type { Toleration } from '../../api/core/v1/types.gen.ts';
 import type { AdmissionPlugin } from '../../apiserver/admission/plugin.ts';
 
-/** Seconds; at least 0, which is: not at all. */
+/** Seconds of each toleration; 0 means immediate eviction. */
 export interface DefaultTolerations {
-  /** On a node whose agent says that it is not ready. */
+  /** Seconds on a node whose kubelet reports that it is not ready. */
   readonly notReadySeconds: number;
-  /** On a node without heartbeats. */
+  /** Seconds on a node without heartbeats. */
   readonly unreachableSeconds: number;
 }
 
@@ -25,7 +25,7 @@ export const defaultTolerationSeconds = (defaults: DefaultTolerations): Admissio
   },
 });
 
-/** Mutates the pod. A toleration of its own, for whatever time, stands in for the default. */
+/** Mutates the pod. A toleration of its own, for any time, replaces the default. */
 export function addDefaultTolerations({ spec }: Pod, defaults: DefaultTolerations): void {
   const missing = [
     { key: 'node.kubernetes.io/not-ready', tolerationSeconds: defaults.notReadySeconds },

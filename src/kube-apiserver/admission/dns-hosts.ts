@@ -1,8 +1,8 @@
 /**
- * Rejects Dns objects whose host is not open for them, or belongs to another namespace. All pods resolve a
- * host to the web server of their own node, so an editor of one namespace could otherwise take any name for
- * the whole cluster. An unchanged host is not checked again. A namespace has a limited number of paths, too:
- * a node serves those of all by one web server.
+ * Rejects Dns objects whose host is not allowed, or belongs to another namespace. All pods resolve a host to
+ * the web server of their own node, so an editor of one namespace could otherwise take any name for the whole
+ * cluster. An unchanged host is not checked again. The number of paths of a namespace is limited too, because
+ * a node serves the paths of all namespaces by one web server.
  */
 import { type Lease, leaseResource } from '../../api/coordination/v1/lease.ts';
 import { placesOf } from '../../api/coordination/v1/master-lease.ts';
@@ -48,7 +48,10 @@ const plugin = (server: Parts, byHost: CacheIndex): AdmissionPlugin => ({
   },
 });
 
-/** Two writes at once may both pass: what is too much is not served. */
+/**
+ * Rejects more paths than a namespace may have. Two concurrent writes may both pass; the excess paths are
+ * then not served.
+ */
 function checkPaths(
   { cache }: Parts,
   definition: ResourceDefinition,
@@ -69,7 +72,7 @@ function checkPaths(
   ]);
 }
 
-/** Names of nodes and masters, as their objects have them. */
+/** Returns the names of nodes and masters, as their objects have them. */
 function machinesOf({ cache }: Parts): string[] {
   const nodes = cache.list(storagePrefix(nodeResource)).map(({ object }) => object as Node);
   const leases = cache.list(storagePrefix(leaseResource, 'kube-system')).map(({ object }) => object as Lease);

@@ -1,4 +1,6 @@
-/** What a node may say of the folders that it watches: that a file of one has changed, and how the watching goes. */
+/**
+ * Restricts writes of a node about its watched folders: events of changed files, and the status of the watch.
+ */
 import { type FolderWatch, folderWatchResource } from '../../api/minik8s/v1/folder-watch.ts';
 import type { TriggerEvent } from '../../api/minik8s/v1/trigger-event.ts';
 import { eventName, triggerLabel } from '../../api/minik8s/v1/trigger-event-draft.ts';
@@ -25,7 +27,10 @@ const watchesByNode: IndexDeclaration = {
 const key = (node: string, namespace: string, trigger: string) => `${node} ${namespace}/${trigger}`;
 const id = /^[0-9a-f]{32}$/;
 
-/** An event of a trigger for which the node watches a folder, and nothing that such an event has not. */
+/**
+ * Returns why the event is rejected; undefined if it is allowed. The node must watch a folder for the
+ * trigger, and the event must have no other fields than an event of a file.
+ */
 export async function restrictTriggerEvent(
   server: Parts,
   node: string,
@@ -63,7 +68,10 @@ function faultOf({ metadata, spec }: TriggerEvent, watch: FolderWatch, node: str
   return undefined;
 }
 
-/** Another master may have stored one a moment ago: the cache catches up before this refuses. */
+/**
+ * Returns the node's watches for a trigger. Another master may have stored one a moment ago, so the cache
+ * catches up before the event is rejected.
+ */
 async function watchesOf(server: Parts, node: string, namespace: string, trigger: string) {
   const index = server.cache.index(watchesByNode);
   const of = key(node, namespace, trigger);
@@ -71,7 +79,7 @@ async function watchesOf(server: Parts, node: string, namespace: string, trigger
   return index.get(of).map(({ object }) => object as FolderWatch);
 }
 
-/** Of a folder that it watches it says how that goes. */
+/** Returns why a write to a FolderWatch is rejected; a node may only write the status of its own watches. */
 export function restrictFolderWatch(
   _server: Parts,
   node: string,

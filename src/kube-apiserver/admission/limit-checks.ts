@@ -1,4 +1,4 @@
-/** What a LimitRange gives to containers, and what it refuses (upstream: plugin/pkg/admission/limitranger). Pure. */
+/** Defaults and limits of a LimitRange for containers (upstream: plugin/pkg/admission/limitranger). Pure. */
 import type { LimitRange } from '../../api/core/v1/limit-range.ts';
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { containersTogether } from '../../api/core/v1/pod-amounts.ts';
@@ -18,7 +18,10 @@ interface Asked {
 
 const annotation = 'kubernetes.io/limit-ranger';
 
-/** Mutates the pod: what its containers do not say is taken from the range, and an annotation tells which that was. */
+/**
+ * Fills in missing requests and limits of the containers from the range, and lists them in an annotation;
+ * mutates the pod.
+ */
 export function giveDefaults(pod: Pod, { spec: { limits } }: LimitRange): void {
   const items = limits.filter(({ type }) => type === 'Container');
   const requests = Object.assign({}, ...items.map(({ defaultRequest }) => defaultRequest));
@@ -33,7 +36,7 @@ export function giveDefaults(pod: Pod, { spec: { limits } }: LimitRange): void {
   pod.metadata.annotations = { ...pod.metadata.annotations, [annotation]: text };
 }
 
-/** What was filled in, in words. */
+/** Returns descriptions of what was filled in. */
 function complete({ name, resources }: Container, defaults: Asked, what: string): string[] {
   return (['requests', 'limits'] as const).flatMap((field) => {
     const missing = Object.keys(defaults[field]).filter((key) => resources[field]?.[key] === undefined);
@@ -43,7 +46,7 @@ function complete({ name, resources }: Container, defaults: Asked, what: string)
   });
 }
 
-/** Why the range refuses the pod, each reason once; none when it does not. */
+/** Returns why the range rejects the pod, each reason once; empty if it does not. */
 export function podProblems({ spec }: Pod, { spec: { limits } }: LimitRange): string[] {
   const problems = limits.flatMap((item) => {
     if (item.type === 'Pod') return itemProblems(item, totals(spec));
@@ -55,7 +58,7 @@ export function podProblems({ spec }: Pod, { spec: { limits } }: LimitRange): st
   return [...new Set(problems)];
 }
 
-/** As podProblems. Of a claim only what it requests counts. */
+/** Returns why the range rejects the claim, like podProblems. Only the requests of a claim count. */
 export function claimProblems({ spec }: PersistentVolumeClaim, range: LimitRange): string[] {
   const requests = spec.resources.requests ?? {};
   return range.spec.limits

@@ -1,6 +1,7 @@
 /**
- * LimitRanges hold for the pods and claims of their namespace: defaults first, and then what is refused. The ranges are those that the
- * cache knows (upstream: a lister): to ask etcd first would cost a question for each pod, in namespaces without ranges too.
+ * Applies LimitRanges to the pods and claims of their namespace: sets defaults, then rejects. The ranges are
+ * read from the cache (upstream: a lister): reading etcd would cost a request for each pod, even in
+ * namespaces without ranges.
  */
 import { type LimitRange, limitRangeResource } from '../../api/core/v1/limit-range.ts';
 import type { Pod } from '../../api/core/v1/pod.ts';
@@ -32,7 +33,7 @@ export const limitRanger = (server: Reader): AdmissionPlugin => ({
   },
 });
 
-/** What the containers of a pod may take changes by a resize alone; a claim may grow. */
+/** Returns whether the write is checked. A pod's resources only change by a resize; a claim may grow. */
 function isLimited({ definition, operation, subresource, object, old }: Admission): boolean {
   if (definition.group !== '' || !object) return false;
   if (definition.plural === 'pods')

@@ -1,6 +1,6 @@
 /**
- * Which pods a node may create: those that show what it runs by itself, bound to it and owned by its Node, which need nothing
- * of the API (upstream: NodeRestriction, admitPodCreate).
+ * Restricts the pods that a node may create: mirror pods of its own static pods, bound to the node and owned
+ * by its Node, without references to objects of the API (upstream: NodeRestriction, admitPodCreate).
  */
 import { nodeResource } from '../../api/core/v1/node.ts';
 import type { Pod } from '../../api/core/v1/pod.ts';
@@ -11,7 +11,7 @@ import { newNotFound } from '../../apimachinery/status-error.ts';
 import type { ServerContext } from '../../apiserver/server-context.ts';
 import { findObject } from '../../apiserver/stored-object.ts';
 
-/** Why the pod is refused; undefined when it is allowed. Throws a 404 when the Node is gone. */
+/** Returns why the pod is rejected; undefined if it is allowed. Throws a 404 if the Node does not exist. */
 export async function restrictMirror(
   server: Pick<ServerContext, 'cache' | 'clock' | 'latest' | 'store'>,
   nodeName: string,
@@ -43,7 +43,7 @@ function needsOfTheApi(pod: Pod, name: string): string | undefined {
   const { secrets, configMaps } = podReferences(pod);
   if (secrets.size > 0) return cannot('secrets');
   if (configMaps.size > 0) return cannot('configmaps');
-  // By one it could read what the function is made of.
+  // Such a container would let the node read the source of the function.
   if (pod.spec.containers.some(({ image = '' }) => isFunctionImage(image)))
     return cannot('the image of a function');
   const volumes = pod.spec.volumes ?? [];

@@ -1,13 +1,16 @@
-/** An account that says so limits its pods to the Secrets that it names (upstream: limitSecretReferences). Pure. */
+/**
+ * Limits the pods of an annotated ServiceAccount to the Secrets that the account lists (upstream:
+ * limitSecretReferences). Pure.
+ */
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { containerReferences } from '../../api/core/v1/pod-references.ts';
 import type { Container, ServiceAccount } from '../../api/core/v1/types.gen.ts';
 
 const enforceAnnotation = 'kubernetes.io/enforce-mountable-secrets';
-/** As Go reads them (strconv.ParseBool). */
+/** Values that Go's strconv.ParseBool reads as true. */
 const yes = ['1', 't', 'T', 'TRUE', 'true', 'True'];
 
-/** Why containers may not be added to a pod to look into it; undefined when they may. */
+/** Returns why ephemeral containers are rejected; undefined if they are allowed. */
 export function ephemeralProblem({ spec }: Pod, account: ServiceAccount): string | undefined {
   if (!isStrict(account)) return undefined;
   return (spec.ephemeralContainers ?? [])
@@ -15,7 +18,7 @@ export function ephemeralProblem({ spec }: Pod, account: ServiceAccount): string
     .find((problem) => problem !== undefined);
 }
 
-/** Why the pod is refused; undefined when it is not. */
+/** Returns why the pod is rejected; undefined if it is allowed. */
 export function secretProblem({ spec }: Pod, account: ServiceAccount): string | undefined {
   if (!isStrict(account)) return undefined;
   const own = named(account.secrets);

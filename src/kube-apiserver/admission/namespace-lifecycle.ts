@@ -1,4 +1,4 @@
-/** Nothing is created in a missing or terminating namespace, and system namespaces cannot be deleted. */
+/** Rejects new objects in a missing or terminating namespace, and the deletion of system namespaces. */
 import { namespaceResource } from '../../api/core/v1/namespace.ts';
 import { newForbidden, newNotFound } from '../../apimachinery/status-error.ts';
 import type { Admission, AdmissionPlugin } from '../../apiserver/admission/plugin.ts';
@@ -24,7 +24,7 @@ async function checkNamespace(server: Reader, admission: Admission): Promise<voi
   if (operation === 'create' && definition.namespaced) await requireNamespace(server, admission);
 }
 
-/** Throws 404 for a new object in a namespace that is not there, 403 in one that is going away. */
+/** Throws 404 for a new object in a namespace that does not exist, 403 in a terminating one. */
 export async function requireNamespace(
   server: Reader,
   { definition, name, namespace }: Pick<Admission, 'definition' | 'name' | 'namespace'>,

@@ -1,4 +1,4 @@
-/** What a node agent may report: events of its own, about itself and its pods, and no larger than such events are. */
+/** Restricts the events of a kubelet: its own events, about its node and pods, of a limited size. */
 import { type Event, eventResource } from '../../api/core/v1/event.ts';
 import { podResource } from '../../api/core/v1/pod.ts';
 import { storagePrefix } from '../../apimachinery/resource-definition.ts';
@@ -7,13 +7,16 @@ import { waitForNow } from '../../apiserver/freshness.ts';
 import type { ServerContext } from '../../apiserver/server-context.ts';
 import { findObject } from '../../apiserver/stored-object.ts';
 
-/** Of its JSON. The longest message a recorder writes has 1,024 characters, and names are bounded. */
+/**
+ * Maximum size of the JSON. The longest message that a recorder writes has 1,024 characters, and names have a
+ * maximum length.
+ */
 export const maxEventBytes = 8 * 1024;
 
-/** What is read to decide. */
+/** Parts of the server that the decision reads. */
 type Reader = Pick<ServerContext, 'cache' | 'clock' | 'latest' | 'store'>;
 
-/** Why the request is refused; undefined when it is allowed. */
+/** Returns why the request is rejected; undefined if it is allowed. */
 export async function restrictEvent(
   server: Reader,
   node: string,
@@ -42,12 +45,14 @@ function isItsOwn(server: Reader, node: string, event: Event): boolean | Promise
 
 async function isOwnPod(server: Reader, node: string, { involvedObject }: Event): Promise<boolean> {
   if (await belongs(server, node, involvedObject)) return true;
-  // Another master may have bound the pod a moment ago: the cache catches up before this refuses.
+  // Another master may have bound the pod a moment ago, so the cache catches up before the event is rejected.
   await waitForNow(server, new AbortController());
   return belongs(server, node, involvedObject);
 }
 
-/** A pod that is gone was the node's when the node has reported about it while it was there. */
+/**
+ * Returns whether the pod is the node's. A deleted pod counts if the node reported about it while it existed.
+ */
 async function belongs(
   server: Reader,
   node: string,
@@ -60,7 +65,9 @@ async function belongs(
   return uid !== undefined && hasReported(server, node, involvedObject);
 }
 
-/** Events about a pod are named after it (client-go's recorder and ours), so few have to be looked at. */
+/**
+ * Searches the events named after the pod (by client-go's recorder and minik8s'), so few have to be examined.
+ */
 function hasReported({ cache }: Reader, node: string, about: Event['involvedObject']): boolean {
   const { namespace = '', name, uid } = about;
   return cache.list(`${storagePrefix(eventResource, namespace)}${name}.`).some(({ object }) => {

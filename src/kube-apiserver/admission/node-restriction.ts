@@ -1,7 +1,7 @@
 /**
- * What a node agent may say in a body (upstream's plugin NodeRestriction, and less): which objects it may address by
- * URL the authorizer decides. Nothing here rests on what the node can make true itself
- * (docs/decisions/0020-what-nodes-may-say.md).
+ * Restricts the bodies of a kubelet's writes (upstream's plugin NodeRestriction, and more restrictive); the
+ * authorizer decides which objects the kubelet may address. No rule here relies on anything that the node can
+ * write itself (docs/decisions/0020-what-nodes-may-say.md).
  */
 
 import type { TokenRequest } from '../../api/authentication/v1/token-request.ts';
@@ -31,7 +31,7 @@ import { restrictFolderWatch, restrictTriggerEvent } from './file-events.ts';
 import { restrictMirror } from './mirror-restriction.ts';
 import { restrictEvent } from './node-events.ts';
 
-/** Why the request is refused; undefined when it is allowed. */
+/** Returns why the request is rejected; undefined if it is allowed. */
 type Restriction = (
   server: NodeRestrictionParts,
   node: string,
@@ -52,7 +52,7 @@ const restrictions = new Map<string, Restriction>([
   [kindOf(folderWatchResource), restrictFolderWatch],
 ]);
 
-/** What is read to decide. */
+/** Parts of the server that the decisions read. */
 export type NodeRestrictionParts = Pick<
   KubeContext,
   'cache' | 'clock' | 'latest' | 'mayRegister' | 'podRangeProblem' | 'store'
@@ -81,13 +81,19 @@ async function restrict(server: NodeRestrictionParts, admission: Admission): Pro
 const refused = (node: string, what: string) =>
   `node ${JSON.stringify(node)} is not allowed to modify ${what}`;
 
-/** Bytes of JSON. A Lease has some hundreds, a Node with the fifty images it tells twenty thousand. */
+/**
+ * Maximum size of the JSON in bytes. A Lease has some hundreds, a Node with the fifty images that it reports
+ * twenty thousand.
+ */
 const mostBytes = new Map([
   [kindOf(leaseResource), 4 * 1024],
   [kindOf(nodeResource), 256 * 1024],
 ]);
 
-/** Each write is kept for minutes, and what all keep is bounded: a node gets no more of it than it needs. */
+/**
+ * Limits the size of a write. Every version is kept in the history for minutes, and the total is limited, so
+ * a node gets no more of it than it needs.
+ */
 function tooLarge(definition: ResourceRef, object: KubeObject | undefined): string | undefined {
   const most = mostBytes.get(kindOf(definition));
   const found = most !== undefined && object ? Buffer.byteLength(JSON.stringify(object)) : 0;
@@ -95,16 +101,16 @@ function tooLarge(definition: ResourceRef, object: KubeObject | undefined): stri
   return `it has ${found} bytes; a ${definition.kind} that a node writes may have at most ${most}`;
 }
 
-/** An absent list and an empty one are the same. */
+/** Compares two lists. An absent list equals an empty one. */
 const same = (a: object | undefined, b: object | undefined) => deepEqual(a ?? [], b ?? []);
 
-/** Nodes may not change finalizers and owners; but the Lease of a node may be owned by its Node. */
+/** Rejects changes of finalizers and owners; but the Lease of a node may be owned by its Node. */
 function changedMetadata(node: string, { definition, object, old }: Admission): string | undefined {
   if (!object) return undefined;
   const [next, before] = [object.metadata, old?.metadata];
   if (!same(next.finalizers, before?.finalizers)) return refused(node, 'finalizers');
   const isLease = kindOf(definition) === kindOf(leaseResource);
-  // Whose they are is looked at by the rule of the kind.
+  // The rule of the kind checks these owners.
   const isGiven =
     [podResource, triggerEventResource].some((one) => kindOf(definition) === kindOf(one)) && !old;
   if (isLease || isGiven || same(next.ownerReferences, before?.ownerReferences)) return undefined;
@@ -149,7 +155,7 @@ async function restrictNode(
   return claimsRange(next, before) ? server.podRangeProblem(next, otherNodes(server, name)) : undefined;
 }
 
-/** The name of another Node that this node claims among its own host names. */
+/** Returns the name of another Node that this node claims among its own host names. */
 async function nameOfAnother(
   server: NodeRestrictionParts,
   node: string,
@@ -161,7 +167,7 @@ async function nameOfAnother(
   return undefined;
 }
 
-/** The first protected part of the Node that this write would change. */
+/** Returns the first protected part of the Node that this write would change. */
 function changedByItself(next: Node, before: Node | undefined): string | undefined {
   const label = changedLabels(next, before).find((key) => !mayLabelItself(key));
   if (label !== undefined) return `the label ${label}`;
@@ -184,7 +190,10 @@ function changedByItself(next: Node, before: Node | undefined): string | undefin
   return same(unclaimed(next), unclaimed(before)) ? undefined : 'its specification';
 }
 
-/** A node may add its configured taints to a Node that was created for it; it may never remove one. */
+/**
+ * Returns whether the taints are allowed. A node may add its configured taints to a Node that was created for
+ * it; it may never remove one.
+ */
 function mayTaint({ spec }: Node, before: Node): boolean {
   const [next, old] = [spec.taints ?? [], before.spec.taints ?? []];
   if (before.status?.nodeInfo) return same(next, old);
@@ -192,7 +201,10 @@ function mayTaint({ spec }: Node, before: Node): boolean {
   return old.every(isThere);
 }
 
-/** A node may set its first pod range itself; validation keeps it from changing the range later. */
+/**
+ * Returns whether the node sets its own pod range. It may set the first one; validation prevents later
+ * changes.
+ */
 const claimsRange = (next: Node, before: Node | undefined) =>
   !same(rangesOf(next), before && rangesOf(before));
 const rangesOf = ({ spec: { podCIDR, podCIDRs } }: Node) => podCIDRs ?? (podCIDR ? [podCIDR] : []);
@@ -203,11 +215,17 @@ const otherNodes = ({ cache }: NodeRestrictionParts, name: string) =>
     .map(({ object }) => object as Node)
     .filter(({ metadata }) => metadata.name !== name);
 
-/** Reads the store: a Node deleted a moment ago must not be created again because the cache is behind. */
+/**
+ * Reads the store: a Node that was deleted a moment ago must not be created again because the cache is
+ * behind.
+ */
 const isThere = async ({ store }: NodeRestrictionParts, name: string) =>
   (await store.get(storageKey(nodeResource, '', name))) !== undefined;
 
-/** The phase says whether the machine was approved. A status computed from an older Node may have the old phase. */
+/**
+ * Restores the phase, which records whether the machine was approved. A status computed from an older Node
+ * may have the old phase.
+ */
 function keepPhase(next: Node, before: Node | undefined): void {
   const phase = before?.status?.phase;
   if (phase !== undefined) next.status = { ...next.status, phase };
@@ -224,15 +242,15 @@ function unclaimed({ spec: { podCIDR: _, podCIDRs: __, taints: ___, ...rest } }:
 }
 
 /**
- * The pod that is written to or deleted must itself be the node's: the one that was looked at to authorize the request
- * may have gone, and another may have its name.
+ * Checks that the pod that is written or deleted is the node's: the pod that was authorized may have been
+ * deleted since, and another may have its name.
  */
 async function restrictPod(
   server: NodeRestrictionParts,
   node: string,
   { subresource, object, old }: Admission,
 ): Promise<string | undefined> {
-  // Neither an eviction nor a token is a pod.
+  // Evictions and tokens are no pods.
   if (!old) return subresource === '' && object ? restrictMirror(server, node, object as Pod) : undefined;
   if ((old as Pod).spec.nodeName !== node)
     return `node ${JSON.stringify(node)} may only change pods that are bound to it`;
@@ -243,7 +261,7 @@ async function restrictPod(
   return changed && `node ${JSON.stringify(node)} cannot update ${changed} through pod status`;
 }
 
-/** Of a volume that is its own to remove or to empty it says whether that has worked, and nothing else. */
+/** Restricts the status of a volume that the node must remove or clean up: only its result may be written. */
 function restrictVolume(
   _server: NodeRestrictionParts,
   node: string,
@@ -267,7 +285,10 @@ function restrictVolume(
     : refused(node, `the reason of a volume to ${reason}`);
 }
 
-/** Of a build it says what came of it, on itself; which libraries were taken is said once. */
+/**
+ * Restricts the status of a build: a node may report its result under its own name. The lock of libraries can
+ * only be set once.
+ */
 function restrictVersion(
   _server: NodeRestrictionParts,
   node: string,
@@ -291,7 +312,10 @@ function restrictVersion(
 
 const mostLogBytes = 8 * 1024;
 
-/** A token is for a pod that the node runs, and is worth nothing once that pod has gone. */
+/**
+ * Restricts tokens: a node may only request tokens that are bound to a pod it runs, and that become invalid
+ * with the pod.
+ */
 async function restrictToken(
   server: NodeRestrictionParts,
   node: string,

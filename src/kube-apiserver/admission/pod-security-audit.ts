@@ -1,16 +1,16 @@
 /**
- * What would not be allowed by the level that a namespace is audited against. There is no audit log: it is a line of the server's
- * own, and each namespace has so many, since whoever may create pods may make any number of them.
+ * Logs pods that violate the audit level of their namespace. There is no audit log, so the lines go to the
+ * server's own log. Each namespace has a limited number of lines, since users may create any number of pods.
  */
 import type { Admission } from '../../apiserver/admission/plugin.ts';
 import { TokenBuckets } from '../../base/token-buckets.ts';
 import type { KubeContext } from '../context.ts';
 
 export const auditBurst = 20;
-/** Milliseconds until a namespace that has had so many has another. */
+/** Milliseconds after which a namespace at the limit may log another line. */
 export const auditPause = 10_000;
 
-/** It has values of the pod in it, which are of any length and have any characters. */
+/** Sanitizes values of the pod in a line: they may have any length and any characters. */
 const shown = (what: string) => what.replace(/\p{C}/gu, '?').slice(0, 1_000);
 
 export class PodSecurityAudit {

@@ -1,6 +1,7 @@
 /**
- * Pod Security: what pods of a namespace may ask for, as its labels say (upstream: plugin/pkg/admission/security/podsecurity).
- * Pods are refused; of what makes pods the writer is only warned.
+ * Pod Security: restricts pods according to the labels of their namespace (upstream:
+ * plugin/pkg/admission/security/podsecurity). Pods are rejected; for workloads that create pods the writer
+ * only gets a warning.
  */
 import { type Namespace, namespaceResource } from '../../api/core/v1/namespace.ts';
 import { type Pod, podResource } from '../../api/core/v1/pod.ts';
@@ -30,13 +31,13 @@ import { namespaceWarnings } from '../pod-security/namespace-pods.ts';
 import { hasTemplate, templateOf } from '../pod-security/templates.ts';
 import { PodSecurityAudit } from './pod-security-audit.ts';
 
-/** The policy that `latest` is. */
+/** The minor version that the policy `latest` stands for. */
 const servedMinor = Number(kubernetesLevel.minor);
 
-/** Milliseconds for the pods of a namespace whose policy changes, as upstream. */
+/** Milliseconds for checking the pods of a namespace whose policy changes, as upstream. */
 export const longestNamespaceCheck = 1_000;
 
-/** Those of a pod that do not change what it runs. Every other one, also one that comes to be, is looked at. */
+/** Subresources that do not change what a pod runs. All others are checked, including future ones. */
 const harmless = new Set([
   ...['exec', 'attach', 'binding', 'eviction', 'log', 'portforward', 'proxy', 'status'],
 ]);
@@ -79,7 +80,7 @@ async function checkNamespace(server: Server, admission: Admission): Promise<voi
   if (old) for (const warning of await warningsOfPods(server, name, policy.enforce)) warn?.(warning);
 }
 
-/** Whether pods that were allowed may not be any more. */
+/** Returns whether pods that were allowed may be rejected now. */
 const isTighter = (enforce: LevelVersion, old: LevelVersion) =>
   enforce.level !== 'privileged' &&
   !isSame(enforce, old) &&
@@ -93,7 +94,7 @@ function warningsOfPods(server: Server, namespace: string, enforce: LevelVersion
     namespace,
     enforce,
     total: cached.length,
-    // Decoded when it is its turn.
+    // Decoded one by one in their turns.
     pods: cached.values().map(({ object }) => object as Pod),
     latest: servedMinor,
     isExempt: (pod) => isExemptClass(server, pod),
@@ -130,7 +131,10 @@ async function checkTemplate(server: Server, admission: Admission, audit: PodSec
   warnOf(admission, policy.warn, judge(policy.warn));
 }
 
-/** Most namespaces warn of what they refuse: it is found once. */
+/**
+ * Returns a function that caches violations by policy, since most namespaces warn at the level that they
+ * enforce.
+ */
 function judgement(pod: PodLike): (policy: LevelVersion) => readonly Violation[] {
   const known = new Map<string, readonly Violation[]>();
   return (policy) => known.getOrInsertComputed(written(policy), () => violationsOf(policy, pod, servedMinor));
@@ -161,7 +165,10 @@ const isExempt = ({ podSecurity: { exemptions } }: Server, { namespace, user }: 
 const isExemptClass = ({ podSecurity: { exemptions } }: Server, { spec }: PodLike) =>
   Boolean(spec.runtimeClassName) && exemptions.runtimeClasses.includes(spec.runtimeClassName ?? '');
 
-/** Undefined for a template in a namespace that is gone. Throws 500 for a pod: it is not known what it may. */
+/**
+ * Returns the policy of the namespace; undefined for a template in a namespace that does not exist. Throws
+ * 500 for a pod in such a namespace, because its policy is unknown.
+ */
 async function policyFor(
   server: Server,
   { definition, namespace: name }: Admission,

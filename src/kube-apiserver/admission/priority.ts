@@ -1,6 +1,6 @@
 /**
- * A pod gets the priority of the class it names, or of the default class (upstream: plugin/pkg/admission/priority). Only one
- * class can be the default, and those of the system stay.
+ * Sets the priority of a pod from its class, or from the default class (upstream:
+ * plugin/pkg/admission/priority). Only one class can be the default, and system classes cannot be deleted.
  */
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { systemClasses } from '../../api/core/v1/priority.ts';
@@ -36,7 +36,7 @@ export const priority = (server: Reader): AdmissionPlugin => ({
 const isKind = (ref: Pick<ResourceRef, 'group' | 'plural'>, group: string, plural: string) =>
   ref.group === group && ref.plural === plural;
 
-/** What the class says where no class says anything. */
+/** Values if the pod names no class and there is no default class. */
 const withoutClass = { value: 0, preemptionPolicy: 'PreemptLowerPriority' } as const;
 
 async function setPriority(server: Reader, { definition, name }: Admission, { spec }: Pod): Promise<void> {
@@ -57,14 +57,14 @@ async function setPriority(server: Reader, { definition, name }: Admission, { sp
 const computed = (what: string, given: string | number, right: string | number) =>
   `the ${what} (${given}) must not be provided in pod spec; priority admission controller computed ${right} from the given PriorityClass name`;
 
-/** An update that leaves them out changes nothing. */
+/** Restores the fields that an update leaves out, which is no change. */
 function keepPriority(spec: Pod['spec'], old: Pod['spec']): void {
   if (spec.priority === undefined && old.priority !== undefined) spec.priority = old.priority;
   if (spec.preemptionPolicy === undefined && old.preemptionPolicy !== undefined)
     spec.preemptionPolicy = old.preemptionPolicy;
 }
 
-/** Should there be two, of two made at once, that of the lowest value. */
+/** Returns the default class. If two were created at the same time, returns the one with the lowest value. */
 function defaultClass({ cache }: Reader): PriorityClass | undefined {
   const defaults = cache
     .list(storagePrefix(priorityClassResource))

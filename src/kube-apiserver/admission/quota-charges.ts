@@ -1,8 +1,8 @@
 /**
- * Takes from the quotas of a namespace what writes use, before they are stored: by compare-and-swap of the status of the quotas, so
- * that all masters together never take more than there is. What waits for one namespace is decided together, with one write for
- * each quota. What was taken for a write that then fails is given back here where it is known that nothing was stored, and otherwise by
- * controllers/quotas/resource-quota.ts.
+ * Charges writes to the quotas of a namespace before they are stored, by compare-and-swap of the quotas'
+ * status, so that all masters together never exceed a quota. Pending writes of one namespace are decided
+ * together, with one write for each quota. The charge of a write that fails is given back here if it is
+ * certain that nothing was stored, and otherwise by controllers/quotas/resource-quota.ts.
  */
 import { type ResourceQuota, resourceQuotaResource } from '../../api/core/v1/resource-quota.ts';
 import { writeAmounts } from '../../apimachinery/amounts.ts';
@@ -14,7 +14,7 @@ import { RevisionMismatchError, type StoredValue } from '../../storage/store.ts'
 import { decide, type QuotaUse, type QuotaWrite, useOf, without } from './quota-checks.ts';
 
 export interface ChargedWrite extends QuotaWrite {
-  /** It only asks: nothing is taken. */
+  /** True if the write is only checked, without a charge. */
   readonly dryRun: boolean;
 }
 
@@ -22,7 +22,7 @@ type Outcome = { readonly refusal?: string };
 
 interface Waiting {
   readonly write: ChargedWrite;
-  /** It gives back what it has taken. */
+  /** True if the charge of the write is given back. */
   readonly isBack: boolean;
   readonly outcome: PromiseWithResolvers<Outcome>;
 }
@@ -34,35 +34,41 @@ interface Known {
 
 interface Quotas {
   readonly known: readonly Known[];
-  /** Read from the store, not from the cache: what does not fit now does not fit. */
+  /** True if the quotas were read from the store instead of the cache, so that a rejection is final. */
   readonly fresh: boolean;
 }
 
-/** Other masters may win this often in a row. */
+/** Maximum number of races in a row that are lost to other masters. */
 const maxLostRaces = 64;
 
 export class QuotaCharges {
   readonly #server: Pick<ServerContext, 'cache' | 'store'>;
-  /** By namespace; an entry is there while somebody works on it. */
+  /** Pending writes by namespace; an entry exists while the namespace is being processed. */
   readonly #waiting = new Map<string, Waiting[]>();
-  /** What was written here and may not have come to the cache yet, by key. */
+  /** Own writes that the cache may not have yet, by key. */
   readonly #written = new Map<string, Known>();
 
   constructor(server: Pick<ServerContext, 'cache' | 'store'>) {
     this.#server = server;
   }
 
-  /** As the cache knows it. */
+  /** Returns whether the cache has quotas of the namespace. */
   hasQuotas(namespace: string): boolean {
     return this.#server.cache.list(storagePrefix(resourceQuotaResource, namespace)).length > 0;
   }
 
-  /** Resolves to why the write does not fit; undefined when what it uses has been taken. Rejects where the store does. */
+  /**
+   * Charges a write. Resolves to why it exceeds a quota; undefined if it was charged. Rejects if the store
+   * does.
+   */
   async take(namespace: string, write: ChargedWrite): Promise<string | undefined> {
     return (await this.#add(namespace, write, false)).refusal;
   }
 
-  /** Nothing came of a write that had taken. Where the store refuses, the controller gives it back later. */
+  /**
+   * Gives back the charge of a write that was not stored. If the store fails, the controller gives it back
+   * later.
+   */
   giveBack(namespace: string, write: ChargedWrite): void {
     this.#add(namespace, write, true).catch(() => undefined);
   }
@@ -101,7 +107,7 @@ export class QuotaCharges {
         for (const { outcome } of fitting) outcome.resolve({});
         return;
       }
-      // From the others it has been taken.
+      // The other quotas have been charged.
       [current, open] = [{ known: lost, fresh: true }, fitting];
     }
     throw newConflict(
@@ -111,7 +117,7 @@ export class QuotaCharges {
     );
   }
 
-  /** Resolves to what those are now that somebody else changed meanwhile. */
+  /** Writes the quotas. Resolves to the current state of the quotas that another writer changed meanwhile. */
   async #write({ known }: Quotas, uses: readonly QuotaUse[]): Promise<Known[]> {
     const results = await Promise.all(
       known.map(async ({ use: before, revision }, index): Promise<Known | undefined> => {
@@ -159,7 +165,7 @@ const knownOf = ({ value, revision }: StoredValue): Known => ({
   revision,
 });
 
-/** One after another, each with what those before it leave. */
+/** Decides the writes one after another, each with what the previous ones leave. */
 function decideAll({ known }: Quotas, batch: readonly Waiting[]) {
   let uses: readonly QuotaUse[] = known.map(({ use }) => use);
   const fitting: Waiting[] = [];

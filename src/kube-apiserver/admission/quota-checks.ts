@@ -1,4 +1,7 @@
-/** Whether a write fits into the quotas of its namespace (upstream: admission/plugin/resourcequota CheckRequest). Pure. */
+/**
+ * Decides whether a write fits into the quotas of its namespace (upstream: admission/plugin/resourcequota
+ * CheckRequest). Pure.
+ */
 import type { ResourceQuota } from '../../api/core/v1/resource-quota.ts';
 import type { Evaluator } from '../../api/quota/evaluator.ts';
 import { type Scope, scopesOf } from '../../api/quota/pod-scopes.ts';
@@ -11,13 +14,13 @@ import {
   zeroQuantity,
 } from '../../apimachinery/quantity.ts';
 
-/** A resource of which nothing may be used where no quota limits it (upstream: LimitedResource). */
+/** A resource that may only be used within a quota (upstream: LimitedResource). */
 export interface LimitedResource {
   readonly apiGroup: string;
   readonly resource: string;
-  /** What its objects use is limited whose name has one of these in it. */
+  /** A resource whose name contains one of these strings requires a quota. */
   readonly matchContains: readonly string[];
-  /** Pods in one of these scopes need a quota with that scope. */
+  /** Pods in one of these scopes require a quota with that scope. */
   readonly matchScopes: readonly Scope[];
 }
 
@@ -26,14 +29,14 @@ export interface QuotaWrite {
   readonly group: string;
   readonly plural: string;
   readonly object: KubeObject;
-  /** What it replaces. */
+  /** The object that the write replaces. */
   readonly old: KubeObject | undefined;
-  /** Milliseconds. */
+  /** Current time in milliseconds. */
   readonly now: number;
   readonly limited: readonly LimitedResource[];
 }
 
-/** Of a quota, as far as it was decided: what is used grows with every write that is let through. */
+/** Usage of a quota during decisions: `used` grows with every admitted write. */
 export interface QuotaUse {
   readonly quota: ResourceQuota;
   readonly hard: Amounts;
@@ -42,7 +45,7 @@ export interface QuotaUse {
 
 export type QuotaDecision =
   | { readonly type: 'refused'; readonly why: string }
-  /** One for each quota, in the same order; the same value for one from which nothing is taken. */
+  /** Usage after the write, in the order of the quotas; an uncharged quota keeps the same value. */
   | { readonly type: 'fits'; readonly uses: readonly QuotaUse[] };
 
 export const useOf = (quota: ResourceQuota): QuotaUse => ({
@@ -68,7 +71,7 @@ export function decide(uses: readonly QuotaUse[], write: QuotaWrite): QuotaDecis
   return take(uses, new Set(concerned), wanted);
 }
 
-/** What is used when nothing came of a write for which it was taken; never less than nothing. */
+/** Returns the usage after giving back the charge of a write that was not stored; never below zero. */
 export function without(uses: readonly QuotaUse[], write: QuotaWrite): readonly QuotaUse[] {
   const wanted = increase(write.evaluator.usage(write.object, write.now), write);
   return uses.map((use) => {
@@ -91,7 +94,7 @@ const concerns = ({ quota, hard }: QuotaUse, { evaluator, object }: QuotaWrite) 
   [...hard.keys()].some(evaluator.counts) &&
   scopesOf(quota).every((scope) => evaluator.isInScope(scope, object));
 
-/** Why nothing can be taken from the quota, whatever is left of it. */
+/** Returns why nothing can be charged to the quota, whatever is left of it. */
 function unfit(
   { quota, hard, used }: QuotaUse,
   evaluator: Evaluator,
@@ -106,7 +109,7 @@ function unfit(
     : `status unknown for quota: ${name}, resources: ${listed(names)}`;
 }
 
-/** What the write uses more than there was used. */
+/** Returns what the write uses in addition to the old object. */
 function increase(usage: Amounts, { evaluator, old, now }: QuotaWrite): Amounts {
   const before = old ? evaluator.usage(old, now) : new Map<string, Quantity>();
   const more = [...usage].map(
@@ -115,7 +118,7 @@ function increase(usage: Amounts, { evaluator, old, now }: QuotaWrite): Amounts 
   return new Map(more.filter(([, { nano }]) => nano > 0n));
 }
 
-/** Why the server's own configuration wants a quota that is not there. */
+/** Returns why the server's configuration requires a quota that does not exist. */
 function uncoveredBy(
   uses: readonly QuotaUse[],
   concerned: readonly QuotaUse[],

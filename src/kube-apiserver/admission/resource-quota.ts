@@ -1,6 +1,7 @@
 /**
- * What is created, and what grows, has to fit into the quotas of its namespace (upstream: ResourceQuota). The last of the plugins
- * that refuse: what another refuses takes nothing. The quotas are those that the cache knows, as for LimitRanges.
+ * Rejects writes that exceed the quotas of their namespace (upstream: ResourceQuota). This is the last plugin
+ * that rejects, so a write that another plugin rejects is not charged. The quotas are read from the cache, as
+ * LimitRanges are.
  */
 import { evaluatorOf } from '../../api/quota/evaluator.ts';
 import { storageKey } from '../../apimachinery/resource-definition.ts';
@@ -10,14 +11,14 @@ import type { KubeContext } from '../context.ts';
 import { type ChargedWrite, QuotaCharges } from './quota-charges.ts';
 
 /**
- * Milliseconds after which it is left to controllers/quotas/resource-quota.ts to give back what was taken: by then that may have been
- * done.
+ * Milliseconds after which controllers/quotas/resource-quota.ts gives back a charge instead: it may have done
+ * so by then.
  */
 const giveBackWithin = 15_000;
 
 interface Charge {
   readonly write: ChargedWrite;
-  /** By the monotonic clock. */
+  /** Monotonic time in milliseconds. */
   readonly at: number;
 }
 
@@ -44,7 +45,7 @@ export function resourceQuotas(server: Server): AdmissionPlugin {
   };
 }
 
-/** Resolves to what was taken, if anything was. */
+/** Charges a write. Resolves to the charge, if there is one. */
 async function charge(
   server: Server,
   charges: QuotaCharges,
@@ -70,7 +71,11 @@ async function charge(
   return write;
 }
 
-/** Then the create must not take anything: some try it again and again. Refused here, for a moment later it may be gone and then be stored. */
+/**
+ * Returns whether the object exists already; its create must not be charged, because some clients retry
+ * creates again and again. It is rejected here, because a moment later the object may be deleted and the
+ * create be stored.
+ */
 async function isThere(
   { cache, store }: Server,
   { definition, namespace, name }: Admission,

@@ -1,6 +1,6 @@
 /**
- * Only the cluster says of which run another one is a task, and who has called for one: the first stops it and takes what it gives for the
- * output of its task, the second gets its output by its name.
+ * Reserves the parent and the caller of a run for the cluster: the parent stops the run and uses its output
+ * as the output of its task, and the caller reads the output by the run's name.
  */
 import {
   callerAnnotation,
@@ -22,7 +22,7 @@ export const runParents: AdmissionPlugin = {
     if (operation === 'create' && user.name !== controller && spec.parent !== undefined)
       throw newForbidden(definition, name, 'spec.parent is set by the cluster: leave it out');
     const [next, before] = [object, old].map((one) => one?.metadata.annotations?.[callerAnnotation]);
-    // The server itself is one of them, and who restores a cluster.
+    // Members of this group are the server itself, and administrators who restore a cluster.
     if (!user.groups.includes(mastersGroup) && next !== before)
       throw newForbidden(
         definition,

@@ -1,6 +1,6 @@
 /**
- * A pod takes over from the RuntimeClass it names what the runtime needs besides its containers, and on which nodes the runtime
- * is (upstream: plugin/pkg/admission/runtimeclass).
+ * Copies overhead and scheduling from the RuntimeClass that a pod names: what the runtime needs besides its
+ * containers, and the nodes that have the runtime (upstream: plugin/pkg/admission/runtimeclass).
  */
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { mergeTolerations } from '../../api/core/v1/tolerations.ts';

@@ -1,6 +1,7 @@
 /**
- * Every pod has a ServiceAccount, `default` unless it names one, and takes the image pull secrets of it when it has none of its
- * own; its containers get a token of the account (upstream: plugin/pkg/admission/serviceaccount).
+ * Sets the ServiceAccount of every pod, `default` unless the pod names one. The pod uses the account's image
+ * pull secrets if it has none of its own, and its containers get a token of the account (upstream:
+ * plugin/pkg/admission/serviceaccount).
  */
 
 import type { Pod } from '../../api/core/v1/pod.ts';
@@ -19,8 +20,8 @@ import { ephemeralProblem, secretProblem } from './mountable-secrets.ts';
 import { requireNamespace } from './namespace-lifecycle.ts';
 
 /**
- * Milliseconds that a pod waits for the account that a controller makes for each namespace, a moment after the namespace
- * itself. Upstream's is one to two seconds.
+ * Milliseconds for which a pod waits for the default account, which a controller creates in each namespace a
+ * moment after the namespace itself. Upstream waits one to two seconds.
  */
 export const defaultAccountPatience = 2_000;
 
@@ -50,17 +51,17 @@ export const serviceAccounts = (server: Reader): AdmissionPlugin => ({
   },
 });
 
-/** A container that looks into a pod may need no Secret that the pod itself may not. */
+/** Rejects ephemeral containers that need a Secret that the pod itself may not use. */
 async function checkEphemeral(server: Reader, admission: Admission): Promise<void> {
   const pod = admission.object as Pod;
   const problem = ephemeralProblem(pod, await accountOf(server, admission, pod));
   if (problem) throw newForbidden(admission.definition, admission.name, problem);
 }
 
-/** Throws when it is not there. */
+/** Returns the account of the pod. Throws Forbidden (403) if it does not exist. */
 async function accountOf(server: Reader, admission: Admission, { spec }: Pod): Promise<ServiceAccount> {
   const { definition, name, namespace } = admission;
-  // Defaults have put the older field, serviceAccount, here.
+  // Defaults have copied the older field, serviceAccount, here.
   const wanted = spec.serviceAccountName || defaultAccount;
   const account =
     (await findObject(server, serviceAccountResource, namespace, wanted)) ??
@@ -70,7 +71,9 @@ async function accountOf(server: Reader, admission: Admission, { spec }: Pod): P
   throw newForbidden(definition, name, `${what}: serviceaccount "${wanted}" not found`);
 }
 
-/** Such a pod stays as it is; so it may not need what only this server could give it. */
+/**
+ * Checks a mirror pod, which stays unchanged; it must not need anything that only this server could provide.
+ */
 function checkMirror(pod: Pod, { definition, name }: Admission): void {
   const refuse = (what: string) => newForbidden(definition, name, `a mirror pod may not ${what}`);
   if (pod.spec.serviceAccountName) throw refuse('reference service accounts');
@@ -80,11 +83,14 @@ function checkMirror(pod: Pod, { definition, name }: Admission): void {
     throw refuse('use ServiceAccountToken volume projections');
 }
 
-/** The account as soon as the cache has it; undefined when that takes too long. Throws when the namespace went meanwhile. */
+/**
+ * Returns the default account as soon as the cache has it; undefined after the timeout. Throws if the
+ * namespace was deleted meanwhile.
+ */
 async function defaultAccountOf(server: Reader, admission: Admission): Promise<ServiceAccount | undefined> {
   const key = storageKey(serviceAccountResource, admission.namespace, defaultAccount);
   await untilThere(server, key, admission.namespace);
-  // Thousands may have waited for the same account: each goes on in a turn of its own.
+  // Thousands of pods may have waited for the same account: each continues in a turn of its own.
   await server.turns.next();
   await requireNamespace(server, admission);
   return server.cache.get(key)?.object as ServiceAccount | undefined;
@@ -99,7 +105,7 @@ async function untilThere({ cache, clock }: Reader, key: string, namespace: stri
     onExpired: over.resolve,
   });
   try {
-    // It may have come between the look and the watch.
+    // The account may have been created between the first read and the watch.
     if (!cache.get(key)) await over.promise;
   } finally {
     timer.cancel();

@@ -1,8 +1,9 @@
 /**
- * Checks the external addresses of Services: every node sends what goes to one to the pods of the Service, whoever has
- * the address otherwise (CVE-2020-8554). The external IPs of spec have to be in a range that the administrator allows
- * (upstream: the plugin DenyServiceExternalIPs allows none); no address may be one of the cluster or of its machines.
- * An address that the Service has already is left alone: nodes ignore it where it is reserved.
+ * Checks the external addresses of Services: every node sends traffic to such an address to the pods of the
+ * Service, whoever owns the address otherwise (CVE-2020-8554). The external IPs of spec must be in a range
+ * that the administrator allows (upstream: the plugin DenyServiceExternalIPs allows none); no address may
+ * belong to the cluster or its machines. An address that the Service already has is not checked again: nodes
+ * ignore it if it is reserved.
  */
 import { type Lease, leaseResource } from '../../api/coordination/v1/lease.ts';
 import { placesOf } from '../../api/coordination/v1/master-lease.ts';
@@ -51,7 +52,7 @@ const plugin = (server: Parts, byPort: CacheIndex): AdmissionPlugin => ({
     const count = externalPortCount(service);
     if (count > maxExternalPorts && !(before && count <= externalPortCount(before)))
       throw newInvalid(definition, name, [invalidCause('spec.externalIPs', count, tooManyPorts)]);
-    // What a load balancer gives is not the choice of an editor.
+    // Addresses of a load balancer are not chosen by an editor.
     if (subresource !== 'status') await refuseTaken(server, byPort, namespace, service, before);
     const external = newOnes(externalIPsOf(service), before && externalIPsOf(before));
     const taken = newOnes(takenIngressOf(service), before && takenIngressOf(before));
@@ -78,8 +79,8 @@ const plugin = (server: Parts, byPort: CacheIndex): AdmissionPlugin => ({
 });
 
 /**
- * Refuses an address and port of another namespace. Of two that are stored the older Service has it, so an
- * old one must not get an address later that another has already.
+ * Rejects an address and port of another namespace. The older of two stored Services has precedence, so an
+ * old Service must not add an address later that another Service already has.
  */
 async function refuseTaken(
   server: Parts,
@@ -113,13 +114,13 @@ const notAllowed = ({ path, address }: Named, ranges: readonly string[]) =>
 const externalIPsOf = ({ spec }: Service): Named[] =>
   (spec.externalIPs ?? []).map((address, index) => ({ path: `spec.externalIPs[${index}]`, address }));
 
-/** The addresses of a load balancer that nodes deliver to pods as they come (KEP-1860). */
+/** Returns the addresses of a load balancer whose traffic nodes deliver to pods directly (KEP-1860). */
 const takenIngressOf = ({ status }: Service): Named[] =>
   (status?.loadBalancer.ingress ?? []).flatMap(({ ip, ipMode }, index) =>
     ip && ipMode !== 'Proxy' ? [{ path: `status.loadBalancer.ingress[${index}].ip`, address: ip }] : [],
   );
 
-/** Addresses are the same in any spelling. */
+/** Returns the addresses that `before` does not have, in any spelling. */
 function newOnes(now: readonly Named[], before: readonly Named[] = []): readonly Named[] {
   const known = new Set(before.map(({ address }) => canonicalAddress(address)));
   return now.filter(({ address }) => !known.has(canonicalAddress(address)));
@@ -128,7 +129,7 @@ function newOnes(now: readonly Named[], before: readonly Named[] = []): readonly
 const nodesOf = ({ cache }: Parts) =>
   cache.list(storagePrefix(nodeResource)).map(({ object }) => object as Node);
 
-/** A node may have a range outside of that of the cluster's pods. */
+/** Returns the pod ranges of all nodes, which may be outside the cluster's pod range. */
 const podRanges = (server: Parts) =>
   nodesOf(server).flatMap(({ metadata, spec: { podCIDR, podCIDRs } }) =>
     (podCIDRs ?? (podCIDR ? [podCIDR] : [])).map((range) => ({

@@ -1,6 +1,7 @@
 /**
- * What claims take from StorageClasses: a claim that names no class is of the default one (upstream: DefaultStorageClass), and a
- * bound one grows only where its class lets it (upstream: PersistentVolumeClaimResize).
+ * Applies StorageClasses to claims: a claim that names no class gets the default one (upstream:
+ * DefaultStorageClass), and a bound claim may only grow if its class allows it (upstream:
+ * PersistentVolumeClaimResize).
  */
 
 import type { PersistentVolumeClaim } from '../../api/core/v1/types.gen.ts';

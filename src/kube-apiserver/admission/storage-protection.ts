@@ -1,4 +1,7 @@
-/** Volumes and claims are not gone while they are used (upstream: StorageObjectInUseProtection). */
+/**
+ * Adds finalizers that keep volumes and claims while they are in use (upstream:
+ * StorageObjectInUseProtection).
+ */
 import { persistentVolumeResource } from '../../api/core/v1/persistent-volume.ts';
 import { persistentVolumeClaimResource } from '../../api/core/v1/persistent-volume-claim.ts';
 import { claimProtection, volumeProtection } from '../../api/core/v1/volume-binding.ts';

@@ -1,4 +1,7 @@
-/** Only the cluster says which triggers have led to a run or a Job: it decides which triggers are told of it. */
+/**
+ * Reserves the chain of triggers that led to a run or a Job for the cluster: the chain decides which triggers
+ * receive its events.
+ */
 import { jobResource } from '../../api/batch/v1/job.ts';
 import { chainAnnotation } from '../../api/minik8s/v1/trigger-chain.ts';
 import { workflowRunResource } from '../../api/minik8s/v1/workflow-run.ts';

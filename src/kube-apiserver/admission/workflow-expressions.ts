@@ -1,6 +1,7 @@
 /**
- * The JSONata expressions of a Workflow are read before it is stored. Its parser takes the square of what it is given for some texts,
- * so a definition could hold the event loop for seconds: what is not small is read on a thread of its own, which ends with the text.
+ * Parses the JSONata expressions of a Workflow before it is stored. The parser takes quadratic time for some
+ * texts, so a definition could block the event loop for seconds: expressions that are not small are parsed on
+ * a separate thread, which ends with the text.
  */
 import { type Workflow, workflowResource } from '../../api/minik8s/v1/workflow.ts';
 import { deepEqual } from '../../apimachinery/equality.ts';
@@ -14,11 +15,11 @@ import type { FoundExpression } from '../../states-language/definition/report.ts
 import { expressionProblem } from '../../states-language/jsonata/language.ts';
 import { createExpressionThread, type ExpressionThread } from '../../states-language/jsonata/thread.ts';
 
-/** Definitions that wait to be read, of one namespace. */
+/** Maximum number of definitions of one namespace that are being parsed or queued. */
 const mostWaiting = 8;
 const retryAfterSeconds = 5;
 
-/** What is read here takes some milliseconds at worst. */
+/** Limits for parsing on the main thread, which takes some milliseconds at worst. */
 const small = { expressions: 64, characters: 4096, each: 512 };
 
 const path = 'spec.definition';
@@ -41,7 +42,7 @@ export const workflowExpressions = (clock: Clock): AdmissionPlugin => {
 
 class Reader {
   readonly #thread: ExpressionThread;
-  /** By namespace: how many definitions are being read, or wait. */
+  /** Number of definitions that are being parsed or queued, by namespace. */
   readonly #reading = new Map<string, number>();
 
   constructor(clock: Clock) {

@@ -1,6 +1,7 @@
 /**
- * Bootstrap tokens: what a machine shows to join. A token `<id>.<secret>` is the Secret
- * `kube-system/bootstrap-token-<id>` (plugin/pkg/auth/authenticator/token/bootstrap); the rules are upstream's.
+ * Bootstrap tokens, with which a machine joins. A token `<id>.<secret>` is the Secret
+ * `kube-system/bootstrap-token-<id>` (plugin/pkg/auth/authenticator/token/bootstrap); the rules are
+ * upstream's.
  */
 import { timingSafeEqual } from 'node:crypto';
 import { type Secret, secretResource } from '../../api/core/v1/secret.ts';
@@ -26,7 +27,9 @@ export interface BootstrapTokenOptions {
   readonly now: () => number;
 }
 
-/** Asks the watch cache on every request, so a token that is made, removed or over counts at once. */
+/**
+ * Reads the watch cache on every request, so that a created, removed or expired token takes effect at once.
+ */
 export function bootstrapTokenAuthenticator({ cache, now }: BootstrapTokenOptions): Authenticator {
   return ({ authorization }) => {
     const shown = bearerToken(authorization)?.match(tokenForm)?.groups as Token | undefined;
@@ -58,7 +61,10 @@ function userOf(found: Secret, { id, secret }: Token, now: number): UserInfo | u
   return valid ? { name: `system:bootstrap:${id}`, groups: [bootstrappersGroup, ...groups] } : undefined;
 }
 
-/** A time that cannot be read counts as over: better no token than one for ever. */
+/**
+ * Returns whether the token has expired. An invalid time counts as expired, so that it cannot create a token
+ * that never expires.
+ */
 function isOver(expiration: string, now: number): boolean {
   return expiration !== '' && !(Date.parse(expiration) > now);
 }

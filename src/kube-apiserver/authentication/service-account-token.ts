@@ -1,7 +1,8 @@
 /**
- * Tokens of service accounts: signed by this cluster, for somebody who asks now, and of an account that is still there, as is what the
- * token is bound to (upstream: pkg/serviceaccount, jwt.go and claims.go). Signatures are checked once for each token, all else on
- * each request.
+ * Authenticates tokens of service accounts. A token must be signed by this cluster, be valid now and for the
+ * requested audience, and belong to an account that still exists, as must the object that the token is bound
+ * to (upstream: pkg/serviceaccount, jwt.go and claims.go). Signatures are verified once for each token,
+ * everything else on each request.
  */
 import { createHash, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { nodeResource } from '../../api/core/v1/node.ts';
@@ -27,7 +28,7 @@ import type { Issuer } from '../service-accounts/issuer.ts';
 import { type ReadToken, tokenReader } from '../service-accounts/jws.ts';
 
 export interface AccountAuthenticatorOptions {
-  /** What verifies; another value after every change. */
+  /** Keys that verify signatures; another array after every change. */
   readonly keys: { readonly publicKeys: readonly KeyObject[] };
   readonly issuer: Issuer;
   readonly cache: Cache;
@@ -36,11 +37,17 @@ export interface AccountAuthenticatorOptions {
   readonly now: () => number;
 }
 
-/** Seconds by which clocks may differ, and for which a token still counts after its time or that of what it is bound to. */
+/**
+ * Seconds by which clocks may differ, and for which a token is valid after it or its bound object has
+ * expired.
+ */
 const leeway = 60;
-/** A pod has a token or two, and a cluster some ten thousand pods. */
+/** Maximum number of cached tokens: a pod has one or two tokens, and a cluster some ten thousand pods. */
 const mostVerified = 16_384;
-/** Characters. Longer ones, by audiences of megabytes, are verified each time: many of them would fill the memory. */
+/**
+ * Maximum number of characters of a cached token. Longer ones, with audiences of megabytes, are verified each
+ * time, because many of them would fill the memory.
+ */
 const longestKept = 8192;
 
 export function serviceAccountAuthenticator(options: AccountAuthenticatorOptions): Authenticator {
@@ -75,7 +82,7 @@ export function serviceAccountAuthenticator(options: AccountAuthenticatorOptions
   };
 }
 
-/** `now` in seconds. */
+/** Returns whether the token is valid at `now`, in seconds. */
 function isInTime(claims: AccountClaims, now: number): boolean {
   const { issuedAt = now, notBefore = now, expires = now } = claims;
   return now + leeway >= Math.max(issuedAt, notBefore) && now - leeway <= expires;
@@ -93,7 +100,7 @@ async function isThere(server: Reader, token: string, claims: AccountClaims): Pr
   return !node || lives(nodeResource, '', node);
 }
 
-/** What is deleted counts until its grace has passed. */
+/** Returns whether the object exists. A deleted object counts until its grace period has passed. */
 async function livesOn(
   server: Reader,
   ref: ResourceRef,
@@ -107,7 +114,9 @@ async function livesOn(
   return !(Date.parse(deletionTimestamp) < server.now() - leeway * 1000);
 }
 
-/** A token without an end is good while a Secret that nobody deletes holds it. */
+/**
+ * Returns whether a token without expiration is valid: a Secret that is not being deleted must contain it.
+ */
 async function isContent(
   server: Reader,
   token: string,
@@ -125,7 +134,7 @@ async function isContent(
   return Boolean(isKept(owner)) && owner?.metadata.uid === account.uid;
 }
 
-/** An administrator's mark on a Secret whose token is not to be used any more. */
+/** Label with which an administrator invalidates the token of a Secret. */
 const invalidSince = 'kubernetes.io/legacy-token-invalid-since';
 
 const extraPrefix = 'authentication.kubernetes.io/';

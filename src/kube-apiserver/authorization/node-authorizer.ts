@@ -1,12 +1,14 @@
 /**
- * What a node agent (`system:node:NAME` in system:nodes) may do: read what runs its pods and routes to all others,
- * write its own Node, its own Lease, the status of pods bound to it, and events. As upstream's node authorizer it
- * reads a Secret or ConfigMap, and gets a token of an account, only while a pod that needs it is bound to the node. What a body may say is
- * admission's business (admission/node-restriction.ts); certificates are node-bootstrapper.ts's.
+ * Authorizes a kubelet (`system:node:NAME` in system:nodes): it may read what its pods need and the routes to
+ * all others, and write its own Node, its own Lease, the status of pods bound to it, and events. Like
+ * upstream's node authorizer it allows reading a Secret or ConfigMap, and a token of an account, only while a
+ * pod that needs it is bound to the node. Admission restricts the bodies (admission/node-restriction.ts);
+ * certificates are in node-bootstrapper.ts.
  *
- * A certificate outlives the Node it is for: the machine may have been taken out. So what is not its own it reads only
- * while its Node is there and not Pending; without one it can register, wait to be let in, and end the pods it has.
- * Two Services it always sees: by them a machine tells, before it registers, that it was set up for another cluster.
+ * A certificate outlives the Node it was issued for: the machine may have been removed. So the kubelet may
+ * read other objects only while its Node exists and is not Pending; without a Node it can register, wait for
+ * approval, and end the pods it has. Two Services are always readable: with them a machine detects, before it
+ * registers, that it was set up for another cluster.
  */
 
 import { nodeResource } from '../../api/core/v1/node.ts';
@@ -54,7 +56,7 @@ interface NodeRule {
   readonly when: Condition;
 }
 
-/** Of service accounts; which pod a token is for is admission's business. */
+/** Tokens of service accounts; admission checks which pod a token is for. */
 const tokens = 'serviceaccounts/token';
 const versions = functionVersionResource.plural;
 const watches = folderWatchResource.plural;
@@ -73,15 +75,15 @@ const rules: readonly NodeRule[] = [
   { group: '', resources: ['services'], verbs: ['get'], when: 'cluster service' },
 ];
 
-/** These rules apply while the Node exists. */
+/** These rules apply while the Node exists and is not Pending. */
 const memberRules: readonly NodeRule[] = [
   { group: '', resources: ['services', 'nodes', 'namespaces'], verbs: read, when: 'always' },
   { group: 'discovery.k8s.io', resources: ['endpointslices'], verbs: read, when: 'always' },
   { group: 'minik8s.io', resources: ['dnses'], verbs: read, when: 'always' },
   { group: 'node.k8s.io', resources: ['runtimeclasses'], verbs: read, when: 'always' },
-  // Which ones is admission's business: those that show what the node runs by itself.
+  // Admission checks which pods: mirror pods of the node's own static pods.
   { group: '', resources: ['pods'], verbs: ['create'], when: 'always' },
-  // Its own server asks who its clients are, and what they may.
+  // The kubelet's own server authenticates and authorizes its clients.
   { group: 'authentication.k8s.io', resources: ['tokenreviews'], verbs: ['create'], when: 'always' },
   {
     group: 'authorization.k8s.io',
@@ -89,7 +91,7 @@ const memberRules: readonly NodeRule[] = [
     verbs: ['create'],
     when: 'always',
   },
-  // One by one: a list or a watch has the name that its field selector asks for, or none.
+  // One by one: a list or a watch has the name that its field selector requires, or none.
   {
     group: '',
     resources: ['secrets', 'configmaps', 'persistentvolumeclaims'],
@@ -97,15 +99,16 @@ const memberRules: readonly NodeRule[] = [
     when: 'needed here',
   },
   { group: '', resources: ['persistentvolumes'], verbs: ['get'], when: 'volume needed here' },
-  // Some are this node's to remove or to empty, and it says on them how that goes.
+  // Some volumes are the node's to remove or to clean up; it reports the result in their status.
   { group: '', resources: ['persistentvolumes'], verbs: ['list', 'watch'], when: 'own volumes' },
   { group: '', resources: ['persistentvolumes'], verbs: ['get'], when: 'own volume' },
   { group: '', resources: ['persistentvolumes/status'], verbs: ['update'], when: 'own volume' },
   { group: '', resources: [tokens], verbs: ['create'], when: 'needed here' },
-  // What the images of the functions are built from whose pods are here, and what came of that.
+  // Versions of functions, from which images for pods on this node are built, and the result of the build.
   { group: 'minik8s.io', resources: [versions], verbs: ['get'], when: 'version needed here' },
   { group: 'minik8s.io', resources: [`${versions}/status`], verbs: ['update'], when: 'needed here' },
-  // The folders that it watches, and what has changed there. Of which triggers an event may be is admission's business.
+  // The folders that the node watches, and their changes. Admission checks for which triggers the node may
+  // create events.
   { group: 'minik8s.io', resources: [watches], verbs: ['list', 'watch'], when: 'of its name' },
   { group: 'minik8s.io', resources: [`${watches}/status`], verbs: ['patch'], when: 'own watch' },
   { group: 'minik8s.io', resources: ['triggerevents'], verbs: ['create'], when: 'always' },
@@ -117,18 +120,21 @@ const memberRules: readonly NodeRule[] = [
   },
 ];
 
-/** A thing that a pod bound to a node needs. `resource`: secrets, configmaps, the tokens of accounts or versions of functions. */
+/**
+ * Returns the key of a thing that a pod bound to a node needs. `resource`: secrets, configmaps, claims, the
+ * tokens of accounts or versions of functions.
+ */
 const neededBy = (node: string, resource: string, namespace: string, name: string) =>
   `${node} ${resource} ${namespace}/${name}`;
 
-/** The pods by what they need, so that a read of a Secret looks at no other pod of the namespace. */
+/** Index of the pods by what they need, so that a read of a Secret examines no other pod of the namespace. */
 const podsByNeed: IndexDeclaration = {
   name: 'pods by the secrets, configmaps and accounts they need',
   prefix: storagePrefix(podResource),
   keysOf(object) {
     const pod = object as Pod;
     const { nodeName } = pod.spec;
-    // A mirror pod needs nothing: the node itself wrote it, with whatever names.
+    // A mirror pod needs nothing: the node itself wrote it, with any names.
     if (!nodeName || pod.metadata.annotations?.[mirrorAnnotation] !== undefined) return [];
     const { claims, secrets, configMaps } = podReferences(pod);
     const { namespace = '' } = pod.metadata;
@@ -148,7 +154,10 @@ const podsByNeed: IndexDeclaration = {
   },
 };
 
-/** The version that the pod is an instance of, where a container has the image of a function: the label alone says nothing. */
+/**
+ * Returns the version that the pod is an instance of, if a container has the image of a function: the label
+ * alone is not sufficient.
+ */
 function functionVersionOf({ metadata, spec }: Pod): string | undefined {
   const isInstance = spec.containers.some(
     ({ image }) => namespaceOfFunctionImage(image) === metadata.namespace,
@@ -222,15 +231,21 @@ function holds(
   }
 }
 
-/** A deleted pod is answered with 404, which tells the agent more than 403. */
+/**
+ * Returns whether the pod is bound to the node. A deleted pod is authorized, because the answer 404 is more
+ * informative than 403.
+ */
 async function isBound(server: Reader, { namespace, name }: ResourceAccess, node: string): Promise<boolean> {
-  // An access review may leave the name out: that asks about every pod.
+  // An access review may omit the name, which then means every pod.
   if (name === '') return false;
   const pod = await findObject(server, podResource, namespace, name);
   return pod === undefined || pod.spec.nodeName === node;
 }
 
-/** Another master may have bound the pod a moment ago: the cache catches up before this refuses. */
+/**
+ * Returns whether a pod of the node needs the object. Another master may have bound the pod a moment ago, so
+ * the cache catches up before access is denied.
+ */
 async function isNeeded(
   server: Reader,
   { resource, namespace, name }: ResourceAccess,
@@ -242,7 +257,10 @@ async function isNeeded(
   return server.needs.has(need);
 }
 
-/** One that is gone is answered with 404: by that the node knows that nobody wants the image any more. */
+/**
+ * Returns whether a pod of the node needs the version. A deleted version is authorized and answered with 404,
+ * which tells the node that its image is no longer needed.
+ */
 async function isVersionNeeded(server: Reader, request: ResourceAccess, node: string): Promise<boolean> {
   const { namespace, name } = request;
   if (name === '') return false;
@@ -255,7 +273,7 @@ async function isOwnVolume(server: Reader, { name }: ResourceAccess, node: strin
   return volume !== undefined && isLookedAfterBy(volume, node);
 }
 
-/** One that is gone is answered with 404. */
+/** Returns whether the watch is the node's. A deleted one is authorized and answered with 404. */
 async function isOwnWatch(
   server: Reader,
   { namespace, name }: ResourceAccess,
@@ -266,7 +284,7 @@ async function isOwnWatch(
   return watch === undefined || watch.spec.nodeName === node;
 }
 
-/** Of the claim that the volume is for. */
+/** Returns whether a pod of the node needs the claim that the volume is bound to. */
 async function isVolumeNeeded(server: Reader, request: ResourceAccess, node: string): Promise<boolean> {
   if (request.name === '') return false;
   const volume = await findObject(server, persistentVolumeResource, '', request.name);

@@ -1,15 +1,15 @@
 /**
- * What the holder of a bootstrap token may do: request a certificate and read that request, and nothing else
- * (upstream's role system:node-bootstrapper lets it read everybody's requests).
+ * Authorizes the holder of a bootstrap token to request a certificate and to read that request, and nothing
+ * else (upstream's role system:node-bootstrapper allows reading all requests).
  */
 import { certificateSigningRequestResource as requests } from '../../api/certificates/v1/certificate-signing-request.ts';
 import type { AccessRequest, Authorizer } from '../../apiserver/authorization/authorizer.ts';
 import { isBootstrapper, nodeNameOf, type UserInfo } from '../../apiserver/user.ts';
 
-/** The user who made a request for a certificate; undefined when there is no such request. */
+/** Returns the user who created a CertificateSigningRequest; undefined if it does not exist. */
 export type RequesterLookup = (name: string) => Promise<string | undefined>;
 
-/** For bootstrap tokens, and for nodes that renew their certificates. */
+/** Applies to bootstrap tokens, and to nodes that renew their certificates. */
 export function bootstrapperAuthorizer(requesterOf: RequesterLookup): Authorizer {
   return async (request) =>
     request.type === 'resource' && asks(request.user) && mayRequest(request, requesterOf);
@@ -24,6 +24,6 @@ async function mayRequest(
   if (group !== requests.group || resource !== requests.plural) return false;
   if (verb === 'create') return true;
   if (name === '' || (verb !== 'get' && verb !== 'list' && verb !== 'watch')) return false;
-  // A missing request is answered with 404, which tells more than 403; watching it is refused.
+  // A missing request is answered with 404, which is more informative than 403; watching it is denied.
   return ((await requesterOf(name)) ?? (verb === 'get' ? user.name : undefined)) === user.name;
 }

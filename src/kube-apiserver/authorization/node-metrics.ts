@@ -1,10 +1,10 @@
 /**
- * A node's metrics through `nodes/NAME/proxy` are for who may `get` nodes/metrics, as they are at the node's agent. nodes/proxy, which
- * allows it too, allows all else that an agent does.
+ * Allows a node's metrics through `nodes/NAME/proxy` to users who may `get` nodes/metrics, as the kubelet
+ * itself does. The permission nodes/proxy includes them too, but also everything else that a kubelet serves.
  */
 import type { Authorizer } from '../../apiserver/authorization/authorizer.ts';
 
-/** As they stand in the URL: one that is written in another way is none of these. */
+/** Paths as they stand in the URL; another spelling does not match. */
 const pages: readonly (string | undefined)[] = [
   '/metrics',
   '/metrics/cadvisor',
@@ -14,13 +14,13 @@ const pages: readonly (string | undefined)[] = [
   '/metrics/resource',
 ];
 
-/** `byRoles` says what roles allow. */
+/** `byRoles` authorizes by roles. */
 export const nodeMetricsAuthorizer =
   (byRoles: Authorizer): Authorizer =>
   (request) => {
     if (request.type !== 'resource' || request.group !== '' || request.resource !== 'nodes/proxy')
       return false;
-    // A name with a scheme or a port may be another program than the agent.
+    // A name with a scheme or a port may address another program than the kubelet.
     if (request.verb !== 'get' || request.name.includes(':') || !pages.includes(request.rest)) return false;
     return byRoles({ ...request, resource: 'nodes/metrics' });
   };

@@ -1,4 +1,4 @@
-/** Which of the objects it reads a node may see. */
+/** Restricts the objects that a node may read. */
 import { type Pod, podResource } from '../../api/core/v1/pod.ts';
 import { newForbidden } from '../../apimachinery/status-error.ts';
 import type { RequestScope } from '../../apiserver/request-scope.ts';
@@ -6,8 +6,8 @@ import type { StoredObject } from '../../apiserver/stored-object.ts';
 import { nodeNameOf } from '../../apiserver/user.ts';
 
 /**
- * Throws 403 for a pod of another node. Whether it may read a pod was decided before the pod was read, and a pod that was not
- * there then may be another's by now.
+ * Throws 403 for a pod of another node. Access was authorized before the pod was read, and a pod that did not
+ * exist then may be another node's by now.
  */
 export function checkNodeMayRead(
   { user, definition }: RequestScope,

@@ -1,4 +1,4 @@
-/** Everybody may call a function or a workflow, or send a request to a trigger, that says so. */
+/** Allows everyone to call a public function or workflow, or to send a request to a public trigger. */
 import { type Fn, functionResource } from '../../api/minik8s/v1/function.ts';
 import { type Trigger, triggerResource } from '../../api/minik8s/v1/trigger.ts';
 import { type Workflow, workflowResource } from '../../api/minik8s/v1/workflow.ts';

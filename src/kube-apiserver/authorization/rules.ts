@@ -1,4 +1,4 @@
-/** What a user may do, as a list of rules, as far as it can be listed. */
+/** Lists the rules that apply to a user, as far as they can be listed. */
 import type {
   NonResourceRule,
   ResourceRule,
@@ -8,13 +8,16 @@ import { isBootstrapper, mastersGroup, nodeNameOf, type UserInfo } from '../../a
 import type { KubeContext } from '../context.ts';
 import { inWords } from '../rbac/rbac-authorizer.ts';
 
-/** Nodes and machines that join are allowed single objects, by what these are: that is no rule of a role. */
+/**
+ * Nodes and joining machines are authorized for single objects, by the objects' content, which no rule of a
+ * role expresses.
+ */
 const byObject = 'some rules depend on the object and are not listed';
 
-/** More are not listed, for the list would be made and written in one go. */
+/** Maximum number of listed rules, because the list is made and written at once. */
 const mostListed = 10_000;
 
-/** In `namespace` and in the whole cluster. */
+/** Returns the rules in `namespace` and in the whole cluster. */
 export function rulesOf(
   { policy, hasOtherRules }: Pick<KubeContext, 'policy' | 'hasOtherRules'>,
   user: UserInfo,

@@ -1,4 +1,4 @@
-/** The addresses of an IPv4 network that Services may have: all but its first and its last. */
+/** The addresses of an IPv4 network that Services may have: all except the first and the last. */
 import { formatIPv4, parseIPv4, rangeAround, sizeOf } from '../../base/addresses.ts';
 
 export interface AddressRange {
@@ -7,7 +7,7 @@ export interface AddressRange {
   readonly size: number;
 }
 
-/** `10.96.0.0/16`; throws when it is no IPv4 network with usable addresses. */
+/** Parses `10.96.0.0/16`; throws for a text that is no IPv4 network with usable addresses. */
 export function parseRange(cidr: string): AddressRange {
   const range = rangeAround(cidr);
   if (!range || range.prefix > 30) {
@@ -18,7 +18,7 @@ export function parseRange(cidr: string): AddressRange {
 
 export const addressAt = (range: AddressRange, position: number) => formatIPv4(range.first + position);
 
-/** The position of an address in the range; undefined outside it. */
+/** Returns the position of an address in the range; undefined outside it. */
 export function positionIn(range: AddressRange, ip: string): number | undefined {
   const position = (parseIPv4(ip) ?? -1) - range.first;
   return position >= 0 && position < range.size ? position : undefined;

@@ -1,4 +1,7 @@
-/** A path of a host belongs to one Dns: each is a claim in the store, so two servers can never both accept it. */
+/**
+ * Claims of Dns objects: a path of a host belongs to one Dns. Each is a claim in the store, so that two
+ * servers can never both accept it.
+ */
 import { type Dns, dnsResource } from '../../api/minik8s/v1/dns.ts';
 import { invalidCause } from '../../apimachinery/field-error.ts';
 import { newInvalid } from '../../apimachinery/status-error.ts';

@@ -1,6 +1,6 @@
 /**
- * Cluster IPs and node ports of Services. Each is a claim in the store, owned by the Service's uid, so two
- * servers can never give out the same one. Candidates come from a random start and then in order.
+ * Allocates cluster IPs and node ports of Services. Each is a claim in the store, owned by the Service's uid,
+ * so that two servers can never allocate the same one. Candidates are tried in order from a random start.
  */
 import { type Service, serviceResource } from '../../api/core/v1/service.ts';
 import { getsNodePorts } from '../../api/core/v1/service-defaults.ts';
@@ -23,7 +23,7 @@ const needsIP = (spec: ServiceSpec) => spec.type !== 'ExternalName' && spec.clus
 const invalid = (service: Service, causes: StatusCause[]) =>
   newInvalid(serviceResource, service.metadata.name, causes);
 
-/** The claims a stored Service holds. */
+/** Returns the claims that a stored Service holds. */
 function claimsOf(spec: ServiceSpec | undefined): Set<string> {
   const held = new Set<string>();
   if (!spec) return held;
@@ -32,9 +32,9 @@ function claimsOf(spec: ServiceSpec | undefined): Set<string> {
   return held;
 }
 
-/** What is read to allocate. */
+/** Parts of the server that allocation reads. */
 interface Parts extends Pick<KubeContext, 'nodePorts' | 'random' | 'serviceCIDR'> {
-  /** Services by the claims they hold, as far as the cache knows. */
+  /** Services by the claims they hold, according to the cache. */
   readonly holders: CacheIndex;
 }
 
@@ -73,7 +73,7 @@ function difference(now: ReadonlySet<string>, before: ReadonlySet<string>, owner
   };
 }
 
-/** A name the user insists on and another Service has. */
+/** Throws Invalid if the user requested an address or port that another Service has. */
 function refuseTaken(service: Service, taken: ReadonlySet<string>, own: ReadonlySet<string>): void {
   const { clusterIP, ports = [] } = service.spec;
   const isTaken = (claim: string) => taken.has(claim) && !own.has(claim);
@@ -114,7 +114,7 @@ function checkRanges(server: Parts, service: Service, previous: ServiceSpec | un
     }
   }
   const [first, last] = server.nodePorts;
-  // What it has had from another range it keeps.
+  // A node port from another range is kept if the Service already had it.
   const own = claimsOf(previous);
   for (const [index, { nodePort }] of (spec.ports ?? []).entries()) {
     if (nodePort && (nodePort < first || nodePort > last) && !own.has(portClaim(nodePort))) {
@@ -133,15 +133,18 @@ function checkRanges(server: Parts, service: Service, previous: ServiceSpec | un
 type IsBusy = (claim: string) => boolean;
 
 /**
- * What not to try: `taken`, and after a first refusal what Services in the cache hold. Usually the first try is free; and the
- * cache is a good guess, never the last word.
+ * Returns whether to skip a candidate: claims in `taken`, and after a first failure claims that Services in
+ * the cache hold. Usually the first candidate is free; the cache is only an estimate.
  */
 const busyOf =
   ({ holders }: Parts, taken: ReadonlySet<string>): IsBusy =>
   (claim) =>
     taken.has(claim) || (taken.size > 0 && holders.has(claim));
 
-/** The first candidate from a random start whose claim is free; undefined when the range is used up, or has nothing. */
+/**
+ * Returns the first candidate from a random start whose claim is free; undefined if the range is used up or
+ * empty.
+ */
 function firstFree(
   server: Parts,
   size: number,
@@ -158,7 +161,7 @@ function firstFree(
 
 function allocateIP(server: Parts, service: Service, taken: ReadonlySet<string>): string {
   const range = parseRange(server.serviceCIDR);
-  // The low addresses are left to those who choose one, such as the cluster DNS (KEP-3070).
+  // Low addresses are reserved for Services with a chosen address, such as the cluster DNS (KEP-3070).
   const reserved = Math.min(256, Math.max(16, Math.floor(range.size / 16)));
   const isBusy = busyOf(server, taken);
   const dynamic = range.size - reserved;

@@ -1,8 +1,8 @@
-/** Which headers pass the proxy, and how they are changed. Pure. */
+/** Decides which headers pass the proxy, and how they are changed. Pure. */
 import { headersOf } from '../../apiserver/streamed-answer.ts';
 import { type ProxiedPage, throughProxy } from './links.ts';
 
-/** Of one connection, not of the request (RFC 9110 §7.6.1); this server has answered `Expect` by itself. */
+/** Headers of one connection, not of the request (RFC 9110 §7.6.1); this server answers `Expect` itself. */
 const ofConnection = [
   'connection',
   'expect',
@@ -17,26 +17,29 @@ const ofConnection = [
 ];
 
 /**
- * Headers about the client's identity: a backend must neither get nor set them. To one that gets headers as
- * variables (RFC 3875 §4.1.18) underscores are dashes.
+ * Headers with the client's identity: a backend must neither receive nor set them. Underscores match as well
+ * as dashes, because programs that receive headers as variables (RFC 3875 §4.1.18) do not distinguish them.
  */
 const credentials = /^(authorization|impersonate[-_].*|x[-_]remote[-_](user|uid|group|extra[-_].*))$/;
 
-/** Sites of other origins may not read through the proxy what the backend shows them (upstream's corsRemovingTransport). */
+/**
+ * Removed so that sites of other origins cannot read a backend through the proxy (upstream's
+ * corsRemovingTransport).
+ */
 const crossOrigin = /^access-control-allow-(credentials|headers|methods|origin)$/;
 
-/** Names in lower case. Headers are some. */
+/** Names are in lower case. Headers is one implementation. */
 export type RequestHeaders = Pick<Headers, 'get' | 'has'> & Iterable<readonly [string, string]>;
 
 export interface ForwardedRequest {
   readonly headers: RequestHeaders;
-  /** The path as the client wrote it. */
+  /** Path as the client wrote it. */
   readonly path: string;
-  /** The host of its URL, for a request that names none. */
+  /** Host of the URL, for a request without a Host header. */
   readonly host: string;
-  /** An IP address. */
+  /** IP address of the client. */
   readonly remoteAddress: string | undefined;
-  /** The connection is to leave HTTP if the backend agrees. */
+  /** True if the connection is upgraded when the backend accepts. */
   readonly upgrade: boolean;
 }
 
@@ -57,7 +60,10 @@ export function requestHeaders(request: ForwardedRequest): Record<string, string
   };
 }
 
-/** What an answer says that is not of its connection; `raw` holds names and values in turn, as they came, and so does what is given back. */
+/**
+ * Returns the headers of an answer that are not of its connection; `raw` and the result contain names and
+ * values alternately, as received.
+ */
 export function endToEnd(raw: readonly string[]): readonly string[] {
   const connection = raw.filter((_, i) => i % 2 === 1 && raw[i - 1]?.toLowerCase() === 'connection');
   const dropped = namedBy(connection.join(','));
@@ -67,14 +73,20 @@ export function endToEnd(raw: readonly string[]): readonly string[] {
 
 export interface AnsweredHeaders {
   readonly headers: Headers;
-  /** How an HTML document is encoded whose links have to be changed, '' for not at all; undefined for any other body. */
+  /**
+   * Content encoding of an HTML document whose links must be changed, '' for none; undefined for any other
+   * body.
+   */
   readonly html: string | undefined;
 }
 
-/** Encodings of documents that can be read. */
+/** Encodings of documents that can be decoded. */
 const readable: readonly string[] = ['', 'gzip', 'x-gzip', 'deflate', 'br'];
 
-/** `raw` as of endToEnd; `own` is what this server adds where the backend says nothing. */
+/**
+ * Returns the headers for the client. `raw` is as for endToEnd; `own` are headers that this server adds if
+ * the backend does not set them.
+ */
 export function responseHeaders(
   raw: readonly string[],
   page: ProxiedPage,
@@ -90,11 +102,11 @@ export function responseHeaders(
   }
   const type = all.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase();
   const encoding = all.get('content-encoding')?.trim().toLowerCase() ?? '';
-  // A part of a document is counted in the bytes of the backend.
+  // A partial document is counted in bytes of the backend's version.
   const isWhole = !all.has('content-range');
   if (type !== 'text/html' || !isWhole || !readable.includes(encoding))
     return { headers: all, html: undefined };
-  // Its links become longer, and it is sent as it is read.
+  // The links become longer, and the document is sent as it is read.
   all.delete('content-length');
   all.delete('content-encoding');
   return { headers: all, html: encoding };
@@ -103,7 +115,7 @@ export function responseHeaders(
 const always: ReadonlySet<string> = new Set(ofConnection);
 
 function namedBy(connection: string | null): ReadonlySet<string> {
-  // The usual ones name nothing.
+  // The usual values name no headers.
   if (!connection || connection === 'keep-alive' || connection === 'close') return always;
   const named = connection.split(',').map((name) => name.trim().toLowerCase());
   return new Set([...ofConnection, ...named.filter(Boolean)]);

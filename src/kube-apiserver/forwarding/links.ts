@@ -1,11 +1,13 @@
-/** Addresses in what a backend answers, made to lead through the proxy again. Pure. */
+/** Rewrites addresses in a backend's answer so that they lead through the proxy. Pure. */
 
 export interface ProxiedPage {
-  /** The path under which the client reaches the backend's `/`, such as `/api/v1/namespaces/a/pods/web/proxy`. */
+  /**
+   * The path under which the client reaches the backend's `/`, such as `/api/v1/namespaces/a/pods/web/proxy`.
+   */
   readonly prefix: string;
-  /** The host (and port) the client asked; '' when unknown. */
+  /** The host (and port) that the client addressed; '' if unknown. */
   readonly requestHost: string;
-  /** Names and ports under which the backend may speak of itself. */
+  /** Names and ports that the backend may use for itself. */
   readonly backendHosts: readonly string[];
 }
 
@@ -13,8 +15,9 @@ export interface ProxiedPage {
 const reference = /^(?:([^:/?#]+):)?(?:\/\/([^/?#]*))?([^?#]*)(.*)$/s;
 
 /**
- * Absolute paths of the backend get the prefix. What leads elsewhere, is relative or has the prefix already keeps its path.
- * A host stays only if it is the client's own name for the server.
+ * Returns a link through the proxy. Absolute paths of the backend get the prefix. A link to another host, a
+ * relative link, and a link that already has the prefix keep their paths. A host stays only if it is the
+ * client's own name for the server.
  */
 export function throughProxy(link: string, { prefix, requestHost, backendHosts }: ProxiedPage): string {
   const [, scheme, host, path = '', more = ''] = reference.exec(link) ?? [];

@@ -1,20 +1,24 @@
 /**
- * The body of a call as it comes from its caller. What is small is kept, and no instance has the call before all of it is there: a
- * caller who sends slowly, or breaks off, holds no instance. Of what is larger the beginning is.
+ * Reads the body of a call. A small body is buffered and no instance gets the call before it is complete, so
+ * that a caller who sends slowly, or breaks off, occupies no instance. Of a larger body only the beginning is
+ * buffered.
  */
 import type { Readable } from 'node:stream';
 import { newBadRequest, newStatusError } from '../../apimachinery/status-error.ts';
 import type { Clock } from '../../base/clock.ts';
 
-/** Bytes of a body that is kept until the call is made, so that it can be given to another instance. */
+/**
+ * Maximum number of bytes of a body that is buffered until the call is made, so that it can be sent to
+ * another instance.
+ */
 export const mostKept = 256 * 1024;
 
-/** Milliseconds a caller gets to send that much. */
+/** Timeout in milliseconds for that many bytes. */
 const patienceMs = 60_000;
 
 /**
- * All of it, or the same stream with all of it still to be read where it is larger than `mostKept`. Rejects with a Status for a
- * caller who has left, or takes too long.
+ * Returns the whole body, or the same stream with nothing consumed if the body is larger than `mostKept`.
+ * Rejects with a Status for a caller who has disconnected, or takes too long.
  */
 export function beginningOf<Body extends Readable>(
   body: Body,
@@ -35,7 +39,7 @@ export function beginningOf<Body extends Readable>(
     });
     const leave = () => {
       over();
-      // It may say more than once that it has failed.
+      // The stream may emit more than one error.
       body.on('error', () => undefined);
       reject(newBadRequest('the request body could not be read: the caller has left'));
     };

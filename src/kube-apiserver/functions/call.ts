@@ -1,4 +1,4 @@
-/** One call of a function, however it came: given to an instance when one has room, and its answer. */
+/** One call of a function, from any entry: passes it to an instance with room, and returns the answer. */
 import type { IncomingMessage } from 'node:http';
 import { newStatusError } from '../../apimachinery/status-error.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -16,12 +16,12 @@ import { callIdHeader, idOfCall, isOwnHeader, onceHeader } from './own-headers.t
 
 export interface AskedCall extends Pick<ForwardedRequest, 'headers' | 'path' | 'host' | 'remoteAddress'> {
   readonly method: string;
-  /** What the instance sees, with the query. */
+  /** Path and query that the instance receives. */
   readonly target: string;
   readonly body: CallBody;
-  /** Whether it delivers an event, whose headers are the cluster's. */
+  /** True if the call delivers an event, whose headers are set by the cluster. */
   readonly isDelivery: boolean;
-  /** Aborts when the caller has left. */
+  /** Aborts when the caller has disconnected. */
   readonly signal: AbortSignal;
 }
 
@@ -34,13 +34,16 @@ export interface CallServer {
 
 export interface CallAnswer {
   readonly status: number;
-  /** Names and values in turn. */
+  /** Names and values alternately. */
   readonly fields: readonly string[];
-  /** Undefined for an answer without one. */
+  /** Undefined for an answer without a body. */
   readonly body: IncomingMessage | undefined;
 }
 
-/** Resolves when the answer begins. Rejects with a Status when there is none. The call is over when its answer is closed. */
+/**
+ * Calls a function. Resolves when the answer begins; rejects with a Status if there is none. The call ends
+ * when its answer is closed.
+ */
 export async function callFunction(
   server: CallServer,
   calls: FunctionCalls,
@@ -98,7 +101,7 @@ async function answered(server: CallServer, calls: FunctionCalls, asked: AskedCa
 const tooLate = (seconds: number) =>
   newStatusError('Timeout', `the function did not answer within its timeoutSeconds of ${seconds}`);
 
-/** Until an instance has taken the call; `onTaken` is called when one is about to. */
+/** Retries until an instance has taken the call; `onTaken` is called before each attempt. */
 async function made(
   server: CallServer,
   calls: FunctionCalls,
@@ -131,7 +134,7 @@ function headersOf({ random }: CallServer, calls: FunctionCalls, asked: AskedCal
     [callIdHeader]: idOfCall(headers, isDelivery) ?? random.uuid(),
     'function-name': name,
     'function-namespace': namespace,
-    // A call that is recorded goes on in its own place of the trace, any other in its caller's.
+    // A recorded call continues in its own span, any other in its caller's trace.
     ...(span?.context.sampled && { [traceparentHeader]: formatTraceparent(span.context) }),
   };
   const given: Record<string, string> = {
@@ -141,7 +144,7 @@ function headersOf({ random }: CallServer, calls: FunctionCalls, asked: AskedCal
   };
   const fields: string[] = [];
   for (const field in given) {
-    // How long a body is that is at hand is told below.
+    // The length of a buffered body is set below.
     const isOfBody = isWhole && (field === 'content-length' || field === 'transfer-encoding');
     const isForged = isOwnHeader(field) && !(field in own) && !(isDelivery && field !== onceHeader);
     if (!isOfBody && !isForged) fields.push(field, given[field] ?? '');
@@ -151,5 +154,5 @@ function headersOf({ random }: CallServer, calls: FunctionCalls, asked: AskedCal
   return fields;
 }
 
-/** Methods whose requests say nothing of a body when they have none (RFC 9110 §8.6). */
+/** Methods whose requests omit the length if they have no body (RFC 9110 §8.6). */
 const withoutRequestBody = ['DELETE', 'GET', 'HEAD', 'OPTIONS'];

@@ -1,22 +1,22 @@
-/** How many instances a gateway asks for. Pure, but for what the meter notes. */
+/** Number of instances that a gateway requests. Pure, except for what the meter records. */
 import type { Fn } from '../../api/minik8s/v1/function.ts';
 import type { LoadMeter } from './load-meter.ts';
 
 export interface Demand {
   readonly instances: number;
-  /** Milliseconds after which it is to be looked at again; undefined when only a call can change it. */
+  /** Milliseconds after which the demand must be computed again; undefined if only a call can change it. */
   readonly again: number | undefined;
 }
 
-/** A part of the window, in which a rise is seen early: the panic window of other autoscalers. */
+/** Part of the window in which a rise is detected early: the panic window of other autoscalers. */
 const earlyPart = 0.1;
 const leastEarlyMs = 1000;
 const lookMs = 1000;
 
 /**
- * Calls that find no room are not kept waiting for an average: there are at once as many instances as can take all that are under
- * way. Beside that the metric decides. What was asked for is held for a window, and the last instance goes when nothing was
- * called for the idle time.
+ * Returns the demand. Calls without room do not wait for an average: there are at once as many instances as
+ * all calls in progress need. In addition the metric decides. A demand is held for a window, and the last
+ * instance is removed when nothing was called for the idle time.
  */
 export function demandOf(spec: Fn['spec'], load: LoadMeter, now: number): Demand {
   const { windowSeconds = 30, idleSeconds = 60, target = 1, concurrency, metric, maxScale } = spec;

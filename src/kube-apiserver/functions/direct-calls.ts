@@ -1,6 +1,7 @@
 /**
- * Calls at the port of the gateway, without a Request and a Response between the two connections: those cost more than all the rest
- * of a call. Every check is the app's own (`ApiServer.admit`). What is unusual in any way is left to the app, which serves it too.
+ * Serves calls at the gateway's port without a Request and a Response in between, which cost more than the
+ * rest of a call. Every check is the app's own (`ApiServer.admit`). Any unusual request is left to the app,
+ * which serves calls too.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ApiServer, DirectRequest } from '../../apiserver/app.ts';
@@ -22,7 +23,10 @@ export interface DirectCallsOptions extends CallServer {
   readonly intake: Pick<Intake, 'triggersOfResults'>;
 }
 
-/** A URL reads as it is written when it has nothing but these; `.` and `..` were refused before. */
+/**
+ * URLs that are equal before and after parsing contain only these characters; `.` and `..` were rejected
+ * before.
+ */
 const plainUrl = /^\/function\/[\w.~!$&'()*+,;=:@%/-]+(?:\?[\w.~!$&'()*+,;=:@%/?-]*)?$/;
 const plainHost = /^[\w.-]+(?::\d{1,5})?$/;
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
@@ -50,7 +54,10 @@ export const directCalls =
     return true;
   };
 
-/** Whether triggers wait for the result, which the app tells them. A name that is written in another way is left to it, too. */
+/**
+ * Returns whether triggers wait for the result, which the app sends to them. Names with percent-encoding are
+ * left to the app, too.
+ */
 function hasToTell({ intake }: DirectCallsOptions, address: string): boolean {
   const [, , , , , namespace = '', , name = ''] = address.split('/');
   const isPlain = !namespace.includes('%') && !name.includes('%');
@@ -63,7 +70,7 @@ interface Asked extends DirectRequest {
   readonly fields: RequestHeaders;
 }
 
-/** Never rejects. */
+/** Serves the call; never rejects. */
 async function serve(
   options: DirectCallsOptions,
   asked: Asked,
@@ -99,7 +106,7 @@ async function serve(
     if (outgoing.destroyed || outgoing.headersSent) return void outgoing.destroy();
     const refused = server.refuse(asked, error);
     settle(refused.status);
-    // What is still to come of a body is not waited for.
+    // The rest of a body is not read.
     if (!incoming.complete && !(Number(incoming.headers['content-length']) <= mostKept))
       outgoing.shouldKeepAlive = false;
     if (refused instanceof WholeAnswer) send(outgoing, refused);
@@ -107,7 +114,10 @@ async function serve(
   }
 }
 
-/** Node takes the first of two, a reader of joined headers none. */
+/**
+ * Returns whether there are several Authorization headers: Node takes the first one, but joined headers match
+ * none.
+ */
 function hasSeveralCredentials(raw: readonly string[]): boolean {
   let found = 0;
   for (let i = 0; i < raw.length; i += 2) if (raw[i]?.toLowerCase() === 'authorization') found += 1;

@@ -1,40 +1,40 @@
-/** One call over one connection to an instance, and its answer as it comes. */
+/** Sends one call over one connection to an instance, and returns its answer as a stream. */
 import { type Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { type Readable, Transform } from 'node:stream';
 import { newStatusError } from '../../apimachinery/status-error.ts';
 import { errorMessage } from '../../base/log.ts';
 
-/** Bytes of a body. */
+/** Maximum size of a body in bytes. */
 export const mostBodyBytes = 16 * 1024 * 1024;
 
 export type CallBody =
   /** Can be sent again. */
   | Buffer
-  /** Is gone once anything of it was read. */
+  /** Cannot be sent again once any of it was read. */
   | Readable
   | undefined;
 
 export interface Exchange {
   readonly agent: Agent;
   readonly method: string;
-  /** With the query. */
+  /** Path with the query. */
   readonly path: string;
-  /** Names and values in turn. */
+  /** Names and values alternately. */
   readonly headers: readonly string[];
   readonly body: CallBody;
   readonly signal: AbortSignal;
 }
 
-/** How it went: answered, or the instance was certainly not given the call. */
+/** Result: an answer, or the certainty that the instance did not get the call. */
 export type Outcome = { readonly answer: IncomingMessage } | { readonly notTaken: string };
 
-/** By it an instance promises that it has not called the handler. */
+/** Header by which an instance guarantees that it has not called the handler. */
 export const notCalledHeader = 'function-not-called';
 
 export const tooLarge = () =>
   newStatusError('RequestEntityTooLarge', `the body of a call may not be more than ${mostBodyBytes} bytes`);
 
-/** Rejects with a Status when the call may have been made and there is no answer. */
+/** Sends the call. Rejects with a Status if the call may have been made and there is no answer. */
 export function exchange({ agent, method, path, headers, body, signal }: Exchange): Promise<Outcome> {
   return new Promise((resolve, reject) => {
     let isSent = false;
@@ -59,18 +59,18 @@ export function exchange({ agent, method, path, headers, body, signal }: Exchang
     sent.on('close', () => {
       signal.removeEventListener('abort', abort);
       if (isSettled) return;
-      // What the program leaves HTTP for is nothing that was asked for.
+      // An upgrade by the program was not requested.
       fail(signal.aborted ? signal.reason : ended('the connection was closed'));
     });
     sent.on('response', (answer) => {
-      // Its `close` waits for what is still to be sent.
+      // The `close` of an answer waits for the rest of the request.
       answer.once('end', () => leaveRest(body, sent));
       const isRefused = answer.statusCode === 503 && answer.headers[notCalledHeader] !== undefined;
       if (!isRefused || isGone(body)) return settle({ answer });
       answer.resume();
       settle({ notTaken: String(answer.headers[notCalledHeader]) });
     });
-    // From then on bytes may reach the instance: not before there is a connection.
+    // Bytes may reach the instance from here on: the socket is only assigned when there is a connection.
     sent.on('socket', () => {
       isSent = true;
       if (body === undefined || Buffer.isBuffer(body)) return void sent.end(body);
@@ -85,7 +85,10 @@ export function exchange({ agent, method, path, headers, body, signal }: Exchang
   });
 }
 
-/** Ends the connection to a program that has answered without reading the whole body: nobody reads the rest. */
+/**
+ * Closes the connection to a program that has answered without reading the whole body, because nobody reads
+ * the rest.
+ */
 function leaveRest(body: CallBody, sent: ClientRequest): void {
   if (body === undefined || Buffer.isBuffer(body) || sent.writableFinished) return;
   body.unpipe();

@@ -1,4 +1,7 @@
-/** The calls of one function in this gateway: each gets a place at an instance, or waits for one in the order it came. */
+/**
+ * The calls of one function in this gateway: each gets a place at an instance, or waits for one in the order
+ * of arrival.
+ */
 import type { Fn } from '../../api/minik8s/v1/function.ts';
 import { newStatusError, type StatusError } from '../../apimachinery/status-error.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
@@ -6,20 +9,22 @@ import { type Demand, demandOf } from './demand-plan.ts';
 import { type Instance, Instances, refused } from './instances.ts';
 import { LoadMeter } from './load-meter.ts';
 
-/** How many calls of a function wait at most. */
+/** Maximum number of waiting calls of a function. */
 export const mostWaiting = 1000;
-/** Milliseconds that a call waits for an instance. */
+/** Timeout in milliseconds of the wait for an instance. */
 export const longestWait = 60_000;
 const retryAfterSeconds = 1;
 
 export interface Call {
-  /** Resolves with a place at an instance that was asked to take the call; rejects with a Status, or with what the call ended by. */
+  /**
+   * Resolves with a place at an instance; rejects with a Status, or with the reason for which the call ended.
+   */
   place(): Promise<Instance>;
-  /** The instance answers it. */
+  /** Reports that the instance answers the call. */
   taken(): void;
-  /** The instance has not been given the call: it goes to the head of the line. */
+  /** Reports that the instance did not get the call, which returns to the head of the queue. */
   notTaken(): void;
-  /** The call is over, however it ended. Who waits for a place is told `reason`. */
+  /** Ends the call, whatever its result. A wait for a place is rejected with `reason`. */
   end(reason?: unknown): void;
 }
 
@@ -31,7 +36,7 @@ interface Waiting {
 
 export interface FunctionCallsOptions {
   readonly clock: Clock;
-  /** Called when there may be a new demand. */
+  /** Called when the demand may have changed. */
   readonly onDemand: () => void;
 }
 
@@ -40,7 +45,7 @@ export class FunctionCalls {
   readonly #options: FunctionCallsOptions;
   #fn: Fn;
   #meter: LoadMeter;
-  /** First come, first served. */
+  /** Queue, first come, first served. */
   #waiting: Waiting[] = [];
   #retry: Timer | undefined;
 
@@ -54,14 +59,14 @@ export class FunctionCalls {
     return this.#fn;
   }
 
-  /** The function has changed. */
+  /** Applies a change of the function. */
   update(fn: Fn): void {
     const hasNewWindow = fn.spec.windowSeconds !== this.#fn.spec.windowSeconds;
     this.#fn = fn;
     if (hasNewWindow && this.#meter.underWay === 0) this.#meter = this.#newMeter();
   }
 
-  /** Throws 503 when too many wait. */
+  /** Registers a call. Throws 503 if too many calls wait. */
   begin(): Call {
     const { clock, onDemand } = this.#options;
     if (this.#waiting.length >= mostWaiting) {
@@ -73,8 +78,8 @@ export class FunctionCalls {
     let isFirst = true;
     let waiting: Waiting | undefined;
     let endedBy: { readonly reason: unknown } | undefined;
-    // A DOMException takes a trace of the stack, which most calls have no use for: they have their place when
-    // they end.
+    // Creating a DOMException captures a stack trace, which most calls do not need: they have their place
+    // when they end.
     const whyOver = () => endedBy?.reason ?? new DOMException('the call is over', 'AbortError');
     const leave = () => {
       if (at) at.underWay -= 1;
@@ -125,12 +130,12 @@ export class FunctionCalls {
     return demandOf(this.#fn.spec, this.#meter, this.#options.clock.monotonic());
   }
 
-  /** Whether a call that came now would have a place at once. */
+  /** Returns whether a new call would get a place at once. */
   get hasRoom(): boolean {
     return this.#waiting.length === 0 && this.#chooseNow() !== undefined;
   }
 
-  /** Calls that have no place yet. */
+  /** Number of calls that have no place yet. */
   get waiting(): number {
     return this.#waiting.length;
   }
@@ -139,7 +144,7 @@ export class FunctionCalls {
     return this.#meter.underWay === 0;
   }
 
-  /** Gives places to those who wait, as far as there are any. */
+  /** Assigns free places to waiting calls. */
   dispatch(): void {
     const { clock } = this.#options;
     const { concurrency } = this.#fn.spec;
@@ -160,7 +165,7 @@ export class FunctionCalls {
     }
   }
 
-  /** Nobody will get a place any more, or not soon. */
+  /** Rejects all waiting calls, because no place will be free, or not soon. */
   refuseAll(error: StatusError): void {
     for (const { reject, timer } of this.#waiting.splice(0)) {
       timer.cancel();

@@ -1,16 +1,16 @@
-/** What calls of functions are counted and measured as. What is told of a function goes with it. */
+/** Metrics of function calls. The metrics of a function are removed with it. */
 import { StatusError } from '../../apimachinery/status-error.ts';
 import type { Clock } from '../../base/clock.ts';
 import { type Family, Histogram, type Labels, type Sample } from '../../base/exposition.ts';
 import type { Registry } from '../../base/metrics/registry.ts';
 import type { FunctionCalls } from './function-calls.ts';
 
-/** Seconds: a warm call takes a millisecond, a cold one hundreds, and a long one minutes. */
+/** Bounds in seconds: a warm call takes a millisecond, a cold one hundreds, and a long one minutes. */
 const bounds = [...[0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]];
 
 interface Told {
   readonly labels: Labels;
-  /** By the code of the answer. */
+  /** Number of calls by the code of the answer. */
   readonly codes: Map<string, number>;
   readonly seconds: Histogram;
   coldStarts: number;
@@ -25,7 +25,10 @@ export class FunctionMetrics {
     registry.collect(() => [...this.#counted(), ...lookedUp(called())]);
   }
 
-  /** A call begins. What is returned is to be called with the code of its answer, when that begins, or of its failure. */
+  /**
+   * Records the begin of a call. The returned function must be called with the code when the answer begins,
+   * or when the call fails.
+   */
   begin(calls: FunctionCalls): (code: number) => void {
     const { namespace = '', name } = calls.function.metadata;
     const told = this.#of(namespace, name);
@@ -38,7 +41,7 @@ export class FunctionMetrics {
     };
   }
 
-  /** The function is gone. */
+  /** Removes the metrics of a deleted function. */
   forget(namespace: string, name: string): void {
     this.#functions.delete(`${namespace}/${name}`);
   }
@@ -79,7 +82,7 @@ export class FunctionMetrics {
   }
 }
 
-/** Of functions that somebody calls, when the page is read. */
+/** Returns the gauges of called functions, computed when the page is read. */
 function lookedUp(called: readonly FunctionCalls[]): readonly Family[] {
   const family = (
     name: string,
@@ -107,10 +110,10 @@ function lookedUp(called: readonly FunctionCalls[]): readonly Family[] {
   ];
 }
 
-/** Nginx's code for a caller who did not wait. */
+/** Nginx's code for a client that disconnected before the answer. */
 const callerLeft = 499;
 
-/** Of what a call failed by. */
+/** Returns the code of the error by which a call failed. */
 export function codeOf(error: unknown): number {
   if (error instanceof StatusError) return error.status.code;
   return error instanceof DOMException && error.name === 'AbortError' ? callerLeft : 500;

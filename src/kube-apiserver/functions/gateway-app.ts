@@ -1,6 +1,6 @@
 /**
- * The port on which functions, workflows and triggers are called: /function/NAME, /function/NAMESPACE/NAME, /workflow/…,
- * /trigger/NAMESPACE/PATH, as calls of the API.
+ * The port on which functions, workflows and triggers are called: /function/NAME, /function/NAMESPACE/NAME,
+ * /workflow/…, /trigger/NAMESPACE/PATH, as calls of the API.
  */
 
 import type { ApiServer } from '../../apiserver/app.ts';
@@ -11,8 +11,8 @@ type App = Pick<ApiServer['app'], 'fetch'>;
 const plurals: Readonly<Record<string, string>> = { function: 'functions', workflow: 'workflows' };
 
 /**
- * The path of the API that a path of the gateway stands for; undefined for one that stands for none. What follows the name of the
- * function is the path that the function sees. With one name alone the function is in the namespace `default`.
+ * Returns the API path for a path of the gateway; undefined if there is none. The part after the function's
+ * name is the path that the function receives. A single name means a function in the namespace `default`.
  */
 export function callPath(path: string): string | undefined {
   const [, root = '', first = '', second, ...rest] = path.split('/');
@@ -27,7 +27,7 @@ const wrongPath =
   'functions are called at /function/NAME and /function/NAMESPACE/NAME, workflows at /workflow/NAME and /workflow/NAMESPACE/NAME, ' +
   'triggers at /trigger/NAMESPACE and their path\n';
 
-/** Everybody may ask, known or not; who may call what is decided as everywhere. */
+/** Serves unauthenticated clients too; authorization decides who may call what, as everywhere. */
 export const gatewayApp = (app: App, triggerPath: (path: string) => string | undefined): App => ({
   fetch(request, env) {
     const path = URL.parse(request.url)?.pathname ?? '';

@@ -1,6 +1,6 @@
 /**
- * The gateway of one master: gives calls of functions to instances, and says in each function's status how many instances it
- * needs. A function that nobody calls costs nothing here.
+ * The gateway of one master: passes calls of functions to instances, and writes in each function's status how
+ * many instances it needs. A function without calls takes no resources here.
  */
 import { type Pod, podResource } from '../../api/core/v1/pod.ts';
 import { type Fn, functionResource } from '../../api/minik8s/v1/function.ts';
@@ -16,33 +16,33 @@ import { FunctionCalls, unavailable } from './function-calls.ts';
 import { FunctionMetrics } from './function-metrics.ts';
 import { isCallable } from './instances.ts';
 
-/** Writes how many instances this master asks for; null for none. */
+/** Writes how many instances this master requests; null for none. */
 export type WriteDemand = (namespace: string, name: string, instances: number | null) => Promise<void>;
 
 export interface GatewayOptions {
   readonly cache: Cache;
   readonly clock: Clock;
   readonly log: Logger;
-  /** What this master calls itself. */
+  /** Name of this master. */
   readonly master: string;
   readonly writeDemand: WriteDemand;
-  /** Where calls are counted; default a page that nobody reads. */
+  /** Registry of the call metrics; defaults to one that is never exposed. */
   readonly page?: Registry | undefined;
 }
 
 interface Called {
   readonly key: string;
   readonly calls: FunctionCalls;
-  /** What was written last; undefined when that is not known. */
+  /** The demand that was written last. */
   written: number | undefined;
   isWriting: boolean;
   timer: Timer | undefined;
 }
 
-/** Milliseconds after which a demand is written again that could not be written. */
+/** Milliseconds after which a failed write of a demand is retried. */
 const retryMs = 1000;
 
-/** By `NAMESPACE/NAME` of the function. */
+/** Pods by `NAMESPACE/NAME` of their function. */
 const podsByFunction: IndexDeclaration = {
   name: 'pods by function',
   prefix: storagePrefix(podResource),
@@ -66,11 +66,11 @@ export class Gateway {
     );
   }
 
-  /** What a master of this name asked for before it was started again is asked for no longer, unless there are calls. */
+  /** Withdraws demands that a master of this name wrote before a restart, unless there are calls. */
   start(): void {
     const { cache, master } = this.#options;
     for (const found of cache.list(storagePrefix(functionResource))) {
-      // Most of them rest: the cache is not to keep them decoded.
+      // Most functions are idle, so the cache should not keep them decoded.
       const { status } = found.unowned as Fn;
       if (status?.demand?.[master] !== undefined) this.#open(found.object as Fn);
     }
@@ -80,7 +80,7 @@ export class Gateway {
     for (const called of this.#called.values()) this.#close(called);
   }
 
-  /** The calls of the function; throws 404 for one that is not there, 503 for one that cannot be called. */
+  /** Returns the calls of a function; throws 404 if it does not exist, 503 if it cannot be called. */
   callsOf(namespace: string, name: string): FunctionCalls {
     const called = this.#called.get(`${namespace}/${name}`);
     const fn = called?.calls.function ?? this.#find(namespace, name);
@@ -90,7 +90,7 @@ export class Gateway {
     return (called ?? this.#open(fn)).calls;
   }
 
-  /** A pod of the function, whether it may be given calls or not. */
+  /** Returns a pod of the function, whether it can take calls or not. */
   podOf(namespace: string, name: string, uid: string): Pod | undefined {
     const pods = this.#options.cache.index(podsByFunction).get(`${namespace}/${name}`);
     return pods.map(({ object }) => object as Pod).find(({ metadata }) => metadata.uid === uid);
@@ -130,7 +130,7 @@ export class Gateway {
     this.#endWatches = undefined;
   }
 
-  /** Follows functions and pods from now on. */
+  /** Watches functions and pods from now on. */
   #watch(): () => void {
     const { cache } = this.#options;
     const ends: (() => void)[] = [];
@@ -196,7 +196,10 @@ export class Gateway {
     calls.dispatch();
   }
 
-  /** Asks for as many instances as are needed now, and looks again when time alone may change that. */
+  /**
+   * Requests the number of instances that is needed now, and sets a timer if the number may change by time
+   * alone.
+   */
   #look(called: Called): void {
     const { clock } = this.#options;
     called.timer?.cancel();
@@ -233,7 +236,10 @@ export class Gateway {
   }
 }
 
-/** A function of which no version was ever ready, and whose latest one failed: waiting would not help. */
+/**
+ * Returns the error for a function without a ready version whose latest version failed: waiting would not
+ * help.
+ */
 export function whyNotCallable({ metadata, status }: Fn): StatusError | undefined {
   if (status?.activeVersion !== undefined) return undefined;
   const ready = status?.conditions?.find(({ type }) => type === 'Ready');

@@ -1,15 +1,18 @@
-/** Connections to instances, which are kept for the next call. */
+/** Connections to instances, which are reused for later calls. */
 import { Agent } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Pod } from '../../api/core/v1/pod.ts';
 import type { Instance } from './instances.ts';
 
-/** Milliseconds that a connection may be idle: less than the five seconds after which Node's own servers close it. */
+/**
+ * Idle timeout of a connection in milliseconds: less than the five seconds after which Node's own servers
+ * close it.
+ */
 const idleMs = 4000;
 
 export type DialInstance = (pod: Pod) => Promise<Duplex>;
 
-/** One pool for each instance, which goes with it. */
+/** One pool of connections for each instance, removed with it. */
 export class InstanceConnections {
   readonly #dial: DialInstance;
   readonly #pools = new WeakMap<Instance, { readonly address: string; readonly agent: Agent }>();
@@ -18,7 +21,7 @@ export class InstanceConnections {
     this.#dial = dial;
   }
 
-  /** Whether it listens. */
+  /** Returns whether the instance accepts connections. */
   async reaches({ pod }: Instance): Promise<boolean> {
     try {
       (await this.#dial(pod)).destroy();
@@ -28,7 +31,10 @@ export class InstanceConnections {
     }
   }
 
-  /** A request sent by it has a socket once the connection is there, and none when there could be none. */
+  /**
+   * Returns the agent of an instance. A request of this agent gets a socket once the connection is open, and
+   * none if it cannot be opened.
+   */
   agentOf(instance: Instance): Agent {
     const address = instance.pod.status?.podIP ?? '';
     const known = this.#pools.get(instance);

@@ -1,4 +1,4 @@
-/** The instances of one function that calls can be given to, and how many each has. */
+/** The instances of one function that can take calls, and the number of calls of each. */
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { isPodActive } from '../../api/core/v1/pod-conditions.ts';
 import { functionVersionLabel, isInstanceLost } from '../../api/minik8s/v1/function-instance.ts';
@@ -6,18 +6,21 @@ import { canonicalAddress } from '../../base/addresses.ts';
 
 export interface Instance {
   readonly pod: Pod;
-  /** Calls that it has. */
+  /** Number of calls in progress. */
   underWay: number;
-  /** Monotonic milliseconds before which it is not tried: it has refused a connection, or a call. */
+  /**
+   * Monotonic milliseconds before which the instance is not tried, because it has refused a connection or a
+   * call.
+   */
   notBefore: number;
   refusals: number;
 }
 
-/** Milliseconds: a program that is just starting listens within tens of them. */
+/** Milliseconds: a starting program listens within tens of them. */
 const firstPause = 10;
 const longestPause = 500;
 
-/** Whether its program runs, so that it listens or is about to. */
+/** Returns whether the program of the pod runs, so that it listens or is about to. */
 export function isCallable(pod: Pod, version: string | undefined): boolean {
   const running = pod.status?.containerStatuses?.some(({ state }) => state?.running);
   const isOfVersion = pod.metadata.labels?.[functionVersionLabel] === version;
@@ -33,19 +36,19 @@ export function isCallable(pod: Pod, version: string | undefined): boolean {
 export class Instances {
   readonly #byUid = new Map<string, Instance>();
 
-  /** Those that are there now; what was known of one stays known. */
+  /** Replaces the list of instances; the state of known instances is kept. */
   set(pods: readonly Pod[]): void {
     const uids = new Set(pods.map(({ metadata }) => metadata.uid));
     for (const uid of this.#byUid.keys()) if (!uids.has(uid)) this.#byUid.delete(uid);
     for (const pod of pods) {
       const known = this.#byUid.get(pod.metadata.uid);
-      // Its address may be another one after its sandbox was made anew.
+      // The address of a pod may change when its sandbox is recreated.
       if (known) this.#byUid.set(pod.metadata.uid, Object.assign(known, { pod }));
       else this.#byUid.set(pod.metadata.uid, { pod, underWay: 0, notBefore: 0, refusals: 0 });
     }
   }
 
-  /** The one with the fewest calls that has room for one more; undefined when there is none. */
+  /** Returns the instance with the fewest calls that has room for one more; undefined if there is none. */
   choose(concurrency: number, now: number): Instance | undefined {
     let best: Instance | undefined;
     for (const one of this.#byUid.values()) {
@@ -59,7 +62,7 @@ export class Instances {
     return this.#byUid.size;
   }
 
-  /** Those that have calls. */
+  /** Number of instances with calls. */
   get busy(): number {
     return [...this.#byUid.values()].filter(({ underWay }) => underWay > 0).length;
   }
@@ -68,7 +71,10 @@ export class Instances {
     return this.#byUid.get(uid);
   }
 
-  /** Milliseconds until one that has room may be tried again; undefined when none is waited for. */
+  /**
+   * Returns the milliseconds until an instance with room may be tried again; undefined if no instance has
+   * room.
+   */
   next(concurrency: number, now: number): number | undefined {
     const waiting = [...this.#byUid.values()].filter(({ underWay }) => underWay < concurrency);
     return waiting.length === 0
@@ -77,7 +83,7 @@ export class Instances {
   }
 }
 
-/** It has refused a connection, or a call before it was made. */
+/** Delays further calls to an instance that has refused a connection, or a call before it was made. */
 export function refused(instance: Instance, now: number): void {
   instance.notBefore = now + Math.min(longestPause, firstPause * 1.5 ** Math.min(instance.refusals, 16));
   instance.refusals += 1;

@@ -1,4 +1,4 @@
-/** functions/NAME/invoke: a call by way of the API. */
+/** Handler of functions/NAME/invoke: a call through the API. */
 import { Readable } from 'node:stream';
 import type { ReadableStream as WebStream } from 'node:stream/web';
 import type { Handler, RequestScope } from '../../apiserver/request-scope.ts';
@@ -33,7 +33,7 @@ export const invokeFunction =
   };
 
 async function bodyOf({ request, remoteAddress, server, signal }: RequestScope): Promise<CallBody> {
-  // A caller in this process has the whole body at hand.
+  // The whole body of a caller in this process is available at once.
   if (remoteAddress === undefined) return Buffer.from(await request.arrayBuffer());
   const length = Number(request.headers.get('content-length') ?? Number.NaN);
   if (length > mostBodyBytes) throw tooLarge();

@@ -1,21 +1,21 @@
-/** What a gateway has seen of one function's calls lately. All times are monotonic milliseconds, given by the caller. */
+/** Measures the recent calls of one function. All times are monotonic milliseconds, passed by the caller. */
 
-/** A window is looked at in so many steps. */
+/** Number of steps in a window. */
 const steps = 60;
 
 interface Step {
-  /** Which one, counted from the beginning of time. */
+  /** Number of the step, counted from time 0. */
   readonly number: number;
-  /** Calls under way × milliseconds. */
+  /** Calls in progress × milliseconds. */
   work: number;
   began: number;
-  /** The most instances that were wanted in it. */
+  /** Maximum number of instances that were wanted in this step. */
   wanted: number;
 }
 
 export class LoadMeter {
   readonly #stepMs: number;
-  /** Oldest first. */
+  /** Steps, oldest first. */
   #steps: Step[] = [];
   #underWay = 0;
   #upTo: number;
@@ -27,7 +27,7 @@ export class LoadMeter {
     this.#lastCall = now;
   }
 
-  /** Calls that have begun and not ended; those that wait count too. */
+  /** Number of calls that have begun and not ended, including those that wait. */
   get underWay(): number {
     return this.#underWay;
   }
@@ -45,7 +45,7 @@ export class LoadMeter {
     this.#lastCall = now;
   }
 
-  /** Notes how many instances are wanted now, and returns the most that were in the window. */
+  /** Records how many instances are wanted now, and returns the maximum in the window. */
   most(wanted: number, now: number): number {
     this.#advance(now);
     const step = this.#step(now);
@@ -55,7 +55,7 @@ export class LoadMeter {
     return most;
   }
 
-  /** Calls under way on average over the last `ms`, which are no more than the window. */
+  /** Returns the average number of calls in progress over the last `ms`, which must not exceed the window. */
   average(ms: number, now: number): number {
     this.#advance(now);
     const from = now - ms;
@@ -68,18 +68,18 @@ export class LoadMeter {
     return sum / ms;
   }
 
-  /** How many calls began in the window. */
+  /** Returns the number of calls that began in the window. */
   begun(now: number): number {
     this.#advance(now);
     return this.#steps.reduce((sum, step) => sum + step.began, 0);
   }
 
-  /** Milliseconds since anything was called; 0 while a call is under way. */
+  /** Returns the milliseconds since the last call; 0 while a call is in progress. */
   idleFor(now: number): number {
     return this.#underWay > 0 ? 0 : now - this.#lastCall;
   }
 
-  /** How much of the part of the step that has passed is after `from`. */
+  /** Returns the part of the elapsed step that is after `from`. */
   #share({ number }: Step, from: number, now: number): number {
     const began = number * this.#stepMs;
     const passed = Math.min(now, began + this.#stepMs) - began;
@@ -92,7 +92,7 @@ export class LoadMeter {
       const number = Math.floor(this.#upTo / this.#stepMs);
       const end = Math.min(now, (number + 1) * this.#stepMs);
       if (this.#underWay > 0) this.#step(this.#upTo).work += this.#underWay * (end - this.#upTo);
-      // Nothing was under way, so nothing has to be noted step by step.
+      // Nothing was in progress, so no steps need to be recorded.
       this.#upTo = this.#underWay > 0 ? end : now;
     }
     const oldest = Math.floor(now / this.#stepMs) - steps;

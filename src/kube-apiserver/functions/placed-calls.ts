@@ -1,6 +1,7 @@
 /**
- * Calls that are placed at an instance before they are made. Who makes them writes the instance down in between, so that after a
- * restart the same call is sent to the same instance, which makes it once (the header Function-Once).
+ * Calls that are placed at an instance before they are made. The caller records the instance in between, so
+ * that after a restart the same call is sent to the same instance, which makes it only once (the header
+ * Function-Once).
  */
 import type { IncomingMessage } from 'node:http';
 import type { Pod } from '../../api/core/v1/pod.ts';
@@ -16,7 +17,7 @@ import type { InstanceConnections } from './instance-connections.ts';
 import type { Instance } from './instances.ts';
 import { callIdHeader, onceHeader } from './own-headers.ts';
 
-/** Bytes of an answer: what is longer could not be given to a state. */
+/** Maximum size of an answer in bytes: a longer one could not be passed to a state. */
 const mostAnswer = 512 * 1024;
 const functionErrorHeader = 'function-error';
 
@@ -27,7 +28,7 @@ export interface PlacedCallsOptions {
 }
 
 export function placedCalls({ gateway, connections, clock }: PlacedCallsOptions): PlacedCalls {
-  /** Those that listen: who is just starting takes no calls, and is not worth writing down. */
+  /** Instances that accept connections. A starting instance takes no calls yet, and is not recorded. */
   const listening = new WeakSet<Instance>();
   const reached = async (call: Call): Promise<Instance> => {
     for (;;) {
@@ -118,7 +119,7 @@ async function send(
       return await answerOf(outcome.answer);
     }
     if (isFirst) held.call.notTaken();
-    // One that ends takes no call any more, so none that may still be on its way either.
+    // An instance that ends takes no more calls, and so none that may still be on its way.
     const isNever = isFirst || ['stopping', 'stuck'].includes(outcome.notTaken);
     return { type: isNever ? 'notMade' : 'unclear', why: outcome.notTaken };
   } catch (error) {
@@ -147,7 +148,9 @@ const tooLate = (seconds: number) =>
 const instanceOf = ({ instances }: FunctionCalls, pod: Pod): Instance =>
   instances.known(pod.metadata.uid) ?? { pod, underWay: 0, notBefore: 0, refusals: 0 };
 
-/** An image of somebody's own may take a call that is sent again for a new one. */
+/**
+ * Returns whether the instances remember calls. A user's own image may treat a repeated call as a new one.
+ */
 const remembersCalls = ({ function: fn }: FunctionCalls) => fn.spec.runtime !== undefined;
 
 const headersOf = ({ id, namespace, function: name, ageMs, body, place }: SentCall) => ({

@@ -1,16 +1,23 @@
-/** To which pods a master connects by itself that has a route to them: a node says the addresses of its pods, and might name any. */
+/**
+ * Decides to which pods a master with a route to them connects itself: a node reports the addresses of its
+ * pods, and might report any address.
+ */
 import { type Node, nodeResource } from '../../api/core/v1/node.ts';
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { storageKey } from '../../apimachinery/resource-definition.ts';
 import { hasAddress, rangeAround } from '../../base/addresses.ts';
 import type { Cache } from '../../storage/cache.ts';
 
-/** Whether the server connects to the pod itself; the agent of its node connects to others. */
+/**
+ * Returns whether the server connects to the pod itself; otherwise the kubelet of the pod's node connects to
+ * it.
+ */
 export type ReachesPod = (pod: Pod, cache: Cache) => boolean;
 
 /**
- * Those of the node of this very machine: instances of others answer nobody but their own machine. By no other address than one of
- * its range the node could have the server ask what only the server reaches.
+ * Selects pods of the node on this machine: instances on other nodes only answer their own machine. The
+ * address must be in the node's range, because a node could otherwise make the server connect to addresses
+ * that only the server reaches.
  */
 export const podsOfNode =
   (nodeName: string): ReachesPod =>
@@ -18,7 +25,7 @@ export const podsOfNode =
     pod.spec.nodeName === nodeName && hasAddressOfItsNode(pod, cache);
 
 const hasAddressOfItsNode: ReachesPod = ({ spec, status }, cache) => {
-  // Its address is that of the machine, with all that listens there.
+  // The address of the pod is the machine's, with all other listeners of the machine.
   if (spec.hostNetwork) return false;
   const node = cache.get(storageKey(nodeResource, '', spec.nodeName ?? ''))?.object as Node | undefined;
   const { podCIDR, podCIDRs = podCIDR === undefined ? [] : [podCIDR] } = node?.spec ?? {};

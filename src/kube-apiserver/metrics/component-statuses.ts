@@ -1,6 +1,6 @@
 /**
- * The ComponentStatuses of the moment: of the scheduler and the controllers, of which the master that leads
- * tells, and of etcd.
+ * The current ComponentStatuses: of the scheduler and the controllers, from the Lease of the leading master,
+ * and of etcd.
  */
 import { controllersLease, type Lease, leaseResource } from '../../api/coordination/v1/lease.ts';
 import { componentStatusResource } from '../../api/core/v1/component-status.ts';
@@ -13,10 +13,10 @@ import type { KubeContext } from '../context.ts';
 
 type Reader = Pick<KubeContext, 'cache' | 'clock' | 'store'>;
 
-/** Upstream's names of them. */
+/** Upstream's names of the components. */
 const components = ['scheduler', 'controller-manager', 'etcd-0'] as const;
 
-/** A fault of a component; Unknown where it could not be asked. */
+/** A fault of a component; Unknown if its state could not be read. */
 interface Fault {
   readonly status: 'False' | 'Unknown';
   readonly message: string;
@@ -44,7 +44,8 @@ export async function componentStatuses(
 }
 
 /**
- * One master alone has no Lease: its scheduler and controllers run in the process that answers, or it ends.
+ * Returns the fault of scheduler and controllers. A single master has no Lease: its scheduler and controllers
+ * run in the process that answers, which otherwise ends.
  */
 function controllersFault({ cache, clock }: Reader): Fault | undefined {
   const { namespace, name } = controllersLease;
@@ -76,7 +77,7 @@ async function etcdFault({ store, clock }: Reader): Promise<Fault | undefined> {
 const headOf = (name: string) =>
   ({ apiVersion: 'v1', kind: 'ComponentStatus', metadata: { name } }) as ComponentStatus;
 
-/** Returns the object: a fault is its message; why nothing is known is its error. */
+/** Returns the object: a fault is its message; the reason for an unknown state is its error. */
 function statusOf(name: string, fault: Fault | undefined): ComponentStatus {
   const said = fault?.status === 'Unknown' ? { error: fault.message } : { message: fault?.message ?? 'ok' };
   return {

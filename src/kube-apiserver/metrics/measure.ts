@@ -1,6 +1,6 @@
 /**
- * NodeMetrics and PodMetrics, made of what the agents tell at the moment (upstream: metrics-server). A node or pod of which nothing is known
- * yet is left out of a list and is not found by name.
+ * NodeMetrics and PodMetrics, computed from what kubelets report at the moment (upstream: metrics-server). A
+ * node or pod without samples is left out of a list and not found by name.
  */
 import { componentStatusResource } from '../../api/core/v1/component-status.ts';
 import { type Node, nodeResource } from '../../api/core/v1/node.ts';
@@ -20,7 +20,7 @@ import type { NodeSample, Use } from './sample.ts';
 
 type Reader = Pick<KubeContext, 'cache' | 'clock' | 'store'>;
 
-/** The agents' readings lie this far apart (kubelet/usage/usage-reader.ts). */
+/** Interval of the kubelets' readings (kubelet/usage/usage-reader.ts). */
 const window = '10s';
 
 export async function measure(
@@ -64,7 +64,7 @@ function podMetrics(
   sample: NodeSample | undefined,
 ): PodMetrics | undefined {
   const told = sample?.pods.get(metadata.uid)?.containers;
-  // What the pod does not have is not told on, however much of it an agent says.
+  // Containers that the pod does not have are left out, even if the kubelet reports them.
   const own = new Set([...spec.containers, ...(spec.initContainers ?? [])].map(({ name }) => name));
   const containers = new Map([...(told ?? [])].filter(([name]) => own.has(name)));
   if (containers.size === 0) return undefined;
@@ -87,7 +87,7 @@ function selected<T extends KubeObject>(
     .map(({ object }) => object as T);
 }
 
-/** Named and labelled as what it speaks of, and made now. */
+/** Returns the metadata: name and labels of the measured object, and the current time. */
 const headOf = (
   { group, version, kind }: ResourceDefinition,
   { clock }: Reader,
@@ -103,7 +103,7 @@ const headOf = (
   },
 });
 
-/** The oldest of what is told. */
+/** Returns the time of the oldest sample. */
 const measuredAt = (uses: readonly Use[]) => ({
   timestamp: rfc3339(Math.min(...uses.map(({ at }) => at))),
   window,

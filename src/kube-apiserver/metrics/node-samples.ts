@@ -1,6 +1,6 @@
 /**
- * Asks the agents of nodes what they use, when somebody asks this server: an agent reads while it is asked and for a while after, so
- * nothing is polled that nobody wants to know. Who asks within two seconds is told the same.
+ * Reads resource usage from kubelets on demand: a kubelet measures while it is asked and for a while after,
+ * so nothing is polled without a client. Requests within two seconds share a result.
  */
 import type { Clock } from '../../base/clock.ts';
 import { sleep } from '../../base/clock.ts';
@@ -15,13 +15,15 @@ export interface NodeSamplesOptions {
 }
 
 const freshMs = 2_000;
-/** Of an agent that does not answer. */
+/** Timeout in milliseconds of a kubelet. */
 const patienceMs = 5_000;
-/** Between two readings of which a rate is made. */
+/** Milliseconds between two readings from which a rate is computed. */
 const rateMs = 1_000;
-/** Agents asked at a time. */
+/** Maximum number of concurrent requests to kubelets. */
 const atOnce = 32;
-/** Bytes: 110 pods of a few containers are 100 KB. What is read at once keeps other requests waiting. */
+/**
+ * Maximum size in bytes: 110 pods of a few containers are 100 KB. Parsing an answer delays other requests.
+ */
 const longestAnswer = 4 * 2 ** 20;
 const path = '/stats/summary?only_cpu_and_memory=true';
 
@@ -40,7 +42,7 @@ export class NodeSamples {
     this.#options = options;
   }
 
-  /** By the node's name; without those that do not answer. */
+  /** Returns samples by the node's name, without nodes that do not answer. */
   async of(nodes: Iterable<string>): Promise<ReadonlyMap<string, NodeSample>> {
     const names = [...new Set(nodes)];
     const samples = await Promise.all(names.map((name) => this.#sample(name)));
@@ -74,7 +76,10 @@ export class NodeSamples {
     }
   }
 
-  /** Twice where the first answer has no rates: the agent had not been asked before. */
+  /**
+   * Reads a node's usage, twice if the first answer has no rates because the kubelet had not been asked
+   * before.
+   */
   async #ask(name: string): Promise<NodeSample | undefined> {
     const { clock, log } = this.#options;
     try {

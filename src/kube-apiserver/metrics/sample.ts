@@ -1,4 +1,4 @@
-/** What a node's agent tells of its use (/stats/summary), as far as metrics.k8s.io tells it on. Pure. */
+/** Parses a kubelet's usage report (/stats/summary), as far as metrics.k8s.io needs it. Pure. */
 
 export interface Use {
   /** Milliseconds since the epoch. */
@@ -11,16 +11,16 @@ export interface Use {
 
 export interface PodSample {
   readonly uid: string;
-  /** By name; undefined where none runs, or one has no rate yet. */
+  /** Samples by container name; undefined if no container runs, or one has no rate yet. */
   readonly containers: ReadonlyMap<string, Use> | undefined;
 }
 
 export interface NodeSample {
   /** Undefined while there is no rate yet. */
   readonly node: Use | undefined;
-  /** By uid. */
+  /** Samples by the uid of the pod. */
   readonly pods: ReadonlyMap<string, PodSample>;
-  /** The next answer will have more than this one: rates are made of two readings. */
+  /** True if the next answer will contain more: rates need two readings. */
   readonly lacksRates: boolean;
 }
 
@@ -29,14 +29,17 @@ type Json = Record<string, unknown>;
 const objectOf = (value: unknown): Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {};
 const listOf = (value: unknown): Json[] => (Array.isArray(value) ? value.map(objectOf) : []);
-/** A whole number that a quantity can say as it is written: one that is not would spoil the answer for all nodes. */
+/**
+ * Returns a non-negative integer that a quantity can represent; any other value would break the answer for
+ * all nodes.
+ */
 const numberOf = (value: unknown) =>
   Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : undefined;
-/** NaN for a time that clients cannot read. */
+/** Returns NaN for a time that clients cannot parse. */
 const timeOf = (value: unknown) => (/^\d{4}-/.test(textOf(value)) ? Date.parse(textOf(value)) : Number.NaN);
 const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
 
-/** Whatever an agent says: what is not of the known form is left out. */
+/** Parses a report; parts of unknown form are left out, because a kubelet may send anything. */
 export function sampleOf(summary: unknown): NodeSample {
   const { node, pods } = objectOf(summary);
   const samples = listOf(pods).map((pod): [string, PodSample] => {

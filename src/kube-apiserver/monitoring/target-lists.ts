@@ -1,6 +1,7 @@
 /**
- * What Prometheus finds by http_sd where it cannot watch Kubernetes itself: all nodes, the pods that say that they have metrics, and
- * what is behind Services that say so and behind `kubernetes`, the API servers. RBAC's nonResourceURLs say who may read it.
+ * Targets for Prometheus' http_sd, where it cannot watch Kubernetes itself: all nodes, annotated pods, and
+ * the endpoints of annotated Services and of `kubernetes`, the API servers. RBAC's nonResourceURLs authorize
+ * the requests.
  */
 import { type Node, nodeResource } from '../../api/core/v1/node.ts';
 import { type Pod, podResource } from '../../api/core/v1/pod.ts';
@@ -42,9 +43,12 @@ const scrapedServices: IndexDeclaration = {
       : [],
 };
 
-/** Characters. Labels are written once for each port, so that a small object could make a large answer. */
+/**
+ * Maximum number of characters per object. Labels are written once for each port, so a small object could
+ * make a large answer.
+ */
 const mostOfOne = 512 * 1024;
-/** Objects whose size has been told of in the log. */
+/** Maximum number of objects whose size has been logged. */
 const mostTold = 1000;
 
 interface Listed {
@@ -107,7 +111,10 @@ export function targetLists(
 
 const none = '{"targets":[]}';
 
-/** As JSON, one after the other: a group of http_sd has one set of labels. Undefined for what is longer than `most` characters. */
+/**
+ * Returns the targets as comma-separated JSON groups, because a group of http_sd has one set of labels.
+ * Returns undefined for more than `most` characters.
+ */
 export function groupsOf({ labels, targets }: Targets, most: number): string | undefined {
   let length = 0;
   const groups: string[] = [];

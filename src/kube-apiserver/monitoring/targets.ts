@@ -1,5 +1,5 @@
 /**
- * Objects as what Prometheus can scrape, under the names of labels that its own service discovery of Kubernetes has
+ * Scrape targets of objects, with the label names of Prometheus' own service discovery of Kubernetes
  * (discovery/kubernetes in its source), so that one set of relabelings serves both. Pure.
  */
 import type { Node } from '../../api/core/v1/node.ts';
@@ -18,21 +18,21 @@ export interface Target {
   readonly labels: TargetLabels;
 }
 
-/** What is scraped of one object. */
+/** Targets of one object. */
 export interface Targets {
-  /** Of every target. */
+  /** Labels of every target. */
   readonly labels: TargetLabels;
-  /** To be read once; made as they are read, since a small object can have very many. */
+  /** Must be iterated once; targets are created during iteration, since a small object can have very many. */
   readonly targets: Iterable<Target>;
 }
 
-/** Of annotations no other is told: many are long, and none of them is about metrics. */
+/** Prefix of the annotations that become labels: others are often long, and none is about metrics. */
 const annotationPrefix = 'prometheus.io/';
 export const scrapeAnnotation = `${annotationPrefix}scrape`;
-/** A container's port of this name is scraped without an annotation. */
+/** Name of a container port that is scraped without an annotation. */
 export const metricsPort = 'metrics';
 
-/** Whether a pod says that it has metrics; until it has an address nobody can read them. */
+/** Returns whether a pod has metrics and an address at which they can be read. */
 export const isScraped = ({ metadata, spec, status }: Pod) =>
   status?.podIP !== undefined &&
   (metadata.annotations?.[scrapeAnnotation] !== undefined ||
@@ -53,7 +53,7 @@ export function nodeTargets(node: Node): Targets {
       ]),
     ),
     ...Object.fromEntries(
-      // The first of a type counts, and is written last.
+      // The first address of a type counts, so it is written last.
       [...addresses].reverse().map((one) => [meta(`node_address_${sanitized(one.type)}`), one.address]),
     ),
   };
@@ -64,7 +64,7 @@ export function nodeTargets(node: Node): Targets {
   };
 }
 
-/** A target for each port of its containers, and one for a container without ports. */
+/** Returns a target for each port of the pod's containers, and one for a container without ports. */
 export const podTargets = (pod: Pod): Targets => ({
   labels: { ...podLabels(pod), [meta('namespace')]: pod.metadata.namespace ?? '' },
   targets: ofContainers(pod),
@@ -86,7 +86,10 @@ function* ofContainers(pod: Pod): Generator<Target> {
   }
 }
 
-/** What is behind a Service: a target for each port of each endpoint of a slice. `podOf` finds a pod of its namespace. */
+/**
+ * Returns the targets behind a Service: one for each port of each endpoint of a slice. `podOf` finds a pod of
+ * the Service's namespace.
+ */
 export const sliceTargets = (
   slice: EndpointSlice,
   service: Service,
@@ -124,7 +127,7 @@ function* ofEndpoints(
 
 const meta = (name: string) => `__meta_kubernetes_${name}`;
 
-/** As a part of a label's name. */
+/** Returns the text as a part of a label name. */
 const sanitized = (text: string) => text.replace(/[^a-zA-Z0-9_]/g, '_');
 
 const bracketed = (address: string) => (isIPv6(address) ? `[${address}]` : address);
@@ -218,7 +221,7 @@ function endpointLabels({ conditions, hostname, nodeName, targetRef, zone }: End
   );
 }
 
-/** Of the container that says it has the port: the last one does, where several do. */
+/** Returns the labels of the container that declares the port; of the last one, if several do. */
 function ofSamePort(pod: Pod | undefined, wanted: number | undefined): TargetLabels {
   if (!pod || wanted === undefined) return {};
   let found: TargetLabels = {};

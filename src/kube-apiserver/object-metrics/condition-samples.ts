@@ -1,4 +1,4 @@
-/** Conditions as samples: one for each status that a condition can have, 1 for the one that it has. Pure. */
+/** Samples of conditions: one for each possible status, with the value 1 for the current status. Pure. */
 import type { Labels, Sample } from '../../base/exposition.ts';
 import { gauges, type ObjectFamily } from './family.ts';
 
@@ -10,7 +10,7 @@ export interface Told {
 
 const statuses = ['True', 'False', 'Unknown'];
 
-/** `labels` come before the one that is called `label`, which says the status in small letters. */
+/** Returns the samples; `labels` come before the label named `label`, which has the status in lower case. */
 export const statusSamples = (
   held: string | undefined,
   label: string,
@@ -33,7 +33,7 @@ export const conditions = <T>(
     ),
   );
 
-/** The status of the one condition of that type, once the object has it. */
+/** Status of the condition of one type, once the object has it. */
 export const statusOf = <T>(
   name: string,
   help: string,

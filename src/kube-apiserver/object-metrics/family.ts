@@ -1,23 +1,24 @@
 /**
- * What is told of the objects of a kind, by the names of kube-state-metrics: families of samples, each a function of one object. Pure.
+ * Metrics of the objects of a kind, by the names of kube-state-metrics: families of samples, each a function
+ * of one object. Pure.
  */
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import type { ResourceRef } from '../../apimachinery/resource-definition.ts';
 import type { Family, Labels, Sample } from '../../base/exposition.ts';
 
 export interface ObjectFamily<T> extends Omit<Family, 'samples'> {
-  /** None when there is nothing to tell of the object. Their labels come behind those of the kind. */
+  /** Returns the samples of an object; empty if there are none. Their labels come after those of the kind. */
   tell(object: T): readonly Sample[];
 }
 
 export interface ObjectMetrics<T extends KubeObject = KubeObject> {
   readonly ref: ResourceRef<T>;
-  /** The labels that say which object it is. All samples of the object have them. */
+  /** Returns the labels that identify the object. All samples of the object have them. */
   labelsOf(object: T): Labels;
   readonly families: readonly ObjectFamily<T>[];
 }
 
-/** The kind of the object does not matter any more where all kinds are told. */
+/** Erases the kind of the object, so that the metrics of all kinds can be listed together. */
 export const objectMetrics = <T extends KubeObject>(metrics: ObjectMetrics<T>): ObjectMetrics =>
   metrics as unknown as ObjectMetrics;
 
@@ -37,17 +38,17 @@ type Value = number | boolean | undefined;
 
 const sampleOf = (value: Value): readonly Sample[] => (value === undefined ? [] : [{ value: Number(value) }]);
 
-/** One number, 1 and 0 for yes and no; undefined is not told. */
+/** Family with one number, 1 and 0 for booleans; undefined means no sample. */
 export const gauge = <T>(name: string, help: string, numberOf: (object: T) => Value): ObjectFamily<T> =>
   gauges(name, help, (object) => sampleOf(numberOf(object)));
 
 export const counter = <T>(name: string, help: string, numberOf: (object: T) => Value): ObjectFamily<T> =>
   counters(name, help, (object) => sampleOf(numberOf(object)));
 
-/** What is told by labels alone: the value is 1. */
+/** Returns a sample whose information is in its labels: the value is 1. */
 export const fact = (labels: Labels): Sample => ({ labels, value: 1 });
 
-/** One fact; undefined is not told. */
+/** Family with one fact; undefined means no sample. */
 export const info = <T>(
   name: string,
   help: string,
@@ -58,7 +59,10 @@ export const info = <T>(
     return labels ? [fact(labels)] : [];
   });
 
-/** A sample for each state that there is, 1 for the one that holds. Nothing while none is known. */
+/**
+ * Family with a sample for each possible state, with the value 1 for the current one. No samples while the
+ * state is unknown.
+ */
 export const states = <T>(
   name: string,
   help: string,
@@ -71,7 +75,7 @@ export const states = <T>(
     return held ? all.map((state) => ({ labels: { [label]: state }, value: Number(state === held) })) : [];
   });
 
-/** Seconds since the epoch, whole ones; undefined for what is no time. */
+/** Returns whole seconds since the epoch; undefined for a text that is no time. */
 export function seconds(time: string | undefined): number | undefined {
   const ms = time === undefined ? Number.NaN : Date.parse(time);
   return Number.isNaN(ms) ? undefined : Math.floor(ms / 1000);

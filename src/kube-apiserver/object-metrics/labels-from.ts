@@ -1,8 +1,13 @@
-/** Names and values of an object's map as the labels of a sample (kube-state-metrics: mapToPrometheusLabels). Pure. */
+/**
+ * Converts a map of an object to the labels of a sample (kube-state-metrics: mapToPrometheusLabels). Pure.
+ */
 import type { Labels } from '../../base/exposition.ts';
 import { labelName } from './resource-units.ts';
 
-/** `app.kubernetes.io/name` is `label_app_kubernetes_io_name`. Where two become the same name, all that do are numbered. */
+/**
+ * Returns the labels: `app.kubernetes.io/name` becomes `label_app_kubernetes_io_name`. Names that become
+ * equal are all numbered.
+ */
 export function labelsFrom(prefix: string, map: Readonly<Record<string, string>> = {}): Labels {
   const names = Object.keys(map).sort();
   const total = Map.groupBy(names, (name) => plainName(prefix, name));

@@ -1,4 +1,4 @@
-/** What is told of the metadata of many kinds; `prefix` is that of the kind, such as `kube_pod`. Pure. */
+/** Metrics of the metadata of many kinds; `prefix` is that of the kind, such as `kube_pod`. Pure. */
 import type { KubeObject, OwnerReference } from '../../apimachinery/meta.ts';
 import type { Labels } from '../../base/exposition.ts';
 import { fact, gauge, gauges, type ObjectFamily, seconds } from './family.ts';
@@ -45,7 +45,7 @@ export const resourceVersion = (prefix: string): Told =>
     },
   );
 
-/** One fact an owner; one of empty labels for an object that nobody owns. */
+/** Family with one fact per owner; one fact with empty labels for an object without owners. */
 export const owners = (
   name: string,
   labelsOf: (owner: OwnerReference | undefined, object: KubeObject) => Labels,
@@ -64,7 +64,7 @@ export const owner = (prefix: string): Told =>
     owner_is_controller: reference ? String(reference.controller ?? false) : '',
   }));
 
-/** Of a kind that has namespaces; `label` is what the object's name is told as. */
+/** Labels of a namespaced kind; `label` is the label with the object's name. */
 export const namespaced =
   (label: string) =>
   ({ metadata }: KubeObject): Labels => ({ namespace: metadata.namespace ?? '', [label]: metadata.name });

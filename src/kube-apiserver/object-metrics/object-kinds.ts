@@ -1,4 +1,7 @@
-/** The kinds of which /metrics/objects tells, in the order of the page: one more is a file of kinds/ and a line here. */
+/**
+ * The kinds on /metrics/objects, in the order of the page. To add a kind, add a file in kinds/ and a line
+ * here.
+ */
 import type { ObjectMetrics } from './family.ts';
 import { certificateSigningRequests, leases, namespaces } from './kinds/cluster.ts';
 import { cronJobs } from './kinds/cron-jobs.ts';

@@ -1,6 +1,7 @@
 /**
- * What objects tell, kept from page to page in as little memory as possible. Of each line only its end is kept, `,phase="Running"} 1`:
- * the name of the family and the labels of the object stand before it, and many objects have the same end. Pure.
+ * The lines of objects, cached between pages in as little memory as possible. Only the end of each line is
+ * cached, `,phase="Running"} 1`: the name of the family and the labels of the object precede it, and many
+ * objects share the same end. Pure.
  */
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import { BoundedMap } from '../../base/bounded-map.ts';
@@ -8,19 +9,19 @@ import { labelPairs, numberText, type Sample } from '../../base/exposition.ts';
 import type { CachedObject } from '../../storage/cache.ts';
 import type { ObjectMetrics } from './family.ts';
 
-/** Of the samples of one family: one, several, or none. Each with the end of its line. */
+/** Samples of one family: one, several, or none, each as the end of its line. */
 export type Ends = string | readonly string[] | undefined;
 
 export interface ObjectLines {
-  /** The version of the object that is told. */
+  /** The version of the object that the lines describe. */
   readonly object: CachedObject;
   /** `namespace="a",pod="b"`. */
   readonly labels: string;
-  /** In the order of the kind's families. */
+  /** Line ends in the order of the kind's families. */
   readonly ends: readonly Ends[];
 }
 
-/** So many ends are known by what they say; what is forgotten is only no longer shared with objects that come later. */
+/** Maximum number of ends in the pool; an evicted end is only no longer shared with later objects. */
 const sharedEnds = 4096;
 
 export class EndsPool {
@@ -28,7 +29,7 @@ export class EndsPool {
 
   of(samples: readonly Sample[]): Ends {
     if (samples.length === 0) return undefined;
-    // What is said twice is one line: an object may hold the same port, host or address again.
+    // Duplicate samples become one line: an object may contain the same port, host or address twice.
     const written = [...new Set(samples.map(endOf))];
     const text = written.length === 1 ? (written[0] as string) : written.join('');
     const known = this.#known.get(text);
@@ -39,7 +40,7 @@ export class EndsPool {
   }
 }
 
-/** In one piece: a text that is put together of others takes their memory too. */
+/** Joined into one string: a concatenated string would keep its parts in memory. */
 function endOf({ labels, value }: Sample): string {
   const pairs = labels ? labelPairs(labels) : '';
   return [pairs === '' ? '' : ',', pairs, '} ', numberText(value), '\n'].join('');
@@ -55,8 +56,9 @@ export function linesOf(metrics: ObjectMetrics, object: CachedObject, pool: Ends
 }
 
 /**
- * Takes over what was told of objects before, both in the order of their keys: `next` gives the lines of the same version of the object,
- * undefined where there are none. It is asked for the objects in their order.
+ * Reuses the lines of the previous page; objects and lines are both in the order of their keys. `next`
+ * returns the lines of the same version of the object; undefined if there are none. It must be called for the
+ * objects in their order.
  */
 export class KnownLines {
   readonly #before: readonly ObjectLines[];

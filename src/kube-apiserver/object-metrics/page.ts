@@ -1,6 +1,7 @@
 /**
- * GET /metrics/objects: what is told of all objects of the watch cache, by the names of kube-state-metrics. Lines are made once for a
- * version of an object; the page is put together of them as it is read, a little in each turn of the event loop.
+ * GET /metrics/objects: metrics of all objects of the watch cache, by the names of kube-state-metrics. Lines
+ * are created once for a version of an object; the page is assembled from them as it is read, a little in
+ * each turn of the event loop.
  */
 import { Readable } from 'node:stream';
 import { storagePrefix } from '../../apimachinery/resource-definition.ts';
@@ -17,9 +18,9 @@ import { type Ends, EndsPool, KnownLines, linesOf, type ObjectLines } from './ob
 
 export const objectMetricsPath = '/metrics/objects';
 
-/** Characters that one turn writes. */
+/** Number of characters that one turn writes. */
 const pieceLength = 64 * 1024;
-/** How long one turn may make lines, in milliseconds. */
+/** Milliseconds for which one turn may create lines. */
 const turnMs = 0.4;
 
 interface Server extends Pick<EngineContext, 'log' | 'turns'> {
@@ -65,7 +66,7 @@ export class ObjectMetricsPage {
     if (text !== '') yield Buffer.from(text);
   }
 
-  /** What the objects tell now, all of one kind and in the order of their keys. */
+  /** Returns the current lines of all objects of one kind, in the order of their keys. */
   async #linesOf(metrics: ObjectMetrics, objects: readonly CachedObject[]): Promise<readonly ObjectLines[]> {
     const { clock, turns } = this.#server;
     const before = new KnownLines(this.#known.get(metrics) ?? []);

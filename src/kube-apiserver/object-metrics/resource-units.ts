@@ -1,13 +1,16 @@
-/** Amounts of resources as numbers, with the unit that they are told in (kube-state-metrics: pkg/constant, internal/store/utils.go). Pure. */
+/**
+ * Converts amounts of resources to numbers, with their unit (kube-state-metrics: pkg/constant,
+ * internal/store/utils.go). Pure.
+ */
 import { isExtended } from '../../api/core/v1/resource-names.ts';
 import { quantityMilliValue, quantityValue, tryParseQuantity } from '../../apimachinery/quantity.ts';
 
 type Amounts = Readonly<Record<string, string>> | undefined;
 
-/** Of more units upstream does not count thousandths, which would be no int64. */
+/** Largest amount for which upstream counts thousandths; more would exceed int64. */
 const mostOfMillis = Number(2n ** 63n / 1000n);
 
-/** In units, to the thousandth, rounded up; undefined for what is no quantity. */
+/** Returns units, to the thousandth, rounded up; undefined for a text that is no quantity. */
 export function unitsOf(text: string | undefined): number | undefined {
   const quantity = text === undefined ? undefined : tryParseQuantity(text);
   if (!quantity) return undefined;
@@ -15,7 +18,7 @@ export function unitsOf(text: string | undefined): number | undefined {
   return whole > mostOfMillis ? whole : quantityMilliValue(quantity) / 1000;
 }
 
-/** In whole units, rounded up. */
+/** Returns whole units, rounded up; undefined for a text that is no quantity. */
 export function wholeUnitsOf(text: string | undefined): number | undefined {
   const quantity = text === undefined ? undefined : tryParseQuantity(text);
   return quantity && quantityValue(quantity);
@@ -30,7 +33,7 @@ const units: Readonly<Record<string, Unit>> = {
   'ephemeral-storage': 'byte',
 };
 
-/** Undefined for a resource that is not told. */
+/** Returns the unit of a resource; undefined for a resource that is not reported. */
 function unitOf(resource: string): Unit | undefined {
   const unit = units[resource];
   if (unit) return unit;
@@ -39,17 +42,17 @@ function unitOf(resource: string): Unit | undefined {
 }
 
 export interface Amount {
-  /** As the label of a sample: `nvidia_com_gpu`. */
+  /** Name as a label value: `nvidia_com_gpu`. */
   readonly resource: string;
   readonly unit: Unit;
   readonly value: number;
 }
 
-/** What a container may have: all but CPU in whole units. */
+/** Returns the amounts of a container: all except CPU in whole units. */
 export const containerAmounts = (amounts: Amounts): readonly Amount[] =>
   amountsIn(amounts, unitOf, (text, unit) => (unit === 'core' ? unitsOf(text) : wholeUnitsOf(text)));
 
-/** What a node has: pods too, and everything to the thousandth. */
+/** Returns the amounts of a node, including pods, all to the thousandth. */
 export const nodeAmounts = (amounts: Amounts): readonly Amount[] =>
   amountsIn(amounts, (resource) => (resource === 'pods' ? 'integer' : unitOf(resource)), unitsOf);
 
@@ -65,5 +68,5 @@ function amountsIn(
   });
 }
 
-/** What is no letter, digit or underscore becomes an underscore. */
+/** Replaces every character except letters, digits and underscores by an underscore. */
 export const labelName = (text: string) => text.replace(/[^a-zA-Z0-9_]/g, '_');

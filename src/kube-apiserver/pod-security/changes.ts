@@ -1,10 +1,13 @@
-/** Which updates of a pod are looked at again: one that was allowed before goes on being written to under any policy. */
+/**
+ * Selects the updates of a pod that are checked again: an admitted pod can otherwise be updated under any
+ * policy.
+ */
 import type { Pod } from '../../api/core/v1/pod.ts';
 import type { Container, EphemeralContainer } from '../../api/core/v1/types.gen.ts';
 
 type Containers = readonly (Container | EphemeralContainer)[];
 
-/** An image is another, or a container is added. */
+/** Returns whether an image is changed, or a container is added. */
 export function changesSignificantly({ spec }: Pod, { spec: old }: Pod): boolean {
   return (
     differ(spec.containers, old.containers) ||
@@ -16,7 +19,7 @@ export function changesSignificantly({ spec }: Pod, { spec: old }: Pod): boolean
 const differ = (containers: Containers, old: Containers) =>
   containers.length !== old.length || containers.some(({ image }, index) => image !== old[index]?.image);
 
-/** They are told apart by their names, and none is ever taken away. */
+/** Ephemeral containers are identified by their names, and never removed. */
 function addsEphemeral(containers: Containers, old: Containers): boolean {
   const images = new Map(old.map(({ name, image }) => [name, image]));
   return containers.some(({ name, image }) => !images.has(name) || images.get(name) !== image);

@@ -1,4 +1,4 @@
-/** What a check of Pod Security looks at and what it says, in the words that clients of Kubernetes know. */
+/** Contract of a Pod Security check, with the messages of Kubernetes. */
 import type {
   Container,
   EphemeralContainer,
@@ -14,28 +14,28 @@ export interface PodLike {
 }
 
 export interface Violation {
-  /** The same for all pods that break this rule in any way. */
+  /** The same for all pods that violate this rule in any way. */
   readonly reason: string;
-  /** Which part of this pod, and what to do; may be ''. */
+  /** The violating part of this pod, and what to do; may be ''. */
   readonly detail: string;
 }
 
-/** Undefined for a pod that is allowed. */
+/** Returns undefined for a pod that is allowed. */
 export type Check = (pod: PodLike) => Violation | undefined;
 
 /** The rule as it is since this minor version of Kubernetes 1. */
 export interface VersionedCheck {
   readonly since: number;
   readonly check: Check;
-  /** Checks of the level baseline that are not made besides this one. */
+  /** Baseline checks that this one replaces. */
   readonly replaces?: readonly string[];
 }
 
 export interface PolicyCheck {
-  /** Violations are told in the order of these, those of baseline first. */
+  /** Id of the check. Violations are sorted by it, those of baseline first. */
   readonly id: string;
   readonly level: 'baseline' | 'restricted';
-  /** Oldest first. */
+  /** Versions, oldest first. */
   readonly versions: readonly VersionedCheck[];
 }
 
@@ -47,24 +47,27 @@ export const containersOf = ({ spec }: PodLike): readonly AnyContainer[] => [
   ...(spec.ephemeralContainers ?? []),
 ];
 
-/** The names of the containers for which it holds, in order. */
+/** Returns the names of the containers for which `holds` returns true, in order. */
 export const namesWhere = (pod: PodLike, holds: (container: AnyContainer) => boolean): string[] =>
   containersOf(pod)
     .filter(holds)
     .map(({ name }) => name);
 
-/** `"a", "b"` */
+/** Returns `"a", "b"`. */
 export const quoted = (texts: readonly string[]): string => `"${texts.join('", "')}"`;
 
 export const plural = (count: number, one: string, many = `${one}s`): string => (count === 1 ? one : many);
 
-/** `container "a"` or `containers "a", "b"` */
+/** Returns `container "a"` or `containers "a", "b"`. */
 export const containers = (names: readonly string[]): string =>
   `${plural(names.length, 'container')} ${quoted(names)}`;
 
 export const sorted = (texts: Iterable<string>): string[] => [...new Set(texts)].sort();
 
-/** Who says what is not allowed: `pod`, `container "a"`, `pod and containers "a", "b"`; '' for nobody. */
+/**
+ * Returns which parts set a forbidden value: `pod`, `container "a"`, `pod and containers "a", "b"`; '' for
+ * none.
+ */
 export function settersOf(
   pod: PodLike,
   isBad: (context: PodSecurityContext | SecurityContext) => boolean,
@@ -78,7 +81,7 @@ export function settersOf(
   return setters.join(' and ');
 }
 
-/** Every value that the pod and its containers have for it, each once. */
+/** Returns all values of the pod and its containers, each once. */
 export const valuesOf = (
   pod: PodLike,
   value: (context: PodSecurityContext | SecurityContext) => string | undefined,
@@ -89,13 +92,13 @@ export const valuesOf = (
     ),
   );
 
-/** Since 1.25 what only Linux has is not asked of pods for Windows. */
+/** Skips the check for Windows pods; since 1.25 for rules that only apply to Linux. */
 export const exceptWindows =
   (check: Check): Check =>
   (pod) =>
     pod.spec.os?.name === 'windows' ? undefined : check(pod);
 
-/** Since 1.35 some of it is not asked of pods with users of their own. */
+/** Skips the check for pods with their own user namespace; since 1.35 for some rules. */
 export const exceptOwnUsers =
   (check: Check): Check =>
   (pod) =>

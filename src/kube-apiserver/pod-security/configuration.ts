@@ -1,4 +1,4 @@
-/** What holds where the labels of a namespace say nothing, and for whom nothing holds. */
+/** Defaults for namespaces without labels, and exemptions. */
 import type { Policy } from './levels.ts';
 
 export interface PodSecurityConfiguration {

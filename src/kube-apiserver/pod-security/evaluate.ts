@@ -1,17 +1,19 @@
-/** Whether a pod is within a level of Pod Security (upstream: k8s.io/pod-security-admission/policy). Pure. */
+/** Checks a pod against a level of Pod Security (upstream: k8s.io/pod-security-admission/policy). Pure. */
 import type { Check, PodLike, VersionedCheck, Violation } from './check.ts';
 import { allChecks } from './checks/all.ts';
 import type { LevelVersion } from './levels.ts';
 
-/** A version after the newest that is known here has the rules of that one. */
+/** The newest version with rules of its own; later versions have the same rules. */
 const newest = Math.max(...allChecks.flatMap(({ versions }) => versions.map(({ since }) => since)));
 
 type Levels = Readonly<Record<'baseline' | 'restricted', readonly Check[]>>;
 
-/** By minor version. */
+/** Checks by minor version. */
 const checksSince0: readonly Levels[] = Array.from({ length: newest + 1 }, (_, minor) => checksAt(minor));
 
-/** None for a level that allows everything. `latest` is the version of the API that is served. */
+/**
+ * Returns the violations; empty for the privileged level. `latest` is the minor version of the served API.
+ */
 export function violationsOf(
   { level, version }: LevelVersion,
   pod: PodLike,
@@ -40,10 +42,10 @@ function checksAt(minor: number): Levels {
   };
 }
 
-/** For one pod. */
+/** Formats the violations of one pod. */
 export const inDetail = (violations: readonly Violation[]): string =>
   violations.map(({ reason, detail }) => (detail === '' ? reason : `${reason} (${detail})`)).join(', ');
 
-/** For many pods at once. */
+/** Formats violations that many pods have in common. */
 export const inShort = (violations: readonly Violation[]): string =>
   violations.map(({ reason }) => reason).join(', ');

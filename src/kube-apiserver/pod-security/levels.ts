@@ -1,8 +1,11 @@
-/** What the labels of a namespace say of the pods in it (https://kubernetes.io/docs/concepts/security/pod-security-admission/). */
+/**
+ * Parses the Pod Security labels of a namespace
+ * (https://kubernetes.io/docs/concepts/security/pod-security-admission/).
+ */
 import { invalidCause } from '../../apimachinery/field-error.ts';
 import type { StatusCause } from '../../apimachinery/status-error.ts';
 
-/** From what allows everything to what allows least. */
+/** Levels, from the least to the most restrictive. */
 export const levels = ['privileged', 'baseline', 'restricted'] as const;
 export type Level = (typeof levels)[number];
 
@@ -16,7 +19,7 @@ export interface LevelVersion {
 
 export const modes = ['enforce', 'audit', 'warn'] as const;
 
-/** What is refused, what is noted and of what the writer is warned. */
+/** Levels at which pods are rejected, audited, and warned about. */
 export type Policy = Readonly<Record<(typeof modes)[number], LevelVersion>>;
 
 type Labels = Readonly<Record<string, string>>;
@@ -34,14 +37,14 @@ export function readVersion(text: string): Version | undefined {
 export const levelProblem = `must be one of ${levels.join(', ')}`;
 export const versionProblem = 'must be "latest" or "v1.x"';
 
-/** `restricted:latest`, `baseline:v1.25` */
+/** Formats a level: `restricted:latest`, `baseline:v1.25`. */
 export const written = ({ level, version }: LevelVersion): string =>
   `${level}:${version === 'latest' ? version : `v1.${version}`}`;
 
-/** What cannot be read counts as the strictest where pods are refused, and as nothing said where they are not. */
+/** Level for a label that cannot be parsed: the most restrictive for enforce, none otherwise. */
 const unreadable = { enforce: 'restricted', audit: 'privileged', warn: 'privileged' } as const;
 
-/** Every label that cannot be read is a cause; there is a policy all the same. */
+/** Returns the policy and a cause for every label that cannot be parsed. */
 export function policyOf(
   labels: Labels,
   defaults: Policy,
@@ -59,7 +62,10 @@ export function policyOf(
   return { policy: { ...policy, warn: warnOf(labels, policy) }, causes };
 }
 
-/** Who says what is refused, and nothing of warnings, is warned of as much: for templates, which are never refused. */
+/**
+ * Returns the level of warnings. A namespace that sets enforce but not warn is warned at the enforced level,
+ * for templates, which are never rejected.
+ */
 function warnOf(labels: Labels, { enforce, warn }: Policy): LevelVersion {
   const own = labels[`${prefix}enforce`];
   if (labels[`${prefix}warn`] !== undefined || own === undefined || readLevel(own) === undefined) return warn;
@@ -92,7 +98,10 @@ export const isSame = (a: LevelVersion, b: LevelVersion): boolean =>
 export const isPrivileged = (policy: Policy): boolean =>
   modes.every((mode) => policy[mode].level === 'privileged');
 
-/** What the namespace itself says of a mode that is not privileged, as `enforce=restricted:latest, warn=…`. */
+/**
+ * Formats the modes that the namespace itself sets and that are not privileged, as
+ * `enforce=restricted:latest, warn=…`.
+ */
 export const saidBy = (labels: Labels, policy: Policy): string =>
   modes
     .filter((mode) => policy[mode].level !== 'privileged')
@@ -100,7 +109,7 @@ export const saidBy = (labels: Labels, policy: Policy): string =>
     .map((mode) => `${mode}=${written(policy[mode])}`)
     .join(', ');
 
-/** They let the same pods pass. */
+/** Returns whether two policies allow the same pods. */
 export const isEquivalent = (policy: Policy, other: Policy): boolean =>
   modes.every(
     (mode) =>

@@ -1,6 +1,6 @@
 /**
- * Which pods of a namespace would not be allowed under a new policy. They go on as they are; whoever changes the policy is told.
- * Pure, and in steps: there may be very many.
+ * Finds the pods of a namespace that a new policy would reject. They continue to run; the writer of the
+ * policy is warned. Pure, and in steps, because there may be very many pods.
  */
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { controllerOf } from '../../apimachinery/meta.ts';
@@ -8,29 +8,29 @@ import type { Steps } from '../../apimachinery/steps.ts';
 import { inShort, violationsOf } from './evaluate.ts';
 import { type LevelVersion, written } from './levels.ts';
 
-/** As upstream. */
+/** Maximum number of pods to check, as upstream. */
 export const mostPods = 3000;
 
 export interface NamespaceCheck {
   readonly namespace: string;
-  /** Of all that are there. */
+  /** Number of all existing pods. */
   readonly total: number;
   readonly pods: Iterable<Pod>;
   readonly enforce: LevelVersion;
-  /** The minor version that `latest` is. */
+  /** The minor version that `latest` stands for. */
   readonly latest: number;
   readonly isExempt: (pod: Pod) => boolean;
-  /** The time for it is up. */
+  /** Returns whether the time limit is reached. */
   readonly isOver: () => boolean;
 }
 
-/** How many pods break the same rules, and the first of them by name. */
+/** Pods that violate the same rules: their number, and the first one by name. */
 interface Alike {
   readonly name: string;
   readonly count: number;
 }
 
-/** Returns the warnings: how far it came, that there are such pods, and which. */
+/** Returns the warnings: how many pods were checked, that there are violations, and by which pods. */
 export function* namespaceWarnings(check: NamespaceCheck): Steps<string[]> {
   const { namespace, enforce, latest } = check;
   const found = new Map<string, Alike>();
@@ -58,7 +58,10 @@ export function* namespaceWarnings(check: NamespaceCheck): Steps<string[]> {
   return [...warnings, ...[...found].map(toWarning).sort()];
 }
 
-/** One pod of each controller first, since the others are most likely like it. Undefined for one that is not its turn. */
+/**
+ * Yields one pod of each controller first, since its other pods are most likely the same. Yields undefined
+ * for a pod whose turn is later.
+ */
 function* inOrder(
   { pods, isExempt }: NamespaceCheck,
   progress: { exempt: number },

@@ -1,4 +1,4 @@
-/** The pods that are made from an object. */
+/** Finds the pod template of an object. */
 import type { CronJob } from '../../api/batch/v1/types.gen.ts';
 import type { PodTemplateSpec } from '../../api/core/v1/types.gen.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
@@ -10,7 +10,7 @@ type FindTemplate = (object: KubeObject) => PodTemplateSpec | undefined;
 const ofSpec: FindTemplate = (object) =>
   (object as { spec?: { template?: PodTemplateSpec } } & KubeObject).spec?.template;
 
-/** By group and plural. */
+/** Template lookups by group and plural. */
 const templates = new Map<string, FindTemplate>([
   ['/podtemplates', (object) => (object as { template?: PodTemplateSpec } & KubeObject).template],
   ['/replicationcontrollers', ofSpec],
@@ -26,6 +26,6 @@ type Kind = Pick<ResourceRef, 'group' | 'plural'>;
 
 export const hasTemplate = ({ group, plural }: Kind): boolean => templates.has(`${group}/${plural}`);
 
-/** Undefined for an object without one. */
+/** Returns undefined for an object without a template. */
 export const templateOf = ({ group, plural }: Kind, object: KubeObject): PodLike | undefined =>
   templates.get(`${group}/${plural}`)?.(object);

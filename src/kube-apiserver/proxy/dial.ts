@@ -1,4 +1,7 @@
-/** Connections for /proxy. A master need not have a route to pods: the agent of the pod's node connects to the pod. */
+/**
+ * Connections for /proxy. A master may have no route to pods: the kubelet of the pod's node connects to the
+ * pod.
+ */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -9,10 +12,10 @@ import type { NodeConnection } from '../node-connection.ts';
 import { agentPath, hostOf } from '../subresources/pod-agent.ts';
 import { type NodeLocation, type PodLocation, unavailable } from './location.ts';
 
-/** Milliseconds, as upstream's transport waits. */
+/** Timeout in milliseconds, as in upstream's transport. */
 const patienceMs = 30_000;
 
-/** Opens the connection for an HTTP request. Rejects with a Status when the backend does not answer. */
+/** Opens the connection for an HTTP request. Rejects with a Status if the backend does not answer. */
 export type Dial = (signal: AbortSignal) => Promise<Duplex>;
 
 export const unreachable = (why: string) => unavailable(`error trying to reach service: ${why}`);
@@ -21,7 +24,7 @@ export function dialPod(
   agents: NodeConnection | undefined,
   clock: Clock,
   { scheme, pod, port }: PodLocation,
-  /** What the agent is told of the request besides. */
+  /** Additional headers for the kubelet. */
   more: Readonly<Record<string, string>> = {},
 ): Dial {
   return async (signal) => {
@@ -35,7 +38,7 @@ export function dialPod(
   };
 }
 
-/** To a pod that this machine has a route to. */
+/** Connects to a pod that this machine has a route to. */
 export function dialPodDirectly(clock: Clock, address: string, port: number): Dial {
   return async (signal) => {
     const socket = connect({ host: address, port, noDelay: true });
@@ -62,7 +65,10 @@ export function dialNode(
   };
 }
 
-/** Certificates of pods cannot be verified (upstream: InsecureSkipVerify). */
+/**
+ * Starts TLS without verification, because certificates of pods cannot be verified (upstream:
+ * InsecureSkipVerify).
+ */
 async function encrypted(socket: Duplex, clock: Clock, signal: AbortSignal): Promise<Duplex> {
   const secured = connectTls({ socket, rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] });
   await connected(secured, 'secureConnect', clock, signal);

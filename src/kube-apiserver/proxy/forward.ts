@@ -1,5 +1,5 @@
 /**
- * One request, passed on over a connection of its own, and the answer, passed back as it comes (upstream's
+ * Forwards one request over a connection of its own, and streams the answer back (upstream's
  * UpgradeAwareHandler).
  */
 import { request as httpRequest, type IncomingMessage } from 'node:http';
@@ -21,13 +21,13 @@ import { HtmlRewriter } from './rewrite-html.ts';
 
 export interface Backend {
   readonly dial: Dial;
-  /** Names and ports under which it may speak of itself. */
+  /** Names and ports that the backend may use for itself. */
   readonly hosts: readonly string[];
-  /** Sent besides those of the request. */
+  /** Headers in addition to those of the request. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Throws a Status when the backend does not answer. */
+/** Forwards the request. Throws a Status if the backend does not answer. */
 export async function forward(
   scope: RequestScope,
   { dial, hosts, headers = {} }: Backend,
@@ -36,7 +36,7 @@ export async function forward(
   const url = new URL(request.url);
   const reads = request.method === 'GET' || request.method === 'HEAD';
   if (info.rest === '' && reads && !upgrade) {
-    // Relative links of the page would lead to its parent.
+    // Relative links of the page would resolve against its parent.
     return respond(301, null, { ...scope.headers, location: `${url.pathname}/${url.search}` });
   }
   if (reads && hasBody(request)) {
@@ -44,7 +44,7 @@ export async function forward(
   }
   const signal = shutdown ? AbortSignal.any([scope.signal, shutdown]) : scope.signal;
   const connection = await dial(signal);
-  // Nothing would ever be heard of it.
+  // A destroyed connection would emit no further events.
   if (connection.destroyed) throw closed();
   const answer = await send(
     scope,
@@ -63,7 +63,10 @@ export async function forward(
   return new Response(null);
 }
 
-/** As HTTP/1.1 says it (RFC 9112 §6.3): the stream of a body is there in any case. */
+/**
+ * Returns whether the request has a body, by the rules of HTTP/1.1 (RFC 9112 §6.3): the body's stream always
+ * exists.
+ */
 const hasBody = ({ headers }: Request) =>
   headers.has('transfer-encoding') || Number(headers.get('content-length')) > 0;
 
@@ -93,15 +96,15 @@ function send(
       signal,
     });
     sent.on('error', (error) => reject(unreachable(errorMessage(error))));
-    // Without an error too: when the backend leaves HTTP and nobody has asked it to.
+    // Closes without an error if the backend upgrades a connection that did not ask for it.
     sent.on('close', () => reject(closed()));
-    // Read from the first moment on: an end that comes with the beginning would be missed later.
+    // The answer is read from the start: an end that arrives together with the head would be missed later.
     sent.on('response', (answer) => resolve(Promise.try(answerOf, scope, answer, page)));
     if (upgrade) {
       sent.on('upgrade', (answer, socket, head) => resolve(upgradedOf(answer, socket as Socket, head)));
     }
     if (!hasBody(request) || !request.body) return void sent.end();
-    // A backend may answer before anything of the body is there, and hang up before it has read all.
+    // A backend may answer before any of the body is sent, and disconnect before it has read all.
     sent.flushHeaders();
     pipeline(Readable.fromWeb(request.body as WebStream<Uint8Array>), sent, () => undefined);
   });
@@ -124,7 +127,9 @@ function answerOf(scope: RequestScope, answer: IncomingMessage, page: ProxiedPag
   return new Response(Readable.toWeb(body) as ReadableStream<Uint8Array>, { status, headers });
 }
 
-/** A failure of the backend closes the client's connection, so that the client sees a truncated body. Not logged. */
+/**
+ * Closes the client's connection if the backend fails, so that the client sees a truncated body. Not logged.
+ */
 function wholeOrCut(answer: Readable, hangUp: (() => void) | undefined): Readable {
   if (!hangUp) return answer;
   const body = new PassThrough();
@@ -135,7 +140,7 @@ function wholeOrCut(answer: Readable, hangUp: (() => void) | undefined): Readabl
   return answer.pipe(body);
 }
 
-/** The document as it will be read through the proxy, not encoded any more. */
+/** Returns the document with links through the proxy, without content encoding. */
 function withLinks(answer: IncomingMessage, encoding: string, page: ProxiedPage): Readable {
   const rewriter = new HtmlRewriter((link) => throughProxy(link, page));
   const bytes = (text: string) => Buffer.from(text, 'latin1');
@@ -144,7 +149,7 @@ function withLinks(answer: IncomingMessage, encoding: string, page: ProxiedPage)
     flush: (done) => done(null, bytes(rewriter.end())),
   });
   if (encoding === '') return pipeline(answer, rewritten, () => undefined);
-  // An empty body is one of any encoding.
+  // An empty body is valid in every encoding.
   const decoder =
     encoding === 'br'
       ? createBrotliDecompress({ finishFlush: constants.BROTLI_OPERATION_FLUSH })

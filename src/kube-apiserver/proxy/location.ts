@@ -1,6 +1,6 @@
 /**
- * What a request for /proxy leads to: `https:web:8443` and the objects it names as a port of a pod or a node (upstream's
- * ResourceLocation of pods, services and nodes).
+ * Resolves the target of a request for /proxy: `https:web:8443` and the objects that it names, to a port of a
+ * pod or a node (upstream's ResourceLocation of pods, services and nodes).
  */
 import type { Node } from '../../api/core/v1/node.ts';
 import type { Pod } from '../../api/core/v1/pod.ts';
@@ -12,11 +12,11 @@ import { canonicalAddress, sameAddress } from '../../base/addresses.ts';
 
 type Scheme = 'http' | 'https';
 
-/** `[SCHEME:]NAME[:PORT]`, where the name of an object stands in other requests. */
+/** `[SCHEME:]NAME[:PORT]`, in the place of an object's name. */
 export interface ProxyName {
   readonly scheme: Scheme;
   readonly name: string;
-  /** As it was written; '' when there is none. */
+  /** The port as written; '' if there is none. */
   readonly port: string;
 }
 
@@ -28,13 +28,13 @@ export interface PodLocation {
 }
 
 export type NodeLocation =
-  /** The node's agent, which speaks HTTPS whatever was asked for. */
+  /** The kubelet, which always uses HTTPS. */
   'agent' | { readonly scheme: Scheme; readonly address: string; readonly port: number };
 
 const schemes: Readonly<Record<string, Scheme>> = { '': 'http', http: 'http', https: 'https' };
 const defaultPorts = { http: 80, https: 443 } as const;
 
-/** Throws a 400 for what cannot be meant; `kind` is `pod`, `service` or `node`. */
+/** Parses a name. Throws a 400 for an invalid one; `kind` is `pod`, `service` or `node`. */
 export function parseProxyName(id: string, kind: string): ProxyName {
   const parts = id.split(':');
   const [prefix = '', name = '', port = ''] = parts.length < 3 ? ['', ...parts] : parts;
@@ -43,7 +43,10 @@ export function parseProxyName(id: string, kind: string): ProxyName {
   throw newBadRequest(`invalid ${kind} request ${JSON.stringify(id)}`);
 }
 
-/** The port that was asked for, else the first one its containers name, else the scheme's own. Throws a 400. */
+/**
+ * Returns the requested port, otherwise the first port of its containers, otherwise the scheme's default.
+ * Throws a 400.
+ */
 export function podLocation(pod: Pod, { scheme, port: wanted }: ProxyName): PodLocation {
   const named = pod.spec.containers.flatMap(({ ports = [] }) =>
     ports.map(({ containerPort }) => containerPort),
@@ -53,9 +56,10 @@ export function podLocation(pod: Pod, { scheme, port: wanted }: ProxyName): PodL
 }
 
 /**
- * A ready endpoint of the port at random: of the service's only port if it has no name, else of the one whose name or
- * number was asked for. Only pods of the service's namespace count: endpoints that somebody wrote by hand would let their
- * author reach what only the server reaches. `drawn` is in [0, 1). Throws a 503 when there is none.
+ * Returns a random ready endpoint of the requested port: of the port without a name if none is requested,
+ * otherwise of the port with that name or number. Only pods of the service's namespace count: endpoints
+ * written by a user would let the user reach addresses that only the server reaches. `drawn` is in [0, 1).
+ * Throws a 503 if there is none.
  */
 export function serviceLocation(
   service: Service,
@@ -81,7 +85,7 @@ export function serviceLocation(
   throw unavailable(`no endpoints available for service ${JSON.stringify(asked)}`);
 }
 
-/** Throws a 400 for a port or an address that may not be asked. */
+/** Returns the target on a node. Throws a 400 for a port or an address that is not allowed. */
 export function nodeLocation(node: Node, { scheme, port }: ProxyName): NodeLocation {
   const agent = node.status?.daemonEndpoints?.kubeletEndpoint?.Port;
   if (!port || portNumber(port) === agent) return 'agent';
@@ -113,7 +117,7 @@ function portNumber(text: string): number {
   throw newBadRequest(`${JSON.stringify(text)} is not a port`);
 }
 
-/** Addresses that only the server can reach, such as loopback and link-local ones, are refused. */
+/** Rejects addresses that only the server can reach, such as loopback and link-local ones. */
 function allowed(address: string | undefined): string {
   const canonical = canonicalAddress(address ?? '');
   if (canonical && isGlobalUnicast(canonical)) return canonical;

@@ -1,11 +1,11 @@
 /**
- * Changes the links of an HTML document while it passes, in pieces of any size (upstream's rewriteHTML). Characters are
- * bytes here: everything that matters is ASCII, and the rest stays as it is. htmlparser2 says where tags and attributes are;
- * only values of links are ever held back. Pure.
+ * Rewrites the links of an HTML document while it is streamed, in pieces of any size (upstream's
+ * rewriteHTML). Characters are bytes here: all relevant syntax is ASCII, and everything else is passed
+ * unchanged. htmlparser2 locates tags and attributes; only values of links are held back. Pure.
  */
 import { Tokenizer, type TokenizerCallbacks } from 'htmlparser2';
 
-/** The attributes of each element that hold a link. */
+/** Attributes of each element that contain a link. */
 const links: Readonly<Record<string, readonly string[]>> = {
   a: ['href'],
   applet: ['codebase'],
@@ -34,25 +34,25 @@ const links: Readonly<Record<string, readonly string[]>> = {
   video: ['poster', 'src'],
 };
 
-/** A link that is longer passes as it is. */
+/** Maximum length of a link; a longer one is passed unchanged. */
 const longestLink = 64 * 1024;
 
-/** Kept of the document for names that began in an earlier piece; no name in `links` is as long. */
+/** Number of characters kept for names that began in an earlier piece; no name in `links` is as long. */
 const longestName = 32;
 
 export class HtmlRewriter {
   readonly #change: (link: string) => string;
   readonly #tokenizer: Tokenizer;
-  /** The end of the document so far, from `#from` on. */
+  /** The end of the document so far, from the position `#from`. */
   #text = '';
   #from = 0;
   #out = '';
-  /** How much of the document is in `#out`, or was. */
+  /** Position in the document up to which everything was written to `#out`. */
   #written = 0;
   #element = '';
-  /** Of the attribute that is being read. */
+  /** True if the current attribute contains a link. */
   #isLink = false;
-  /** What there is of its value, when it is a link and its value has begun. */
+  /** The beginning of the attribute's value; undefined if it is no link, or its value has not begun. */
   #value: string | undefined;
 
   constructor(change: (link: string) => string) {
@@ -60,7 +60,7 @@ export class HtmlRewriter {
     this.#tokenizer = new Tokenizer({ decodeEntities: false }, this.#callbacks());
   }
 
-  /** The finished part of the document that has not been returned yet. */
+  /** Returns the finished part of the document that has not been returned yet. */
   push(piece: string): string {
     const past = this.#from + this.#text.length;
     this.#text = this.#text.slice(-longestName) + piece;
@@ -70,7 +70,7 @@ export class HtmlRewriter {
     return this.#take();
   }
 
-  /** The rest, once the document is over. */
+  /** Returns the rest at the end of the document. */
   end(): string {
     // A value without a closing quote does not belong to a tag.
     this.#out += this.#value ?? '';
@@ -101,7 +101,7 @@ export class HtmlRewriter {
     };
   }
 
-  /** A value comes in as many parts as pieces of the document hold it. */
+  /** Called for each part of a value, which may span several pieces. */
   #addToLink(start: number, end: number): void {
     if (this.#value === undefined) this.#tellUntil(start);
     this.#value = (this.#value ?? '') + this.#slice(start, end);

@@ -1,7 +1,8 @@
 /**
- * Nobody gives away, by a role or a binding, what he does not have himself (upstream: pkg/registry/rbac, the policy-based storages).
- * Whoever may `escalate` a role or `bind` one may do that too. As admission, so that every way of writing comes past it with the object as
- * it will be stored; and decided on the roles as they are in the store, not on what the cache knew a moment ago.
+ * Prevents privilege escalation: a user may only grant, by a role or a binding, permissions that the user has
+ * (upstream: pkg/registry/rbac, the policy-based storages), unless the user may `escalate` the role or `bind`
+ * it. Implemented as admission, so that every kind of write is checked with the object as it will be stored;
+ * and decided on the current roles in the store, not on an outdated cache.
  */
 import { clusterRoleResource } from '../../api/rbac/v1/cluster-role.ts';
 import { clusterRoleBindingResource } from '../../api/rbac/v1/cluster-role-binding.ts';
@@ -53,7 +54,10 @@ export const escalation = (server: Parts): AdmissionPlugin => ({
   },
 });
 
-/** What the garbage collector changes of an object whose owners go; and what changes with every write. */
+/**
+ * Returns whether a write only changes what the garbage collector changes when owners are deleted, and what
+ * changes with every write.
+ */
 function changesOwnersAlone(object: KubeObject, old: KubeObject): boolean {
   const { ownerReferences, finalizers, managedFields } = old.metadata;
   const metadata = { ...object.metadata, ownerReferences, finalizers, managedFields };
@@ -65,14 +69,14 @@ async function checkRole(server: Parts, admission: Admission, object: KubeObject
   const { group, plural } = definition;
   const escalate = {
     ...({ type: 'resource', verb: 'escalate', user, group, resource: plural, namespace } as const),
-    // As of any other creation the name is not looked at.
+    // A creation is authorized without the name, as every other creation.
     name: old ? name : '',
   };
   if ((await server.authorize(escalate)).allowed) return;
   const { rules = [] } = object as Role | ClusterRole;
   const why = await whyNotHis(server, user, namespace, rules);
   if (why !== undefined) throw newForbidden(definition, name, why);
-  // It can gather anything.
+  // An aggregated role can contain any rule.
   const aggregates = sums(object) || (old !== undefined && sums(old));
   if (aggregates && (await whyNotHis(server, user, namespace, everything)) !== undefined)
     throw newForbidden(definition, name, 'must have cluster-admin privileges to use the aggregationRule');
@@ -95,7 +99,7 @@ async function checkBinding(server: Parts, admission: Admission, object: KubeObj
   } as const;
   if ((await server.authorize({ ...bind, name: roleRef.name })).allowed) return;
   const rules = server.policy.rulesOf(roleRef, namespace);
-  // Nobody knows what a role will allow that is not there yet.
+  // The permissions of a role that does not exist yet are unknown.
   if (!rules) throw newNotFound({ group: rbacGroup, plural: resource }, roleRef.name);
   const why = await whyNotHis(
     server,
@@ -106,7 +110,10 @@ async function checkBinding(server: Parts, admission: Admission, object: KubeObj
   if (why !== undefined) throw newForbidden(definition, name, why);
 }
 
-/** Why the user may not give these rules away in that namespace, in upstream's words; undefined when he has all that they allow. */
+/**
+ * Returns why the user may not grant these rules in that namespace, in upstream's words; undefined if the
+ * user has all of the permissions.
+ */
 async function whyNotHis(
   server: Parts,
   user: UserInfo,

@@ -1,6 +1,7 @@
 /**
- * Which rules a user has: from indexes that follow the watch cache, bindings by their subjects, and roles compiled once for each version.
- * So a request looks at the bindings of its own user and groups and at no others. As of the cache's revision.
+ * Looks up the rules of a user in indexes of the watch cache: bindings by their subjects, and roles compiled
+ * once for each version. So a request only reads the bindings of its own user and groups. Results are at the
+ * cache's revision.
  */
 import { clusterRoleResource } from '../../api/rbac/v1/cluster-role.ts';
 import { clusterRoleBindingResource } from '../../api/rbac/v1/cluster-role-binding.ts';
@@ -23,9 +24,9 @@ import { CompiledRule } from './rule-match.ts';
 /** One binding of a user, with the rules of its role. */
 export interface Grant {
   readonly rules: readonly CompiledRule[];
-  /** Why there are none: `role.rbac.authorization.k8s.io "x" not found`. */
+  /** Reason for missing rules: `role.rbac.authorization.k8s.io "x" not found`. */
   readonly problem: string | undefined;
-  /** The binding in upstream's words, for a decision's reason. */
+  /** Returns the binding in upstream's words, for a decision's reason. */
   source(): string;
 }
 
@@ -40,7 +41,10 @@ type Binding = RoleBinding | ClusterRoleBinding;
 const userKey = (name: string) => `user ${name}`;
 const groupKey = (name: string) => `group ${name}`;
 
-/** Undefined for one that means nobody. `namespace` is the binding's, '' of a ClusterRoleBinding. */
+/**
+ * Returns the index key of a subject; undefined for an invalid subject. `namespace` is the binding's, '' for
+ * a ClusterRoleBinding.
+ */
 function subjectKey({ kind, name, namespace: own }: Subject, namespace: string): string | undefined {
   switch (kind) {
     case 'User':
@@ -56,7 +60,10 @@ function subjectKey({ kind, name, namespace: own }: Subject, namespace: string):
   }
 }
 
-/** The bindings of a namespace, or with '' those of the cluster, of one subject. */
+/**
+ * Returns the index key for the bindings of one subject in a namespace, or in the cluster if `namespace` is
+ * ''.
+ */
 const within = (namespace: string, key: string) => `${namespace}/${key}`;
 
 const bySubject = (ref: ResourceRef): IndexDeclaration => ({
@@ -76,7 +83,7 @@ export class Policy {
   readonly #cache: Cache;
   readonly #roleBindings: CacheIndex;
   readonly #clusterRoleBindings: CacheIndex;
-  /** By the object they were made of: a changed role is another object. */
+  /** Compiled rules by their object: a changed role is another object. */
   readonly #rules = new WeakMap<CachedObject, readonly CompiledRule[]>();
   readonly #bindings = new WeakMap<CachedObject, CompiledBinding>();
 
@@ -86,14 +93,19 @@ export class Policy {
     this.#clusterRoleBindings = cache.index(bySubject(clusterRoleBindingResource));
   }
 
-  /** What `user` has in the whole cluster and, unless `namespace` is '', in that namespace. A binding may come twice. */
+  /**
+   * Yields the bindings of `user` in the whole cluster and, unless `namespace` is '', in that namespace. A
+   * binding may be yielded twice.
+   */
   *grantsOf(user: UserInfo, namespace: string): Generator<Grant> {
     const keys = [userKey(user.name), ...user.groups.map(groupKey)];
     yield* this.#bound(this.#clusterRoleBindings, keys, '');
     if (namespace) yield* this.#bound(this.#roleBindings, keys, namespace);
   }
 
-  /** The rules of the role that a binding in `namespace` names; undefined when there is no such role. */
+  /**
+   * Returns the rules of the role that a binding in `namespace` names; undefined if the role does not exist.
+   */
   rulesOf(roleRef: RoleRef, namespace: string): readonly CompiledRule[] | undefined {
     return this.#rulesAt(keyOf(roleRef, namespace));
   }
@@ -143,7 +155,9 @@ export class Policy {
 const keyOf = ({ kind, name }: RoleRef, namespace: string) =>
   kind === 'Role' ? storageKey(roleResource, namespace, name) : storageKey(clusterRoleResource, '', name);
 
-/** The subject of a binding that stands under `key`, in upstream's words: a ServiceAccount as NAME/NAMESPACE. */
+/**
+ * Returns the subject of a binding by its index key, in upstream's words: a ServiceAccount as NAME/NAMESPACE.
+ */
 function subjectIn(cached: CachedObject, key: string): string {
   const { metadata, subjects = [] } = cached.object as Binding;
   const { namespace = '' } = metadata;

@@ -1,4 +1,4 @@
-/** Who may do what by roles and their bindings. Closed: what no rule allows is not allowed here. */
+/** Authorizes by roles and their bindings. Access is denied unless a rule allows it. */
 import type { Steps } from '../../apimachinery/steps.ts';
 import type { AccessRequest, Authorizer, Decision } from '../../apiserver/authorization/authorizer.ts';
 import { RequestWork } from '../../apiserver/request-work.ts';
@@ -11,11 +11,14 @@ export const rbacAuthorizer =
   (request) => {
     const steps = decide(server.policy, request);
     const { done, value } = steps.next();
-    // Hardly anybody has so many rules that others should have a turn.
+    // Few users have so many rules that other requests need a turn.
     return done ? value : new RequestWork(server).through(steps);
   };
 
-/** Rules looked at between two steps: whoever writes roles may give somebody hundreds of thousands. A few milliseconds. */
+/**
+ * Number of rules examined between two steps, a few milliseconds: users who write roles may grant hundreds of
+ * thousands of rules.
+ */
 const rulesInOneStep = 5_000;
 
 function* decide(policy: Policy, request: AccessRequest): Steps<Decision> {
@@ -34,7 +37,10 @@ function* decide(policy: Policy, request: AccessRequest): Steps<Decision> {
   return { allowed: false, reason: problems.size > 0 ? `RBAC: ${inWords([...problems])}` : '' };
 }
 
-/** Hardly anybody asks for the reason, and to find the subject takes as long as the binding has subjects. */
+/**
+ * Returns an allowing decision. The reason is computed on access, because it is rarely read, and finding the
+ * subject takes time linear in the number of subjects.
+ */
 const allowedBy = (source: () => string): Decision => ({
   allowed: true,
   get reason() {
@@ -48,6 +54,6 @@ function questionOf(request: AccessRequest): Question {
   return resourceQuestion(verb, group, resource, name);
 }
 
-/** Several errors as upstream joins them. */
+/** Joins several errors as upstream does. */
 export const inWords = (problems: readonly string[]) =>
   problems.length === 1 ? problems.join() : `[${problems.join(', ')}]`;

@@ -1,6 +1,6 @@
 /**
- * Whether a rule of a role allows a request, as upstream decides it (pkg/apis/rbac/v1 evaluation_helpers). A rule is compiled once, so that
- * long lists are looked up and not walked. Pure.
+ * Decides whether a rule of a role allows a request, as upstream does (pkg/apis/rbac/v1 evaluation_helpers).
+ * A rule is compiled once, so that long lists are looked up instead of scanned. Pure.
  */
 import type { PolicyRule } from '../../api/rbac/v1/types.gen.ts';
 import { withoutStars } from '../../apimachinery/policy-rules.ts';
@@ -9,9 +9,9 @@ export interface ResourceQuestion {
   readonly type: 'resource';
   readonly verb: string;
   readonly group: string;
-  /** With its subresource. */
+  /** Plural name, with the subresource if there is one. */
   readonly resource: string;
-  /** `*` in place of what the subresource is of; undefined without a subresource. */
+  /** The same with `*` in place of the resource; undefined without a subresource. */
   readonly ofAny: string | undefined;
   readonly name: string;
 }
@@ -24,7 +24,7 @@ export interface PathQuestion {
 
 export type Question = ResourceQuestion | PathQuestion;
 
-/** `resource` with its subresource, such as `pods/log`. */
+/** Creates a question; `resource` includes the subresource, such as `pods/log`. */
 export function resourceQuestion(
   verb: string,
   group: string,
@@ -37,15 +37,15 @@ export function resourceQuestion(
 }
 
 export class CompiledRule {
-  /** As it is written. */
+  /** The rule as written. */
   readonly rule: PolicyRule;
   readonly #verbs: ReadonlySet<string>;
   readonly #groups: ReadonlySet<string>;
   readonly #resources: ReadonlySet<string>;
-  /** Empty: all names. A `*` is a name like any other. */
+  /** Empty means all names. A `*` is a name like any other. */
   readonly #names: ReadonlySet<string>;
   readonly #paths: ReadonlySet<string>;
-  /** What paths begin with that end in `*`. */
+  /** Prefixes of the paths that end in `*`. */
   readonly #pathPrefixes: readonly string[];
 
   constructor(rule: PolicyRule) {

@@ -1,36 +1,38 @@
-/** What a token of a service account says (upstream: pkg/serviceaccount, claims.go and legacy.go). Pure. */
+/** Claims of service account tokens (upstream: pkg/serviceaccount, claims.go and legacy.go). Pure. */
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 
-/** Of an object: its name, and which one of that name it is. */
+/** Reference to an object by name and uid. */
 export interface ObjectRef {
   readonly name: string;
   readonly uid: string;
 }
 
-/** What the token is bound to: it is worth nothing once that has gone. */
+/** Objects that the token is bound to: it is invalid once one of them is deleted. */
 export interface Bounds {
   readonly pod?: ObjectRef;
   readonly secret?: ObjectRef;
-  /** Beside a pod it only says where that runs; its uid is then empty where the Node is not there. */
+  /**
+   * Node of the token. Beside a pod it is only informative, and its uid is empty if the Node does not exist.
+   */
   readonly node?: ObjectRef;
 }
 
 export interface AccountClaims extends Bounds {
   readonly namespace: string;
   readonly account: ObjectRef;
-  /** Empty for one that says none: then it is for the API server. */
+  /** Empty for a token without audiences, which is for the API server. */
   readonly audiences: readonly string[];
   /** Seconds since the epoch; absent in the token of a Secret. */
   readonly issuedAt?: number;
   readonly notBefore?: number;
   readonly expires?: number;
   readonly id?: string;
-  /** The token is the content of this Secret, which must still hold it. */
+  /** Name of the Secret that contains the token, and must still contain it. */
   readonly contentOf?: string;
 }
 
-/** What the tokens of Secrets say of their issuer, whatever the cluster's is. */
+/** Issuer in the tokens of Secrets, whatever the cluster's issuer is. */
 export const legacyIssuer = 'kubernetes/serviceaccount';
 const userPrefix = 'system:serviceaccount:';
 
@@ -47,11 +49,11 @@ interface Terms extends Bounds {
   /** Seconds since the epoch. */
   readonly now: number;
   readonly expires: number;
-  /** From then on its use is worth a warning. */
+  /** Time after which use of the token is worth a warning. */
   readonly warnAfter?: number;
 }
 
-/** In the order in which upstream's tokens have them. */
+/** Returns the claims of a token, in the order of upstream's. */
 export function writeClaims(terms: Terms): JsonObject {
   const { issuer, audiences, namespace, account, pod, secret, node, id, now, expires, warnAfter } = terms;
   return {
@@ -77,7 +79,7 @@ const written = ({ name, uid }: ObjectRef) => ({ name, ...(uid && { uid }) });
 
 const legacyPrefix = 'kubernetes.io/serviceaccount';
 
-/** Of the token that a Secret holds: it has no end. */
+/** Returns the claims of a Secret's token, which never expires. */
 export const writeLegacyClaims = (
   namespace: string,
   account: ObjectRef,
@@ -91,7 +93,10 @@ export const writeLegacyClaims = (
   sub: accountUserName(namespace, account.name),
 });
 
-/** Reads claims that our own key has signed; undefined for those that another issuer's name stands in, or that lack something. */
+/**
+ * Parses claims that one of this cluster's keys has signed; undefined for claims of another issuer, and for
+ * incomplete ones.
+ */
 export function readClaims(claims: JsonObject, issuers: readonly string[]): AccountClaims | undefined {
   const { iss } = claims;
   const read =

@@ -1,6 +1,6 @@
 /**
- * What others need to verify tokens of this cluster by themselves: the issuer's configuration and its public keys (OpenID Connect
- * Discovery 1.0; upstream: pkg/serviceaccount/openidmetadata.go).
+ * Documents with which others verify tokens of this cluster: the issuer's configuration and its public keys
+ * (OpenID Connect Discovery 1.0; upstream: pkg/serviceaccount/openidmetadata.go).
  */
 import type { Document } from '../../apiserver/options.ts';
 import { respond, respondJson } from '../../apiserver/respond.ts';
@@ -11,7 +11,7 @@ import { announcedMs } from './key-set.ts';
 
 const keysPath = '/openid/v1/jwks';
 
-/** For as long as a new key is known before it signs. */
+/** Cached for as long as a new key is published before it signs. */
 const cached = { 'cache-control': `public, max-age=${announcedMs / 1000}` };
 
 export function issuerDocuments(

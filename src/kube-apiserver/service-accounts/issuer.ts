@@ -1,22 +1,25 @@
-/** Who issues the tokens of service accounts, and for whom: what the settings say. */
+/** Issuer and audiences of service account tokens, from the settings. */
 
 export interface IssuerOptions {
-  /** URLs (https). The first stands in new tokens; those of all are taken. Default https://kubernetes.default.svc.cluster.local. */
+  /**
+   * URLs (https). New tokens have the first one; tokens of all of them are accepted. Default
+   * https://kubernetes.default.svc.cluster.local.
+   */
   readonly issuers?: readonly string[];
-  /** Where the public keys are read; default this server's own address. */
+  /** URL of the public keys; defaults to this server's own address. */
   readonly jwksURI?: string;
   /**
-   * A token that an agent asks for on its own account, for a program that may read it only once, is good for a year; default true,
-   * as upstream.
+   * Extends the validity of tokens that a kubelet requests on its own account to one year, for programs that
+   * may read their token only once; default true, as upstream.
    */
   readonly extendsTokens?: boolean;
-  /** How long a key signs, in milliseconds; default a year. */
+  /** Time in milliseconds for which a key signs; default a year. */
   readonly keyAgeMs?: number;
 }
 
 export interface Issuer {
   readonly issuers: readonly string[];
-  /** Whom a token is for that names nobody: this server. */
+  /** Audiences of a token that names none: this server. */
   readonly audiences: readonly string[];
   readonly extendsTokens: boolean;
 }

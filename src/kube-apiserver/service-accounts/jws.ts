@@ -1,15 +1,15 @@
 /**
- * Tokens as this cluster writes them: JSON Web Tokens in compact form, signed with ES256 (RFC 7515, 7518). Of what somebody else may
- * have written nothing is read before it has verified: a header is only compared with those of our own keys, byte for byte,
- * so it chooses neither an algorithm nor a key (docs/decisions/0037-service-account-tokens.md).
+ * Tokens of this cluster: JSON Web Tokens in compact form, signed with ES256 (RFC 7515, 7518). Nothing of an
+ * unverified token is parsed: its header is only compared with those of this cluster's keys, byte for byte,
+ * so it selects neither an algorithm nor an unknown key (docs/decisions/0037-service-account-tokens.md).
  */
 import { createHash, createPublicKey, generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto';
 import type { JsonObject } from '../../apimachinery/equality.ts';
 
 const algorithm = 'ES256';
-/** Of r and s together. */
+/** Length of r and s together. */
 const signatureBytes = 64;
-/** As JSON Web Signatures have it: r and s, not DER. */
+/** Encoding of JSON Web Signatures: r and s, not DER. */
 const dsaEncoding = 'ieee-p1363';
 
 export interface KeyPair {
@@ -27,7 +27,7 @@ export function newKeyPair(): KeyPair {
   });
 }
 
-/** What a token says of its key: the digest of the public key, as upstream's servers name theirs. */
+/** Returns the key id in a token: the digest of the public key, as in upstream's servers. */
 export const keyIdOf = (publicKey: KeyObject) =>
   createHash('sha256')
     .update(publicKey.export({ type: 'spki', format: 'der' }))
@@ -36,14 +36,14 @@ export const keyIdOf = (publicKey: KeyObject) =>
 const headerOf = (publicKey: KeyObject) => encode({ alg: algorithm, kid: keyIdOf(publicKey) });
 const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** The token that says `claims`. */
+/** Returns a signed token with these claims. */
 export function signToken(privateKey: KeyObject, claims: object): string {
   const content = `${headerOf(createPublicKey(privateKey))}.${encode(claims)}`;
   const signature = sign('sha256', Buffer.from(content), { key: privateKey, dsaEncoding });
   return `${content}.${signature.toString('base64url')}`;
 }
 
-/** Resolves a token to what it says; undefined when none of the keys signed exactly this text. */
+/** Returns the claims of a token; undefined if none of the keys has signed exactly this text. */
 export type ReadToken = (token: string) => JsonObject | undefined;
 
 export function tokenReader(publicKeys: readonly KeyObject[]): ReadToken {
@@ -53,18 +53,18 @@ export function tokenReader(publicKeys: readonly KeyObject[]): ReadToken {
     const key = byHeader.get(header);
     if (!key || more.length > 0) return undefined;
     const bytes = Buffer.from(signature, 'base64url');
-    // One signature has many spellings in base64; ours is the shortest.
+    // A signature has many spellings in base64; only the shortest is accepted.
     if (bytes.length !== signatureBytes || bytes.toString('base64url') !== signature) return undefined;
     if (!verify('sha256', Buffer.from(`${header}.${claims}`), { key, dsaEncoding }, bytes)) return undefined;
     return JSON.parse(Buffer.from(claims, 'base64url').toString('utf8'));
   };
 }
 
-/** A public key as it stands in a JSON Web Key Set (RFC 7517). */
+/** Returns a public key as in a JSON Web Key Set (RFC 7517). */
 export function publicJwk(publicKey: KeyObject): JsonObject {
   const { kty, crv, x, y } = publicKey.export({ format: 'jwk' });
   return { use: 'sig', kty, kid: keyIdOf(publicKey), crv, alg: algorithm, x, y };
 }
 
-/** What tokens are signed with, as discovery names it. */
+/** Signing algorithms, as discovery names them. */
 export const signingAlgorithms = [algorithm] as const;

@@ -1,6 +1,7 @@
 /**
- * The keys of service accounts' tokens as they are kept: which one signs, which still verify, and when there is a new one. A new key
- * is known everywhere before it signs, and an old one verifies until the last token that it signed is over.
+ * The stored keys of service account tokens: the one that signs, those that still verify, and the time of the
+ * next one. A new key is published before it signs, and an old one verifies until the last token that it
+ * signed has expired.
  */
 import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { isRecord } from '../../apimachinery/equality.ts';
@@ -10,46 +11,49 @@ import type { KeyPair } from './jws.ts';
 export interface TokenKey {
   /** SubjectPublicKeyInfo, PEM. */
   readonly publicKey: string;
-  /** PKCS #8, PEM; gone once the key signs no more. */
+  /** PKCS #8, PEM; removed once the key does not sign any more. */
   readonly privateKey?: string;
   readonly signsFrom: number;
-  /** It has signed no token that is good after this; null when one of them never ends. */
+  /** No token that the key has signed is valid after this time; null if one of them never expires. */
   readonly signedUntil: number | null;
 }
 
-/** In the order in which they sign; never empty. */
+/** Keys in the order in which they sign; never empty. */
 export type KeySet = readonly TokenKey[];
 
 const hour = 3_600_000;
 const year = 365 * 24 * hour;
 
 /**
- * How long a key is known before it signs: whoever reads the published keys may keep them for as long, and other masters
- * learn of it in a moment.
+ * Time for which a key is published before it signs: readers of the published keys may cache them for as
+ * long, and other masters receive it within a moment.
  */
 export const announcedMs = hour;
-/** A master whose clock is behind, or that has just taken the key, may sign for a while after the next key does. */
+/**
+ * Time for which a key may sign after the next key does, on a master whose clock is behind, or that has just
+ * read the key.
+ */
 const handoverMs = hour;
 
-/** How far ahead a limit is set, so that it is not written for each token. */
+/** Time by which a limit is set ahead, so that it is not written for each token. */
 const aheadMs = year;
 
 export const firstKey = (pair: KeyPair, now: number, ageMs: number): KeySet => [
   { ...pair, signsFrom: now, signedUntil: now + ageMs + aheadMs },
 ];
 
-/** The key that signs; where the clock was set back, the first. */
+/** Returns the key that signs at `now`; the first one if the clock was set back. */
 export const signerAt = (keys: KeySet, now: number): TokenKey | undefined =>
   keys.findLast(({ signsFrom }) => signsFrom <= now) ?? keys[0];
 
 export interface KeyPlan {
-  /** The same value when nothing changes. */
+  /** The same array if nothing changes. */
   readonly keys: KeySet;
-  /** When there is something to change next. */
+  /** Time of the next change. */
   readonly next: number;
 }
 
-/** What is due: a key each `ageMs`, and old ones go. */
+/** Returns the changes that are due: a new key each `ageMs`, and the removal of old keys. */
 export function planKeys(keys: KeySet, now: number, ageMs: number, make: () => KeyPair): KeyPlan {
   const newest = keys.at(-1);
   const due = newest ? newest.signsFrom + ageMs - announcedMs : now;
@@ -72,11 +76,14 @@ export function planKeys(keys: KeySet, now: number, ageMs: number, make: () => K
   return { keys: isSame ? keys : kept, next: Math.min(renewal, ...times.filter((time) => time > now)) };
 }
 
-/** When the key signs no more, anywhere. */
+/** Returns the time after which no master signs with the key any more. */
 const retirement = (keys: KeySet, index: number) =>
   (keys[index + 1]?.signsFrom ?? Number.POSITIVE_INFINITY) + handoverMs;
 
-/** The keys once `signer` may sign a token that is good until then, or for ever (null); the same value when it may already. */
+/**
+ * Returns the keys after allowing `signer` to sign a token that expires at `until`, or never (null); the same
+ * array if it is allowed already.
+ */
 export function allowUntil(keys: KeySet, signer: TokenKey, until: number | null): KeySet {
   const { signedUntil } = signer;
   if (signedUntil === null || (until !== null && until <= signedUntil)) return keys;
@@ -86,7 +93,7 @@ export function allowUntil(keys: KeySet, signer: TokenKey, until: number | null)
 
 export const writeKeys = (keys: KeySet): Buffer => Buffer.from(JSON.stringify({ keys }));
 
-/** Undefined when the bytes are no such keys, or none of them can sign. */
+/** Parses stored keys; undefined for invalid bytes, or if none of the keys can sign. */
 export function readKeys(bytes: Buffer): KeySet | undefined {
   let value: unknown;
   try {

@@ -1,6 +1,7 @@
 /**
- * The keys of service accounts' tokens, kept in the store as what masters share is (roles/control-plane/shared-authority.ts): outside
- * `/registry/`, so that no request to the API reaches them. All masters watch them; whichever finds first that one is due makes it.
+ * The keys of service account tokens. They are stored like the other data that masters share
+ * (roles/control-plane/shared-authority.ts): outside `/registry/`, so that no request to the API can read
+ * them. All masters watch them; the first that finds a new key due creates it.
  */
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { aborted } from '../../base/abort.ts';
@@ -33,7 +34,7 @@ export interface AccountKeysOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
-  /** How long a key signs, in milliseconds; without an end there is no other one. */
+  /** Time in milliseconds for which a key signs; with infinity there is only one key. */
   readonly ageMs: number;
 }
 
@@ -42,7 +43,7 @@ const retry = { initialMs: 100, maxMs: 30_000 };
 export class AccountKeys {
   readonly #options: AccountKeysOptions;
   readonly #log: Logger;
-  /** As they were read last; none before `open`. */
+  /** The keys as last read; empty before `open`. */
   #keys: KeySet = [];
   #publicKeys: readonly KeyObject[] = [];
   #revision = 0;
@@ -53,31 +54,40 @@ export class AccountKeys {
     this.#log = options.log.named('service-account-keys');
   }
 
-  /** Those that verify tokens; another value after every change. */
+  /** Keys that verify tokens; another array after every change. */
   get publicKeys(): readonly KeyObject[] {
     return this.#publicKeys;
   }
 
-  /** Reads the keys, and makes the first where there are none. Rejects in one line when they cannot be read. */
+  /**
+   * Reads the keys, and creates the first one if there is none. Rejects with a one-line error if they cannot
+   * be read.
+   */
   async open(): Promise<void> {
     const { store } = this.#options;
     const stored = await store.get(accountKeysKey);
     this.#take(stored ?? (await this.#makeFirst()));
   }
 
-  /** Follows what other masters do, and makes a new key when one is due. Resolves when the signal aborts. */
+  /**
+   * Follows changes by other masters, and creates a new key when one is due. Resolves when the signal aborts.
+   */
   async run(signal: AbortSignal): Promise<void> {
     await Promise.all([this.#follow(signal), this.#renew(signal)]);
   }
 
-  /** The signed token. `until` says when it is over, in milliseconds since the epoch; null for one that never is. */
+  /**
+   * Returns a signed token. `until` is its expiration in milliseconds since the epoch; null for a token that
+   * never expires.
+   */
   async sign(claims: object, until: number | null): Promise<string> {
     for (;;) {
       const signer = signerAt(this.#keys, this.#options.clock.now());
       if (!signer?.privateKey) throw new Error('there is no key yet that signs tokens of service accounts');
       const allowed = allowUntil(this.#keys, signer, until);
       if (allowed === this.#keys) return signToken(createPrivateKey(signer.privateKey), claims);
-      // Before the token: should this fail there is none that outlives its key.
+      // The limit is written before the token is signed, so that no token outlives its key if the write
+      // fails.
       await this.#write(allowed);
     }
   }
@@ -109,7 +119,10 @@ export class AccountKeys {
     this.#changed = Promise.withResolvers();
   }
 
-  /** Afterwards what is known is either this or what another master wrote meanwhile. */
+  /**
+   * Writes the keys; afterwards the keys in memory are either these or those that another master wrote
+   * meanwhile.
+   */
   async #write(keys: KeySet): Promise<void> {
     const value = writeKeys(keys);
     try {
@@ -131,7 +144,7 @@ export class AccountKeys {
           for (const event of events) await this.#apply(event);
       } catch (error) {
         if (signal.aborted) return;
-        // What was missed is in what there is now; a store that is away is asked again.
+        // Missed changes are in the current value; an unavailable store is retried.
         this.#log.debug('the watch of the keys ended', { error: errorMessage(error) });
         await this.#tolerate('read', () => this.open());
       }
@@ -167,7 +180,7 @@ export class AccountKeys {
     if (isNew) this.#log.info('made a new key for the tokens of service accounts; it signs in an hour');
   }
 
-  /** Until then, or until the keys change. */
+  /** Waits for that time, or until the keys change. */
   async #pause(ms: number, changed: Promise<void>, signal: AbortSignal): Promise<void> {
     const over = new AbortController();
     const either = AbortSignal.any([signal, over.signal]);
@@ -181,7 +194,7 @@ export class AccountKeys {
     }
   }
 
-  /** Whether it succeeded; a failure is logged, and what was known still counts. */
+  /** Returns whether `work` succeeded; a failure is logged, and the previous keys stay valid. */
   async #tolerate(what: string, work: () => Promise<void>): Promise<boolean> {
     try {
       await work();

@@ -57,7 +57,7 @@ export async function bindPod(scope: RequestScope): Promise<Response> {
   return respondOther(scope, 201, done);
 }
 
-/** Undefined for none. Throws 400 for what is no map of texts. */
+/** Returns the annotations; undefined if there are none. Throws 400 unless they are a map of strings. */
 function annotationsOf(metadata: JsonObject): Record<string, string> | undefined {
   if (metadata.annotations === undefined) return undefined;
   const annotations = Object.entries(objectField(metadata, 'annotations'));

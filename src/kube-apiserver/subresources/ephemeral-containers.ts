@@ -1,4 +1,4 @@
-/** pods/NAME/ephemeralcontainers: the whole pod, of which a write adds containers to look into it and changes nothing else. */
+/** pods/NAME/ephemeralcontainers: the whole pod; a write only adds ephemeral containers. */
 import type { Subresource } from '../../apiserver/subresources/subresources.ts';
 import { get } from '../../apiserver/verbs/get.ts';
 import { patchPart } from '../../apiserver/verbs/patch.ts';

@@ -1,6 +1,7 @@
 /**
- * POST pods/NAME/eviction: a deletion that disruption budgets may hold up (upstream: registry/core/pod/storage/eviction.go). A pod that
- * may go is taken off its budget before it is deleted, in one write that another eviction at the same moment sees.
+ * POST pods/NAME/eviction: a deletion that disruption budgets may delay (upstream:
+ * registry/core/pod/storage/eviction.go). A pod that may be evicted is charged to its budget before it is
+ * deleted, in one write that concurrent evictions see.
  */
 import { type Pod, podResource } from '../../api/core/v1/pod.ts';
 import { podCondition, podReady } from '../../api/core/v1/pod-conditions.ts';
@@ -29,9 +30,12 @@ import { objectField, readKind, stringField } from '../../apiserver/verbs/read-o
 import { type WriteOptions, writeOptions } from '../../apiserver/write-options.ts';
 import { rfc3339 } from '../../base/clock.ts';
 
-/** Pods that were announced and are not gone; more of them say that nobody counts (upstream: MaxDisruptedPodSize). */
+/**
+ * Maximum number of pods that were charged and not deleted yet; more mean that the controller does not work
+ * (upstream: MaxDisruptedPodSize).
+ */
 const mostDisrupted = 2000;
-/** Of a pod that changes while it is looked at. */
+/** Maximum number of attempts for a pod that changes meanwhile. */
 const mostTries = 5;
 const refusal = "Cannot evict pod as it would violate the pod's disruption budget.";
 
@@ -64,7 +68,7 @@ export async function evictPod(scope: RequestScope): Promise<Response> {
   return respondOther(scope, 201, done);
 }
 
-/** Throws 429 where the budget holds it up, 500 where several budgets would have to be asked. */
+/** Evicts the pod. Throws 429 if its budget does not allow it, 500 if several budgets match. */
 async function evict(scope: RequestScope, write: WriteOptions, deletion: DeleteRequest): Promise<void> {
   const { server } = scope;
   for (let attempt = 1; ; attempt++) {
@@ -81,7 +85,7 @@ async function evict(scope: RequestScope, write: WriteOptions, deletion: DeleteR
       await deleteObject(server, { ...deletion, preconditions: seen });
       return;
     } catch (error) {
-      // It may have become ready meanwhile, and count.
+      // The pod may have become ready meanwhile, and count for the budget.
       if (!isConflict(error) || seenOtherwise(deletion, readPod(scope))) throw error;
       if (attempt < mostTries) continue;
       throw ruling.budget === undefined ? error : notYetCounted(ruling.budget);
@@ -89,10 +93,13 @@ async function evict(scope: RequestScope, write: WriteOptions, deletion: DeleteR
   }
 }
 
-/** `as`: whether the pod is deleted as it was seen, or whatever has changed of it. */
+/**
+ * `as` selects the precondition of the deletion: `seen` deletes the pod only if it is unchanged, `any` in any
+ * state.
+ */
 interface Ruling {
   readonly as: 'any' | 'seen';
-  /** The budget by which it may go as it was seen. */
+  /** The budget that allows the eviction of the unchanged pod. */
   readonly budget?: string;
 }
 
@@ -118,7 +125,7 @@ function readPod({ server, info }: RequestScope): Pod {
   return found.object as Pod;
 }
 
-/** Whether what the client demands of the pod is what fails. */
+/** Returns whether the conflict is with the client's own precondition. */
 const seenOtherwise = ({ preconditions }: DeleteRequest, pod: Pod) =>
   preconditions.uid !== undefined && preconditions.uid !== pod.metadata.uid;
 
@@ -128,7 +135,10 @@ const budgetsOf = ({ server, info }: RequestScope, pod: Pod) =>
     .map(({ object }) => object as PodDisruptionBudget)
     .filter(({ spec }) => matches(selectorFromLabelSelector(spec.selector), pod.metadata.labels));
 
-/** A pod that is not ready serves nobody: it counts only where the others are too few. */
+/**
+ * Returns whether an unready pod may be evicted without a charge: it only counts if there are too few healthy
+ * pods.
+ */
 function mayGoUnready({ spec, status }: PodDisruptionBudget): boolean {
   if (spec.unhealthyPodEvictionPolicy === 'AlwaysAllow') return true;
   const { currentHealthy = 0, desiredHealthy = 0 } = status ?? {};

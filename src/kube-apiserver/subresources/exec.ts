@@ -18,7 +18,7 @@ export const podExec =
       return `/exec/${agentPath(pod, container)}?${asked}`;
     });
 
-/** Translates the client's stream parameters to the agent's; `outputs` is the default for outputs. */
+/** Translates the client's stream parameters to the kubelet's; `outputs` is the default for outputs. */
 export function streamsQuery(query: URLSearchParams, outputs: boolean): URLSearchParams {
   const wanted = {
     input: booleanParameter(query, 'stdin'),

@@ -1,4 +1,7 @@
-/** PUT namespaces/NAME/finalize: the only way to change a namespace's finalizers; the last one lets it go. */
+/**
+ * PUT namespaces/NAME/finalize: the only way to change a namespace's finalizers; removing the last one
+ * deletes it.
+ */
 import type { Handler } from '../../apiserver/request-scope.ts';
 import { updatePart } from '../../apiserver/verbs/update.ts';
 

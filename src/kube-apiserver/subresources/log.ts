@@ -1,4 +1,4 @@
-/** GET pods/NAME/log: the node agent's answer, passed on as it comes; on a WebSocket when the client asks for one. */
+/** GET pods/NAME/log: streams the kubelet's answer; on a WebSocket if the client asks for one. */
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { newInternalError, newStatusError, StatusError } from '../../apimachinery/status-error.ts';
 import { auditHeaders } from '../../apiserver/audit-id.ts';
@@ -10,7 +10,7 @@ import type { NodeConnection } from '../node-connection.ts';
 import { agentPath, chooseContainer, hostOf, refusalOf } from './pod-agent.ts';
 import { streamToPod } from './pod-stream.ts';
 
-/** What the node agent understands; the container stands in its path. */
+/** Parameters that the kubelet supports; its path contains the container. */
 const passedOn = [
   'follow',
   'previous',

@@ -1,10 +1,13 @@
-/** What all requests to the agent of a pod's node have in common. */
+/** Helpers of all requests to the kubelet of a pod's node. */
 import { ephemeralContainersOf } from '../../api/core/v1/ephemeral-containers.ts';
 import { initContainersOf } from '../../api/core/v1/init-containers.ts';
 import { type Pod, podResource } from '../../api/core/v1/pod.ts';
 import { newBadRequest, newInternalError, newStatusError } from '../../apimachinery/status-error.ts';
 
-/** The one of that name, or the only one. kubectl prints the refusals as they stand (registry/core/pod LogLocation). */
+/**
+ * Returns the container of that name, or the only one. kubectl prints the errors unchanged (registry/core/pod
+ * LogLocation).
+ */
 export function chooseContainer(pod: Pod, wanted: string | null): string {
   const all = containersOf(pod);
   const { name } = pod.metadata;
@@ -22,18 +25,18 @@ export function chooseContainer(pod: Pod, wanted: string | null): string {
 const containersOf = ({ spec }: Pod) =>
   [...spec.containers, ...initContainersOf(spec), ...ephemeralContainersOf(spec)].map(({ name }) => name);
 
-/** The node the pod is bound to. */
+/** Returns the name of the node that the pod is bound to. */
 export function hostOf(pod: Pod): string {
   if (pod.spec.nodeName) return pod.spec.nodeName;
   throw newBadRequest(`pod ${pod.metadata.name} does not have a host assigned`);
 }
 
-/** `namespace/pod`, and what follows, as part of a path of the agent's. */
+/** Returns `namespace/pod`, and further segments, as part of a path on the kubelet. */
 export function agentPath({ metadata }: Pod, ...more: readonly string[]): string {
   return [metadata.namespace ?? '', metadata.name, ...more].map(encodeURIComponent).join('/');
 }
 
-/** The node agent explains itself in plain text. */
+/** Converts an error of the kubelet, whose message is plain text. */
 export async function refusalOf(answer: Response) {
   const text = (await answer.text()).trim().slice(0, 1000);
   if (answer.status === 400) return newBadRequest(text);

@@ -1,6 +1,7 @@
 /**
- * exec, attach, port-forward and logs on a WebSocket: the checks are made here, then the client's connection is joined to one to the node
- * agent, which speaks the protocol they agree on. Nothing of it is read on the way.
+ * exec, attach, port-forward and logs on a WebSocket: this server checks the request, then joins the client's
+ * connection to one to the kubelet, which implements the negotiated protocol. The data in between is not
+ * parsed.
  */
 import type { Pod } from '../../api/core/v1/pod.ts';
 import {
@@ -16,7 +17,9 @@ import { errorMessage } from '../../base/log.ts';
 import type { NodeConnection } from '../node-connection.ts';
 import { hostOf, refusalOf } from './pod-agent.ts';
 
-/** `pathOf` gives the agent's path and query, or throws what is wrong with the request. */
+/**
+ * Opens the stream. `pathOf` returns the kubelet's path and query, or throws the error of an invalid request.
+ */
 export async function streamToPod(
   agents: NodeConnection | undefined,
   scope: RequestScope,

@@ -9,7 +9,7 @@ export const podPortForward =
   (agents: NodeConnection | undefined): Handler =>
   (scope) =>
     streamToPod(agents, scope, (pod, query) => {
-      // Only some clients name the ports in the URL; others do so for each connection.
+      // Some clients name the ports in the URL; others name one for each connection.
       const ports = new URLSearchParams(query.getAll('ports').map((port) => ['port', port]));
       return `/portForward/${agentPath(pod)}?${ports}`;
     });

@@ -1,4 +1,4 @@
-/** pods/NAME/proxy, services/NAME/proxy, nodes/NAME/proxy: HTTP to what runs in the cluster. */
+/** pods/NAME/proxy, services/NAME/proxy, nodes/NAME/proxy: HTTP to programs in the cluster. */
 import { type Node, nodeResource } from '../../api/core/v1/node.ts';
 import { type Pod, podResource } from '../../api/core/v1/pod.ts';
 import { type Service, serviceResource } from '../../api/core/v1/service.ts';
@@ -62,8 +62,8 @@ export const nodeProxy =
   };
 
 /**
- * Throws Forbidden. A connection that leaves HTTP runs programs in the pods of the node, and a WebSocket
- * begins with GET: who may only read must not. Upstream asks for `get` alone.
+ * Throws Forbidden. An upgraded connection runs programs in the pods of the node, and a WebSocket begins with
+ * GET: users who may only read must not open one. Upstream only requires `get`.
  */
 async function requireCreate({ server, info, user }: RequestScope): Promise<void> {
   const { name, rest } = info;

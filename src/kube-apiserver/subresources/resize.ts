@@ -1,4 +1,4 @@
-/** pods/NAME/resize: the whole pod, of which a write changes the resources of containers and nothing else. */
+/** pods/NAME/resize: the whole pod; a write only changes the resources of containers. */
 import type { Subresource } from '../../apiserver/subresources/subresources.ts';
 import { get } from '../../apiserver/verbs/get.ts';
 import { patchPart } from '../../apiserver/verbs/patch.ts';

@@ -20,14 +20,14 @@ import { nodeProxy, podProxy, serviceProxy } from './proxy.ts';
 import { resizePod } from './resize.ts';
 import { requestToken } from './token.ts';
 
-/** GET begins a WebSocket, POST is SPDY's. */
+/** Subresource with a stream: GET begins a WebSocket, POST is SPDY's. */
 const stream = (handler: Handler, kind: string): Subresource => ({
   methods: { GET: handler, POST: handler },
   kind: { group: '', version: 'v1', kind },
   answersBytes: true,
 });
 
-/** Of any method. */
+/** Subresource that serves every method. */
 const request = (handler: Handler, kind: string): Subresource => ({
   methods: {
     GET: handler,
@@ -96,7 +96,7 @@ const specialOf = ({
   '/namespaces': { finalize: { methods: { PUT: finalizeNamespace } } },
 });
 
-/** Those of a kind beside `/status` and `/scale`; made once for a server. */
+/** Returns the subresources of a kind besides `/status` and `/scale`; created once for a server. */
 export function kubeSubresources(server: Parts): (definition: ResourceDefinition) => Subresources {
   const special = specialOf(server);
   return ({ group, plural }) => special[`${group}/${plural}`] ?? {};

@@ -1,4 +1,7 @@
-/** POST serviceaccounts/NAME/token: a token of the account (upstream: pkg/registry/core/serviceaccount/storage/token.go). */
+/**
+ * POST serviceaccounts/NAME/token: creates a token of the account (upstream:
+ * pkg/registry/core/serviceaccount/storage/token.go).
+ */
 import { type TokenRequest, tokenRequestKind } from '../../api/authentication/v1/token-request.ts';
 import type { BoundObjectReference } from '../../api/authentication/v1/types.gen.ts';
 import { nodeResource } from '../../api/core/v1/node.ts';
@@ -22,8 +25,8 @@ import { type Bounds, type ObjectRef, refOf, writeClaims } from '../service-acco
 type Parts = Pick<KubeContext, 'accountKeys' | 'cache' | 'clock' | 'issuer' | 'random' | 'store'>;
 
 /**
- * Agents ask for an hour and seven seconds where the volume of a pod does not say who chose the time: admission did, and the program
- * in the pod may be one that reads its token once.
+ * Seconds that mark a duration which admission chose, because the volume of the pod does not set one. The
+ * program in such a pod may read its token only once.
  */
 const chosenByAdmission = 3607;
 const extendedSeconds = 365 * 24 * 3600;
@@ -143,7 +146,7 @@ async function boundsOf(
   }
 }
 
-/** Where the pod runs, as far as that is known. */
+/** Returns the node of the pod, as far as it is known. */
 async function nodeOf(server: Parts, { spec: { nodeName } }: Pod): Promise<ObjectRef | undefined> {
   if (!nodeName) return undefined;
   const node = await findObject(server, nodeResource, '', nodeName);
@@ -160,7 +163,10 @@ function checked(object: KubeObject, { kind = '', name = '', uid }: BoundObjectR
   return refOf(object);
 }
 
-/** Its token is good for longer than is said, and is replaced as early. */
+/**
+ * Returns whether the token is for a program that may read it only once. Such a token is valid for longer
+ * than reported, and is still replaced as early.
+ */
 const isForSlowProgram = (
   { issuer }: Parts,
   { audiences = [], expirationSeconds }: TokenRequest['spec'],

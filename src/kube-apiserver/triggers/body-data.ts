@@ -1,18 +1,21 @@
-/** A body of HTTP as JSON. Pure. */
+/** Converts an HTTP body to JSON. Pure. */
 import { maxDepth, maxValues, measureJson } from '../../apimachinery/value-limit.ts';
 
 export interface BodyData {
-  /** Its JSON, or its text; of other bytes their base64. */
+  /** JSON value of the body, or its text; base64 for other bytes. */
   readonly body?: unknown;
   readonly isBase64?: true;
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Levels of an object that holds the data, around them. */
+/** Nesting levels of the object around the data. */
 const levelsAround = 20;
 
-/** A body that says it is JSON and is none is text, and so is JSON that no stored object could hold. */
+/**
+ * Converts a body. A body that is declared as JSON and is invalid becomes text, as does JSON that no stored
+ * object could contain.
+ */
 export function bodyData(contentType: string, bytes: Buffer): BodyData {
   if (bytes.length === 0) return {};
   let text: string;
@@ -29,7 +32,7 @@ export function bodyData(contentType: string, bytes: Buffer): BodyData {
       measureJson(text, maxValues, maxDepth - levelsAround);
       return { body: JSON.parse(text) as unknown };
     } catch {
-      // As it came.
+      // The body is used as text.
     }
   }
   return { body: text };

@@ -1,4 +1,4 @@
-/** Stores what this server itself tells of triggers: requests, and results of functions. */
+/** Stores the trigger events of this server: requests, and results of functions. */
 import { createHash } from 'node:crypto';
 import { type Trigger, triggerResource } from '../../api/minik8s/v1/trigger.ts';
 import { triggerEventResource } from '../../api/minik8s/v1/trigger-event.ts';
@@ -9,7 +9,7 @@ import { newStatusError, type Status, StatusError } from '../../apimachinery/sta
 import type { Cache, IndexDeclaration } from '../../storage/cache.ts';
 import { fullMessage, isFull } from './waiting-events.ts';
 
-/** By `NAMESPACE/NAME` of the function. */
+/** Triggers by `NAMESPACE/NAME` of the function. */
 const triggersByFunction: IndexDeclaration = {
   name: 'triggers by the function whose results they tell',
   prefix: storagePrefix(triggerResource),
@@ -21,7 +21,7 @@ const triggersByFunction: IndexDeclaration = {
 
 export interface IntakeOptions {
   readonly cache: Cache;
-  /** Of this server, as a user who may do everything. */
+  /** Handler of this server, as a user who may do everything. */
   readonly handler: (request: Request) => Promise<Response>;
 }
 
@@ -30,14 +30,14 @@ const retryAfterSeconds = 5;
 
 export class Intake {
   readonly #options: IntakeOptions;
-  /** By trigger: how many are being stored. */
+  /** Number of events that are being stored, by trigger. */
   readonly #storing = new Map<string, number>();
 
   constructor(options: IntakeOptions) {
     this.#options = options;
   }
 
-  /** Those that tell what the calls of a function gave. */
+  /** Returns the triggers on the results of a function. */
   triggersOfResults(namespace: string, name: string): readonly Trigger[] {
     const found = this.#options.cache.index(triggersByFunction).get(`${namespace}/${name}`);
     if (found.length === 0) return [];
@@ -46,7 +46,10 @@ export class Intake {
       .filter((trigger) => !trigger.spec.suspend && !isTerminating(trigger));
   }
 
-  /** Resolves to the event's id when it is stored; what is stored already is stored once. Throws 429 when too many wait. */
+  /**
+   * Stores an event. Resolves to its id; an event that exists already is not stored again. Throws 429 if too
+   * many events wait.
+   */
   async take(
     trigger: Trigger,
     happening: Happening,
@@ -55,7 +58,7 @@ export class Intake {
     return this.#store(trigger, happening);
   }
 
-  /** As a dead letter when too many wait: it cannot happen later. */
+  /** Stores an event that cannot happen again later: as a dead letter if too many events wait. */
   async takeAnyway(trigger: Trigger, happening: Happening, time: string): Promise<void> {
     const isFull = this.#isFull(trigger);
     const { name } = await this.#store(trigger, happening);
@@ -93,7 +96,7 @@ export class Intake {
     }
   }
 
-  /** What is wrong; undefined when nothing is. */
+  /** Returns the error of a request; undefined if there is none. */
   async #send(
     method: string,
     path: string,

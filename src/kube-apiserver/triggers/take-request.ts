@@ -1,4 +1,4 @@
-/** triggers/NAME/invoke: a request becomes an event. It is answered when the event is stored. */
+/** triggers/NAME/invoke: turns a request into an event. The request is answered when the event is stored. */
 import { createHash } from 'node:crypto';
 import { triggerResource } from '../../api/minik8s/v1/trigger.ts';
 import { mostEventData } from '../../api/minik8s/v1/trigger-event.ts';
@@ -17,12 +17,15 @@ import { checkRequestsOfStrangers } from '../workflows/strangers-runs.ts';
 import { bodyData } from './body-data.ts';
 import type { Intake } from './intake.ts';
 
-/** A request that is sent again with the same key is told once, while its event is there. */
+/**
+ * Header with a key: a request that is repeated with the same key creates no second event, while the first
+ * one exists.
+ */
 const keyHeader = 'idempotency-key';
 const longestKey = 128;
-/** Of these nobody learns anything, or they are a secret of the sender. */
+/** Headers that events do not contain, because they carry no information, or are secrets of the sender. */
 const unsaid = new Set(['cookie', 'connection', 'content-length', 'transfer-encoding', keyHeader]);
-/** Bytes of a body, so that its data fit into an event. */
+/** Maximum size of a body in bytes, so that its data fit into an event. */
 const mostBody = mostEventData / 2;
 
 export const takeRequest =
@@ -44,7 +47,8 @@ export const takeRequest =
         `the body of an event may not be more than ${mostBody} bytes`,
       );
     const { id, name } = await intake.take(trigger, {
-      // The same request of the same sender: by a key that is guessed, nobody else's is kept out.
+      // The key includes the sender and the request, so that a guessed key cannot suppress the event of
+      // another sender.
       key: [
         'request',
         ...(key === undefined ? [server.random.uuid()] : [key, user.name, digestOf(scope, body)]),
@@ -66,8 +70,8 @@ function keyOf({ request }: RequestScope): string | undefined {
 }
 
 /**
- * Of all that the event says of the request, but for headers other than the type of its body: a client that sends
- * it again may send others.
+ * Digest of everything that the event contains of the request, except headers other than the content type: a
+ * client that repeats the request may send different ones.
  */
 function digestOf({ request, info }: RequestScope, body: Buffer): string {
   const type = request.headers.get('content-type') ?? '';
@@ -89,10 +93,10 @@ function dataOf(scope: RequestScope, body: Buffer): Pick<Happening, 'data' | 'le
       headers: Object.fromEntries(passed.filter(([name]) => !unsaid.has(name) && !isOwnHeader(name))),
       ...told,
     },
-    // Headers are bounded by the server, and the body is above.
+    // Headers are limited by the server, and the body is limited above.
     lessData: { ...about, headers: {}, truncated: true, ...told },
   };
 }
 
-/** Of a name that is there more often the last. */
+/** Returns the parameters; the last one of several with the same name. */
 const queryOf = (search: string) => Object.fromEntries(new URLSearchParams(search));

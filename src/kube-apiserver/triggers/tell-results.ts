@@ -1,4 +1,4 @@
-/** Stores what a call of a function gave, for the triggers of its results, before the caller gets it. */
+/** Stores the result of a function call, for triggers on its results, before the caller receives it. */
 import type { Trigger } from '../../api/minik8s/v1/trigger.ts';
 import { chainHeader, chainOf } from '../../api/minik8s/v1/trigger-chain.ts';
 import { depthHeader, mostEventData, retriedHeader } from '../../api/minik8s/v1/trigger-event.ts';
@@ -10,17 +10,20 @@ import { idOfCall, isDeliverer } from '../functions/own-headers.ts';
 import { bodyData } from './body-data.ts';
 import type { Intake } from './intake.ts';
 
-/** Bytes of an answer that an event holds. */
+/** Maximum number of bytes of an answer that an event contains. */
 const mostBody = mostEventData / 2;
 
-/** What a call gave: an answer, or none. */
+/** Result of a call: an answer, or none. */
 interface Result {
   readonly outcome: CallOutcome;
   readonly status: number;
   readonly more: Readonly<Record<string, unknown>>;
 }
 
-/** As `call`, which calls a function. Where nobody is to be told it costs a look-up. A caller who has gone away gets no result, and nobody is told one. */
+/**
+ * Wraps `call`, which calls a function. Without triggers it costs a lookup. A caller that has disconnected
+ * gets no result, and no trigger does.
+ */
 export const tellResults =
   (intake: Intake, call: Handler): Handler =>
   async (scope) => {
@@ -32,7 +35,7 @@ export const tellResults =
       answer = await call(scope);
     } catch (error) {
       const failed = error instanceof StatusError ? error.status : undefined;
-      // Without the function nothing was called.
+      // Nothing was called if the function does not exist.
       if (scope.signal.aborted || failed?.reason === 'NotFound') throw error;
       const status = failed?.code ?? 500;
       await tell(intake, triggers, scope, { outcome: 'Failure', status, more: { error: failed?.message } });
@@ -45,11 +48,11 @@ export const tellResults =
     try {
       await tell(intake, triggers, scope, resultOf(answer, beginning));
     } catch (error) {
-      // Nobody reads the rest: the instance need not go on.
+      // The rest of the answer is not read, so the instance can stop.
       await passed.body?.cancel();
       throw error;
     }
-    // The only way to show that the answer is not whole.
+    // Disconnecting is the only way to show that the answer is incomplete.
     if (beginning.isCut) scope.hangUp?.();
     return passed;
   };
@@ -66,7 +69,7 @@ async function tell(
   { info, request, server, user }: RequestScope,
   { outcome, status, more }: Result,
 ): Promise<void> {
-  // Each attempt would begin a chain of its own, and a circle of triggers would grow without end.
+  // Each attempt would begin a chain of its own, and a cycle of triggers would grow without end.
   const isDelivery = isDeliverer(user);
   if (outcome === 'Failure' && isDelivery && request.headers.has(retriedHeader)) return;
   const { namespace, name } = info;
@@ -88,7 +91,7 @@ async function tell(
   await Promise.all(told.map((trigger) => intake.takeAnyway(trigger, happening, time)));
 }
 
-/** Of what was delivered by a trigger. */
+/** Returns the depth of a call that a trigger delivered. */
 function depthOf(request: Request): number {
   const text = request.headers.get(depthHeader) ?? '';
   return /^\d{1,2}$/.test(text) ? Math.min(16, Number(text)) : 0;
@@ -97,9 +100,9 @@ function depthOf(request: Request): number {
 interface Beginning {
   readonly bytes: Buffer;
   readonly isWhole: boolean;
-  /** Whether it broke off. */
+  /** True if the answer broke off. */
   readonly isCut: boolean;
-  /** All of it, for the caller. */
+  /** The whole answer, for the caller. */
   readonly body: ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer> | null;
 }
 
@@ -123,7 +126,10 @@ async function beginningOf(body: ReadableStream<Uint8Array> | null): Promise<Beg
   return { bytes: none, isWhole: false, isCut: false, body: rest(chunks, reader) };
 }
 
-/** It is let go of when nobody wants it any more, also where nothing of it was read. */
+/**
+ * Returns the rest of the answer as a stream. Cancelling it releases the answer, even if nothing of it was
+ * read.
+ */
 function rest(
   chunks: readonly Uint8Array[],
   reader: ReadableStreamDefaultReader<Uint8Array>,

@@ -1,10 +1,10 @@
-/** The path of the API that a path of the gateway below /trigger stands for. */
+/** Resolves paths of the gateway below /trigger to paths of the API. */
 import { type Trigger, triggerResource } from '../../api/minik8s/v1/trigger.ts';
 import { triggerAt } from '../../api/minik8s/v1/trigger-path.ts';
 import { storagePrefix } from '../../apimachinery/resource-definition.ts';
 import type { Cache, IndexDeclaration } from '../../storage/cache.ts';
 
-/** By namespace and path, as they stand in a URL. */
+/** Triggers by namespace and path, as they stand in a URL. */
 const triggersByPath: IndexDeclaration = {
   name: 'triggers by path',
   prefix: storagePrefix(triggerResource),
@@ -14,7 +14,7 @@ const triggersByPath: IndexDeclaration = {
   },
 };
 
-/** Finds `/trigger/NAMESPACE/PATH`; undefined when no trigger has it. */
+/** Returns the API path for `/trigger/NAMESPACE/PATH`; undefined if no trigger has the path. */
 export const triggerPaths =
   (cache: Cache) =>
   (path: string): string | undefined => {

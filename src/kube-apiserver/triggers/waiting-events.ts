@@ -1,20 +1,23 @@
-/** How many events of a trigger wait to be delivered, as the cache shows it. */
+/** Counts the events of a trigger that wait for delivery, in the cache. */
 import { eventPhase, type TriggerEvent, triggerEventResource } from '../../api/minik8s/v1/trigger-event.ts';
 import { mostPending } from '../../api/minik8s/v1/trigger-event-draft.ts';
 import { storagePrefix } from '../../apimachinery/resource-definition.ts';
 import type { Cache, IndexDeclaration } from '../../storage/cache.ts';
 
-/** By `NAMESPACE/NAME` of the trigger. */
+/** Events by `NAMESPACE/NAME` of the trigger. */
 const eventsByTrigger: IndexDeclaration = {
   name: 'trigger events by trigger',
   prefix: storagePrefix(triggerEventResource),
   keysOf: (object) => [`${object.metadata.namespace}/${(object as TriggerEvent).spec.trigger}`],
 };
 
-/** What is said when no more are taken. */
+/** Error message if too many events wait. */
 export const fullMessage = `${mostPending} events of the trigger wait to be delivered already`;
 
-/** `key` is `NAMESPACE/NAME` of a trigger; `storing` are on their way into the cache. */
+/**
+ * Returns whether too many events wait. `key` is `NAMESPACE/NAME` of a trigger; `storing` is the number of
+ * events that are not in the cache yet.
+ */
 export function isFull(cache: Cache, key: string, storing = 0): boolean {
   const stored = cache.index(eventsByTrigger).get(key);
   if (stored.length + storing < mostPending) return false;

@@ -1,4 +1,4 @@
-/** workflows/NAME/invoke: makes a run, waits for its end, and answers with its output. */
+/** workflows/NAME/invoke: creates a run, waits for its end, and answers with its output. */
 import { createHash } from 'node:crypto';
 import { type Workflow, workflowResource } from '../../api/minik8s/v1/workflow.ts';
 import {
@@ -25,7 +25,10 @@ import { anonymousUser } from '../../apiserver/user.ts';
 import type { RunEnds } from './run-ends.ts';
 import { checkRunsOfStrangers } from './strangers-runs.ts';
 
-/** Makes a run of that name; rejects with AlreadyExists where there is one. `get` is a read of what is stored. */
+/**
+ * Client of runs. `create` rejects with AlreadyExists if there is a run of that name; `get` reads the stored
+ * run.
+ */
 export interface RunClient {
   create(run: RunDraft): Promise<WorkflowRun>;
   get(namespace: string, name: string): Promise<WorkflowRun>;
@@ -35,10 +38,10 @@ export type RunDraft = Omit<WorkflowRun, 'metadata' | 'status'> & {
   readonly metadata: Partial<WorkflowRun['metadata']>;
 };
 
-/** The name of the run: of every answer, and as the caller wishes it. */
+/** Headers with the name of the run: in every answer, and as requested by the caller. */
 const runHeader = 'workflow-run';
 const wishedHeader = 'workflow-run-name';
-/** Characters of a name that nobody guesses: those of a UUID without its dashes. */
+/** Minimum number of characters of a name that cannot be guessed: those of a UUID without its dashes. */
 const leastOfStrangers = 32;
 const usualSeconds = 60;
 const mostSeconds = 3600;
@@ -90,8 +93,9 @@ async function inputOfRequest(scope: RequestScope): Promise<unknown> {
 }
 
 /**
- * The name that the caller wishes; undefined where he wishes none. All strangers are one caller, so theirs is a secret of the one who
- * chose it: the run does not show it, and it says nothing of the runs that there are.
+ * Returns the requested name of the run; undefined if there is none. All anonymous callers are one user, so
+ * the name is a secret of the caller that chose it: the run only has a digest of it, which reveals nothing
+ * about existing runs.
  */
 function nameFor({ request, user }: RequestScope, { name, uid }: Workflow['metadata']): string | undefined {
   const wished = request.headers.get(wishedHeader) ?? undefined;
@@ -104,7 +108,10 @@ function nameFor({ request, user }: RequestScope, { name, uid }: Workflow['metad
   return `${name}-${digest.slice(0, 32)}`;
 }
 
-/** What a caller named is his own run, or none: by a name that is guessed, nobody gets what another's run has given. */
+/**
+ * Creates a run, or returns the caller's own run of the requested name. The run of another caller is never
+ * returned, so that a guessed name does not reveal its output.
+ */
 async function begin(
   scope: RequestScope,
   runs: RunClient,

@@ -1,4 +1,4 @@
-/** Waits for the ends of runs: one watch, however many wait. */
+/** Waits for the ends of runs, with one watch for all waiting calls. */
 import { hasEnded, type WorkflowRun, workflowRunResource } from '../../api/minik8s/v1/workflow-run.ts';
 import { storageKey, storagePrefix } from '../../apimachinery/resource-definition.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -19,7 +19,10 @@ export class RunEnds {
     this.#clock = clock;
   }
 
-  /** The run once it has ended; undefined when it has not in so many milliseconds, when it is deleted, and when the signal aborts. */
+  /**
+   * Returns the run once it has ended; undefined after `ms` milliseconds, if the run is deleted, and if the
+   * signal aborts.
+   */
   async of(run: WorkflowRun, ms: number, signal: AbortSignal): Promise<WorkflowRun | undefined> {
     const { name, namespace = '', resourceVersion } = run.metadata;
     await this.#cache.waitUntil(Number(resourceVersion), signal);

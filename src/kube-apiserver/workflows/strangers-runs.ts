@@ -1,6 +1,7 @@
 /**
- * What nobody known has asked for and is still to be done: runs of public workflows, events of public triggers and runs that these led
- * to. Each is stored, and may wait for a year, so of one workflow or trigger, and of a namespace, there is no more than so much.
+ * Limits unfinished work of anonymous users: runs of public workflows, events of public triggers and the runs
+ * they led to. Each is stored, and may wait for a year, so there is a limit for one workflow or trigger, and
+ * for a namespace.
  */
 
 import { eventPhase, type TriggerEvent, triggerEventResource } from '../../api/minik8s/v1/trigger-event.ts';
@@ -18,13 +19,13 @@ import type { Cache, IndexDeclaration } from '../../storage/cache.ts';
 
 interface Room {
   readonly count: number;
-  /** Of the stored objects. */
+  /** Size of the stored objects. */
   readonly mebibytes: number;
 }
 
-/** Of one workflow or trigger. */
+/** Limit of one workflow or trigger. */
 export const ownRoom: Room = { count: 1000, mebibytes: 16 };
-/** Of all of a namespace. */
+/** Limit of a whole namespace. */
 export const namespaceRoom: Room = { count: 4000, mebibytes: 32 };
 const mebibyte = 1024 * 1024;
 const retryAfterSeconds = 5;
@@ -32,7 +33,7 @@ const retryAfterSeconds = 5;
 const prefix = storagePrefix(workflowRunResource);
 const isUnderWay = (object: object) => !hasEnded(object as WorkflowRun);
 
-/** Under `NAMESPACE/NAME` of what it is of, and under the namespace. */
+/** Returns two index keys: `NAMESPACE/NAME` of the workflow or trigger, and the namespace. */
 const keysFor = (namespace: string | undefined, name: string) => [`${namespace}/${name}`, `${namespace}`];
 
 const runsOfStrangers: IndexDeclaration = {
@@ -55,7 +56,7 @@ const runsOfTriggers: IndexDeclaration = {
   },
 };
 
-/** Dead letters have a limit of their own. */
+/** Pending events only; dead letters have a limit of their own. */
 const eventsOfRequests: IndexDeclaration = {
   name: 'events of requests that wait to be delivered, by trigger',
   prefix: storagePrefix(triggerEventResource),
@@ -85,11 +86,11 @@ function check(cache: Cache, index: IndexDeclaration, namespace: string, name: s
   }
 }
 
-/** Throws 429 where a stranger may begin no run of the workflow now. */
+/** Throws 429 if an anonymous user may not start a run of the workflow now. */
 export const checkRunsOfStrangers = (cache: Cache, namespace: string, workflow: string): void =>
   check(cache, runsOfStrangers, namespace, workflow, 'runs under way that strangers have begun');
 
-/** Throws 429 where a stranger may send no request to the trigger now. */
+/** Throws 429 if an anonymous user may not send a request to the trigger now. */
 export function checkRequestsOfStrangers(cache: Cache, namespace: string, trigger: string): void {
   check(cache, eventsOfRequests, namespace, trigger, 'requests that wait to be delivered by triggers');
   check(cache, runsOfTriggers, namespace, trigger, 'runs under way to which triggers have led');

@@ -6,7 +6,7 @@ import { isTimeZone } from '../../../api/batch/v1/time-zone.ts';
 import { gauge, info, objectMetrics, seconds } from '../family.ts';
 import { created, namespaced, resourceVersion } from '../metadata-families.ts';
 
-/** Undefined when it cannot be read, or there is no such time zone. */
+/** Returns the schedule; undefined if it is invalid, or the time zone does not exist. */
 function scheduleOf({ spec: { schedule, timeZone } }: CronJob): Schedule | undefined {
   if (timeZone !== undefined && !isTimeZone(timeZone)) return undefined;
   try {

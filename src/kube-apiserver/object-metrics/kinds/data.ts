@@ -1,4 +1,4 @@
-/** ConfigMaps and Secrets: that they are there, never what is in them. */
+/** ConfigMaps and Secrets: only their existence, never their contents. */
 import { type ConfigMap, configMapResource } from '../../../api/core/v1/config-map.ts';
 import { type Secret, secretResource } from '../../../api/core/v1/secret.ts';
 import { info, objectMetrics } from '../family.ts';

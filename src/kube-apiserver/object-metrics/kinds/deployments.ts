@@ -12,7 +12,7 @@ import {
   owners,
 } from '../metadata-families.ts';
 
-/** Other reasons are told as `unknown`, so that nobody makes new series by writing reasons. */
+/** Other reasons are reported as `unknown`, so that users cannot create new series by writing reasons. */
 const knownReasons: ReadonlySet<string> = new Set([
   'ReplicaSetUpdated',
   'ReplicaSetCreateError',

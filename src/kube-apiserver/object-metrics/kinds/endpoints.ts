@@ -51,14 +51,20 @@ export const endpointSlices = objectMetrics<EndpointSlice>({
   ],
 });
 
-/** Pairs of an address and a port of one object; their lines are made in one turn of the event loop. */
+/**
+ * Maximum number of pairs of an address and a port of one object; their lines are made in one turn of the
+ * event loop.
+ */
 const maxPairs = 16_000;
-/** Pairs that every object may have, and those for each of its addresses and ports. */
+/**
+ * Number of pairs that every object may have, and of additional pairs for each of its addresses and ports.
+ */
 const [freePairs, pairsPerEntry] = [256, 16];
 
 /**
- * Throws where the pairs of addresses and ports are far more than the object is large: whoever may write Endpoints could make a page of gigabytes of
- * a few kilobytes.
+ * Returns the subsets. Throws if the number of pairs of addresses and ports is out of proportion to the size
+ * of the object: users who may write Endpoints could otherwise create a page of gigabytes from a few
+ * kilobytes.
  */
 function boundedSubsets({ subsets = [] }: Endpoints): NonNullable<Endpoints['subsets']> {
   let [pairs, entries] = [0, 0];

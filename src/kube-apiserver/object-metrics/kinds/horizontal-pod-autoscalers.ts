@@ -15,7 +15,7 @@ interface Metric {
   readonly container: string;
 }
 
-/** Each part in its turn is there when the metric is of its type; undefined when none is. */
+/** Returns the metric from the part that its type sets; undefined if no part is set. */
 function metricOf<T>(
   metric: MetricSpec | MetricStatus,
   valuesOf: (part: T) => MetricValueStatus,

@@ -6,7 +6,7 @@ import { created, namespaced, owner } from '../metadata-families.ts';
 
 const failureReasons = ['BackoffLimitExceeded', 'DeadlineExceeded', 'Evicted'];
 
-/** 1 and 0 for the reasons that are known; the number of pods that failed where the reason is none of them. */
+/** Returns 1 and 0 for known reasons; the number of failed pods if the reason is unknown. */
 function failures({ status }: Job) {
   const { failed = 0, conditions = [] } = status ?? {};
   if (failed === 0) return [{ value: 0 }];

@@ -8,7 +8,7 @@ import { unitsOf } from '../resource-units.ts';
 
 const constraints = ['min', 'max', 'default', 'defaultRequest', 'maxLimitRequestRatio'] as const;
 
-/** A sample for each amount, labeled with its resource as it is written. */
+/** Returns a sample for each amount, labeled with its resource as written. */
 const amountSamples = (amounts: Readonly<Record<string, string>> | undefined, labels: Labels) =>
   Object.entries(amounts ?? {}).flatMap(([resource, text]) => {
     const value = unitsOf(text);

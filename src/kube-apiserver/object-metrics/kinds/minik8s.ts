@@ -1,4 +1,4 @@
-/** Kinds that are minik8s' own, told in the same way. */
+/** minik8s' own kinds, reported in the same way. */
 import { type Fn, functionResource } from '../../../api/minik8s/v1/function.ts';
 import { type SlurmJob, slurmJobResource, slurmPhases } from '../../../api/minik8s/v1/slurm-job.ts';
 import { type Trigger, triggerResource } from '../../../api/minik8s/v1/trigger.ts';

@@ -6,7 +6,7 @@ import type { Labels } from '../../../base/exposition.ts';
 import { fact, gauge, gauges, info, objectMetrics } from '../family.ts';
 import { created, namespaced, resourceVersion } from '../metadata-families.ts';
 
-/** Of before there was a field. */
+/** Annotation from before the field existed. */
 const classAnnotation = 'kubernetes.io/ingress.class';
 
 function backendLabels({ backend: { service, resource } }: HTTPIngressPath): Labels {

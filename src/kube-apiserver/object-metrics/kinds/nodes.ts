@@ -19,7 +19,7 @@ export const nodes = objectMetrics<Node>({
       os_image: status?.nodeInfo?.osImage ?? '',
       container_runtime_version: status?.nodeInfo?.containerRuntimeVersion ?? '',
       kubelet_version: status?.nodeInfo?.kubeletVersion ?? '',
-      // As upstream, where nothing says it any more.
+      // Same value as upstream, where nothing reports the version any more.
       kubeproxy_version: 'deprecated',
       provider_id: spec?.providerID ?? '',
       pod_cidr: spec?.podCIDR ?? '',

@@ -1,4 +1,4 @@
-/** The containers of pods, and their init containers, of which nearly the same is told by other names. */
+/** Containers and init containers of pods, which have nearly the same metrics under different names. */
 import type { Pod } from '../../../api/core/v1/pod.ts';
 import type { Container, ContainerStatus } from '../../../api/core/v1/types.gen.ts';
 import type { Labels, Sample } from '../../../base/exposition.ts';
@@ -8,11 +8,11 @@ import { containerAmounts } from '../resource-units.ts';
 interface Group {
   /** `kube_pod_container`. */
   readonly prefix: string;
-  /** As it stands in the help. */
+  /** Name as used in the help text. */
   readonly noun: string;
   containersOf(pod: Pod): readonly Container[];
   statusesOf(pod: Pod): readonly ContainerStatus[];
-  /** What is told of them alone. */
+  /** Returns labels that only this group has. */
   moreInfo(container: Container): Labels;
 }
 
@@ -34,7 +34,7 @@ const initContainers: Group = {
 
 function familiesOf(group: Group): readonly ObjectFamily<Pod>[] {
   const { prefix, noun } = group;
-  /** A sample for each status, labeled with the container; undefined is not told. */
+  /** Returns a sample for each status, labeled with the container; undefined means no sample. */
   const perStatus =
     (numberOf: (status: ContainerStatus) => number | boolean | undefined, more?: MoreLabels) => (pod: Pod) =>
       group.statusesOf(pod).flatMap((status): readonly Sample[] => {

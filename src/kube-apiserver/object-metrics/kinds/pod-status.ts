@@ -1,4 +1,4 @@
-/** What became of pods. */
+/** Status of pods. */
 import type { Pod } from '../../../api/core/v1/pod.ts';
 import { podCondition } from '../../../api/core/v1/pod-conditions.ts';
 import { statusOf } from '../condition-samples.ts';
@@ -17,7 +17,7 @@ const reasons = [
   'UnexpectedAdmissionError',
 ];
 
-/** Since when the condition of that type has that status, in seconds. */
+/** Returns the time in seconds since which the condition has the status; undefined if it has another one. */
 const conditionTime = (pod: Pod, type: string, status: 'True' | 'False') => {
   const condition = podCondition(pod, type);
   return condition?.status === status ? seconds(condition.lastTransitionTime) : undefined;

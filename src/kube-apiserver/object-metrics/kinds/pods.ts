@@ -1,4 +1,4 @@
-/** Pods: who and where they are. What became of them is in pod-status.ts, their containers in pod-containers.ts. */
+/** Pods: identity and placement. Their status is in pod-status.ts, their containers in pod-containers.ts. */
 import { type Pod, podResource } from '../../../api/core/v1/pod.ts';
 import type { Toleration } from '../../../api/core/v1/types.gen.ts';
 import { isIPv4, isIPv6 } from '../../../base/addresses.ts';

@@ -1,4 +1,4 @@
-/** PersistentVolumes and the claims for them. */
+/** PersistentVolumes and PersistentVolumeClaims. */
 import { persistentVolumeResource } from '../../../api/core/v1/persistent-volume.ts';
 import { persistentVolumeClaimResource } from '../../../api/core/v1/persistent-volume-claim.ts';
 import type { PersistentVolume, PersistentVolumeClaim } from '../../../api/core/v1/types.gen.ts';
@@ -7,10 +7,10 @@ import { fact, gauge, gauges, info, objectMetrics, states } from '../family.ts';
 import { created, deletionTimestamp, named, namespaced } from '../metadata-families.ts';
 import { wholeUnitsOf } from '../resource-units.ts';
 
-/** Of before there was a field. */
+/** Annotation from before the field existed. */
 const classAnnotation = 'volume.beta.kubernetes.io/storage-class';
 
-/** Empty for the sources that the volume does not have. */
+/** Returns the labels of the volume's source; empty values for all other sources. */
 const sourceLabels = ({ spec }: PersistentVolume) => ({
   gce_persistent_disk_name: spec.gcePersistentDisk?.pdName ?? '',
   ebs_volume_id: spec.awsElasticBlockStore?.volumeID ?? '',

@@ -1,4 +1,4 @@
-/** Every check there is (Kubernetes' Pod Security Standards, as of 1.37). */
+/** All checks (Kubernetes' Pod Security Standards, as of 1.37). */
 import type { PolicyCheck } from '../check.ts';
 import { allowPrivilegeEscalation } from './allow-privilege-escalation.ts';
 import { appArmorProfile } from './app-armor.ts';

@@ -1,6 +1,6 @@
 import { type Check, containers, exceptWindows, namesWhere, type PolicyCheck } from '../check.ts';
 
-/** It has to be said: without the field a container may gain privileges. */
+/** The field must be set: a container without it may gain privileges. */
 const check: Check = (pod) => {
   const bad = namesWhere(pod, ({ securityContext }) => securityContext?.allowPrivilegeEscalation !== false);
   if (bad.length === 0) return undefined;

@@ -8,7 +8,10 @@ const isForbidden = (type: string | undefined) =>
 const isForbiddenValue = (value: string) =>
   value !== '' && value !== 'runtime/default' && !value.startsWith('localhost/');
 
-/** The older way to ask for a profile; also of containers that the pod does not have. */
+/**
+ * Returns forbidden annotations, the older way to request a profile, including those for containers that the
+ * pod does not have.
+ */
 const forbiddenAnnotations = ({ metadata }: PodLike) =>
   Object.entries(metadata?.annotations ?? {})
     .filter(([key, value]) => key.startsWith(annotationPrefix) && isForbiddenValue(value))

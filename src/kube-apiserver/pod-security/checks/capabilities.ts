@@ -19,7 +19,7 @@ const allowedByRestricted = new Set(['NET_BIND_SERVICE']);
 type AnyContainer = ReturnType<typeof containersOf>[number];
 const addedBy = ({ securityContext }: AnyContainer) => securityContext?.capabilities?.add ?? [];
 
-/** '' when nothing else is added. */
+/** Returns '' if no other capabilities are added. */
 function otherAdditions(pod: PodLike, allowed: ReadonlySet<string>): string {
   const isOther = (name: string) => !allowed.has(name);
   const bad = namesWhere(pod, (container) => addedBy(container).some(isOther));

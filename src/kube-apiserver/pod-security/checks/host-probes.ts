@@ -11,7 +11,7 @@ import {
 
 type AnyContainer = ReturnType<typeof containersOf>[number];
 
-/** Other machines that the node agent would be made to talk to. */
+/** Returns the hosts that the probes and hooks of a container name, which the kubelet would connect to. */
 const hostsOf = (container: AnyContainer): string[] => {
   const { livenessProbe, readinessProbe, startupProbe, lifecycle } = container;
   const handlers = [livenessProbe, readinessProbe, startupProbe, lifecycle?.postStart, lifecycle?.preStop];

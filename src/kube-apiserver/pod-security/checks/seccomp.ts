@@ -20,7 +20,7 @@ const containerAnnotation = 'container.seccomp.security.alpha.kubernetes.io/';
 const isForbiddenValue = (value: string) =>
   value !== 'runtime/default' && value !== 'docker/default' && !value.startsWith('localhost/');
 
-/** Before 1.19 a profile was an annotation, and the fields were not looked at. */
+/** A profile was an annotation before 1.19, and the fields were not checked. */
 const checkAnnotations: Check = (pod) => {
   const { annotations = {} } = pod.metadata ?? {};
   const keys = [podAnnotation, ...containersOf(pod).map(({ name }) => `${containerAnnotation}${name}`)];
@@ -37,7 +37,7 @@ const checkAnnotations: Check = (pod) => {
 const isForbidden = (type: string | undefined) =>
   type !== undefined && type !== 'RuntimeDefault' && type !== 'Localhost';
 
-/** '' when nobody asks for a profile that is not allowed. */
+/** Returns '' if no forbidden profile is requested. */
 function forbiddenTypes(pod: PodLike): string {
   const setters = settersOf(pod, ({ seccompProfile }) => isForbidden(seccompProfile?.type));
   if (setters === '') return '';

@@ -1,6 +1,6 @@
 import type { Check, PolicyCheck } from '../check.ts';
 
-/** Since which version each is held safe: it concerns its own pod alone. */
+/** Sysctls by the version since which they are considered safe, because they only affect their own pod. */
 const safe: readonly (readonly [since: number, names: readonly string[]])[] = [
   [
     0,

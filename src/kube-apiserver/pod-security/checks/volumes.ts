@@ -14,7 +14,7 @@ const allowed = [
   ...(['persistentVolumeClaim', 'projected', 'secret'] as const),
 ];
 
-/** A volume of a type that is not here is `unknown`, and forbidden too. */
+/** Forbidden types. A volume of a type that is not listed is `unknown`, and forbidden too. */
 const forbidden = [
   ...(['hostPath', 'gcePersistentDisk', 'awsElasticBlockStore', 'gitRepo', 'nfs', 'iscsi'] as const),
   ...(['glusterfs', 'rbd', 'flexVolume', 'cinder', 'cephfs', 'flocker', 'fc', 'azureFile'] as const),

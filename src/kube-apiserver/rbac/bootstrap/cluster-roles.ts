@@ -1,17 +1,20 @@
 /**
- * The ClusterRoles of people, nodes and components that every cluster has (facts of Kubernetes 1.32: what the components of a cluster and
- * their charts rely on).
+ * The ClusterRoles of users, nodes and components that every cluster has (facts of Kubernetes 1.32: the
+ * components of a cluster and their charts rely on them).
  */
 import { type RoleRows, read, readWrite, write, writeEvents } from './rows.ts';
 
-/** Each is the sum of the roles with its label `rbac.authorization.k8s.io/aggregate-to-NAME`; the second is what it adds to. */
+/**
+ * Roles that aggregate all roles with the label `rbac.authorization.k8s.io/aggregate-to-NAME`; the value is
+ * the role that they are aggregated to in turn.
+ */
 export const aggregatedRoles: Readonly<Record<string, string | undefined>> = {
   admin: undefined,
   edit: 'admin',
   view: 'edit',
 };
 
-/** What they are the sum of. */
+/** Roles that are aggregated, by name, with the role that aggregates them. */
 export const rolesToAggregate: Readonly<Record<string, string>> = {
   'system:aggregate-to-admin': 'admin',
   'system:aggregate-to-edit': 'edit',

@@ -1,6 +1,7 @@
 /**
- * What each controller may do, by the name of its account in kube-system (facts of Kubernetes 1.32, also of controllers that are not
- * here: who brings one finds its role). What ours need beside it is in own-roles.ts.
+ * Roles of the controllers, by the name of their account in kube-system (facts of Kubernetes 1.32). They
+ * include controllers that minik8s does not have, so that added ones find their role. own-roles.ts has the
+ * additional rights of minik8s' controllers.
  */
 import { type RoleRows, read, writeEvents } from './rows.ts';
 

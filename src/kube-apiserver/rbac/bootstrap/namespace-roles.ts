@@ -1,4 +1,4 @@
-/** Roles within the namespaces of the system, by NAMESPACE/NAME, and who has them (facts of Kubernetes 1.32). */
+/** Roles within the system namespaces, by NAMESPACE/NAME, and their bindings (facts of Kubernetes 1.32). */
 import { type RoleRows, read, writeEvents } from './rows.ts';
 
 export const namespaceRoles: RoleRows = {
@@ -32,7 +32,7 @@ export interface NamespaceBinding {
   readonly name: string;
   readonly role: string;
   readonly users?: readonly string[];
-  /** Of kube-system. */
+  /** Names of accounts in kube-system. */
   readonly accounts?: readonly string[];
 }
 

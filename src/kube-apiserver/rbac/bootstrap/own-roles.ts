@@ -1,19 +1,21 @@
 /**
- * What controllers of this server do beyond upstream's roles for them, as ClusterRoles `minik8s:NAME` for accounts in kube-system.
+ * Rights of this server's controllers beyond upstream's roles for them, as ClusterRoles `minik8s:NAME` for
+ * accounts in kube-system.
  */
 import { slurmClientRole } from '../../../api/minik8s/v1/slurm-client-pod.ts';
 import { type RoleRows, type RuleRow, read, write, writeEvents } from './rows.ts';
 
-/** By account. */
+/** Rights by account. */
 export const ownControllerRoles: RoleRows = {
-  // It approves serving certificates too. Machines that wait for approval are Nodes, which it makes, frees and takes away.
+  // The controller approves serving certificates too. Machines that wait for approval are Nodes, which it
+  // creates, approves and deletes.
   'certificate-controller': [
     ['get create update delete', 'core', 'nodes'],
     ['update', 'core', 'nodes/status'],
     ['update', 'certificates.k8s.io', 'certificatesigningrequests'],
     ['approve', 'certificates.k8s.io', 'signers', 'kubernetes.io/kubelet-serving'],
   ],
-  // A pod that was made and removed where their watch had a gap is looked up.
+  // The controller looks up pods that were created and deleted during a gap of its watch.
   'daemon-set-controller': [['get', 'core', 'pods']],
   'event-ttl-controller': [['get list watch delete', 'core', 'events']],
   'dns-controller': [[read, 'minik8s.io', 'dnses'], ['update', 'minik8s.io', 'dnses/status'], writeEvents],
@@ -40,19 +42,20 @@ export const ownControllerRoles: RoleRows = {
     ['create', 'authorization.k8s.io', 'subjectaccessreviews'],
     writeEvents,
   ],
-  // It watches objects as the accounts of the triggers, not as itself.
+  // The controller watches objects as the accounts of the triggers, not as itself.
   'trigger-controller': [
     [read, 'minik8s.io', 'functions triggers workflows'],
     ['update', 'minik8s.io', 'triggers/status'],
     ['get list watch create delete', 'minik8s.io', 'triggerevents'],
     ['patch', 'minik8s.io', 'triggerevents/status'],
-    // Where the folders are that nodes watch for it.
+    // Locations of the folders that nodes watch for triggers.
     ['get list watch create delete', 'minik8s.io', 'folderwatches'],
     [read, 'core', 'nodes persistentvolumes persistentvolumeclaims'],
     ['create', 'minik8s.io', 'functions/invoke workflowruns'],
     writeEvents,
   ],
-  // It looks whether the Secret of a connection is there, and gives clients the role of clients, and no other.
+  // The controller checks that the Secret of a connection exists, and binds clients to the clients' role, and
+  // to no other.
   'slurm-controller': [
     ['get list watch patch delete', 'minik8s.io', 'slurmjobs'],
     ['get list watch create delete', 'core', 'pods'],
@@ -62,24 +65,24 @@ export const ownControllerRoles: RoleRows = {
     ['get', 'core', 'secrets'],
     writeEvents,
   ],
-  // What was mirrored and is the Service's own again is deleted.
+  // The controller deletes mirrored Endpoints that belong to the Service itself again.
   'endpointslicemirroring-controller': [['delete', 'core', 'endpoints']],
-  // It reads which addresses are those of masters.
+  // The controller reads the addresses of masters.
   'service-controller': [[read, 'discovery.k8s.io', 'endpointslices']],
-  // It asks whether the store answers before it calls a node lost.
+  // The controller checks that the store answers before it declares a node unreachable.
   'node-controller': [['list', 'coordination.k8s.io', 'leases']],
-  // They look up on the server what their cache does not show for too long.
+  // These controllers look up pods that their cache does not show for too long.
   'job-controller': [['get', 'core', 'pods']],
   'replicaset-controller': [['get', 'core', 'pods']],
   'replication-controller': [['get', 'core', 'pods']],
   'pod-garbage-collector': [['update', 'core', 'pods/status']],
-  // What it scales it reads from a cache, and it changes nothing but the number.
+  // The autoscaler reads its targets from a cache, and only changes the number of replicas.
   'horizontal-pod-autoscaler': [
     ['patch', '*', '*/scale'],
     [read, 'apps', 'deployments replicasets statefulsets'],
     [read, 'core', 'replicationcontrollers'],
   ],
-  // It makes the volumes of this server's own classes, as a program beside upstream's does.
+  // The provisioner creates the volumes of this server's own classes, like an external program for upstream.
   'volume-provisioner': [
     ['get list watch create update delete', 'core', 'persistentvolumes'],
     ['update', 'core', 'persistentvolumes/status'],
@@ -88,7 +91,7 @@ export const ownControllerRoles: RoleRows = {
     [read, 'storage.k8s.io', 'storageclasses'],
     writeEvents,
   ],
-  // Upstream's has no account of its own.
+  // Upstream's controller has no account of its own.
   'tokens-controller': [
     ['get', 'core', 'serviceaccounts'],
     ['update delete', 'core', 'secrets'],
@@ -97,15 +100,15 @@ export const ownControllerRoles: RoleRows = {
   'root-ca-cert-publisher': [['delete', 'core', 'configmaps']],
 };
 
-/** What roles of upstream's allow here besides. */
+/** Rules that are added to roles of upstream. */
 export const ownRowsOfRoles: RoleRows = {
-  // Upstream's paths, and those of this server's own pages.
+  // Upstream's paths, and the paths of this server's own pages.
   'system:monitoring': [['get', '/metrics/*']],
 };
 
-/** Roles of this server's own that are bound where they are needed. */
+/** Roles of this server's own, which are bound when they are needed. */
 export const ownClusterRoles: RoleRows = {
-  // Not Secrets: that of the connection is in the pod.
+  // No Secrets: the Secret of the connection is mounted in the pod.
   [slurmClientRole]: [
     ['get list watch patch', 'minik8s.io', 'slurmjobs'],
     ['patch', 'minik8s.io', 'slurmjobs/status'],
@@ -115,7 +118,7 @@ export const ownClusterRoles: RoleRows = {
   ],
 };
 
-/** What the roles `view` and `edit` have of kinds that are this server's own. */
+/** Rules of the roles `view` and `edit` for this server's own kinds. */
 export const ownRolesToAggregate: Readonly<Record<'view' | 'edit', readonly RuleRow[]>> = {
   view: [
     [
@@ -129,12 +132,12 @@ export const ownRolesToAggregate: Readonly<Record<'view' | 'edit', readonly Rule
   ],
   edit: [
     [write, 'minik8s.io', 'dnses functions triggers workflows workflowruns slurmjobs'],
-    // The client of a job makes them.
+    // The client of a job creates these files.
     ['delete deletecollection', 'minik8s.io', 'slurmfiles'],
-    // They hold what objects were. They are made by the cluster; to change one is to replay it.
+    // Events contain copies of objects. The cluster creates them; changing one replays it.
     ['get list watch update patch delete deletecollection', 'minik8s.io', 'triggerevents'],
     ['get', 'minik8s.io', 'triggerevents/status'],
-    // A version is made by the cluster; who may change a function may see it made anew.
+    // The cluster creates versions; deleting one, for users who may change the function, rebuilds it.
     ['delete deletecollection', 'minik8s.io', 'functionversions'],
     ['create', 'minik8s.io', 'functions/invoke triggers/invoke workflows/invoke'],
   ],

@@ -29,7 +29,7 @@ export interface PolicyObject<T extends PolicyKind = PolicyKind> {
 }
 
 const apiVersion = `${rbacGroup}/v1`;
-/** With `false` an administrator keeps an object as it is. */
+/** An administrator sets this annotation to `false` to keep an object as it is. */
 export const autoUpdate = 'rbac.authorization.kubernetes.io/autoupdate';
 const annotations = { [autoUpdate]: 'true' };
 const bootstrapping = { 'kubernetes.io/bootstrapping': 'rbac-defaults' };
@@ -56,7 +56,7 @@ function aggregatedRole([name, addsTo]: [string, string | undefined]): PolicyObj
 
 const user = (name: string): Subject => ({ kind: 'User', apiGroup: rbacGroup, name });
 const group = (name: string): Subject => ({ kind: 'Group', apiGroup: rbacGroup, name });
-/** Of kube-system. */
+/** Returns an account in kube-system as a subject. */
 const account = (name: string): Subject => ({ kind: 'ServiceAccount', name, namespace: 'kube-system' });
 
 function clusterBinding(role: string, subjects: Subject[]): PolicyObject<ClusterRoleBinding> {
@@ -68,7 +68,7 @@ function clusterBinding(role: string, subjects: Subject[]): PolicyObject<Cluster
   };
 }
 
-/** Who has each of the ClusterRoles of cluster-roles.ts that anybody has from the beginning. */
+/** Subjects of the ClusterRoles in cluster-roles.ts that are bound from the beginning. */
 const clusterRoleHolders: Readonly<Record<string, Subject[]>> = {
   'cluster-admin': [group(mastersGroup)],
   'system:monitoring': [group('system:monitoring')],
@@ -80,7 +80,7 @@ const clusterRoleHolders: Readonly<Record<string, Subject[]>> = {
   'system:kube-dns': [account('kube-dns')],
   'system:kube-scheduler': [user('system:kube-scheduler')],
   'system:volume-scheduler': [user('system:kube-scheduler')],
-  // Nodes are judged by what is on them (node-authorizer.ts).
+  // Nodes are authorized by the pods on them (node-authorizer.ts).
   'system:node': [],
   'system:service-account-issuer-discovery': [group('system:serviceaccounts')],
 };
@@ -128,7 +128,7 @@ export const bootstrapRoleBindings: readonly PolicyObject<RoleBinding>[] = names
   }),
 );
 
-/** Bindings come after all roles: nobody is refused meanwhile for a role that is not there yet. */
+/** All roles come before the bindings, so that no binding is rejected for a missing role. */
 export const bootstrapPolicy: readonly (readonly PolicyObject[])[] = [
   [...bootstrapClusterRoles, ...bootstrapRoles] as unknown as readonly PolicyObject[],
   [...bootstrapClusterRoleBindings, ...bootstrapRoleBindings] as unknown as readonly PolicyObject[],

@@ -1,6 +1,6 @@
 /**
- * What makes a role or binding of the system, as it is in the cluster, have at least what it has from the beginning: what is missing is
- * added, what somebody added stays (upstream: component-helpers auth/rbac/reconciliation). Pure.
+ * Reconciles a role or binding of the system with its initial definition: missing parts are added, additions
+ * by users stay (upstream: component-helpers auth/rbac/reconciliation). Pure.
  */
 import type { ClusterRole, RoleBinding } from '../../../api/rbac/v1/types.gen.ts';
 import { deepEqual } from '../../../apimachinery/equality.ts';
@@ -12,17 +12,17 @@ import { autoUpdate, type PolicyKind, type PolicyObject } from './policy-objects
 export type Plan =
   | { readonly type: 'none' }
   | { readonly type: 'update'; readonly object: KubeObject }
-  /** It names another role, which no update may change. */
+  /** The binding names another role, which no update can change. */
   | { readonly type: 'replace'; readonly uid: string };
 
 const none: Plan = { type: 'none' };
 
 type Wanted = PolicyObject['draft'];
 
-/** Of a binding; undefined of a role. */
+/** Returns the role of a binding; undefined for a role. */
 const roleOf = (object: object) => (object as Partial<RoleBinding>).roleRef;
 
-/** An object whose annotation says `false` is left as it is. */
+/** Returns the plan for an existing object. An object whose annotation is `false` is left as it is. */
 export function planReconciliation(wanted: Wanted, existing: PolicyKind): Plan {
   const { annotations = {}, labels = {}, uid } = existing.metadata;
   if (annotations[autoUpdate] === 'false') return none;
@@ -57,7 +57,7 @@ function completedRole(wanted: ClusterRole, existing: ClusterRole): object {
     ...(unselected.length > 0 && {
       aggregationRule: { clusterRoleSelectors: [...selectors, ...unselected] },
     }),
-    // A role that was aggregated and is not to be: nothing else may come into it.
+    // The role was aggregated and must not be: no other rules may be added to it.
     ...(!wanted.aggregationRule && aggregationRule && { aggregationRule: undefined }),
   };
 }

@@ -1,7 +1,10 @@
-/** How the roles of every cluster are written: a rule is a row of words. Pure. */
+/** Notation of the roles of every cluster: a rule is a row of words. Pure. */
 import type { PolicyRule } from '../../../api/rbac/v1/types.gen.ts';
 
-/** Verbs and paths; or verbs, groups, resources and, where it is about some objects only, their names. Words are split at spaces. */
+/**
+ * Verbs and paths; or verbs, groups, resources and optionally names of objects. Words are separated by
+ * spaces.
+ */
 export type RuleRow =
   | readonly [verbs: string, paths: string]
   | readonly [verbs: string, groups: string, resources: string, names?: string];
@@ -13,7 +16,7 @@ export const write = 'create update patch delete deletecollection';
 export const readWrite = `${read} ${write}`;
 export const writeEvents: RuleRow = ['create update patch', 'core events.k8s.io', 'events'];
 
-/** The group without a name is written `core`. Lists are in order, as upstream's are. */
+/** Converts rows to rules. The core group is written `core`. Lists are sorted, as upstream's are. */
 export function rulesFrom(rows: readonly RuleRow[]): PolicyRule[] {
   return rows.map(([verbs, groupsOrPaths, resources, names]) => ({
     verbs: sorted(verbs),
