@@ -2,7 +2,8 @@
  * What the node agent needs of a container engine. A pod is one sandbox (holds the namespaces) and its
  * containers. Everything the agent must remember across its own restart is kept by the engine: in labels, and
  * in the sandbox's name, which is how a sandbox made ahead of time is given to a pod (labels cannot change).
- * Every call that names an object that is gone resolves (the state wanted is the state that is), except `start*`.
+ * Every call that names an object that is gone resolves (the state wanted is the state that is), except
+ * `start*`.
  */
 
 import type { Duplex, Readable, Writable } from 'node:stream';
@@ -81,7 +82,10 @@ export interface ContainerState {
   readonly allocation?: string;
   /** As which its first program was started; undefined when that is not known. */
   readonly user?: LinuxUser;
-  /** It is asked to stop once those of its pod with a lower turn have ended; undefined: at once, and unawaited. */
+  /**
+   * It is asked to stop once those of its pod with a lower turn have ended; undefined: at once, and
+   * unawaited.
+   */
   readonly stopTurn?: number | undefined;
   readonly preStop?: PreStop | undefined;
   /** The devices that are its alone, by resource. */
@@ -108,8 +112,8 @@ export interface Mount {
   readonly target: string;
   readonly readOnly: boolean;
   /**
-   * Of a read-only one, whether that is so of what is mounted below it too; absent for no. `Enabled` where the engine cannot: the
-   * container is not created.
+   * Of a read-only one, whether that is so of what is mounted below it too; absent for no. `Enabled` where
+   * the engine cannot: the container is not created.
    */
   readonly recursiveReadOnly?: 'Enabled' | 'IfPossible';
   /** What is mounted later is seen from one side by the other; absent for by neither. */
@@ -161,7 +165,10 @@ export interface ContainerConfig {
   readonly pod: PodReference;
   readonly name: string;
   readonly sandboxId: string;
-  /** The engine's name of what runs it; undefined: the engine's default. One that it does not have: not created. */
+  /**
+   * The engine's name of what runs it; undefined: the engine's default. One that it does not have: not
+   * created.
+   */
   readonly runtime: string | undefined;
   /** As the pod names it. */
   readonly image: string;
@@ -204,7 +211,10 @@ export interface ContainerConfig {
   readonly appArmor: ConfinementProfile | OwnProfile | undefined;
   /** The labels of its processes by their parts (user, role, type, level), for a machine that has SELinux. */
   readonly seLinux: Readonly<Record<string, string>>;
-  /** Which processes it sees: its own, all of the pod, all of the machine, or those of another container, by its id. */
+  /**
+   * Which processes it sees: its own, all of the pod, all of the machine, or those of another container, by
+   * its id.
+   */
   readonly processes: 'own' | 'pod' | 'host' | { readonly container: string };
   /** It shares memory and semaphores with the machine, not only with its pod. */
   readonly hostIPC: boolean;
@@ -287,7 +297,10 @@ export interface RuntimeVersion {
   readonly apiVersion: string;
   /** Where on this machine images and containers are kept; undefined when they are not. */
   readonly directory?: string | undefined;
-  /** What a container can be run by, by the names that a container's config has; '' is what runs it by default. */
+  /**
+   * What a container can be run by, by the names that a container's config has; '' is what runs it by
+   * default.
+   */
   readonly handlers?: readonly RuntimeHandler[];
   /** Containers can have images among their files. */
   readonly canMountImages: boolean;
@@ -301,22 +314,32 @@ export interface RuntimeHandler {
 
 export interface ContainerRuntime {
   version(): Promise<RuntimeVersion>;
-  /** Makes sure of what sandboxes are made of; `readArchive` is called when the engine does not have it yet. */
+  /**
+   * Makes sure of what sandboxes are made of; `readArchive` is called when the engine does not have it yet.
+   */
   prepare(readArchive: () => Promise<Uint8Array>): Promise<void>;
   /** Everything this agent made, running or not. */
   list(): Promise<readonly RuntimeSummary[]>;
   /** Undefined when it is gone or not ours. */
   inspect(id: string): Promise<RuntimeObject | undefined>;
 
-  /** Makes a sandbox that belongs to no pod yet, with namespaces to join. Leaves nothing behind when it fails. */
+  /**
+   * Makes a sandbox that belongs to no pod yet, with namespaces to join. Leaves nothing behind when it fails.
+   */
   runSandbox(config: SandboxConfig): Promise<SandboxState>;
   /** Gives the sandbox to a pod, which the engine remembers; also a sandbox that has ended meanwhile. */
   assignSandbox(id: string, pod: PodReference, attempt: number): Promise<void>;
 
   createContainer(config: ContainerConfig): Promise<string>;
-  /** Changes what a running container is held to; all but its oomScoreAdj. Rejects when the kernel or the engine does not. */
+  /**
+   * Changes what a running container is held to; all but its oomScoreAdj. Rejects when the kernel or the
+   * engine does not.
+   */
   updateResources(id: string, resources: ContainerResources): Promise<void>;
-  /** Rejects with `SandboxEnded` or `NoSuchPart` when that is why the container cannot run, else with `CannotRun`. */
+  /**
+   * Rejects with `SandboxEnded` or `NoSuchPart` when that is why the container cannot run, else with
+   * `CannotRun`.
+   */
   startContainer(id: string): Promise<void>;
   /** Asks to stop: the image's stop signal. */
   terminate(id: string): Promise<void>;
@@ -333,9 +356,15 @@ export interface ContainerRuntime {
     credentials?: RegistryCredentials,
     onLine?: (line: ProgressLine) => void,
   ): Promise<void>;
-  /** Made into containers or mounted, of all that the engine has, also those that do not run and are not ours, by id. */
+  /**
+   * Made into containers or mounted, of all that the engine has, also those that do not run and are not ours,
+   * by id.
+   */
   usedImages(): Promise<ReadonlySet<string>>;
-  /** Takes a name off an image, which goes with its last one. Rejects with `Conflict` while a container uses it. */
+  /**
+   * Takes a name off an image, which goes with its last one. Rejects with `Conflict` while a container uses
+   * it.
+   */
   removeImage(name: string): Promise<void>;
   /** Without the parts that only `findImage` tells. */
   listImages(): Promise<readonly Pick<RuntimeImage, 'id' | 'names' | 'sizeBytes'>[]>;
@@ -348,20 +377,21 @@ export interface ContainerRuntime {
    */
   logs(id: string, options: LogOptions, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
   /**
-   * Runs a program in a running container; resolves with its exit status once it has ended and its output has been
-   * written. An abort ends the streams, and the program where `config` says so, and rejects once that is done.
+   * Runs a program in a running container; resolves with its exit status once it has ended and its output has
+   * been written. An abort ends the streams, and the program where `config` says so, and rejects once that is
+   * done.
    */
   exec(id: string, config: ExecConfig, streams: ProcessStreams, signal: AbortSignal): Promise<number>;
   /** Joins the streams to a container's first process, from now on; resolves when it has ended. */
   attach(id: string, streams: ProcessStreams, signal: AbortSignal): Promise<void>;
   /**
-   * Connects the stream to a TCP port of the pod, on its loopback address, until either side is done; rejects, in
-   * one line, when nobody listens there. Ends the stream.
+   * Connects the stream to a TCP port of the pod, on its loopback address, until either side is done;
+   * rejects, in one line, when nobody listens there. Ends the stream.
    */
   portForward(sandboxId: string, port: number, stream: Duplex, signal: AbortSignal): Promise<void>;
   /**
-   * Ends when the signal aborts; ends or throws when the engine goes away; `onReady` is called once nothing can be
-   * missed any more.
+   * Ends when the signal aborts; ends or throws when the engine goes away; `onReady` is called once nothing
+   * can be missed any more.
    */
   events(signal: AbortSignal, onReady: () => void): AsyncIterable<RuntimeEvent>;
 }
