@@ -1,4 +1,4 @@
-/** When a container that runs counts as started: what waits for it may go on. */
+/** Tells when a running container counts as started: whatever waits for it may continue. */
 import type { Container } from '../../../api/core/v1/types.gen.ts';
 import { hasStarted } from '../../probes/plan/probe-results.ts';
 import type { ContainerState } from '../../runtime/runtime.ts';
