@@ -26,7 +26,7 @@ export interface ContainerInput {
   /** All containers of this name, newest first. */
   readonly containers: readonly ContainerState[];
   readonly memory: PodMemory;
-  /** Nothing of the pod starts again: it ends, or has ended. */
+  /** True when no container of the pod starts again, because it ends or has ended. */
   readonly isLeaving: boolean;
   /** True when mounts below a read-only volume can be made read-only too; default false. */
   readonly canMountRecursiveReadOnly?: boolean | undefined;

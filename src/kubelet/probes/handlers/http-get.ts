@@ -24,7 +24,7 @@ let trustingNobody: SecureContext | undefined;
 
 export interface HttpAnswer {
   readonly status: number;
-  /** At most `maxOutputBytes` of it. */
+  /** The response's body, at most `maxOutputBytes` of it. */
   readonly body: string;
 }
 
