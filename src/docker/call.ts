@@ -32,7 +32,7 @@ export async function call<T>(
 /** Returns the engine's message; undefined when there was no answer. */
 function engineSaid({ json, statusCode, message }: DockerFailure): string | undefined {
   if (json?.message !== undefined) return json.message;
-  // For a stream, such as a pull, dockerode has the engine's message only in its own error's message.
+  // The engine's message about a stream, such as a pull, is only in the message of dockerode's own error.
   return statusCode === undefined ? undefined : message?.replace(/^\(HTTP code \d+\) .*? - /, '');
 }
 

@@ -233,7 +233,7 @@ function openSession({ endpoint, tls }: ChannelOptions): ClientHttp2Session {
 export function describe(error: unknown): string {
   // A call that waited for the connection fails with an error whose cause is the connection's.
   if (error instanceof Error && error.cause !== undefined) return describe(error.cause);
-  // For a name with several addresses, the error has one error per address and no message.
+  // The error of a name with several addresses has one error per address and no message.
   if (error instanceof AggregateError && error.message === '') return error.errors.map(describe).join(', ');
   return error instanceof Error ? error.message : String(error);
 }

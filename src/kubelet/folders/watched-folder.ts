@@ -207,7 +207,7 @@ export class WatchedFolder {
     if (isRead && !content) return 'changed';
     const draft = fileEvent(watch, change, content, clock.now(), digest);
     try {
-      // In a namespace that is being deleted, the event would not be delivered.
+      // The event would not be delivered in a namespace that is being deleted.
       const created = client.resource(triggerEventResource).create(draft);
       await tolerate(created, isAlreadyExists, isNamespaceTerminating, isNotFound);
       return 'told';

@@ -75,7 +75,7 @@ export class NodeAgent {
   #registered = false;
   #removed = false;
   #hasTold = false;
-  /** Whether the node was unschedulable when that was last reported. */
+  /** True when the node was last reported as unschedulable. */
   #closed = false;
   #lease: Lease | undefined;
   #problem: string | undefined = 'the container runtime has not answered yet';

@@ -196,7 +196,7 @@ export const heldTo = ({ nanoCpus, cpuShares, memory }: ContainerResources) => (
   ...(nanoCpus > 0 && { CpuPeriod: cpuPeriodUs, CpuQuota: Math.round(nanoCpus / nanoPerUs) }),
   CpuShares: cpuShares,
   Memory: memory,
-  // Without this Docker allows the same amount of swap in addition to memory; in Kubernetes the limit
+  // If this is not set, Docker allows the same amount of swap in addition to memory; in Kubernetes the limit
   // includes swap.
   ...(memory > 0 && { MemorySwap: memory }),
 });
@@ -305,7 +305,7 @@ const securityOptions = ({ noNewPrivileges, seccomp, appArmor, seLinux }: Contai
   ...(noNewPrivileges ? ['no-new-privileges'] : []),
   ...confinement('seccomp', seccomp),
   ...confinement('apparmor', appArmor),
-  // Without SELinux on the machine these have no effect, as upstream.
+  // These labels have no effect on a machine without SELinux, as upstream.
   ...Object.entries(seLinux).map(([part, label]) => `label=${part}:${label}`),
 ];
 

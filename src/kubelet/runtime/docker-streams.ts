@@ -99,8 +99,8 @@ export async function attachTo(
 ): Promise<void> {
   const info = await call('inspect', () => container.inspect());
   if (!info.State.Running) throw notRunning();
-  // Only a container that was created with an open stdin gets input; for others Docker would accept it and
-  // drop it.
+  // Input is sent to a container only if it was created with an open stdin; otherwise Docker would accept
+  // the input and drop it.
   const stdin = streams.stdin !== undefined && info.Config.OpenStdin === true;
   const options = { stream: true, hijack: true, stdin, stdout: true, stderr: true };
   const connection = (await call('attach', () => container.attach(options))) as Duplex;

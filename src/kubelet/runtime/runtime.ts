@@ -112,8 +112,8 @@ export interface Mount {
   readonly target: string;
   readonly readOnly: boolean;
   /**
-   * For a read-only mount: makes the mounts below it read-only too; absent for no. With `Enabled`, the
-   * container is not created when the engine does not support it.
+   * Makes the mounts below a read-only mount read-only too; absent for no. With `Enabled`, the container is
+   * not created when the engine does not support it.
    */
   readonly recursiveReadOnly?: 'Enabled' | 'IfPossible';
   /** Direction in which later mounts are propagated; absent for none. */

@@ -85,7 +85,7 @@ export class Access {
 
   async #identify(request: IncomingMessage): Promise<Caller | undefined> {
     const socket = request.socket as TLSSocket;
-    // Only a certificate signed by the cluster's authority counts.
+    // A certificate counts only when the cluster's authority has signed it.
     const holder = socket.authorized ? holderOf(socket.getPeerCertificate().raw) : undefined;
     if (holder) return { name: holder.commonName, groups: [...holder.organizations, 'system:authenticated'] };
     const [, token] = /^bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];

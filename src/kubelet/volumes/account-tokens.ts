@@ -88,7 +88,7 @@ export class AccountTokens {
     if (!token || Number.isNaN(expires))
       throw new Error(`the API server answered without a token of the service account ${account}`);
     const renewAt = renewalOf(expires, expirationSeconds * 1000, random.next());
-    // Where this machine's clock is far ahead of the master's, each token would be due at once.
+    // Each token would be due at once on a machine whose clock is far ahead of the master's.
     return { token, expires, renewAt: Math.max(renewAt, clock.now() + retryMs) };
   }
 }

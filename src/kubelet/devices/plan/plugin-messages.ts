@@ -111,10 +111,7 @@ export const beforeStartMessage = (ids: readonly string[]) =>
     for (const id of ids) writer.string(1, id);
   });
 
-/**
- * Returns a request for preferred devices. `available` must not contain those in `must`; both are sent as
- * available.
- */
+/** Returns a request for preferred devices. `available` includes the ids in `must`. */
 export const preferredMessage = (available: readonly string[], must: readonly string[], count: number) =>
   framed(64 * (available.length + must.length) + 32, (writer: WireWriter) => {
     const start = writer.begin(1);

@@ -1,4 +1,4 @@
-/** What a warm instance gets when it is assigned to a function. Pure. */
+/** The files and checks for assigning a warm instance to a function. Pure. */
 import type { Pod } from '../../../api/core/v1/pod.ts';
 import { functionLabel, functionVersionLabel } from '../../../api/minik8s/v1/function-instance.ts';
 import type { FunctionVersion } from '../../../api/minik8s/v1/function-version.ts';

@@ -14,7 +14,7 @@ export interface DnsFacts {
 
 export interface RenderedResolvConf {
   readonly text: string;
-  /** What was left out, for an event. */
+  /** Warnings about parts that were left out, for an event. */
   readonly warnings: readonly string[];
 }
 

@@ -41,7 +41,7 @@ export interface PodEnd {
   readonly message: string;
   /** Undefined for the pod's own grace period. */
   readonly gracePeriodSeconds?: number | undefined;
-  /** For an eviction: the resource that was short, as the kubelet's metrics name it. */
+  /** Set for an eviction: the resource that was short, as the kubelet's metrics name it. */
   readonly signal?: string;
   /** True when the cause is not the pod itself: the pod gets the condition DisruptionTarget. */
   readonly disruption: boolean;
