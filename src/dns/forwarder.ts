@@ -27,9 +27,9 @@ export interface ForwarderOptions {
 
 export interface ForwarderLimits {
   readonly cache: CacheLimits;
-  /** Maximum of different queries in progress. */
+  /** Maximum number of different queries in progress. */
   readonly inFlight: number;
-  /** Maximum of clients that wait for them. */
+  /** Maximum number of clients that wait for them. */
   readonly waiting: number;
 }
 

@@ -79,7 +79,7 @@ export interface KubeletOptions {
    * `defaultLogRotation`.
    */
   readonly logRotation?: LogRotation;
-  /** Maximum of images that are pulled at once; default 3. */
+  /** Maximum number of images that are pulled at once; default 3. */
   readonly maxParallelImagePulls?: number;
   /** Reads the node's usage; default: from the kernel. */
   readonly readUsage?: () => Promise<NodeUsage>;

@@ -82,8 +82,8 @@ export interface Kubelet {
 }
 
 /**
- * Maximum of containers that start at once: enough to overlap their waits. More make each start slower and
- * none faster (measured on two cores).
+ * Maximum number of sandboxes and containers that start at once: enough to overlap their waits. More make
+ * each start slower and none faster (measured on two cores).
  */
 const startsAtOnce = 10;
 

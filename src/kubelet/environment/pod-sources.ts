@@ -36,8 +36,9 @@ const refs: Readonly<Record<SourceKind, ResourceRef<Source>>> = {
 };
 
 /**
- * Maximum of objects that are watched at once, per pod and in total: a node has one connection with a limited
- * number of watches, which the node's heartbeats need too. Other objects are read when they are needed.
+ * Maximum number of objects that are watched at once, per pod and in total: a node has one connection with a
+ * limited number of watches, which the node's heartbeats need too. Other objects are read when they are
+ * needed.
  */
 const mostOfPod = 250;
 const mostOfAll = 1500;
@@ -46,7 +47,7 @@ const mostOfAll = 1500;
  * retries.
  */
 const patienceMs = 5000;
-/** Maximum of reads at once, so that a pod with thousands of names does not block others. */
+/** Maximum number of reads at once, so that a pod with thousands of names does not block others. */
 const readsAtOnce = 8;
 
 export class PodSources {

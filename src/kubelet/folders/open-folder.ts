@@ -32,7 +32,7 @@ export interface Listing {
   readonly unnamed: number;
 }
 
-/** Maximum of entries of any kind that are checked. */
+/** Maximum number of entries of any kind that are checked. */
 const mostEntries = 100_000;
 const mostFolders = 1000;
 const lookedAtOnce = 64;

@@ -1,4 +1,4 @@
-/** Build containers of functions on the Docker engine. A build leaves an image or nothing. */
+/** Containers in which functions are built, on the Docker engine. A build leaves an image or nothing. */
 import type { Duplex } from 'node:stream';
 import { Readable, Transform } from 'node:stream';
 import { call, unlessGone } from '../../docker/call.ts';
@@ -96,7 +96,7 @@ export class BuildEngine {
     return answer !== undefined;
   }
 
-  /** Copies an archive into a running container, if there is one, and signals its program to read it. */
+  /** Copies the archive, if one is given, into a running container, and signals its program to continue. */
   async give(id: string, archive?: Uint8Array): Promise<void> {
     const container = this.#docker.getContainer(id);
     if (archive) await this.#put(container, archive, '/');

@@ -49,8 +49,8 @@ interface Plan {
 
 const installFolder = `${ownFolder}/build`;
 /**
- * Maximum of attempts. Another node's lock is adopted at most once, or twice if a version was deleted and
- * created again.
+ * Maximum number of attempts. Another node's lock is adopted at most once, or twice if a version was deleted
+ * and created again.
  */
 const attempts = 3;
 

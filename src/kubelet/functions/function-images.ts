@@ -39,7 +39,7 @@ export interface FunctionImagesOptions {
   readonly dataDir: string;
 }
 
-/** Maximum of builds at once; each may use all of the machine's bandwidth. */
+/** Maximum number of builds at once; each may use all of the machine's bandwidth. */
 const atOnce = 2;
 const timeLimitMs = 600_000;
 

@@ -30,7 +30,7 @@ export interface ImagePullerOptions {
   readonly clock: Clock;
   /** Records images that came to this machine for a pod. */
   readonly record: Pick<ImageRecord, 'gaveUp' | 'pulling' | 'pulled'>;
-  /** Maximum of pulls at once; others wait in a queue. */
+  /** Maximum number of pulls at once; others wait in a queue. */
   readonly atOnce: number;
   /** Registry of the pulls in progress. */
   readonly pulls?: Pulls;

@@ -64,8 +64,8 @@ export class ImageRecord {
   }
 
   /**
-   * Updates the record from the images that are present and those in use. Images whose pull was begun by an
-   * earlier run are added by their names.
+   * Updates the record from the images that are present and those in use. Present images for which a pull had
+   * begun, also in an earlier run, are added by their names.
    */
   async look(
     present: readonly { readonly id: string; readonly names: readonly string[] }[],

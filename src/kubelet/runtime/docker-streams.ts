@@ -63,7 +63,7 @@ async function endProgram(docker: Docker, id: string, exec: Docker.Exec, clock: 
   const deadline = clock.monotonic() + killTimeout;
   for (;;) {
     const program = await unlessGone(call('read the state of a command', () => exec.inspect()));
-    // A program runs only a moment after it was started: until then it has no process id and no exit status.
+    // A program begins to run a moment after its start: until then it has no process id and no exit status.
     if (!program || (!program.Running && program.ExitCode !== null)) return;
     const container =
       program.Pid > 0

@@ -87,7 +87,7 @@ interface EngineInfo {
   readonly SecurityOptions: readonly string[];
 }
 
-/** Maximum of containers whose users are remembered; a forgotten one is read again. */
+/** Maximum number of containers whose users are remembered; a forgotten one is read again. */
 const mostUsers = 4096;
 /** Longest wait for a sandbox to leave the host's network; it takes a millisecond. */
 const namespaceTimeout = 10_000;

@@ -41,7 +41,7 @@ class EntryTimes {
   }
 }
 
-/** Maximum of times that are remembered: as many as a file of 17 MiB has with the shortest lines. */
+/** Maximum number of times that are remembered: as many as a file of 17 MiB has with the shortest lines. */
 const mostTimes = 2 ** 18;
 /** Nanoseconds by which the entries of the two outputs may be out of order. */
 const disorder = 1e8;

@@ -1,7 +1,7 @@
 /** Ends a program that was started in a container, with every process that stayed in its session. */
 import { readdir, readFile, readlink } from 'node:fs/promises';
 
-/** Maximum of rounds: new processes may be started while the others are found and killed. */
+/** Maximum number of rounds: new processes may be started while the others are found and killed. */
 const mostRounds = 100;
 
 /**

@@ -58,7 +58,7 @@ export async function following(path: string, file: LogFile): Promise<Following>
   }
 }
 
-/** Maximum of attempts to find an older file while a rotation renames it, which takes microseconds. */
+/** Maximum number of attempts to find an older file while a rotation renames it, which takes microseconds. */
 const maxAttempts = 100;
 
 /** Opens the file written before `file`, which stays open; undefined when that file is not kept. */

@@ -38,10 +38,11 @@ const allowedMs = 5 * 60_000;
 const deniedMs = 30_000;
 const tokenMs = 2 * 60_000;
 const badTokenMs = 10_000;
-/** Maximum of cached answers. */
+/** Maximum number of cached answers. */
 const mostKept = 4096;
 /**
- * Maximum of reviews in progress, and of those that wait. Anyone who can reach the port can cause reviews.
+ * Maximum number of reviews in progress, and of those that wait. Anyone who can reach the port can cause
+ * reviews.
  */
 const askedAtOnce = 8;
 const mostWaiting = 64;

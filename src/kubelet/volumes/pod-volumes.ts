@@ -91,8 +91,8 @@ export class PodVolumes {
   }
 
   /**
-   * Stops following the sources of a pod of which no container runs any more, or will: its volumes stay as
-   * they are.
+   * Stops following the sources of a pod whose containers have all ended for good: its volumes stay as they
+   * are.
    */
   rest(uid: string): void {
     const { claims, sources, tokens } = this.#options;

@@ -74,7 +74,7 @@ const mostTrace = 32 * 1024;
 const terminationLog = env.FUNCTION_TERMINATION_LOG || '/dev/termination-log';
 /** Maximum characters, the same as for a condition. */
 const mostTermination = 2000;
-/** Maximum of files that are checked for a syntax error. */
+/** Maximum number of files that are checked for a syntax error. */
 const mostChecked = 50;
 /** Time and bytes for which answers are remembered, for clients that send a call again. */
 const rememberMs = 600_000;

@@ -1,7 +1,7 @@
 /**
- * The heart of the node agent: (pod, what runs, what is remembered, now) → what to do next. Level-triggered:
- * the plan is computed from nothing but its arguments, each plan is safe to carry out in part, and once
- * everything is as it should be the plan is empty. The rules are those of pkg/kubelet/kuberuntime
+ * The central decision of the node agent: (pod, observed containers, memory, now) → the next actions.
+ * Level-triggered: the plan depends on nothing but its arguments, a plan can be executed in part, and the
+ * plan is empty once everything is as it should be. The rules are those of pkg/kubelet/kuberuntime
  * computePodActions.
  */
 

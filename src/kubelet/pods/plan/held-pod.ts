@@ -51,7 +51,7 @@ const imageVolumes = ({ spec: { volumes = [] } }: Pod) =>
     image ? [`spec.volumes[${index}].image (needs Docker 28 or newer on the node)`] : [],
   );
 
-/** Adds the reason to a field that could not be supported by another version of minik8s either. */
+/** Adds the reason to a field that another version of minik8s could not support either. */
 const withReason = (path: string) =>
   path === 'spec.hostUsers' ? `${path} (Docker maps the users of all containers or of none)` : path;
 

@@ -35,8 +35,8 @@ export function probeStop(
 }
 
 /**
- * Returns true for a container that was stopped for a failed probe and starts again: whatever its exit status
- * was, unless its pod never restarts containers.
+ * Returns true for a container that was stopped for a failed probe and starts again, whatever its exit status
+ * was; false where the pod never restarts containers.
  */
 export const endedForProbe = (
   { spec }: Pod,

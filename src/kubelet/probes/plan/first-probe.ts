@@ -27,9 +27,9 @@ export function firstDelayMs(
 }
 
 /**
- * Returns true when a failure of the first run counts. A startup probe runs at once, because nothing else of
- * the container begins before it succeeds; a failure of that first run is ignored, so that the container
- * still has its first period.
+ * Returns true when a failure of the first run counts. A startup probe without an initial delay
+ * runs at once, because nothing else of the container begins before it succeeds; a failure of that first run
+ * is ignored, so that the container still has its first period.
  */
 export const firstFailureCounts = ({ kind, probe }: WantedProbe): boolean =>
   kind !== 'startup' || timingOf(probe).initialDelayMs > 0;

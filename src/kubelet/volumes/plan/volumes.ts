@@ -33,8 +33,8 @@ export const mountedVolumes = (pod: Pod): ReadonlySet<string> => mountsOf(pod).u
 
 /**
  * Returns the maximum bytes of a volume in memory: the sum of the containers' memory limits, and at most the
- * volume's own sizeLimit (upstream: calculateEmptyDirMemorySize). When a container of the pod has no limit,
- * the node's allocatable memory is the limit.
+ * volume's own sizeLimit and the node's allocatable memory (upstream: calculateEmptyDirMemorySize). The sum
+ * does not count when a container of the pod has no limit.
  */
 export function memoryVolumeBytes(pod: Pod, sizeLimit: string | undefined, allocatableBytes: number): number {
   const { containers } = pod.spec;
