@@ -1,4 +1,7 @@
-/** Answers of other servers, for as long as they say (RFC 2308 for those that say no), bounded both ways. */
+/**
+ * Cache of other servers' answers, for their TTLs (RFC 2308 for negative ones), with a maximum of entries and
+ * of bytes.
+ */
 import type { Clock } from '../base/clock.ts';
 import type { Family } from '../base/exposition.ts';
 import { counter, gauge } from '../base/metric-family.ts';
@@ -10,7 +13,7 @@ export interface CacheLimits {
   readonly bytes: number;
 }
 
-/** As CoreDNS tells them apart: records, or that there are none. */
+/** Kinds of answers, as in CoreDNS: with records, or without any. */
 type Kind = 'success' | 'denial';
 
 interface Entry {
@@ -21,14 +24,14 @@ interface Entry {
   readonly bytes: number;
 }
 
-/** Seconds; longer ones are cut, as resolvers do. */
+/** Maximum TTLs in seconds; longer ones are reduced, as resolvers do. */
 const longestTtl = 3600;
 const longestNegativeTtl = 300;
 
 export class AnswerCache {
   readonly #clock: Clock;
   readonly #limits: CacheLimits;
-  /** The least recently used one first. */
+  /** Ordered with the least recently used entry first. */
   readonly #entries = new Map<string, Entry>();
   #bytes = 0;
   readonly #hits = { success: 0, denial: 0 };
@@ -44,7 +47,7 @@ export class AnswerCache {
     return this.#entries.size;
   }
 
-  /** The cached answer with its remaining TTLs; undefined when there is none or it has expired. */
+  /** Returns the cached answer with its remaining TTLs; undefined when there is none or it has expired. */
   get(key: string): Reply | undefined {
     const entry = this.#find(key);
     if (!entry) {
@@ -60,13 +63,13 @@ export class AnswerCache {
     if (!entry) return undefined;
     const now = this.#clock.now();
     this.#remove(key, entry);
-    // A clock that was set back must not make an answer live for longer.
+    // A clock that was set back must not extend the life of an answer.
     if (now >= entry.until || now < entry.storedAt) return undefined;
     this.#add(key, entry);
     return entry;
   }
 
-  /** Does not keep answers without a TTL, such as failures. */
+  /** Stores an answer; one without a TTL, such as a failure, is not stored. */
   set(key: string, reply: Reply): void {
     const old = this.#entries.get(key);
     if (old) this.#remove(key, old);
@@ -86,7 +89,7 @@ export class AnswerCache {
     }
   }
 
-  /** Under the names of CoreDNS' cache plugin. */
+  /** Returns the metrics, under the names of CoreDNS' cache plugin. */
   families(): readonly Family[] {
     const of = (counts: Readonly<Record<Kind, number>>) =>
       Object.entries(counts).map(([type, value]) => ({ labels: { type, zones: '.', view: '' }, value }));
@@ -118,7 +121,7 @@ export class AnswerCache {
   }
 }
 
-/** In seconds. */
+/** Returns the TTL in seconds. */
 function timeToLive({ rcode, answers, authorities }: Reply): number {
   if (rcode !== 'NOERROR' && rcode !== 'NXDOMAIN') return 0;
   if (rcode === 'NOERROR' && answers.length > 0) {

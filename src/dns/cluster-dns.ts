@@ -1,6 +1,7 @@
 /**
- * Cluster DNS of one node: answers pods and the node itself, for the cluster's names from what the API server has
- * told so far, for all others from this machine's own name servers. It goes on while no master answers.
+ * Cluster DNS of one node. It answers queries of pods and of the node itself: for the cluster's names from
+ * the last state received from the API server, for all others from this machine's own name servers. It
+ * continues while no master responds.
  */
 import { aborted } from '../base/abort.ts';
 import { Backoff } from '../base/backoff.ts';
@@ -20,23 +21,23 @@ import { upstreamServers } from './upstream-servers.ts';
 import type { Zone } from './zone/zone.ts';
 
 export interface ClusterDnsOptions {
-  /** Not started yet: the server asks for the informers it reads. */
+  /** Informers that have not been started yet: the server requests those that it reads. */
   readonly informers: InformerFactory;
   readonly exec: Exec;
   readonly clock: Clock;
   readonly log: Logger;
   readonly random: () => number;
-  /** See ForwarderOptions. */
+  /** Returns a DNS message id; see ForwarderOptions. */
   readonly messageId: () => number;
-  /** Such as `cluster.local`. */
+  /** Domain such as `cluster.local`. */
   readonly domain: string;
-  /** Of the Service kube-dns: what pods have in their resolv.conf. */
+  /** Address of the Service kube-dns, which pods have in their resolv.conf. */
   readonly address: string;
   /** The networks of Services and pods, such as `10.96.0.0/16`. */
   readonly networks: readonly string[];
-  /** What the links of pods are called, as nft matches it: `mk8s*`. */
+  /** Pattern of the names of pods' links, as nft matches it: `mk8s*`. */
   readonly podLinks: string;
-  /** The file that names this machine's own servers, and servers that are used instead. */
+  /** The file that lists this machine's own servers, and servers that are used instead. */
   readonly resolvConf: string;
   readonly upstream: readonly Server[];
   /** Names of any domain that the cluster serves itself; see Zone. */
@@ -44,9 +45,11 @@ export interface ClusterDnsOptions {
 }
 
 export interface ClusterDns {
-  /** Answers until the signal aborts; rejects when it cannot begin to. Leaves its link and rules on the machine. */
+  /**
+   * Answers until the signal aborts; rejects when it cannot start. Its link and rules stay on the machine.
+   */
   run(signal: AbortSignal): Promise<void>;
-  /** What it was asked and answered, under CoreDNS' names. */
+  /** Returns the metrics of queries and answers, under CoreDNS' names. */
   families(): readonly Family[];
 }
 
@@ -54,7 +57,7 @@ export interface ClusterDns {
 const nodeLocalAddress = '169.254.20.10';
 const dnsPort = 53;
 const retry = { initialMs: 100, maxMs: 10_000 };
-/** Reloading a firewall removes our rules without any event. */
+/** Interval of repairs: reloading a firewall removes our rules without any event. */
 const mendMs = 60_000;
 
 export function createClusterDns(options: ClusterDnsOptions): ClusterDns {
@@ -93,7 +96,7 @@ export function createClusterDns(options: ClusterDnsOptions): ClusterDns {
     }
   }
 
-  /** Until the signal aborts; throws when a socket fails, as when its address was taken from it. */
+  /** Serves until the signal aborts; throws when a socket fails, for example when its address was removed. */
   async function serve(listening: Listening, signal: AbortSignal): Promise<void> {
     const leave = new AbortController();
     const until = AbortSignal.any([signal, leave.signal]);

@@ -1,6 +1,6 @@
 /**
- * The zone as Services, EndpointSlices and Namespaces make it. The informers' caches are what it is read from; what
- * a Service's names mean is worked out when it is first asked for, and again after it has changed.
+ * The zone made from Services, EndpointSlices and Namespaces. It is read from the informers' caches. The
+ * names of a Service are computed at the first query for them, and again after the Service has changed.
  */
 import { namespaceResource } from '../api/core/v1/namespace.ts';
 import { type Service, serviceResource } from '../api/core/v1/service.ts';
@@ -16,9 +16,9 @@ import { type ServiceNames, serviceNames } from './zone/service-names.ts';
 import type { Zone } from './zone/zone.ts';
 
 export interface ClusterZoneOptions {
-  /** Not started yet. */
+  /** Informers that have not been started yet. */
   readonly informers: InformerFactory;
-  /** Such as `cluster.local`. */
+  /** Domain such as `cluster.local`. */
   readonly domain: string;
   readonly nameServer: string;
   /** The networks of Services and pods, such as `10.96.0.0/16`. */

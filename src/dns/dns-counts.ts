@@ -1,6 +1,6 @@
 /**
- * What was asked of cluster DNS, what it answered and how long that took, under CoreDNS' names. A question costs a few looks into
- * small maps; all labels are made when somebody reads.
+ * Metrics of cluster DNS under CoreDNS' names: queries, answers and durations. Counting a query costs a few
+ * accesses to small maps; all labels are made when the metrics are read.
  */
 import type { Clock } from '../base/clock.ts';
 import { exponentialBounds, type Family, Histogram, type Labels, type Sample } from '../base/exposition.ts';
@@ -10,27 +10,27 @@ import type { Rcode } from './packet.ts';
 export type DnsProtocol = 'udp' | 'tcp';
 
 export interface Answered {
-  /** The address of this server that was asked. */
+  /** The address of this server that received the query. */
   readonly address: string;
   readonly protocol: DnsProtocol;
-  /** Such as `A`; undefined for a question that could not be read. */
+  /** Type such as `A`; undefined for a query that could not be parsed. */
   readonly type: string | undefined;
   readonly dnssec: boolean;
   readonly rcode: Rcode;
-  /** Of the messages. */
+  /** Sizes of the messages. */
   readonly askedBytes: number;
   readonly answeredBytes: number;
-  /** By the monotonic clock, in milliseconds. */
+  /** Time of the query by the monotonic clock, in milliseconds. */
   readonly since: number;
 }
 
-/** Seconds and bytes, as CoreDNS'. */
+/** Bounds in seconds and bytes, the same as CoreDNS'. */
 const timeBounds = exponentialBounds(0.000_25, 2, 16);
 const sizeBounds = [
   0, 100, 200, 300, 400, 511, 1023, 2047, 4095, 8291, 16_000, 32_000, 48_000, 64_000,
 ] as const;
 
-/** All other types are told as one: anybody can ask for thousands. */
+/** Types with a label of their own; all others share one, because clients can query thousands of types. */
 const toldTypes: ReadonlySet<string> = new Set([
   ...[
     'A',
@@ -51,7 +51,7 @@ const toldTypes: ReadonlySet<string> = new Set([
   ...['SVCB', 'TXT', 'ANY'],
 ]);
 
-/** One address by one protocol. */
+/** Counts of one address and protocol. */
 interface Asked {
   readonly types: Map<string, number>;
   readonly rcodes: Map<string, number>;

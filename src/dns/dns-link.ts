@@ -1,11 +1,11 @@
-/** The link that carries the addresses of cluster DNS, and the nft rules that say who may reach them. */
+/** The link that carries the addresses of cluster DNS, and the nft rules that restrict access to them. */
 import type { Exec } from '../base/exec.ts';
 import { deleteLink } from '../base/link.ts';
 import { type DnsLink, linkName, renderAddresses, renderRemoval, renderRules } from './rules.ts';
 
-/** Safe to repeat: what is there stays, what is missing is made. */
+/** Creates the link and rules that are missing. Safe to repeat. */
 export async function setUpDnsLink(exec: Exec, link: DnsLink): Promise<void> {
-  // Asked of ip, and not of /sys: that may be mounted for another network namespace.
+  // Read with ip and not from /sys, which may be mounted for another network namespace.
   const { stdout: links } = await exec('ip', ['-json', 'link', 'show']);
   if (
     !(JSON.parse(links) as readonly { readonly ifname: string }[]).some(({ ifname }) => ifname === linkName)
@@ -22,7 +22,7 @@ function presentAddresses(json: string): readonly string[] {
   return links.flatMap(({ addr_info = [] }) => addr_info.map(({ local }) => local));
 }
 
-/** Removes what setUpDnsLink made, in this run or an earlier one; does nothing when there is nothing. */
+/** Removes what setUpDnsLink made, in this run or an earlier one; has no effect when there is nothing. */
 export async function removeDnsLink(exec: Exec): Promise<void> {
   await exec('nft', ['-f', '-'], { input: renderRemoval() });
   await deleteLink(exec, linkName);

@@ -1,4 +1,7 @@
-/** One question to one server: a datagram from a port of its own, and a connection when the answer did not fit. */
+/**
+ * Sends one query to one server: as a datagram from a port of its own, and over a connection when the answer
+ * did not fit.
+ */
 import { createSocket } from 'node:dgram';
 import { connect, isIPv6 } from 'node:net';
 import { onAbort } from '../base/abort.ts';
@@ -17,7 +20,7 @@ export interface Request {
   readonly question: Buffer;
 }
 
-/** Resolves to the server's answer to this very question; rejects when there is none or the signal aborts first. */
+/** Resolves with the server's answer to this query; rejects when there is none or the signal aborts first. */
 export type Exchange = (server: Server, request: Request, signal: AbortSignal) => Promise<UpstreamReply>;
 
 export const systemExchange: Exchange = async (server, request, signal) => {
@@ -25,7 +28,10 @@ export const systemExchange: Exchange = async (server, request, signal) => {
   return reply.truncated ? byConnection(server, request, signal) : reply;
 };
 
-/** The socket is connected: the kernel drops datagrams of other senders, and reports when nobody listens there. */
+/**
+ * Queries by a datagram. The socket is connected: the kernel drops datagrams of other senders, and reports
+ * when nothing listens on the port.
+ */
 function byDatagram(
   { address, port }: Server,
   request: Request,

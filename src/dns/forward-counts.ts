@@ -1,9 +1,9 @@
-/** What other servers were asked and how they answered, under the names of CoreDNS' forward plugin. */
+/** Metrics of queries to other servers and their answers, under the names of CoreDNS' forward plugin. */
 import { Counts, exponentialBounds, type Family, Histograms } from '../base/exposition.ts';
 import { counter, histogram } from '../base/metric-family.ts';
 import type { Rcode } from './packet.ts';
 
-/** Seconds, as CoreDNS'. */
+/** Bounds in seconds, the same as CoreDNS'. */
 const bounds = exponentialBounds(0.000_25, 2, 16);
 
 export class ForwardCounts {
@@ -12,7 +12,7 @@ export class ForwardCounts {
   readonly #durations = new Histograms(bounds);
   #rejected = 0;
 
-  /** `to`: ADDRESS:PORT. */
+  /** Counts a query; `to` is ADDRESS:PORT. */
   asked(to: string): void {
     this.#requests.add({ to });
   }
@@ -23,12 +23,15 @@ export class ForwardCounts {
     this.#durations.observe(labels, seconds);
   }
 
-  /** Too many questions were under way. */
+  /** Counts a query that was rejected because too many were in progress. */
   rejected(): void {
     this.#rejected++;
   }
 
-  /** Durations under two names: CoreDNS gave them the second one, and boards of both times are about. */
+  /**
+   * Returns the metrics. Durations have two names: CoreDNS introduced the second one, and dashboards for both
+   * are in use.
+   */
   families(): readonly Family[] {
     const help = 'Seconds until another server answered, by server and code.';
     const durations = this.#durations.samples();

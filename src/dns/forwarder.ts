@@ -1,7 +1,7 @@
 /**
- * Questions that are not the cluster's, to the servers of this machine. One question is asked once however many
- * want to know, and what was answered is kept. Work in flight is bounded: beyond that a client is told of failure
- * at once, and asks again or elsewhere.
+ * Forwards queries for names outside the cluster to the servers of this machine. Equal queries of several
+ * clients are sent once, and answers are cached. Work in progress is bounded: beyond that a client gets
+ * SERVFAIL at once, and can retry or query another server.
  */
 import type { Clock } from '../base/clock.ts';
 import type { Family } from '../base/exposition.ts';
@@ -12,10 +12,13 @@ import { ForwardCounts } from './forward-counts.ts';
 import { type Query, type Reply, type UpstreamReply, writeQuestion } from './packet.ts';
 
 export interface ForwarderOptions {
-  /** In the order in which they are asked; looked up for every question that is not kept. */
+  /** Returns the servers in the order of their use; called for every query that is not cached. */
   readonly servers: () => Promise<readonly Server[]>;
   readonly exchange: Exchange;
-  /** Uniform in [0, 65535], and not to be guessed: who guesses it can make up answers. */
+  /**
+   * Returns a message id, uniform in [0, 65535] and unpredictable: an attacker who guesses it can forge
+   * answers.
+   */
   readonly messageId: () => number;
   readonly clock: Clock;
   readonly log: Logger;
@@ -24,19 +27,19 @@ export interface ForwarderOptions {
 
 export interface ForwarderLimits {
   readonly cache: CacheLimits;
-  /** Different questions in flight. */
+  /** Maximum number of different queries in progress. */
   readonly inFlight: number;
-  /** Clients that wait for them. */
+  /** Maximum number of clients that wait for them. */
   readonly waiting: number;
 }
 
-/** A client's question. */
+/** The parts of a client's query that are forwarded. */
 export type Forwarded = Pick<Query, 'question' | 'checkingDisabled' | 'edns'>;
 
 export interface Forwarder {
-  /** Never rejects: a failure is the reply SERVFAIL. */
+  /** Resolves with the answer. Never rejects: a failure is the reply SERVFAIL. */
   resolve(asked: Forwarded): Promise<Reply>;
-  /** How often it did what. */
+  /** Returns the metrics. */
   families(): readonly Family[];
 }
 
@@ -46,11 +49,14 @@ const defaultLimits: ForwarderLimits = {
   waiting: 2048,
 };
 
-/** Resolvers of C libraries ask again after 5 s: before that they should know. */
+/**
+ * Timeout of one attempt. Resolvers of C libraries query again after 5 s and should have an answer before
+ * that.
+ */
 const attemptMs = 1_500;
 const rounds = 2;
 const deadlineMs = 4_500;
-/** For so long a server that failed is asked after those that did not. */
+/** Time during which a failed server is used only after the others. */
 const avoidMs = 10_000;
 const tellMs = 60_000;
 
@@ -72,7 +78,10 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
   let waiting = 0;
   let toldAt = Number.NEGATIVE_INFINITY;
 
-  /** Logged only now and then: a name that does not resolve may be queried a thousand times a second. */
+  /**
+   * Logs a problem, at most once per interval: a name that does not resolve may be queried a thousand times a
+   * second.
+   */
   function tell(message: string, fields: Record<string, unknown>): void {
     if (clock.now() - toldAt < tellMs) return;
     toldAt = clock.now();
@@ -175,6 +184,6 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
 
 const serverName = ({ address, port }: Server) => `${address}:${port}`;
 
-/** Names differ by more than case. */
+/** Returns the cache key; names are compared without case. */
 const keyOf = ({ question, checkingDisabled, edns }: Forwarded) =>
   `${checkingDisabled ? 'c' : ''}${edns?.dnssec ? 'd' : ''} ${question.toString('latin1').toLowerCase()}`;

@@ -1,8 +1,10 @@
-/** DNS messages in a stream: each after its length in two bytes (RFC 1035 §4.2.2). */
+/**
+ * Splits a stream into DNS messages, each of which is preceded by its length in two bytes (RFC 1035 §4.2.2).
+ */
 export class Frames {
   #rest: Buffer = Buffer.alloc(0);
 
-  /** The messages that are whole now. Never holds more than one message and a chunk. */
+  /** Returns the messages that are complete now. Never holds more than one message and a chunk. */
   push(chunk: Buffer): readonly Buffer[] {
     const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
     const messages: Buffer[] = [];

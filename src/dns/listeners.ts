@@ -1,4 +1,4 @@
-/** Where clients ask: a datagram socket and a listener for connections at each address. */
+/** The sockets for clients: a datagram socket and a listener for connections at each address. */
 import { createSocket, type Socket as DatagramSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
@@ -15,18 +15,21 @@ export interface ListenOptions {
 }
 
 export interface Listening {
-  /** Rejects when a socket cannot go on; never resolves. */
+  /** Rejects when a socket fails; never resolves. */
   readonly failed: Promise<never>;
   close(): Promise<void>;
 }
 
-/** In bytes: bursts wait in the kernel while this process does something else. */
+/** Size in bytes: bursts wait in the kernel while this process does other work. */
 const receiveBuffer = 4 * 1024 * 1024;
 const mostConnections = 128;
-/** RFC 7766 asks for "a few seconds". */
+/** RFC 7766 recommends "a few seconds". */
 const idleMs = 10_000;
 
-/** Resolves when all of them listen; else none does, and it rejects in one line that says what to do. */
+/**
+ * Resolves when all of them listen; otherwise closes them and rejects with a message of one line that
+ * describes what to do.
+ */
 export async function listenDns({ addresses, port, respond, log }: ListenOptions): Promise<Listening> {
   await using opened = new AsyncDisposableStack();
   const { promise: failed, reject } = Promise.withResolvers<never>();
@@ -88,7 +91,7 @@ function connectionServer(own: string, respond: Responder, log: Logger): Server 
   return server;
 }
 
-/** One question after the other: who sends faster than it is answered has to wait. */
+/** Answers one query after the other: a client that sends faster than it is answered has to wait. */
 async function serve(socket: Socket, own: string, respond: Responder): Promise<void> {
   const frames = new Frames();
   for await (const chunk of socket as AsyncIterable<Buffer>) {

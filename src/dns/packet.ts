@@ -1,4 +1,4 @@
-/** DNS messages as bytes: the only place that knows the wire format, by way of dns-packet. */
+/** Encodes and decodes DNS messages with dns-packet; no other file knows the wire format. */
 import {
   type Answer,
   AUTHORITATIVE_ANSWER,
@@ -29,15 +29,15 @@ const rcodes = {
 
 export interface Query {
   readonly id: number;
-  /** As it was typed: clients that check the case of letters find theirs again. */
+  /** Name with the case in which it was sent: clients that check the case find theirs again. */
   readonly name: string;
-  /** Such as `A`, or `UNKNOWN_260`. */
+  /** Type such as `A`, or `UNKNOWN_260`. */
   readonly type: string;
-  /** Name, type and class as they came. */
+  /** Name, type and class as they were received. */
   readonly question: Buffer;
   readonly recursionDesired: boolean;
   readonly checkingDisabled: boolean;
-  /** Undefined: the client does not know EDNS0 (RFC 6891). */
+  /** Undefined when the client does not support EDNS0 (RFC 6891). */
   readonly edns: { readonly payload: number; readonly dnssec: boolean } | undefined;
 }
 
@@ -46,23 +46,26 @@ export interface Reply {
   readonly authoritative: boolean;
   readonly answers: readonly DnsRecord[];
   readonly authorities: readonly DnsRecord[];
-  /** Left out when there is no room. */
+  /** Records that are left out when there is no room. */
   readonly additionals: readonly DnsRecord[];
 }
 
-/** A question to answer, an answer that is told by the first bytes alone, or nothing: what must not be answered. */
+/**
+ * A query to answer; a refusal that follows from the first bytes alone; or undefined for a message that must
+ * not be answered.
+ */
 export type Reading =
   | { readonly query: Query }
   | { readonly refusal: Rcode; readonly id: number; readonly query?: Query }
   | undefined;
 
 const headerLength = 12;
-/** What fits in a datagram to a client that says nothing else (RFC 1035), and what is never fragmented. */
+/** Size of a datagram to a client without EDNS0 (RFC 1035), and the size that is never fragmented. */
 const plainPayload = 512;
 const largestPayload = 1232;
 const longestMessage = 65_535;
 const optLength = 11;
-/** The name of a record that is the question's: a pointer to where that begins. */
+/** Pointer to the question's name, for records with the same name. */
 const questionPointer = Buffer.from([0xc0, headerLength]);
 
 const emptyReply = (rcode: Rcode): Reply => ({
@@ -73,7 +76,10 @@ const emptyReply = (rcode: Rcode): Reply => ({
   additionals: [],
 });
 
-/** Never throws. Answers, and what is too short to have an id, get no reply: two servers must not talk for ever. */
+/**
+ * Parses a query; never throws. Responses, and messages too short for an id, get no reply: otherwise two
+ * servers could answer each other for ever.
+ */
 export function readQuery(message: Buffer): Reading {
   if (message.length < headerLength || (message.readUInt8(2) & 0x80) !== 0) return undefined;
   const id = message.readUInt16BE(0);
@@ -103,14 +109,17 @@ export function readQuery(message: Buffer): Reading {
   }
 }
 
-/** The library reads past the end of a message whose last record is cut off. */
+/**
+ * Decodes a whole message. The library reads past the end of a message whose last record is cut off, so that
+ * is checked.
+ */
 function decodeWhole(message: Buffer): DecodedPacket {
   const packet = decode(message);
   if (decode.bytes > message.length) throw new RangeError('a record is cut off');
   return packet;
 }
 
-/** The bytes of the question; undefined when its name is not written out. */
+/** Returns the bytes of the question; undefined when its name is compressed or cut off. */
 function firstQuestion(message: Buffer): Buffer | undefined {
   let offset = headerLength;
   for (let length = message[offset]; length !== 0; length = message[offset]) {
@@ -121,13 +130,16 @@ function firstQuestion(message: Buffer): Buffer | undefined {
   return end <= message.length ? Buffer.from(message.subarray(headerLength, end)) : undefined;
 }
 
-/** The most bytes that the client takes in one datagram. */
+/** Returns the maximum bytes of a datagram to the client. */
 export const datagramLimit = ({ edns }: Query) =>
   edns ? Math.min(Math.max(edns.payload, plainPayload), largestPayload) : plainPayload;
 
 export const streamLimit = longestMessage;
 
-/** At most `limit` bytes: what does not fit is left out, and the client is told to come back by TCP. */
+/**
+ * Encodes a reply in at most `limit` bytes: records that do not fit are left out, and the truncation flag
+ * tells the client to retry over TCP.
+ */
 export function writeReply(query: Query, reply: Reply, limit: number): Buffer {
   const parts: Buffer[] = [];
   const counts = { answers: 0, authorities: 0, additionals: 0 };
@@ -162,7 +174,7 @@ export function writeReply(query: Query, reply: Reply, limit: number): Buffer {
   return Buffer.concat([header, query.question, ...parts, ...end]);
 }
 
-/** For what could not be read so far that its question is known. */
+/** Encodes a refusal, also for a message whose question could not be parsed. */
 export function writeRefusal({ id, refusal, query }: Extract<Reading, { refusal: Rcode }>): Buffer {
   if (query) return writeReply(query, emptyReply(refusal), plainPayload);
   return encode({ type: 'response', id, flags: RECURSION_AVAILABLE | rcodes[refusal] });
@@ -189,7 +201,7 @@ function optBytes(extendedRcode: number, dnssec: boolean): Buffer {
   return encode({ additionals: [opt] }).subarray(headerLength);
 }
 
-/** What is asked of an upstream server: the client's question under an id of our own. */
+/** Encodes the query for an upstream server: the client's question under an id of our own. */
 export function writeQuestion(
   id: number,
   query: Pick<Query, 'question' | 'checkingDisabled' | 'edns'>,
@@ -201,7 +213,7 @@ export function writeQuestion(
   return Buffer.concat([header, query.question, optBytes(0, query.edns?.dnssec ?? false)]);
 }
 
-/** The same question about another name. */
+/** Returns the same question for another name. */
 export function questionAbout(name: string, question: Buffer): Buffer {
   const typeAndClass = 4;
   const encoded = encode({ questions: [{ name, type: 'A' }] }).subarray(headerLength, -typeAndClass);
@@ -212,7 +224,7 @@ export interface UpstreamReply extends Reply {
   readonly truncated: boolean;
 }
 
-/** Undefined when it is no answer to the question asked under the id, or cannot be read. */
+/** Parses a reply; undefined when it is no answer to that question under that id, or is invalid. */
 export function readReply(message: Buffer, id: number, question: Buffer): UpstreamReply | undefined {
   if (message.length < headerLength || message.readUInt16BE(0) !== id) return undefined;
   try {
@@ -239,9 +251,9 @@ export function readReply(message: Buffer, id: number, question: Buffer): Upstre
 const plain = (records: readonly Answer[] = []) =>
   records.filter((record): record is DnsRecord => record.type !== 'OPT');
 
-/** Servers may answer with other case. */
+/** Compares questions without case: servers may change the case of names. */
 const sameQuestion = (a: Buffer, b: Buffer) =>
   a.length === b.length && a.toString('latin1').toLowerCase() === b.toString('latin1').toLowerCase();
 
-/** How many bytes a record is in memory, about: what it is on the wire. */
+/** Returns the approximate size of a record in memory: its size on the wire. */
 export const recordSize = (record: DnsRecord) => encode({ answers: [record] }).length;

@@ -1,4 +1,4 @@
-/** From a client's bytes to the bytes of its answer: the cluster's names from the zone, all others from outside. */
+/** Answers a client's message: the cluster's names from the zone, all others through the forwarder. */
 import type { Clock } from '../base/clock.ts';
 import type { ClusterZone } from './cluster-zone.ts';
 import type { DnsCounts, DnsProtocol } from './dns-counts.ts';
@@ -20,13 +20,16 @@ import { answerFrom, type Verdict } from './zone/answer.ts';
 export interface ResponderOptions {
   readonly zone: ClusterZone;
   readonly forwarder: Pick<Forwarder, 'resolve'>;
-  /** Uniform in [0, 1): which of several addresses comes first. */
+  /** Uniform in [0, 1): determines which of several addresses comes first. */
   readonly random: () => number;
   readonly clock: Clock;
   readonly counts: DnsCounts;
 }
 
-/** `address`: the one that was asked. Resolves to nothing when there must be no answer; never rejects. */
+/**
+ * Answers a message. `address` is the server's address that received it. Resolves with undefined when there
+ * must be no answer; never rejects.
+ */
 export type Responder = (
   message: Buffer,
   protocol: DnsProtocol,
@@ -64,7 +67,7 @@ export function createResponder(options: ResponderOptions): Responder {
       const reply = await replyTo(query);
       return { rcode: reply.rcode, bytes: writeReply(query, reply, limit) };
     } catch {
-      // A record from an upstream server that cannot be encoded again.
+      // A record of an upstream server cannot be encoded again.
       return { rcode: failure.rcode, bytes: writeReply(query, failure, limit) };
     }
   }
@@ -86,7 +89,7 @@ export function createResponder(options: ResponderOptions): Responder {
   };
 }
 
-/** Clients take the first address: it is another one each time. */
+/** Returns the reply with the addresses rotated randomly, because clients take the first one. */
 function own(verdict: Verdict, random: () => number): Reply {
   const { answers } = verdict;
   const turn = answers.length > 1 && answers.every(isAddress) ? Math.floor(random() * answers.length) : 0;

@@ -1,17 +1,18 @@
-/** The link and rules of cluster DNS as text for ip(8) and nft(8): data to data. */
+/** The link and rules of cluster DNS as text for ip(8) and nft(8). Pure. */
 export const linkName = 'minik8s.dns';
 export const table = 'minik8s-dns';
 
 export interface DnsLink {
-  /** Used by this server alone on this machine. */
+  /** Addresses that only this server uses on this machine. */
   readonly addresses: readonly string[];
-  /** What the links of pods are called, as nft matches it: `mk8s*`. */
+  /** Pattern of the names of pods' links, as nft matches it: `mk8s*`. */
   readonly podLinks: string;
 }
 
 /**
- * One transaction that replaces our whole table. Questions come from pods and from this machine; nothing else is
- * let in at these addresses. Questions and answers are not tracked as connections, see docs/decisions/0009.
+ * Returns one transaction that replaces our whole table. Only queries from pods and from this machine are
+ * accepted at these addresses. Queries and answers are exempt from connection tracking, see
+ * docs/decisions/0009.
  */
 export function renderRules({ addresses, podLinks }: DnsLink): string {
   const ours = `{ ${addresses.join(', ')} }`;
@@ -44,7 +45,7 @@ table ip ${table} {
 
 export const renderRemoval = () => `add table ip ${table}\ndelete table ip ${table}\n`;
 
-/** For `ip -batch`; `present` are the addresses that the link has already. */
+/** Returns the input of `ip -batch`; `present` are the addresses that the link already has. */
 export function renderAddresses(addresses: readonly string[], present: readonly string[]): string {
   const add = addresses.filter((one) => !present.includes(one));
   const remove = present.filter((one) => !addresses.includes(one));

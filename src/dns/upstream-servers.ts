@@ -1,4 +1,4 @@
-/** The servers that this machine asks: those it was told, or those of its resolv.conf as it is now. */
+/** The name servers of this machine: those that were configured, or those of its current resolv.conf. */
 import { readFile, stat } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { parseResolvConf } from '../base/resolv-conf.ts';
@@ -6,15 +6,18 @@ import type { Server } from './exchange.ts';
 
 export interface UpstreamServersOptions {
   readonly resolvConf: string;
-  /** Used instead of the file's when there are any. */
+  /** Servers used instead of the file's, if there are any. */
   readonly given: readonly Server[];
-  /** Where this server itself answers: never asked, or a question would go round for ever. */
+  /** Addresses of this server itself, which are never queried: otherwise a query would go round in a loop. */
   readonly own: readonly string[];
 }
 
 const dnsPort = 53;
 
-/** Looks at the file when it is asked and reads it when it has changed; a file that is not there names none. */
+/**
+ * Returns a function that lists the servers. It checks the file at each call and reads it when it has
+ * changed; a missing file counts as empty.
+ */
 export function upstreamServers(options: UpstreamServersOptions): () => Promise<readonly Server[]> {
   const { resolvConf, own } = options;
   const others = (servers: readonly Server[]) => servers.filter(({ address }) => !own.includes(address));

@@ -1,15 +1,18 @@
-/** Versions of the engine's API, `1.41` in text: which one requests name. Pure. */
+/** Versions of the engine's API, such as `1.41`, and the version that requests use. Pure. */
 
-/** What the engine says of itself at /version. */
+/** Fields of the engine's /version. */
 export interface EngineVersions {
   readonly ApiVersion?: string | undefined;
   readonly MinAPIVersion?: string | undefined;
 }
 
-/** Docker 28.5, the newest engine that minik8s was tested with (docs/decisions/0031-newer-docker-engines.md). */
+/**
+ * API version of Docker 28.5, the newest engine that minik8s was tested with
+ * (docs/decisions/0031-newer-docker-engines.md).
+ */
 const newestTested = '1.51';
 
-/** Whether `version` is `oldest` or a newer one. */
+/** Returns true when `version` is `oldest` or newer. */
 export function isAtLeast(version: string, oldest: string): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const [oldestMajor = 0, oldestMinor = 0] = oldest.split('.').map(Number);
@@ -17,8 +20,8 @@ export function isAtLeast(version: string, oldest: string): boolean {
 }
 
 /**
- * The smaller of the engine's own and the newest tested; of an engine that has stopped serving that one, its oldest. Undefined
- * for an engine that names no version: requests name none then.
+ * Returns the smaller of the engine's version and the newest tested one; for an engine that no longer serves
+ * that one, its oldest. Undefined for an engine that reports no version: then requests contain none.
  */
 export function requestVersion({ ApiVersion, MinAPIVersion }: EngineVersions): string | undefined {
   if (!isVersion(ApiVersion)) return undefined;

@@ -1,4 +1,4 @@
-/** Calls of the Docker API, with their failures as RuntimeErrors. */
+/** Calls of the Docker API whose failures become RuntimeErrors. */
 import { RuntimeError, type RuntimeErrorReason } from './runtime-error.ts';
 
 interface DockerFailure {
@@ -8,7 +8,7 @@ interface DockerFailure {
   readonly json?: { readonly message?: string };
 }
 
-/** Runs one call and turns its failure into a RuntimeError that says what was tried. */
+/** Runs one call; a failure becomes a RuntimeError whose message names the operation. */
 export async function call<T>(
   doing: string,
   request: () => Promise<T>,
@@ -20,7 +20,7 @@ export async function call<T>(
     const failure = error as DockerFailure;
     const said = engineSaid(failure);
     const text = said ?? failure.message ?? String(error);
-    // Docker's own answer is shown in full; dockerode's error only repeats it in other words.
+    // Docker's own message is shown in full; dockerode's error only repeats it in other words.
     throw new RuntimeError(
       reasonOf(failure, otherwise),
       `Docker cannot ${doing}: ${text.trim()}`,
@@ -29,10 +29,10 @@ export async function call<T>(
   }
 }
 
-/** What the engine answered; undefined when there was no answer. */
+/** Returns the engine's message; undefined when there was no answer. */
 function engineSaid({ json, statusCode, message }: DockerFailure): string | undefined {
   if (json?.message !== undefined) return json.message;
-  // Of a stream, as a pull is, dockerode has it in its own message alone.
+  // The engine's message about a stream, such as a pull, is only in the message of dockerode's own error.
   return statusCode === undefined ? undefined : message?.replace(/^\(HTTP code \d+\) .*? - /, '');
 }
 
@@ -43,12 +43,12 @@ function reasonOf({ statusCode }: DockerFailure, otherwise: RuntimeErrorReason):
   return statusCode === 409 ? 'Conflict' : 'Failed';
 }
 
-/** Undefined for an object that is gone, or is not in the state the call is for. */
+/** Resolves with undefined for an object that is gone, or is not in the state that the call requires. */
 export async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;
   } catch (error) {
-    // A conflict: the container is not running any more, or is being removed already.
+    // Conflict: the container no longer runs, or is being removed already.
     if (error instanceof RuntimeError && (error.reason === 'NotFound' || error.reason === 'Conflict')) {
       return undefined;
     }
@@ -56,7 +56,10 @@ export async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** A stream that was ended on purpose has ended; one that broke is the engine going away. */
+/**
+ * Passes a stream on. A stream that the signal aborted just ends; any other failure means that the engine is
+ * unreachable.
+ */
 export async function* untilAborted(
   stream: AsyncIterable<Uint8Array>,
   signal: AbortSignal,

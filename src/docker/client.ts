@@ -1,4 +1,4 @@
-/** The client of the Docker engine's API; the only file that runs dockerode. */
+/** The client of the Docker engine's API; the only file that uses dockerode at run time. */
 import { Agent } from 'node:http';
 import { inspect } from 'node:util';
 import Docker from 'dockerode';
@@ -7,8 +7,8 @@ import { type EngineVersions, requestVersion } from './api-version.ts';
 export type { Docker };
 
 /**
- * The modem formats the options of every request for its debug log, written or not: an agent with its sockets took
- * half of this process's time.
+ * Agent with a short text form. The modem formats the options of every request for its debug log, whether it
+ * is written or not: formatting an agent with its sockets took half of this process's time.
  */
 class TerseAgent extends Agent {
   [inspect.custom](): string {
@@ -17,11 +17,12 @@ class TerseAgent extends Agent {
 }
 
 /**
- * Without a path: what DOCKER_HOST says, else Docker's own place. Nothing is connected yet. Requests name the version of the API
- * that the engine is asked for before the first one, and again after the engine was away or refused that version.
+ * Returns a client; nothing is connected yet. Without a path it uses DOCKER_HOST, else Docker's standard
+ * path. Requests contain the API version, which is read from the engine before the first request, and again
+ * after the engine was unreachable or rejected that version.
  */
 export function dockerClient(socketPath?: string): Docker {
-  // The modem takes an agent; its types do not say so.
+  // The modem accepts an agent; its types lack it.
   const connection: Docker.DockerOptions & { agent: Agent } = {
     ...(socketPath !== undefined && { socketPath }),
     agent: new TerseAgent({ keepAlive: true, scheduling: 'lifo' }),
@@ -31,9 +32,9 @@ export function dockerClient(socketPath?: string): Docker {
   return docker;
 }
 
-/** The part of docker-modem that every request passes. */
+/** The part of docker-modem through which every request passes. */
 interface Modem {
-  /** Put before the path of a request, read when `dial` is called. */
+  /** Prefix of a request's path, read when `dial` is called. */
   version?: string | undefined;
   dial(options: object, callback: Callback): void;
 }
@@ -63,7 +64,7 @@ function nameVersion(modem: Modem): void {
     asked ??= ask();
     const used = asked;
     const answered: Callback = (error, answer) => {
-      // Another engine may answer next.
+      // Another engine may answer the next request.
       if (error && mayBeAnother(error) && asked === used) asked = undefined;
       callback(error, answer);
     };
@@ -71,6 +72,6 @@ function nameVersion(modem: Modem): void {
   };
 }
 
-/** The engine is away, or speaks versions that the one before it did not. */
+/** Returns true when the engine is unreachable, or supports other versions than the one before it. */
 const mayBeAnother = ({ statusCode, message }: Refusal) =>
   statusCode === undefined || (statusCode === 400 && /client version \S+ is too (?:old|new)/.test(message));

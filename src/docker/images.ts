@@ -1,13 +1,13 @@
-/** Images of the engine: whether it has one, and fetching it. */
+/** Images of the engine: inspecting, pulling and removing them. */
 import type { Clock } from '../base/clock.ts';
 import { call, unlessGone } from './call.ts';
 import type { Docker } from './client.ts';
 import { RuntimeError } from './runtime-error.ts';
 import { jsonLines } from './streams.ts';
 
-/** One line of a progress stream; `error` is deprecated since API 1.48, to be left empty or out. */
+/** One line of a progress stream; `error` is deprecated since API 1.48 and may be empty or missing. */
 export interface ProgressLine {
-  /** What it is about, such as a layer. */
+  /** Id of the subject, such as a layer. */
   readonly id?: string;
   readonly status?: string;
   /** Bytes. */
@@ -16,25 +16,28 @@ export interface ProgressLine {
   readonly errorDetail?: { readonly message?: string };
 }
 
-/** Undefined when the engine does not have it. */
+/** Returns undefined when the engine does not have the image. */
 export function inspectImage(docker: Docker, name: string): Promise<Docker.ImageInspectInfo | undefined> {
   return unlessGone(call(`inspect image ${name}`, () => docker.getImage(name).inspect()));
 }
 
 export interface PullOptions {
   readonly signal: AbortSignal;
-  /** With it the pull is given up when the engine says nothing of it for a minute: others wait for its place. */
+  /**
+   * Enables a timeout: the pull is aborted when the engine reports no progress for a minute, because others
+   * wait for its place.
+   */
   readonly clock?: Clock;
-  /** Told of each line as it comes. */
+  /** Called for each line as it arrives. */
   readonly onLine?: (line: ProgressLine) => void;
-  /** Both or none. */
+  /** Credentials: both or none. */
   readonly username?: string;
   readonly password?: string;
 }
 
 const silenceMs = 60_000;
 
-/** Rejects with a RuntimeError of reason PullFailed; a name without a tag means `latest`. */
+/** Pulls an image; a name without a tag means `latest`. Rejects with a RuntimeError of reason PullFailed. */
 export async function pullImage(docker: Docker, name: string, options: PullOptions): Promise<void> {
   const { signal, clock, onLine, username, password } = options;
   const doing = `pull ${name}`;
@@ -62,11 +65,14 @@ export async function pullImage(docker: Docker, name: string, options: PullOptio
   }
 }
 
-/** The ids of those that a container is made of or mounts, whoever's it is, and whether or not it runs. */
+/**
+ * Returns the ids of images that a container was created from or mounts, for all owners, whether or not it
+ * runs.
+ */
 export async function usedImages(docker: Docker): Promise<ReadonlySet<string>> {
   const found = await call('list containers', () => docker.listContainers({ all: true }));
   const mounts = found.flatMap(({ Mounts }) => Mounts ?? []);
-  // By the names that the containers' requests had.
+  // Mounted images have the names of the containers' requests.
   const mounted = new Set(mounts.flatMap(({ Type, Name }) => (Type === 'image' && Name) || []));
   const ids = await Promise.all(
     [...mounted].map(async (name) => (await inspectImage(docker, name))?.Id ?? []),
@@ -74,7 +80,9 @@ export async function usedImages(docker: Docker): Promise<ReadonlySet<string>> {
   return new Set([...found.map(({ ImageID }) => ImageID), ...ids.flat()]);
 }
 
-/** Takes a name off an image, which goes with its last one; resolves when there is no such name. */
+/**
+ * Removes a name of an image; the image is removed with its last name. Resolves when there is no such name.
+ */
 export async function removeImage(docker: Docker, name: string): Promise<void> {
   try {
     await call(`remove image ${name}`, () => docker.getImage(name).remove());
@@ -83,7 +91,7 @@ export async function removeImage(docker: Docker, name: string): Promise<void> {
   }
 }
 
-/** Reads a progress stream to its end; an error in it is how Docker says that the work failed. */
+/** Reads a progress stream to its end; an error in it is how Docker reports that the operation failed. */
 export async function drain(
   stream: AsyncIterable<Uint8Array>,
   doing: string,
@@ -98,7 +106,7 @@ export async function drain(
   }
 }
 
-/** Docker takes a name without a tag for all tags of it. */
+/** Adds the tag `latest`, because Docker takes a name without a tag for all of its tags. */
 function withTag(name: string): string {
   const last = name.slice(name.lastIndexOf('/') + 1);
   return last.includes(':') || last.includes('@') ? name : `${name}:latest`;

@@ -1,4 +1,4 @@
-/** How work of the container engine fails. */
+/** Reasons of failures of the container engine. */
 export type RuntimeErrorReason =
   | 'Unavailable'
   | 'NotFound'
@@ -16,12 +16,12 @@ interface RuntimeErrorOptions extends ErrorOptions {
   readonly said?: string | undefined;
 }
 
-/** A failure of the engine, with what a pod's status must tell apart. */
+/** A failure of the engine, with the reasons that a pod's status must distinguish. */
 export class RuntimeError extends Error {
   override readonly name = 'RuntimeError';
   readonly reason: RuntimeErrorReason;
 
-  /** The engine's own words, without what was tried. */
+  /** The engine's own message, without the operation's name. */
   readonly said: string | undefined;
 
   constructor(reason: RuntimeErrorReason, message: string, options?: RuntimeErrorOptions) {

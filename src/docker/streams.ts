@@ -3,16 +3,16 @@
 export interface OutputPiece {
   readonly stream: 'stdout' | 'stderr';
   readonly data: Uint8Array;
-  /** Whether its frame ends with it. */
+  /** True when its frame ends with it. */
   readonly ends: boolean;
 }
 
 const stderr = 2;
 
-/** Container output without a terminal: frames behind 8-byte headers (stream, three zeros, length). */
+/** Yields container output without a terminal: frames behind 8-byte headers (stream, three zeros, length). */
 export async function* outputPieces(chunks: AsyncIterable<Uint8Array>): AsyncIterable<OutputPiece> {
   let rest = Buffer.alloc(0);
-  /** What is still to come of the frame being read. */
+  /** Bytes still to come of the current frame. */
   let left = 0;
   let stream: OutputPiece['stream'] = 'stdout';
   for await (const chunk of chunks) {
@@ -33,12 +33,12 @@ export async function* outputPieces(chunks: AsyncIterable<Uint8Array>): AsyncIte
   }
 }
 
-/** Both outputs in the order they came in. */
+/** Yields both outputs in the order of their arrival. */
 export async function* demultiplex(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   for await (const { data } of outputPieces(chunks)) yield data;
 }
 
-/** One parsed value a line; a value may come in several chunks. */
+/** Yields one parsed value per line; a value may be split across chunks. */
 export async function* jsonLines(chunks: AsyncIterable<Uint8Array>): AsyncIterable<unknown> {
   const decoder = new TextDecoder();
   let rest = '';
@@ -50,7 +50,7 @@ export async function* jsonLines(chunks: AsyncIterable<Uint8Array>): AsyncIterab
   if (rest.trim() !== '') yield JSON.parse(rest);
 }
 
-/** The content of the first file of a tar archive, as Docker copies one out of a container. */
+/** Returns the content of the first file of a tar archive, as Docker copies one out of a container. */
 export function firstFileOfTar(archive: Buffer): Buffer {
   const size = Number.parseInt(archive.toString('latin1', 124, 136), 8);
   if (!Number.isSafeInteger(size) || archive.length < 512 + size) {

@@ -1,6 +1,6 @@
 /**
- * The connection to one server of gRPC. It is made when it is needed, and again when it was lost; there is never more than
- * one, but for what goes on while the server takes leave of it.
+ * The connection to one gRPC server. It is made when it is needed, and again after it was lost. There is at
+ * most one, except while an old one completes its calls after the server's GOAWAY.
  */
 import {
   type ClientHttp2Session,
@@ -22,20 +22,28 @@ export type TlsOptions = Pick<
 export interface ChannelOptions {
   /** `http://host:port`, `https://host:port` or `unix:/path`. */
   readonly endpoint: string;
-  /** For https. */
+  /** TLS options for https. */
   readonly tls: TlsOptions;
-  /** How often a connection with calls on it is probed; it is given up after half as long without an answer. */
+  /**
+   * Interval in milliseconds of probing a connection with active calls; it is closed when no answer arrives
+   * within half of this time.
+   */
   readonly keepaliveMs: number;
-  /** How long connecting may take. */
+  /** Timeout of connecting, in milliseconds. */
   readonly connectMs: number;
-  /** How the client calls itself; default: not at all. */
+  /** The client's User-Agent; default: none. */
   readonly userAgent?: string;
   readonly clock: Clock;
 }
 
-/** After a connection that failed, for that long calls fail for the same reason and none is made. */
+/**
+ * Back-off after a failed connection: in that time calls fail with the same error and no connection is made.
+ */
 const retry = { initialMs: 50, maxMs: 1000 };
-/** What may be under way of one answer, and of all together: enough that a long one does not wait for each 64 KiB of it. */
+/**
+ * Window sizes of one answer and of all together: large enough that a long answer does not wait for each 64
+ * KiB of it.
+ */
 const streamWindow = 1 << 20;
 const connectionWindow = 4 << 20;
 
@@ -51,23 +59,26 @@ export class Channel {
     this.#options = options;
   }
 
-  /** A server of HTTP/2 has answered, at least once. */
+  /** True once an HTTP/2 server has answered. */
   get wasReady(): boolean {
     return this.#wasReady;
   }
 
-  /** A stream for one call. Throws GrpcError when there can be no connection now; the stream fails when there will be none. */
+  /**
+   * Opens a stream for one call. Throws GrpcError when no connection can be made now; the stream fails when
+   * the connection fails later.
+   */
   open(path: string, headers: Readonly<Record<string, string>>): ClientHttp2Stream {
     return this.#connection().open(path, headers);
   }
 
-  /** Calls that are under way are let end; no more can be made. */
+  /** Lets active calls end; no more can be made. */
   close(): void {
     this.#closed = true;
     this.#current?.leave();
   }
 
-  /** Calls that are under way fail. */
+  /** Makes active calls fail; no more can be made. */
   destroy(): void {
     this.#closed = true;
     this.#current?.end();
@@ -98,9 +109,9 @@ export class Channel {
 
 interface ConnectionEvents {
   onReady(): void;
-  /** It could not be made. */
+  /** Called when the connection could not be made. */
   onFailure(error: unknown): void;
-  /** No more calls can be made on it. */
+  /** Called when no more calls can be made on the connection. */
   onGone(): void;
 }
 
@@ -108,11 +119,11 @@ class Connection {
   readonly #session: ClientHttp2Session;
   readonly #options: ChannelOptions;
   readonly #events: ConnectionEvents;
-  /** How many calls are under way. */
+  /** Number of active calls. */
   #calls = 0;
   #isLeft = false;
   #socket: Duplex | undefined;
-  /** First for the connection, then until the next probe, then for its answer. */
+  /** Timer of connecting at first, then of the next probe, then of its answer. */
   #timer: Timer;
 
   constructor(options: ChannelOptions, events: ConnectionEvents) {
@@ -128,7 +139,8 @@ class Connection {
       this.#socket = socket;
       session.setLocalWindowSize(connectionWindow);
     });
-    // Its first word: whatever takes connections may have no server behind it.
+    // The server's settings confirm the connection: a port that accepts connections may have no HTTP/2 server
+    // behind it.
     session.once('remoteSettings', () => {
       this.#timer.cancel();
       failure = undefined;
@@ -161,7 +173,8 @@ class Connection {
     });
     this.#calls++;
     stream.once('error', (error: NodeJS.ErrnoException) => {
-      // Every call has a number, and they are used up after a thousand million.
+      // Every call uses a stream id, and the ids of a connection are exhausted after about a thousand million
+      // calls.
       if (error.code === 'ERR_HTTP2_OUT_OF_STREAMS') this.leave();
     });
     stream.once('close', () => {
@@ -170,14 +183,14 @@ class Connection {
     return stream;
   }
 
-  /** It ends with the last call that is under way. */
+  /** Accepts no more calls; ends with the last active call. */
   leave(): void {
     this.#events.onGone();
     this.#isLeft = true;
     if (this.#calls === 0) this.end();
   }
 
-  /** At once: a server that says nothing any more is not waited for. */
+  /** Ends the connection at once, without waiting for a server that no longer responds. */
   end(error?: Error): void {
     this.#session.destroy(error);
     this.#socket?.destroy();
@@ -188,7 +201,7 @@ class Connection {
   }
 
   #probe(): void {
-    // etcd ends connections that are probed while there is nothing on them.
+    // etcd closes connections that are probed while they have no calls.
     if (this.#calls === 0) {
       this.#probeLater();
       return;
@@ -207,7 +220,7 @@ class Connection {
 function openSession({ endpoint, tls }: ChannelOptions): ClientHttp2Session {
   const options = {
     settings: { enablePush: false, initialWindowSize: streamWindow },
-    // Of a session's memory most is what it was given to send: what may be under way bounds that.
+    // Most of a session's memory is data to be sent, which the number of active calls bounds.
     maxSessionMemory: Number.MAX_SAFE_INTEGER,
   };
   if (endpoint.startsWith('https:')) return connect(endpoint, { ...options, ...tls });
@@ -216,11 +229,11 @@ function openSession({ endpoint, tls }: ChannelOptions): ClientHttp2Session {
   return connect('http://localhost', { ...options, createConnection: () => connectSocket({ path }) });
 }
 
-/** In one line, why a call or a connection failed. */
+/** Returns why a call or a connection failed, in one line. */
 export function describe(error: unknown): string {
-  // What a call fails with that waited for the connection.
+  // A call that waited for the connection fails with an error whose cause is the connection's.
   if (error instanceof Error && error.cause !== undefined) return describe(error.cause);
-  // A name with several addresses fails with an error for each of them, and with no message.
+  // The error of a name with several addresses has one error per address and no message.
   if (error instanceof AggregateError && error.message === '') return error.errors.map(describe).join(', ');
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,4 +1,4 @@
-/** Calls to a server of gRPC: one message for another, or a stream of messages each way. */
+/** Calls to a gRPC server: one message for another, or a stream of messages in both directions. */
 import { type ClientHttp2Stream, constants, type IncomingHttpHeaders } from 'node:http2';
 import type { Clock } from '../base/clock.ts';
 import { Channel, type ChannelOptions, describe } from './channel.ts';
@@ -6,12 +6,12 @@ import { FrameReader } from './frames.ts';
 import { failureIn, GrpcError } from './status.ts';
 
 export interface ClientOptions extends ChannelOptions {
-  /** No longer message is read. */
+  /** Maximum bytes of a message from the server. */
   readonly maxMessageBytes: number;
 }
 
 export interface StreamEvents {
-  /** It broke by itself; not when it was canceled. */
+  /** Called when the stream failed; not when it was canceled. */
   onFailure(error: GrpcError): void;
   onEnd(): void;
 }
@@ -27,12 +27,15 @@ export class GrpcClient {
     this.#maxMessageBytes = options.maxMessageBytes;
   }
 
-  /** A server of HTTP/2 has answered, at least once. */
+  /** True once an HTTP/2 server has answered. */
   get wasReady(): boolean {
     return this.#channel.wasReady;
   }
 
-  /** `frame`: the message with its head (frames.ts). Rejects with GrpcError, after `timeoutMs` at the latest. */
+  /**
+   * Calls a method. `frame` is the message with its head (frames.ts). Rejects with GrpcError, after
+   * `timeoutMs` at the latest.
+   */
   call(path: string, frame: Buffer, timeoutMs: number): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       const stream = this.#channel.open(path, { 'grpc-timeout': `${Math.ceil(timeoutMs)}m` });
@@ -65,17 +68,17 @@ export class GrpcClient {
     });
   }
 
-  /** Throws GrpcError when there can be no connection now. */
+  /** Opens a stream. Throws GrpcError when no connection can be made now. */
   stream(path: string, headers: Readonly<Record<string, string>>, events: StreamEvents): GrpcStream {
     return new GrpcStream(this.#channel.open(path, headers), new FrameReader(this.#maxMessageBytes), events);
   }
 
-  /** What is under way is let end; nothing more can be asked. */
+  /** Lets active calls end; no more can be made. */
   close(): void {
     this.#channel.close();
   }
 
-  /** What is under way fails. */
+  /** Makes active calls fail; no more can be made. */
   destroy(): void {
     this.#channel.destroy();
   }
@@ -104,7 +107,7 @@ export class GrpcStream {
     if (this.#stream.writable) this.#stream.write(frame);
   }
 
-  /** Nothing more will be sent. */
+  /** Ends the sending side of the stream. */
   endSending(): void {
     this.#stream.end();
   }
@@ -115,8 +118,8 @@ export class GrpcStream {
   }
 
   /**
-   * What comes, to be read once; each message has memory of its own. Ends with the stream; throws GrpcError when that
-   * fails, and when it is canceled.
+   * Yields the received messages, each with memory of its own; must be called once. Ends with the stream;
+   * throws GrpcError when that fails, and when it is canceled.
    */
   async *messages(): AsyncGenerator<Buffer> {
     try {
@@ -125,7 +128,7 @@ export class GrpcStream {
     } catch (error) {
       if (error instanceof GrpcError) throw error;
     } finally {
-      // Who reads no further wants no more.
+      // A reader that stops early cancels the stream.
       if (!this.#stream.readableEnded) this.cancel();
     }
     const error = await this.#ended;
@@ -133,14 +136,14 @@ export class GrpcStream {
   }
 }
 
-/** What is held on to keeps no more in memory than itself. */
+/** Copies a message, so that holding it does not keep a larger buffer in memory. */
 function owned(message: Buffer): Buffer {
   const copy = Buffer.allocUnsafeSlow(message.length);
   copy.set(message);
   return copy;
 }
 
-/** Says once how a call ended: by the server's word, or without it. */
+/** Calls `take` once when a call has ended: with the server's status, or without one. */
 function onStatus(stream: ClientHttp2Stream, take: (error: GrpcError | undefined) => void): void {
   let isOver = false;
   let broken: unknown;
@@ -157,7 +160,7 @@ function onStatus(stream: ClientHttp2Stream, take: (error: GrpcError | undefined
     broken = error;
   });
   stream.on('close', () => {
-    // An error is not made for every call: its stack is what costs.
+    // The error is not created for every call, because its stack is expensive.
     if (!isOver) end(new GrpcError('UNAVAILABLE', describe(broken ?? 'the connection ended')));
   });
 }

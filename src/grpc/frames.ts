@@ -1,11 +1,14 @@
-/** Messages on a stream of gRPC: each after a byte that says whether it is compressed, and its length in four. */
+/**
+ * Messages in a gRPC stream: each is preceded by a byte that tells whether it is compressed, and its length
+ * in four bytes.
+ */
 import { WireWriter } from '../apimachinery/protobuf/writer.ts';
 import { GrpcError } from './status.ts';
 
 const headBytes = 5;
 const emptyHead = Buffer.alloc(headBytes);
 
-/** A message with its head. `bytes`: about how long it will be. */
+/** Returns a message with its head. `bytes` is its approximate length. */
 export function framed(bytes: number, write: (writer: WireWriter) => void): Buffer {
   const writer = new WireWriter(headBytes + bytes);
   writer.append(emptyHead);
@@ -15,20 +18,23 @@ export function framed(bytes: number, write: (writer: WireWriter) => void): Buff
   return frame;
 }
 
-/** Puts together what a connection takes apart. */
+/** Reassembles messages from the chunks of a connection. */
 export class FrameReader {
   readonly #maxBytes: number;
   #parts: Buffer[] = [];
   #held = 0;
-  /** Bytes that have to be there before there is anything to do. */
+  /** Number of bytes that are required before a message can be complete. */
   #wanted = headBytes;
 
-  /** Longer messages than `maxBytes` are refused, before they are read. */
+  /** Messages longer than `maxBytes` are rejected before they are read. */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
 
-  /** The messages that end in `chunk`, as views of it where they lie in it whole. Throws GrpcError. */
+  /**
+   * Returns the messages that end in `chunk`, as views of it where they lie in it completely. Throws
+   * GrpcError.
+   */
   push(chunk: Buffer): readonly Buffer[] {
     this.#parts.push(chunk);
     this.#held += chunk.length;

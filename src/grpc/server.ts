@@ -1,30 +1,33 @@
-/** A server of gRPC on a socket of this machine, for calls of one message for another. */
+/** A gRPC server on a Unix socket of this machine, for calls of one message for another. */
 import { chmod, lstat, rm } from 'node:fs/promises';
 import { createServer, type Http2Server, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
 import { connect } from 'node:net';
 import { FrameReader } from './frames.ts';
 import { GrpcError, type StatusName, statusNames } from './status.ts';
 
-/** Takes a message, gives the answer with its head (frames.ts). What it throws is the status, UNKNOWN but for a GrpcError. */
+/**
+ * Takes a message and returns the answer with its head (frames.ts). An error that it throws becomes the
+ * call's status: UNKNOWN, except for a GrpcError.
+ */
 export type UnaryMethod = (message: Buffer) => Promise<Buffer>;
 
 export interface ServerOptions {
-  /** Of the socket, which only its owner can use. */
+  /** Path of the socket, which only its owner can use. */
   readonly path: string;
-  /** By `/SERVICE/METHOD`. */
+  /** Methods by `/SERVICE/METHOD`. */
   readonly methods: Readonly<Record<string, UnaryMethod>>;
-  /** No longer message is read. */
+  /** Maximum bytes of a message from a client. */
   readonly maxMessageBytes: number;
 }
 
 export interface UnaryServer {
-  /** Calls under way are cut off; the socket is gone. */
+  /** Closes the server: active calls are cut off, and the socket is removed. */
   close(): Promise<void>;
 }
 
 /**
- * Resolves when calls are taken. A socket there that nobody serves is removed; rejects when somebody does, or when what is
- * there is no socket.
+ * Starts a server; resolves when it accepts calls. An existing socket without a server is removed; rejects
+ * when another program serves it, or when the path is no socket.
  */
 export async function serveUnary(options: ServerOptions): Promise<UnaryServer> {
   const { path } = options;
@@ -35,7 +38,7 @@ export async function serveUnary(options: ServerOptions): Promise<UnaryServer> {
   server.on('session', (session) => {
     sessions.add(session);
     session.once('close', () => sessions.delete(session));
-    // A caller that goes in the middle of a call is no matter of the server's.
+    // A client that disconnects during a call is no error of the server.
     session.on('error', () => undefined);
   });
   server.on('stream', (stream: ServerHttp2Stream, headers) => answer(options, stream, headers));
@@ -61,7 +64,7 @@ function listening(server: Http2Server, path: string): Promise<void> {
   });
 }
 
-/** Removes the socket that a server left which was killed; one that somebody serves stays. */
+/** Removes the socket that a killed server left; one that is served stays. */
 export async function removeUnservedSocket(path: string): Promise<void> {
   const there = await whatIsAt(path);
   if (there === 'an unserved socket') await rm(path, { force: true });

@@ -1,4 +1,4 @@
-/** How a call of gRPC ends, by its number. */
+/** Status names of gRPC, by their number. */
 export const statusNames = [
   'OK',
   'CANCELLED',
@@ -21,11 +21,11 @@ export const statusNames = [
 
 export type StatusName = (typeof statusNames)[number];
 
-/** A call that did not end well; the message is such as `14 UNAVAILABLE: etcdserver: no leader`. */
+/** A call that failed; the message is such as `14 UNAVAILABLE: etcdserver: no leader`. */
 export class GrpcError extends Error {
   override readonly name = 'GrpcError';
   readonly status: StatusName;
-  /** What the message says after the status. */
+  /** The part of the message after the status. */
   readonly details: string;
   constructor(status: StatusName, details: string, options?: ErrorOptions) {
     super(`${statusNames.indexOf(status)} ${status}: ${details}`, options);
@@ -36,7 +36,7 @@ export class GrpcError extends Error {
 
 type Headers = Readonly<Record<string, unknown>>;
 
-/** What an answer without a status of gRPC means: something between here and the server gave it. */
+/** Statuses for HTTP answers without a gRPC status, which something between here and the server gave. */
 const ofHttp: Readonly<Record<number, StatusName>> = {
   400: 'INTERNAL',
   401: 'UNAUTHENTICATED',
@@ -49,8 +49,8 @@ const ofHttp: Readonly<Record<number, StatusName>> = {
 };
 
 /**
- * What the last headers of an answer say: undefined that all is well, or how it failed. The first headers are the last ones
- * where nothing else comes.
+ * Returns the result in the last headers of an answer: undefined for success, otherwise the error. The first
+ * headers are the last ones when nothing else follows.
  */
 export function failureIn(headers: Headers): GrpcError | undefined {
   const given = headers['grpc-status'];
@@ -66,7 +66,7 @@ function unlessGrpc(headers: Headers): GrpcError {
   return new GrpcError(ofHttp[http] ?? 'UNKNOWN', `answered with HTTP status ${http}`);
 }
 
-/** Percent-encoded, as the protocol wants it; what is not is taken as it is. */
+/** Decodes a percent-encoded message, as the protocol requires; an invalid one is returned as it is. */
 function decodeMessage(text: string): string {
   try {
     return decodeURIComponent(text);

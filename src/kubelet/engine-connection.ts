@@ -1,4 +1,7 @@
-/** Keeps the agent connected to the container engine, and tells pods' workers what changes there. */
+/**
+ * Keeps the agent connected to the container engine, and wakes the pods' workers when something changes
+ * there.
+ */
 import { aborted } from '../base/abort.ts';
 import { Backoff } from '../base/backoff.ts';
 import { type Clock, sleep } from '../base/clock.ts';
@@ -25,13 +28,13 @@ export interface EngineConnectionOptions {
   readonly sandboxes: Sandboxes;
   readonly clock: Clock;
   readonly log: Logger;
-  /** The archive the pause image is loaded from. */
+  /** Reads the archive from which the pause image is loaded. */
   readonly readPauseArchive: () => Promise<Uint8Array>;
 }
 
 const relistMs = 60_000;
 const reconnect = { initialMs: 100, maxMs: 5_000 };
-/** Docker 20.10. */
+/** API version of Docker 20.10. */
 const oldestApi = '1.41';
 
 export class EngineConnection {
@@ -43,7 +46,7 @@ export class EngineConnection {
     this.#options = options;
   }
 
-  /** Where the engine keeps images and containers; undefined until it has said so. */
+  /** Directory of the engine's images and containers; undefined until the engine has reported it. */
   get directory(): string | undefined {
     return this.#directory;
   }
@@ -53,7 +56,7 @@ export class EngineConnection {
   }
 
   /**
-   * Connects to the engine, for as long as it takes and as often as it goes away, until the signal aborts. Rejects
+   * Connects to the engine and reconnects whenever the connection is lost, until the signal aborts. Rejects
    * with UnsupportedRuntimeError.
    */
   async run(signal: AbortSignal): Promise<void> {
@@ -80,7 +83,7 @@ export class EngineConnection {
     }
   }
 
-  /** From connecting to the engine until it goes away, which throws. */
+  /** Connects to the engine and follows its events until the connection is lost, which throws. */
   async #whileConnected(signal: AbortSignal, onConnected: () => void): Promise<void> {
     const { runtime, network, node, assigned, log } = this.#options;
     const { version, apiVersion, directory, canMountImages, handlers } = await runtime.version();
@@ -115,7 +118,10 @@ export class EngineConnection {
     for await (const { id } of this.#options.runtime.events(signal, onReady)) void this.#follow(id, signal);
   }
 
-  /** Never rejects: a change that was not looked at would keep a pod where it is until the next relist. */
+  /**
+   * Inspects a changed object, with retries. Never rejects: a change that was not inspected would leave a pod
+   * as it is until the next relist.
+   */
   async #follow(id: string, signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options;
     const backoff = new Backoff(reconnect);
@@ -142,7 +148,7 @@ export class EngineConnection {
     else assigned.endUnknown();
   }
 
-  /** Nothing is decided about any pod before it is known what is here. */
+  /** Reads the state of everything that runs here, before any decision about a pod is made. */
   async #takeOver(): Promise<void> {
     const { cache, sandboxes, workers, assigned, staticPods } = this.#options;
     await cache.relist();
@@ -171,7 +177,7 @@ export class EngineConnection {
     }
   }
 
-  /** Reloading a firewall removes our rules. */
+  /** Repairs the pod network: reloading a firewall removes our rules. */
   async #mendNetwork(): Promise<void> {
     const { network, assigned, log } = this.#options;
     try {
@@ -184,7 +190,7 @@ export class EngineConnection {
   }
 }
 
-/** The container engine cannot be used; waiting does not help. */
+/** Thrown when the container engine cannot be used and waiting does not help. */
 export class UnsupportedRuntimeError extends Error {
   override readonly name = 'UnsupportedRuntimeError';
 }

@@ -1,4 +1,4 @@
-/** What a node agent is made of: everything outside of it that it works with, and its settings. */
+/** Options of the node agent: all external parts that it uses, and its settings. */
 import type { Node } from '../api/core/v1/node.ts';
 import type { Service } from '../api/core/v1/service.ts';
 import type { Clock } from '../base/clock.ts';
@@ -28,9 +28,12 @@ import type { KubeletTls } from './server/server.ts';
 
 export interface KubeletOptions {
   readonly client: Client;
-  /** This node's own: it is started and stopped with the agent. */
+  /** Informers of this node alone: started and stopped with the agent. */
   readonly informers: InformerFactory;
-  /** Of all namespaces, started by the caller: the agent may read them once its Node is there. */
+  /**
+   * Services of all namespaces. The caller starts the informer: the agent may read Services once its Node
+   * exists.
+   */
   readonly services: Informer<Service>;
   readonly events: EventRecorder;
   readonly runtime: ContainerRuntime;
@@ -39,76 +42,93 @@ export interface KubeletOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** Absent where nothing is traced. */
+  /** Undefined where tracing is off. */
   readonly tracer?: Tracer;
-  /** Measures what holds the event loop; default nothing does. */
+  /** Measures which work blocks the event loop; undefined where that is not measured. */
   readonly loopMeter?: LoopMeter;
   readonly nodeName: string;
   readonly nodeIP: string;
   readonly dataDir: string;
-  /** What this machine is and has. */
+  /** Hardware and software of this machine. */
   readonly facts: NodeFacts;
-  /** What sandboxes are made of, for who reads metrics. */
+  /** Name of the sandboxes' image, for the metrics. */
   readonly pauseImage?: string;
-  /** The archive the pause image is loaded from. */
+  /** Reads the archive from which the pause image is loaded. */
   readonly readPauseArchive: () => Promise<Uint8Array>;
-  /** What a Node that has no range yet is registered with; undefined: a controller gives it one. */
+  /** The podCIDR with which a Node that has none is registered; undefined: a controller assigns one. */
   readonly podCIDR?: string;
   readonly clusterDNS?: string;
   /** Default `cluster.local`. */
   readonly clusterDomain?: string;
-  /** The file that says how this machine resolves names; default /etc/resolv.conf. */
+  /** Path of this machine's resolver configuration; default /etc/resolv.conf. */
   readonly resolvConf?: string;
   /** Default 110. */
   readonly maxPods?: number;
-  /** Kept for the machine itself: the rest is allocatable. */
+  /** Resources reserved for the machine itself: the rest is allocatable. */
   readonly systemReserved?: ReservedResources;
-  /** Of files that describe pods for this node to run, whatever the API server has. */
+  /** Directory of static pods' files; the node runs these pods independently of the API server. */
   readonly podManifestPath?: string;
-  /** How often the node is looked at and its lease renewed; default 10 seconds. */
+  /** Interval of the node's checks and of its lease's renewal; default 10 seconds. */
   readonly heartbeatMs?: number;
-  /** When the node is short of something and pods are evicted; default `defaultEvictionHard`. */
+  /** Thresholds for pressure and for evicting pods; default `defaultEvictionHard`. */
   readonly evictionHard?: readonly Threshold[];
-  /** When images that pods brought and nobody uses are removed; default `defaultImageThresholds`. */
+  /** Thresholds for removing unused images that were pulled for pods; default `defaultImageThresholds`. */
   readonly imageGc?: ImageThresholds;
-  /** What the agent says of the logs of its containers, which the runtime rotates; default `defaultLogRotation`. */
+  /**
+   * The log rotation that the agent reports in its configuration (the runtime rotates the logs); default
+   * `defaultLogRotation`.
+   */
   readonly logRotation?: LogRotation;
-  /** How many images are pulled at once; default 3. */
+  /** Maximum number of images that are pulled at once; default 3. */
   readonly maxParallelImagePulls?: number;
-  /** Default: what the kernel says. */
+  /** Reads the node's usage; default: from the kernel. */
   readonly readUsage?: () => Promise<NodeUsage>;
-  /** Kernel parameters that pods may set besides those that are safe; default none. */
+  /** Sysctls that pods may set in addition to the safe ones; default none. */
   readonly allowedUnsafeSysctls?: readonly SysctlPattern[];
-  /** Folders of this machine that triggers may watch, with what is in them; default none. Absolute. */
+  /**
+   * Absolute paths of folders of this machine that triggers may watch, with everything in them; default none.
+   */
   readonly watchFolders?: readonly string[];
-  /** Which devices pods can ask for; absent: none. */
+  /** Devices that pods can request; absent for none. */
   readonly devices?: DeviceSettings;
-  /** Builds the images of functions; absent: this node cannot. */
+  /** Builds the images of functions; absent where this node cannot build. */
   readonly builds?: BuildEngine;
-  /** Of this process; absent: empty. Installations of functions' libraries reach their indexes as it says. */
+  /**
+   * Environment of this process, which determines how installations of functions' libraries reach their
+   * package indexes; absent: empty.
+   */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** The path of the one file, of which images are made; absent where this process is not it. */
+  /**
+   * Path of the single-file program, from which its own image is made; absent where this process does not run
+   * from it.
+   */
   readonly program?: string;
-  /** Ready sandboxes; default 4, 0 for none. */
+  /** Number of sandboxes that are kept ready; default 4, 0 for none. */
   readonly sandboxPool?: number;
-  /** With which it asks the API server; absent where that is not known. PEM. */
+  /**
+   * Client certificate (PEM) with which the agent authenticates to the API server; absent where it is not
+   * known.
+   */
   readonly identity?: Current<{ readonly certificate: string }>;
-  /** What other parts of this process count for the agent, for /metrics. */
+  /** Returns metrics of other parts of this process, for /metrics. */
   readonly counted?: () => readonly Family[];
-  /** Pages of metrics of other parts of this node, by their name: /metrics/NAME of the agent's server. */
+  /** Metrics of other parts of this node by name, served at /metrics/NAME of the agent's server. */
   readonly pages?: Readonly<Record<string, () => readonly Family[]>>;
-  /** Absent: no server for logs. */
+  /** Settings of the agent's server; absent: no server runs. */
   readonly server?: { readonly hosts: readonly string[]; readonly port: number; readonly tls: KubeletTls };
-  /** Rejects, in one line, when something on this machine listens on the port. Absent: not looked for. */
+  /**
+   * Rejects with a message of one line when a program on this machine listens on the port. Absent: not
+   * checked.
+   */
   readonly requireFreePort?: (port: WantedPort) => Promise<void>;
-  /** What other parts of this node say of it: conditions of its Node. */
+  /** Conditions of the Node that other parts of this node report. */
   readonly conditions?: Current<ReportedConditions>;
-  /** Called when this node's Node is there: until then it may read little else. */
+  /** Called when this node's Node exists: until then the agent may read little else. */
   readonly onRegistered?: () => void;
-  /** Called when the Node's status says that pods can run here; perhaps more than once. */
+  /** Called when the Node's status reports that pods can run here; may be called more than once. */
   readonly onReady?: () => void;
   readonly labels?: Readonly<Record<string, string>>;
   readonly taints?: NonNullable<NonNullable<Node['spec']>['taints']>;
-  /** Called when this node's Node was deleted; absent: it registers again. */
+  /** Called when this node's Node was deleted; absent: the node registers again. */
   readonly onRemoved?: () => void;
 }

@@ -1,8 +1,8 @@
 /**
- * The node agent: brings what Docker runs on this machine to what the API server wants of it. It needs neither of
- * them to be there all the time: while the API server is away it keeps the pods it knows (also across its own
- * restart), while Docker is away it reports the node as not ready and goes on as soon as Docker is back. When it
- * stops itself the pods stay.
+ * The node agent: makes what Docker runs on this machine match the pods that the API server assigns to this
+ * node. Neither Docker nor the API server has to be reachable all the time. While the API server is away, the
+ * agent keeps the pods that it knows (also across its own restart). While Docker is away, it reports the node
+ * as not ready and continues as soon as Docker is back. The pods keep running when the agent stops.
  */
 import { join } from 'node:path';
 import PQueue from 'p-queue';
@@ -68,16 +68,23 @@ import { VolumeCounts } from './volumes/volume-counts.ts';
 export type { KubeletOptions } from './kubelet-options.ts';
 
 export interface Kubelet {
-  /** Works until the signal aborts, then resolves once everything has stopped; rejects when it cannot work here. */
+  /**
+   * Works until the signal aborts, then resolves once everything has stopped; rejects when it cannot work
+   * here.
+   */
   run(signal: AbortSignal): Promise<void>;
   /**
-   * While it runs: the node says that it is shutting down, takes no pod any more and ends those it has. Resolves when
-   * they have ended or the time is over; `run` goes on until its signal aborts.
+   * Ends the node's pods because the machine shuts down. Must be called while `run` works: the node reports
+   * that it is shutting down, rejects new pods and ends those that it has. Resolves when they have ended or
+   * the periods are over; `run` continues until its signal aborts.
    */
   shutDown(periods: ShutdownPeriods): Promise<void>;
 }
 
-/** Enough to overlap the waits of each; more make each slower and all of them no faster (measured on two cores). */
+/**
+ * Maximum number of sandboxes and containers that start at once: enough to overlap their waits. More make
+ * each start slower and none faster (measured on two cores).
+ */
 const startsAtOnce = 10;
 
 const heartbeatMs = 10_000;
@@ -344,7 +351,7 @@ class KubeletRun {
       this.#devices.run(signal),
     ];
     try {
-      // A loop ends by itself only when it cannot go on; then all end.
+      // A loop ends by itself only when it cannot continue; then all loops end.
       await Promise.race([Promise.all(loops), aborted(signal)]);
     } finally {
       stop.abort();
@@ -362,13 +369,19 @@ class KubeletRun {
     }
   }
 
-  /** Not before this node is one of the cluster: until then it may read no volume and no FolderWatch. */
+  /**
+   * Starts the volume chores and folder watches once this node belongs to the cluster: until then the agent
+   * may read no volume and no FolderWatch.
+   */
   async #tendVolumes(signal: AbortSignal): Promise<void> {
     await Promise.race([this.#assigned.podCIDRKnown, aborted(signal)]);
     if (!signal.aborted) await Promise.all([this.#chores.run(signal), this.#folders.run(signal)]);
   }
 
-  /** A part that has nothing to do must not end the others. */
+  /**
+   * Runs a part until the signal aborts, also when it ends earlier: a part that has nothing to do must not
+   * end the others.
+   */
   async #untilAborted(part: Promise<void>, signal: AbortSignal): Promise<void> {
     await part;
     await aborted(signal);
@@ -394,7 +407,8 @@ class KubeletRun {
     try {
       return await this.#starts.add(withinNow(work));
     } finally {
-      // Sandboxes for later are made when no pod waits for its own start: this one still counts.
+      // Sandboxes for later pods are made when no pod waits for its own start; the start that ends here is
+      // still counted as pending.
       if (this.#starts.size === 0 && this.#starts.pending <= 1) this.#sandboxes.refill();
     }
   }

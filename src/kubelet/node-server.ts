@@ -1,4 +1,4 @@
-/** The agent's server, and what it counts for it: who may ask, and where each answer comes from. */
+/** The agent's server and its metrics: access to it, and the source of each answer. */
 
 import { X509Certificate } from 'node:crypto';
 import type { Pod } from '../api/core/v1/pod.ts';
@@ -21,7 +21,7 @@ import { ServerCounts } from './server/server-counts.ts';
 import type { UsageReader } from './usage/usage-reader.ts';
 
 export interface NodeServerParts extends KubeletOptions {
-  /** What other parts of the agent count, for /metrics. */
+  /** Returns metrics of other parts of the agent, for /metrics. */
   readonly counted: () => readonly Family[];
   readonly probeCounts: ProbeCounts;
   readonly pulls: () => readonly PullState[];
@@ -29,7 +29,7 @@ export interface NodeServerParts extends KubeletOptions {
   readonly nodeUsage: () => Promise<NodeUsage>;
   readonly pods: () => readonly Pod[];
   readonly observe: (uid: string) => ObservedPod;
-  /** The uids of all that something runs of, also of those that are not known any more. */
+  /** Returns the uids of all pods that have containers here, including pods that are not known any more. */
   readonly podsHere: () => ReadonlySet<string>;
   readonly knownPodCIDR: () => string | undefined;
   readonly maxPods: number;
@@ -37,7 +37,7 @@ export interface NodeServerParts extends KubeletOptions {
   readonly evictionHard: readonly Threshold[];
 }
 
-/** Pods that have gone are forgotten now and then. */
+/** Minimum of start records before those of gone pods are removed. */
 const atLeastKept = 256;
 
 export class NodeServer {
@@ -51,7 +51,7 @@ export class NodeServer {
     this.#requests = new ServerCounts(parts.clock);
   }
 
-  /** To be told of each status that is computed. */
+  /** Records a status; must be called each time that one is computed. */
   observeStatus(pod: Pod, status: PodStatus): void {
     this.#starts.observe(pod, status);
     const pods = this.#parts.pods();
@@ -66,7 +66,7 @@ export class NodeServer {
     this.#starts.keep(new Set(pods.map(({ metadata }) => metadata.uid)));
   }
 
-  /** Until the signal aborts. */
+  /** Serves until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     const { server, pods, usage, nodeUsage, pauseImage = '', counted, probeCounts } = this.#parts;
     if (!server) return aborted(signal);

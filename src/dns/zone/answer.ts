@@ -1,6 +1,6 @@
 /**
- * What the cluster itself answers to a question: from names to records. Names and what they mean are those of
- * kubernetes/dns docs/specification.md 1.1.0, with the names of pods that kube-dns and CoreDNS add.
+ * Answers for the cluster's own names. Names and their meaning are those of kubernetes/dns
+ * docs/specification.md 1.1.0, with the names of pods that kube-dns and CoreDNS add.
  */
 import { isIPv4 } from '../../base/addresses.ts';
 import type { DnsRecord, Rcode } from '../packet.ts';
@@ -18,17 +18,17 @@ export interface Verdict {
 
 export interface Question {
   readonly name: string;
-  /** Such as `A`. */
+  /** Type such as `A`. */
   readonly type: string;
 }
 
-/** Seconds. Changes are seen as soon as this is over, so it is as short as CoreDNS has it. */
+/** TTL in seconds, as short as CoreDNS' default, because clients see changes only after it. */
 export const ttl = 5;
 const specVersion = '1.1.0';
-/** The longest chain of aliases within the cluster; more counts as a loop. */
+/** Maximum length of a chain of aliases within the cluster; a longer one counts as a loop. */
 const longestChain = 8;
 
-/** Undefined: not the cluster's to answer. */
+/** Returns the answer; undefined for a name that is not the cluster's. */
 export function answerFrom(zone: Zone, { name, type }: Question): Verdict | undefined {
   return answer(zone, name, type, longestChain);
 }
@@ -48,7 +48,7 @@ function answer(zone: Zone, asked: string, type: string, chain: number): Verdict
 
 interface Asked {
   readonly zone: Zone;
-  /** As it was typed, for the records to bear. */
+  /** Name with its original case, for the records. */
   readonly asked: string;
   readonly type: string;
   readonly chain: number;
@@ -78,7 +78,7 @@ function underServices(request: Asked, labels: readonly string[]): Verdict {
     : noName(zone);
 }
 
-/** `rest` is what stands before the Service's name, from the back. */
+/** Answers for a name of a Service. `rest` are the labels before the Service's name, from last to first. */
 function ofService(request: Asked, service: ServiceNames, owner: string, rest: readonly string[]): Verdict {
   const { zone, asked, type } = request;
   const [first, second, ...more] = rest;
@@ -121,7 +121,9 @@ function ofPort(
   return { ...verdict, additionals };
 }
 
-/** An ExternalName: the name it stands for, and that name's records as far as the cluster knows them. */
+/**
+ * Answers for an ExternalName Service: its target, and the target's records as far as the cluster knows them.
+ */
 function alias({ zone, asked, type, chain }: Asked, target: string): Verdict {
   if (!isWritable(target) || chain === 0) return { rcode: 'SERVFAIL', ...nothing };
   const answers: readonly DnsRecord[] = [{ type: 'CNAME', name: asked, ttl, data: target }];
@@ -131,11 +133,14 @@ function alias({ zone, asked, type, chain }: Asked, target: string): Verdict {
   return { ...rest, answers: [...answers, ...rest.answers] };
 }
 
-/** Whether a name has the lengths that a DNS message can hold. */
+/** Returns true when the name and its labels have lengths that a DNS message can contain. */
 const isWritable = (name: string) =>
   name.length <= 253 && name.split('.').every((label) => label.length > 0 && label.length <= 63);
 
-/** `10-244-0-5.shop.pod`: told from the name, whether or not there is such a pod, as CoreDNS does by default. */
+/**
+ * Answers for `10-244-0-5.shop.pod`: derived from the name, whether or not such a pod exists, as CoreDNS does
+ * by default.
+ */
 function underPods({ zone, asked, type }: Asked, labels: readonly string[]): Verdict {
   const [namespace, dashed, ...more] = labels.toReversed();
   if (namespace === undefined) return noData(zone);
@@ -176,7 +181,7 @@ function soa({ domain, serial }: Zone, name: string): DnsRecord {
 
 const nothing = { answers: [], authorities: [], additionals: [] } as const;
 
-/** Those of the records that were asked for; when the name has none of that type, that is said (NODATA). */
+/** Returns the records of the requested type; NODATA when the name has none. */
 function found(zone: Zone, type: string, records: readonly DnsRecord[]): Verdict {
   const answers = records.filter((record) => type === 'ANY' || record.type === type);
   return answers.length === 0 ? noData(zone) : { rcode: 'NOERROR', ...nothing, answers };

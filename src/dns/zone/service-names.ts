@@ -1,6 +1,6 @@
 /**
- * What the names below a Service stand for, from the Service and its EndpointSlices: the records of the DNS-based
- * service discovery of Kubernetes, version 1.1.0 (kubernetes/dns docs/specification.md).
+ * The names below a Service and their targets, from the Service and its EndpointSlices: the records of
+ * Kubernetes' DNS-based service discovery, version 1.1.0 (kubernetes/dns docs/specification.md).
  */
 
 import type { Service } from '../../api/core/v1/service.ts';
@@ -8,26 +8,26 @@ import type { EndpointSlice } from '../../api/discovery/v1/endpoint-slice.ts';
 import { packKey } from '../../base/packed-key.ts';
 
 export interface ServiceNames {
-  /** Of the Service's own name: its cluster IP, or the endpoints of a headless one. */
+  /** Addresses of the Service's own name: its cluster IP, or the endpoints of a headless Service. */
   readonly addresses: readonly string[];
-  /** Of an ExternalName Service. */
+  /** Target of an ExternalName Service. */
   readonly externalName: string | undefined;
-  /** Endpoints by host name, as they stand below the Service's name. */
+  /** Addresses of endpoints by host name, which is the label below the Service's name. */
   readonly hosts: ReadonlyMap<string, readonly string[]>;
-  /** The named ports; who serves them is the Service itself, or each endpoint of a headless one. */
+  /** Named ports, whose targets are the Service itself, or each endpoint of a headless Service. */
   readonly ports: readonly NamedPort[];
 }
 
 export interface NamedPort {
   readonly name: string;
-  /** `tcp`, `udp` or `sctp`. */
+  /** Protocol: `tcp`, `udp` or `sctp`. */
   readonly protocol: string;
   readonly targets: readonly PortTarget[];
 }
 
 export interface PortTarget {
   readonly port: number;
-  /** A key of `hosts`; undefined: the Service itself. */
+  /** A key of `hosts`; undefined for the Service itself. */
   readonly host: string | undefined;
 }
 
@@ -62,7 +62,10 @@ interface PublishedEndpoint {
   readonly ports: EndpointSlice['ports'];
 }
 
-/** The ready ones, or all when the Service says so; in the order of their addresses. */
+/**
+ * Returns the ready endpoints, or all when the Service publishes unready ones, in the order of their
+ * addresses.
+ */
 function publishedEndpoints(
   service: Service,
   slices: readonly EndpointSlice[],

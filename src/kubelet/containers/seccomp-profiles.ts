@@ -1,14 +1,14 @@
-/** Rules of system calls that an administrator has put on this machine: files of JSON below one folder. */
+/** Seccomp profiles that an administrator has put on this machine: JSON files below one folder. */
 import { open } from 'node:fs/promises';
 import { join, normalize } from 'node:path';
 import { isRecord } from '../../apimachinery/equality.ts';
 
-/** Bytes; the engine's own rules have some twelve thousand. */
+/** Maximum bytes of a profile; the engine's own has about twelve thousand. */
 const mostBytes = 1024 * 1024;
 
 /**
- * The rules as JSON. Throws an Error that tells no more of the machine than whether there is such a file: whoever may create pods
- * reads it.
+ * Returns the profile as JSON. Throws an Error that reveals nothing about the machine except whether such a
+ * file exists, because anyone who may create pods can read it.
  */
 export async function readSeccompProfile(folder: string, file: string): Promise<string> {
   const inside = normalize(file);

@@ -1,4 +1,7 @@
-/** Starting one container: its image, its configuration, create, start. The order of pkg/kubelet startContainer. */
+/**
+ * Starts one container: its image, its configuration, create, start, in the order of pkg/kubelet
+ * startContainer.
+ */
 
 import { findContainer } from '../../api/core/v1/ephemeral-containers.ts';
 import { graceSecondsOf } from '../../api/core/v1/grace.ts';
@@ -48,11 +51,11 @@ export interface StartContext extends EnvironmentContext {
   readonly devices: { giveTo(pod: Pod, container: string): Promise<GivenDevices> };
   readonly events: EventRecorder;
   readonly nodeMemoryBytes: number;
-  /** Kernel parameters that pods may set besides those that are safe. */
+  /** Sysctls that pods may set in addition to the safe ones. */
   readonly unsafeSysctls: readonly SysctlPattern[];
-  /** The folder of this machine's own seccomp profiles. */
+  /** The folder of this machine's seccomp profiles. */
   readonly seccompProfiles: string;
-  /** Makes a sandbox or a container when it is its turn. */
+  /** Runs the creation of a sandbox or a container when its turn in the queue comes. */
   startInTurn<T>(work: () => Promise<T>): Promise<T>;
 }
 
@@ -60,11 +63,11 @@ interface StartErrorOptions extends ErrorOptions {
   readonly image?: string;
 }
 
-/** A start that failed in a way the pod's status tells; anything else is thrown as it is. */
+/** A failed start that is reported in the pod's status; other errors are thrown as they are. */
 export class StartError extends Error {
   override readonly name = 'StartError';
   readonly reason: StartFailureReason;
-  /** That there is not, if that is why. */
+  /** Name of the missing image, if that is the cause. */
   readonly image: string | undefined;
 
   constructor(reason: StartFailureReason, message: string, options?: StartErrorOptions) {
@@ -74,7 +77,7 @@ export class StartError extends Error {
   }
 }
 
-/** Resolves with the container's id once it was started. `signal` gives up waiting for an image. */
+/** Starts a container; resolves with its id once it was started. `signal` aborts the wait for an image. */
 export async function startContainer(
   context: StartContext,
   pod: Pod,
@@ -91,7 +94,7 @@ export async function startContainer(
   return context.startInTurn(() => createAndStart(context, pod, config));
 }
 
-/** A failure of the work that the pod's status tells is an event too. */
+/** Runs the work; a failure that the pod's status reports is also an event. */
 async function telling<T>({ events }: StartContext, pod: Pod, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -101,7 +104,10 @@ async function telling<T>({ events }: StartContext, pod: Pod, work: () => Promis
   }
 }
 
-/** Resolves also when the container could not run: what the engine kept of it tells the status and the back-off. */
+/**
+ * Resolves also when the container could not run: its state in the engine then determines the status and the
+ * back-off.
+ */
 async function createAndStart(context: StartContext, pod: Pod, config: ContainerConfig): Promise<string> {
   const { runtime, events } = context;
   const id = await telling(context, pod, () =>
@@ -114,9 +120,10 @@ async function createAndStart(context: StartContext, pod: Pod, config: Container
 }
 
 /**
- * False when the container could not run and has ended by that, of which the pod's worker makes the event. One whose
- * sandbox has ended is no failure of its own: it goes, uncounted, and is made again in the next sandbox. One that mounts what an
- * image does not have waits, as one that cannot be created.
+ * Resolves with false when the container could not run and has ended because of that; the pod's worker emits
+ * the event. A container whose sandbox has ended has not failed itself: it is removed without being counted,
+ * and is created again in the next sandbox. A container that mounts a missing part of an image waits, like
+ * one that cannot be created.
  */
 async function startOrEnd(runtime: ContainerRuntime, id: string): Promise<boolean> {
   try {
@@ -140,11 +147,11 @@ async function startOrEnd(runtime: ContainerRuntime, id: string): Promise<boolea
 
 interface Images {
   readonly own: RuntimeImage;
-  /** Of the volumes that are images and that it mounts, by the volume's name. */
+  /** Images that the container mounts as volumes, by the volume's name. */
   readonly mounted: ReadonlyMap<string, RuntimeImage>;
 }
 
-/** Those that it mounts first, as upstream. */
+/** Makes sure of the images; those that the container mounts come first, as upstream. */
 async function ensureImages(
   context: StartContext,
   pod: Pod,
@@ -172,7 +179,10 @@ async function ensureImages(
   return { own, mounted };
 }
 
-/** By its id it would be had without a look at whose it is. */
+/**
+ * Throws ImageError for an image of a function: by its id it could be used without a check of the function's
+ * owner.
+ */
 function ofNoFunction(found: RuntimeImage): RuntimeImage {
   const [name] = functionNames(found.names);
   if (name === undefined) return found;
@@ -180,7 +190,7 @@ function ofNoFunction(found: RuntimeImage): RuntimeImage {
   throw new ImageError('FunctionImageRefused', message);
 }
 
-/** A failure is two events, of which the second names the reason, as upstream. */
+/** Emits two events for a failure, of which the second has the reason, as upstream. */
 async function ensured(
   { events }: StartContext,
   pod: Pod,
@@ -208,7 +218,7 @@ async function containerConfig(
   const { files, names, volumes, nodeMemoryBytes } = context;
   const asRoot = nonRootProblem(pod, wanted, image.user);
   if (asRoot !== undefined) throw new StartError('CreateContainerConfigError', asRoot);
-  // A new pod with one is rejected; this is for a pod that was accepted when more was allowed.
+  // A new pod with such a sysctl is rejected; this is for a pod that was accepted when more were allowed.
   const sysctl = forbiddenSysctl(pod, context.unsafeSysctls);
   if (sysctl !== undefined) throw new StartError('CreateContainerConfigError', sysctl);
   const { uid, name, namespace = '' } = pod.metadata;
@@ -295,7 +305,7 @@ async function devicesFor({ devices }: StartContext, pod: Pod, { name }: Contain
   }
 }
 
-/** Nothing when the pod asks for no profile of the machine's own. */
+/** Returns the machine's seccomp profile that the pod requests; undefined when it requests none. */
 async function ownSeccomp(
   { seccompProfiles }: StartContext,
   pod: Pod,
@@ -322,7 +332,10 @@ async function requireProfile({ appArmor }: Pick<ContainerConfig, 'appArmor'>): 
   }
 }
 
-/** Without it the container would see its own processes, and look like one that sees the other's. */
+/**
+ * Throws when the target container does not run: otherwise the container would see only its own processes,
+ * and seem to see those of the target.
+ */
 async function requireTarget(
   wanted: Container & Pick<EphemeralContainer, 'targetContainerName'>,
   { processesOf }: StartContainer,
@@ -332,7 +345,7 @@ async function requireTarget(
   throw new ContainerConfigError(`the target container ${target} does not run`);
 }
 
-/** An error in the container's configuration gets the reason CreateContainerConfigError. */
+/** Runs the work; an error in the container's configuration gets the reason CreateContainerConfigError. */
 async function configured<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

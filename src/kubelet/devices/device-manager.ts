@@ -1,6 +1,7 @@
 /**
- * The devices of this machine: what the Node says of them, and which container has which, each one alone. Who has what is
- * kept by the engine, in the labels of the containers; here is only what is about to be made.
+ * The devices of this machine: their number in the Node's status, and their allocation to containers, each to
+ * one. The allocation is stored by the engine, in the labels of the containers; only that of containers about
+ * to be created is kept here.
  */
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -20,43 +21,49 @@ export interface DeviceManagerOptions {
   readonly dataDir: string;
   readonly clock: Clock;
   readonly log: Logger;
-  /** All that are here, running or not. */
+  /** Returns all containers on this machine, running or not. */
   readonly containers: () => readonly ContainerState[];
-  /** Its devices are its own still. */
+  /** Returns true when the pod still holds its devices. */
   readonly isActive: (uid: string) => boolean;
 }
 
-/** So long a resource stays in the capacity whose source has gone (pkg/kubelet/cm/devicemanager: endpointStopGracePeriod). */
+/**
+ * Time that a resource stays in the capacity after its source is gone (pkg/kubelet/cm/devicemanager:
+ * endpointStopGracePeriod).
+ */
 const awayMs = 300_000;
 
 export class DeviceManager {
   readonly counts: Replaceable<DeviceCounts> = replaceable(new Map());
   readonly #options: DeviceManagerOptions;
   readonly #sources = new Map<string, DeviceSource>();
-  /** Of sources that are away, by resource: how many devices there were. */
+  /** Resources whose source is gone, with their last number of devices. */
   readonly #away = new Map<string, { readonly capacity: number; readonly timer: Timer }>();
-  /** Resources that this Node had and has no more. */
+  /** Resources that this Node had and no longer has. */
   readonly #gone = new Set<string>();
-  /** Given to containers that may not be there yet. */
+  /** Devices given to containers that may not exist yet. */
   readonly #given: Holding[] = [];
-  /** One choice at a time. */
+  /** Serializes allocations. */
   #turn: Promise<unknown> = Promise.resolve();
   #writing: Promise<void> = Promise.resolve();
-  /** Capacities that wait to be written; undefined when none do. Newer ones replace them. */
+  /** Capacities that wait to be written; undefined when there are none. Newer ones replace them. */
   #unwritten: Record<string, number> | undefined;
 
   constructor(options: DeviceManagerOptions) {
     this.#options = options;
   }
 
-  /** What an agent before this one offered is away until its source is there again. */
+  /** Loads the capacities of an earlier agent: their sources count as away until they are there again. */
   async load(): Promise<void> {
     for (const [resource, capacity] of Object.entries(await this.#read()))
       if (typeof capacity === 'number') this.#setAway(resource, capacity);
     this.#tell();
   }
 
-  /** The source is there, or its devices are others than before. Of two for one resource the later one counts. */
+  /**
+   * Adds a source, or updates it after its devices have changed. A later source of the same resource replaces
+   * the earlier one.
+   */
   set(source: DeviceSource): void {
     const { resource } = source;
     this.#away.get(resource)?.timer.cancel();
@@ -66,7 +73,7 @@ export class DeviceManager {
     this.#tell();
   }
 
-  /** The source has gone, perhaps to come again. */
+  /** Marks a source as gone; it may come back. */
   away(source: DeviceSource): void {
     const { resource, devices } = source;
     if (this.#sources.get(resource) !== source) return;
@@ -79,7 +86,7 @@ export class DeviceManager {
     return this.#sources.get(resource);
   }
 
-  /** How many of each can be given now, of those that can be. */
+  /** Returns the number of devices by resource that can be given now. */
   allocatable(): Record<string, string> {
     return Object.fromEntries(
       [...this.#sources.values()].map((source) => [
@@ -89,7 +96,7 @@ export class DeviceManager {
     );
   }
 
-  /** Rejects with DeviceError when the container cannot have what it asks for now. */
+  /** Allocates the container's devices. Rejects with DeviceError when they are not available now. */
   giveTo(pod: Pod, container: string): Promise<GivenDevices> {
     const resources = new Set([...this.#sources.keys(), ...this.#away.keys(), ...this.#gone]);
     const wanted = deviceRequests(pod, container, resources);
@@ -132,7 +139,10 @@ export class DeviceManager {
     }
   }
 
-  /** Of that pod all that was ever, newest first; of others what they still have. */
+  /**
+   * Returns the allocations: for this pod every one that it ever had, newest first; for other pods those that
+   * they still hold.
+   */
   #holdings(uid: string): readonly Holding[] {
     const { containers, isActive } = this.#options;
     const kept = this.#given.filter((holding) => isActive(holding.uid));
@@ -201,7 +211,7 @@ export class DeviceManager {
     }
   }
 
-  /** Resolves when what is known is on disk. */
+  /** Resolves when the pending writes are done. */
   async close(): Promise<void> {
     for (const { timer } of this.#away.values()) timer.cancel();
     await this.#writing;
@@ -210,7 +220,7 @@ export class DeviceManager {
 
 const key = ({ uid, container, resource }: Holding) => `${uid} ${container} ${resource}`;
 
-/** Earlier ones in the list are newer. */
+/** Returns the newest allocation of each key; earlier ones in the list are newer. */
 function newestOfEach(holdings: readonly Holding[]): readonly Holding[] {
   const newest = new Map<string, Holding>();
   for (const holding of holdings) if (!newest.has(key(holding))) newest.set(key(holding), holding);

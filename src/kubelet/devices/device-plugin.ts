@@ -1,4 +1,4 @@
-/** One device plugin that has registered, from then until it ends. */
+/** One device plugin, from its registration until it ends. */
 import type { Clock } from '../../base/clock.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import { GrpcClient } from '../../grpc/client.ts';
@@ -19,7 +19,7 @@ import {
 } from './plan/plugin-messages.ts';
 
 export interface DevicePluginOptions {
-  /** Of its socket. */
+  /** Path of its socket. */
   readonly path: string;
   readonly resource: string;
   readonly manager: Pick<DeviceManager, 'set' | 'away'>;
@@ -28,7 +28,10 @@ export interface DevicePluginOptions {
 }
 
 const connectMs = 10_000;
-/** Before a start a plugin may reset its devices (pkg/kubelet/cm/devicemanager gives it as long). */
+/**
+ * Timeout of a call. A plugin may reset its devices before a start (pkg/kubelet/cm/devicemanager allows the
+ * same time).
+ */
 const callMs = 30_000;
 const keepaliveMs = 60_000;
 const maxMessageBytes = 16 << 20;
@@ -48,7 +51,7 @@ export class DevicePlugin implements DeviceSource {
     this.#abilities = abilities;
   }
 
-  /** Rejects when it does not answer. */
+  /** Connects to a plugin; rejects when it does not respond. */
   static async connect(options: DevicePluginOptions): Promise<DevicePlugin> {
     const client = new GrpcClient({
       endpoint: `unix:${options.path}`,
@@ -71,7 +74,10 @@ export class DevicePlugin implements DeviceSource {
     return this.#devices;
   }
 
-  /** Resolves when it has ended; what it offered is away then, unless another offers it. */
+  /**
+   * Follows the plugin's devices; resolves when it has ended. Its devices are away then, unless another
+   * plugin offers them.
+   */
   async follow(): Promise<void> {
     const { manager, log } = this.#options;
     try {
@@ -91,7 +97,7 @@ export class DevicePlugin implements DeviceSource {
     if (!this.#isReplaced) log.info('a device plugin has gone', { resource: this.resource });
   }
 
-  /** Another has registered for its resource. */
+  /** Ends the plugin because another one has registered for its resource. */
   replace(): void {
     this.#isReplaced = true;
     this.#client.destroy();

@@ -1,6 +1,7 @@
 /**
- * Device plugins of Kubernetes: programs that offer the devices of a resource through a socket in one directory. They register
- * themselves at the agent's socket there, again whenever that is made anew. Only root reaches the directory.
+ * Kubernetes' device plugins: programs that offer the devices of a resource through a socket in one
+ * directory. They register at the agent's socket there, again whenever that is created anew. Only root can
+ * access the directory.
  */
 import { lstat, mkdir, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -27,21 +28,21 @@ export interface DevicePluginsOptions {
   readonly log: Logger;
 }
 
-/** As plugins expect it (upstream's KubeletSocket). */
+/** Name of the agent's socket that plugins expect (upstream's KubeletSocket). */
 const ownSocket = 'kubelet.sock';
 const maxRegistrationBytes = 64 * 1024;
 
 export class DevicePlugins {
   readonly #options: DevicePluginsOptions;
   readonly #plugins = new Map<string, DevicePlugin>();
-  /** Each until its plugin has gone. */
+  /** Work for each plugin, until the plugin has ended. */
   readonly #following = new Set<Promise<void>>();
 
   constructor(options: DevicePluginsOptions) {
     this.#options = options;
   }
 
-  /** Never rejects: a node without device plugins works. */
+  /** Serves registrations until the signal aborts. Never rejects: a node without device plugins works. */
   async run(signal: AbortSignal): Promise<void> {
     const { directory, log } = this.#options;
     let server: UnaryServer | undefined;
@@ -90,7 +91,7 @@ export class DevicePlugins {
   }
 }
 
-/** Removes what an agent left in the directory that was killed, and the directory when nothing else is in it. */
+/** Removes the socket that a killed agent left in the directory, and the directory when it is empty. */
 export async function removePluginSocket(directory: string): Promise<void> {
   await removeUnservedSocket(join(directory, ownSocket));
   await rmdir(directory).catch((error: NodeJS.ErrnoException) => {
@@ -98,14 +99,20 @@ export async function removePluginSocket(directory: string): Promise<void> {
   });
 }
 
-/** Who can write there could offer devices, and with them any file of the machine. */
+/**
+ * Rejects when others can write to the directory: they could offer devices, and with them any file of the
+ * machine.
+ */
 async function requireClosed(directory: string): Promise<void> {
   const { uid, mode } = await lstat(directory);
   if (uid !== process.getuid?.() || (mode & 0o022) !== 0)
     throw new Error(`others than this user can write to ${directory}: change its owner or its mode`);
 }
 
-/** What was checked is what is used: a plain name in the directory, of a socket. */
+/**
+ * Validates a registration: the endpoint must be a plain name of a socket in the directory, so that the
+ * checked path is the one that is used.
+ */
 async function requireValid(directory: string, { version, endpoint, resource }: Registration): Promise<void> {
   if (version !== pluginVersion)
     throw new Error(

@@ -1,18 +1,18 @@
 import type { Device, GivenDevices } from './plan/device.ts';
 
-/** Whoever has the devices of one resource on this machine. */
+/** The provider of one resource's devices on this machine. */
 export interface DeviceSource {
   readonly resource: string;
-  /** As they are now. */
+  /** The current devices. */
   readonly devices: readonly Device[];
-  /** Which of `available` it would rather give, `must` among them. */
+  /** Returns the devices among `available` that the source prefers, including `must`. */
   preferred?(
     available: readonly string[],
     must: readonly string[],
     count: number,
   ): Promise<readonly string[]>;
-  /** For one container. Rejects when they cannot be had. */
+  /** Prepares the devices for one container. Rejects when they are not available. */
   give(ids: readonly string[]): Promise<Partial<Omit<GivenDevices, 'ids'>>>;
-  /** Before each start of a container that has them. */
+  /** Called before each start of a container that has the devices. */
   beforeStart?(ids: readonly string[]): Promise<void>;
 }

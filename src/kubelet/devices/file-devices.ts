@@ -1,4 +1,4 @@
-/** Devices that are files of this machine, as the flag --devices names them. */
+/** Devices that are files of this machine, as the flag --devices specifies them. */
 import { type FSWatcher, watch } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,7 +17,10 @@ export interface FileDevicesOptions {
   readonly log: Logger;
 }
 
-/** A change of the directory is looked at after so long; it is looked at by itself now and then, for one that no event told. */
+/**
+ * Delay before the directory is read after a change, and the interval at which it is read in any case,
+ * because an event may be lost.
+ */
 const restMs = 200;
 const lookMs = 60_000;
 
@@ -36,7 +39,7 @@ export class FileDevices implements DeviceSource {
     return this.#devices;
   }
 
-  /** Whoever offers them is told when they are others than before. */
+  /** Reads the directory; the manager is informed when the devices have changed. */
   async look(): Promise<void> {
     const { manager, log, rule } = this.#options;
     const found = await devicesIn(rule).catch((error) => {
@@ -75,7 +78,7 @@ export class FileDevices implements DeviceSource {
 
 export const whole = (path: string): DeviceNode => ({ source: path, target: path, permissions: 'rwm' });
 
-/** One that is not there cannot be watched; it is looked for now and then. */
+/** Returns a watcher; undefined for a missing directory, which is checked periodically instead. */
 function watched(directory: string, onChange: () => void): FSWatcher | undefined {
   try {
     const watcher = watch(directory, onChange);
@@ -86,7 +89,10 @@ function watched(directory: string, onChange: () => void): FSWatcher | undefined
   }
 }
 
-/** Of several names for one device the first counts: it cannot be given twice. */
+/**
+ * Returns the devices. Of several names of one device the first is used, because a device cannot be given
+ * twice.
+ */
 async function devicesIn({ directory, name }: DeviceRule): Promise<readonly Device[]> {
   const names = await readdir(directory).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
@@ -106,7 +112,7 @@ async function devicesIn({ directory, name }: DeviceRule): Promise<readonly Devi
   return devices;
 }
 
-/** Of a device, for comparison; undefined for what is none. */
+/** Returns the number of a device, for comparison; undefined for a file that is no device. */
 export async function numberOf(path: string): Promise<string | undefined> {
   try {
     const found = await stat(await realpath(path));

@@ -1,4 +1,4 @@
-/** The kernel's log, from the oldest record that it still has, and then each new one as it is written. */
+/** Follows the kernel's log, from the oldest record that it still has to each new one as it is written. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -11,13 +11,14 @@ export interface KernelLogOptions {
   readonly path?: string | undefined;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Called once for each record, in their order, with its first line: PRIORITY,SEQUENCE,MICROSECONDS,FLAGS;TEXT. */
+  /** Called once for each record in order, with its first line: PRIORITY,SEQUENCE,MICROSECONDS,FLAGS;TEXT. */
   readonly onRecord: (line: string) => void;
 }
 
 /**
- * Reads until the signal aborts; never rejects. A read of /dev/kmsg waits in the kernel for the next record and cannot be taken
- * back, so another program does it (cat), which ends when the log was overwritten under it.
+ * Reads until the signal aborts; never rejects. A read of /dev/kmsg blocks in the kernel until the next
+ * record and cannot be cancelled, so another program (cat) does it; that program ends when the log is
+ * overwritten while it reads.
  */
 export async function followKernelLog(options: KernelLogOptions, signal: AbortSignal): Promise<void> {
   const { clock, log } = options;
@@ -26,7 +27,7 @@ export async function followKernelLog(options: KernelLogOptions, signal: AbortSi
   let last = -1;
   const take = (line: string) => {
     const [, sequence] = /^\d+,(\d+),/.exec(line) ?? [];
-    // A reader that takes over from one that has ended begins with the oldest record again.
+    // A new reader begins with the oldest record again.
     if (sequence === undefined || Number(sequence) <= last) return;
     last = Number(sequence);
     backoff.reset();
@@ -45,7 +46,7 @@ export async function followKernelLog(options: KernelLogOptions, signal: AbortSi
   }
 }
 
-/** Resolves with how the reader ended. */
+/** Resolves with the reason for which the reader ended. */
 async function readOnce(path: string, onLine: (line: string) => void, signal: AbortSignal): Promise<string> {
   const child = spawn('cat', [path], { stdio: ['ignore', 'pipe', 'pipe'], signal, killSignal: 'SIGKILL' });
   let fault = '';

@@ -1,4 +1,4 @@
-/** Every source of devices of a node, with what is made of them. */
+/** All sources of a node's devices, and their manager. */
 import { aborted } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
@@ -12,7 +12,7 @@ import type { DeviceRule } from './plan/device-rules.ts';
 export interface DeviceSettings {
   /** Devices that are files of this machine. */
   readonly rules: readonly DeviceRule[];
-  /** Where device plugins register; absent: none can. */
+  /** Directory in which device plugins register; absent where none can. */
   readonly pluginDirectory?: string | undefined;
 }
 
@@ -23,7 +23,7 @@ export interface NodeDevicesOptions {
   readonly log: Logger;
   readonly containers: () => readonly ContainerState[];
   readonly isActive: (uid: string) => boolean;
-  /** The engine has a runtime of that name. */
+  /** Returns true when the engine has a runtime of that name. */
   readonly hasRuntime: (name: string) => boolean;
 }
 
@@ -44,13 +44,13 @@ export class NodeDevices {
       directory === undefined ? undefined : new DevicePlugins({ directory, manager, clock, log });
   }
 
-  /** What is there at once; before the Node says what it has. */
+  /** Reads the devices; must be called before the Node's status is first reported. */
   async load(): Promise<void> {
     await this.manager.load();
     for (const source of this.#looking) await source.look();
   }
 
-  /** Until the signal aborts. */
+  /** Watches the sources until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     const parts = [...this.#looking, ...(this.#plugins ? [this.#plugins] : [])];
     await Promise.all([...parts.map((part) => part.run(signal)), aborted(signal)]);

@@ -1,4 +1,7 @@
-/** NVIDIA's cards of this machine, found by the files of their driver; where NVIDIA's own device plugin runs, it offers them. */
+/**
+ * The NVIDIA cards of this machine, found through the files of their driver; where NVIDIA's own device plugin
+ * runs, that plugin offers them.
+ */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock, sleep } from '../../base/clock.ts';
@@ -12,16 +15,16 @@ import { nvidiaFile, nvidiaResource, nvidiaShared, readCard } from './plan/nvidi
 import { busAddress, type CardNews, readCardNews } from './plan/xid-errors.ts';
 
 export interface NvidiaCardsOptions {
-  /** Where the driver says which cards it has; it tells no changes. */
+  /** Directory in which the driver lists its cards; it reports no changes. */
   readonly directory?: string;
-  /** Where the cards' own files are. */
+  /** Directory of the cards' device files. */
   readonly dev?: string;
-  /** The log in which the driver reports errors. Default /dev/kmsg. */
+  /** Path of the log in which the driver reports errors. Default /dev/kmsg. */
   readonly kernelLog?: string;
   readonly manager: Pick<DeviceManager, 'set' | 'get'>;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Whether the engine itself can give cards to a container, with the driver's libraries. */
+  /** Returns true when the engine itself can give cards to a container, with the driver's libraries. */
   readonly hasHook: () => boolean;
 }
 
@@ -29,7 +32,7 @@ const lookMs = 30_000;
 
 interface FoundCard {
   readonly uuid: string;
-  /** On its bus; undefined where the driver's directory is no such address. */
+  /** Address on its bus; undefined where the driver's directory has no such name. */
   readonly address: string | undefined;
   readonly file: string;
 }
@@ -41,7 +44,7 @@ export class NvidiaCards implements DeviceSource {
   #cards: readonly FoundCard[] = [];
   /** The Xid for which a card is not given any more, by the card's address. */
   readonly #failed = new Map<string, number>();
-  /** One look at a time. */
+  /** Serializes the checks. */
   #looking: Promise<void> = Promise.resolve();
   readonly #found = Promise.withResolvers<void>();
 
@@ -53,7 +56,7 @@ export class NvidiaCards implements DeviceSource {
     return this.#devices;
   }
 
-  /** A card that was there and that the driver has no longer is not healthy, nor is one with an error. */
+  /** Checks the cards. A card is unhealthy when the driver no longer has it, and when it has had an error. */
   look(): Promise<void> {
     this.#looking = this.#looking.then(() => this.#look());
     return this.#looking;
@@ -62,7 +65,7 @@ export class NvidiaCards implements DeviceSource {
   async #look(): Promise<void> {
     const { directory = '/proc/driver/nvidia/gpus', dev = '/dev', manager } = this.#options;
     const cards = await cardsIn(directory, dev);
-    // A card that the driver let go of is set up anew when it is there again.
+    // A card that the driver released is initialized anew when it is there again.
     for (const { address } of this.#cards)
       if (address !== undefined && !cards.some((card) => card.address === address))
         this.#failed.delete(address);
@@ -96,7 +99,7 @@ export class NvidiaCards implements DeviceSource {
     this.#found.resolve();
   }
 
-  /** A machine without cards has its log left alone. */
+  /** Watches the kernel's log; not read on a machine without cards. */
   async #watchErrors(signal: AbortSignal): Promise<void> {
     const { kernelLog, clock, log } = this.#options;
     await this.#found.promise;

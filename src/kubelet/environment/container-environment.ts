@@ -1,4 +1,4 @@
-/** Everything a container's environment is made of, read. */
+/** Reads everything that a container's environment is made of. */
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { containerReferences } from '../../api/core/v1/pod-references.ts';
 import type { Container } from '../../api/core/v1/types.gen.ts';
@@ -10,12 +10,15 @@ import type { PodSources } from './pod-sources.ts';
 export interface EnvironmentContext {
   readonly sources: Pick<PodSources, 'configMap' | 'secret'>;
   readonly nodeIP: string;
-  /** What pods may have of this node. */
+  /** Allocatable resources of this node. */
   readonly allocatable: Readonly<Record<string, string>>;
   readonly services: KnownServices;
 }
 
-/** By name. Throws ContainerConfigError; rejects when the signal aborts while the Services are still unknown. */
+/**
+ * Returns the variables by name. Throws ContainerConfigError; rejects when the signal aborts while the
+ * Services are still unknown.
+ */
 export async function containerEnvironment(
   { sources: known, nodeIP, allocatable, services }: EnvironmentContext,
   pod: Pod,
@@ -49,7 +52,7 @@ async function readSources(
   return { configMaps, secrets };
 }
 
-/** Those that there are, by name. */
+/** Returns the existing objects, by name. */
 export async function readAll<T>(
   names: ReadonlySet<string>,
   read: (name: string) => Promise<T | undefined>,

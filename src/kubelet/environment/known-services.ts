@@ -1,7 +1,7 @@
 /**
- * The Services as far as containers are told of them. They are read once before the first container starts, so that
- * none misses what was there before it; what was read last is kept on disk, so that containers also start after the
- * agent did while no API server answers.
+ * The Services for containers' environments. They are read once before the first container starts, so that no
+ * container misses an existing Service. The last state is kept on disk, so that containers also start after a
+ * restart of the agent while no API server answers.
  */
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -14,7 +14,7 @@ import type { Informer } from '../../client/informer.ts';
 import type { NamedService } from './plan/service-variables.ts';
 
 export interface KnownServicesOptions {
-  /** Of all namespaces; started by somebody else. */
+  /** Services of all namespaces; the caller starts the informer. */
   readonly informer: Informer<Service>;
   readonly dataDir: string;
   readonly clock: Clock;
@@ -40,7 +40,7 @@ export class KnownServices {
     void informer.synced.then(changed);
   }
 
-  /** Reads what an earlier run knew. */
+  /** Loads the Services saved by an earlier run. */
   async load(): Promise<void> {
     try {
       this.#savedText = await readFile(this.#path, 'utf8');
@@ -55,8 +55,8 @@ export class KnownServices {
   }
 
   /**
-   * As they are, or were when they were read last; waits until they have been read once. Rejects when the signal
-   * aborts.
+   * Returns the Services, from the API server or as they were last read; waits until they have been read
+   * once. Rejects when the signal aborts.
    */
   async list(signal: AbortSignal): Promise<readonly NamedService[]> {
     const { informer } = this.#options;
@@ -65,7 +65,7 @@ export class KnownServices {
     return informer.lister.list();
   }
 
-  /** Writes what was not written yet. */
+  /** Writes pending changes. */
   async close(): Promise<void> {
     this.#timer?.cancel();
     this.#save();

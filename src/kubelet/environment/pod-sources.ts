@@ -1,6 +1,7 @@
 /**
- * The ConfigMaps, Secrets and claims of volumes of the pods here, each watched by itself for as long as a pod needs it (upstream:
- * pkg/kubelet/util/manager, the watch-based one). An immutable one is read once. Containers and volumes read them from memory.
+ * The ConfigMaps, Secrets and claims that the pods on this node use, each watched separately for as long as a
+ * pod needs it (upstream: pkg/kubelet/util/manager, the watch-based one). An immutable object is read once.
+ * Containers and volumes read them from memory.
  */
 import PQueue from 'p-queue';
 import { type ConfigMap, configMapResource } from '../../api/core/v1/config-map.ts';
@@ -35,21 +36,25 @@ const refs: Readonly<Record<SourceKind, ResourceRef<Source>>> = {
 };
 
 /**
- * What is watched at once, of one pod and of all: a node has one connection and a number of watches on it, which the heartbeats of
- * the node need too. What is beyond is read when it is needed.
+ * Maximum number of objects that are watched at once, per pod and in total: a node has one connection with a
+ * limited number of watches, which the node's heartbeats need too. Other objects are read when they are
+ * needed.
  */
 const mostOfPod = 250;
 const mostOfAll = 1500;
-/** A master that says nothing does not keep a pod from what it has on disk; who reads tries again. */
+/**
+ * Timeout of a read: a master that does not respond must not keep a pod from what it has on disk. The caller
+ * retries.
+ */
 const patienceMs = 5000;
-/** Reads at once, so that a pod with thousands of names does not keep others from being read. */
+/** Maximum number of reads at once, so that a pod with thousands of names does not block others. */
 const readsAtOnce = 8;
 
 export class PodSources {
   readonly #options: PodSourcesOptions;
   readonly #reads = new PQueue({ concurrency: readsAtOnce });
   readonly #watched = new Map<string, WatchedSource>();
-  /** By pod, the keys of what it needs. */
+  /** Keys of the objects that each pod needs, by pod uid. */
   readonly #needs = new Map<string, ReadonlySet<string>>();
   #onChange: (uid: string) => void = () => {};
 
@@ -57,12 +62,15 @@ export class PodSources {
     this.#options = options;
   }
 
-  /** Called for each pod that needs an object which is there, is another, or is gone, since it was last told. */
+  /**
+   * Called for each pod when an object that it needs has been created, changed or deleted since the last
+   * call.
+   */
   set onChange(listener: (uid: string) => void) {
     this.#onChange = listener;
   }
 
-  /** What the pod needs is watched from now on. */
+  /** Watches what the pod needs from now on. */
   observe(pod: Pod): void {
     const { uid, namespace = '' } = pod.metadata;
     const { claims, configMaps, secrets } = sourceReferences(pod);
@@ -81,29 +89,35 @@ export class PodSources {
     for (const key of before) if (!needs.has(key)) this.#release(uid, key);
   }
 
-  /** The pod needs nothing any more. */
+  /** Stops watching for a pod that needs nothing any more. */
   forget(uid: string): void {
     const needs = this.#needs.get(uid) ?? new Set();
     this.#needs.delete(uid);
     for (const key of needs) this.#release(uid, key);
   }
 
-  /** As it is known here; undefined when there is none. Rejects when it has never been read and cannot be now. */
+  /**
+   * Returns the ConfigMap as it is known here; undefined when it does not exist. Rejects when it has never
+   * been read and cannot be read now.
+   */
   async configMap(namespace: string, name: string): Promise<ConfigMap | undefined> {
     return (await this.#read('configMap', namespace, name)) as ConfigMap | undefined;
   }
 
-  /** The same of a Secret. */
+  /** Returns the Secret, as `configMap` does. */
   async secret(namespace: string, name: string): Promise<Secret | undefined> {
     return (await this.#read('secret', namespace, name)) as Secret | undefined;
   }
 
-  /** The same of a claim. */
+  /** Returns the claim, as `configMap` does. */
   async claim(namespace: string, name: string): Promise<PersistentVolumeClaim | undefined> {
     return (await this.#read('claim', namespace, name)) as PersistentVolumeClaim | undefined;
   }
 
-  /** Which object it is that would be read, in a word; another word means to read it again. */
+  /**
+   * Returns a text that identifies the known version of the object; a different text means that the object
+   * must be read again.
+   */
   version(kind: SourceKind, namespace: string, name: string): string {
     return this.#watched.get(keyOf(kind, namespace, name))?.version ?? 'unread';
   }
@@ -113,7 +127,7 @@ export class PodSources {
     for (const uid of [...this.#needs.keys()]) this.forget(uid);
   }
 
-  /** The key of what is watched from now on for the pod; undefined where no more can be. */
+  /** Watches an object for the pod and returns its key; undefined when the maximum is reached. */
   #need(uid: string, kind: SourceKind, namespace: string, name: string): string | undefined {
     const key = keyOf(kind, namespace, name);
     let source = this.#watched.get(key);
@@ -142,7 +156,7 @@ export class PodSources {
   async #read(kind: SourceKind, namespace: string, name: string): Promise<Source | undefined> {
     const done = new AbortController();
     const late = sleep(this.#options.clock, patienceMs, done.signal).then(() => {
-      // In upstream's words.
+      // The message is upstream's.
       throw new Error(
         `failed to sync ${kind === 'claim' ? 'persistentvolumeclaim' : kind.toLowerCase()} cache: timed out waiting for the condition`,
       );
@@ -214,7 +228,7 @@ class WatchedSource implements ReflectorSink<Source> {
     return this.object ? `${uid} ${resourceVersion}` : 'none';
   }
 
-  /** Whether `object` is what there is, once it was tried to read it. */
+  /** Resolves after the first attempt to read: true when `object` is the current state. */
   async known(): Promise<boolean> {
     await this.#tried.promise;
     return this.#isRead;
@@ -237,10 +251,10 @@ class WatchedSource implements ReflectorSink<Source> {
   }
 
   #set(object: Source | undefined, before: string): void {
-    // Half of what many objects hold, and of no use here.
+    // managedFields are half of many objects' size, and of no use here.
     if (object?.metadata.managedFields) delete object.metadata.managedFields;
     this.object = object;
-    // Nothing of it can change, and those who want another one make it under another name.
+    // An immutable object cannot change; a replacement is created under another name.
     if (object && 'immutable' in object && object.immutable) this.#stop.abort();
     if (this.version !== before) this.#told();
   }

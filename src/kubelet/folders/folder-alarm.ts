@@ -1,18 +1,18 @@
 /**
- * Says that something has happened in folders, by inotify; what, is looked for. Which folder is meant is said by a descriptor, so no
- * link leads elsewhere. The kernel may forget what happens when very much does, and Node does not say so: whoever waits for this
- * looks once in a while anyway.
+ * Signals that something has changed in folders, by inotify; the change itself is found by reading them.
+ * Folders are identified by descriptors, so that no link leads elsewhere. The kernel may drop events when
+ * there are very many, and Node does not report that: users of this class must also check periodically.
  */
 import { type FSWatcher, watch } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { openDirectory, pathOf } from '../volumes/sub-paths.ts';
 
-/** What no folder in a folder is called. */
+/** Key of the nearest existing folder; no relative path in a folder has this name. */
 const nearest = '/';
 
 interface Watched {
-  /** Which folder it is, wherever its path leads by now. */
+  /** Device and inode: identifies the folder even if its path leads elsewhere by now. */
   readonly id: string;
   readonly watcher: FSWatcher;
 }
@@ -21,28 +21,31 @@ export class FolderAlarm {
   readonly #onChange: () => void;
   readonly #watched = new Map<string, Watched>();
   #seen = new Set<string>();
-  /** Why some folder cannot be watched, such as that the machine's inotify watches are used up. */
+  /**
+   * The reason why some folder cannot be watched, for example that the machine's inotify watches are used up.
+   */
   fault: string | undefined;
 
   constructor(onChange: () => void) {
     this.#onChange = onChange;
   }
 
-  /** A new look at all folders begins. */
+  /** Begins a new pass over all folders. */
   begin(): void {
     this.#seen = new Set();
     this.fault = undefined;
   }
 
-  /** `path` is what it is called here. */
+  /** Watches a folder; `path` is its name in this object. */
   async add(path: string, folder: FileHandle): Promise<void> {
     const { dev, ino } = await folder.stat();
     this.#watch(path, `${dev}:${ino}`, pathOf(folder));
   }
 
   /**
-   * Of the folders above the path the lowest that is there and to which no link leads. What was made before
-   * that was watched is looked for once more: nothing else would say it.
+   * Watches the lowest existing folder on the way to the path that is reached without links. After a watch
+   * has been added, the path is checked once more, because a folder that was created before would cause no
+   * event.
    */
   async addNearest(path: string): Promise<void> {
     let watched: string | undefined;
@@ -57,7 +60,7 @@ export class FolderAlarm {
     }
   }
 
-  /** Those that were not added since it began are not watched any more. */
+  /** Ends a pass: stops watching folders that were not added since `begin`. */
   end(): void {
     for (const path of this.#watched.keys()) if (!this.#seen.has(path)) this.#drop(path);
   }

@@ -1,4 +1,7 @@
-/** What was told of the files of each watched folder, on disk: one file a FolderWatch, written whole and in one step. */
+/**
+ * The files of each watched folder that have been reported, on disk: one file per FolderWatch, written whole
+ * and in one step.
+ */
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FolderWatch } from '../../api/minik8s/v1/folder-watch.ts';
@@ -10,16 +13,17 @@ const ending = '.json';
 
 export class FolderMemory {
   readonly #directory: string;
-  /** Names of the files that are being written now, whose drafts must stay. */
+  /** Names of the files that are being written; their drafts must stay. */
   readonly #writing = new Set<string>();
 
-  /** `dataDir` is the agent's own. */
+  /** `dataDir` is the agent's own directory. */
   constructor(dataDir: string) {
     this.#directory = join(dataDir, 'watched-folders');
   }
 
   /**
-   * Undefined when nothing is remembered of the watch with that uid; throws for a file that cannot be read.
+   * Returns the marks of a watch; undefined when nothing is stored for its uid. Throws for a file that cannot
+   * be read.
    */
   async read(watch: FolderWatch): Promise<Map<string, Mark> | undefined> {
     const path = this.#path(watch);
@@ -59,7 +63,7 @@ export class FolderMemory {
     }
   }
 
-  /** What is remembered of others is of no use any more. */
+  /** Removes the files of all other watches. */
   async keepOnly(watches: readonly FolderWatch[]): Promise<void> {
     const kept = new Set(watches.map(fileName));
     const names = await readdir(this.#directory).catch((error: NodeJS.ErrnoException) => {
@@ -84,5 +88,5 @@ export class FolderMemory {
   }
 }
 
-/** Neither name has a dot or a slash. */
+/** Returns the file's name; neither the namespace nor the name contains a dot or a slash. */
 const fileName = ({ metadata: { namespace, name } }: FolderWatch) => `${namespace}.${name}${ending}`;

@@ -1,4 +1,4 @@
-/** The folders that this node watches for triggers: those of its FolderWatches. */
+/** The folders that this node watches for triggers, as its FolderWatches specify. */
 import { type FolderWatch, folderWatchResource } from '../../api/minik8s/v1/folder-watch.ts';
 import { errorMessage } from '../../base/log.ts';
 import { type ObjectEvent, type ReflectorSink, runReflector } from '../../client/reflector.ts';
@@ -8,7 +8,7 @@ import { WatchedFolder, type WatchedFolderOptions } from './watched-folder.ts';
 export interface FolderWatchesOptions
   extends Pick<WatchedFolderOptions, 'client' | 'clock' | 'random' | 'log' | 'allowed'> {
   readonly nodeName: string;
-  /** The agent's own, in that of the node. */
+  /** The agent's own directory, inside the node's. */
   readonly dataDir: string;
 }
 
@@ -22,9 +22,9 @@ interface Running {
 export class FolderWatches implements ReflectorSink<FolderWatch> {
   readonly #options: FolderWatchesOptions;
   readonly #memory: FolderMemory;
-  /** By uid. */
+  /** Running watches by uid. */
   readonly #running = new Map<string, Running>();
-  /** What happens to what is remembered, one after the other. */
+  /** Serializes the operations on the folder memory. */
   #tidied: Promise<void> = Promise.resolve();
   #signal = AbortSignal.abort();
 
@@ -67,7 +67,7 @@ export class FolderWatches implements ReflectorSink<FolderWatch> {
     if (this.#running.has(uid)) return;
     const end = new AbortController();
     const folder = new WatchedFolder({ ...this.#options, watch, memory: this.#memory });
-    // A watch of the same name that was deleted has to end first, and what it remembered to be removed.
+    // A deleted watch of the same name has to end first, and its memory must be removed.
     const done = this.#tidied.then(() => folder.run(AbortSignal.any([this.#signal, end.signal])));
     this.#running.set(uid, { watch, end, done });
   }

@@ -1,7 +1,8 @@
 /**
- * Opening and listing a folder in which others write. A path is made plain first, that is compared with what the node allows, and then
- * each part of it is opened from the one before without following a link: what was looked at is what is opened. Of what is in it,
- * links are no files, and no path leads through one.
+ * Opens and lists a folder into which other programs write. A path is resolved first and compared with what
+ * the node allows. Then each part of it is opened from the one before without following links, so that the
+ * checked folder is the one that is opened. Within the folder, links do not count as files, and no path leads
+ * through one.
  */
 import { constants, type FileHandle, lstat, open, opendir, realpath } from 'node:fs/promises';
 import { join, relative } from 'node:path';
@@ -10,7 +11,7 @@ import { openDirectory, pathOf } from '../volumes/sub-paths.ts';
 import { type FileContent, fileContent, mostContent } from './plan/file-event.ts';
 import type { Mark } from './plan/folder-changes.ts';
 
-/** Why a folder is not watched, as its FolderWatch says it. */
+/** The reason why a folder is not watched, for its FolderWatch's status. */
 export class FolderProblem extends Error {
   readonly reason: string;
 
@@ -21,23 +22,26 @@ export class FolderProblem extends Error {
 }
 
 export interface FoundFile extends Mark {
-  /** When it was made, moved or written last: milliseconds since 1970. */
+  /** Time at which it was created, moved or last written, in milliseconds since 1970. */
   readonly changed: number;
 }
 
 export interface Listing {
   readonly files: ReadonlyMap<string, FoundFile>;
-  /** How many have a name that is no UTF-8, and so cannot be told. */
+  /** Number of files whose names are not UTF-8, so that they cannot be reported. */
   readonly unnamed: number;
 }
 
-/** Entries of any kind that are looked at. */
+/** Maximum number of entries of any kind that are checked. */
 const mostEntries = 100_000;
 const mostFolders = 1000;
 const lookedAtOnce = 64;
 const notUtf8 = '\u{fffd}';
 
-/** The watched folder by a descriptor that only says which it is; `allowed` are folders of `--watch-folder`. Throws FolderProblem. */
+/**
+ * Opens the watched folder by a descriptor that only identifies it; `allowed` are the folders of
+ * `--watch-folder`. Throws FolderProblem.
+ */
 export async function openWatched({ spec }: FolderWatch, allowed: readonly string[]): Promise<FileHandle> {
   const missing = (path: string) => new FolderProblem('FolderMissing', `there is no folder ${path}`);
   const plain = await plainPath(spec.folder);
@@ -55,7 +59,7 @@ export async function openWatched({ spec }: FolderWatch, allowed: readonly strin
   return folder;
 }
 
-/** Without links; undefined where nothing is. */
+/** Returns the path without links; undefined where nothing exists. */
 async function plainPath(path: string): Promise<string | undefined> {
   try {
     return await realpath(path);
@@ -78,11 +82,14 @@ async function isAllowed(path: string, allowed: readonly string[]): Promise<bool
 export interface ListOptions {
   readonly isMeant: (name: string) => boolean;
   readonly recursive: boolean;
-  /** Each folder before it is looked at, so that what changes afterwards is noticed. `path` is '' for the whole. */
+  /**
+   * Called for each folder before it is read, so that later changes are noticed. `path` is '' for the top
+   * folder.
+   */
   readonly onFolder: (path: string, folder: FileHandle) => Promise<void>;
 }
 
-/** Throws FolderProblem where there are too many. */
+/** Lists the files. Throws FolderProblem when there are too many. */
 export async function listFolder(folder: FileHandle, options: ListOptions): Promise<Listing> {
   const files = new Map<string, FoundFile>();
   const counts = { entries: 0, folders: 0, unnamed: 0 };
@@ -117,7 +124,7 @@ async function listInto(
   }
 }
 
-/** The files that are meant, at most `room`, and the folders to go into. */
+/** Returns the matching files, at most `room`, and the folders to descend into. */
 async function entriesOf(
   folder: FileHandle,
   { isMeant, recursive }: ListOptions,
@@ -125,7 +132,7 @@ async function entriesOf(
   counts: Counts,
 ): Promise<{ readonly names: string[]; readonly folders: string[] }> {
   const [names, folders]: [string[], string[]] = [[], []];
-  // It is closed when all is read.
+  // The directory is closed when all has been read.
   for await (const entry of await opendir(pathOf(folder))) {
     if (++counts.entries > mostEntries) throw tooMany(`entries; at most ${mostEntries} are looked at`);
     const isFile = entry.isFile() && isMeant(entry.name);
@@ -153,10 +160,10 @@ async function lookAt(folder: FileHandle, name: string): Promise<FoundFile | und
 
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_DIRECTORY } = constants;
 const directoryOnly = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
-/** One that became a pipe meanwhile does not hold the agent. */
+/** O_NONBLOCK: opening a file that became a pipe in the meantime does not block the agent. */
 const fileOnly = O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
 
-/** An entry of an open folder; undefined when it is gone, or is another kind of thing by now. */
+/** Opens an entry of an open folder; undefined when it is gone or has become another kind of entry. */
 async function openEntry(folder: FileHandle, name: string, flags: number): Promise<FileHandle | undefined> {
   try {
     return await open(join(pathOf(folder), name), flags);
@@ -167,7 +174,7 @@ async function openEntry(folder: FileHandle, name: string, flags: number): Promi
   }
 }
 
-/** What is in the file of that state; undefined when it is not in that state any more. */
+/** Returns the content of the file in that state; undefined when its state has changed. */
 export async function readContent(
   folder: FileHandle,
   path: string,
@@ -193,7 +200,7 @@ async function openIn(
   const [first, ...rest] = parts;
   if (first === undefined) return openEntry(folder, name, fileOnly);
   await using inner = await openEntry(folder, first, directoryOnly);
-  // Awaited here: what is open is closed behind it.
+  // Awaited here, because `inner` is closed when this function returns.
   return inner && (await openIn(inner, rest, name));
 }
 

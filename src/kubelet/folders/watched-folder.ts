@@ -1,4 +1,7 @@
-/** Tells the changes of the files of one folder. A change counts as told when its event is stored, and is remembered then. */
+/**
+ * Reports the changes of the files in one folder. A change counts as reported once its event is stored in the
+ * API, and is then recorded.
+ */
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -38,19 +41,22 @@ export interface WatchedFolderOptions {
   readonly random: Random;
   readonly log: Logger;
   readonly memory: FolderMemory;
-  /** Folders of this node that may be watched, and what is in them. */
+  /** Folders of this node that may be watched, with everything in them. */
   readonly allowed: readonly string[];
 }
 
 type Status = NonNullable<FolderWatch['status']>;
 
-/** Milliseconds: it is looked at again so often, because the kernel may have forgotten to say something. */
+/**
+ * Interval in milliseconds at which the folder is read in any case, because the kernel may have dropped an
+ * event.
+ */
 const lookEvery = 60_000;
-/** After something was said, so that what follows at once needs no look of its own. */
+/** Delay after an event, so that events that follow at once do not cause another read. */
 const quietMs = 50;
-/** Looking takes at most one part in so many of the time. */
+/** Reading the folder takes at most this part (1/n) of the time. */
 const restOfLook = 5;
-/** While too many events wait to be delivered. */
+/** Interval of the attempts while too many events wait for delivery. */
 const roomEvery = 2000;
 const toldBetweenWrites = 200;
 const longestMessage = 1000;
@@ -64,7 +70,7 @@ export class WatchedFolder {
   #wake = Promise.withResolvers<void>();
   #told: Map<string, Mark> | undefined;
   #resting: Resting = new Map();
-  /** Changes that count as told and are not on disk yet. */
+  /** Number of changes that were reported and are not on disk yet. */
   #unsaved = 0;
   #said: Status;
 
@@ -75,7 +81,7 @@ export class WatchedFolder {
     this.#said = options.watch.status ?? {};
   }
 
-  /** Until the signal aborts; never rejects. */
+  /** Watches until the signal aborts; never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, random, log, watch } = this.#options;
     const backoff = new Backoff({ initialMs: 1000, maxMs: 30_000 }, random);
@@ -105,7 +111,7 @@ export class WatchedFolder {
     this.#alarm.close();
   }
 
-  /** So long, or until something happens. */
+  /** Waits for this time, or until something happens. */
   async #pause(ms: number, signal: AbortSignal): Promise<void> {
     const woken = new AbortController();
     const asleep = sleep(this.#options.clock, ms, AbortSignal.any([signal, woken.signal])).catch(
@@ -115,7 +121,7 @@ export class WatchedFolder {
     woken.abort();
   }
 
-  /** Milliseconds after which it is to be looked at again. */
+  /** Reads the folder and reports its changes; returns the milliseconds after which it must be read again. */
   async #look(signal: AbortSignal): Promise<number | undefined> {
     const { watch, allowed, clock } = this.#options;
     this.#alarm.begin();
@@ -160,7 +166,7 @@ export class WatchedFolder {
     return told;
   }
 
-  /** False when there is no room for more. */
+  /** Reports the changes. Returns false when no more events can be stored now. */
   async #tellAll(
     folder: FileHandle,
     changes: readonly FolderChange[],
@@ -172,7 +178,7 @@ export class WatchedFolder {
       for (const change of changes) {
         signal.throwIfAborted();
         if (watch.spec.types.includes(change.type)) {
-          // What is sent to the API server is not cut off: it may be stored all the same.
+          // A request to the API server is not aborted: the event may be stored all the same.
           const outcome = await this.#tell(folder, change);
           if (outcome === 'full') return false;
           if (outcome === 'changed') continue;
@@ -183,7 +189,7 @@ export class WatchedFolder {
       }
       return true;
     } finally {
-      // Also what an earlier look could not save.
+      // Includes what an earlier pass could not save.
       if (this.#unsaved > 0) await this.#save(told);
     }
   }
@@ -197,11 +203,11 @@ export class WatchedFolder {
     const { watch, client, clock } = this.#options;
     const isRead = watch.spec.includeContent && change.type !== 'Deleted';
     const content = isRead ? await readContent(folder, change.path, change.mark) : undefined;
-    // It is not at rest any more: the next look sees it.
+    // The file is not at rest any more: the next pass reports it.
     if (isRead && !content) return 'changed';
     const draft = fileEvent(watch, change, content, clock.now(), digest);
     try {
-      // In a namespace that goes nobody will deliver it.
+      // The event would not be delivered in a namespace that is being deleted.
       const created = client.resource(triggerEventResource).create(draft);
       await tolerate(created, isAlreadyExists, isNamespaceTerminating, isNotFound);
       return 'told';
@@ -219,7 +225,7 @@ export class WatchedFolder {
     return notes.join('; ');
   }
 
-  /** Says it once; where that does not work, again with the next look. */
+  /** Writes a status once; after a failure it is written again with the next pass. */
   async #say({ reason, message, waiting = false }: Status): Promise<void> {
     const { watch, client, log } = this.#options;
     const { name, namespace = '' } = watch.metadata;

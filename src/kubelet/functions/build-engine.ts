@@ -1,4 +1,4 @@
-/** Containers that functions are built with, on the Docker engine. A build leaves an image or nothing. */
+/** Containers in which functions are built, on the Docker engine. A build leaves an image or nothing. */
 import type { Duplex } from 'node:stream';
 import { Readable, Transform } from 'node:stream';
 import { call, unlessGone } from '../../docker/call.ts';
@@ -9,22 +9,22 @@ import { demultiplex, firstFileOfTar } from '../../docker/streams.ts';
 import { givenSignal, type ImageConfig, imageLabels } from './plan/image-contents.ts';
 
 export interface BuildEngineOptions {
-  /** Default: what DOCKER_HOST says, else Docker's own place. */
+  /** Path of the engine's socket; default: DOCKER_HOST, else Docker's standard path. */
   readonly socketPath?: string;
-  /** In the names of the containers: those of another agent are left alone. */
+  /** Part of the containers' names: those of another agent are not changed. */
   readonly owner: string;
 }
 
-/** A program that runs once, in the machine's network, with files of the machine for reading alone. */
+/** A program that runs once, in the machine's network, with files of the machine mounted read-only. */
 export interface Installation {
   readonly image: string;
-  /** An archive for its root directory. */
+  /** A tar archive for its root directory. */
   readonly archive: Uint8Array;
   readonly command: readonly string[];
   readonly workingDir: string;
-  /** `NAME=value`. */
+  /** Variables as `NAME=value`. */
   readonly env: readonly string[];
-  /** `SOURCE:TARGET:ro`. */
+  /** Bind mounts as `SOURCE:TARGET:ro`. */
   readonly binds: readonly string[];
   readonly onOutput: (data: Uint8Array) => void;
 }
@@ -33,23 +33,25 @@ export interface Commit {
   readonly baseImage: string;
   readonly archive: Uint8Array;
   readonly config: ImageConfig;
-  /** Repository and tag. */
+  /** Repository and tag of the image. */
   readonly image: string;
 }
 
 export interface BuiltImage {
   readonly id: string;
   readonly image: string;
-  /** Name of the FunctionVersion that it was built for. */
+  /** Name of the FunctionVersion for which it was built. */
   readonly version: string;
 }
 
-/** Bytes of memory of an installation, its CPUs ×10⁻⁹, its processes, and bytes of what it may install. */
+/**
+ * Limits of an installation: bytes of memory, billionths of a CPU, processes, and bytes that it may install.
+ */
 const memory = 2 * 1024 ** 3;
 const nanoCpus = 2e9;
 const processes = 512;
 const mostLibraries = 4 * 1024 ** 3;
-/** Of a report or a lock. */
+/** Maximum bytes of a report or a lock. */
 const mostFile = 16 * 1024 ** 2;
 
 export class BuildEngine {
@@ -60,44 +62,48 @@ export class BuildEngine {
   constructor({ socketPath, owner }: BuildEngineOptions) {
     this.#docker = dockerClient(socketPath);
     this.owner = owner;
-    // The name and no label: an image has the labels of the container it was made from.
+    // The owner is in the name and not in a label, because an image has the labels of the container from
+    // which it was made.
     this.#prefix = `minik8s-build.${owner.replaceAll(/[^a-zA-Z0-9_.-]/g, '_')}.`;
   }
 
-  /** Removes what an agent left that was killed in the middle. Not while something is being built. */
+  /** Removes the containers that a killed agent left. Must not be called while something is being built. */
   async removeLeft(): Promise<void> {
     const filters = { name: [`^/${this.#prefix.replaceAll('.', '\\.')}`] };
     const found = await call('list containers', () => this.#docker.listContainers({ all: true, filters }));
     for (const { Id } of found) await this.#remove(this.#docker.getContainer(Id));
   }
 
-  /** Takes everything away that was built here, but images that somebody uses. Not while an agent runs. */
+  /**
+   * Removes everything that was built here, except images that are in use. Must not be called while an agent
+   * runs.
+   */
   async removeAll(): Promise<void> {
     await this.removeLeft();
     for (const { image } of await this.images()) await unlessGone(removeImage(this.#docker, image));
-    // An image loses its name, and stays, when the engine still removes the last container of it.
+    // An image loses its name, and stays, while the engine still removes the last container of it.
     for (const { Id, RepoTags } of await this.#built())
       if (!RepoTags?.some((name) => !name.startsWith('<none>')))
         await unlessGone(removeImage(this.#docker, Id));
   }
 
-  /** Whether a container has the file. */
+  /** Resolves with true when a container has the file. */
   async hasFile(id: string, path: string): Promise<boolean> {
     const asked = call(`look for ${path}`, () => this.#docker.getContainer(id).infoArchive({ path }));
     const answer: Readable | undefined = await unlessGone(asked);
-    // It has no body, but its connection is free only when that was read.
+    // The answer has no body, but its connection is released only after it has been read.
     answer?.resume();
     return answer !== undefined;
   }
 
-  /** Puts an archive into a running container, unless there is nothing new, and tells its program to look. */
+  /** Copies the archive, if one is given, into a running container, and signals its program to continue. */
   async give(id: string, archive?: Uint8Array): Promise<void> {
     const container = this.#docker.getContainer(id);
     if (archive) await this.#put(container, archive, '/');
     await call('tell an instance to go on', () => container.kill({ signal: givenSignal }));
   }
 
-  /** Images that were built here. */
+  /** Returns the images that were built here. */
   async images(): Promise<readonly BuiltImage[]> {
     return (await this.#built()).flatMap(({ Id: id, RepoTags, Labels }) => {
       const image = Labels?.[imageLabels.of] ?? '';
@@ -110,7 +116,10 @@ export class BuildEngine {
     return call('list images of functions', () => this.#docker.listImages({ filters }));
   }
 
-  /** Runs it to its end and hands what it left to `use`; it is removed in any case. An abort ends it and rejects. */
+  /**
+   * Runs an installation to its end and passes its result to `use`; its container is removed in any case. An
+   * abort ends it and rejects.
+   */
   async install<T>(
     wanted: Installation,
     signal: AbortSignal,
@@ -160,7 +169,7 @@ export class BuildEngine {
     }
   }
 
-  /** Makes the image, with a folder of an installation where there is one. Nothing of it ever runs here. Resolves with the id. */
+  /** Makes the image, with a folder of an installation where there is one. No program of it runs here. */
   async commit(
     { baseImage, archive, config, image }: Commit,
     libraries?: { readonly from: Installed; readonly folder: string; readonly into: string },
@@ -189,10 +198,10 @@ export class BuildEngine {
     }
   }
 
-  /** Makes an image of one archive, with variables and no program of its own. */
+  /** Makes an image from one archive, with variables and without a program of its own. */
   async importImage(archive: Readable, image: string, env: Readonly<Record<string, string>>): Promise<void> {
     const labels = { [imageLabels.by]: this.owner, [imageLabels.of]: image };
-    // As a Dockerfile has them.
+    // Formatted as in a Dockerfile.
     const pairs = (values: Readonly<Record<string, string>>) =>
       Object.entries(values)
         .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
@@ -243,7 +252,7 @@ export class BuildEngine {
   }
 }
 
-/** What an installation left in its working directory; to be read before it is removed. */
+/** Files that an installation left in its working directory; must be read before its container is removed. */
 export interface Installed {
   /** An archive of the folder; undefined when there is none. */
   readonly folder: (path: string) => Promise<Readable | undefined>;
@@ -255,7 +264,7 @@ async function read(output: Duplex, onOutput: (data: Uint8Array) => void): Promi
   try {
     for await (const data of demultiplex(output as AsyncIterable<Uint8Array>)) onOutput(data);
   } catch {
-    // The engine closed it: what became of the program its exit status says.
+    // The engine closed the connection; the program's exit status tells its result.
   }
 }
 

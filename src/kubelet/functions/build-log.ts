@@ -5,11 +5,11 @@ import { parseFunctionImage } from '../../api/minik8s/v1/function-image.ts';
 import { cleanLine, lastLines, tailOf } from './plan/build-output.ts';
 
 const mostBytes = 1024 * 1024;
-/** Kept of the end while it grows. */
+/** Bytes of the log's end that are kept while it grows. */
 const endBytes = 64 * 1024;
 const longestLine = 4096;
 
-/** Where the log of the newest build of an image is; throws for an image of no function. */
+/** Returns the path of the log of an image's newest build; throws for an image that is no function's. */
 export function logPath(dataDir: string, image: string): string {
   const { namespace, name, hash } = parseFunctionImage(image) ?? {};
   if (namespace === undefined) throw new Error(`${image} is no image of a function`);
@@ -23,32 +23,32 @@ export class BuildLog {
   #rest = '';
   readonly #decoder = new TextDecoder();
 
-  /** A line of the builder itself. */
+  /** Adds a line of the builder itself. */
   say(line: string): void {
     this.#add(line);
   }
 
-  /** Output of a program, in pieces. */
+  /** Adds output of a program, in pieces. */
   write(data: Uint8Array): void {
     const lines = (this.#rest + this.#decoder.decode(data, { stream: true })).split(/\r\n|\n|\r(?!$)/);
-    // A line that never ends is cut.
+    // A line that is too long is cut.
     this.#rest = (lines.pop() ?? '').slice(0, longestLine);
     for (const line of lines) this.#add(line);
   }
 
-  /** Its last lines, about 4 kB. */
+  /** Returns its last lines, about 4 kB. */
   get tail(): string {
     this.#flush();
     return tailOf(this.#end);
   }
 
-  /** The last of these, as a message. */
+  /** Returns the last of these lines as a message. */
   get message(): string {
     this.#flush();
     return lastLines(this.#end);
   }
 
-  /** Writes it in place of an earlier one, for root alone to read. */
+  /** Writes the log in place of an earlier one; only root can read it. */
   async save(path: string): Promise<void> {
     this.#flush();
     const isWhole = this.#size <= mostBytes;

@@ -1,4 +1,7 @@
-/** Builds the image of one FunctionVersion: base image, program, files, libraries (docs/decisions/0059-functions.md). */
+/**
+ * Builds the image of one FunctionVersion: base image, program, files, libraries
+ * (docs/decisions/0059-functions.md).
+ */
 
 import { lockFault } from '../../api/minik8s/v1/function-lock.ts';
 import { dependencyFile } from '../../api/minik8s/v1/function-validation.ts';
@@ -29,23 +32,26 @@ export interface FunctionBuilderOptions {
   readonly client: Client;
   readonly engine: BuildEngine;
   readonly readAsset: (name: AssetName) => Uint8Array;
-  /** Of the agent: where it says how pip and npm reach their indexes, installations have that. */
+  /** Environment of the agent: the settings of pip and npm in it also apply to installations. */
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** How libraries are installed, for one lock or none. */
+/** The installation of libraries, with or without a lock. */
 interface Plan {
   readonly files: readonly NamedFile[];
   readonly command: readonly string[];
-  /** Made by the installation, and where it goes. */
+  /** Folder that the installation creates, and its path in the image. */
   readonly folder: string;
   readonly into: string;
-  /** What was installed. */
+  /** Returns the list of what was installed. */
   readonly readLock: (installed: Installed) => Promise<string>;
 }
 
 const installFolder = `${ownFolder}/build`;
-/** Another node's lock is taken at most once; twice only if a version was deleted and made again. */
+/**
+ * Maximum number of attempts. Another node's lock is adopted at most once, or twice if a version was deleted
+ * and created again.
+ */
 const attempts = 3;
 
 export class FunctionBuilder {
@@ -55,7 +61,10 @@ export class FunctionBuilder {
     this.#options = options;
   }
 
-  /** Resolves once the image is there under its name. Throws BuildError for what its author can mend. `baseImage`: an id. */
+  /**
+   * Resolves once the image is present under its name. Throws BuildError for an error that the function's
+   * author can fix. `baseImage` is an id.
+   */
   async build(
     version: FunctionVersion,
     baseImage: string,
@@ -81,7 +90,7 @@ export class FunctionBuilder {
       if (!plan) return engine.commit(commit);
       const next = await this.#install(current, baseImage, plan, log, signal, async (installed, made) => {
         if (lock === undefined) current = await this.#writeLock(version, made);
-        // Which libraries they are is what the first lock says.
+        // The first lock determines the libraries.
         if ((current.status?.lock ?? made) !== (lock ?? made)) return false;
         await engine.commit(commit, { from: installed, folder: plan.folder, into: plan.into });
         return true;
@@ -122,7 +131,7 @@ export class FunctionBuilder {
     });
   }
 
-  /** The first lock stays. */
+  /** Writes the lock unless the version has one already. */
   #writeLock(version: FunctionVersion, lock: string): Promise<FunctionVersion> {
     return changeStatus(this.#options.client, version, (status) => ({
       ...status,
@@ -131,7 +140,10 @@ export class FunctionBuilder {
   }
 }
 
-/** Undefined where there is nothing to install. Throws BuildError for what is not installed. */
+/**
+ * Returns undefined where there is nothing to install. Throws BuildError for dependencies that are not
+ * supported.
+ */
 function installPlan(
   version: FunctionVersion,
   runtime: FunctionRuntime,

@@ -1,4 +1,7 @@
-/** Looks after what builds left on this machine: containers of an agent that was killed, and images of functions that are gone. */
+/**
+ * Removes what builds left on this machine: containers of an agent that was killed, and images of functions
+ * that no longer exist.
+ */
 import { rm } from 'node:fs/promises';
 import { parseFunctionImage } from '../../api/minik8s/v1/function-image.ts';
 import { functionVersionResource } from '../../api/minik8s/v1/function-version.ts';
@@ -22,7 +25,7 @@ export interface FunctionChoresOptions {
 }
 
 const periodMs = 600_000;
-/** After a pod has gone: those who delete it may be about to delete its function. */
+/** Delay after a pod has gone: its function may be about to be deleted too. */
 const settleMs = 60_000;
 const backoff = { initialMs: 1000, maxMs: 60_000 };
 
@@ -35,12 +38,12 @@ export class FunctionChores {
     this.#options = options;
   }
 
-  /** Resolves once no container of an earlier agent is left: until then nothing is to be built. */
+  /** Resolves once no container of an earlier agent is left: until then nothing may be built. */
   get ready(): Promise<void> {
     return this.#left.promise;
   }
 
-  /** A pod has gone: images may be unwanted soon. */
+  /** Must be called when a pod has gone, because its image may be unused soon. */
   podGone(): void {
     this.#wake.resolve();
   }
@@ -54,7 +57,7 @@ export class FunctionChores {
         await this.#options.engine.removeLeft();
         break;
       } catch {
-        // The engine is away: the agent says so.
+        // The engine is unreachable, which the agent reports.
         await pause(backoffMs(backoff, failures), signal);
       }
     }
@@ -71,7 +74,10 @@ export class FunctionChores {
     }
   }
 
-  /** Removes the images whose FunctionVersion is gone. One that this node may not read any more is there. */
+  /**
+   * Removes the images whose FunctionVersion is gone. A version that this node may no longer read counts as
+   * present.
+   */
   async look(): Promise<void> {
     const { client, engine, runtime, log, dataDir } = this.#options;
     const found = await engine.images();
@@ -87,7 +93,7 @@ export class FunctionChores {
         try {
           await runtime.removeImage(image);
         } catch (problem) {
-          // A container was made of it since it was looked at.
+          // A container was created from the image in the meantime.
           if (problem instanceof RuntimeError && problem.reason === 'Conflict') continue;
           throw problem;
         }

@@ -1,4 +1,7 @@
-/** Makes sure of the image of a function for a container of one of its pods: there is no registry, so it is built here. */
+/**
+ * Makes sure of a function's image for a container of one of its pods. There is no registry, so the image is
+ * built on this node.
+ */
 import PQueue from 'p-queue';
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { functionVersionLabel } from '../../api/minik8s/v1/function-instance.ts';
@@ -25,9 +28,9 @@ export interface FunctionImagesOptions {
   readonly runtime: Pick<ContainerRuntime, 'findImage'>;
   readonly images: Pick<ImagePuller, 'ensure'>;
   readonly record: Pick<ImageRecord, 'gaveUp' | 'pulling' | 'pulled'>;
-  /** Undefined where the runtime builds nothing. */
+  /** Undefined where the runtime cannot build. */
   readonly builder: Pick<FunctionBuilder, 'build'> | undefined;
-  /** Until it resolves nothing is built. */
+  /** Nothing is built until it resolves. */
   readonly ready?: Promise<void>;
   readonly events: EventRecorder;
   readonly clock: Clock;
@@ -36,14 +39,14 @@ export interface FunctionImagesOptions {
   readonly dataDir: string;
 }
 
-/** Each may take all of the machine's bandwidth. */
+/** Maximum number of builds at once; each may use all of the machine's bandwidth. */
 const atOnce = 2;
 const timeLimitMs = 600_000;
 
 interface Build {
   readonly image: Promise<RuntimeImage>;
   readonly end: AbortController;
-  /** Containers that wait for it; without any it ends. */
+  /** Number of containers that wait for the build; without any, the build is aborted. */
   waiting: number;
 }
 
@@ -56,7 +59,7 @@ export class FunctionImages {
     this.#options = options;
   }
 
-  /** Throws ImageError; rejects with the signal's reason when that aborts. */
+  /** Resolves with the image. Throws ImageError; rejects with the signal's reason when that aborts. */
   async ensure(pod: Pod, image: string, signal: AbortSignal): Promise<RuntimeImage> {
     const { events, runtime } = this.#options;
     const problem = useProblem(pod, image);
@@ -77,7 +80,9 @@ export class FunctionImages {
     return this.#share(pod, version, signal);
   }
 
-  /** Resolves when nothing is being built any more; the signals of those that wait have aborted. */
+  /**
+   * Aborts the builds; resolves when none is left. The signals of the waiting callers must have been aborted.
+   */
   async close(): Promise<void> {
     for (const { end } of this.#builds.values()) end.abort();
     await Promise.allSettled([...this.#builds.values()].map(({ image }) => image));
@@ -98,11 +103,11 @@ export class FunctionImages {
     }
   }
 
-  /** Pods of one image wait for one build. */
+  /** Starts or joins a build: pods with the same image wait for one build. */
   async #share(pod: Pod, version: FunctionVersion, signal: AbortSignal): Promise<RuntimeImage> {
     signal.throwIfAborted();
     const { image } = version.spec;
-    // One that is being given up is not joined.
+    // A build that is being aborted is not joined.
     while (this.#builds.get(image)?.end.signal.aborted)
       await Promise.allSettled([this.#builds.get(image)?.image]);
     signal.throwIfAborted();
@@ -171,7 +176,10 @@ export class FunctionImages {
     }
   }
 
-  /** The image that it is built on. A failure names it: whoever reads of it knows the function, and perhaps not its base. */
+  /**
+   * Returns the base image. An error includes its name, because the reader knows the function but perhaps not
+   * its base image.
+   */
   async #base(pod: Pod, { spec }: FunctionVersion, signal: AbortSignal): Promise<RuntimeImage> {
     const { runtime, baseImage: image = '' } = spec;
     try {
@@ -185,7 +193,10 @@ export class FunctionImages {
     }
   }
 
-  /** For people and for the controller; the image is there or not, whatever comes of this. */
+  /**
+   * Reports the result for users and for the controller. A failure here does not change whether the image
+   * exists.
+   */
   async #tell(
     version: FunctionVersion,
     log: BuildLog,
@@ -206,13 +217,13 @@ export class FunctionImages {
 
 const tooLate = () => new BuildError(`the build took more than ${timeLimitMs / 60_000} minutes`);
 
-/** Reasons of the condition. */
+/** Returns the reason of the condition. */
 function reasonOf(failure: unknown): string {
   if (failure instanceof ImageError) return 'BaseImageMissing';
   return failure instanceof BuildError ? 'BuildFailed' : 'BuildError';
 }
 
-/** What went wrong, with the last lines of what the installation said of it. */
+/** Returns the error's message, with the last lines of the installation's output. */
 function failureMessage(failure: unknown, log: BuildLog): string {
   const said = (failure instanceof RuntimeError ? failure.said : undefined) ?? errorMessage(failure);
   const lines = failure instanceof BuildError ? log.message : '';

@@ -1,4 +1,4 @@
-/** The node's part of functions, put together. */
+/** Assembles the node's part of functions. */
 import { readAsset } from '../../base/assets.ts';
 import type { Exec } from '../../base/exec.ts';
 import type { BuildEngine } from './build-engine.ts';
@@ -10,11 +10,13 @@ import { WarmInstances } from './warm-instances.ts';
 
 export type NodeFunctionsOptions = Omit<FunctionImagesOptions, 'builder' | 'ready'> &
   Omit<FunctionChoresOptions, 'engine'> & {
-    /** Undefined where the runtime builds nothing. */
+    /** Undefined where the runtime cannot build. */
     readonly builds: BuildEngine | undefined;
-    /** Of the agent: installations reach the indexes of pip and npm as it says. */
+    /**
+     * Environment of the agent, which determines how installations reach the package indexes of pip and npm.
+     */
     readonly environment: Readonly<Record<string, string | undefined>>;
-    /** The path of the one file; undefined where this process is not it. */
+    /** Path of the single-file program; undefined where this process does not run from it. */
     readonly program: string | undefined;
     readonly exec: Exec;
   };
@@ -22,9 +24,9 @@ export type NodeFunctionsOptions = Omit<FunctionImagesOptions, 'builder' | 'read
 export interface NodeFunctions {
   readonly images: FunctionImages;
   readonly ownImage: OwnImage;
-  /** Undefined where nothing is built. */
+  /** Undefined where the node cannot build. */
   readonly chores: FunctionChores | undefined;
-  /** Undefined where nothing is built. */
+  /** Undefined where the node cannot build. */
   readonly warm: WarmInstances | undefined;
 }
 

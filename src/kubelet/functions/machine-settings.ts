@@ -1,4 +1,4 @@
-/** This machine's settings of pip and npm, for a build: bound for reading, never copied. */
+/** This machine's settings of pip and npm for a build: mounted read-only, never copied. */
 import { readFile, stat } from 'node:fs/promises';
 import { namedPaths, ownVariables, passedVariables, settingsFiles } from './plan/machine-settings.ts';
 
@@ -7,7 +7,10 @@ export interface MachineSettings {
   readonly binds: readonly string[];
 }
 
-/** What has a colon or is not there is left out: pip and npm then say what they miss. */
+/**
+ * Returns the settings. Paths with a colon and missing files are left out; pip and npm then report what is
+ * missing.
+ */
 export async function machineSettings(
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<MachineSettings> {

@@ -1,4 +1,4 @@
-/** Makes the image of the one file, with the libraries of this machine that it is linked with. */
+/** Makes the image of the single-file program, with the libraries of this machine to which it is linked. */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
@@ -16,9 +16,9 @@ import type { BuildEngine } from './build-engine.ts';
 import { foldersAbove, linkedLibraries, type OwnFile, ownFiles } from './plan/own-image-files.ts';
 
 export interface OwnImageOptions {
-  /** The path of the one file; undefined where this process is not it. */
+  /** Path of the single-file program; undefined where this process does not run from it. */
   readonly program: string | undefined;
-  /** Undefined where the runtime builds nothing. */
+  /** Undefined where the runtime cannot build. */
   readonly engine: Pick<BuildEngine, 'owner' | 'importImage'> | undefined;
   readonly runtime: Pick<ContainerRuntime, 'findImage'>;
   readonly events: EventRecorder;
@@ -33,7 +33,10 @@ export class OwnImage {
     this.#options = options;
   }
 
-  /** All that wait share what is being made; an abort ends the wait alone. Throws ImageError. */
+  /**
+   * Resolves with the image. All callers share one build; an abort only ends the caller's wait. Throws
+   * ImageError.
+   */
   async ensure(pod: Pod, image: string, signal: AbortSignal): Promise<RuntimeImage> {
     if (image !== ownImage) throw failed(`${JSON.stringify(image)} is no image: its name is ${ownImage}`);
     this.#making ??= this.#make(pod).finally(() => {
@@ -82,7 +85,7 @@ export class OwnImage {
     }
   }
 
-  /** The loader tells what it would load, and runs nothing. */
+  /** Returns the program and its libraries. The loader lists what it would load, and runs nothing. */
   async #files(program: string): Promise<readonly OwnFile[]> {
     const { stdout } = await this.#options.exec(program, [], { env: { LD_TRACE_LOADED_OBJECTS: '1' } });
     const files = ownFiles(program, ownProgram, linkedLibraries(stdout));
@@ -99,7 +102,8 @@ async function* archive(files: readonly OwnFile[]): AsyncGenerator<Uint8Array> {
     yield memberHeader({ ...own, name, type: 'directory', mode: 0o755, size: 0 });
   for (const { source, path, size = 0 } of files) {
     yield memberHeader({ ...own, name: path, type: 'file', mode: 0o755, size });
-    // A library is small and could be replaced while it is read; the file of a process that runs is not written to.
+    // A library is small and could be replaced while it is read, so it is read at once; the file of a running
+    // process is not written to.
     if (size < 16 * 1024 ** 2) yield exactly(await readFile(source), size, source);
     else yield* createReadStream(source, { end: size - 1 }) as AsyncIterable<Uint8Array>;
     yield padding(size);
@@ -113,7 +117,7 @@ async function* archive(files: readonly OwnFile[]): AsyncGenerator<Uint8Array> {
   yield archiveEnd;
 }
 
-/** How names of hosts are looked up, and the user that programs run as. */
+/** Files for host name resolution, and the user that programs run as. */
 const texts: Readonly<Record<string, string>> = {
   'etc/nsswitch.conf': 'hosts: files dns\n',
   'etc/passwd': 'root:x:0:0::/:/bin/false\nnobody:x:65534:65534::/:/bin/false\n',

@@ -1,4 +1,4 @@
-/** Writes what came of a build into the status of a FunctionVersion. */
+/** Writes the result of a build into the status of a FunctionVersion. */
 import { type FunctionVersion, functionVersionResource } from '../../api/minik8s/v1/function-version.ts';
 import { deepEqual } from '../../apimachinery/equality.ts';
 import { isConflict } from '../../apimachinery/status-error.ts';
@@ -8,8 +8,8 @@ import type { VersionStatus } from './plan/build-status.ts';
 const attempts = 8;
 
 /**
- * Sets the status that `change` makes of the newest one, again after a conflict; the version as it is then. Rejects when the version is
- * another one meanwhile, or gone.
+ * Sets the status that `change` returns for the newest one, with retries after a conflict; returns the
+ * resulting version. Rejects when the version has been replaced by another of its name, or is gone.
  */
 export async function changeStatus(
   client: Client,

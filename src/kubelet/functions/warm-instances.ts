@@ -1,6 +1,7 @@
 /**
- * Makes an instance that waited one of the version that its label names: its files go into the running container, and its program is
- * told to go on. It does so once for a container; a second time, after a restart of the agent, it only tells the program again.
+ * Turns a warm instance into one of the version that its label names: the version's files are copied into the
+ * running container, and its program is signaled. The files are copied once per container; after a restart of
+ * the agent only the signal is repeated.
  */
 import { createHash } from 'node:crypto';
 import type { Pod } from '../../api/core/v1/pod.ts';
@@ -25,16 +26,19 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
 export class WarmInstances {
   readonly #options: WarmInstancesOptions;
-  /** Uids of pods, and the container of each that has been told. */
+  /** Pods by uid, with the container that has been signaled. */
   readonly #told = new Map<string, string>();
-  /** Uids of pods that were seen waiting: nothing is in them yet. */
+  /** Uids of pods that were seen waiting: their containers have no files yet. */
   readonly #waiting = new Set<string>();
 
   constructor(options: WarmInstancesOptions) {
     this.#options = options;
   }
 
-  /** Why the pod has to end; undefined when it has not. Rejects when the engine or the server does not answer. */
+  /**
+   * Returns the reason why the pod must end; undefined for none. Rejects when the engine or the API server
+   * does not respond.
+   */
   async see(pod: Pod, { containers }: ObservedPod): Promise<string | undefined> {
     const name = givenVersion(pod);
     if (name === undefined && isWarm(pod)) this.#waiting.add(pod.metadata.uid);

@@ -1,4 +1,4 @@
-/** Removes images that came for pods and that nothing uses, when their disk is nearly full. */
+/** Removes unused images that were pulled for pods, when the disk of images is nearly full. */
 import type { Node } from '../../api/core/v1/node.ts';
 import { type Clock, sleep } from '../../base/clock.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
@@ -17,9 +17,9 @@ export interface ImageGcOptions {
   readonly runtime: Pick<ContainerRuntime, 'listImages' | 'removeImage' | 'usedImages'>;
   readonly record: Pick<ImageRecord, 'images' | 'look'>;
   readonly thresholds: ImageThresholds;
-  /** Of the file system that images are on, in bytes. */
+  /** Returns the usage of the images' file system, in bytes. */
   readonly readUsage: () => Promise<{ readonly size: number; readonly available: number }>;
-  /** What events are about; undefined while it is not known. */
+  /** Returns the Node that events refer to; undefined while it is not known. */
   readonly node: () => Node | undefined;
   readonly events: EventRecorder;
   readonly clock: Clock;
@@ -37,7 +37,7 @@ export class ImageGc {
     this.#options = options;
   }
 
-  /** Looks at once and every five minutes, until the signal aborts. */
+  /** Collects at once and then every five minutes, until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.collect();
@@ -45,7 +45,10 @@ export class ImageGc {
     }
   }
 
-  /** Frees what there should be. Never rejects: what failed twice in a row is an event. */
+  /**
+   * Frees the disk space that the thresholds require. Never rejects: a second consecutive failure is an
+   * event.
+   */
   async collect(): Promise<void> {
     try {
       await this.#inTurn(() => this.#collect());
@@ -58,7 +61,7 @@ export class ImageGc {
     }
   }
 
-  /** Frees all that may go; resolves with how many bytes that were. */
+  /** Removes all images that may be removed; resolves with the number of bytes that were freed. */
   freeAll(): Promise<number> {
     return this.#inTurn(async () => this.#free(await this.#freeable(), Infinity));
   }
@@ -83,7 +86,7 @@ export class ImageGc {
   async #freeable(): Promise<readonly FreeableImage[]> {
     const { runtime, record, thresholds, clock } = this.#options;
     const present = await runtime.listImages();
-    // After the list: a container that came meanwhile has an image of it.
+    // The used images are read after the list: a container that was created in between uses one of them.
     const used = await runtime.usedImages();
     await record.look(present, used);
     const { minAgeMs } = thresholds;
@@ -100,14 +103,14 @@ export class ImageGc {
         freed += sizeBytes;
         log.info('removed an image that nothing uses', { image: names[0] ?? id, bytes: sizeBytes });
       } catch (error) {
-        // A container was made of it since it was looked at.
+        // A container was created from the image in the meantime.
         if (!(error instanceof RuntimeError && error.reason === 'Conflict')) throw error;
       }
     }
     return freed;
   }
 
-  /** One at a time. */
+  /** Runs one collection at a time. */
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.#working.then(work, work);
     this.#working = turn.catch(() => undefined);

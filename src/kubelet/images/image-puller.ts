@@ -1,4 +1,7 @@
-/** Makes sure of an image for a container, and tells of it by events in upstream's words (pkg/kubelet/images: image_manager). */
+/**
+ * Makes sure that a container's image is present, and reports it with events in upstream's words
+ * (pkg/kubelet/images: image_manager).
+ */
 import PQueue from 'p-queue';
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { type Secret, secretResource } from '../../api/core/v1/secret.ts';
@@ -25,17 +28,20 @@ export interface ImagePullerOptions {
   readonly runtime: Pick<ContainerRuntime, 'findImage' | 'pullImage'>;
   readonly events: EventRecorder;
   readonly clock: Clock;
-  /** Where images are written down that came to this machine by a pod. */
+  /** Records images that came to this machine for a pod. */
   readonly record: Pick<ImageRecord, 'gaveUp' | 'pulling' | 'pulled'>;
-  /** How many are pulled at once; the others wait in line. */
+  /** Maximum number of pulls at once; others wait in a queue. */
   readonly atOnce: number;
-  /** Where those that are under way are told. */
+  /** Registry of the pulls in progress. */
   readonly pulls?: Pulls;
-  /** Told of each pull that ended well, with its waiting; milliseconds since the epoch. */
+  /**
+   * Called for each successful pull with its period, which includes the waiting time, in milliseconds since
+   * the epoch.
+   */
   readonly onPulled?: (uid: string, period: { readonly from: number; readonly to: number }) => void;
 }
 
-/** Why there is no image; the message is for the container's status. */
+/** The error of a missing image; its message is used in the container's status. */
 export class ImageError extends Error {
   override readonly name = 'ImageError';
   readonly reason: ImageFailureReason;
@@ -49,7 +55,7 @@ export class ImageError extends Error {
 export class ImagePuller {
   readonly #options: ImagePullerOptions;
   readonly #queue: PQueue;
-  /** Of volumes, by pod and what is wanted. */
+  /** Images for volumes that are being made available, by pod and wanted image. */
   readonly #underWay = new Map<string, Promise<RuntimeImage>>();
 
   constructor(options: ImagePullerOptions) {
@@ -57,7 +63,7 @@ export class ImagePuller {
     this.#queue = new PQueue({ concurrency: options.atOnce });
   }
 
-  /** Throws ImageError; rejects with the signal's reason when that aborts. */
+  /** Resolves with the image. Throws ImageError; rejects with the signal's reason when that aborts. */
   async ensure(pod: Pod, wanted: WantedImage, signal: AbortSignal): Promise<RuntimeImage> {
     const { events } = this.#options;
     const { image } = wanted;
@@ -82,8 +88,8 @@ export class ImagePuller {
   }
 
   /**
-   * The same for a volume, which several containers of a pod that start together may mount: they share what is under way. So the
-   * signal is to be the pod's.
+   * Does the same for a volume, which several containers of a pod that start together may mount: they share
+   * the pull in progress. The signal must therefore be the pod's.
    */
   ensureOnce(pod: Pod, wanted: WantedImage, signal: AbortSignal): Promise<RuntimeImage> {
     const key = JSON.stringify([pod.metadata.uid, wanted.image, wanted.imagePullPolicy]);
@@ -143,7 +149,7 @@ export class ImagePuller {
     return { pulled, tookMs: clock.monotonic() - began };
   }
 
-  /** Several may fit, as while one takes the place of another. */
+  /** Tries each of the credentials: several may fit, for example while one replaces another. */
   async #tryEach(
     image: string,
     credentials: readonly RegistryCredentials[],
@@ -165,7 +171,10 @@ export class ImagePuller {
     throw problems.at(-1);
   }
 
-  /** Those that there are. Of the others an event tells, because the pull may work without them. */
+  /**
+   * Returns the pull secrets that exist. Missing ones are reported by an event, because the pull may work
+   * without them.
+   */
   async #pullSecrets(pod: Pod): Promise<readonly Secret[]> {
     const { client, events } = this.#options;
     const { namespace = '' } = pod.metadata;

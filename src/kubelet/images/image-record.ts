@@ -1,6 +1,6 @@
 /**
- * Which images came to this machine because a pod needed them, and when each was used last; kept in a file. The engine is the
- * user's: nothing else in it is ever removed.
+ * The record of images that came to this machine for a pod, with the time at which each was last used; kept
+ * in a file. The engine belongs to the user: no other image in it is ever removed.
  */
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -16,7 +16,7 @@ export interface ImageRecordOptions {
 }
 
 interface Content {
-  /** Names that a pull was begun for, of images that were not there. */
+  /** Names of missing images for which a pull has begun. */
   readonly pulling: readonly string[];
   readonly images: Readonly<Record<string, RecordedImage>>;
 }
@@ -35,20 +35,20 @@ export class ImageRecord {
     this.#path = join(options.dataDir, 'images.json');
   }
 
-  /** By id. */
+  /** Returns the recorded images by id. */
   async images(): Promise<ReadonlyMap<string, RecordedImage>> {
     await this.#load();
     return this.#images;
   }
 
-  /** Before an image is pulled that is not there: a pull goes on when this process ends. */
+  /** Must be called before a missing image is pulled: the pull continues when this process ends. */
   async pulling(name: string): Promise<void> {
     await this.#load();
     this.#pulling.add(name);
     await this.#save();
   }
 
-  /** The name stands for another image than before. */
+  /** Records a pulled image; the name now refers to it, and no longer to an earlier image. */
   async pulled(name: string, id: string): Promise<void> {
     await this.#load();
     this.#add(name, id);
@@ -56,14 +56,17 @@ export class ImageRecord {
     await this.#save();
   }
 
-  /** Nothing came of a pull. */
+  /** Records that a pull failed. */
   async gaveUp(name: string): Promise<void> {
     await this.#load();
     this.#pulling.delete(name);
     await this.#save();
   }
 
-  /** The images there are now, which of them are in use, and under which names an earlier run began to pull some. */
+  /**
+   * Updates the record from the images that are present and those in use. Present images for which a pull had
+   * begun, also in an earlier run, are added by their names.
+   */
   async look(
     present: readonly { readonly id: string; readonly names: readonly string[] }[],
     used: ReadonlySet<string>,
@@ -102,7 +105,10 @@ export class ImageRecord {
     }
   }
 
-  /** A failure costs an image that stays: a pull is worth more. */
+  /**
+   * Saves the record. A failure is only logged: it keeps an image that could be removed, which is better than
+   * failing a pull.
+   */
   #save(): Promise<void> {
     const text = this.#text();
     if (text === this.#saved) return this.#saving;

@@ -1,11 +1,14 @@
-/** The pulls of images that are under way, with what the engine says of their layers: in memory, for who asks. */
+/**
+ * The image pulls in progress with the engine's progress lines of their layers, in memory for clients that
+ * ask.
+ */
 import { type LayerLine, type PullState, pullState } from './plan/pull-state.ts';
 
 export class Pulls {
   readonly #underWay = new Map<number, { readonly image: string; readonly layers: Map<string, LayerLine> }>();
   #next = 0;
 
-  /** A pull begins; `tell` takes what the engine says of it, `end` ends it. */
+  /** Registers a pull; `tell` records a progress line of the engine, `end` removes the pull. */
   begin(image: string): { readonly tell: (line: LayerLine) => void; readonly end: () => void } {
     const key = this.#next++;
     const layers = new Map<string, LayerLine>();

@@ -1,4 +1,7 @@
-/** The files by which a pod's programs resolve names: hosts, hostname and resolv.conf, in the pod's own directory. */
+/**
+ * The files with which a pod's programs resolve names: hosts, hostname and resolv.conf, in the pod's own
+ * directory.
+ */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pod } from '../../api/core/v1/pod.ts';
@@ -9,7 +12,7 @@ import { kernelHostname, renderHosts } from './plan/pod-hosts.ts';
 export interface NameFilesOptions {
   readonly clusterDNS: string | undefined;
   readonly clusterDomain: string;
-  /** The machine's own files, by which its programs resolve names. */
+  /** The machine's own files, with which its programs resolve names. */
   readonly resolvConf: string;
   readonly hosts: string;
 }
@@ -21,14 +24,14 @@ export class NameFiles {
     this.#options = options;
   }
 
-  /** What `hostname` says in the pod. Throws when it would be longer than the kernel takes. */
+  /** Returns the pod's host name. Throws when it is longer than the kernel accepts. */
   hostname(pod: Pod): string {
     return kernelHostname(pod, this.#options.clusterDomain);
   }
 
   /**
-   * Writes the files every container of the pod is given into the pod's directory, which is there; resolves to what its
-   * user should know about them. A pod in the host's network has no `podIP`.
+   * Writes the files for every container of the pod into the pod's directory, which must exist; resolves with
+   * warnings for the pod's owner. A pod in the host's network has no `podIP`.
    */
   async write(pod: Pod, podIP: string | undefined, directory: string): Promise<readonly string[]> {
     const { clusterDNS, clusterDomain, resolvConf, hosts } = this.#options;
@@ -42,7 +45,7 @@ export class NameFiles {
     return warnings;
   }
 
-  /** But for those whose place a mount of the container's own takes. */
+  /** Returns the mounts of the files, except where a mount of the container itself takes the place. */
   mounts(pod: Pod, directory: string, taken: readonly Pick<Mount, 'target'>[]): readonly Mount[] {
     const files = pod.spec.hostNetwork
       ? (['hosts', 'resolv.conf'] as const)
@@ -53,7 +56,7 @@ export class NameFiles {
   }
 }
 
-/** '' when there is no such file. */
+/** Returns the file's text; '' when it does not exist. */
 async function textOf(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');

@@ -1,6 +1,6 @@
 /**
- * What the API server gives this node: its pods and the range of their addresses. Both are kept on disk, so that the
- * agent goes on with them while no API server answers, also after its own restart.
+ * The pods that the API server assigns to this node, and the range of their addresses. Both are kept on disk,
+ * so that the agent continues with them while no API server answers, also after its own restart.
  */
 import { join } from 'node:path';
 import { type Node, nodeResource } from '../../api/core/v1/node.ts';
@@ -47,24 +47,27 @@ export class AssignedPods {
     this.#checkpointPath = join(options.dataDir, 'checkpoint.json');
   }
 
-  /** The checkpoint's, else the Node's spec.podCIDR once somebody has written it. */
+  /** The range from the checkpoint, or else the Node's spec.podCIDR once it has been set. */
   get podCIDR(): string | undefined {
     return this.#podCIDR;
   }
 
-  /** Resolves once there is one. */
+  /** Resolves with the range once it is known. */
   get podCIDRKnown(): Promise<string> {
     return this.#podCIDRKnown.promise;
   }
 
-  /** Reads the checkpoint; to be called before anything else works. */
+  /** Reads the checkpoint; must be called before anything else works. */
   async load(): Promise<void> {
     const saved = await readCheckpoint(this.#checkpointPath);
     this.#setPodCIDR(saved?.podCIDR);
     this.#saved = saved?.pods ?? [];
   }
 
-  /** The checkpoint's pods until the API server has answered, from then on the API server's. */
+  /**
+   * Passes pods to the workers until the signal aborts: those of the checkpoint until the API server has
+   * answered, from then on those of the API server.
+   */
   async run(signal: AbortSignal): Promise<void> {
     const { informers, nodeName, workers, mirrors, node: agent } = this.#options;
     for (const pod of this.#saved) workers.update(pod);
@@ -112,7 +115,10 @@ export class AssignedPods {
     await aborted(signal);
   }
 
-  /** Stops pods on this node that the API server does not have; only after its pods have been listed. */
+  /**
+   * Stops pods on this node that the API server does not have; does nothing before the node's pods have been
+   * listed.
+   */
   endUnknown(): void {
     const { cache, workers, staticPods } = this.#options;
     if (!this.#synced || !staticPods.isKnown) return;
@@ -126,7 +132,7 @@ export class AssignedPods {
     await this.#checkpoint();
   }
 
-  /** The first range counts: pods already have addresses from it. */
+  /** Keeps the first range: pods already have addresses from it. */
   #setPodCIDR(podCIDR: string | undefined): void {
     this.#podCIDR ??= podCIDR;
     if (this.#podCIDR !== undefined) this.#podCIDRKnown.resolve(this.#podCIDR);

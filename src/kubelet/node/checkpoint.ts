@@ -1,6 +1,6 @@
 /**
- * The pods this node was last told to run, so that a machine that restarts while the API server is away brings
- * them back. Written whole and in one step; readable by root alone.
+ * The pods that were last assigned to this node, so that a machine that restarts while the API server is away
+ * starts them again. The file is written whole and in one step; only root can read it.
  */
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -14,7 +14,7 @@ export interface CheckpointContent {
 
 const format = 'minik8s-kubelet-checkpoint-1';
 
-/** Undefined when there is none; throws for a file that is not a checkpoint. */
+/** Returns undefined when the file does not exist; throws for a file that is not a checkpoint. */
 export async function readCheckpoint(path: string): Promise<CheckpointContent | undefined> {
   let text: string;
   try {

@@ -1,4 +1,7 @@
-/** Undoes what node agents did on this machine: for `reset`, and for tests. Not while an agent runs. */
+/**
+ * Undoes what node agents did on this machine: for `reset`, and for tests. Must not be used while an agent
+ * runs.
+ */
 
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,7 +10,10 @@ import { sleep } from '../../base/clock.ts';
 import type { ContainerRuntime } from '../runtime/runtime.ts';
 import type { PodFiles } from '../volumes/pod-files.ts';
 
-/** Removes every container of the runtime's owner, then the pods' files with what is mounted there. Idempotent. */
+/**
+ * Removes every container of the runtime's owner, then the pods' files with what is mounted there.
+ * Idempotent.
+ */
 export async function cleanupKubelet(
   runtime: ContainerRuntime,
   files: PodFiles,
@@ -23,8 +29,8 @@ export async function cleanupKubelet(
 }
 
 /**
- * Asks every container to stop, and resolves when all have ended or the longest grace period is over; the caller
- * removes the rest.
+ * Asks every container to stop, and resolves when all have ended or the longest grace period is over; the
+ * caller removes the rest.
  */
 export async function stopContainers(runtime: ContainerRuntime, clock: Clock): Promise<void> {
   const running = new Set<string>();

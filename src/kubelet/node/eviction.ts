@@ -1,6 +1,7 @@
 /**
- * Ends pods while the node is short of memory or disk, one at a time: after each it is looked again, at the next
- * heartbeat, whether the node has enough now. For want of disk images go first that came for pods and that nothing uses.
+ * Evicts pods while the node is short of memory or disk, one at a time: after each eviction the next
+ * heartbeat checks whether the node has enough now. When disk is short, images that were pulled for pods and
+ * are unused are removed first.
  */
 import type { Pod } from '../../api/core/v1/pod.ts';
 import type { Exec } from '../../base/exec.ts';
@@ -21,7 +22,7 @@ export interface EvictionOptions {
   readonly cache: RuntimeCache;
   readonly files: PodFiles;
   readonly images: Pick<ImageGc, 'freeAll'>;
-  /** What containers use. */
+  /** Memory that containers use. */
   readonly groups: GroupReader;
   readonly exec: Exec;
   readonly events: EventRecorder;
@@ -36,9 +37,12 @@ export class Eviction {
     this.#options = options;
   }
 
-  /** Evicts one pod for the first shortage that pods can be evicted for, unless one is being evicted. */
+  /**
+   * Evicts one pod for the first shortage that an eviction can relieve, unless an eviction is in progress.
+   */
   consider(shortages: readonly Shortage[]): void {
-    // Memory first: nothing works without it. For a shortage of PIDs it is not known which pod has how many processes.
+    // Memory comes first: nothing works without it. A shortage of PIDs evicts nothing, because the number of
+    // processes of each pod is not known.
     const shortage =
       shortages.find(({ pressure }) => pressure === 'MemoryPressure') ??
       shortages.find(({ pressure }) => pressure === 'DiskPressure');
@@ -79,7 +83,7 @@ export class Eviction {
     await workers.end(metadata.uid, end);
   }
 
-  /** Resolves with how many bytes they were. */
+  /** Resolves with the number of bytes that were freed. */
   async #freeImages(): Promise<number> {
     try {
       return await this.#options.images.freeAll();
@@ -89,7 +93,7 @@ export class Eviction {
     }
   }
 
-  /** By container name; undefined when nothing of the pod can be measured. */
+  /** Returns the usage by container name; undefined when nothing of the pod can be measured. */
   async #usageOf(pod: Pod, { resource }: Shortage): Promise<ReadonlyMap<string, number> | undefined> {
     const usage = new Map<string, number>();
     const { containers } = this.#options.cache.observe(pod.metadata.uid);
@@ -102,7 +106,8 @@ export class Eviction {
       if (used !== undefined) usage.set(container.name, used);
     }
     if (resource !== 'memory') {
-      // Volumes are the pod's: counted with its first container, as no request is made for them alone.
+      // Volumes belong to the pod: they count with its first container, as no container requests space for
+      // them alone.
       const own = await this.#countBelow(this.#options.files.directory(pod.metadata.uid), resource);
       const [first] = pod.spec.containers;
       if (first && own !== undefined) usage.set(first.name, (usage.get(first.name) ?? 0) + own);

@@ -1,4 +1,7 @@
-/** Keeps a pod in the API for each static pod, so that everybody sees what runs here, and takes its status there. */
+/**
+ * Keeps a mirror pod in the API for each static pod, so that clients see what runs here, and writes the
+ * static pod's status to it.
+ */
 import type { Node } from '../../api/core/v1/node.ts';
 import { type Pod, podResource } from '../../api/core/v1/pod.ts';
 import type { PodStatus } from '../../api/core/v1/types.gen.ts';
@@ -18,7 +21,7 @@ export interface MirrorPodsOptions {
   readonly statuses: StatusWriter;
 }
 
-/** What pods' workers say of statuses: those of static pods are told by their mirrors. */
+/** Status operations of the pods' workers; the statuses of static pods are written to their mirrors. */
 export type Statuses = Pick<StatusWriter, 'set' | 'observe' | 'forget' | 'flush'>;
 
 interface Entry {
@@ -26,7 +29,7 @@ interface Entry {
   working: Promise<void> | undefined;
   isDirty: boolean;
   timer: Timer | undefined;
-  /** Told of, in one line. */
+  /** The last problem that was logged, in one line. */
   problem: string | undefined;
 }
 
@@ -34,14 +37,14 @@ const retry = { initialMs: 1_000, maxMs: 60_000 };
 
 export class MirrorPods implements Statuses {
   readonly #options: MirrorPodsOptions;
-  /** By `NAMESPACE/NAME`, as the entries. */
+  /** Static pods by `NAMESPACE/NAME`; mirrors and entries have the same keys. */
   #wanted: ReadonlyMap<string, Pod> = new Map();
   readonly #mirrors = new Map<string, Pod>();
   readonly #entries = new Map<string, Entry>();
-  /** Of static pods, by uid. */
+  /** The last status of each static pod, by uid. */
   readonly #told = new Map<string, PodStatus>();
   #node: Node | undefined;
-  /** Which mirrors there are is not known before they were listed. */
+  /** False until the mirrors have been listed: before that it is not known which ones exist. */
   #isSynced = false;
   #closed = false;
 
@@ -49,13 +52,13 @@ export class MirrorPods implements Statuses {
     this.#options = options;
   }
 
-  /** The pods of this node that files describe. */
+  /** Sets the pods that files of this node describe. */
   want(pods: readonly Pod[]): void {
     this.#wanted = new Map(pods.map((pod) => [fullName(pod), pod]));
     this.#lookAtAll();
   }
 
-  /** The node's own Node; a mirror belongs to it. */
+  /** Passes this node's Node object, which is the owner of its mirrors. */
   observeNode(node: Node | undefined): void {
     const isNew = node?.metadata.uid !== this.#node?.metadata.uid;
     this.#node = node;
@@ -80,13 +83,16 @@ export class MirrorPods implements Statuses {
     this.#look(name);
   }
 
-  /** Called once all mirrors of this node were told. */
+  /** Must be called once all mirrors of this node have been passed to `observeMirror`. */
   synced(): void {
     this.#isSynced = true;
     this.#lookAtAll();
   }
 
-  /** The pod in the API that stands for this one; itself for one that is no static pod. */
+  /**
+   * Returns the pod in the API that represents this one: its mirror for a static pod, and the pod itself for
+   * any other.
+   */
   inApi(pod: Pod): Pod | undefined {
     if (!isStatic(pod)) return pod;
     const mirror = this.#mirrors.get(fullName(pod));
@@ -181,7 +187,7 @@ export class MirrorPods implements Statuses {
   }
 }
 
-/** What is told of a static pod is told of its mirror, which is what others see. */
+/** Returns a recorder that emits events of static pods for their mirrors, which are what clients see. */
 export const mirroredEvents = (events: EventRecorder, mirrors: MirrorPods): EventRecorder => ({
   event: (about, type, reason, message) => {
     const shown = about.kind === 'Pod' ? (mirrors.inApi(about as Pod) ?? about) : about;

@@ -38,31 +38,34 @@ export interface NodeAgentOptions {
   readonly pressure: PressureMonitor;
   readonly nodeName: string;
   readonly nodeIP: string;
-  /** The directory of the volumes that are folders of this machine. */
+  /** Directory of the volumes that are folders of this machine. */
   readonly localVolumes: string;
   readonly facts: NodeFacts;
   readonly maxPods: number;
-  /** Taken off what pods may ask for. */
+  /** Resources that are subtracted from the allocatable ones. */
   readonly systemReserved?: ReservedResources;
-  /** How often the lease is renewed and the node looked at. */
+  /** Interval of the lease's renewal and of the node's checks. */
   readonly heartbeatMs: number;
   readonly podCIDR?: string;
-  /** What other parts of this node say of it; a change is reported at once. */
+  /** Conditions that other parts of this node report; a change is reported at once. */
   readonly conditions?: Current<ReportedConditions>;
-  /** What there is of devices; a change is reported at once. */
+  /** Number of devices by resource; a change is reported at once. */
   readonly devices: Current<DeviceCounts>;
   readonly server?: { readonly port: number };
-  /** Called when its Node is there and its own, each time it has made sure of that. */
+  /** Called each time that the Node has been found to exist and to belong to this agent. */
   readonly onRegistered?: () => void;
-  /** Called when the Node's status says that pods can run here; perhaps more than once. */
+  /** Called when the Node's status reports that pods can run here; may be called more than once. */
   readonly onReady?: () => void;
   readonly labels?: Readonly<Record<string, string>>;
   readonly taints?: NonNullable<NonNullable<Node['spec']>['taints']>;
-  /** Called when the Node was deleted. With it nothing is reported until the Node is back; else it is made again. */
+  /**
+   * Called when the Node was deleted. With this callback nothing is reported until the Node exists again;
+   * without it the agent creates the Node again.
+   */
   readonly onRemoved?: () => void;
 }
 
-/** How often an unchanged status is written. */
+/** Interval at which an unchanged status is written. */
 const statusMs = 300_000;
 const retryMs = 1000;
 
@@ -72,34 +75,34 @@ export class NodeAgent {
   #registered = false;
   #removed = false;
   #hasTold = false;
-  /** Whether it was closed for new pods when that was told last. */
+  /** True when the node was last reported as unschedulable. */
   #closed = false;
   #lease: Lease | undefined;
   #problem: string | undefined = 'the container runtime has not answered yet';
-  /** Why the node is not ready for good: set once the machine is shutting down. */
+  /** The reason why the node is permanently not ready: set once the machine is shutting down. */
   #shutdownReason: string | undefined;
   #runtimeVersion = '';
   #runtimeHandlers: readonly RuntimeHandler[] = [];
   #reportedAt = 0;
-  /** A change must be reported, and the report under way may have been made without it. */
+  /** True when a change must be reported that the report in progress may not contain. */
   #due = false;
   #endPause: () => void = () => {};
 
-  /** Throws, in one line, when more is reserved than the machine has. */
+  /** Throws an error with a message of one line when more is reserved than the machine has. */
   constructor(options: NodeAgentOptions) {
     this.#options = options;
     this.allocatable = allocatableOf(capacityOf(options), options.systemReserved);
   }
 
-  /** What pods may ask for, as it is reported. */
+  /** The allocatable resources, as they are reported. */
   readonly allocatable: Readonly<Record<string, string>>;
 
-  /** As it was last seen; undefined while there is none. */
+  /** The Node as it was last seen; undefined while there is none. */
   get node(): Node | undefined {
     return this.#node;
   }
 
-  /** The server's copy as it changes; undefined when the Node was deleted. */
+  /** Passes the API server's copy as it changes; undefined when the Node was deleted. */
   observe(node: Node | undefined): void {
     // The control plane missed heartbeats of this node and set its conditions to Unknown.
     const lost = node?.status?.conditions?.some(
@@ -114,14 +117,14 @@ export class NodeAgent {
     else if (news) this.#wake();
   }
 
-  /** Why no pod can run here, undefined when they can. A change is reported at once. */
+  /** Sets the reason why no pod can run here; undefined when pods can. A change is reported at once. */
   setProblem(problem: string | undefined): void {
     if (this.#problem === problem) return;
     this.#problem = problem;
     this.#wake();
   }
 
-  /** From now on the node is not ready, for this reason. */
+  /** Marks the node as permanently not ready, for this reason. */
   announceShutdown(reason: string): void {
     this.#shutdownReason = reason;
     this.#wake();
@@ -141,7 +144,7 @@ export class NodeAgent {
     return this.#runtimeHandlers.some((one) => one.name === name);
   }
 
-  /** By the runtime that runs containers by default. */
+  /** True when the default runtime supports recursive read-only mounts. */
   get canMountRecursiveReadOnly(): boolean {
     return this.#runtimeHandlers.some((one) => one.name === '' && one.recursiveReadOnlyMounts);
   }
@@ -154,7 +157,7 @@ export class NodeAgent {
     while (!signal.aborted) {
       let wait = heartbeatMs;
       this.#due = false;
-      // Also while no API server answers: pods are evicted all the same.
+      // Also done while no API server answers, because pods must be evicted all the same.
       await pressure.measure();
       try {
         await this.#beat();
@@ -173,7 +176,10 @@ export class NodeAgent {
     forgetDevices();
   }
 
-  /** They are said again at every look: only what is new is worth a report. */
+  /**
+   * Reports changes of the other parts' conditions. They are set again at every check, so only different
+   * values are reported.
+   */
   #watchConditions(): () => void {
     const { conditions } = this.#options;
     if (!conditions) return () => {};
@@ -185,7 +191,7 @@ export class NodeAgent {
     });
   }
 
-  /** Ends early when a change must be reported. */
+  /** Waits; ends early when a change must be reported. */
   async #pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
     const early = new AbortController();
     this.#endPause = () => early.abort();
@@ -267,7 +273,7 @@ export class NodeAgent {
       }
       if (problem === undefined) this.#options.onReady?.();
     } catch (error) {
-      // Deleted, or created again by another client.
+      // The Node was deleted, or created again by another client.
       if (isNotFound(error)) this.observe(undefined);
       else if (isConflict(error)) this.#node = undefined;
       throw error;
@@ -280,7 +286,10 @@ export class NodeAgent {
       events.event(node, 'Normal', reason, `Node ${nodeName} status is now: ${reason}`);
   }
 
-  /** Once an agent, and when somebody closes the node or opens it again. */
+  /**
+   * Emits the event Starting once per agent, and an event each time that the node becomes unschedulable or
+   * schedulable.
+   */
   #tellOfItself(node: Node): void {
     if (!this.#hasTold) this.#options.events.event(node, 'Normal', 'Starting', 'Starting kubelet.');
     this.#hasTold = true;
@@ -331,8 +340,9 @@ interface Told {
 }
 
 /**
- * Taints are for the start: a node that has reported before has those that people left it. A range is for a Node that
- * has none: pods may have addresses of the one that is there.
+ * Returns the patch for an existing Node. Taints are added only at the first registration: a node that has
+ * reported before keeps the taints that administrators left. A podCIDR is set only on a Node without one:
+ * pods may have addresses of the existing one.
  */
 function adoption(existing: Node, { labels, annotations, taints, podCIDR }: Told) {
   const present = existing.spec?.taints ?? [];
@@ -347,7 +357,7 @@ function adoption(existing: Node, { labels, annotations, taints, podCIDR }: Told
   return { metadata: { labels, annotations }, ...(Object.keys(spec).length > 0 && { spec }) };
 }
 
-/** Without what changes at every look. */
+/** Returns the status without the fields that change at every check. */
 function timeless(status: Node['status']) {
   return {
     ...status,

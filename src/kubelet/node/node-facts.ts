@@ -6,7 +6,7 @@ import type { NodeFacts } from './plan/node-status.ts';
 
 const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64', arm: 'arm' };
 
-/** `dataDir` must exist; its file system is what pods' storage is taken from. */
+/** Reads the facts. `dataDir` must exist; its file system provides the pods' ephemeral storage. */
 export async function readNodeFacts(dataDir: string, kubeletVersion: string): Promise<NodeFacts> {
   const [osRelease, machineID, systemUUID, bootID, appArmor, storage, memoryLimit] = await Promise.all([
     readOr('/etc/os-release', ''),

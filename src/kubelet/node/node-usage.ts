@@ -1,4 +1,4 @@
-/** What is in use on this machine now, according to /proc, cgroups (v1 and v2) and the file systems. */
+/** The current usage of this machine, from /proc, cgroups (v1 and v2) and the file systems. */
 import { readFile, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readIfThere } from '../usage/kernel-text.ts';
@@ -6,15 +6,15 @@ import { inactiveFileBytes, memoryInfo, memoryLimit } from '../usage/plan/kernel
 import type { FileSystemUsage, NodeUsage } from './plan/eviction-thresholds.ts';
 
 export interface NodeUsageOptions {
-  /** Where /proc and /sys are; '/' but in tests. */
+  /** Directory that contains /proc and /sys: '/' except in tests. */
   readonly root?: string;
   /** The data directory of the agent. */
   readonly dataDir: string;
-  /** Of the container engine; undefined while it is not known. */
+  /** Directory of the container engine; undefined while it is not known. */
   readonly engineDir: string | undefined;
 }
 
-/** Rejects when the kernel does not say what it should. */
+/** Reads the usage. Rejects when the kernel's files are missing or cannot be parsed. */
 export async function readNodeUsage({
   root = '/',
   dataDir,
@@ -29,7 +29,7 @@ export async function readNodeUsage({
   return { memory, nodefs, imagefs, pids };
 }
 
-/** Bytes that everything on this machine may use together, when a cgroup around it says less than there is. */
+/** Returns the memory limit of the cgroup around this machine, in bytes; undefined when there is none. */
 export async function readMemoryLimit(root = '/'): Promise<number | undefined> {
   return (await readLimitedMemory(root))?.size;
 }
@@ -41,7 +41,9 @@ async function readMemory(root: string): Promise<NodeUsage['memory']> {
   return { size: limited.size, available: Math.min(machine.available, limited.available) };
 }
 
-/** The root of cgroups that this process sees: in a container it is the container's, and has a limit. */
+/**
+ * Reads the root cgroup that this process sees: inside a container that is the container's, and has a limit.
+ */
 async function readLimitedMemory(root: string): Promise<NodeUsage['memory'] | undefined> {
   for (const { directory, limit } of [
     { directory: 'sys/fs/cgroup', limit: 'memory.max' },
@@ -55,7 +57,9 @@ async function readLimitedMemory(root: string): Promise<NodeUsage['memory'] | un
   return undefined;
 }
 
-/** Bytes in use that the kernel cannot take back at once; undefined when there is no such group. */
+/**
+ * Returns the bytes in use that the kernel cannot reclaim at once; undefined when there is no such cgroup.
+ */
 async function workingSet(directory: string): Promise<number | undefined> {
   const current =
     (await readIfThere(join(directory, 'memory.current'))) ??
@@ -83,7 +87,7 @@ async function fileSystemUsage(path: string): Promise<FileSystemUsage> {
   return { size: blocks * bsize, available: bavail * bsize, inodes: files, inodesFree: ffree };
 }
 
-/** Undefined when it is the same file system, or not visible to this process. */
+/** Returns undefined when it is the same file system, or not visible to this process. */
 async function otherFileSystem(dataDir: string, engineDir: string): Promise<FileSystemUsage | undefined> {
   try {
     const [mine, theirs] = await Promise.all([stat(dataDir), stat(engineDir)]);

@@ -1,4 +1,4 @@
-/** How much of this machine's disk a pod uses, as far as it goes with the pod. */
+/** The disk space that a pod uses on this machine, as far as it is freed with the pod. */
 import type { Exec } from '../../base/exec.ts';
 import type { Logger } from '../../base/log.ts';
 import type { RuntimeCache } from '../runtime/runtime-cache.ts';
@@ -10,13 +10,16 @@ import type { StorageUse } from './plan/size-limits.ts';
 export interface PodStorageOptions {
   readonly cache: Pick<RuntimeCache, 'observe'>;
   readonly files: Pick<PodFiles, 'directory'>;
-  /** Where the engine keeps the logs of containers; undefined while it is not known. */
+  /** Directory in which the engine keeps the logs of containers; undefined while it is not known. */
   readonly engineDirectory: () => string | undefined;
   readonly exec: Exec;
   readonly log: Logger;
 }
 
-/** Of containers that run: what a dead one wrote goes with it. What cannot be measured counts as nothing. */
+/**
+ * Measures the running containers: what a dead one wrote is freed with it. What cannot be measured counts as
+ * 0.
+ */
 export async function podStorage(options: PodStorageOptions, uid: string): Promise<StorageUse> {
   const engine = options.engineDirectory();
   const running = options.cache.observe(uid).containers.filter(({ state }) => state === 'running');

@@ -1,4 +1,7 @@
-/** Checks at each heartbeat whether the node is short of memory, disk or PIDs, and remembers pressure for a while. */
+/**
+ * Checks at each heartbeat whether the node is short of memory, disk or PIDs, and remembers pressure for a
+ * while.
+ */
 import { type Clock, sleep } from '../../base/clock.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import {
@@ -37,8 +40,8 @@ export class PressureMonitor {
   }
 
   /**
-   * Never rejects: the conditions say what cannot be measured. Also resolves after a while when the kernel does not
-   * answer (a file system that hangs), so that heartbeats go on.
+   * Never rejects: the conditions report what cannot be measured. Also resolves after a while when the kernel
+   * does not answer (a file system that hangs), so that heartbeats go on.
    */
   async measure(): Promise<void> {
     this.#looking ??= this.#look().finally(() => {

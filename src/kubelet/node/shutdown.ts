@@ -1,4 +1,4 @@
-/** Ends a node's pods because its machine goes down: ordinary pods first, those of the system last. */
+/** Ends a node's pods because its machine shuts down: ordinary pods first, critical pods last. */
 
 import { isPodTerminal } from '../../api/core/v1/pod-conditions.ts';
 import { type Clock, sleep } from '../../base/clock.ts';
@@ -12,7 +12,10 @@ export interface ShutdownOptions extends ShutdownPeriods {
   readonly log: Logger;
 }
 
-/** Resolves when all have ended, or the time is over; a phase whose pods end early takes no longer than they do. */
+/**
+ * Resolves when all pods have ended or the periods are over; a phase whose pods end early takes no longer
+ * than they do.
+ */
 export async function endAllPods({ workers, clock, log, ...periods }: ShutdownOptions): Promise<void> {
   const pods = workers.pods().filter((pod) => !isPodTerminal(pod));
   for (const { pods: ending, periodMs } of shutdownPhases(pods, periods)) {

@@ -1,7 +1,8 @@
 /**
- * The pods that files of a directory describe, one each, in YAML or JSON (the kubelet's --pod-manifest-path). They need no API server.
- * The kernel tells of changes, and the directory is read again every 20 seconds: an event may be lost, and the directory itself
- * may come later. While a file is bad the pod that it described before stays: perhaps it is only half written.
+ * Static pods: pods described by the files of a directory, one per file, in YAML or JSON (the kubelet's
+ * --pod-manifest-path). They need no API server. The kernel reports changes, and the directory is also read
+ * again every 20 seconds, because an event may be lost and the directory may be created later. While a file
+ * is invalid, the pod that it described before stays: the file may be only half written.
  */
 import { createHash } from 'node:crypto';
 import { watch } from 'node:fs';
@@ -16,7 +17,7 @@ import type { MirrorPods } from './mirror-pods.ts';
 import { fullName, readStaticPod } from './plan/static-pod.ts';
 
 export interface StaticPodsOptions {
-  /** Undefined: there are none. */
+  /** Directory of the files; undefined where there are no static pods. */
   readonly directory: string | undefined;
   readonly nodeName: string;
   readonly workers: PodWorkers;
@@ -24,25 +25,25 @@ export interface StaticPodsOptions {
   readonly mirrors: Pick<MirrorPods, 'want'>;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Called after each time that the directory could be read. */
+  /** Called each time that the directory has been read. */
   readonly onRead: () => void;
 }
 
 interface ReadFile {
-  /** Changes with the file. */
+  /** Identifies the file's content: changes with its inode, size or times. */
   readonly state: string;
   readonly pod: Pod | undefined;
 }
 
 const rereadMs = 20_000;
-/** An editor writes more than once. */
+/** Wait after a change, because an editor writes more than once. */
 const settleMs = 100;
 const mostBytes = 1024 * 1024;
 
 export class StaticPods {
   readonly #options: StaticPodsOptions;
   #files = new Map<string, ReadFile>();
-  /** Of what its workers were told, by uid. */
+  /** Static pods that were passed to the workers, by uid. */
   readonly #running = new Map<string, Pod>();
   #isRead = false;
   #isConnected = false;
@@ -52,7 +53,10 @@ export class StaticPods {
     this.#options = options;
   }
 
-  /** Which pods there are is known: what else runs here is nobody's. */
+  /**
+   * True once the set of static pods is known: any other pod that runs here and is not in the API can be
+   * stopped.
+   */
   get isKnown(): boolean {
     return this.#options.directory === undefined || this.#isRead;
   }
@@ -62,12 +66,12 @@ export class StaticPods {
     if (this.#options.directory !== undefined) await this.#read(this.#options.directory);
   }
 
-  /** Until the signal aborts. */
+  /** Watches and reads the directory until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     const { directory, clock } = this.#options;
     if (directory === undefined) return;
     while (!signal.aborted) {
-      // Watched before it is read, so that no change falls in between.
+      // The watch begins before the directory is read, so that no change is missed.
       const changes = watchDirectory(directory);
       const again = sleep(clock, rereadMs, signal).catch(() => undefined);
       let isOld = false;
@@ -80,12 +84,15 @@ export class StaticPods {
         await Promise.race([next, again]);
         await sleep(clock, settleMs, signal).catch(() => undefined);
       }
-      // Another directory may have its name by now.
+      // Another directory may have this name by now.
       changes.close();
     }
   }
 
-  /** The engine has told what runs here, and nothing has been started since. */
+  /**
+   * Starts the static pods; must be called once the engine has listed its containers and before anything has
+   * been started.
+   */
   connected(): void {
     this.#isConnected = true;
     this.#apply();
@@ -115,7 +122,7 @@ export class StaticPods {
     this.#options.onRead();
   }
 
-  /** Undefined for what is no file, or is gone. */
+  /** Returns undefined for a directory, and for a file that no longer exists. */
   async #readFile(path: string): Promise<ReadFile | undefined> {
     const before = this.#files.get(path);
     let state = '';
@@ -137,7 +144,7 @@ export class StaticPods {
     }
   }
 
-  /** Once for each problem. */
+  /** Logs each problem of a file once. */
   #tell(path: string, problem: string): void {
     if (this.#told.get(path) === problem) return;
     this.#told.set(path, problem);
@@ -156,7 +163,7 @@ export class StaticPods {
       this.#running.delete(uid);
       workers.orphan(uid);
     }
-    // An earlier state of a file, which an earlier agent ran.
+    // Stops pods of an earlier version of a file, which an earlier agent started.
     for (const { pod } of cache.sandboxes()) {
       const isReplaced = pod && wanted.has(`${pod.namespace}/${pod.name}`) && !uids.has(pod.uid);
       if (isReplaced && !workers.has(pod.uid)) workers.orphan(pod.uid);
@@ -164,7 +171,7 @@ export class StaticPods {
     for (const [name, pod] of wanted) this.#start(name, pod);
   }
 
-  /** Once what ran under its name has ended. */
+  /** Starts a pod once other pods of its name have ended. */
   #start(name: string, pod: Pod): void {
     const { workers, cache } = this.#options;
     const { uid } = pod.metadata;
@@ -178,7 +185,9 @@ export class StaticPods {
     workers.update(pod);
   }
 
-  /** By `NAMESPACE/NAME`: of two files that describe a pod of one name the first counts. */
+  /**
+   * Static pods by `NAMESPACE/NAME`. Of two files that describe a pod of the same name, the first is used.
+   */
   #wanted(): ReadonlyMap<string, Pod> {
     const wanted = new Map<string, Pod>();
     for (const [path, { pod }] of this.#files) {
@@ -195,7 +204,10 @@ export class StaticPods {
 const hash = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 32);
 
 interface Changes {
-  /** Resolves at the next change from now on; never where there is nothing to watch, and time alone tells. */
+  /**
+   * Resolves at the next change from now on; never resolves where nothing can be watched, and the caller's
+   * timer decides.
+   */
   next(): Promise<void>;
   close(): void;
 }

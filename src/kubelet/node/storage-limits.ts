@@ -1,7 +1,8 @@
 /**
- * Ends pods whose emptyDirs on disk have outgrown their sizeLimit, or that use more disk than their limits of ephemeral-storage
- * allow. The kernel has no limit for a directory, so they are looked at each heartbeat, as upstream's eviction manager
- * does; volumes in memory cannot grow beyond theirs. Pods that the system needs stay.
+ * Ends pods whose emptyDirs on disk exceed their sizeLimit, or that use more disk than their
+ * ephemeral-storage limits allow. The kernel has no limit for a directory, so the directories are measured at
+ * each heartbeat, as upstream's eviction manager does; volumes in memory cannot exceed their limits. Critical
+ * pods are not ended.
  */
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { isTerminalPhase } from '../../api/core/v1/pod-conditions.ts';
@@ -23,7 +24,7 @@ import {
 export interface StorageLimitsOptions {
   readonly workers: Pick<PodWorkers, 'pods' | 'end'>;
   readonly files: Pick<PodFiles, 'directory'>;
-  /** What a pod uses. */
+  /** Returns the disk space that a pod uses. */
   readonly usage: (uid: string) => Promise<StorageUse>;
   readonly exec: Exec;
   readonly log: Logger;
@@ -37,7 +38,7 @@ export class StorageLimits {
     this.#options = options;
   }
 
-  /** Never rejects; one look at a time. */
+  /** Never rejects; only one check runs at a time. */
   enforce(): Promise<void> {
     this.#looking ??= this.#look()
       .catch((error) =>

@@ -1,18 +1,22 @@
 /*
- * The one program minik8s puts into pods, static and without a library of its own.
+ * The only program that minik8s puts into pods. It is linked statically and has no library of its own.
  *
- *   pause                         holds a pod's namespaces: leaves the host's network for a new one, gives up every
- *                                 right, then waits, reaping orphans, until SIGTERM. Started by Docker with the host's
- *                                 network because Docker's own network set-up costs more than the rest of a pod.
- *   pause host                    the same for a pod that stays in the host's network.
- *   pause init NAME LOG COMMAND...  first program of a container: waits until the host name is NAME (the node agent
- *                                 sets it from outside: Docker cannot name a container that joins a sandbox made
- *                                 ahead of time), then becomes COMMAND. Gives up waiting after five seconds. Why
- *                                 COMMAND cannot be run is written to LOG, the container's termination message.
- *   pause sethostname PID NAME    on the host: names the container whose first process is PID.
- *   pause connect PID PORT        on the host: joins its standard input and output to a TCP connection to PORT on the
- *                                 loopback address of the network PID is in, until both directions have ended. Why it
- *                                 cannot connect is one line on standard error.
+ *   pause
+ *     Holds a pod's namespaces: leaves the host's network for a new one, drops all privileges, then waits until
+ *     SIGTERM and reaps orphans. Docker starts it with the host's network, because Docker's own network set-up
+ *     costs more than the rest of a pod.
+ *   pause host
+ *     Does the same for a pod that stays in the host's network.
+ *   pause init NAME LOG COMMAND...
+ *     First program of a container: waits until the host name is NAME (the node agent sets it from outside, as
+ *     Docker cannot name a container that joins a sandbox made in advance), then becomes COMMAND. Waits for at
+ *     most five seconds. The reason why COMMAND cannot be run is written to LOG, the container's termination
+ *     message.
+ *   pause sethostname PID NAME
+ *     On the host: sets the host name of the container whose first process is PID.
+ *   pause connect PID PORT
+ *     On the host: connects its standard input and output to a TCP connection to PORT on the loopback address of
+ *     PID's network, until both directions have ended. A failure to connect is one line on standard error.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -109,7 +113,7 @@ static int connect_to(int family, const void *address, socklen_t length) {
   return fd;
 }
 
-/* What a pod calls localhost: 127.0.0.1, else ::1. The first one's reason counts. */
+/* Connects to a pod's localhost: 127.0.0.1, or else ::1. A failure keeps the first attempt's errno. */
 static int connect_loopback(int port) {
   struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
   struct sockaddr_in6 six = {
@@ -127,7 +131,7 @@ struct direction {
   char bytes[65536];
 };
 
-/* Moves what can be moved without waiting; -1 when an end is broken. */
+/* Moves data as far as possible without blocking; returns -1 when an end is broken. */
 static int move(struct direction *d) {
   if (!d->ended && d->start == d->end) {
     ssize_t got = read(d->from, d->bytes, sizeof d->bytes);
@@ -143,7 +147,7 @@ static int move(struct direction *d) {
   }
   if (d->ended && !d->done) {
     d->done = 1;
-    /* The end is passed on alone: the other direction may have more to say. */
+    /* Only this direction ends: the other one may still have data. */
     if (shutdown(d->to, SHUT_WR) < 0 && errno == ENOTSOCK) close(d->to);
   }
   return 0;
@@ -160,14 +164,14 @@ static int bridge(int connection) {
     short wanted = (reads_out ? POLLIN : 0) | (in.start < in.end ? POLLOUT : 0);
     struct pollfd polled[] = {
         {in.done || !reads_in ? -1 : STDIN_FILENO, POLLIN, 0},
-        /* A broken one always has something to say, which would wake this for nothing while output waits. */
+        /* A broken connection is always ready, which would wake this loop in vain while output waits. */
         {wanted || out.done ? connection : -1, wanted, 0},
         {out.done ? -1 : STDOUT_FILENO, out.start < out.end ? POLLOUT : 0, 0},
     };
     if (poll(polled, 3, -1) < 0 && errno != EINTR) return fail("wait");
-    /* Nobody reads what comes any more. */
+    /* Standard output has no reader any more. */
     if (polled[2].revents & (POLLERR | POLLHUP)) return 0;
-    /* A connection that broke has ended, as far as anybody can tell from outside. */
+    /* A broken connection looks from outside like one that has ended. */
     if (move(&in) < 0 || move(&out) < 0) return 0;
     if ((polled[1].revents & POLLERR) && out.done) return 0;
   }

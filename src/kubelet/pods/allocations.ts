@@ -1,14 +1,20 @@
-/** What pods were given after they had asked for something else, kept on disk: labels of containers cannot change. */
+/**
+ * Resources that were allocated to pods after a resize. They are kept on disk, because the labels of
+ * containers cannot change.
+ */
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isRecord } from '../../apimachinery/equality.ts';
 import { replaceFile } from '../../base/replace-file.ts';
 import { type Allocation, readResources } from './plan/allocation.ts';
 
-/** Goes with the pod's other files. */
+/** Returns the path of the allocation file, which is removed with the pod's other files. */
 const fileIn = (podDirectory: string) => join(podDirectory, 'allocation.json');
 
-/** Nothing where there is none, or it cannot be read: what a container was given when it was made counts. */
+/**
+ * Returns the pod's allocation from disk; empty when the file is missing or invalid, and then the allocation
+ * in each container's labels applies.
+ */
 export async function readAllocation(podDirectory: string): Promise<Allocation> {
   let value: unknown;
   try {

@@ -1,4 +1,4 @@
-/** What each action does: one entry an action, and nothing is decided here. */
+/** The effect of each action: one entry per action. No decisions are made here. */
 
 import { findContainer } from '../../api/core/v1/ephemeral-containers.ts';
 import type { Pod } from '../../api/core/v1/pod.ts';
@@ -24,17 +24,17 @@ export interface ExecuteContext extends StartContext {
   readonly clock: Clock;
   readonly cache: RuntimeCache;
   readonly sandboxes: Sandboxes;
-  /** What containers use. */
+  /** Memory that containers use. */
   readonly groups: Pick<GroupReader, 'memory'>;
   readonly statuses: Pick<StatusWriter, 'set' | 'observe' | 'forget' | 'flush'>;
   readonly counts: PodCounts;
-  /** Rejects when a port of this machine that the pod asks for is somebody else's. */
+  /** Rejects when a host port that the pod requests is used by another program. */
   readonly requireHostPorts: (pod: Pod) => Promise<void>;
-  /** Resolves when they lead to the pod. */
+  /** Resolves when the pod's host ports are forwarded to it. */
   readonly leadHostPorts: (pod: Pod) => Promise<void>;
 }
 
-/** PodMemory as its owner holds it. */
+/** PodMemory, writable by the pod's worker. */
 export interface MutableMemory extends PodMemory {
   canMountImages: boolean;
   readonly startFailures: Map<string, StartFailure>;
@@ -48,7 +48,7 @@ export interface MutableMemory extends PodMemory {
   end: PodEnd | undefined;
   resize: ResizeMemory | undefined;
   volumes: readonly VolumeState[];
-  /** The files of its names are known to be there. */
+  /** True when the pod's name files (hosts, resolv.conf) are known to exist. */
   isNamed: boolean;
 }
 
@@ -62,7 +62,9 @@ export interface Target {
   readonly signal: AbortSignal;
 }
 
-/** A container that uses more than it is to have may use less later. */
+/**
+ * Delay before a failed resize is retried: a container that uses more than its new limit may use less later.
+ */
 const resizeRetryMs = 10_000;
 
 type Effects = {
@@ -147,7 +149,7 @@ const effects: Effects = {
       await context.runtime.terminate(id);
     } catch (error) {
       if (!(error instanceof RuntimeError) || error.reason !== 'Failed') throw error;
-      // It counts as asked all the same: else it would never be killed.
+      // The container counts as asked to stop all the same: otherwise it would never be killed.
       const failed = `error killing pod: failed to "KillContainer" for ${JSON.stringify(name)} with KillContainerError: ${JSON.stringify(error.message)}`;
       if (target.pod) context.events.event(target.pod, 'Warning', 'FailedKillPod', failed);
     }
@@ -211,14 +213,14 @@ const effects: Effects = {
         .resource(podResource)
         .delete(name, namespace, { gracePeriodSeconds: 0, preconditions: { uid } });
     } catch (error) {
-      // The pod is deleted, or another of the same name replaced it.
+      // The pod has been deleted, or another one of the same name has replaced it.
       if (!isNotFound(error) && !isConflict(error)) throw error;
     }
     target.memory.reportedGone = true;
   },
 };
 
-/** Carries out a plan in order; starts that follow each other overlap. Stops at the first failure. */
+/** Executes a plan in order; consecutive starts overlap. Stops at the first failure. */
 export async function execute(
   context: ExecuteContext,
   target: Target,

@@ -1,4 +1,7 @@
-/** Which hooks have ended well, by a file each in the directory of the pod: an agent that was killed knows it again. */
+/**
+ * Marks of hooks that have completed: one file each in the pod's directory, so that they are also known after
+ * the agent was killed.
+ */
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type HookKey, type HookName, hookKey } from './plan/hooks.ts';
@@ -6,7 +9,7 @@ import { type HookKey, type HookName, hookKey } from './plan/hooks.ts';
 const below = 'hooks';
 const names: readonly HookName[] = ['postStart', 'preStop'];
 
-/** Of one pod, of all its containers. */
+/** Returns the marks of all containers of one pod. */
 export async function readHookMarks(podDirectory: string): Promise<ReadonlySet<string>> {
   const found = await readdir(join(podDirectory, below)).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
@@ -20,7 +23,7 @@ export async function writeHookMark(podDirectory: string, key: HookKey): Promise
   await writeFile(join(podDirectory, below, key), '');
 }
 
-/** Of a container that is gone. */
+/** Removes the marks of a container that is gone. */
 export async function removeHookMarks(podDirectory: string, id: string): Promise<void> {
   await Promise.all(names.map((name) => rm(join(podDirectory, below, hookKey(id, name)), { force: true })));
 }

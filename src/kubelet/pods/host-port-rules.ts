@@ -1,4 +1,4 @@
-/** Ports of this machine follow the addresses of the pods that ask for them. */
+/** Keeps the rules of this machine's host ports in step with the addresses of the pods that request them. */
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import type { PodNetwork } from '../runtime/pod-network.ts';
@@ -7,9 +7,12 @@ import { hostPortsOf, type WantedPort, wantedPortsOf } from './plan/host-ports.t
 export interface HostPortRulesOptions {
   readonly network: Pick<PodNetwork, 'setHostPorts'>;
   readonly log: Logger;
-  /** The pods of this node, each with its newest status. */
+  /** Returns the pods of this node, each with its newest status. */
   readonly pods: () => readonly Pod[];
-  /** Rejects, in one line, when something on this machine listens on the port. Absent: not looked for. */
+  /**
+   * Rejects with a message of one line when a program on this machine listens on the port. Absent: not
+   * checked.
+   */
   readonly requireFreePort?: ((port: WantedPort) => Promise<void>) | undefined;
 }
 
@@ -23,12 +26,15 @@ export class HostPortRules {
     this.#options = options;
   }
 
-  /** Rejects for a port that a program of this machine has: a rule for it would silently take it away. */
+  /**
+   * Rejects for a port on which a program of this machine listens: a rule would silently take the port away
+   * from it.
+   */
   async requireFree(pod: Pod): Promise<void> {
     for (const port of wantedPortsOf(pod)) await this.#options.requireFreePort?.(port);
   }
 
-  /** What fails is logged, and done with the next call. */
+  /** Sets the rules. A failure is logged, and retried with the next call. */
   sync(): void {
     const { network, log, pods } = this.#options;
     const ports = pods().flatMap(hostPortsOf);
@@ -42,7 +48,9 @@ export class HostPortRules {
     });
   }
 
-  /** Resolves when the ports that the pod asks for lead to it, so that one that is ready is reached by them. */
+  /**
+   * Resolves when the pod's host ports are forwarded to it, so that a ready pod can be reached through them.
+   */
   async leadTo(pod: Pod): Promise<void> {
     if (wantedPortsOf(pod).length === 0) return;
     this.sync();

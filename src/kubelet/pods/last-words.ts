@@ -1,13 +1,16 @@
-/** What a container that ended left to say of why: the file it wrote, or the end of its log where the pod wants that. */
+/**
+ * Termination message of a container: from the file that it wrote, or from the end of its log where the pod
+ * requests that.
+ */
 import { findContainer } from '../../api/core/v1/ephemeral-containers.ts';
 import type { Pod } from '../../api/core/v1/pod.ts';
 import type { ContainerState } from '../runtime/runtime.ts';
 import type { ExecuteContext } from './execute.ts';
 
-/** Of a log. */
+/** Maximum taken from a log. */
 const most = { lines: 80, bytes: 2048 };
 
-/** Empty when it left nothing. `pod`: as far as it is known. */
+/** Returns the message; '' when there is none. `pod` is undefined when it is not known. */
 export async function lastWords(
   { files, runtime }: Pick<ExecuteContext, 'files' | 'runtime'>,
   pod: Pod | undefined,

@@ -1,4 +1,4 @@
-/** What became of pods and containers here, counted as it happens, under upstream's names. */
+/** Metrics of the lifecycle of pods and containers on this node, under upstream's names. */
 import { initContainersOf } from '../../api/core/v1/init-containers.ts';
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { Counts, type Family, Histograms, usualBounds } from '../../base/exposition.ts';
@@ -13,7 +13,7 @@ export class PodCounts {
   readonly #rejections = new Counts();
   readonly #steps = new Histograms(usualBounds);
 
-  /** A sandbox is about to be made. */
+  /** Counts a sandbox that is about to be made. */
   podStarts(): void {
     this.#pods.add();
   }
@@ -26,12 +26,12 @@ export class PodCounts {
     this.#containers.add({ container_type: typeOf(pod, name) });
   }
 
-  /** `code`: the reason that its status tells. */
+  /** Counts a container that could not be started. `code` is the reason in its status. */
   containerFailed(pod: Pod, name: string, code: string): void {
     this.#containerErrors.add({ container_type: typeOf(pod, name), code });
   }
 
-  /** `signal`: what the node, or the pod, had too little of. */
+  /** Counts an eviction. `signal` is the resource that the node or the pod was short of. */
   evicted(signal: string): void {
     this.#evictions.add({ eviction_signal: signal });
   }
@@ -64,7 +64,7 @@ export class PodCounts {
 const total = (name: string, help: string, counts: Counts): Family =>
   counter(`kubelet_${name}`, help, counts.samples());
 
-/** Of what is not of several kinds. */
+/** Adds a sample of 0 to a metric without labels that has none yet. */
 const fromZero = (family: Family): Family =>
   family.samples.length > 0 ? family : { ...family, samples: [{ value: 0 }] };
 

@@ -1,7 +1,7 @@
 /**
- * The hooks of one pod's containers. They run beside the pod's worker, which goes on seeing that the pod is deleted or
- * that its time is over; it is woken when one has ended. One that was under way when the agent or the engine ended runs again:
- * hooks are run at least once, as in Kubernetes.
+ * The hooks of one pod's containers. They run beside the pod's worker, which continues to notice the pod's
+ * deletion and the end of its grace period; the worker is woken when a hook has ended. A hook that was
+ * running when the agent or the engine ended runs again: hooks run at least once, as in Kubernetes.
  */
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { type Clock, sleep } from '../../base/clock.ts';
@@ -21,7 +21,7 @@ export interface HookContext {
   readonly nodeIP: string;
 }
 
-/** Before a hook is run again under which the engine went away. */
+/** Delay before a hook is run again that was interrupted by the loss of the engine. */
 const lostMs = 1_000;
 
 const told = { postStart: 'FailedPostStartHook', preStop: 'FailedPreStopHook' } as const;
@@ -44,7 +44,9 @@ export class PodHooks {
     return this.#states;
   }
 
-  /** Before the first look at the states: what an earlier run of the agent has done. */
+  /**
+   * Reads which hooks an earlier run of the agent has completed; must be called before the states are used.
+   */
   async read(): Promise<void> {
     if (this.#isRead) return;
     const marks = await readHookMarks(this.#directory);
@@ -52,13 +54,15 @@ export class PodHooks {
     this.#isRead = true;
   }
 
-  /** Ends the hooks of containers that do not run any more. */
+  /** Aborts the hooks of containers that no longer run. */
   follow({ containers }: ObservedPod): void {
     const running = new Set(containers.filter(({ state }) => state === 'running').map(({ id }) => id));
     for (const { id, stop } of this.#running.values()) if (!running.has(id)) stop.abort();
   }
 
-  /** `pod`: undefined when nobody knows it any more; `podIP`: undefined in the host's network. */
+  /**
+   * Starts a hook. `pod` is undefined when it is no longer known; `podIP` is undefined in the host's network.
+   */
   begin(run: RunHook, pod: Pod | undefined, podIP: string | undefined): void {
     const key = hookKey(run.id, run.hook);
     const stop = new AbortController();
@@ -78,12 +82,12 @@ export class PodHooks {
     await removeHookMarks(this.#directory, id);
   }
 
-  /** The agent ends: the next one begins again what is under way. */
+  /** Aborts the running hooks because the agent stops; its next run starts them again. */
   stop(): void {
     for (const { stop } of this.#running.values()) stop.abort();
   }
 
-  /** Rejects when it did what it should and that could not be noted. */
+  /** Resolves with the hook's state. Rejects when the hook succeeded and its mark could not be written. */
   async #run(
     run: RunHook,
     pod: Pod | undefined,
@@ -103,7 +107,7 @@ export class PodHooks {
         await sleep(clock, lostMs, signal).catch(() => undefined);
         return undefined;
       }
-      // What a program printed may be a secret: everybody may read events.
+      // A program's output may contain secrets, and events are widely readable.
       if (pod) events.event(pod, 'Warning', told[run.hook], `${capital(run.hook)}Hook failed`);
       return { at: 'failed', message: failureText(run, pod, error) };
     }

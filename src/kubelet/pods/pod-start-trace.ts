@@ -1,6 +1,6 @@
 /**
- * The start of a pod as a span of the trace in which the pod was written: from when the node agent first sees it until it is Ready, with
- * each sync that did something and what that did.
+ * The start of a pod as a span of the trace in which the pod was written: from when the node agent first sees
+ * the pod until it is Ready, with each sync that did something and its parts.
  */
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { isTerminalPhase, podReady } from '../../api/core/v1/pod-conditions.ts';
@@ -25,7 +25,7 @@ export class PodStartTrace {
     this.#clock = clock;
   }
 
-  /** Whenever the agent hears of the pod. One that was Ready before starts no more. */
+  /** Must be called for each version of the pod. A pod that was Ready before does not start. */
   see(pod: Pod): void {
     if (this.#span || this.#isOver) return;
     const isStarting =
@@ -41,7 +41,7 @@ export class PodStartTrace {
     this.#span = this.#tracer.start('kubelet', 'start pod', parent, { attributes });
   }
 
-  /** Whenever its status was computed. */
+  /** Must be called each time that the pod's status has been computed. */
   judge(status: PodStatus): void {
     if (podReady({ status })) this.end();
     else if (isTerminalPhase(status.phase))
@@ -49,9 +49,9 @@ export class PodStartTrace {
     else if (this.#span && this.#clock.monotonic() > this.#until) this.end('not Ready in time');
   }
 
-  /** One step of the pod's worker; `kind` is upstream's word for it. */
+  /** Runs one step of the pod's worker within the span; `kind` is upstream's name of it. */
   sync<T>(kind: string, work: () => Promise<T>): Promise<T> {
-    // Whoever woke the worker may have done so within another pod's start.
+    // The worker may have been woken from within another pod's start.
     if (!this.#span) return apart(work);
     const attributes = { 'k8s.pod.update_type': kind };
     return during(this.#span.child('syncPod', { isTentative: true, attributes }), work);

@@ -1,7 +1,7 @@
 /**
- * Everything the agent does for one pod, strictly one step after the other: look, report, plan, carry out, until
- * nothing is left to do. Whoever learns that something may have changed calls `wake`; what changed is never passed
- * on, so nothing is lost when wakes come faster than work.
+ * Everything that the agent does for one pod, strictly one step after the other: observe, report, plan,
+ * execute, until nothing is left to do. Any part that notices a possible change calls `wake`; the change
+ * itself is not passed on, so nothing is lost when wakes come faster than steps.
  */
 
 import type { Pod } from '../../api/core/v1/pod.ts';
@@ -33,21 +33,21 @@ import { PodStartTrace } from './pod-start-trace.ts';
 
 export interface PodWorkerContext extends ExecuteContext, HookContext, ProbeContext {
   readonly log: Logger;
-  /** Absent where nothing is traced. */
+  /** Undefined where tracing is off. */
   readonly tracer?: Tracer;
-  /** Measures what holds the event loop; default nothing does. */
+  /** Measures which work blocks the event loop; undefined where that is not measured. */
   readonly loopMeter?: LoopMeter;
-  /** Called whenever a pod's status was computed. */
+  /** Called each time that a pod's status has been computed. */
   onStatus(pod: Pod, status: PodStatus): void;
-  /** What keeps this node from giving the pod what it asks for now; undefined when it is given. */
+  /** Returns the reason why this node cannot grant a pod's resize now; undefined when it can. */
   resizeProblem(pod: Pod): PendingResize | undefined;
-  /** Of instances of functions that wait; undefined where there can be none. */
+  /** Warm instances of functions; undefined where this node can have none. */
   readonly warm: Pick<WarmInstances, 'see' | 'forget'> | undefined;
-  /** Of the engine as it was last seen. */
+  /** Returns true when the engine, as last seen, can mount images. */
   canMountImages(): boolean;
-  /** What is mounted below a read-only volume can be read-only with it. */
+  /** Returns true when mounts below a read-only volume can be made read-only too. */
   canMountRecursiveReadOnly(): boolean;
-  /** Called when a pod was given something else. */
+  /** Called when a pod's allocation has changed. */
   onAllocated(): void;
 }
 
@@ -62,9 +62,9 @@ export class PodWorker {
   readonly #ended = Promise.withResolvers<void>();
   readonly #gone = Promise.withResolvers<void>();
   #pod: Pod | undefined;
-  /** Undefined until the first step: it may be on disk. */
+  /** Undefined until the first step, which reads it from disk if it is there. */
   #allocation: Allocation | undefined;
-  /** The grace period of the last known pod's deletion, once the pod is unknown. */
+  /** Grace period of the last known pod's deletion, once the API server no longer has the pod. */
   #orphanGrace: number | undefined;
   #status: PodStatus | undefined;
   #toldHold: string | undefined;
@@ -107,7 +107,10 @@ export class PodWorker {
     return this.#pod && this.#withOwnStatus(this.#pod);
   }
 
-  /** As it was given, which may be something else than it asks for, or than its containers have by now. */
+  /**
+   * The pod with its allocated resources, which may differ from what it requests and from what its containers
+   * have by now.
+   */
   get allocated(): Pod | undefined {
     const { pod } = this;
     if (!pod) return undefined;
@@ -115,22 +118,22 @@ export class PodWorker {
     return allocatedPod({ ...pod, status }, this.#allocation ?? allocationOf(pod));
   }
 
-  /** It waits for what it asks for now. */
+  /** True while the pod's resize waits for room on this node. */
   get isDeferred(): boolean {
     return this.#memory.resize?.pending?.reason === 'Deferred';
   }
 
-  /** Everything of a pod that the API server no longer has is removed. */
+  /** True once everything of a pod that the API server no longer has is removed. */
   get finished(): boolean {
     return !this.#pod && this.#memory.reportedGone && !this.#running;
   }
 
-  /** Resolves when nothing is here any more of a pod that is not wanted here. */
+  /** Resolves when nothing is left on this node of a pod that the API server no longer has. */
   get gone(): Promise<void> {
     return this.#gone.promise;
   }
 
-  /** With `end` the pod is rejected before anything of it starts. */
+  /** Passes a new version of the pod. With `end` the pod is rejected before any part of it starts. */
   update(pod: Pod, end?: PodEnd): void {
     if (!this.#pod) this.#memory.reportedGone = false;
     this.#pod = pod;
@@ -142,8 +145,8 @@ export class PodWorker {
   }
 
   /**
-   * Ends the pod for good; resolves when nothing of it runs any more. The first reason counts, and a pod that has ended
-   * by itself stays as it is.
+   * Ends the pod for good; resolves when none of its containers runs any more. The first reason counts; a pod
+   * that has already ended by itself is not changed.
    */
   end(end: PodEnd): Promise<void> {
     if (!this.#memory.end && !this.#hasEnded) {
@@ -156,7 +159,7 @@ export class PodWorker {
     return this.#ended.promise;
   }
 
-  /** The API server does not have the pod any more. */
+  /** Marks the pod as no longer present in the API server: everything of it is stopped and removed. */
   orphan(): void {
     this.#orphanGrace = this.#pod?.metadata.deletionGracePeriodSeconds;
     this.#pod = undefined;
@@ -180,7 +183,7 @@ export class PodWorker {
     });
   }
 
-  /** Starts no further step until `resume`: the state of the containers is not known. */
+  /** Starts no further step until `resume`, because the state of the containers is not known. */
   pause(): void {
     this.#paused = true;
   }
@@ -190,7 +193,7 @@ export class PodWorker {
     this.wake();
   }
 
-  /** Finishes the step under way and leaves the pod as it is. */
+  /** Finishes the current step and leaves the pod's containers as they are. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#start?.end();
@@ -269,7 +272,10 @@ export class PodWorker {
     return plan;
   }
 
-  /** Gives the pod what it asks for, where this node has it; what was given is on disk before anything follows from it. */
+  /**
+   * Grants the pod's requested resources where this node has them. The allocation is written to disk before
+   * anything else uses it.
+   */
   async #allocate({ containers }: ObservedPod): Promise<void> {
     const { files, events } = this.#context;
     const directory = files.directory(this.uid);
@@ -334,7 +340,7 @@ export class PodWorker {
     else if (pod.metadata.deletionTimestamp === undefined) this.#memory.volumes = volumes.look(pod);
   }
 
-  /** Once for each run of the agent, and again when the reason changes. */
+  /** Emits an event for a held pod, once for each run of the agent and again when the reason changes. */
   #tellHold(pod: Pod): void {
     const ending = pod.metadata.deletionTimestamp !== undefined || this.#memory.end !== undefined;
     const hold = ending ? undefined : holdOf(pod, this.#memory);
@@ -344,7 +350,10 @@ export class PodWorker {
     this.#toldHold = hold?.message;
   }
 
-  /** What was reported last is what counts, also while the server's copy lags behind. */
+  /**
+   * Returns the pod with the status that was reported last, which counts also while the API server's copy
+   * lags behind.
+   */
   #withOwnStatus(pod: Pod): Pod {
     if (!this.#status) return pod;
     const own = (this.#status.conditions ?? []).filter(isOwnCondition);
@@ -372,6 +381,6 @@ export class PodWorker {
   }
 }
 
-/** `left`: milliseconds, undefined for no deadline. */
+/** Returns the plan, woken again at the deadline. `left` is in milliseconds; undefined for no deadline. */
 const untilDeadline = (plan: PodPlan, left: number | undefined): PodPlan =>
   left === undefined ? plan : { ...plan, requeueAfter: Math.min(plan.requeueAfter ?? left, left) };

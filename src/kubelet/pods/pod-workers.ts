@@ -1,13 +1,16 @@
-/** One worker for each pod that is wanted here or of which something is here. */
+/** The workers of pods: one for each pod that is assigned to this node or has containers or files here. */
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { isPodTerminal } from '../../api/core/v1/pod-conditions.ts';
 import type { PodEnd } from './plan/actions.ts';
 import { PodWorker, type PodWorkerContext } from './pod-worker.ts';
 
 export interface PodWorkersContext extends PodWorkerContext {
-  /** Why a pod that is new on this node is rejected, given those that are here; undefined when it is accepted. */
+  /**
+   * Returns why a pod that is new on this node is rejected, given the pods that are here; undefined when it
+   * is accepted.
+   */
   refuse(pod: Pod, others: readonly Pod[]): PodEnd | undefined;
-  /** Nothing is here any more of a pod. */
+  /** Called when nothing of a pod is left here. */
   onGone(): void;
 }
 
@@ -20,23 +23,23 @@ export class PodWorkers {
     this.#context = context;
   }
 
-  /** The pods that are wanted here, each with the newest status this agent knows. */
+  /** Returns the pods that are assigned to this node, each with the newest status that this agent knows. */
   pods(): readonly Pod[] {
     return [...this.#workers.values()].flatMap(({ pod }) => pod ?? []);
   }
 
-  /** The same as they were given of this node. */
+  /** Returns the same pods with their allocated resources. */
   allocated(): readonly Pod[] {
     return [...this.#workers.values()].flatMap(({ allocated }) => allocated ?? []);
   }
 
-  /** It has not ended, as far as this node knows. */
+  /** Returns true when the pod has not ended, as far as this node knows. */
   isActive(uid: string): boolean {
     const pod = this.#workers.get(uid)?.pod;
     return pod !== undefined && !isPodTerminal(pod);
   }
 
-  /** There may be room now for what pods that wait for a resize ask for. */
+  /** Wakes the pods whose resize is deferred: there may be room for them now. */
   wakeDeferred(): void {
     for (const worker of this.#workers.values()) if (worker.isDeferred) worker.wake();
   }
@@ -50,18 +53,21 @@ export class PodWorkers {
     this.#worker(uid).update(pod, end);
   }
 
-  /** Ends a pod for good; resolves when nothing of it runs any more, at once for a pod that is not here. */
+  /**
+   * Ends a pod for good; resolves when none of its containers runs any more, at once for a pod that is not
+   * here.
+   */
   async end(uid: string, end: PodEnd): Promise<void> {
     await this.#workers.get(uid)?.end(end);
   }
 
-  /** The API server does not have it (any more): what runs of it ends. */
+  /** Stops what runs of a pod that the API server does not have (any more). */
   orphan(uid: string): void {
     this.#worker(uid).orphan();
     this.wakeDeferred();
   }
 
-  /** Resolves when nothing is here any more of a pod that is not wanted here (any more). */
+  /** Resolves when nothing is left here of a pod that the API server does not have (any more). */
   async gone(uid: string): Promise<void> {
     await this.#workers.get(uid)?.gone;
   }
@@ -71,7 +77,7 @@ export class PodWorkers {
     this.#sweep();
   }
 
-  /** Nothing is done until `resume`: the state of the containers is not known. The initial state. */
+  /** Stops all work until `resume`, because the state of the containers is not known. The initial state. */
   pause(): void {
     this.#paused = true;
     for (const worker of this.#workers.values()) worker.pause();

@@ -1,4 +1,4 @@
-/** Does what a hook asks for, once (pkg/kubelet/lifecycle handlers). */
+/** Runs a lifecycle hook once (pkg/kubelet/lifecycle handlers). */
 import type { LifecycleHandler } from '../../api/core/v1/types.gen.ts';
 import { type Clock, sleep } from '../../base/clock.ts';
 import { execHandler } from '../probes/handlers/exec.ts';
@@ -10,18 +10,18 @@ import type { RunHook } from './plan/hooks.ts';
 export interface HandlerContext {
   readonly runtime: Pick<ContainerRuntime, 'exec'>;
   readonly clock: Clock;
-  /** Of the pod; of the node for one in the host's network. */
+  /** Address of the pod; that of the node for a pod in the host's network. */
   readonly podIP: string;
-  /** A server that was asked in the clear after it had answered so. */
+  /** Called when an HTTPS hook got an HTTP response and the request was repeated without TLS. */
   onFallback(address: string): void;
 }
 
-/** Why a hook failed. */
+/** The error of a hook that failed. */
 export class HookError extends Error {
   override readonly name = 'HookError';
-  /** What kind of hook it was, and what it asked for, as Kubernetes words it. */
+  /** The kind of the hook and its target, worded as in Kubernetes. */
   readonly what: string;
-  /** What it printed. */
+  /** Output of the hook's program. */
   readonly output: string | undefined;
 
   constructor(what: string, message: string, output?: string) {
@@ -31,12 +31,12 @@ export class HookError extends Error {
   }
 }
 
-/** The engine went away under it: it says nothing about the hook, which has to be run again. */
+/** The engine became unreachable during the hook: the hook's result is unknown, and it must run again. */
 export class HookLost extends Error {
   override readonly name = 'HookLost';
 }
 
-/** Takes as long as it takes, or until the signal aborts. Throws HookError or HookLost. */
+/** Runs the hook without a timeout, until it ends or the signal aborts. Throws HookError or HookLost. */
 export async function runHook(context: HandlerContext, run: RunHook, signal: AbortSignal): Promise<void> {
   const { exec, httpGet, sleep: pause } = run.handler;
   if (exec) return runProgram(context, run.id, exec.command ?? [], signal);
@@ -62,7 +62,7 @@ async function runProgram(
 
 type HttpGet = NonNullable<LifecycleHandler['httpGet']>;
 
-/** Whatever the answer is, it is one. */
+/** Sends the request; any response counts as success. */
 async function askServer(
   { clock, podIP, onFallback }: HandlerContext,
   { ports }: RunHook,
@@ -84,7 +84,7 @@ async function askServer(
 
 const answeredInTheClear = 'server gave HTTP response to HTTPS client';
 
-/** Without what was meant for nobody else's eyes. */
+/** Returns the action without TLS and without credentials in its headers. */
 const inTheClear = ({ httpHeaders = [], ...action }: HttpGet): HttpGet => ({
   ...action,
   scheme: 'HTTP',

@@ -1,7 +1,7 @@
 /**
- * Writes pods' statuses: only what changed, only the newest, one write of a pod at a time. A change of readiness
- * or the end of a pod goes out at once; the rest waits a moment, so that a pod that starts in 100 ms costs one
- * write and not three.
+ * Writes pods' statuses: only changes, only the newest status, and one write per pod at a time. A change of
+ * readiness or the end of a pod is written at once; other changes are delayed briefly, so that a pod that
+ * starts in 100 ms costs one write and not three.
  */
 
 import { type Pod, podResource } from '../../api/core/v1/pod.ts';
@@ -23,11 +23,11 @@ const retry = { initialMs: 500, maxMs: 10_000 };
 interface Entry {
   readonly pod: Pod;
   wanted: PodStatus;
-  /** What the server is known to have. */
+  /** The status that the API server is known to have. */
   written: PodStatus | undefined;
-  /** The newest copy of the server's that is known here. */
+  /** The newest resourceVersion of the API server's copy that is known here. */
   version: string;
-  /** Another writer set the opposite readiness while a write of ours was under way. */
+  /** The pod as another writer changed it, when it set the opposite readiness during a write of ours. */
   contradicted: Pod | undefined;
   writing: Promise<void> | undefined;
   timer: Timer | undefined;
@@ -47,7 +47,7 @@ export class StatusWriter {
     this.#log = log;
   }
 
-  /** What is known of the server's copy comes from `pod` at first, then from the writes. */
+  /** Sets the wanted status. The API server's copy is known from `pod` at first, then from the writes. */
   set(pod: Pod, all: PodStatus): void {
     const { uid } = pod.metadata;
     const entry = this.#entries.get(uid) ?? this.#add(pod);
@@ -65,8 +65,9 @@ export class StatusWriter {
   }
 
   /**
-   * The server's copy as it changes. While nothing was heard of this node its pods were marked as not ready (the
-   * control plane's node-lifecycle): then what is there is not what was written here, and the next `set` writes again.
+   * Passes the API server's copy as it changes. While this node was unreachable, the control plane
+   * (node-lifecycle) marked its pods as not ready: then the server's copy differs from what was written here,
+   * and the next `set` writes again.
    */
   observe(pod: Pod): void {
     const entry = this.#entries.get(pod.metadata.uid);
@@ -82,7 +83,10 @@ export class StatusWriter {
     entry.written = ownPart(pod.status ?? {});
   }
 
-  /** Resolves when the newest status is with the server, or the pod is not there any more; rejects when it failed. */
+  /**
+   * Resolves when the API server has the newest status, or the pod no longer exists; rejects when the write
+   * failed.
+   */
   async flush(uid: string): Promise<void> {
     const entry = this.#entries.get(uid);
     if (!entry) return;
@@ -97,7 +101,7 @@ export class StatusWriter {
     this.#entries.delete(uid);
   }
 
-  /** Writes what waits, once, and stops. */
+  /** Writes the pending statuses once, and stops. */
   async close(): Promise<void> {
     this.#closed = true;
     const entries = [...this.#entries];
@@ -129,7 +133,7 @@ export class StatusWriter {
     });
   }
 
-  /** Starts writing unless a write is under way, which then goes on with the newest. */
+  /** Starts a write unless one is in progress, which then continues with the newest status. */
   #write(uid: string, entry: Entry): void {
     if (entry.writing || this.#closed) return;
     entry.timer?.cancel();
@@ -167,7 +171,7 @@ export class StatusWriter {
         entry.version = pod.metadata.resourceVersion;
       }
     } catch (error) {
-      // The pod is deleted, or another has its name: nothing is left to report.
+      // The pod has been deleted, or another one has its name: nothing is left to report.
       if (!isNotFound(error) && !isConflict(error)) throw error;
     }
     entry.written = wanted;
@@ -179,7 +183,10 @@ export class StatusWriter {
   }
 }
 
-/** Without the conditions of others, which stay as they are in the server's copy. */
+/**
+ * Returns the status without the conditions of other components, which stay unchanged in the API server's
+ * copy.
+ */
 function ownPart(status: PodStatus): PodStatus {
   const { conditions, ...rest } = status;
   const own = conditions?.filter(isOwnCondition) ?? [];
@@ -187,8 +194,9 @@ function ownPart(status: PodStatus): PodStatus {
 }
 
 /**
- * A strategic merge patch: the whole new value of each field that changed, null for one that went. Of conditions only
- * those that changed are named, so that none is lost that another sets at the same time.
+ * Returns a strategic merge patch: the whole new value of each changed field, null for a removed one. Only
+ * changed conditions are included, so that a condition that another component sets at the same time is not
+ * lost.
  */
 function statusPatch(before: PodStatus, after: PodStatus): Record<string, unknown> {
   const patch: Record<string, unknown> = {};
@@ -204,7 +212,7 @@ function statusPatch(before: PodStatus, after: PodStatus): Record<string, unknow
   return patch;
 }
 
-/** Lists of which a strategic merge would keep what is not named. */
+/** Lists whose items a strategic merge keeps when they are not in the patch. */
 const mergedByKey: ReadonlySet<string> = new Set(['hostIPs', 'podIPs']);
 
 function conditionsPatch(before: readonly Condition[], after: readonly Condition[]): object[] {
@@ -212,7 +220,7 @@ function conditionsPatch(before: readonly Condition[], after: readonly Condition
   const changed = after.filter((condition) => !deepEqual(condition, old.get(condition.type)));
   const gone = before.filter(({ type }) => !after.some((condition) => condition.type === type));
   return [
-    // A field that is not named stays as it was.
+    // A field that is not in the patch keeps its value.
     ...changed.map((condition) => ({ ...nulls(old.get(condition.type) ?? {}), ...condition })),
     ...gone.map(({ type }) => ({ type, $patch: 'delete' })),
   ];

@@ -1,4 +1,6 @@
-/** The probes of one pod: those that are wanted run, and what they have decided is kept as long as its container is there. */
+/**
+ * The probes of one pod: the wanted ones run, and their results are kept as long as their container exists.
+ */
 import type { Pod } from '../../api/core/v1/pod.ts';
 import type { ObservedPod } from '../runtime/observed-pod.ts';
 import type { PodProbeResults, ProbeKind, ProbeResults } from './plan/probe-results.ts';
@@ -11,18 +13,18 @@ export class PodProbes {
   readonly #results = new Map<string, ProbeResults>();
   readonly #loops = new Map<string, ProbeLoop>();
 
-  /** `onChange`: something was decided, or decided otherwise. */
+  /** `onChange` is called when a result has been decided or has changed. */
   constructor(context: ProbeContext, onChange: () => void) {
     this.#context = context;
     this.#onChange = onChange;
   }
 
-  /** As it is now, also later. */
+  /** The results; the returned map is updated later. */
   get results(): PodProbeResults {
     return this.#results;
   }
 
-  /** To be called before anything is made of the results: `observed` may have containers that are not known yet. */
+  /** Adds new containers and removes those that are gone; must be called before the results are used. */
   observe(pod: Pod, { containers }: ObservedPod): void {
     for (const container of containers) {
       if (!this.#results.has(container.id)) this.#results.set(container.id, decidedBefore(pod, container));
@@ -32,7 +34,10 @@ export class PodProbes {
     }
   }
 
-  /** Starts and ends probes as the pod, with its newest status, wants them. `isEnding`: it is deleted, or the node ends it. */
+  /**
+   * Starts and stops probes as the pod, with its newest status, requires. `isEnding` is true when the pod is
+   * deleted or the node ends it.
+   */
   follow(pod: Pod, observed: ObservedPod, isEnding: boolean): void {
     const wanted = new Map(
       wantedProbes(pod, observed, this.#results, isEnding).map((probe) => [probe.key, probe]),
@@ -58,7 +63,7 @@ export class PodProbes {
     const before = this.#results.get(id);
     if (!before || before[kind] === succeeded) return;
     this.#results.set(id, { ...before, [kind]: succeeded });
-    // Of these the first word is the last, whatever becomes of the container.
+    // The first decision of these probes is final for the container.
     if (kind === 'startup' || (kind === 'liveness' && !succeeded)) this.#end(`${id}/${kind}`);
     this.#onChange();
   }

@@ -1,4 +1,7 @@
-/** How often probes ran, with what result, and how long they took: for each container that has some, while its pod is here. */
+/**
+ * Metrics of probe runs: counts, results and durations of each probed container, while its pod is on this
+ * node.
+ */
 import type { Pod } from '../../api/core/v1/pod.ts';
 import {
   Counts,
@@ -28,7 +31,7 @@ export interface ProbeRun {
 
 interface OfPod {
   readonly runs: Counts;
-  /** By what is told with them; not of runs that failed, as upstream. */
+  /** Durations by their labels; failed runs are not measured, as upstream. */
   readonly durations: Map<string, { readonly labels: Labels; readonly histogram: Histogram }>;
 }
 
@@ -48,14 +51,14 @@ export class ProbeCounts {
     durations.histogram.observe(seconds);
   }
 
-  /** The pod is here no more. */
+  /** Removes the metrics of a pod that is no longer here. */
   forget(uid: string): void {
     this.#pods.delete(uid);
   }
 
   families(): readonly Family[] {
     const pods = [...this.#pods.values()];
-    // Of two pods of one name the older is about to go.
+    // The older of two pods with the same name is about to go.
     const durations = new Map<string, readonly Sample[]>();
     for (const one of pods) {
       for (const { labels, histogram } of one.durations.values())

@@ -1,4 +1,4 @@
-/** One probe of one container, again and again. */
+/** Runs one probe of one container periodically. */
 import type { Pod } from '../../api/core/v1/pod.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
@@ -18,11 +18,11 @@ export interface ProbeContext {
   readonly random: Random;
   readonly events: EventRecorder;
   readonly probeCounts: ProbeCounts;
-  /** When this agent began to run probes; milliseconds since the epoch. */
+  /** Time at which this agent began to run probes, in milliseconds since the epoch. */
   readonly probesSince: number;
 }
 
-/** Of a probe that could not be run at all. */
+/** Maximum attempts of a run whose handler could not be run. */
 const mostAttempts = 3;
 const titles = { startup: 'Startup', liveness: 'Liveness', readiness: 'Readiness' } as const;
 
@@ -34,12 +34,12 @@ export class ProbeLoop {
   readonly #stop = new AbortController();
   readonly #timing: ProbeTiming;
   #timer: Timer;
-  /** Of the next run, or of the one under way; by the clock that nobody sets. */
+  /** Monotonic time of the next run, or of the one in progress. */
   #due: number;
   #series: Series | undefined;
   #isFirst = true;
 
-  /** `onDecided` is called after each run that decides something, the same again too. */
+  /** `onDecided` is called after each run that decides a result, also for the same result again. */
   constructor(context: ProbeContext, pod: Pod, wanted: WantedProbe, onDecided: (succeeded: boolean) => void) {
     const { clock, random, probesSince } = context;
     this.#context = context;
@@ -52,7 +52,7 @@ export class ProbeLoop {
     this.#timer = clock.after(delay, () => void this.#run());
   }
 
-  /** A run under way is ended. */
+  /** Stops the loop and aborts a run in progress. */
   stop(): void {
     this.#stop.abort();
     this.#timer.cancel();
@@ -67,7 +67,7 @@ export class ProbeLoop {
     const seconds = (clock.monotonic() - from) / 1000;
     probeCounts.count(this.#pod, { kind, container: container.name, result: outcome.result, seconds });
     this.#take(outcome);
-    // What is still being ended is not begun again beside it.
+    // The next run does not begin while the previous one is still being ended.
     const problem = await outcome.rest;
     if (problem !== undefined) this.#tell('unknown', problem);
     if (this.#stop.signal.aborted) return;

@@ -1,4 +1,4 @@
-/** Converts between our types and the Docker API's. Pure: no call is made here. */
+/** Converts between the node agent's types and the Docker API's. Pure: makes no call. */
 import { isAtLeast } from '../../docker/api-version.ts';
 import type { Docker } from '../../docker/client.ts';
 import { imageMounts } from './image-mounts.ts';
@@ -20,7 +20,10 @@ import type {
   SandboxState,
 } from './runtime.ts';
 
-/** Kubernetes' own label names, so that cAdvisor and the like find their way. */
+/**
+ * Label names; those of Kubernetes are the kubelet's own, so that cAdvisor and similar tools recognize the
+ * containers.
+ */
 export const labels = {
   owner: 'minik8s.io/node',
   role: 'minik8s.io/role',
@@ -43,7 +46,9 @@ export const labels = {
   devices: 'minik8s.io/devices',
 } as const;
 
-/** Where a container finds the program that waits for its name: in the tmpfs every container has. */
+/**
+ * Path in the container of the program that waits for its host name: in the tmpfs that every container has.
+ */
 const initTarget = '/dev/minik8s-init';
 
 const podLabels = (pod: PodReference) => ({
@@ -52,7 +57,10 @@ const podLabels = (pod: PodReference) => ({
   [labels.podUid]: pod.uid,
 });
 
-/** dockershim's name, from which the pod is read back: `k8s_POD_<pod>_<namespace>_<uid>_<attempt>`. */
+/**
+ * Returns dockershim's name for a sandbox, from which the pod is read back:
+ * `k8s_POD_<pod>_<namespace>_<uid>_<attempt>`.
+ */
 export function sandboxName(pod: PodReference, attempt: number): string {
   return `k8s_POD_${pod.name}_${pod.namespace}_${pod.uid}_${attempt}`;
 }
@@ -81,14 +89,15 @@ export function sandboxOptions(
       ...(config.ip !== undefined && { [labels.ip]: config.ip }),
     },
     HostConfig: {
-      // The process makes its own namespace and then gives up these rights (pause.c).
+      // The pause process makes its own namespace and then gives up these capabilities (pause.c).
       NetworkMode: 'host',
       ...(inHostNetwork && { UTSMode: 'host' }),
       IpcMode: 'shareable',
       CapDrop: ['ALL'],
       CapAdd: ['SYS_ADMIN', 'SETUID', 'SETGID', 'SETPCAP'],
-      // A filter is compiled anew for every container, which costs more than all that pause does: our own program,
-      // which takes no input, ends up without any right and cannot gain one. Containers that join have their own.
+      // The engine compiles a seccomp filter anew for every container, which costs more than everything that
+      // pause does. The pause program is our own, takes no input, ends up without any capability and cannot
+      // gain one. Containers that join the sandbox have their own filter.
       SecurityOpt: ['seccomp=unconfined'],
       OomScoreAdj: Math.max(-998, lowestOomScore),
       LogConfig: { Type: 'none', Config: {} },
@@ -125,7 +134,7 @@ export function containerOptions(
     StdinOnce: config.stdinOnce,
     Tty: config.tty,
     ...(config.stopSignal !== undefined && { StopSignal: config.stopSignal }),
-    // Kubernetes runs no health check of an image.
+    // Kubernetes does not run an image's health check.
     Healthcheck: { Test: ['NONE'] },
     Labels: {
       ...podLabels(config.pod),
@@ -138,13 +147,13 @@ export function containerOptions(
       [labels.attempt]: String(config.attempt),
       [labels.crashes]: String(config.crashes),
       [labels.gracePeriod]: String(config.gracePeriodSeconds),
-      // Empty where there is none: the engine would take the image's.
+      // Set to the empty string when there is none: otherwise the engine would use the image's label.
       [labels.stopTurn]: String(config.stopTurn ?? ''),
       [labels.preStop]: config.preStop ? JSON.stringify(config.preStop) : '',
       [labels.terminationMessage]: config.terminationMessageFile,
       [labels.hostname]: config.hostname ?? '',
       [labels.allocation]: config.allocation ?? '',
-      // Empty where there is none: the engine would take the image's.
+      // Set to the empty string when there is none: otherwise the engine would use the image's label.
       [labels.devices]: config.deviceIds ? JSON.stringify(config.deviceIds) : '',
     },
     HostConfig: {
@@ -167,7 +176,7 @@ export function containerOptions(
       CapAdd: [...config.addCapabilities],
       CapDrop: [...config.dropCapabilities],
       GroupAdd: config.groups.map(String),
-      // Written into the sandbox's namespaces, each time one of its containers starts.
+      // The engine writes these into the sandbox's namespaces each time that one of its containers starts.
       Sysctls: { ...config.sysctls },
       SecurityOpt: securityOptions(config),
       LogConfig: engineLogConfig(logRotation),
@@ -175,16 +184,20 @@ export function containerOptions(
   };
 }
 
-/** Of CPUs by a quota: in Docker's own unit (NanoCpus) nobody may have more of them than there are. */
+/**
+ * Period of the CPU quota. Docker's own unit (NanoCpus) is not used, because it cannot exceed the machine's
+ * number of CPUs.
+ */
 const cpuPeriodUs = 100_000;
 const nanoPerUs = 1e9 / cpuPeriodUs;
 
-/** For creating a container and for updating it, where 0 is no change. */
+/** Returns the resource settings for creating or updating a container; in an update, 0 means no change. */
 export const heldTo = ({ nanoCpus, cpuShares, memory }: ContainerResources) => ({
   ...(nanoCpus > 0 && { CpuPeriod: cpuPeriodUs, CpuQuota: Math.round(nanoCpus / nanoPerUs) }),
   CpuShares: cpuShares,
   Memory: memory,
-  // Without this Docker allows as much swap again as memory; Kubernetes' limit is a limit.
+  // If this is not set, Docker allows the same amount of swap in addition to memory; in Kubernetes the limit
+  // includes swap.
   ...(memory > 0 && { MemorySwap: memory }),
 });
 
@@ -195,8 +208,9 @@ function resourcesFrom({ HostConfig }: Docker.ContainerInspectInfo): ContainerRe
 }
 
 /**
- * One shim of containerd for the whole pod, not one for each container. A container without the annotation, as the
- * sandbox is, has the group of its own id. Docker takes it from 24 on and ignores it before; dockerode's types lack it.
+ * Returns annotations that make one containerd shim serve the whole pod instead of one per container. A
+ * container without the annotation, such as the sandbox, has its own id as the group. Docker supports it from
+ * version 24 on and ignores it before; dockerode's types lack it.
  */
 const annotations = ({ sandboxId, annotations: others }: ContainerConfig): object => ({
   Annotations: { ...others, 'io.containerd.runc.v2.group': sandboxId },
@@ -212,13 +226,13 @@ function deviceRequests({ cdi, nvidia }: EngineDevices = { cdi: [], nvidia: [] }
   return requests.length > 0 ? { DeviceRequests: requests } : {};
 }
 
-/** Docker's words for them. */
+/** Docker's names of the propagation modes. */
 const propagations = { HostToContainer: 'rslave', Bidirectional: 'rshared' } as const;
 
 /**
- * Without any propagation, although dockerode's type wants one, where none is asked for: a volume that has Docker's own directory
- * in it needs another than the usual. What is mounted below a read-only volume stays writable, as in Kubernetes: from
- * Docker 25 on that has to be said.
+ * Converts a mount. Propagation is left out when the pod requests none, although dockerode's type requires
+ * one: a volume that contains Docker's own directory needs another mode than the default. Mounts below a
+ * read-only volume stay writable, as in Kubernetes: from Docker 25 on that must be requested.
  */
 function bindMount({
   source,
@@ -243,17 +257,23 @@ function bindMount({
   };
 }
 
-/** Docker 25: older ones would not say that they cannot. */
+/**
+ * Oldest API version with recursive read-only mounts (Docker 25); older engines ignore the setting without an
+ * error.
+ */
 export const recursiveReadOnlyApi = '1.44';
 
-/** Of `docker info`. */
+/** Fields of `docker info`. */
 export interface EngineRuntimes {
   readonly Runtimes?: Readonly<Record<string, { readonly path?: string }>>;
   readonly DefaultRuntime?: string;
   readonly KernelVersion?: string;
 }
 
-/** Of runtimes other than runc it is not known what they can do. */
+/**
+ * Returns the engine's runtimes with their capabilities. Capabilities of runtimes other than runc are unknown
+ * and count as absent.
+ */
 export function runtimeHandlers(
   { Runtimes = {}, DefaultRuntime = '', KernelVersion = '' }: EngineRuntimes,
   apiVersion: string,
@@ -280,12 +300,12 @@ function confinement(option: string, wanted: ConfinementProfile | OwnProfile | u
   return wanted === 'Unconfined' ? [`${option}=unconfined`] : [];
 }
 
-/** The engine's own profiles are what it uses where nothing is said. */
+/** Returns Docker's security options. A profile that is not set leaves the engine's default in force. */
 const securityOptions = ({ noNewPrivileges, seccomp, appArmor, seLinux }: ContainerConfig) => [
   ...(noNewPrivileges ? ['no-new-privileges'] : []),
   ...confinement('seccomp', seccomp),
   ...confinement('apparmor', appArmor),
-  // Without SELinux on the machine they mean nothing, here as upstream.
+  // These labels have no effect on a machine without SELinux, as upstream.
   ...Object.entries(seLinux).map(([part, label]) => `label=${part}:${label}`),
 ];
 
@@ -293,8 +313,9 @@ export const asksForConfinement = ({ seccomp, appArmor }: Pick<ContainerConfig, 
   [seccomp, appArmor].some((wanted) => wanted !== undefined && wanted !== 'Unconfined');
 
 /**
- * Which confinement that a container asks for the engine does not give: it would not say so. `offered` is what
- * `docker info` calls Security Options, such as `name=seccomp,profile=default`.
+ * Returns the confinement that a container requires and the engine does not support, because the engine would
+ * ignore it without an error; undefined if there is none. `offered` is what `docker info` calls Security
+ * Options, such as `name=seccomp,profile=default`.
  */
 export function missingConfinement(
   { seccomp, appArmor }: Pick<ContainerConfig, 'seccomp' | 'appArmor'>,
@@ -311,7 +332,7 @@ export function missingConfinement(
   return asks(appArmor) && !has('apparmor', appArmor === 'RuntimeDefault') ? 'AppArmor' : undefined;
 }
 
-/** Undefined for a container that is not ours. */
+/** Returns undefined for a container of another owner. */
 export function fromInspect(info: Docker.ContainerInspectInfo, owner: string): RuntimeObject | undefined {
   const own = info.Config.Labels;
   if (own[labels.owner] !== owner) return undefined;
@@ -352,7 +373,7 @@ function containerFrom(info: Docker.ContainerInspectInfo): ContainerState {
     crashes: Number(label(labels.crashes)),
     createdAt,
     startedAt: time(info.State.StartedAt),
-    // A container that could not be started has no end of its own.
+    // A container that could not be started has no end time of its own.
     finishedAt: state === 'exited' ? (time(info.State.FinishedAt) ?? createdAt) : undefined,
     exitCode: info.State.ExitCode,
     oomKilled: info.State.OOMKilled,
@@ -367,7 +388,7 @@ function containerFrom(info: Docker.ContainerInspectInfo): ContainerState {
   };
 }
 
-/** None for a text that this did not write. */
+/** Returns no devices for a text that this agent did not write. */
 function devicesIn(text: string): Pick<ContainerState, 'devices'> {
   try {
     return text === '' ? {} : { devices: JSON.parse(text) as NonNullable<ContainerState['devices']> };
@@ -376,7 +397,7 @@ function devicesIn(text: string): Pick<ContainerState, 'devices'> {
   }
 }
 
-/** None for a text that this did not write: an older agent let an image say it. */
+/** Returns undefined for a text that this agent did not write: older agents let an image set the label. */
 function preStopIn(text: string): PreStop | undefined {
   try {
     return text === '' ? undefined : (JSON.parse(text) as PreStop);
@@ -392,7 +413,10 @@ function runState(info: Docker.ContainerInspectInfo): RunState {
   return 'exited';
 }
 
-/** Docker writes Go's zero time where there is none. */
+/**
+ * Returns milliseconds since the epoch; undefined for Go's zero time, which Docker writes where there is no
+ * time.
+ */
 function time(text: string): number | undefined {
   return text.startsWith('0001-') ? undefined : Date.parse(text);
 }

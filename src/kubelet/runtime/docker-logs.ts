@@ -1,4 +1,4 @@
-/** The log of a container on Docker: from its API, or, where it is followed, from the engine's files. */
+/** The log of a container on Docker: read from its API or, when it is followed, from the engine's files. */
 import { type Clock, sleep } from '../../base/clock.ts';
 import { call, untilAborted } from '../../docker/call.ts';
 import type { Docker } from '../../docker/client.ts';
@@ -30,7 +30,7 @@ export async function openLog(
   return tty ? output : demultiplex(output);
 }
 
-/** From the engine's files where they are within reach, else from its API. */
+/** Follows the engine's files where they are accessible, and otherwise the engine's API. */
 async function openFollowed(
   docker: Docker,
   { Id: id, LogPath: path, HostConfig, Config }: Docker.ContainerInspectInfo,
@@ -41,7 +41,7 @@ async function openFollowed(
   const left = new AbortController();
   const both = AbortSignal.any([signal, left.signal]);
   const ended = containerEnd(docker, id, both);
-  // Whoever waits for it gets the error, too.
+  // Prevents an unhandled rejection; every waiter on this promise gets the error too.
   ended.catch(() => undefined);
   const maxBytes = followableSize(HostConfig.LogConfig as EngineLogConfig);
   try {
@@ -82,8 +82,8 @@ async function* untilEnded<T>(
 }
 
 /**
- * Resolves when the container does not run any more, or the signal aborts; its log is complete then. Rejects
- * when the engine goes away meanwhile.
+ * Resolves when the container no longer runs or the signal aborts; its log is complete then. Rejects when the
+ * engine becomes unreachable in the meantime.
  */
 async function containerEnd(docker: Docker, id: string, signal: AbortSignal): Promise<void> {
   const path = `/containers/${id}/wait?`;
@@ -110,7 +110,7 @@ const openStream = (
       method: 'GET',
       options: {
         follow,
-        // By its time an entry is known that comes again.
+        // The time identifies an entry that is sent again.
         timestamps: timestamps || follow,
         stdout: true,
         stderr: true,
@@ -122,8 +122,8 @@ const openStream = (
   );
 
 /**
- * The modem's own call: dockerode's `logs` reads everything into memory unless it follows, and its `wait`
- * never ends when the engine does.
+ * Streams an answer with the modem's own call: dockerode's `logs` reads everything into memory unless it
+ * follows, and its `wait` never ends when the engine does.
  */
 function stream(
   { modem }: Docker,

@@ -1,4 +1,7 @@
-/** exec and attach over connections that Docker hands over whole ("hijacked"): input up, both outputs down. */
+/**
+ * Implements exec and attach over connections that Docker hands over whole ("hijacked"): input is sent to the
+ * program, both outputs come back.
+ */
 import { once } from 'node:events';
 import type { Duplex, Readable, Writable } from 'node:stream';
 import { type Clock, sleep } from '../../base/clock.ts';
@@ -9,10 +12,12 @@ import { type OutputPiece, outputPieces } from '../../docker/streams.ts';
 import { killSession } from './kill-session.ts';
 import type { ExecConfig, ProcessStreams, TerminalSize } from './runtime.ts';
 
-/** Docker closes the streams after it has noted the exit status; this is for an engine that does not. */
+/**
+ * Timeout for an engine that does not record the exit status. Docker records it before it closes the streams.
+ */
 const exitStatusTimeout = 5_000;
 
-/** Docker ends the streams of a container before it says that the container has ended. */
+/** Timeout for the end of the streams, which Docker ends before it reports that the container has ended. */
 const closeTimeout = 1_000;
 
 /** Resolves with the program's exit status. */
@@ -29,7 +34,8 @@ export async function execIn(
     docker.getContainer(id).exec({
       Cmd: [...command],
       AttachStdin: stdin,
-      // Unwanted output is dropped here: without an output stream Docker does not report the end of the program.
+      // Unwanted output is dropped here: without an output stream Docker does not report the end of the
+      // program.
       AttachStdout: true,
       AttachStderr: true,
       Tty: tty,
@@ -40,14 +46,16 @@ export async function execIn(
   try {
     await join(connection, streams, tty, (size) => exec.resize(size), signal);
   } catch (error) {
-    // Docker lets a program run on whose streams have ended.
+    // Docker lets a program continue when its streams have ended.
     if (killOnAbort && signal.aborted) await endProgram(docker, id, exec, clock);
     throw error;
   }
   return exitStatus(exec, clock);
 }
 
-/** Docker notes the end of a killed program at once; this is for one that the kernel does not let end. */
+/**
+ * Timeout for a program that the kernel does not let end. Docker records the end of a killed program at once.
+ */
 const killTimeout = 10_000;
 
 /** Kills the program and what it started. Docker has no call for that. */
@@ -55,7 +63,7 @@ async function endProgram(docker: Docker, id: string, exec: Docker.Exec, clock: 
   const deadline = clock.monotonic() + killTimeout;
   for (;;) {
     const program = await unlessGone(call('read the state of a command', () => exec.inspect()));
-    // It runs only a moment after it was started: until then it has no number and no exit status.
+    // A program begins to run a moment after its start: until then it has no process id and no exit status.
     if (!program || (!program.Running && program.ExitCode !== null)) return;
     const container =
       program.Pid > 0
@@ -80,8 +88,8 @@ async function exitStatus(exec: Docker.Exec, clock: Clock): Promise<number> {
 }
 
 /**
- * Resolves when the container's first process has ended. Rejects with Conflict when it had ended before, so that a
- * client such as `kubectl run -i` reads the log instead of missing the output.
+ * Resolves when the container's first process has ended. Rejects with Conflict when it had ended before, so
+ * that a client such as `kubectl run -i` reads the log instead of missing the output.
  */
 export async function attachTo(
   container: Docker.Container,
@@ -91,7 +99,8 @@ export async function attachTo(
 ): Promise<void> {
   const info = await call('inspect', () => container.inspect());
   if (!info.State.Running) throw notRunning();
-  // Input goes only to a container that was made to take some; Docker would take it and drop it.
+  // Input is sent to a container only if it was created with an open stdin; otherwise Docker would accept
+  // the input and drop it.
   const stdin = streams.stdin !== undefined && info.Config.OpenStdin === true;
   const options = { stream: true, hijack: true, stdin, stdout: true, stderr: true };
   const connection = (await call('attach', () => container.attach(options))) as Duplex;
@@ -106,8 +115,8 @@ export async function attachTo(
     () => true,
     () => true,
   );
-  // Docker ends the streams of a container that ended after the attach. To one that had ended before, it would stay
-  // attached until the container starts again.
+  // Docker ends the streams of a container that ended after the attach. An attach to a container that had
+  // ended before it would last until the container starts again.
   const missed = unlessGone(call('inspect', () => container.inspect())).then(async (now) => {
     if (now?.State.Running) return false;
     if (await Promise.race([closed, sleep(clock, closeTimeout).then(() => false)])) return false;
@@ -123,7 +132,10 @@ const notRunning = () => new RuntimeError('Conflict', 'the container is not runn
 
 type Resize = (size: { h: number; w: number }) => Promise<unknown>;
 
-/** Until Docker closes the connection. Rejects when that breaks, and when the signal aborts. */
+/**
+ * Passes data until Docker closes the connection. Rejects when the connection breaks and when the signal
+ * aborts.
+ */
 async function join(
   connection: Duplex,
   { stdin, stdout, stderr, sizes }: ProcessStreams,
@@ -163,7 +175,7 @@ async function* asStdout(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Outpu
   for await (const data of chunks) yield { stream: 'stdout', ends: true, data };
 }
 
-/** Resolves when more may be written; without a reader the data is dropped. */
+/** Resolves when more may be written; data without a reader is dropped. */
 async function write(target: Writable | undefined, data: Uint8Array): Promise<void> {
   if (!target || target.destroyed || target.writableEnded) return;
   if (target.write(data)) return;

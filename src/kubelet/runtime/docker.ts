@@ -1,9 +1,10 @@
 /**
- * The Docker engine as our ContainerRuntime.
+ * The Docker engine as a ContainerRuntime.
  *
  * Sandboxes are started with the host's network and make a namespace of their own (pause.c), because Docker's
- * network set-up costs more than all the rest of a pod. So a sandbox is ready only once its namespace is not
- * this one's any more: `runSandbox` waits for that before anything is moved into it or joins it.
+ * network set-up costs more than everything else in a pod. A sandbox is therefore ready only once its
+ * namespace differs from this process's: `runSandbox` waits for that before anything is moved into the
+ * namespace or joins it.
  */
 import { mkdir, readlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -67,14 +68,16 @@ import type {
 } from './runtime.ts';
 
 export interface DockerRuntimeOptions {
-  /** Default: what DOCKER_HOST says, else Docker's own place. */
+  /** Path of the engine's socket; default: DOCKER_HOST, else Docker's standard path. */
   readonly socketPath?: string;
-  /** Written on everything made here; what carries another owner is never seen or touched. */
+  /**
+   * Label value on everything that is made here; objects with another owner are never returned or changed.
+   */
   readonly owner: string;
   readonly pauseImage: string;
-  /** Where the pause program is put, to be mounted into containers. */
+  /** Path of the pause program on this machine, from which it is mounted into containers. */
   readonly initPath: string;
-  /** Of containers made from now on; default `defaultLogRotation`. */
+  /** Log rotation of containers that are created from now on; default `defaultLogRotation`. */
   readonly logRotation?: LogRotation;
   readonly clock: Clock;
   readonly exec: Exec;
@@ -84,7 +87,7 @@ interface EngineInfo {
   readonly SecurityOptions: readonly string[];
 }
 
-/** Of containers; each is read again where it was forgotten. */
+/** Maximum number of containers whose users are remembered; a forgotten one is read again. */
 const mostUsers = 4096;
 /** Longest wait for a sandbox to leave the host's network; it takes a millisecond. */
 const namespaceTimeout = 10_000;
@@ -94,11 +97,11 @@ export class DockerRuntime implements ContainerRuntime {
   readonly #docker: Docker;
   readonly #options: DockerRuntimeOptions;
   readonly #hostNames: HostNames;
-  /** Containers made here that nobody has to name once they run. */
+  /** Containers made here that do not need a host name set once they run. */
   readonly #named = new Set<string>();
   readonly #users = new BoundedMap<LinuxUser>(mostUsers);
   #lowestOomScore = 0;
-  /** The newest that the engine speaks, as it was last asked. */
+  /** Newest API version that the engine supports, as last read. */
   #apiVersion: string | undefined;
   #securityOptions: readonly string[] | undefined;
 
@@ -139,7 +142,7 @@ export class DockerRuntime implements ContainerRuntime {
       const archive = await call(`read ${pauseImage}`, () => container.getArchive({ path: '/pause' }));
       const program = firstFileOfTar(await collect(archive as AsyncIterable<Uint8Array>));
       await mkdir(dirname(initPath), { recursive: true, mode: 0o700 });
-      // Replaced, not rewritten: containers hold the old one.
+      // The file is replaced, not rewritten: containers hold the old one.
       await replaceFile(initPath, program, { mode: 0o755 });
     } finally {
       await this.remove(container.id);
@@ -215,7 +218,7 @@ export class DockerRuntime implements ContainerRuntime {
         throw new RuntimeError('SandboxEnded', error.message, { cause: error });
       const info = await unlessGone(call('inspect', () => container.inspect()));
       const part = info && missingPart(info, error.message);
-      // What Docker says tells of the machine's directories.
+      // Docker's message names directories of the machine, so it is not passed on.
       if (part !== undefined) throw new RuntimeError('NoSuchPart', `there is no ${part}`, { cause: error });
       throw error;
     }
@@ -310,7 +313,10 @@ export class DockerRuntime implements ContainerRuntime {
     }
   }
 
-  /** Told once while it runs, and remembered for its end. */
+  /**
+   * Returns the user of a container's first process. It is read once while the container runs, and remembered
+   * for its end.
+   */
   async #userOf({ id, pid, state }: ContainerState): Promise<LinuxUser | undefined> {
     const known = this.#users.get(id);
     if (known || state !== 'running') return known;
@@ -326,7 +332,7 @@ export class DockerRuntime implements ContainerRuntime {
     ).SecurityOptions;
     const missing = missingConfinement(config, this.#securityOptions);
     if (missing === undefined) return;
-    // Asked again next time: somebody may have set it up meanwhile.
+    // The options are read again next time, because the support may have been set up meanwhile.
     this.#securityOptions = undefined;
     throw new RuntimeError('Failed', `Docker on this machine does not support ${missing}`);
   }
@@ -343,7 +349,10 @@ export class DockerRuntime implements ContainerRuntime {
     return found;
   }
 
-  /** Asks the kernel, too: Docker learns of the end of each container by itself, the sandbox's perhaps last. */
+  /**
+   * Returns true when the container's sandbox has ended. Also checks with the kernel: Docker notices the end
+   * of each container separately, that of the sandbox perhaps last.
+   */
   async #lostSandbox(containerId: string): Promise<boolean> {
     const container = await this.inspect(containerId);
     if (container?.kind !== 'container') return false;

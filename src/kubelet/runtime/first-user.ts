@@ -1,13 +1,16 @@
 /**
- * As which user the engine started a container's first program, with the groups that it took of the image. The engine does
- * not say so, and the program may have become another since; it stands in what the container's shim was given, in the
- * folder beside that of the shim itself.
+ * Finds the user with which the engine started a container's first program, including the groups from the
+ * image. The engine's API does not report it, and the program may have changed its user since. It is in the
+ * configuration of the container's shim, in the directory beside the shim's own.
  */
 import { readFile } from 'node:fs/promises';
 import { isRecord } from '../../apimachinery/equality.ts';
 import type { LinuxUser } from './runtime.ts';
 
-/** Undefined where it cannot be read: the container has ended meanwhile, or another kind of runtime runs it. */
+/**
+ * Returns undefined where it cannot be read: the container has ended meanwhile, or another kind of runtime
+ * runs it.
+ */
 export async function readFirstUser(id: string, pid: number): Promise<LinuxUser | undefined> {
   try {
     const status = await readFile(`/proc/${pid}/status`, 'utf8');
@@ -18,7 +21,7 @@ export async function readFirstUser(id: string, pid: number): Promise<LinuxUser 
   }
 }
 
-/** Of an OCI runtime specification. */
+/** Returns the user of an OCI runtime specification; undefined when it has none or an invalid one. */
 export function userIn(specification: unknown): LinuxUser | undefined {
   const process = isRecord(specification) ? specification.process : undefined;
   const user = isRecord(process) ? process.user : undefined;

@@ -27,10 +27,10 @@ export interface FollowOptions extends PrintOptions {
 const chunkBytes = 64 * 1024;
 
 /**
- * Opens the files; undefined when they are not there, or cannot be watched. `ended` resolves when the
- * container has ended and its log is complete, and rejects when that cannot be found out any more. What is
- * returned ends after the container has, or when the signal aborts; it throws the rejection of `ended`, and
- * RuntimeError when files were removed that it had not read. Files are closed when it ends or the signal
+ * Opens the files; undefined when they are missing or cannot be watched. `ended` resolves when the container
+ * has ended and its log is complete, and rejects when that can no longer be determined. The returned sequence
+ * ends after the container has ended, or when the signal aborts; it throws the rejection of `ended`, and
+ * RuntimeError when files were removed before they were read. Files are closed when it ends or the signal
  * aborts.
  */
 export async function followFiles(
@@ -59,7 +59,7 @@ async function openPlace(path: string, tailLines: number | undefined): Promise<L
   return file && { file, offset: 0 };
 }
 
-/** Something to wait for, that may come before somebody waits. */
+/** A change that can be waited for, also when it happens before the wait begins. */
 class Change {
   readonly #watcher: FSWatcher;
   #next = Promise.withResolvers<void>();
@@ -67,7 +67,7 @@ class Change {
   constructor(watcher: FSWatcher) {
     this.#watcher = watcher;
     watcher.on('change', () => this.happened());
-    // The folder went with the container, whose end is noticed by itself.
+    // The folder was removed with the container; the container's end is noticed separately.
     watcher.on('error', () => this.happened());
   }
 
@@ -75,7 +75,7 @@ class Change {
     this.#next.resolve();
   }
 
-  /** Call it before looking: a change after that ends the next wait. */
+  /** Resets the change; must be called before looking: a change after that ends the next wait. */
   forget(): void {
     this.#next = Promise.withResolvers();
   }
@@ -89,7 +89,7 @@ class Change {
   }
 }
 
-/** Undefined when the folder is not there, or the machine has no watch left. */
+/** Returns undefined when the folder is missing or the machine's limit of watches is reached. */
 function watchFolder(folder: string): Change | undefined {
   try {
     return new Change(watch(folder, { persistent: false }));
@@ -134,7 +134,7 @@ class FollowedLog {
       () => note('over'),
       (error: unknown) => note({ error }),
     );
-    // Also where nobody has begun to read.
+    // Also needed when reading has not begun.
     this.#unlink = onAbort(signal, () => {
       change.happened();
       this.#close();
@@ -147,9 +147,9 @@ class FollowedLog {
         this.#change.forget();
         const end = this.#end;
         const next = await following(this.#files.path, this.#file);
-        // Kept where it is closed in any case, since whoever reads may leave meanwhile.
+        // Stored, because the reader may leave meanwhile, and #close closes it in any case.
         this.#next = typeof next === 'object' ? next : undefined;
-        // The end and the next file were looked for before: what is written until then is read.
+        // The end and the next file were looked up before: everything written until then is read.
         yield* this.#readOn();
         if (this.#next) await this.#goOnWith(this.#next);
         else if (next === 'removed') return await this.#requireWhole();
@@ -158,7 +158,7 @@ class FollowedLog {
         else await this.#change.wait();
       }
     } catch (error) {
-      // The file was closed meanwhile.
+      // An error after the abort comes from the file that the abort closed.
       if (!this.#signal.aborted) throw error;
     } finally {
       this.#unlink();
@@ -178,13 +178,13 @@ class FollowedLog {
         continue;
       }
       if ((await handle.stat()).size >= this.#offset) return;
-      // Somebody has emptied it, such as logrotate with copytruncate.
+      // The file has been truncated, for example by logrotate with copytruncate.
       this.#offset = 0;
       this.#printer.nextFile();
     }
   }
 
-  /** The last file is closed after the next one is open: until then no other gets its inode. */
+  /** Continues with the next file. The last one is closed afterwards: until then no file gets its inode. */
   async #goOnWith(next: LogFile): Promise<void> {
     const last = this.#file;
     this.#file = next;
@@ -194,7 +194,10 @@ class FollowedLog {
     await last.handle.close();
   }
 
-  /** A file that is not full was never rotated, so it was the last one. */
+  /**
+   * Throws when the rest of the log was removed unread. A file that is not full was never rotated, so it was
+   * the last one.
+   */
   async #requireWhole(): Promise<void> {
     const { maxBytes } = this.#files;
     if ((await this.#file.handle.stat()).size < maxBytes) return;
@@ -203,7 +206,7 @@ class FollowedLog {
 
   #close(): void {
     this.#change.close();
-    // A read that is under way ends first.
+    // Closing waits for a read in progress.
     for (const file of [this.#file, this.#next]) file?.handle.close().catch(() => undefined);
   }
 }

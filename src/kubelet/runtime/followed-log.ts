@@ -1,13 +1,14 @@
 /**
- * A log that is followed, each entry of it once. Docker before 23 reads a file of the log a second time when it is rotated while
- * somebody follows, so that hundreds of lines come twice. Each entry has the time at which the engine got it, to the nanosecond: what comes
- * again is the times that were there before, in the same order.
+ * A log that is followed, with each entry exactly once. Docker before 23 reads a file of the log a second
+ * time when it is rotated while it is followed, so that hundreds of lines are repeated. Each entry has the
+ * time at which the engine got it, to the nanosecond: repeated entries have the same times as before, in the
+ * same order.
  */
 import { endsLine, type LogEntry } from './log-entries.ts';
 
 /**
- * Leaves out the entries that come again. Each output is judged by itself: pieces of two long lines come with
- * two times in turn.
+ * Yields the entries without the repeated ones. Each output is judged separately: pieces of two long lines
+ * alternate between two times.
  */
 export async function* eachOnce(entries: AsyncIterable<LogEntry>): AsyncIterable<LogEntry> {
   const seen = new Map<string, SeenEntries>();
@@ -16,7 +17,7 @@ export async function* eachOnce(entries: AsyncIterable<LogEntry>): AsyncIterable
     const time = times.of(entry);
     const ofOutput = seen.get(entry.output) ?? new SeenEntries();
     seen.set(entry.output, ofOutput);
-    // What has no time cannot be told from others.
+    // An entry without a time cannot be distinguished from others.
     if (time === undefined || !ofOutput.repeats(time, entry)) yield entry;
   }
 }
@@ -24,7 +25,7 @@ export async function* eachOnce(entries: AsyncIterable<LogEntry>): AsyncIterable
 /** Reads the times of entries, as nanoseconds since the second of the first one. */
 class EntryTimes {
   #first: number | undefined;
-  /** Lines of one second are many. */
+  /** The second that was parsed last: many lines share one second. */
   #second = '';
   #secondMs = 0;
 
@@ -40,18 +41,18 @@ class EntryTimes {
   }
 }
 
-/** Times that are remembered: as many as the shortest lines have in a file of 17 MiB. */
+/** Maximum number of times that are remembered: as many as a file of 17 MiB has with the shortest lines. */
 const mostTimes = 2 ** 18;
-/** Nanoseconds by which the entries of both outputs may be out of order. */
+/** Nanoseconds by which the entries of the two outputs may be out of order. */
 const disorder = 1e8;
 
 class SeenEntries {
   readonly #times: number[] = [];
   #last: LogEntry | undefined;
-  /** Of `#times`, what comes next where entries come again. */
+  /** Index in `#times` of the next expected entry while entries are repeated. */
   #again: number | undefined;
 
-  /** Whether it was there before. */
+  /** Returns true when the entry was there before. */
   repeats(time: number, entry: LogEntry): boolean {
     this.#again = this.#goOn(time) ?? this.#beginAgain(time, entry);
     if (this.#again !== undefined) return true;
@@ -61,7 +62,10 @@ class SeenEntries {
     return false;
   }
 
-  /** A file may begin in the middle of a long line, of whose pieces all have one time. */
+  /**
+   * Returns the next index when the repetition continues. A file may begin in the middle of a long line, all
+   * of whose pieces have one time.
+   */
   #goOn(time: number): number | undefined {
     if (this.#again === undefined) return undefined;
     let at = this.#again;
@@ -72,7 +76,7 @@ class SeenEntries {
   #beginAgain(time: number, entry: LogEntry): number | undefined {
     const last = this.#times.at(-1);
     if (last === undefined || time > last) return undefined;
-    // Of a long line all pieces have one time; once it has ended, they can only come again.
+    // All pieces of a long line have one time; once the line has ended, they can only be repeated.
     if (time === last && !(this.#last && mayRepeat(this.#last, entry))) return undefined;
     let found: number | undefined;
     for (let at = this.#times.length - 1; (this.#times[at] ?? -Infinity) >= time - disorder; at--) {

@@ -1,6 +1,7 @@
 /**
- * The host names of containers that joined a sandbox made before its pod was known: Docker cannot name them, so they wait for it in
- * their first program (pause.c), five seconds at most, and are named from outside once they run.
+ * Host names of containers that joined a sandbox made before its pod was known. Docker cannot set them, so
+ * the container's first program waits for its name (pause.c) for at most five seconds, and the agent sets the
+ * name from outside once the container runs.
  */
 import type { Exec } from '../../base/exec.ts';
 import { call, unlessGone } from '../../docker/call.ts';
@@ -9,9 +10,9 @@ import { RuntimeError } from '../../docker/runtime-error.ts';
 import { labels } from './docker-config.ts';
 
 export interface HostNamesOptions {
-  /** Only of containers that carry this one. */
+  /** Owner label of the containers to name. */
   readonly owner: string;
-  /** The pause program on this machine. */
+  /** Path of the pause program on this machine. */
   readonly initPath: string;
   readonly exec: Exec;
 }
@@ -25,7 +26,10 @@ export class HostNames {
     this.#options = options;
   }
 
-  /** Nothing is done for a container that has its name from Docker, or does not run any more. */
+  /**
+   * Sets a container's host name. Does nothing for a container whose name Docker sets, or that no longer
+   * runs.
+   */
   async set(id: string): Promise<void> {
     const hostname = await this.#awaited(id);
     if (hostname === undefined) return;
@@ -38,7 +42,10 @@ export class HostNames {
     }
   }
 
-  /** Names all that run: who started one, this agent or the engine, may have been killed before it was named. */
+  /**
+   * Names all running containers: the process that started one, this agent or the engine, may have been
+   * killed before it was named.
+   */
   async setAll(): Promise<void> {
     const label = [`${labels.owner}=${this.#options.owner}`, labels.hostname];
     const filters = { label, status: ['running'] };

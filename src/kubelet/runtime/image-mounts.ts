@@ -1,21 +1,22 @@
 /**
- * Images that containers have among their files, as the Docker API has them. Pure.
+ * Mounts of images into containers, in the Docker API's form. Pure.
  *
- * Docker makes a layer for each mount and names it after the container and the image as the request has it, so one image may be
- * mounted twice only by two names. Each mount of it has a shorter beginning of its id. A layer is left behind for good when the
- * same request fails later, so they come after all other mounts, of which more can be wrong.
+ * Docker makes a layer for each mount and names it after the container and the image as the request names it,
+ * so one image can be mounted twice only under two names. Each mount of the image therefore uses a shorter
+ * prefix of its id. A layer is left behind for good when the same request fails later, so image mounts come
+ * after all other mounts, which are more likely to fail.
  */
 import type { Docker } from '../../docker/client.ts';
 import { RuntimeError } from '../../docker/runtime-error.ts';
 import type { ImageMount } from './runtime.ts';
 
-/** Docker 28: older ones refuse such a mount, or do not know it. */
+/** Oldest API version with image mounts (Docker 28); older engines reject such a mount or ignore it. */
 export const imageMountApi = '1.48';
 
-/** Of the 64 digits of an id: so many are of one image alone. */
+/** Shortest prefix of an id's 64 digits that still identifies one image. */
 const fewestDigits = 24;
 
-/** Throws RuntimeError for more mounts of one image than there are names for. */
+/** Returns the mounts; throws RuntimeError when one image is mounted more often than it has names. */
 export function imageMounts(wanted: readonly ImageMount[]): readonly Docker.MountSettings[] {
   const names = new Set<string>();
   return wanted.map(({ imageId, target, subPath }) => {
@@ -49,11 +50,12 @@ interface Inspected {
 }
 
 /**
- * The part of an image for which a container was not started, by what Docker said of that: it names the directory on this
- * machine. Undefined when it was something else.
+ * Returns the part of an image that is missing, when that is why a container was not started. It is found in
+ * Docker's message `said`, which names the directory on this machine. Returns undefined when there was
+ * another cause.
  */
 export function missingPart({ Mounts = [], HostConfig }: Inspected, said: string): string | undefined {
-  // The name of one may begin with that of another of the same image.
+  // The path of one mount may be a prefix of another's of the same image.
   const [mount] = Mounts.filter(({ Type, Source }) => Type === 'image' && said.includes(Source)).toSorted(
     (a, b) => b.Source.length - a.Source.length,
   );

@@ -1,12 +1,13 @@
-/** Ends a program that was started in a container, with everything that stayed in its session. */
+/** Ends a program that was started in a container, with every process that stayed in its session. */
 import { readdir, readFile, readlink } from 'node:fs/promises';
 
-/** New processes may be started while the others are found and killed. */
+/** Maximum number of rounds: new processes may be started while the others are found and killed. */
 const mostRounds = 100;
 
 /**
- * Kills the processes of the session `leader` that see the files of the container whose first process is `container`: a
- * number alone may meanwhile be another's. Resolves when none is left.
+ * Kills the processes of the session `leader` that share the mount namespace of `container`, the container's
+ * first process: the session number alone may belong to another container meanwhile. Resolves when none is
+ * left.
  */
 export async function killSession(leader: number, container: number): Promise<void> {
   const files = await filesOf(container);
@@ -23,7 +24,7 @@ async function sessionOf(leader: number, files: string): Promise<readonly number
   const found = await Promise.all(
     pids.map(async (pid) => {
       const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '');
-      // The name before these may have anything in it.
+      // The process name before these fields may contain any character.
       const [state, , , session] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
       if (Number(session) !== leader || state === 'Z' || state === 'X') return [];
       return (await filesOf(pid)) === files ? [pid] : [];
@@ -32,13 +33,13 @@ async function sessionOf(leader: number, files: string): Promise<readonly number
   return found.flat();
 }
 
-/** The mount namespace; undefined for a process that is gone. */
+/** Returns the mount namespace; undefined for a process that has ended. */
 const filesOf = (pid: number) => readlink(`/proc/${pid}/ns/mnt`).catch(() => undefined);
 
 function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended by itself.
+    // The process has ended by itself.
   }
 }

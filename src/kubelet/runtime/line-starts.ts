@@ -8,7 +8,7 @@
 export class LineStarts {
   readonly #open = new Set<string>();
 
-  /** Returns whether an entry begins a line. Must be called once for each entry, in their order. */
+  /** Returns true when an entry begins a line. Must be called once for each entry, in their order. */
   begins(output: string, endsLine: boolean): boolean {
     const begins = !this.#open.has(output);
     if (endsLine) this.#open.delete(output);

@@ -13,7 +13,7 @@ export interface LogEntry {
    * begin with a time.
    */
   readonly head: string | undefined;
-  /** A whole line with its end, or a piece of a longer one. */
+  /** A whole line with its line end, or a piece of a longer line. */
   readonly text: Buffer;
 }
 
@@ -22,7 +22,7 @@ const headForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z $/;
 
 /** Bytes that the engine reads of a line before it makes an entry of them. */
 const pieceBytes = 16 * 1024;
-/** Byte sequences that are no UTF-8 are three bytes each in the log: U+FFFD. */
+/** Longest piece in the log: a byte sequence that is not UTF-8 becomes the three bytes of U+FFFD. */
 const longestPiece = 3 * pieceBytes;
 const replacement = Buffer.from('\uFFFD');
 
@@ -40,8 +40,8 @@ export async function* logEntries(
 }
 
 /**
- * Yields what the container printed; with `timestamps`, the time before each line, not before each piece of a
- * long one.
+ * Yields the container's output; with `timestamps`, the time before each line, but not before each piece of a
+ * long line.
  */
 export async function* printEntries(
   entries: AsyncIterable<LogEntry>,
@@ -62,7 +62,7 @@ function entryOf(output: string, bytes: Buffer): LogEntry {
     : { output, head: undefined, text: bytes };
 }
 
-/** Without a terminal an entry is a frame. */
+/** Yields the entries of a container without a terminal: each entry is a frame. */
 async function* framedEntries(pieces: AsyncIterable<OutputPiece>): AsyncIterable<LogEntry> {
   let parts: Uint8Array[] = [];
   for await (const { stream, data, ends } of pieces) {
@@ -73,7 +73,10 @@ async function* framedEntries(pieces: AsyncIterable<OutputPiece>): AsyncIterable
   }
 }
 
-/** With a terminal there are no frames: an entry ends with its line, or where it is as long as it can be. */
+/**
+ * Yields the entries of a container with a terminal. There are no frames: an entry ends with its line, or at
+ * the maximum length.
+ */
 async function* terminalEntries(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Buffer> {
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of chunks) {
@@ -93,14 +96,15 @@ function terminalEntryEnd(bytes: Buffer): number | undefined {
   if (lineEndAt >= 0 && lineEndAt < least) return lineEndAt + 1;
   if (bytes.length < least) return undefined;
   if (!hasReplacements(bytes.subarray(headBytes, least))) return least;
-  // The piece is longer than it was when the engine read it. All pieces of a line have one time.
+  // Replacements made the piece longer than it was when the engine read it. All pieces of a line have the
+  // same time.
   const again = bytes.subarray(0, 2 * headBytes + longestPiece).indexOf(bytes.subarray(0, headBytes), least);
   if (again >= 0 && (lineEndAt < 0 || again < lineEndAt)) return again;
   if (lineEndAt >= 0) return lineEndAt + 1;
   return bytes.length >= 2 * headBytes + longestPiece ? headBytes + longestPiece : undefined;
 }
 
-/** Whether bytes were replaced; the last replacement may go past the end. */
+/** Returns true when bytes were replaced; the last replacement may extend past the end. */
 const hasReplacements = (bytes: Buffer) =>
   bytes.includes(replacement) ||
   bytes.at(-1) === replacement[0] ||

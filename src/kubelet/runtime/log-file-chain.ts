@@ -12,8 +12,9 @@ export interface LogFile {
 }
 
 /**
- * Position of a file: `newest`, the engine writes it; `changing`, a rotation is under way, and its end is a
- * change in the folder; `removed`, it is gone with all others; or the file that was written after it.
+ * Position of a file: `newest` when the engine writes to it; `changing` during a rotation, whose end causes a
+ * change in the folder; `removed` when it is gone with all others; otherwise the file that was written after
+ * it.
  */
 export type Following = 'newest' | 'changing' | 'removed' | LogFile;
 
@@ -28,7 +29,7 @@ export async function openOldest(path: string): Promise<LogFile | undefined> {
   }
 }
 
-/** Opens the newest file, which mid-rotation is `path.1`; undefined when there is none. */
+/** Opens the newest file, which is `path.1` during a rotation; undefined when there is none. */
 export async function openNewest(path: string): Promise<LogFile | undefined> {
   for (;;) {
     const [number] = await numbersOf(path);
@@ -38,7 +39,7 @@ export async function openNewest(path: string): Promise<LogFile | undefined> {
   }
 }
 
-/** Finds what was written after `file`, which stays open. The caller closes the file that is returned. */
+/** Finds the file written after `file`, which stays open. The caller closes the file that is returned. */
 export async function following(path: string, file: LogFile): Promise<Following> {
   for (;;) {
     if ((await inodeAt(path, 0)) === file.inode) return 'newest';
@@ -50,17 +51,17 @@ export async function following(path: string, file: LogFile): Promise<Following>
       return (await openOldest(path)) ?? 'removed';
     }
     const next = await openNumber(path, number - 1);
-    // Files are renamed from the highest number on: while this one keeps its number, so has the next.
+    // Files are renamed from the highest number on: while this file keeps its number, so does the next.
     const stays = (await inodeAt(path, number)) === file.inode;
     if (stays) return next ?? 'changing';
     await next?.handle.close();
   }
 }
 
-/** Times to look again for an older file while a rotation renames it, which takes microseconds. */
+/** Maximum number of attempts to find an older file while a rotation renames it, which takes microseconds. */
 const maxAttempts = 100;
 
-/** Opens what was written before `file`, which stays open; undefined when that is not kept. */
+/** Opens the file written before `file`, which stays open; undefined when that file is not kept. */
 export async function preceding(path: string, file: LogFile): Promise<LogFile | undefined> {
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const number = await numberOf(path, file);
@@ -78,7 +79,7 @@ export async function preceding(path: string, file: LogFile): Promise<LogFile | 
   return undefined;
 }
 
-/** Returns the numbers of the files that are there, in ascending order; 0 stands for `path` itself. */
+/** Returns the numbers of the existing files, in ascending order; 0 stands for `path` itself. */
 async function numbersOf(path: string): Promise<number[]> {
   const name = basename(path);
   const found = (await unlessMissing(readdir(dirname(path)))) ?? [];
@@ -91,7 +92,10 @@ async function numbersOf(path: string): Promise<number[]> {
     .sort((a, b) => a - b);
 }
 
-/** Asked in ascending order, as files are renamed: none is overtaken. */
+/**
+ * Returns the file's number; undefined when it is gone. The numbers are checked in ascending order, the
+ * direction of the renames, so that no file is missed.
+ */
 async function numberOf(path: string, { inode }: LogFile): Promise<number | undefined> {
   for (const number of await numbersOf(path)) if ((await inodeAt(path, number)) === inode) return number;
   return undefined;

@@ -8,8 +8,8 @@ export interface PrintOptions {
   /** Prints the time of each line before it. */
   readonly timestamps: boolean;
   /**
-   * Leaves out what is older: whole milliseconds since the epoch, as the engine's API has it. Undefined:
-   * nothing.
+   * Leaves out older entries: whole milliseconds since the epoch, as in the engine's API. Undefined: leaves
+   * out nothing.
    */
   readonly since: number | undefined;
 }
@@ -21,10 +21,13 @@ interface Entry {
 }
 
 const lineEnd = 0x0a;
-/** More than the engine writes in a line: 16 KiB of output, each byte six at most. */
+/**
+ * Maximum length of a line, more than the engine writes: 16 KiB of output with at most six bytes for each
+ * byte.
+ */
 const maxLineBytes = 1024 * 1024;
 
-/** Turns the bytes of log files, one file after the other, into what the container printed. */
+/** Converts the bytes of log files, one file after the other, to the container's output. */
 export class LogFilePrinter {
   readonly #options: PrintOptions;
   readonly #starts = new LineStarts();
@@ -34,7 +37,7 @@ export class LogFilePrinter {
     this.#options = options;
   }
 
-  /** Returns what the whole lines of the file say. The beginning of a line is kept until its end comes. */
+  /** Returns the output of the complete lines. The beginning of a line is kept until its end arrives. */
   print(bytes: Uint8Array): Buffer {
     const all = this.#rest.length > 0 ? Buffer.concat([this.#rest, bytes]) : Buffer.from(bytes);
     const end =
@@ -46,14 +49,16 @@ export class LogFilePrinter {
     return Buffer.from(lines.map((line) => this.#printLine(line)).join(''));
   }
 
-  /** Forgets the beginning of a line whose end never came: the engine was killed as it wrote. */
+  /**
+   * Drops the beginning of a line whose end was never written because the engine was killed while writing.
+   */
   nextFile(): void {
     this.#rest = Buffer.alloc(0);
   }
 
   #printLine(line: string): string {
     const entry = readEntry(line);
-    // A broken line, such as after the machine lost power, is shown as it is.
+    // A broken line, for example after a power failure, is shown unchanged.
     if (!entry) return `${line}\n`;
     const { log, stream, time } = entry;
     const begins = this.#starts.begins(stream, log.endsWith('\n'));
@@ -69,7 +74,7 @@ function readEntry(line: string): Entry | undefined {
     if (typeof entry !== 'object' || entry === null) return undefined;
     const { log, stream, time } = entry as Partial<Record<keyof Entry, unknown>>;
     if (typeof time !== 'string') return undefined;
-    // The engine leaves out what is empty.
+    // The engine leaves out empty fields.
     return { log: String(log ?? ''), stream: String(stream ?? ''), time };
   } catch {
     return undefined;
@@ -77,7 +82,8 @@ function readEntry(line: string): Entry | undefined {
 }
 
 /**
- * The time with nine digits of its second, as the engine's API has it; files leave out the zeros at the end.
+ * Returns the time with nine digits of its second, as in the engine's API; the files leave out trailing
+ * zeros.
  */
 const fixedTime = (time: string) =>
   time.replace(/(?:\.(\d+))?Z$/, (_, fraction: string = '') => `.${fraction.padEnd(9, '0')}Z`);

@@ -1,18 +1,21 @@
-/** How much of a container's log is kept. Pure. */
+/** The amount of a container's log that is kept. Pure. */
 
-/** Once a file of the log has `maxBytes` the next one begins; the oldest of more than `maxFiles` is removed. */
+/**
+ * When a file of the log reaches `maxBytes`, the next one begins; the oldest of more than `maxFiles` is
+ * removed.
+ */
 export interface LogRotation {
   readonly maxBytes: number;
   readonly maxFiles: number;
 }
 
-/** Kubernetes' own (kubelet's containerLogMaxSize and containerLogMaxFiles). */
+/** Kubernetes' defaults (kubelet's containerLogMaxSize and containerLogMaxFiles). */
 export const defaultLogRotation: LogRotation = { maxBytes: 10 * 2 ** 20, maxFiles: 5 };
 
 /**
- * Size in bytes from which on the engine rotates a file of a container's log, by the container's own
- * configuration; Infinity when it never does. Undefined when the files cannot be followed: another driver
- * writes them, they are compressed, or a single one is emptied when it is full.
+ * Returns the size in bytes at which the engine rotates a file of a container's log, from the container's own
+ * configuration; Infinity when it never does. Returns undefined when the files cannot be followed: another
+ * driver writes them, they are compressed, or there is a single one that is emptied when it is full.
  */
 export function followableSize({ Type, Config }: EngineLogConfig): number | undefined {
   if (Type !== 'json-file') return undefined;
@@ -26,7 +29,10 @@ export interface EngineLogConfig {
   readonly Config?: Readonly<Record<string, string>> | null;
 }
 
-/** For the engine, which rotates by itself. Its "10m" would be ten million bytes. */
+/**
+ * Returns the log configuration for the engine, which rotates the files by itself. The size is in plain
+ * bytes, because the engine's "10m" would be ten million bytes.
+ */
 export const engineLogConfig = ({ maxBytes, maxFiles }: LogRotation) => ({
   Type: 'json-file',
   Config: { 'max-size': String(maxBytes), 'max-file': String(maxFiles) },

@@ -1,4 +1,4 @@
-/** Where the last entries of a log begin in the engine's files. */
+/** Finds where the last entries of a log begin in the engine's files. */
 import type { FileHandle } from 'node:fs/promises';
 import { type LogFile, openNewest, preceding } from './log-file-chain.ts';
 
@@ -12,8 +12,8 @@ const chunkBytes = 64 * 1024;
 const lineEnd = 0x0a;
 
 /**
- * Finds the last `count` entries, or the first that is kept when there are fewer; undefined when there is no
- * file.
+ * Finds the last `count` entries, or the first entry that is kept when there are fewer; undefined when there
+ * is no file.
  */
 export async function openTail(path: string, count: number): Promise<LogPlace | undefined> {
   let file = await openNewest(path);
@@ -36,7 +36,8 @@ export async function openTail(path: string, count: number): Promise<LogPlace | 
 }
 
 /**
- * Returns where the last `count` lines of a file begin, or how many it has when it has no more than these.
+ * Returns the offset at which the last `count` lines of a file begin, or the number of its lines when it has
+ * no more than `count`.
  */
 async function entriesFromEnd(
   handle: FileHandle,
@@ -50,7 +51,7 @@ async function entriesFromEnd(
     const { bytesRead } = await handle.read(buffer, 0, end - start, start);
     for (let at = bytesRead - 1; at >= 0; at--) {
       if (buffer[at] !== lineEnd) continue;
-      // The end of one line more stands before the first one wanted.
+      // The end of one more line is before the first line wanted.
       if (seen === count) return { offset: start + at + 1, seen };
       seen++;
     }

@@ -1,11 +1,16 @@
-/** How often the engine was asked for what, how long that took, and how often it failed. */
+/**
+ * Metrics of the engine's operations: how often each was called, how long it took, and how often it failed.
+ */
 import type { Clock } from '../../base/clock.ts';
 import { Counts, exponentialBounds, type Family, Histograms } from '../../base/exposition.ts';
 import { counter, histogram } from '../../base/metric-family.ts';
 import { inChildSpan } from '../../base/tracing/current-span.ts';
 import type { ContainerRuntime } from './runtime.ts';
 
-/** By Kubernetes' names of operations, where there is one. What lasts as long as its client likes is not measured. */
+/**
+ * Kubernetes' names of the operations, where they exist. Operations that last as long as their clients want
+ * are not measured.
+ */
 const operations: ReadonlyMap<string, string> = new Map<keyof ContainerRuntime, string>([
   ['version', 'version'],
   ['list', 'list_containers'],
@@ -23,10 +28,10 @@ const operations: ReadonlyMap<string, string> = new Map<keyof ContainerRuntime, 
   ['listImages', 'list_images'],
 ]);
 
-/** They only look, and are no steps of a pod's start. */
+/** Operations that only read; they are no steps of a pod's start and get no span. */
 const looks = new Set(['version', 'list_containers', 'container_status', 'image_status', 'list_images']);
 
-/** Seconds, as upstream's. */
+/** Bounds in seconds, the same as upstream's. */
 const bounds = exponentialBounds(0.005, 2.5, 14);
 
 export class RuntimeOperations {
@@ -39,7 +44,7 @@ export class RuntimeOperations {
     this.#clock = clock;
   }
 
-  /** The same runtime, measured. */
+  /** Returns the same runtime, with its operations measured. */
   measure<T extends ContainerRuntime>(runtime: T): T {
     return new Proxy(runtime, {
       get: (target, property) => {

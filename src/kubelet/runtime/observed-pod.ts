@@ -1,6 +1,6 @@
 import type { ContainerState, SandboxState } from './runtime.ts';
 
-/** What the engine has of a pod. */
+/** The sandboxes and containers of a pod that the engine has. */
 export interface ObservedPod {
   readonly sandboxes: readonly SandboxState[];
   readonly containers: readonly ContainerState[];

@@ -1,12 +1,13 @@
-/** How far the processes of containers can be protected from being killed for memory. */
+/** The limit of protection of containers' processes against the out-of-memory killer. */
 import { readFile } from 'node:fs/promises';
 
 /** Number of CAP_SYS_RESOURCE. */
 const sysResource = 24n;
 
 /**
- * A machine that is a container itself may not be allowed to protect processes more than it is protected: the
- * container would fail to start. Docker runs with this process's rights, or more.
+ * Returns the lowest oom_score_adj that containers can get. A machine that is itself a container may not be
+ * allowed to protect processes more than it is protected: the container would fail to start. Docker runs with
+ * this process's rights, or more.
  */
 export async function lowestOomScore(): Promise<number> {
   const status = await readFile('/proc/self/status', 'utf8');

@@ -1,20 +1,26 @@
-/** What the node agent needs from the pod network; the role that creates both passes it in. */
+/** The pod network as the node agent uses it; the role that creates both passes it in. */
 import type { HostPort } from '../../base/host-port.ts';
 
 export interface PodNetwork {
-  /** Forwarding, masquerading and the firewall's acceptance for pods of `podCIDR`. Idempotent; mends what is gone. */
+  /**
+   * Sets up forwarding, masquerading and the firewall's acceptance for pods of `podCIDR`. Idempotent; repairs
+   * what is missing.
+   */
   setUp(podCIDR: string): Promise<void>;
-  /** A free address; throws when there is none. `setUp` must have run. */
+  /** Returns a free address; throws when there is none. `setUp` must have run. */
   allocate(): string;
-  /** Marks an address as taken: that of a sandbox found running. */
+  /** Marks an address as taken, for a sandbox that was found running. */
   adopt(ip: string): void;
   release(ip: string): void;
-  /** Gives the network namespace of process `pid` the address and its way out. */
+  /** Gives the network namespace of process `pid` the address and its route out. */
   attach(ip: string, pid: number): Promise<void>;
-  /** From now on only this machine itself connects to the pod; others get no answer. For as long as the link is there. */
+  /**
+   * Allows only this machine to connect to the pod from now on; others get no answer. In force while the link
+   * exists.
+   */
   close(ip: string): Promise<void>;
   /** Removes the link; the address stays taken until `release`. Idempotent. */
   detach(ip: string): Promise<void>;
-  /** The whole set; what is not in it is removed. */
+  /** Sets the whole set of host ports; others are removed. */
   setHostPorts(ports: readonly HostPort[]): Promise<void>;
 }

@@ -1,15 +1,18 @@
-/** A TCP connection to a pod's own loopback address, by way of a program that enters its network (pause.c). */
+/**
+ * A TCP connection to a port on a pod's own loopback address, through a program that enters its network
+ * (pause.c).
+ */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
 import { RuntimeError } from '../../docker/runtime-error.ts';
 
-/** Of what the program says. */
+/** Maximum length of the program's error line. */
 const longestLine = 1024;
 
 /**
- * Joins the stream to the port, in the network of process `pid`, until both sides are done or the stream is closed.
- * Rejects with what the program says when nobody listens there, and when the signal aborts.
+ * Connects the stream to the port in the network of process `pid`, until both sides are done or the stream is
+ * closed. Rejects with the program's message when nothing listens on the port, and when the signal aborts.
  */
 export async function connectPort(
   program: string,
@@ -22,7 +25,8 @@ export async function connectPort(
   if (stream.destroyed) return;
   const child = spawn(program, ['connect', String(pid), String(port)], { stdio: 'pipe' });
   const ended = endOf(child);
-  // A stream whose two sides have ended closes too; the program may still have its last bytes to pass on.
+  // A stream whose two sides have ended closes too, while the program may still have to pass on its last
+  // bytes.
   const wasLeft = () => stream.destroyed && !(stream.readableEnded && stream.writableFinished);
   const kill = () => {
     child.kill('SIGKILL');
@@ -34,7 +38,7 @@ export async function connectPort(
   };
   signal.addEventListener('abort', kill, { once: true });
   stream.once('close', closed);
-  // A broken pipe is the other side's end, which the program's exit status judges.
+  // A broken pipe means that the program has ended; its exit status tells whether it failed.
   for (const pipe of [child.stdin, child.stdout]) pipe.on('error', () => undefined);
   stream.pipe(child.stdin);
   child.stdout.pipe(stream);

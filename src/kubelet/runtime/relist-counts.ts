@@ -1,4 +1,4 @@
-/** How long it takes to compare everything with the engine, and how often that is done, under upstream's names. */
+/** Metrics of relists: their duration and their interval, under upstream's names. */
 import type { Clock } from '../../base/clock.ts';
 import { type Family, Histogram, usualBounds } from '../../base/exposition.ts';
 import { gauge, histogram, single } from '../../base/metric-family.ts';
@@ -7,16 +7,16 @@ export class RelistCounts {
   readonly #clock: Clock;
   readonly #durations = new Histogram(usualBounds);
   readonly #intervals = new Histogram(usualBounds);
-  /** By the monotonic clock. */
+  /** Start of the last relist, by the monotonic clock. */
   #lastAt: number | undefined;
-  /** Milliseconds since the epoch. */
+  /** Time of the last successful relist, in milliseconds since the epoch. */
   #seenAt: number | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Times `relist`; rejects as it does. */
+  /** Measures `relist`; resolves and rejects as `relist` does. */
   async time<T>(relist: () => Promise<T>): Promise<T> {
     const from = this.#clock.monotonic();
     if (this.#lastAt !== undefined) this.#intervals.observe((from - this.#lastAt) / 1000);

@@ -1,7 +1,8 @@
 /**
- * What the engine was last seen to hold. Events say which object to look at again, a relist finds what no event
- * told. An answer that was overtaken by a later look at the same object is dropped, and who asked for it waits for
- * the later one: once a refresh resolves, what it saw or something newer is here.
+ * The last observed state of the engine's objects. Events name an object to inspect again; a relist finds
+ * changes that no event reported. The answer of an inspection is dropped when a later inspection of the same
+ * object has begun, and its caller waits for the later one: once a refresh resolves, the cache holds its
+ * result or a newer one.
  */
 import type { ObservedPod } from './observed-pod.ts';
 import type { RelistCounts } from './relist-counts.ts';
@@ -9,7 +10,7 @@ import type { ContainerRuntime, ContainerState, RuntimeObject, SandboxState } fr
 
 interface Look {
   readonly answer: Promise<RuntimeObject | undefined>;
-  /** The uid of the pod it belongs to, once the answer was taken over. */
+  /** The uid of the pod that the object belongs to, once the answer has been stored. */
   readonly taken: Promise<string | undefined>;
 }
 
@@ -43,7 +44,10 @@ export class RuntimeCache {
     return [...this.#objects.values()].filter((object) => object.kind === 'container');
   }
 
-  /** The uids of those that have something here, by `NAMESPACE/NAME`: one may be gone from where pods come from. */
+  /**
+   * Returns the uids of pods of this name (`NAMESPACE/NAME`) that have objects here; such a pod may no longer
+   * exist in the API.
+   */
   podsNamed(name: string): ReadonlySet<string> {
     const uids = new Set<string>();
     for (const { pod } of this.#objects.values())
@@ -51,14 +55,14 @@ export class RuntimeCache {
     return uids;
   }
 
-  /** Of every pod that has something here. */
+  /** Returns the uid of every pod that has objects here. */
   podUids(): ReadonlySet<string> {
     const uids = new Set<string>();
     for (const { pod } of this.#objects.values()) if (pod) uids.add(pod.uid);
     return uids;
   }
 
-  /** Looks at one object; resolves with the uid of the pod it belongs or belonged to. */
+  /** Inspects one object; resolves with the uid of the pod that it belongs or belonged to. */
   refresh(id: string): Promise<string | undefined> {
     const answer = this.#runtime.inspect(id);
     const taken = this.#take(id, answer);
@@ -66,7 +70,7 @@ export class RuntimeCache {
     return taken;
   }
 
-  /** Compares everything; resolves with the pods of which something had changed unnoticed. */
+  /** Compares the cache with the engine; resolves with the pods of which something had changed unnoticed. */
   relist(): Promise<ReadonlySet<string>> {
     return this.#counts ? this.#counts.time(() => this.#relist()) : this.#relist();
   }

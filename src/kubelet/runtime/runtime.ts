@@ -1,8 +1,9 @@
 /**
- * What the node agent needs of a container engine. A pod is one sandbox (holds the namespaces) and its
- * containers. Everything the agent must remember across its own restart is kept by the engine: in labels, and
- * in the sandbox's name, which is how a sandbox made ahead of time is given to a pod (labels cannot change).
- * Every call that names an object that is gone resolves (the state wanted is the state that is), except `start*`.
+ * The container engine as the node agent uses it. A pod is one sandbox (which holds the namespaces) and its
+ * containers. The engine stores everything that the agent must remember across its own restart: in labels,
+ * and in the sandbox's name, by which a sandbox made in advance is assigned to a pod (labels cannot change).
+ * Every call that names a missing object resolves, because the wanted state already holds; the exception is
+ * `start*`.
  */
 
 import type { Duplex, Readable, Writable } from 'node:stream';
@@ -20,25 +21,25 @@ export type RunState = 'created' | 'running' | 'exited';
 export interface SandboxState {
   readonly kind: 'sandbox';
   readonly id: string;
-  /** Absent while the sandbox waits in the pool. */
+  /** Undefined while the sandbox waits in the pool. */
   readonly pod: PodReference | undefined;
   readonly state: RunState;
-  /** Of the process that holds the namespaces; 0 unless running. */
+  /** Process id of the process that holds the namespaces; 0 unless it runs. */
   readonly pid: number;
-  /** The address it was made for; absent when it is in the host's network. */
+  /** The address that it was made for; undefined when it is in the host's network. */
   readonly ip: string | undefined;
-  /** The host name containers get that join it, before the agent names them. */
+  /** The host name that containers which join it get before the agent names them. */
   readonly hostname: string;
-  /** Counts the sandboxes of one pod. */
+  /** Number of the sandbox among those of its pod. */
   readonly attempt: number;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
 }
 
-/** What is done before a container is asked to stop. */
+/** The hook that runs before a container is asked to stop. */
 export interface PreStop {
   readonly handler: LifecycleHandler;
-  /** The container's that the handler may name. */
+  /** Ports of the container that the handler may refer to by name. */
   readonly ports: readonly ContainerPort[];
 }
 
@@ -56,35 +57,38 @@ export interface ContainerState {
   readonly sandboxId: string;
   readonly state: RunState;
   readonly pid: number;
-  /** The image as the pod named it. */
+  /** The image's name in the pod's spec. */
   readonly image: string;
   readonly imageId: string;
   readonly specHash: string;
-  /** How often the container was started before: its restart count. */
+  /** Number of earlier starts of the container: its restart count. */
   readonly attempt: number;
-  /** Exits in a row before this start, for the back-off; 0 after a long run. */
+  /** Consecutive exits before this start, for the back-off; 0 after a long run. */
   readonly crashes: number;
   readonly createdAt: number;
   readonly startedAt: number | undefined;
   readonly finishedAt: number | undefined;
   readonly exitCode: number;
   readonly oomKilled: boolean;
-  /** Why the engine could not run it; '' when it could. */
+  /** The reason why the engine could not run it; '' when it could. */
   readonly error: string;
-  /** Where on this machine the container's termination message is; '' when there is none. */
+  /** Path of the container's termination message on this machine; '' when there is none. */
   readonly terminationMessageFile: string;
   /** Seconds between the request to stop and the kill, for a container whose pod is no longer known. */
   readonly gracePeriodSeconds: number;
-  /** What the engine holds it to now; undefined when that is not known. */
+  /** The limits that the engine enforces now; undefined when they are not known. */
   readonly resources?: ContainerResources;
-  /** As its config said; undefined for one of an earlier version. */
+  /** The allocation from the container's config; undefined for a container of an earlier version. */
   readonly allocation?: string;
-  /** As which its first program was started; undefined when that is not known. */
+  /** The user with which its first program was started; undefined when that is not known. */
   readonly user?: LinuxUser;
-  /** It is asked to stop once those of its pod with a lower turn have ended; undefined: at once, and unawaited. */
+  /**
+   * The container is asked to stop once the containers of its pod with a lower turn have ended. Undefined: it
+   * is asked at once, and no container waits for its end.
+   */
   readonly stopTurn?: number | undefined;
   readonly preStop?: PreStop | undefined;
-  /** The devices that are its alone, by resource. */
+  /** Ids of the devices allocated to this container alone, by resource. */
   readonly devices?: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -97,9 +101,9 @@ export interface RuntimeSummary {
 }
 
 export interface SandboxConfig {
-  /** The address it will be given; absent: it stays in the host's network. */
+  /** The address that it will be given; undefined when it stays in the host's network. */
   readonly ip: string | undefined;
-  /** Known only when it is made for a certain pod. */
+  /** Set only when the sandbox is made for a particular pod. */
   readonly hostname: string | undefined;
 }
 
@@ -108,40 +112,40 @@ export interface Mount {
   readonly target: string;
   readonly readOnly: boolean;
   /**
-   * Of a read-only one, whether that is so of what is mounted below it too; absent for no. `Enabled` where the engine cannot: the
-   * container is not created.
+   * Makes the mounts below a read-only mount read-only too; absent for no. With `Enabled`, the container is
+   * not created when the engine does not support it.
    */
   readonly recursiveReadOnly?: 'Enabled' | 'IfPossible';
-  /** What is mounted later is seen from one side by the other; absent for by neither. */
+  /** Direction in which later mounts are propagated; absent for none. */
   readonly propagation?: 'HostToContainer' | 'Bidirectional';
 }
 
-/** An image of this machine that a container has among its files, for reading alone. */
+/** An image of this machine that is mounted read-only into a container. */
 export interface ImageMount {
   readonly imageId: string;
   readonly target: string;
-  /** Relative, without `..`; '' for all of it. */
+  /** Relative path without `..`; '' for the whole image. */
   readonly subPath: string;
 }
 
-/** A device of the machine that a container has. */
+/** A device of the machine that a container may use. */
 export interface Device {
   readonly source: string;
   readonly target: string;
-  /** Some of `r`, `w` and `m` (make its file). */
+  /** Permissions: some of `r`, `w` and `m` (mknod). */
   readonly permissions: string;
 }
 
-/** Devices that the engine itself knows how to give. */
+/** Devices that the engine itself can add to a container. */
 export interface EngineDevices {
-  /** Names of the Container Device Interface. */
+  /** Device names of the Container Device Interface. */
   readonly cdi: readonly string[];
-  /** UUIDs of NVIDIA's cards. */
+  /** UUIDs of NVIDIA cards. */
   readonly nvidia: readonly string[];
 }
 
 export interface ContainerResources {
-  /** Of one CPU, ×10⁻⁹; 0 for no limit. */
+  /** Billionths of one CPU; 0 for no limit. */
   readonly nanoCpus: number;
   readonly cpuShares: number;
   /** Bytes; 0 for no limit. */
@@ -149,10 +153,10 @@ export interface ContainerResources {
   readonly oomScoreAdj: number;
 }
 
-/** The profile by which the engine confines containers by default, if any. */
+/** The engine's default confinement profile, or none. */
 export type ConfinementProfile = 'RuntimeDefault' | 'Unconfined';
 
-/** One of the machine's own: for seccomp its rules as JSON, for AppArmor its name in the kernel. */
+/** A profile of the machine: for seccomp its rules as JSON, for AppArmor its name in the kernel. */
 export interface OwnProfile {
   readonly profile: string;
 }
@@ -161,66 +165,77 @@ export interface ContainerConfig {
   readonly pod: PodReference;
   readonly name: string;
   readonly sandboxId: string;
-  /** The engine's name of what runs it; undefined: the engine's default. One that it does not have: not created. */
+  /**
+   * The engine's name of the OCI runtime; undefined for the engine's default. The container is not created
+   * when the engine does not have it.
+   */
   readonly runtime: string | undefined;
-  /** As the pod names it. */
+  /** The image's name in the pod's spec. */
   readonly image: string;
   readonly imageId: string;
   readonly specHash: string;
   readonly attempt: number;
   readonly crashes: number;
-  /** The whole command line, the image's defaults resolved. */
+  /** The whole command line, with the image's defaults resolved. */
   readonly argv: readonly string[];
   readonly workingDir: string | undefined;
-  /** `NAME=value`. */
+  /** Variables as `NAME=value`. */
   readonly env: readonly string[];
   readonly mounts: readonly Mount[];
-  /** Absent for none. An engine that cannot: the container is not created. */
+  /** Absent for none. The container is not created when the engine does not support image mounts. */
   readonly imageMounts?: readonly ImageMount[];
   /** Absent for none. */
   readonly devices?: readonly Device[];
-  /** Absent for none. An engine that cannot: the container is not created. */
+  /** Absent for none. The container is not created when the engine does not support them. */
   readonly engineDevices?: EngineDevices;
-  /** The devices that are its alone, by resource. */
+  /** Ids of the devices allocated to this container alone, by resource. */
   readonly deviceIds?: Readonly<Record<string, readonly string[]>>;
-  /** For what runs it. */
+  /** Annotations for the OCI runtime. */
   readonly annotations?: Readonly<Record<string, string>>;
   readonly resources: ContainerResources;
-  /** What the pod was given for it, as its owner writes it. */
+  /** The container's allocated resources, in the form that the owner of this field writes. */
   readonly allocation?: string;
-  /** `uid`, `uid:gid`, or undefined for the image's own. */
+  /** `uid`, `uid:gid`, or undefined for the image's user. */
   readonly user: string | undefined;
   readonly privileged: boolean;
   readonly readOnlyRootFilesystem: boolean;
   readonly noNewPrivileges: boolean;
   readonly addCapabilities: readonly string[];
   readonly dropCapabilities: readonly string[];
-  /** Of its processes, beside those of the user. */
+  /** Supplementary groups of its processes, in addition to the user's. */
   readonly groups: readonly number[];
-  /** Of the sandbox's namespaces, by names with dots. */
+  /** Sysctls of the sandbox's namespaces, by names with dots. */
   readonly sysctls: Readonly<Record<string, string>>;
-  /** Undefined: the engine's default. What the engine does not have: the container is not created. */
+  /**
+   * Undefined for the engine's default. The container is not created when the engine does not support the
+   * profile.
+   */
   readonly seccomp: ConfinementProfile | OwnProfile | undefined;
   readonly appArmor: ConfinementProfile | OwnProfile | undefined;
-  /** The labels of its processes by their parts (user, role, type, level), for a machine that has SELinux. */
+  /**
+   * SELinux labels of its processes by their parts (user, role, type, level), for a machine that has SELinux.
+   */
   readonly seLinux: Readonly<Record<string, string>>;
-  /** Which processes it sees: its own, all of the pod, all of the machine, or those of another container, by its id. */
+  /**
+   * The processes that the container can see: its own, all of the pod, all of the machine, or those of
+   * another container, given by its id.
+   */
   readonly processes: 'own' | 'pod' | 'host' | { readonly container: string };
-  /** It shares memory and semaphores with the machine, not only with its pod. */
+  /** True when it shares memory and semaphores with the machine, not only with its pod. */
   readonly hostIPC: boolean;
   readonly stdin: boolean;
-  /** The program's input ends when the first who attached to it leaves. */
+  /** True when the program's input ends once the first attached client disconnects. */
   readonly stdinOnce: boolean;
   readonly tty: boolean;
   readonly terminationMessageFile: string;
-  /** Where the container sees that file. */
+  /** Path of that file in the container. */
   readonly terminationMessagePath: string;
   readonly gracePeriodSeconds: number;
   readonly stopTurn?: number | undefined;
   readonly preStop?: PreStop | undefined;
-  /** The signal that asks it to stop; undefined: what the image says. */
+  /** Signal that asks the container to stop; undefined for the image's stop signal. */
   readonly stopSignal?: string | undefined;
-  /** Set when the sandbox does not already carry the name: the container waits until it is named. */
+  /** Set when the sandbox does not already have the name: the container waits until it is named. */
   readonly hostname: string | undefined;
 }
 
@@ -230,9 +245,9 @@ export interface RuntimeImage {
   readonly sizeBytes: number;
   readonly entrypoint: readonly string[];
   readonly command: readonly string[];
-  /** Of the configured user; '' is root. */
+  /** Name or id of the configured user; '' is root. */
   readonly user: string;
-  /** As its author wrote it; '' for none. */
+  /** Stop signal as the image's author wrote it; '' for none. */
   readonly stopSignal: string;
 }
 
@@ -244,13 +259,13 @@ export interface RegistryCredentials {
 export interface LogOptions {
   readonly follow: boolean;
   readonly timestamps: boolean;
-  /** Undefined: all. */
+  /** Undefined for all lines. */
   readonly tailLines: number | undefined;
   /** Milliseconds since the epoch. */
   readonly since: number | undefined;
 }
 
-/** An object's state may have changed: look at it again. */
+/** Reports that an object's state may have changed and must be inspected again. */
 export interface RuntimeEvent {
   readonly id: string;
   readonly kind: 'sandbox' | 'container';
@@ -263,21 +278,21 @@ export interface TerminalSize {
   readonly height: number;
 }
 
-/** What a program reads and writes. The caller ends the outputs, after the program has. */
+/** Input and outputs of a program. The caller ends the outputs, after the program has ended. */
 export interface ProcessStreams {
-  /** Its end is the end of the program's input. */
+  /** The end of this stream is the end of the program's input. */
   readonly stdin: Readable | undefined;
-  /** Undefined: what the program writes there is dropped. With a terminal everything goes to stdout. */
+  /** Undefined: the program's output is dropped. With a terminal all output goes to stdout. */
   readonly stdout: Writable | undefined;
   readonly stderr: Writable | undefined;
-  /** Of the terminal, whenever it changes. */
+  /** Size of the terminal, whenever it changes. */
   readonly sizes: AsyncIterable<TerminalSize>;
 }
 
 export interface ExecConfig {
   readonly command: readonly string[];
   readonly tty: boolean;
-  /** An abort kills the program and what it started; default: it goes on. */
+  /** True: an abort kills the program and the processes that it started; default: they continue. */
   readonly killOnAbort?: boolean;
 }
 
@@ -285,83 +300,105 @@ export interface RuntimeVersion {
   readonly name: string;
   readonly version: string;
   readonly apiVersion: string;
-  /** Where on this machine images and containers are kept; undefined when they are not. */
+  /** Directory of images and containers on this machine; undefined when they are not stored here. */
   readonly directory?: string | undefined;
-  /** What a container can be run by, by the names that a container's config has; '' is what runs it by default. */
+  /**
+   * OCI runtimes that can run a container, by the names used in a container's config; '' is the default one.
+   */
   readonly handlers?: readonly RuntimeHandler[];
-  /** Containers can have images among their files. */
+  /** True when containers can mount images. */
   readonly canMountImages: boolean;
 }
 
 export interface RuntimeHandler {
   readonly name: string;
-  /** What is mounted below a read-only mount can be read-only with it. */
+  /** True when mounts below a read-only mount can be made read-only too. */
   readonly recursiveReadOnlyMounts: boolean;
 }
 
 export interface ContainerRuntime {
   version(): Promise<RuntimeVersion>;
-  /** Makes sure of what sandboxes are made of; `readArchive` is called when the engine does not have it yet. */
+  /**
+   * Prepares what sandboxes are made of; calls `readArchive` when the engine does not have the pause image
+   * yet.
+   */
   prepare(readArchive: () => Promise<Uint8Array>): Promise<void>;
-  /** Everything this agent made, running or not. */
+  /** Returns everything that this agent made, running or not. */
   list(): Promise<readonly RuntimeSummary[]>;
-  /** Undefined when it is gone or not ours. */
+  /** Returns undefined when the object is gone or has another owner. */
   inspect(id: string): Promise<RuntimeObject | undefined>;
 
-  /** Makes a sandbox that belongs to no pod yet, with namespaces to join. Leaves nothing behind when it fails. */
+  /**
+   * Makes a sandbox that belongs to no pod yet, with namespaces to join. Leaves nothing behind when it fails.
+   */
   runSandbox(config: SandboxConfig): Promise<SandboxState>;
-  /** Gives the sandbox to a pod, which the engine remembers; also a sandbox that has ended meanwhile. */
+  /**
+   * Assigns the sandbox to a pod, which the engine remembers; also possible for a sandbox that has ended
+   * meanwhile.
+   */
   assignSandbox(id: string, pod: PodReference, attempt: number): Promise<void>;
 
   createContainer(config: ContainerConfig): Promise<string>;
-  /** Changes what a running container is held to; all but its oomScoreAdj. Rejects when the kernel or the engine does not. */
+  /**
+   * Changes the limits of a running container, except its oomScoreAdj. Rejects when the kernel or the engine
+   * rejects the change.
+   */
   updateResources(id: string, resources: ContainerResources): Promise<void>;
-  /** Rejects with `SandboxEnded` or `NoSuchPart` when that is why the container cannot run, else with `CannotRun`. */
+  /**
+   * Rejects with `SandboxEnded` or `NoSuchPart` when that is why the container cannot run, else with
+   * `CannotRun`.
+   */
   startContainer(id: string): Promise<void>;
-  /** Asks to stop: the image's stop signal. */
+  /** Sends the container's stop signal. */
   terminate(id: string): Promise<void>;
   kill(id: string): Promise<void>;
-  /** Kills it when it runs. */
+  /** Removes the object, and kills it first when it runs. */
   remove(id: string): Promise<void>;
 
-  /** Undefined when this machine does not have it. */
+  /** Returns undefined when this machine does not have the image. */
   findImage(name: string): Promise<RuntimeImage | undefined>;
-  /** Rejects with `PullFailed`, also when for a minute nothing of it comes. */
+  /** Rejects with `PullFailed`, also when no data arrives for a minute. */
   pullImage(
     name: string,
     signal: AbortSignal,
     credentials?: RegistryCredentials,
     onLine?: (line: ProgressLine) => void,
   ): Promise<void>;
-  /** Made into containers or mounted, of all that the engine has, also those that do not run and are not ours, by id. */
+  /**
+   * Returns the ids of images that are used by a container or mounted, across all containers of the engine:
+   * also stopped ones and those of other owners.
+   */
   usedImages(): Promise<ReadonlySet<string>>;
-  /** Takes a name off an image, which goes with its last one. Rejects with `Conflict` while a container uses it. */
+  /**
+   * Removes a name of an image; the image is removed with its last name. Rejects with `Conflict` while a
+   * container uses it.
+   */
   removeImage(name: string): Promise<void>;
-  /** Without the parts that only `findImage` tells. */
+  /** Lists images without the fields that only `findImage` returns. */
   listImages(): Promise<readonly Pick<RuntimeImage, 'id' | 'names' | 'sizeBytes'>[]>;
 
   /**
-   * Opens the container's log. Rejects with RuntimeError when it cannot be read. What it resolves with yields
-   * chunks of output, ends when all has been read and, with `follow`, the container has ended, and throws
-   * RuntimeError when there would be more that cannot be read. Released when it ends, is left, or the signal
-   * aborts.
+   * Opens the container's log. Rejects with RuntimeError when it cannot be read. The resolved sequence yields
+   * chunks of output. It ends when all has been read and, with `follow`, the container has ended; it throws
+   * RuntimeError when the rest cannot be read. Its resources are released when it ends, when the reader
+   * leaves, or when the signal aborts.
    */
   logs(id: string, options: LogOptions, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
   /**
-   * Runs a program in a running container; resolves with its exit status once it has ended and its output has been
-   * written. An abort ends the streams, and the program where `config` says so, and rejects once that is done.
+   * Runs a program in a running container; resolves with its exit status once it has ended and its output has
+   * been written. An abort ends the streams, and with `killOnAbort` the program, and then rejects.
    */
   exec(id: string, config: ExecConfig, streams: ProcessStreams, signal: AbortSignal): Promise<number>;
-  /** Joins the streams to a container's first process, from now on; resolves when it has ended. */
+  /** Connects the streams to a container's first process, from now on; resolves when it has ended. */
   attach(id: string, streams: ProcessStreams, signal: AbortSignal): Promise<void>;
   /**
-   * Connects the stream to a TCP port of the pod, on its loopback address, until either side is done; rejects, in
-   * one line, when nobody listens there. Ends the stream.
+   * Connects the stream to a TCP port of the pod, on its loopback address, until either side is done; rejects
+   * with a message of one line when nothing listens there. Ends the stream.
    */
   portForward(sandboxId: string, port: number, stream: Duplex, signal: AbortSignal): Promise<void>;
   /**
-   * Ends when the signal aborts; ends or throws when the engine goes away; `onReady` is called once nothing can be
-   * missed any more.
+   * Yields events until the signal aborts; ends or throws when the engine becomes unreachable. `onReady` is
+   * called once no later event can be missed.
    */
   events(signal: AbortSignal, onReady: () => void): AsyncIterable<RuntimeEvent>;
 }

@@ -1,7 +1,7 @@
 /**
- * The sandboxes of this node's pods, and a few ready ones: most of what a pod's start costs is spent before
- * anybody asks for it. A sandbox belongs to a pod only once it has its address, so one that belongs to a pod is
- * always complete; what belongs to none after a restart is removed.
+ * The sandboxes of this node's pods, and a pool of ready ones, because making a sandbox is most of the cost
+ * of a pod's start. A sandbox belongs to a pod only once it has its address, so a pod's sandbox is always
+ * complete; sandboxes without a pod are removed after a restart.
  */
 
 import type { Pod } from '../../api/core/v1/pod.ts';
@@ -15,7 +15,7 @@ import type { ContainerRuntime, PodReference, SandboxState } from './runtime.ts'
 export interface SandboxesOptions {
   readonly runtime: ContainerRuntime;
   readonly network: PodNetwork;
-  /** How many are kept ready; 0 for none. */
+  /** Number of sandboxes that are kept ready; 0 for none. */
   readonly poolSize: number;
   readonly log: Logger;
 }
@@ -30,7 +30,7 @@ export class Sandboxes {
     this.#options = options;
   }
 
-  /** Takes over what an earlier run of the agent, or of the engine, left. */
+  /** Adopts the sandboxes that an earlier run of the agent, or of the engine, left. */
   async adopt(found: readonly SandboxState[]): Promise<void> {
     const { network } = this.#options;
     for (const { ip } of found) if (ip !== undefined) network.adopt(ip);
@@ -38,7 +38,10 @@ export class Sandboxes {
     for (const sandbox of found) if (!sandbox.pod && !this.isReady(sandbox.id)) await this.remove(sandbox);
   }
 
-  /** A sandbox with an address, by now the pod's. It may have ended since: the next look at it tells. */
+  /**
+   * Resolves with a sandbox that has an address and has been assigned to the pod. It may have ended since;
+   * the next inspection notices that.
+   */
   async acquire(pod: Pod, attempt: number, hostname: string): Promise<Pick<SandboxState, 'id' | 'ip'>> {
     const { uid, name, namespace = '' } = pod.metadata;
     const reference = { uid, name, namespace };
@@ -60,7 +63,7 @@ export class Sandboxes {
     }
   }
 
-  /** Idempotent. Gives its address back last, when nothing can be using it. */
+  /** Removes a sandbox. Idempotent. The address is released last, when nothing can still use it. */
   async remove({ id, ip }: Pick<SandboxState, 'id' | 'ip'>): Promise<void> {
     const { runtime, network } = this.#options;
     await runtime.remove(id);
@@ -69,12 +72,12 @@ export class Sandboxes {
     network.release(ip);
   }
 
-  /** Whether a sandbox waits in the pool. */
+  /** Returns true when a sandbox waits in the pool. */
   isReady(id: string): boolean {
     return this.#ready.some((sandbox) => sandbox.id === id);
   }
 
-  /** Removes the ready ones that do not run any more. */
+  /** Removes ready sandboxes that no longer run. */
   async dropDead(running: ReadonlySet<string>): Promise<void> {
     for (const sandbox of [...this.#ready]) {
       const index = this.#ready.indexOf(sandbox);
@@ -92,7 +95,7 @@ export class Sandboxes {
     });
   }
 
-  /** Removes the ready ones; those of pods stay. */
+  /** Removes the ready sandboxes; those of pods stay. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#refilling;
@@ -109,7 +112,7 @@ export class Sandboxes {
     }
   }
 
-  /** False when somebody has removed it. */
+  /** Resolves with false when the sandbox has been removed. */
   async #assignReady(
     ready: SandboxState,
     pod: Pod,
@@ -127,7 +130,10 @@ export class Sandboxes {
     }
   }
 
-  /** Before it is the pod's: what an agent that ends here leaves belongs to none. */
+  /**
+   * Closes a function pod's network before the sandbox is assigned to the pod: if the agent ends in between,
+   * the sandbox belongs to no pod and is removed.
+   */
   async #close({ ip }: SandboxState, pod: Pod): Promise<void> {
     if (ip !== undefined && isFunctionPod(pod)) await this.#options.network.close(ip);
   }

@@ -1,10 +1,10 @@
-/** What simulated programs do with their streams. */
+/** Programs of the simulated engine, and how they use their streams. */
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import type { ProcessStreams } from './runtime.ts';
 
-/** Resolves with the exit status. */
+/** Runs a simulated program; resolves with its exit status. */
 export type Program = (
   command: readonly string[],
   streams: ProcessStreams,
@@ -25,7 +25,7 @@ export async function writeTo(target: Writable | undefined, data: Uint8Array): P
   if (target && !target.write(data)) await once(target, 'drain');
 }
 
-/** The lines of an input until it ends or the signal aborts. */
+/** Yields the lines of an input until it ends or the signal aborts. */
 export async function* linesOf(input: Readable, signal: AbortSignal): AsyncIterable<string> {
   const lines = createInterface({ input });
   const close = () => lines.close();

@@ -1,6 +1,7 @@
 /**
- * A container engine that is only data: for running the node agent where there is no Docker, and for tests. It
- * passes the same conformance suite as Docker. A container runs until `exit` is called for it, or it is stopped.
+ * A container engine that exists only as data: for running the node agent where there is no Docker, and for
+ * tests. It passes the same conformance suite as Docker. A container runs until `exit` is called for it or it
+ * is stopped.
  */
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../../base/clock.ts';
@@ -29,21 +30,21 @@ import { copyInput, linesOf, type Program, writeTo } from './simulated-streams.t
 export interface SimulatedOptions {
   readonly clock: Clock;
   readonly random: Random;
-  /** Images that can be pulled; a tuple of name and whether this machine has it already. */
+  /** Images that can be pulled, by name; `present` when this machine has the image already. */
   readonly images: ReadonlyMap<string, { readonly present: boolean }>;
-  /** Default: it can. */
+  /** Default true. */
   readonly canMountImages?: boolean;
-  /** What a container does with a request to stop; default: exits with 143 at once. */
+  /** Reaction of a container to a request to stop; default: it exits with 143 at once. */
   readonly onTerminate?: (container: ContainerState) => 'exit' | 'ignore' | 'refuse';
-  /** Why the engine does not hold a container to other resources; default: it does. */
+  /** Returns the error of a change of resources; default: none. */
   readonly onUpdate?: (container: ContainerState, resources: ContainerResources) => string | undefined;
-  /** What a program that is run in a container does, until its exit status; default: copies its input. */
+  /** The program that runs for an exec, up to its exit status; default: copies its input. */
   readonly onExec?: Program;
-  /** What listens on a port of a pod's; default: nothing. */
+  /** Returns the program that listens on a port of a pod; default: none. */
   readonly onConnect?: (port: number) => ((connection: Duplex) => Promise<void>) | undefined;
 }
 
-/** The one runtime it has, under the name that Docker's has. */
+/** The only OCI runtime, under the name of Docker's. */
 const simulatedHandler = 'runc';
 
 interface LogLine {
@@ -51,7 +52,7 @@ interface LogLine {
   readonly text: string;
 }
 
-/** Its images name no user. */
+/** Returns the user of a container; simulated images have no user. */
 function userOf({ user = '0', groups = [] }: ContainerConfig): LinuxUser {
   const [uid = 0, gid = 0] = user.split(':').map(Number);
   return { uid, gid, supplementalGroups: [...new Set([gid, ...groups])] };
@@ -66,7 +67,7 @@ export class SimulatedRuntime implements ContainerRuntime {
   readonly #logs = new Map<string, LogLine[]>();
   /** Ids of the images that containers mount. */
   readonly #mounted = new Map<string, readonly string[]>();
-  /** Of the containers that take input. */
+  /** Containers that take input, by id. */
   readonly #inputs = new Map<string, { readonly once: boolean }>();
   readonly #listeners = new Set<Listener>();
   #pid = 1000;
@@ -275,7 +276,7 @@ export class SimulatedRuntime implements ContainerRuntime {
     return (this.#options.onExec ?? copyInput)(command, streams, signal);
   }
 
-  /** A container that takes input prints what it gets, line by line. */
+  /** Attaches to a container: one that takes input prints each line that it gets. */
   async attach(id: string, streams: ProcessStreams, signal: AbortSignal): Promise<void> {
     if (this.#container(id)?.state !== 'running') throw new RuntimeError('Conflict', `${id} is not running`);
     const leave = new AbortController();
@@ -320,7 +321,7 @@ export class SimulatedRuntime implements ContainerRuntime {
     }
   }
 
-  /** Ends a container or a sandbox that runs, as if by itself. */
+  /** Ends a running container or sandbox, as if it had ended by itself. */
   exit(id: string, exitCode: number): void {
     const object = this.#objects.get(id);
     if (object?.state !== 'running') return;
@@ -349,7 +350,7 @@ export class SimulatedRuntime implements ContainerRuntime {
     for (const listener of [...this.#listeners]) listener({ id, kind });
   }
 
-  /** Resolves at the next change of anything, or when the signal aborts. */
+  /** Resolves at the next change of any object, or when the signal aborts. */
   #next(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       if (signal.aborted) return resolve();

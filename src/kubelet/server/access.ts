@@ -1,6 +1,7 @@
 /**
- * Who may ask the agent's server for what: the API server is asked, who a token is by a TokenReview, what somebody may do by a
- * SubjectAccessReview. Answers are kept for a while, as upstream keeps them. Whoever cannot be told is refused.
+ * Access control of the agent's server. The API server identifies tokens (TokenReview) and decides what a
+ * caller may do (SubjectAccessReview). Answers are cached for a while, as upstream. A request for which no
+ * decision can be obtained is rejected.
  */
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -23,7 +24,7 @@ export interface Caller {
   readonly extra?: Record<string, string[]> | undefined;
 }
 
-/** What is asked of the API server. */
+/** The API client for reviews. */
 export type Reviewer = Pick<Client, 'resource'>;
 
 export interface AccessOptions {
@@ -37,16 +38,19 @@ const allowedMs = 5 * 60_000;
 const deniedMs = 30_000;
 const tokenMs = 2 * 60_000;
 const badTokenMs = 10_000;
-/** Answers that are kept. */
+/** Maximum number of cached answers. */
 const mostKept = 4096;
-/** Questions that are asked at a time, and that wait. Anybody who reaches the port can make the agent ask. */
+/**
+ * Maximum number of reviews in progress, and of those that wait. Anyone who can reach the port can cause
+ * reviews.
+ */
 const askedAtOnce = 8;
 const mostWaiting = 64;
 const longestToken = 16_384;
 
 interface Kept<T> {
   readonly value: Promise<T>;
-  /** Monotonic milliseconds; set once the answer is there. */
+  /** Monotonic milliseconds; set once the answer has arrived. */
   until: number;
 }
 
@@ -60,11 +64,15 @@ export class Access {
     this.#options = options;
   }
 
-  /** Throws RequestError: 401 for one who is not known, 403 for one who may not, 429 and 500 where it cannot be told. */
+  /**
+   * Throws RequestError: 401 for an unknown caller, 403 for a caller without permission, 429 and 500 when no
+   * decision can be obtained.
+   */
   async require(request: IncomingMessage, { pathname }: URL): Promise<void> {
     const caller = await this.#identify(request);
     if (!caller) throw new RequestError(401, 'Unauthorized');
-    // Who holds this group may do everything: the API server itself is in it, and must get in also while it is busy.
+    // Members of this group may do everything. The API server itself is a member, and must have access also
+    // while it is too busy for reviews.
     if (caller.groups.includes('system:masters')) return;
     const { verb, subresources } = requestAttributes(
       request.method ?? '',
@@ -78,7 +86,7 @@ export class Access {
 
   async #identify(request: IncomingMessage): Promise<Caller | undefined> {
     const socket = request.socket as TLSSocket;
-    // Signed by the cluster's authority, or it does not count.
+    // A certificate counts only when the cluster's authority has signed it.
     const holder = socket.authorized ? holderOf(socket.getPeerCertificate().raw) : undefined;
     if (holder) return { name: holder.commonName, groups: [...holder.organizations, 'system:authenticated'] };
     const [, token] = /^bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
@@ -132,7 +140,7 @@ export class Access {
     );
   }
 
-  /** One question at a time for a key; a failure is not kept. */
+  /** Runs one review at a time for each key; failures are not cached. */
   #keep<T>(
     map: BoundedMap<Kept<T>>,
     key: string,

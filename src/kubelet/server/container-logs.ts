@@ -1,4 +1,4 @@
-/** The log of a container as the agent's server sends it: as a body, or as messages of a WebSocket. */
+/** The log of a container as the agent's server sends it: as a body, or as WebSocket messages. */
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Pod } from '../../api/core/v1/pod.ts';
@@ -18,15 +18,15 @@ export interface LogSource {
 }
 
 /**
- * Resolves once the log can be read; rejects with RequestError, whose code is the answer's status, when it
- * cannot. What is read ends when the container's log does, or the signal aborts; it throws when there would
- * be more that cannot be read.
+ * Opens a log. Resolves once the log can be read; rejects with RequestError, whose code is the response's
+ * status, when it cannot. The sequence ends with the container's log, or when the signal aborts; it throws
+ * when the rest of the log cannot be read.
  */
 export type ContainerLog = (signal: AbortSignal) => Promise<AsyncIterable<Uint8Array>>;
 
 /**
- * The log that `/containerLogs/NAMESPACE/POD/CONTAINER` names; undefined for any other path. Throws RequestError when
- * there is none.
+ * Returns the log of `/containerLogs/NAMESPACE/POD/CONTAINER`; undefined for any other path. Throws
+ * RequestError when there is no such log.
  */
 export function openLog(
   { runtime, clock, pods, observe }: LogSource,
@@ -53,9 +53,9 @@ export function openLog(
 }
 
 /**
- * Rejects with RequestError when nothing has been sent, and with another error when the log could not be read
- * to its end: the caller must then close the connection without the end of the answer, so that no client
- * takes it for whole.
+ * Sends the log as the response's body. Rejects with RequestError when nothing has been sent. Rejects with
+ * another error when the log could not be read to its end: the caller must then close the connection without
+ * ending the response, so that clients notice that it is incomplete.
  */
 export async function sendLog(
   log: ContainerLog,
@@ -68,7 +68,7 @@ export async function sendLog(
   try {
     const chunks = await log(both);
     response.setHeader('content-type', 'text/plain');
-    // The client of a quiet container must learn that its request was accepted.
+    // Headers are sent at once, so that the client of a quiet container learns that its request was accepted.
     response.flushHeaders();
     for await (const chunk of chunks)
       if (!response.write(chunk)) await once(response, 'drain', { signal: both });
@@ -82,9 +82,9 @@ export async function sendLog(
 }
 
 /**
- * As upstream: an empty message first, then the log in messages that mean nothing by themselves. A log that
- * cannot be opened is refused before the connection leaves HTTP; one that breaks off ends the connection
- * without a close frame.
+ * Sends the log as upstream: first an empty message, then the log, in messages whose boundaries have no
+ * meaning. A log that cannot be opened is rejected before the connection leaves HTTP; one that breaks off
+ * ends the connection without a close frame.
  */
 export async function sendLogMessages(
   log: ContainerLog,
@@ -121,7 +121,7 @@ export async function sendLogMessages(
   } finally {
     signal.removeEventListener('abort', stop);
     socket.off('close', leave);
-    // A log that was opened and is not read any more is closed.
+    // A log that was opened and is no longer read must be closed.
     over.abort();
   }
 }

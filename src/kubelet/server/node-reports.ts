@@ -1,4 +1,7 @@
-/** What the agent's server answers beside logs and streams: its pods, its settings, and what they use. */
+/**
+ * Reports of the agent's server, in addition to logs and streams: its pods, its configuration, and their
+ * usage.
+ */
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { exposition, expositionType, type Family } from '../../base/exposition.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
@@ -19,20 +22,20 @@ import { summary } from './plan/summary.ts';
 export interface ReportSources {
   readonly pods: () => readonly Pod[];
   readonly observe: (uid: string) => ObservedPod;
-  /** As it is now or was so many milliseconds ago at most; the default is next to nothing. */
+  /** Returns the usage, at most `oldestMs` milliseconds old; the default is close to 0. */
   readonly usage: (oldestMs?: number) => Promise<UsageSnapshot>;
   readonly nodeUsage: () => Promise<NodeUsage>;
-  /** What others of the agent count, for /metrics. */
+  /** Returns metrics of other parts of the agent, for /metrics. */
   readonly counted: () => readonly Family[];
-  /** Of probes, for /metrics/probes. */
+  /** Returns metrics of probes, for /metrics/probes. */
   readonly probed: () => readonly Family[];
-  /** Of other parts of this node, by the last part of the path: /metrics/NAME. */
+  /** Metrics of other parts of this node, by the last part of the path: /metrics/NAME. */
   readonly pages?: Readonly<Record<string, () => readonly Family[]>>;
-  /** Of images, that are under way. */
+  /** Returns the image pulls in progress. */
   readonly pulls: () => readonly PullState[];
-  /** The uids of all that something runs of. */
+  /** Returns the uids of all pods that have containers here. */
   readonly podsHere: () => ReadonlySet<string>;
-  /** The agent's settings, in the form of a KubeletConfiguration. */
+  /** Returns the agent's settings, in the form of a KubeletConfiguration. */
   readonly configuration: () => object;
   readonly nodeName: string;
   readonly facts: NodeFacts;
@@ -61,10 +64,10 @@ const reports: ReadonlyMap<string, Maker> = new Map<string, Maker>([
     ({ podsHere, observe }) =>
       json({ ...emptyList, items: [...podsHere()].flatMap((uid) => running(observe(uid))) }),
   ],
-  // What a person who waits for a pod is shown; upstream has nothing of the kind.
+  // Shown to users who wait for a pod; upstream has no such endpoint.
   ['/pulls', ({ pulls }) => json({ pulls: pulls() })],
   ['/metrics/probes', ({ probed }) => metrics(probed())],
-  // What lies in /var/log of the machine is not for whoever reads logs of pods.
+  // Files in the machine's /var/log are not accessible to users who may read logs of pods.
   [
     '/logs',
     () => {
@@ -84,7 +87,7 @@ const reports: ReadonlyMap<string, Maker> = new Map<string, Maker>([
   ],
 ]);
 
-/** Undefined for a path that is none of a report. A slash at its end does not count. */
+/** Returns undefined for a path without a report. A slash at the path's end is ignored. */
 export async function reportFor(sources: ReportSources, url: URL): Promise<Report | undefined> {
   const path = url.pathname.replace(/(.)\/$/, '$1');
   const page = pageOf(sources, path);
@@ -99,7 +102,7 @@ function pageOf({ pages = {} }: ReportSources, path: string): (() => readonly Fa
 
 const emptyList = { kind: 'PodList', apiVersion: 'v1', metadata: {} };
 
-/** As the engine knows it: which containers of which images. */
+/** Returns the pod as the engine knows it: its running containers and their images. */
 function running({ containers }: ObservedPod): readonly object[] {
   const those = containers.filter(({ state }) => state === 'running');
   const [first] = those;
@@ -143,8 +146,10 @@ async function ofAgent(sources: ReportSources): Promise<Report> {
 }
 
 /**
- * For metrics, which tell when they were measured: what is read every so often while somebody asks, so that several pages, and
- * several who ask, cost no more. Undefined when it cannot be read, which is logged: the answer says that it failed, and not only what it lacks. */
+ * Reads the usage for metrics, which have their time of measurement: it is read at most once per interval, so
+ * that several pages and several clients cost no more. Undefined when it cannot be read, which is logged; the
+ * response then reports the failure.
+ */
 async function readUsage({ usage, log }: ReportSources): Promise<UsageSnapshot | undefined> {
   try {
     return await usage(everyMs);

@@ -1,9 +1,9 @@
-/** What this process uses, as the kernel says it. */
+/** Resource usage of this process, from the kernel. */
 import { readdir, readFile } from 'node:fs/promises';
 import { machineStat, processUsage } from '../usage/plan/machine-files.ts';
 import type { OwnProcess } from './plan/process-metrics.ts';
 
-/** Rejects when the kernel does not say what it should. */
+/** Reads the usage. Rejects when the kernel's files are missing or cannot be parsed. */
 export async function readOwnProcess(): Promise<OwnProcess> {
   const [stat, machine, files, limits] = await Promise.all([
     readFile('/proc/self/stat', 'utf8'),

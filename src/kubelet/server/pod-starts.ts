@@ -1,6 +1,6 @@
 /**
- * How long pods take until all of their containers have run: from when this node first knew of them, and from when they were created,
- * with and without what images and init containers took.
+ * Metrics of the time until all containers of a pod have run: from when this node first saw the pod, and from
+ * the pod's creation, with and without the time for images and init containers.
  */
 import type { Pod } from '../../api/core/v1/pod.ts';
 import type { PodStatus } from '../../api/core/v1/types.gen.ts';
@@ -9,7 +9,7 @@ import { type Family, Histogram } from '../../base/exposition.ts';
 import { histogram } from '../../base/metric-family.ts';
 import { initTime, type Period, together } from './plan/start-time.ts';
 
-/** Seconds, as upstream's. */
+/** Bounds in seconds, the same as upstream's. */
 const bounds = [
   ...[0.5, 1, 2, 3, 4, 5, 6, 8, 10, 20, 30, 45, 60, 120, 180, 240, 300, 360, 480, 600, 900, 1200, 1800, 2700],
   3600,
@@ -17,7 +17,7 @@ const bounds = [
 
 /** A pod that has not started yet. */
 interface Pending {
-  /** By the monotonic clock. */
+  /** Monotonic time at which the pod was first seen. */
   readonly seenAt: number;
   readonly pulls: Period[];
 }
@@ -27,19 +27,19 @@ export class PodStarts {
   readonly #durations = new Histogram(bounds);
   readonly #total = new Histogram(bounds);
   readonly #own = new Histogram(bounds);
-  /** Undefined once they have started. By uid. */
+  /** Pods by uid; undefined for one that has started. */
   #pending = new Map<string, Pending | undefined>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** To be told of each status that is computed. */
+  /** Records a status; must be called each time that one is computed. */
   observe({ metadata: { uid, creationTimestamp } }: Pod, status: PodStatus): void {
     const hasStarted = (status.containerStatuses ?? []).every(({ state }) => state?.waiting === undefined);
     const isStarted = hasStarted && status.phase !== 'Pending';
     if (!this.#pending.has(uid)) {
-      // One that runs already was started before this agent was.
+      // A pod that already runs was started before this agent.
       const pending = { seenAt: this.#clock.monotonic(), pulls: [] };
       this.#pending.set(uid, isStarted ? undefined : pending);
       return;
@@ -49,7 +49,7 @@ export class PodStarts {
     this.#pending.set(uid, undefined);
     this.#durations.observe((this.#clock.monotonic() - pending.seenAt) / 1000);
     const created = Date.parse(creationTimestamp);
-    // A pod of a file may have been created at no time.
+    // A static pod may have no creation time.
     if (Number.isNaN(created)) return;
     const total = Math.max(0, this.#clock.now() - created);
     const waited = together([...pending.pulls, ...initTime(status)]);
@@ -57,17 +57,17 @@ export class PodStarts {
     this.#own.observe(Math.max(0, total - waited) / 1000);
   }
 
-  /** To be told of each pull of an image that ended. Milliseconds since the epoch. */
+  /** Records a pull of an image that has ended; must be called for each. Milliseconds since the epoch. */
   pulled(uid: string, period: Period): void {
     this.#pending.get(uid)?.pulls.push(period);
   }
 
-  /** Pods that are known. */
+  /** Number of known pods. */
   get size(): number {
     return this.#pending.size;
   }
 
-  /** Forgets all others. */
+  /** Removes all other pods. */
   keep(uids: ReadonlySet<string>): void {
     this.#pending = new Map([...this.#pending].filter(([uid]) => uids.has(uid)));
   }

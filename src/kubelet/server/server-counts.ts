@@ -1,4 +1,4 @@
-/** What the agent's own server was asked, under upstream's names. */
+/** Metrics of requests to the agent's server, under upstream's names. */
 import type { Clock } from '../../base/clock.ts';
 import { Counts, type Family, Histograms, type Labels, usualBounds } from '../../base/exposition.ts';
 import { counter, gauge, histogram } from '../../base/metric-family.ts';
@@ -14,7 +14,7 @@ export class ServerCounts {
     this.#clock = clock;
   }
 
-  /** From the request until what is returned is called; later calls of that do nothing. */
+  /** Counts a request, which lasts until the returned function is called; further calls have no effect. */
   begin(method: string, path: string): () => void {
     const labels = { ...requestKind(method, path), server_type: 'readwrite' };
     const from = this.#clock.monotonic();

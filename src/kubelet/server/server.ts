@@ -1,6 +1,6 @@
 /**
- * The agent's own HTTPS server: logs, streams, reports. Clients need a certificate of the cluster's authority or a token,
- * and a role that allows what they ask for.
+ * The agent's own HTTPS server: logs, streams, reports. Clients need a certificate from the cluster's
+ * authority or a token, and a role that allows the request.
  */
 
 import { once } from 'node:events';
@@ -31,19 +31,22 @@ import { serveStream } from './streaming/serve-streams.ts';
 import type { Upgrade } from './streaming/websocket.ts';
 
 export interface KubeletTls {
-  /** PEM. The agent listens as soon as there is one; connections made after a change see the new one. */
+  /**
+   * Certificate and key in PEM. The agent listens as soon as they exist; connections after a change get the
+   * new ones.
+   */
   readonly identity: Current<{ readonly key: string; readonly certificate: string } | undefined>;
-  /** PEM: who signs the certificates of clients. */
+  /** Certificate (PEM) of the authority that signs clients' certificates. */
   readonly clientCA: string;
 }
 
 export interface KubeletServerOptions {
   /** Addresses of this machine, each once. */
   readonly hosts: readonly string[];
-  /** The same at each address; 0 for one that is free at the first. */
+  /** Port at each address; 0 for one that is free at the first address. */
   readonly port: number;
   readonly tls: KubeletTls;
-  /** Throws RequestError for a request that may not be answered. */
+  /** Throws RequestError for a request that is not allowed. */
   readonly access: { require(request: IncomingMessage, url: URL): Promise<void> };
   readonly reports: ReportSources;
   readonly counts?: ServerCounts;
@@ -53,14 +56,14 @@ export interface KubeletServerOptions {
   readonly pods: () => readonly Pod[];
   readonly observe: (uid: string) => ObservedPod;
   readonly nodeIP: string;
-  /** Called with the port once it listens at each address: of use when `port` is 0. */
+  /** Called with the port once the server listens at each address: useful when `port` is 0. */
   readonly onListening?: (port: number) => void;
 }
 
-/** After this much silence an API server is pinged. */
+/** Idle time after which a client is probed by TCP keep-alive. */
 const keepAliveMs = 15_000;
 
-/** Listens until the signal aborts; open streams end with it. */
+/** Listens until the signal aborts, which also ends open streams. */
 export async function serveKubelet(options: KubeletServerOptions, signal: AbortSignal): Promise<void> {
   const { hosts, tls } = options;
   if (!(await hasIdentity(tls, signal))) return;
@@ -100,10 +103,10 @@ function agentServer(options: KubeletServerOptions, signal: AbortSignal): Server
     {
       ...secureContext(tls),
       requestCert: true,
-      // Who shows no certificate of the authority may have a token.
+      // A client without a certificate from the authority may have a token.
       rejectUnauthorized: false,
       maxHeaderSize: maxPassedOnHeaderBytes,
-      // Everything else is answered as if the request had no upgrade.
+      // An upgrade request to any other path is answered as if it had no upgrade.
       shouldUpgradeCallback: ({ url = '' }) =>
         /^\/(exec|attach|portForward|connect|containerLogs)\//.test(url),
     },
@@ -124,11 +127,14 @@ function agentServer(options: KubeletServerOptions, signal: AbortSignal): Server
   return server;
 }
 
-/** A request is counted before anything is known of who asks; the end is to be called when the connection is done with it. */
+/**
+ * Counts a request before its caller is identified; the returned function must be called when the connection
+ * is done with it.
+ */
 const begin = ({ counts }: KubeletServerOptions, { method = '', url = '/' }: IncomingMessage): (() => void) =>
   counts?.begin(method, url.replace(/[?#].*$/, '')) ?? (() => {});
 
-/** Resolves to false when the signal aborts first. */
+/** Resolves with false when the signal aborts first. */
 async function hasIdentity({ identity }: KubeletTls, signal: AbortSignal): Promise<boolean> {
   if (identity.value) return true;
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -171,7 +177,7 @@ async function upgrade(options: KubeletServerOptions, asked: Upgrade, signal: Ab
   else await serveStream(options, asked, signal);
 }
 
-/** Throws RequestError: 414 for a query of too many parameters, 400 for what is no URL. */
+/** Throws RequestError: 414 for a query with too many parameters, 400 for an invalid URL. */
 function urlOf({ url = '/' }: IncomingMessage): URL {
   if (hasTooManyParameters(url)) {
     throw new RequestError(414, `the query has more than ${maxQueryParameters} parameters`);
@@ -185,7 +191,10 @@ function urlOf({ url = '/' }: IncomingMessage): URL {
   }
 }
 
-/** For the log: the path alone, since the query of an exec has its words, and the id that the API server's log has too. */
+/**
+ * Returns the request's fields for the log: the path without the query, because the query of an exec contains
+ * its command, and the audit id that the API server logs too.
+ */
 function nameOf({ method, url = '', headers }: IncomingMessage) {
   return { method, path: url.split('?', 1)[0], id: readAuditId([headers[auditIdHeader]].flat()[0]) };
 }
@@ -202,7 +211,7 @@ function logAnswer(
   });
 }
 
-/** After an upgrade no error can be sent on the connection. */
+/** Rejects an upgrade request. After an upgrade no error can be sent on the connection. */
 function refuse(request: IncomingMessage, socket: Socket, error: unknown, log: Logger): void {
   if (!(error instanceof RequestError)) {
     log.debug('a stream failed', { ...nameOf(request), error: errorMessage(error) });
@@ -220,7 +229,7 @@ function fail(request: IncomingMessage, response: ServerResponse, error: unknown
     log.warn('a request failed', { ...nameOf(request), error: errorMessage(error) });
   if (response.headersSent) return void cutAnswer(response);
   response.statusCode = error instanceof RequestError ? error.code : 500;
-  // A stranger keeps no connection.
+  // The connection of an unauthenticated client is not kept.
   if (response.statusCode === 401) response.shouldKeepAlive = false;
   response.setHeader('content-type', 'text/plain');
   response.end(errorMessage(error));

@@ -1,6 +1,6 @@
 /**
- * How much lies in directories, measured in the background: to count a directory can take seconds, and who asks for
- * numbers does not wait for that. Each size tells when it was measured.
+ * Sizes of directories, measured in the background: measuring a directory can take seconds, and requests for
+ * usage do not wait for that. Each size has the time of its measurement.
  */
 import type { Clock } from '../../base/clock.ts';
 import { type Exec, ExecError } from '../../base/exec.ts';
@@ -21,7 +21,7 @@ export interface DirectorySizesOptions {
 
 const everyMs = 60_000;
 const timeoutMs = 60_000;
-/** Directories that one `du` counts. */
+/** Number of directories that one `du` measures. */
 const atOnce = 50;
 
 export class DirectorySizes {
@@ -35,17 +35,20 @@ export class DirectorySizes {
     this.#options = options;
   }
 
-  /** Undefined when it was not measured yet, or cannot be. */
+  /** Returns the size; undefined when the directory has not been measured yet, or cannot be. */
   get(directory: string): DirectorySize | undefined {
     return this.#sizes.get(directory);
   }
 
-  /** Measures these, unless it has done so within the last minute; what is not among them is forgotten. */
+  /**
+   * Measures these directories, unless that was done within the last minute; sizes of all others are dropped.
+   */
   want(directories: readonly string[]): void {
     const { clock } = this.#options;
     const isNew = directories.some((one) => !this.#sizes.has(one));
     const age = clock.monotonic() - this.#measuredAt;
-    // A new one does not wait for the others' turn, but cannot make each question a measurement either.
+    // A new directory does not wait for the next regular measurement, but must not cause one at each request
+    // either.
     if (this.#measuring || age < (isNew ? everyMs / 6 : everyMs) || this.#stop.signal.aborted) return;
     this.#measuring = this.#measure([...new Set(directories)]).finally(() => {
       this.#measuring = undefined;
@@ -53,7 +56,7 @@ export class DirectorySizes {
     });
   }
 
-  /** Resolves when the measurement under way, if any, is done. */
+  /** Resolves when the measurement in progress, if any, is done. */
   async settled(): Promise<void> {
     await this.#measuring;
   }
@@ -89,7 +92,7 @@ export class DirectorySizes {
       const { stdout } = await exec('du', args, { timeoutMs, lengthy: true, signal: this.#stop.signal });
       return countsIn(stdout);
     } catch (error) {
-      // du also fails when a file or a directory went while it counted; what it counted is printed all the same.
+      // du also fails when an entry was removed while it counted; its counts are printed all the same.
       if (error instanceof ExecError) return countsIn(error.failure.stdout);
       if (!this.#stop.signal.aborted) log.debug('cannot measure directories', { error: errorMessage(error) });
       return new Map();

@@ -1,4 +1,7 @@
-/** What one container uses, read from its cgroup. Its files are found once: a container stays in its group. */
+/**
+ * Resource usage of one container, read from its cgroup. The cgroup's files are located once, because a
+ * container stays in its cgroup.
+ */
 import { join } from 'node:path';
 import { readIfThere, readNowIfThere } from './kernel-text.ts';
 import {
@@ -15,7 +18,7 @@ import {
   numberIn,
 } from './plan/cgroup-files.ts';
 
-/** A container that runs: the engine's id and its first process, as the machine counts them. */
+/** A running container: the engine's id, and the pid of its first process on the machine. */
 export interface RunningContainer {
   readonly id: string;
   readonly pid: number;
@@ -30,17 +33,17 @@ export class GroupReader {
   readonly #root: string;
   readonly #directories = new Map<string, GroupDirectories>();
 
-  /** `root`: where /proc and /sys are; '/' but in tests. */
+  /** `root` is the directory of /proc and /sys: '/' except in tests. */
   constructor(root = '/') {
     this.#root = root;
   }
 
-  /** Of a container that is there no more; its directories are not needed again. */
+  /** Drops the directories of a container that is gone. */
   forget(id: string): void {
     this.#directories.delete(id);
   }
 
-  /** Where its group lies, as the engine named it; undefined when it has ended. */
+  /** Returns the path of its cgroup, as the engine named it; undefined when the container has ended. */
   async path(container: RunningContainer): Promise<string | undefined> {
     const directories = await this.#find(container);
     return directories && `/${directories.memory.split('/').slice(1).join('/')}`;

@@ -1,10 +1,12 @@
-/** The kernel's own files: they come and go with what they tell of. */
+/** Reads files of the kernel, which exist only as long as the process or cgroup that they describe. */
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 
 const gone: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ESRCH', 'ENODEV', 'EOPNOTSUPP']);
 
-/** Undefined when it does not exist, or its process or group ended while it was read. */
+/**
+ * Returns the text; undefined when the file does not exist, or its process or cgroup ended while it was read.
+ */
 export async function readIfThere(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8');
@@ -14,8 +16,8 @@ export async function readIfThere(path: string): Promise<string | undefined> {
 }
 
 /**
- * The same of a file that the kernel makes up in memory while it is read, such as one of a cgroup: that takes about ten
- * microseconds, and to have another thread do it three times as much.
+ * Does the same synchronously, for a file that the kernel generates in memory, such as one of a cgroup: that
+ * takes about ten microseconds, and three times as long on another thread.
  */
 export function readNowIfThere(path: string): string | undefined {
   try {

@@ -1,15 +1,20 @@
-/** Where on this machine what a container writes is kept. */
+/** The place on this machine of what a container writes. */
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readIfThere } from './kernel-text.ts';
 import { overlayUpper } from './plan/kernel-files.ts';
 
-/** Where what the process's container writes is kept; undefined when it is not in an overlay, or gone. */
+/**
+ * Returns the writable directory of the process's container; undefined when it has no overlay, or is gone.
+ */
 export async function readWritableLayer(pid: number, root = '/'): Promise<string | undefined> {
   return overlayUpper((await readIfThere(join(root, `proc/${pid}/mountinfo`))) ?? '');
 }
 
-/** Bytes and number of the files of a container's log, those put aside too; undefined when there is none to see. */
+/**
+ * Returns the bytes and the number of files of a container's log, including rotated ones; undefined when
+ * there is none to see.
+ */
 export async function readLogSize(
   engineDirectory: string,
   id: string,

@@ -1,4 +1,4 @@
-/** What the whole machine uses, and this process. */
+/** Resource usage of the whole machine and of this process. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
@@ -9,7 +9,7 @@ import { blockDevices, machineMemory, machineStat, processUsage } from './plan/m
 import { interfacesIn } from './plan/network-files.ts';
 import type { NodeReading } from './snapshot.ts';
 
-/** Rejects when the kernel does not say what it should. */
+/** Reads the usage. Rejects when the kernel's files are missing or cannot be parsed. */
 export async function readMachine(clock: Clock, history: CpuHistory, root = '/'): Promise<NodeReading> {
   const at = clock.now();
   const [stat, meminfo, vmstat, network, own, v1, v2, partitions] = await Promise.all([
@@ -23,7 +23,7 @@ export async function readMachine(clock: Clock, history: CpuHistory, root = '/')
     readIfThere(join(root, 'proc/partitions')),
   ]);
   const machine = machineStat(stat);
-  // Counted in nanoseconds by the group around everything, in hundredths of a second else.
+  // Nanoseconds from the root cgroup where it has them, otherwise hundredths of a second.
   const total = numberIn(v1) ?? cpuUsageV2(v2 ?? '')?.total ?? machine.cpu;
   const process = processUsage(own, machine.bootedAt);
   return {

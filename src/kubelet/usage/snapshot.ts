@@ -1,4 +1,7 @@
-/** What this node and its pods use, as it was read: the one form from which everything that tells of usage is made. */
+/**
+ * Usage of this node and its pods as it was read: the one form from which all reports and metrics of usage
+ * are made.
+ */
 import type { Pod } from '../../api/core/v1/pod.ts';
 import type { DirectorySize } from './directory-sizes.ts';
 import type { CpuUsage, DeviceUsage, MemoryUsage } from './plan/cgroup-files.ts';
@@ -16,20 +19,20 @@ export interface FileSystem {
 
 export interface ContainerReading {
   readonly id: string;
-  /** As the engine calls it. */
+  /** Name of the container in the engine. */
   readonly fullName: string;
   readonly name: string;
   readonly image: string;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
-  /** Of its cgroup. */
+  /** Path of its cgroup. */
   readonly path: string;
   readonly at: number;
   readonly cpu: CpuUsage & CpuReading;
   readonly memory: MemoryUsage;
   readonly devices: readonly DeviceUsage[];
   readonly processes: number | undefined;
-  /** Of what it wrote outside of volumes. */
+  /** Size of what it wrote outside of volumes. */
   readonly layer: DirectorySize | undefined;
   readonly log: DirectorySize | undefined;
 }
@@ -37,10 +40,10 @@ export interface ContainerReading {
 export interface VolumeReading {
   readonly name: string;
   readonly claim: string | undefined;
-  /** Counted against the pod's own storage. */
+  /** True when it counts as ephemeral storage of the pod. */
   readonly isEphemeral: boolean;
   readonly size: DirectorySize;
-  /** Of the file system that it is on. */
+  /** The file system of the volume. */
   readonly on: FileSystem;
 }
 
@@ -48,12 +51,12 @@ export interface PodReading {
   readonly pod: Pod;
   readonly startedAt: number;
   readonly at: number;
-  /** With what its ended containers have used. */
+  /** Usage including the pod's ended containers. */
   readonly cpu: CpuReading;
   readonly containers: readonly ContainerReading[];
-  /** Of the process that holds its namespaces; undefined when that does not run. */
+  /** Usage of the process that holds its namespaces; undefined when that does not run. */
   readonly sandbox: ContainerReading | undefined;
-  /** Undefined for a pod in the node's own network. */
+  /** Undefined for a pod in the host's network. */
   readonly interfaces: readonly InterfaceUsage[] | undefined;
   readonly volumes: readonly VolumeReading[];
 }
@@ -66,12 +69,12 @@ export interface NodeReading {
   readonly interfaces: readonly InterfaceUsage[];
   /** Names of block devices, by `MAJOR:MINOR`. */
   readonly devices: ReadonlyMap<string, string>;
-  /** This process. */
+  /** Usage of this process. */
   readonly agent: ProcessUsage & { readonly at: number; readonly rate: number | undefined };
 }
 
 export interface UsageSnapshot {
-  /** When it was read, in milliseconds since the epoch. */
+  /** Time of the reading, in milliseconds since the epoch. */
   readonly at: number;
   readonly node: NodeReading;
   readonly pods: readonly PodReading[];

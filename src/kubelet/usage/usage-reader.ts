@@ -1,7 +1,7 @@
 /**
- * The one reader of what pods and the node use: cgroups, namespaces and file systems, never the engine. It reads when
- * somebody asks, and for a while after that every ten seconds, so that the next who asks is told rates of a sensible time.
- * While nobody asks it costs nothing.
+ * The only reader of the usage of pods and the node: from cgroups, namespaces and file systems, never from
+ * the engine. It reads on request, and for a while after a request every ten seconds, so that the next
+ * request gets rates over a sensible interval. Without requests it costs nothing.
  */
 import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -25,25 +25,25 @@ import type { ContainerReading, PodReading, UsageSnapshot, VolumeReading } from 
 export interface UsageReaderOptions {
   readonly pods: () => readonly Pod[];
   readonly observe: (uid: string) => ObservedPod;
-  /** Where a volume of a pod lies; undefined for one that is not measured, or not there yet. */
+  /** Returns the path of a pod's volume; undefined for one that is not measured, or not there yet. */
   readonly volume: (pod: Pod, volume: Volume) => string | undefined;
-  /** Where the engine keeps its files; undefined while it is not known. */
+  /** Directory of the engine; undefined while it is not known. */
   readonly engineDirectory: () => string | undefined;
   readonly exec: Exec;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Where /proc and /sys are; '/' but in tests. */
+  /** Directory of /proc and /sys: '/' except in tests. */
   readonly root?: string;
 }
 
-/** Who asks again within this gets the same. */
+/** A request within this time gets the same snapshot. */
 const freshMs = 1_000;
 export const everyMs = 10_000;
-/** How long after a question it goes on reading; Prometheus asks each minute at most. */
+/** Time after a request during which reading continues; Prometheus requests at least once a minute. */
 const askedForMs = 90_000;
-/** Logs are measured no more often, as directories are. */
+/** Minimum interval of measuring logs, the same as for directories. */
 const logMs = 60_000;
-/** Pods read in one turn of the event loop, which holds it for less than a millisecond. */
+/** Number of pods read in one turn of the event loop, which blocks it for less than a millisecond. */
 const atOnce = 2;
 
 export class UsageReader {
@@ -58,9 +58,9 @@ export class UsageReader {
   #askedAt = Number.NEGATIVE_INFINITY;
   #timer: Timer | undefined;
   #known: ReadonlySet<string> = new Set();
-  /** Of running containers, by id: it stays the same. */
+  /** Writable directories of running containers, by container id; they do not change. */
   readonly #layers = new Map<string, string>();
-  /** How large their logs were, by id. */
+  /** Last sizes of containers' logs, by container id. */
   readonly #logs = new Map<string, NonNullable<ContainerReading['log']>>();
   #closed = false;
 
@@ -70,7 +70,10 @@ export class UsageReader {
     this.#sizes = new DirectorySizes(options);
   }
 
-  /** What is used now, or was so long ago at most. Rejects when the kernel does not say what it should. */
+  /**
+   * Returns the usage, at most `oldestMs` milliseconds old. Rejects when the kernel's files are missing or
+   * cannot be parsed.
+   */
   read(oldestMs = freshMs): Promise<UsageSnapshot> {
     const { clock } = this.#options;
     this.#askedAt = clock.monotonic();
@@ -114,7 +117,7 @@ export class UsageReader {
     for (let first = 0; first < all.length; first += atOnce) {
       const some = await Promise.all(all.slice(first, first + atOnce).map((pod) => this.#readPod(pod)));
       readings.push(...some.filter((reading) => reading !== undefined));
-      // What is read at once would hold the event loop for all pods together.
+      // Reading all pods without a pause would block the event loop.
       await nextTurn(clock);
     }
     this.#forget(all);
@@ -212,7 +215,8 @@ export class UsageReader {
 
   async #readVolumes(pod: Pod): Promise<readonly VolumeReading[]> {
     const read = this.#volumesOf(pod).map(async ({ name, directory, isOwn, ...more }) => {
-      // What is not the pod's may be far larger than what is counted in time: as upstream, its file system tells.
+      // Storage that is not the pod's own may be too large to be measured in time: as upstream, its file
+      // system's usage is reported.
       const counted = isOwn ? this.#sizes.get(directory) : undefined;
       const on = counted || !isOwn ? await fileSystemOf(directory) : undefined;
       const at = this.#options.clock.now();
@@ -222,7 +226,7 @@ export class UsageReader {
     return (await Promise.all(read)).flat();
   }
 
-  /** Those that the node makes: what lies on a path of the machine's own is not the pod's. */
+  /** Returns the volumes that the node creates; a path of the machine is not the pod's. */
   #volumesOf(pod: Pod) {
     return (pod.spec.volumes ?? []).flatMap((volume) => {
       const directory = this.#options.volume(pod, volume);
@@ -257,7 +261,7 @@ export class UsageReader {
   }
 }
 
-/** Undefined when it is gone. */
+/** Returns undefined when the path does not exist. */
 async function fileSystemOf(path: string) {
   try {
     const { blocks, bavail, bfree, bsize, files, ffree } = await statfs(path);

@@ -1,4 +1,7 @@
-/** The tokens of the pods here: each is asked for as the node, kept, and replaced before it is over. */
+/**
+ * Service account tokens of the pods on this node: each is requested as the node, kept, and replaced before
+ * it expires.
+ */
 import type { TokenRequest } from '../../api/authentication/v1/token-request.ts';
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { defaultAccount, serviceAccountResource } from '../../api/core/v1/service-account.ts';
@@ -19,24 +22,24 @@ export interface AccountTokensOptions {
 }
 
 interface Kept extends GivenToken {
-  /** Milliseconds since the epoch. */
+  /** Expiry in milliseconds since the epoch. */
   readonly expires: number;
 }
 
 const usualSeconds = 3600;
-/** Between two attempts to replace a token that is still good. */
+/** Delay between two attempts to replace a token that is still valid. */
 const retryMs = 60_000;
 
 export class AccountTokens {
   readonly #options: AccountTokensOptions;
-  /** By pod, then by audience and time. */
+  /** Tokens by pod uid, then by audience and lifetime. */
   readonly #kept = new Map<string, Map<string, Kept>>();
 
   constructor(options: AccountTokensOptions) {
     this.#options = options;
   }
 
-  /** Rejects when there is none that is still good. */
+  /** Returns a valid token; rejects when there is none and none can be requested. */
   async get(pod: Pod, projection: ServiceAccountTokenProjection): Promise<GivenToken> {
     const { clock, log } = this.#options;
     const { uid, name, namespace } = pod.metadata;
@@ -59,7 +62,7 @@ export class AccountTokens {
     }
   }
 
-  /** The pod is not here any more. */
+  /** Removes the tokens of a pod that is no longer here. */
   forget(uid: string): void {
     this.#kept.delete(uid);
   }
@@ -85,7 +88,7 @@ export class AccountTokens {
     if (!token || Number.isNaN(expires))
       throw new Error(`the API server answered without a token of the service account ${account}`);
     const renewAt = renewalOf(expires, expirationSeconds * 1000, random.next());
-    // Where this machine's clock is far ahead of the master's, each token is due at once.
+    // Each token would be due at once on a machine whose clock is far ahead of the master's.
     return { token, expires, renewAt: Math.max(renewAt, clock.now() + retryMs) };
   }
 }

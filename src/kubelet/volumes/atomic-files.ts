@@ -1,7 +1,8 @@
 /**
- * The files of a volume, replaced all at once: who reads them finds all old ones or all new ones (upstream: volume/util
- * AtomicWriter). The files lie in a directory with a name of its own, the link `..data` leads there, and each name of the volume
- * is a link through it; so one renamed link changes them all.
+ * The files of a volume, replaced all at once: a reader finds either all old files or all new ones (upstream:
+ * volume/util AtomicWriter). The files are in a directory with a unique name, the symbolic link `..data`
+ * points to it, and each name in the volume is a link through `..data`; renaming one link therefore changes
+ * all files.
  */
 import {
   chmod,
@@ -23,17 +24,20 @@ import type { VolumeFile } from './plan/projection.ts';
 const current = '..data';
 const draft = '..data_tmp';
 
-/** The directory that holds the files now. Rejects before anything was written. */
+/** Returns the directory that holds the current files. Rejects when nothing has been written yet. */
 export const currentFiles = async (volume: string) => join(volume, await readlink(join(volume, current)));
 
-/** Whether it holds the files of an earlier time, all of them. */
+/** Resolves with true when the volume holds a complete set of files from an earlier time. */
 export const isFilled = (volume: string): Promise<boolean> =>
   currentFiles(volume).then(
     () => true,
     () => false,
   );
 
-/** With `group` the files are readable by it. Safe to repeat after it was cut off at any point; the same again changes nothing. */
+/**
+ * Replaces the files; with `group` they are readable by that group. Safe to repeat after an interruption at
+ * any point; repeating it with the same files changes nothing.
+ */
 export async function replaceFiles(
   volume: string,
   files: readonly VolumeFile[],
@@ -48,7 +52,7 @@ export async function replaceFiles(
     await symlink(directory.slice(volume.length + 1), join(volume, draft));
     await rename(join(volume, draft), join(volume, current));
   } catch (error) {
-    // On a disk that is full each attempt would leave some more.
+    // Otherwise, on a full disk, each attempt would leave more files behind.
     await rm(directory, { recursive: true, force: true });
     throw error;
   }
@@ -62,7 +66,10 @@ export async function replaceFiles(
   }
 }
 
-/** Whether the volume has these files and nothing else: whoever watches it is not woken for nothing. */
+/**
+ * Returns true when the volume has exactly these files: then nothing is written, and programs that watch it
+ * are not woken.
+ */
 async function holds(
   volume: string,
   files: readonly VolumeFile[],
@@ -74,7 +81,8 @@ async function holds(
     if (found.filter((entry) => !entry.isDirectory()).length !== files.length) return false;
     const names = new Set(files.map(({ path }) => path.split('/')[0] ?? ''));
     const shown = await readdir(volume);
-    // The link, the files behind it, and what leads to them: a cut off attempt left more, or less.
+    // The volume must have the link, the directory behind it and the names; an interrupted attempt left more
+    // or fewer.
     if (shown.length !== names.size + 2) return false;
     for (const name of names) if (!(await isLinked(volume, name))) return false;
     for (const file of files) if (!(await isSame(directory, file, group))) return false;
@@ -112,7 +120,7 @@ async function writeOne(
   await mkdir(dirname(file), { recursive: true });
   for (let depth = 1; depth <= parts.length; depth++)
     await setDirectory(join(directory, ...parts.slice(0, depth)), group);
-  // Nobody else's from its first byte on.
+  // The file is private from its first byte on.
   await writeFile(file, content, { mode: 0o600 });
   if (owner !== undefined || group !== undefined) await chown(file, owner ?? 0, group ?? 0);
   await chmod(file, group === undefined ? mode : mode | 0o440);

@@ -1,4 +1,4 @@
-/** What an agent does with volumes that nobody uses any more, by what their data lies on. */
+/** The chores of an agent for volumes that are no longer used, for each kind of storage. */
 import { dirname, join } from 'node:path';
 import type { Exec } from '../../base/exec.ts';
 import type { ClaimedVolumes } from './claimed-volumes.ts';
@@ -8,9 +8,9 @@ import type { Shares } from './shares.ts';
 import type { VolumeChoresOptions } from './volume-chores.ts';
 
 export interface ChoreTools {
-  /** The agent's own, in that of the node. */
+  /** The agent's own directory, inside the node's. */
   readonly dataDir: string;
-  /** Where the engine keeps images and containers, as far as that is known. */
+  /** Returns the engine's directory of images and containers; undefined while it is not known. */
   readonly engineDirectory: () => string | undefined;
   readonly exec: Exec;
   readonly localVolumes: Pick<LocalVolumes, 'isOwn' | 'remove'>;
@@ -29,7 +29,7 @@ export const choreSteps = (tools: ChoreTools): VolumeChoresOptions['run'] => ({
   async empty(volume, signal) {
     const { dataDir, engineDirectory, exec, shares, claims } = tools;
     const { name } = volume.metadata;
-    // One that was deleted without waiting for it may be ending still.
+    // The PersistentVolume may have been deleted while a pod of this node still ends.
     if (claims.isShared(name, '')) throw new Error('a pod of this node has it still');
     const { hostPath } = volume.spec;
     if (!hostPath) return shares.within(volume, (root) => removeContent(root, exec, signal));

@@ -1,4 +1,7 @@
-/** Which PersistentVolumes the pods here have by their claims: read when a volume is mounted, and remembered while the pod is here. */
+/**
+ * The PersistentVolumes that the pods on this node use through their claims: read when a volume is mounted,
+ * and remembered while the pod is here.
+ */
 import { persistentVolumeResource } from '../../api/core/v1/persistent-volume.ts';
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { claimNameOf, isOwnClaim } from '../../api/core/v1/pod-claims.ts';
@@ -17,29 +20,32 @@ export interface ClaimedVolumesOptions {
 
 export class ClaimedVolumes {
   readonly #options: ClaimedVolumesOptions;
-  /** By pod, then by the pod's name for the volume. */
+  /** Volumes by pod uid, then by the pod's name for the volume. */
   readonly #found = new Map<string, Map<string, PersistentVolume>>();
 
   constructor(options: ClaimedVolumesOptions) {
     this.#options = options;
   }
 
-  /** As it was found last; reads where it was not. Rejects with VolumeError while the pod cannot have one. */
+  /**
+   * Returns the volume as it was last found; reads it where it is not known. Rejects with VolumeError while
+   * the pod cannot have one.
+   */
   async of(pod: Pod, volume: Volume): Promise<PersistentVolume> {
     return this.known(pod, volume) ?? this.find(pod, volume);
   }
 
-  /** As it was found last, if it was. */
+  /** Returns the volume as it was last found; undefined when it was not. */
   known(pod: Pod, volume: Volume): PersistentVolume | undefined {
     return this.#found.get(pod.metadata.uid)?.get(volume.name);
   }
 
-  /** The same, read anew. */
+  /** Reads the volume again and returns it. Rejects with VolumeError while the pod cannot have one. */
   async find(pod: Pod, volume: Volume): Promise<PersistentVolume> {
     const { uid } = pod.metadata;
     const known = this.#found.get(uid) ?? new Map<string, PersistentVolume>();
     const claim = await this.#claim(pod, volume);
-    // With what it has already it goes on.
+    // A pod that already has the volume keeps it.
     if (claim.metadata.deletionTimestamp && !known.has(volume.name))
       throw new VolumeError(`can't start pod because PVC is being deleted`);
     const name = claim.spec.volumeName;
@@ -50,7 +56,7 @@ export class ClaimedVolumes {
     return found;
   }
 
-  /** Whether another pod here has the volume. */
+  /** Returns true when another pod on this node uses the volume. */
   isShared(name: string, uid: string): boolean {
     for (const [other, volumes] of this.#found)
       if (other !== uid) for (const { metadata } of volumes.values()) if (metadata.name === name) return true;

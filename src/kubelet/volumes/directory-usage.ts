@@ -1,11 +1,12 @@
-/** How much lies in a directory, as `du` counts it. */
+/** Disk usage of a directory, as `du` counts it. */
 import { type Exec, ExecError } from '../../base/exec.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 
 const timeoutMs = 20_000;
 
 /**
- * Bytes or inodes below a directory, on its file system alone; undefined when it cannot be measured, which is logged.
+ * Returns bytes or inodes below a directory, on its own file system only; undefined when it cannot be
+ * measured, which is logged.
  */
 export async function directoryUsage(
   { exec, log }: { readonly exec: Exec; readonly log: Logger },

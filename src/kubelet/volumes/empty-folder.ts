@@ -1,7 +1,8 @@
 /**
- * Emptying a directory that is not this server's, after containers have written into it: nothing outside of it, and nothing that is
- * mounted in it, is touched. Its path is walked without following links. What was found at its end is bound elsewhere by itself,
- * without what is mounted in it: there the kernel shows nothing that is others', and refuses to remove what something is mounted on.
+ * Empties a directory of another program after containers have written into it. Nothing outside of it and
+ * nothing that is mounted in it is changed. Its path is walked without following links. The directory found
+ * there is bind-mounted alone at another place, without the mounts in it: at that place the kernel shows
+ * nothing that belongs to others, and refuses to remove a directory on which something is mounted.
  */
 import { type FileHandle, opendir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,13 +12,13 @@ import { openDirectory, pathOf } from './sub-paths.ts';
 
 export interface FolderToEmpty {
   readonly path: string;
-  /** A mount point that is made for it. */
+  /** A mount point that is created for this purpose. */
   readonly target: string;
-  /** What may not be emptied, nor anything that has it in it. */
+  /** Directories that must not be emptied, and neither may any directory that contains one of them. */
   readonly kept: readonly string[];
 }
 
-/** One that is not there is empty. Rejects where something stays. */
+/** Empties the directory; one that does not exist counts as empty. Rejects when something is left. */
 export async function emptyFolder(
   { path, target, kept }: FolderToEmpty,
   exec: Exec,
@@ -39,9 +40,12 @@ export async function emptyFolder(
   }
 }
 
-/** Removes all that is in a directory on which something is mounted for that alone; goes into no other file system. */
+/**
+ * Removes the content of a directory that is the root of a mount made for this purpose; does not enter other
+ * file systems.
+ */
 export async function removeContent(path: string, exec: Exec, signal: AbortSignal): Promise<void> {
-  // By descriptors, and never through a link; its work is not this process's.
+  // find works by descriptors and never follows a link; it runs in a process of its own.
   const args = [path, '-mindepth', '1', '-xdev', '-ignore_readdir_race', '-delete'];
   await exec('find', args, { lengthy: true, signal });
   await using entries = await opendir(path);
@@ -49,7 +53,7 @@ export async function removeContent(path: string, exec: Exec, signal: AbortSigna
   if (left) throw new Error(`${JSON.stringify(left.name)} could not be removed`);
 }
 
-/** The directory and no mount in it, now or later. */
+/** Mounts the directory at the target without any mount in it, now or later. */
 async function bindAlone(folder: FileHandle, target: string, exec: Exec): Promise<void> {
   await exec('mount', ['--no-canonicalize', '--bind', '--make-private', pathOf(folder), target]);
   const [wanted, mounted] = [await folder.stat(), await stat(target)];
@@ -57,11 +61,17 @@ async function bindAlone(folder: FileHandle, target: string, exec: Exec): Promis
     throw new Error(`${target}: another directory was mounted`);
 }
 
-/** Directories of the system, which no volume is: they, and what is in some of them, are not emptied whatever a volume says. */
+/**
+ * Directories of the system, which are never volumes. These are not emptied whatever a volume specifies, and
+ * for those in `system` neither is anything inside them.
+ */
 const system = ['bin', 'boot', 'dev', 'etc', 'lib', 'lib32', 'lib64', 'proc', 'sbin', 'sys', 'usr'];
 const shared = ['', 'home', 'media', 'mnt', 'opt', 'root', 'run', 'srv', 'tmp', 'var', 'var/lib', 'var/run'];
 
-/** Why a directory is not emptied, if it is not. `kept` and `path` are absolute. */
+/**
+ * Returns the reason why a directory must not be emptied; undefined when it may. `kept` and `path` are
+ * absolute.
+ */
 export function emptyingFault(path: string, kept: readonly string[]): string | undefined {
   const name = JSON.stringify(path);
   if (!path.startsWith('/') || path.split('/').includes('..')) return `${name} is not an absolute path`;

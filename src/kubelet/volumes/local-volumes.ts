@@ -1,6 +1,7 @@
 /**
- * The folders of local volumes that this server makes by itself, in a directory of their own. One is made when a pod first has it
- * and removed when its volume goes; nothing but a direct entry of the directory, named as the volume, is ever touched.
+ * Folders of local volumes that this node creates itself, in a directory of their own. A folder is created
+ * when a pod first uses it and removed with its volume; only direct entries of the directory, named after
+ * their volumes, are ever changed.
  */
 import { chmod, mkdir, mkdtemp, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,7 +18,7 @@ export interface LocalVolumesOptions {
   readonly exec: Exec;
 }
 
-/** Of one that is not made yet: no volume is called so. */
+/** Prefix of a folder that is not complete yet: no volume has such a name. */
 const draftPrefix = '..new-';
 
 export const localVolumesDirectory = (dataDir: string) => join(dataDir, 'local-volumes');
@@ -31,7 +32,7 @@ export class LocalVolumes {
     this.#directory = localVolumesDirectory(options.dataDir);
   }
 
-  /** Whether the volume's folder is one of those here, and may be made and removed. */
+  /** Returns true when the volume's folder is one of this directory, and may be created and removed. */
   isOwn(volume: PersistentVolume): boolean {
     const { name, annotations } = volume.metadata;
     const isLocal = annotations?.[provisionedBy] === localProvisioner;
@@ -40,7 +41,9 @@ export class LocalVolumes {
     );
   }
 
-  /** Makes the folder, for whoever the pods run as; without effect where it is. There in one step. */
+  /**
+   * Creates the folder in one step, writable for any user that pods run as; has no effect where it exists.
+   */
   async make({ metadata: { name } }: PersistentVolume): Promise<void> {
     const folder = this.#folder(name);
     await mkdir(this.#directory, { recursive: true, mode: 0o711 });
@@ -55,7 +58,10 @@ export class LocalVolumes {
     }
   }
 
-  /** What an agent left that was killed while it made folders; before the first is made. Only empty ones: nothing is ever in them. */
+  /**
+   * Removes unfinished folders of an agent that was killed while creating them; must be called before the
+   * first folder is created. Only empty folders are removed: unfinished ones never contain anything.
+   */
   async removeDrafts(): Promise<void> {
     const names = await readdir(this.#directory).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return [];
@@ -64,12 +70,15 @@ export class LocalVolumes {
     for (const name of names) if (name.startsWith(draftPrefix)) await rmdir(join(this.#directory, name));
   }
 
-  /** Of one that is its own. */
+  /** Removes the folder of a volume for which `isOwn` is true. */
   async remove({ metadata: { name } }: PersistentVolume, signal: AbortSignal): Promise<void> {
     await removeEntry(this.#folder(name), this.#options.exec, signal);
   }
 
-  /** Names of volumes are labels with dots between them: none leads elsewhere. */
+  /**
+   * Returns the folder's path. Names of volumes are labels separated by dots, so none leads to another
+   * directory.
+   */
   #folder(name: string): string {
     return join(this.#directory, name);
   }

@@ -1,4 +1,7 @@
-/** A block device as a file system: formatted where there is nothing on it (upstream: mount-utils FormatAndMount), and mounted. */
+/**
+ * Mounts a block device as a file system, and formats it first when it is empty (upstream: mount-utils
+ * FormatAndMount).
+ */
 import { mkdir, stat } from 'node:fs/promises';
 import { type Exec, ExecError } from '../../base/exec.ts';
 import { isMountPoint } from './mounts.ts';
@@ -6,17 +9,22 @@ import { VolumeError } from './plan/volume-error.ts';
 
 export interface DeviceToMount {
   readonly device: string;
-  /** A mount point that is made for it. */
+  /** Mount point, which is created. */
   readonly target: string;
-  /** Of what is there already the kernel knows it; undefined: ext4 where there is nothing. */
+  /**
+   * Type of the file system. Undefined: the kernel detects an existing one, and an empty device gets ext4.
+   */
   readonly fsType: string | undefined;
   readonly options: readonly string[];
 }
 
-/** By the device's number: none is looked at while it is formatted. */
+/** Operations in progress, by device number: no device is probed while it is being formatted. */
 const turns = new Map<number, Promise<unknown>>();
 
-/** Without effect where something is mounted already. Rejects with VolumeError, and never formats what holds anything known. */
+/**
+ * Mounts the device; has no effect where something is mounted already. Rejects with VolumeError, and never
+ * formats a device with known content.
+ */
 export async function mountDevice(wanted: DeviceToMount, exec: Exec): Promise<void> {
   const { rdev } = await stat(wanted.device);
   const before = turns.get(rdev);
@@ -45,20 +53,20 @@ async function mountNow({ device, target, fsType, options }: DeviceToMount, exec
   });
 }
 
-/** By what is read from the device itself, not remembered of it. */
+/** Returns the device's content, read from the device itself and not from blkid's cache. */
 async function contentOf(device: string, exec: Exec) {
   try {
     const args = ['-p', '-s', 'TYPE', '-s', 'PTTYPE', '-o', 'export', '--', device];
     const { stdout } = await exec('blkid', args);
     return { something: stdout.trim() !== '', type: /^TYPE=(.+)$/m.exec(stdout)?.[1] };
   } catch (error) {
-    // It knows nothing of what is there.
+    // Exit status 2: blkid recognizes nothing on the device.
     if (error instanceof ExecError && error.failure.code === 2) return { something: false, type: undefined };
     throw error;
   }
 }
 
-/** Large devices take a while. */
+/** Formats the device; large devices take long. */
 async function format(device: string, type: string, exec: Exec): Promise<void> {
   const flags = /^ext[34]$/.test(type) ? ['-F', '-m0'] : [];
   await exec(`mkfs.${type}`, [...flags, '--', device], { lengthy: true });

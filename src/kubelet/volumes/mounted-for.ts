@@ -1,11 +1,14 @@
-/** Places where something is mounted as long as the agent itself has to do with it. */
+/** Mounts that last only as long as the agent itself uses them. */
 import { mkdir, rmdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Exec } from '../../base/exec.ts';
 import { found } from './entries.ts';
 import { unmountUnder } from './mounts.ts';
 
-/** Mounts at the target, and unmounts when `use` has ended. What an earlier attempt left there is unmounted before. */
+/**
+ * Mounts at the target, runs `use`, and unmounts afterwards. A mount that an earlier attempt left is
+ * unmounted first.
+ */
 export async function mountedFor<T>(
   target: string,
   exec: Exec,
@@ -20,7 +23,7 @@ export async function mountedFor<T>(
     return await use();
   } finally {
     await unmountUnder(target, exec);
-    // Refuses what is not empty: only a mount point is ever removed.
+    // Fails for a directory that is not empty: only a mount point is ever removed.
     await rmdir(target);
   }
 }

@@ -1,8 +1,14 @@
-/** What is mounted on this machine below a directory, by its real name: the kernel knows no other. */
+/**
+ * Mounts of this machine below a directory. The directory's real path is used, because the kernel knows no
+ * other.
+ */
 import { readFile, realpath } from 'node:fs/promises';
 import type { Exec } from '../../base/exec.ts';
 
-/** Mount points at and below a directory, outer ones first, one as often as something is mounted there. */
+/**
+ * Returns the mount points at and below a directory, outer ones first; a path with several mounts appears
+ * once for each.
+ */
 export async function mountsUnder(directory: string): Promise<readonly string[]> {
   const real = await realpath(directory).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
@@ -18,8 +24,8 @@ export const isMountPoint = async (path: string) =>
   (await mountsUnder(path)).includes(await realpath(path).catch(() => path));
 
 /**
- * Unmounts everything at and below a directory, which is what has to happen before it may be removed: what is bound
- * there is others'. Rejects when something stays.
+ * Unmounts everything at and below a directory. This must happen before the directory is removed, because the
+ * content of bind mounts belongs to others. Rejects when a mount remains.
  */
 export async function unmountUnder(directory: string, exec: Exec): Promise<void> {
   for (const point of (await mountsUnder(directory)).toReversed()) await exec('umount', [point]);
@@ -27,6 +33,6 @@ export async function unmountUnder(directory: string, exec: Exec): Promise<void>
   if (left !== undefined) throw new Error(`${left} is still a mount point`);
 }
 
-/** The kernel writes blanks and the like in octal. */
+/** Decodes a mount point: the kernel writes blanks and similar characters in octal. */
 const unescapeMountPoint = (text: string) =>
   text.replaceAll(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));

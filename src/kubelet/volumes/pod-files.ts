@@ -1,8 +1,8 @@
 /**
- * What a pod has on disk: <data>/pods/<uid>/ with the files of its names, its volumes and its containers' termination messages;
- * <data>/volume-mounts/<uid>/ with what is mounted for it from elsewhere, <data>/volume-subpaths/<uid>/ with the parts of volumes
- * that its containers have. Every step is safe to repeat; removal
- * never leaves the pod's own directory.
+ * A pod's files on disk: <data>/pods/<uid>/ with its name files, its volumes and its containers' termination
+ * messages; <data>/volume-mounts/<uid>/ with mounts of external storage for the pod;
+ * <data>/volume-subpaths/<uid>/ with the parts of volumes that its containers mount. Every step is safe to
+ * repeat; removal never leaves the pod's own directory.
  */
 import { chmod, mkdir, open, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -17,7 +17,7 @@ export interface PodFilesOptions {
   readonly exec: Exec;
 }
 
-/** Kubernetes keeps no more of a termination message. */
+/** Maximum bytes of a termination message, as in Kubernetes. */
 const messageLimit = 4096;
 
 export class PodFiles {
@@ -31,12 +31,18 @@ export class PodFiles {
     return join(this.#options.dataDir, 'pods', uid);
   }
 
-  /** Not below the pod's directory, which is measured and removed as a whole. */
+  /**
+   * Returns the directory of mounted parts of volumes. It is not below the pod's directory, which is measured
+   * and removed as a whole.
+   */
   subPaths(uid: string): string {
     return join(this.#options.dataDir, 'volume-subpaths', uid);
   }
 
-  /** What is mounted for the pod from elsewhere; not below its directory either. */
+  /**
+   * Returns the directory of mounts of external storage for the pod, for the same reason not below the pod's
+   * directory.
+   */
   mounts(uid: string): string {
     return join(this.#options.dataDir, 'volume-mounts', uid);
   }
@@ -46,17 +52,17 @@ export class PodFiles {
     await mkdir(this.directory(uid), { recursive: true, mode: 0o750 });
   }
 
-  /** An empty file for the container's last words; returns its path. */
+  /** Creates an empty file for the container's termination message; returns its path. */
   async makeTerminationFile(uid: string, container: string, attempt: number): Promise<string> {
     const path = join(this.directory(uid), 'containers', container, String(attempt));
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, '');
-    // The container may write it as any user.
+    // The container may write the file as any user.
     await chmod(path, 0o666);
     return path;
   }
 
-  /** '' when there is none. */
+  /** Returns the message; '' when there is none. */
   async readTerminationMessage(path: string): Promise<string> {
     if (path === '') return '';
     try {
@@ -69,7 +75,7 @@ export class PodFiles {
     }
   }
 
-  /** Leaves what else the pod has. Rejects as `remove`. */
+  /** Removes the pod's volumes and leaves its other files. Rejects as `remove`. */
   async removeVolumes(uid: string, signal?: AbortSignal): Promise<void> {
     const { exec } = this.#options;
     const directory = ownPlaces(this.directory(uid));
@@ -79,11 +85,14 @@ export class PodFiles {
     await removeTree(directory, exec, signal);
   }
 
-  /** Rejects when something could not be removed, or with the signal's reason when that aborts. */
+  /**
+   * Removes all files of the pod. Rejects when something could not be removed, or with the signal's reason
+   * when that aborts.
+   */
   async remove(uid: string, signal?: AbortSignal): Promise<void> {
     const directory = this.directory(uid);
     const { exec } = this.#options;
-    // Parts of volumes before the volumes.
+    // Parts of volumes are unmounted before the volumes.
     await removeMountPoints(this.subPaths(uid), exec);
     await removeMountPoints(this.mounts(uid), exec);
     await unmountUnder(directory, exec);

@@ -1,6 +1,7 @@
 /**
- * The volumes of the pods here: what each pod wants is compared with what was made, volume by volume, each time its worker looks.
- * So what is mounted follows its source while the pod runs, and one that fails is tried again by itself.
+ * The volumes of the pods on this node: each time that a pod's worker looks, each wanted volume is compared
+ * with what was made. Mounted volumes therefore follow their sources while the pod runs, and a failed volume
+ * is retried.
  */
 import { join } from 'node:path';
 import PQueue from 'p-queue';
@@ -43,14 +44,17 @@ const atOnce = 16;
 
 export class PodVolumes {
   readonly #options: PodVolumesOptions & VolumeTools;
-  /** By pod, then by the volume's name. */
+  /** Last attempts by pod uid, then by the volume's name. */
   readonly #attempts = new Map<string, Map<string, VolumeAttempt>>();
 
   constructor(options: PodVolumesOptions) {
     this.#options = { ...options, mountsOf: (uid) => options.files.mounts(uid) };
   }
 
-  /** How the volumes that the pod's containers mount are now; from here on what they are made from is watched. */
+  /**
+   * Returns the states of the volumes that the pod's containers mount; from here on their sources are
+   * watched.
+   */
   look(pod: Pod): readonly VolumeState[] {
     const { sources, clock } = this.#options;
     sources.observe(pod);
@@ -61,13 +65,16 @@ export class PodVolumes {
     });
   }
 
-  /** Does what is due. Never rejects: what failed is an event, and `look` tells when it is tried again. */
+  /**
+   * Makes the volumes that are due. Never rejects: a failure is an event, and `look` returns when it is
+   * retried.
+   */
   async mount(pod: Pod): Promise<void> {
     const { uid } = pod.metadata;
     const attempts = this.#attempts.get(uid) ?? new Map<string, VolumeAttempt>();
     this.#attempts.set(uid, attempts);
     const due = new Set(this.look(pod).flatMap(({ name, isDue }) => (isDue ? [name] : [])));
-    // Not all at once: a pod may have thousands, and each has files open.
+    // The number at once is limited: a pod may have thousands, and each has files open.
     const queue = new PQueue({ concurrency: atOnce });
     await queue.addAll(
       this.#wanted(pod)
@@ -76,14 +83,17 @@ export class PodVolumes {
           const { name } = wanted.volume;
           const end = this.#options.counts.start();
           const attempt = await this.#attempt(wanted, attempts.get(name));
-          // Only now it may be known what a claim is bound to.
+          // The volume to which a claim is bound may be known only now.
           end(this.#pluginOf(pod, wanted.volume), attempt.failure === undefined);
           attempts.set(name, attempt);
         }),
     );
   }
 
-  /** Nothing of the pod runs any more, or will: its volumes stay as they are. */
+  /**
+   * Stops following the sources of a pod whose containers have all ended for good: its volumes stay as they
+   * are.
+   */
   rest(uid: string): void {
     const { claims, sources, tokens } = this.#options;
     claims.forget(uid);
@@ -93,9 +103,9 @@ export class PodVolumes {
   }
 
   /**
-   * The container's mounts, parts of volumes made and mounted by themselves. Throws ContainerConfigError, also for a part
-   * that there cannot be. Why is for this machine's log alone: it would tell of the
-   * machine's files.
+   * Returns the container's mounts; parts of volumes are created and mounted separately. Throws
+   * ContainerConfigError, also for an invalid part. The cause of that is only logged on this machine, because
+   * it would reveal the machine's files.
    */
   async containerMounts(
     pod: Pod,
@@ -126,7 +136,10 @@ export class PodVolumes {
     return mounts;
   }
 
-  /** Where a volume lies whose size is told; undefined for paths of the machine's own, devices, and what is not there yet. */
+  /**
+   * Returns where a volume is whose size is reported; undefined for paths of the machine, for devices, and
+   * for a volume that is not there yet.
+   */
   measured(pod: Pod, volume: Volume): string | undefined {
     const kind = kindOf(volume);
     if (!kind || volume.hostPath) return undefined;
@@ -138,7 +151,7 @@ export class PodVolumes {
     return knownPlaceOfSource(this.#options, { pod, volume, place }, found).path;
   }
 
-  /** The volumes that the pod's containers mount, for who counts them. */
+  /** Returns the volumes that the pod's containers mount, for the metrics. */
   counted(pod: Pod): readonly CountedVolume[] {
     const attempts = this.#attempts.get(pod.metadata.uid);
     return this.#wanted(pod).map(({ volume }) => ({
@@ -155,7 +168,7 @@ export class PodVolumes {
     const mounted = mountedVolumes(pod);
     const directory = this.#options.files.directory(pod.metadata.uid);
     return (pod.spec.volumes ?? []).flatMap((volume) => {
-      // A pod with a volume of no kind is held.
+      // A pod with a volume of an unsupported kind is held.
       const kind = mounted.has(volume.name) ? kindOf(volume) : undefined;
       return kind ? [{ kind, pod, volume, place: kind.place(volume, directory) }] : [];
     });
@@ -165,7 +178,7 @@ export class PodVolumes {
     return kind.basis?.(this.#options, of) ?? '';
   }
 
-  /** The block devices that the container has as such. Throws ContainerConfigError. */
+  /** Returns the block devices of the container. Throws ContainerConfigError. */
   async containerDevices(pod: Pod, container: Container): Promise<readonly Device[]> {
     const places = await this.#places(pod, container);
     return (container.volumeDevices ?? []).map(({ name, devicePath }) => {
@@ -175,7 +188,7 @@ export class PodVolumes {
     });
   }
 
-  /** Of the volumes of the container of which the pod itself does not say where they lie. */
+  /** Returns the places of the container's volumes that cannot be derived from the pod alone. */
   async #places(pod: Pod, container: Container): Promise<ReadonlyMap<string, VolumePlace>> {
     const { volumeMounts = [], volumeDevices = [] } = container;
     const names = new Set([...volumeMounts, ...volumeDevices].map(({ name }) => name));
@@ -202,7 +215,7 @@ export class PodVolumes {
     const { clock, events, files } = this.#options;
     const { kind, pod, volume, place } = wanted;
     const times: number[] = [];
-    // Taken before: what changes while the steps are done makes it due again.
+    // The basis is taken before the steps run: a change in the meantime makes the volume due again.
     let basis = this.#basisOf(wanted);
     for (const { operation, run } of kind.steps) {
       try {
@@ -222,5 +235,5 @@ export class PodVolumes {
   }
 }
 
-/** Without the name of the error's class. */
+/** Returns the error's message without the name of its class. */
 const problemOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

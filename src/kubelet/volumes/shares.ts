@@ -1,4 +1,7 @@
-/** Directories of other machines (NFS), and in them the folders that this server makes for volumes of its own. */
+/**
+ * Directories of other machines (NFS), and the folders in them that this node creates for provisioned
+ * volumes.
+ */
 import { access, chmod, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { folderOfShare } from '../../api/core/v1/local-volumes.ts';
@@ -20,7 +23,7 @@ export interface Share {
 
 export class Shares {
   readonly #exec: Exec;
-  /** In which shares are mounted as long as the agent itself has to do with them. */
+  /** Directory of shares that are mounted only as long as the agent itself uses them. */
   readonly #directory: string;
 
   constructor({ dataDir, exec }: { readonly dataDir: string; readonly exec: Exec }) {
@@ -28,7 +31,7 @@ export class Shares {
     this.#directory = join(dataDir, 'shares');
   }
 
-  /** Rejects with VolumeError; without effect where something is mounted already. */
+  /** Mounts a share; has no effect where something is mounted already. Rejects with VolumeError. */
   async mount(share: Share, target: string): Promise<void> {
     await mkdir(target, { recursive: true, mode: 0o750 });
     if (await isMountPoint(target)) return;
@@ -46,7 +49,7 @@ export class Shares {
     }
   }
 
-  /** The same of a volume; its folder is made where it has one by itself. */
+  /** Mounts the share of a volume; creates the volume's folder where the volume has one of its own. */
   async mountVolume(volume: PersistentVolume, target: string): Promise<void> {
     const { nfs, mountOptions: options = [] } = volume.spec;
     if (!nfs) return;
@@ -60,7 +63,7 @@ export class Shares {
     }
   }
 
-  /** Removes the folder of a volume that has one by itself, and nothing else of the share. */
+  /** Removes the folder of a volume that has one of its own, and nothing else of the share. */
   async removeFolder(volume: PersistentVolume, signal: AbortSignal): Promise<void> {
     const share = folderOfShare(volume);
     if (!share) throw new Error('it has no folder of its own on the share');
@@ -69,7 +72,7 @@ export class Shares {
     );
   }
 
-  /** Mounts the volume's share, or what is given of it, by itself for as long as `use` takes. */
+  /** Mounts the volume's share, or its directory of the share, separately for as long as `use` takes. */
   async within<T>(volume: PersistentVolume, use: (root: string) => Promise<T>): Promise<T> {
     const { nfs } = volume.spec;
     if (!nfs) throw new Error('it is no share');
@@ -91,7 +94,7 @@ export class Shares {
   }
 }
 
-/** For whoever the pods run as. */
+/** Creates a folder that is writable for any user that pods run as. */
 async function makeFolder(path: string): Promise<void> {
   const entry = await found(path);
   if (entry?.isDirectory()) return;
@@ -100,13 +103,16 @@ async function makeFolder(path: string): Promise<void> {
   await chmod(path, 0o777);
 }
 
-/** The server has no such directory. */
+/** Returns true when the server has no such directory. */
 const isMissing = (error: unknown) =>
   error instanceof VolumeError &&
   error.cause instanceof ExecError &&
   /No such file or directory/.test(error.cause.failure.stderr);
 
-/** What this machine lacks for NFS, if anything. Looked at after a failure alone: a mount makes the kernel load it. */
+/**
+ * Returns what this machine lacks for NFS; undefined for nothing. Must be called only after a failure,
+ * because a mount makes the kernel load its module.
+ */
 async function lacking(): Promise<string | undefined> {
   const helper = await access('/sbin/mount.nfs').then(
     () => true,

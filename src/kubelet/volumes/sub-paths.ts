@@ -1,11 +1,11 @@
 /**
- * A part of a volume as a mount of its own, so that a container can be given it and nothing else. Containers write into
- * volumes while this looks at them, and the engine would follow whatever link it finds when it starts one. So a path is
- * walked step by step without following links, and what is bound is the very file that was found at its end, by its
- * descriptor (upstream: pkg/volume/util/subpath).
+ * Mounts a part of a volume separately, so that a container can be given that part and nothing else.
+ * Containers write into volumes meanwhile, and the engine would follow any link that it finds when it starts
+ * one. A path is therefore walked step by step without following links, and the file found at its end is
+ * bind-mounted by its descriptor (upstream: pkg/volume/util/subpath).
  *
- * The mounts lie in a directory of their own, which nothing but rmdir and unlink is used on: these refuse what is still
- * mounted, and so can never empty what belongs to somebody else.
+ * The mounts are in a directory of their own, on which only rmdir and unlink are used: these fail on anything
+ * that is still mounted, and so can never empty a directory of others.
  */
 import {
   chmod,
@@ -25,22 +25,22 @@ import { dirname, join, relative } from 'node:path';
 import type { Exec } from '../../base/exec.ts';
 import { isMountPoint, unmountUnder } from './mounts.ts';
 
-/** Of open(2): only to say which file is meant. Node has no name for it. */
+/** O_PATH of open(2): opens a file only to identify it. Node has no name for this flag. */
 const onlyPath = 0o10000000;
 const { O_NOFOLLOW } = constants;
 
 export interface SubPath {
-  /** The volume on this machine. */
+  /** Path of the volume on this machine. */
   readonly volumePath: string;
-  /** Relative, without `..`. */
+  /** Relative path without `..`. */
   readonly subPath: string;
-  /** Where it is to be mounted. */
+  /** Path of the mount. */
   readonly target: string;
 }
 
 /**
- * Mounts a part of a volume; a directory that is not there is made, with the mode of the volume. What was mounted at
- * the target before is replaced. Rejects for a path that is not, or not any more, within the volume.
+ * Mounts a part of a volume; a missing directory is created with the mode of the volume. A mount that was at
+ * the target before is replaced. Rejects for a path that is not, or no longer, within the volume.
  */
 export async function mountSubPath({ volumePath, subPath, target }: SubPath, exec: Exec): Promise<void> {
   await using file = await openWithin(await realpath(volumePath), subPath);
@@ -48,7 +48,7 @@ export async function mountSubPath({ volumePath, subPath, target }: SubPath, exe
   while (await isMountPoint(target)) await exec('umount', [target]);
   await mkdir(dirname(target), { recursive: true, mode: 0o750 });
   await makeMountPoint(target, found.isDirectory());
-  // The name of the descriptor leads to the file that was found, wherever its path leads by now.
+  // The descriptor's name leads to the file that was found, even if its path leads elsewhere by now.
   await exec('mount', ['--no-canonicalize', '--bind', pathOf(file), target]);
   const mounted = await stat(target);
   if (mounted.dev === found.dev && mounted.ino === found.ino) return;
@@ -57,8 +57,8 @@ export async function mountSubPath({ volumePath, subPath, target }: SubPath, exe
 }
 
 /**
- * The kernel binds directories to directories, anything else to a file. A container may have made one of the other
- * since it last started, so what is left of the mount before it may have to go.
+ * Creates a mount point. The kernel binds directories to directories and anything else to a file. A container
+ * may have replaced one by the other since the last mount, so the old mount point may have to be removed.
  */
 async function makeMountPoint(target: string, isDirectory: boolean): Promise<void> {
   const left = await lstat(target).catch((error: NodeJS.ErrnoException) => {
@@ -71,7 +71,7 @@ async function makeMountPoint(target: string, isDirectory: boolean): Promise<voi
   else await writeFile(target, '', { mode: 0o640, flag: 'wx' });
 }
 
-/** Unmounts everything below a directory of such mounts and removes it. */
+/** Unmounts everything below a directory of such mounts and removes the directory. */
 export async function removeMountPoints(directory: string, exec: Exec): Promise<void> {
   await unmountUnder(directory, exec);
   await removeEmptied(directory);
@@ -90,10 +90,10 @@ async function removeEmptied(path: string): Promise<void> {
   await rmdir(path);
 }
 
-/** Leads to the open file, wherever its path leads by now. */
+/** Returns a path to the open file, even if the file's own path leads elsewhere by now. */
 export const pathOf = (file: FileHandle) => `/proc/${process.pid}/fd/${file.fd}`;
 
-/** The file at a path within `base`, which is no link; missing directories are made. */
+/** Opens the file at a path within `base`, which must not be a link; missing directories are created. */
 async function openWithin(base: string, subPath: string): Promise<FileHandle> {
   const wanted = subPath.split('/').filter((part) => part !== '' && part !== '.');
   const { existing, missing } = await resolveWithin(base, wanted);
@@ -106,7 +106,7 @@ async function openWithin(base: string, subPath: string): Promise<FileHandle> {
       file = await step(file, part);
       if (!(await file.stat()).isDirectory())
         throw new Error(`${part} of ${subPath} is no longer a directory`);
-      // Of the file that is open: mkdir takes the umask off.
+      // Sets the mode of the open directory, because mkdir applies the umask.
       await chmod(pathOf(file), mode);
     }
     return file;
@@ -116,7 +116,10 @@ async function openWithin(base: string, subPath: string): Promise<FileHandle> {
   }
 }
 
-/** The directory at an absolute path, in which no part is a link; undefined where nothing is. Rejects where a part is one. */
+/**
+ * Opens the directory at an absolute path; undefined where it does not exist. Rejects when a part of the path
+ * is a link.
+ */
 export async function openDirectory(path: string): Promise<FileHandle | undefined> {
   let file = await open('/', onlyPath | O_NOFOLLOW);
   try {
@@ -131,7 +134,7 @@ export async function openDirectory(path: string): Promise<FileHandle | undefine
   }
 }
 
-/** Opens an entry of an open directory, closes the directory; a link is refused. */
+/** Opens an entry of an open directory, and closes the directory. Rejects a link. */
 async function step(
   directory: FileHandle,
   name: string,
@@ -147,8 +150,8 @@ async function step(
 }
 
 /**
- * Links that lead to another place of the same volume are good: they are resolved here, and what comes of it is walked
- * without any. The longest part of the path that exists decides; the rest is to be made.
+ * Resolves links that lead to another place of the same volume; the result is walked without following any.
+ * The longest existing part of the path is resolved; the rest must be created.
  */
 async function resolveWithin(
   base: string,

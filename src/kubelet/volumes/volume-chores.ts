@@ -1,6 +1,7 @@
 /**
- * What this node does with volumes that nobody uses any more, as long as they ask for it: it removes folders, and empties volumes that
- * others are to have next. How it went is said on the volume. An agent that is cut off anywhere does the rest at its next start.
+ * The chores of this node for volumes that are no longer used: it removes folders, and empties volumes for
+ * their next claim. The result is written to the volume's status. An agent that is interrupted continues at
+ * its next start.
  */
 import { persistentVolumeResource } from '../../api/core/v1/persistent-volume.ts';
 import type { PersistentVolume } from '../../api/core/v1/types.gen.ts';
@@ -29,7 +30,7 @@ export interface VolumeChoresOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** Each is safe to repeat after it was cut off, and ends soon after the signal aborts. */
+  /** Each chore is safe to repeat after an interruption, and ends soon after the signal aborts. */
   readonly run: Readonly<Record<Chore, (volume: PersistentVolume, signal: AbortSignal) => Promise<void>>>;
 }
 
@@ -38,16 +39,16 @@ const backoff = { initialMs: 1000, maxMs: 300_000 };
 const doneReason: Readonly<Record<Chore, string>> = { remove: removedReason, empty: emptiedReason };
 
 interface Wanted {
-  /** Aborts when there is nothing to do with the volume any more. */
+  /** Aborts when nothing is left to do for the volume. */
   readonly end: AbortController;
-  /** In which it was seen last. */
+  /** The resourceVersion in which the volume was last seen. */
   version: string;
 }
 
 export class VolumeChores implements ReflectorSink<PersistentVolume> {
   readonly #options: VolumeChoresOptions;
   readonly #wanted = new Map<string, Wanted>();
-  /** Never rejects. */
+  /** Work in progress by the volume's name; the promises never reject. */
   readonly #busy = new Map<string, Promise<void>>();
   #signal = AbortSignal.abort();
 
@@ -55,7 +56,7 @@ export class VolumeChores implements ReflectorSink<PersistentVolume> {
     this.#options = options;
   }
 
-  /** Does what is to be done until the signal aborts; never rejects. */
+  /** Does the chores until the signal aborts; never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     const { client, nodeName, clock, random, log } = this.#options;
     this.#signal = signal;
@@ -93,7 +94,10 @@ export class VolumeChores implements ReflectorSink<PersistentVolume> {
     this.#wanted.delete(name);
   }
 
-  /** As long as there is something to do and that has not worked. Not before the caller knows of it. */
+  /**
+   * Works until the volume's chore has succeeded or is no longer wanted. Begins only after the caller has
+   * stored the promise.
+   */
   async #work(name: string): Promise<void> {
     const { clock, log } = this.#options;
     await Promise.resolve();
@@ -105,7 +109,7 @@ export class VolumeChores implements ReflectorSink<PersistentVolume> {
       const signal = AbortSignal.any([this.#signal, wanted.end.signal]);
       try {
         await this.#do(name, signal);
-        // One that was seen anew meanwhile may ask for something again.
+        // A newer version of the volume, seen meanwhile, may request another chore.
         if (this.#wanted.get(name) === wanted && wanted.version === version) this.#wanted.delete(name);
       } catch (error) {
         if (signal.aborted) continue;
@@ -113,7 +117,7 @@ export class VolumeChores implements ReflectorSink<PersistentVolume> {
         log.warn('what is to be done with a volume did not work; trying again', {
           ...{ volume: name, error: message },
         });
-        // Once: who reads it may have put it in other words since.
+        // Each message is written once: the status may have been changed since.
         if (message !== said)
           await this.#tell(name, { phase: 'Failed', reason: stuckReason, message }).then(
             () => (said = message),
@@ -125,7 +129,7 @@ export class VolumeChores implements ReflectorSink<PersistentVolume> {
     this.#busy.delete(name);
   }
 
-  /** By what the server has now: the volume may be somebody's again. */
+  /** Reads the volume from the API server first: it may be in use again. */
   async #do(name: string, signal: AbortSignal): Promise<void> {
     const { client, nodeName, run } = this.#options;
     const volume = await ifPresent(client.resource(persistentVolumeResource).get(name));

@@ -1,9 +1,9 @@
-/** How making volumes went, and how many there are, under upstream's names. */
+/** Metrics of mounting volumes and of the number of volumes, under upstream's names. */
 import type { Clock } from '../../base/clock.ts';
 import { Counts, type Family, Histograms } from '../../base/exposition.ts';
 import { counter, gauge, histogram } from '../../base/metric-family.ts';
 
-/** Seconds, as upstream's. */
+/** Bounds in seconds, the same as upstream's. */
 const bounds = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600];
 
 /** A volume that a pod wants. */
@@ -21,7 +21,10 @@ export class VolumeCounts {
     this.#clock = clock;
   }
 
-  /** A volume is made: what is returned is to be called at the end, with what makes it and whether it worked. */
+  /**
+   * Starts measuring a mount. The returned function must be called at its end, with the plugin's name and
+   * whether the mount worked.
+   */
   start(): (plugin: string, worked: boolean) => void {
     const from = this.#clock.monotonic();
     return (plugin, worked) => {

@@ -1,7 +1,10 @@
-/** What an image's own configuration means for a container. */
+/** The meaning of an image's configuration for a container. */
 import type { RuntimeImage } from '../../runtime/runtime.ts';
 
-/** `command` replaces the entrypoint and with it the image's own arguments; `args` replaces the arguments. */
+/**
+ * Returns the command line. `command` replaces the entrypoint and with it the image's own arguments; `args`
+ * replaces the arguments.
+ */
 export function containerArgv(
   container: { readonly command?: readonly string[]; readonly args?: readonly string[] },
   image: Pick<RuntimeImage, 'entrypoint' | 'command'>,
@@ -11,7 +14,7 @@ export function containerArgv(
   return [...image.entrypoint, ...(args.length > 0 ? args : image.command)];
 }
 
-/** As the engine knows them. */
+/** Signal names that the engine knows. */
 const signalNames = new Set(
   (
     'ABRT ALRM BUS CHLD CLD CONT FPE HUP ILL INT IO IOT KILL PIPE POLL PROF PWR QUIT SEGV STKFLT STOP SYS ' +
@@ -22,8 +25,8 @@ const realTime = /^RT(MIN(\+([1-9]|1[0-5]))?|MAX(-([1-9]|1[0-4]))?)$/;
 const lastSignal = 64;
 
 /**
- * The signal that asks a container to end; undefined leaves the image's. Of an image that names none that there is the
- * engine would make containers which it cannot ask then.
+ * Returns the signal that asks a container to end; undefined for the image's. An image may name a signal that
+ * does not exist: with it the engine would create containers that it cannot stop, so SIGTERM is used instead.
  */
 export function stopSignalOf(
   wanted: string | undefined,

@@ -1,8 +1,11 @@
-/** What a container carries of its lifecycle hooks, so that it ends as it should when nobody knows its pod any more. */
+/**
+ * Lifecycle hooks that are stored with a container, so that it ends correctly when its pod is no longer
+ * known.
+ */
 import type { Container } from '../../../api/core/v1/types.gen.ts';
 import type { PreStop } from '../../runtime/runtime.ts';
 
-/** With the ports that its handler may name. */
+/** Returns the preStop hook, with the ports that its handler may refer to by name. */
 export function preStopOf({
   lifecycle,
   ports = [],

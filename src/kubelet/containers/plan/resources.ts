@@ -1,4 +1,6 @@
-/** From a pod's requests and limits to what the engine and the kernel take (pkg/kubelet/cm and qos). */
+/**
+ * Converts a pod's requests and limits to the values of the engine and the kernel (pkg/kubelet/cm and qos).
+ */
 
 import { isSidecar } from '../../../api/core/v1/init-containers.ts';
 import type { Pod } from '../../../api/core/v1/pod.ts';
@@ -23,18 +25,23 @@ const amount = (list: List | undefined, name: string) => {
   return text === undefined ? undefined : parseQuantity(text);
 };
 
-/** 1 CPU is 1024 shares; the kernel takes 2 to 262144. */
+/** Converts thousandths of a CPU to shares: 1 CPU is 1024 shares; the kernel accepts 2 to 262144. */
 export function cpuShares(milliCpu: number): number {
   return Math.min(Math.max(Math.floor((milliCpu * 1024) / 1000), minShares), maxShares);
 }
 
-/** The kernel takes no limit below a hundredth of a CPU (MinMilliCPULimit). */
+/**
+ * Returns the limit that is applied: the kernel accepts none below a hundredth of a CPU (MinMilliCPULimit).
+ */
 const effectiveMilliCpu = (limit: number) => (limit > 0 ? Math.max(limit, 10) : 0);
 
 const memoryRequest = ({ resources: { limits, requests } }: Pick<Container, 'resources'>): number =>
   quantityValue(amount(requests, 'memory') ?? amount(limits, 'memory') ?? zeroQuantity);
 
-/** All but how its processes rank when memory is out: that stays as it was when they were started. */
+/**
+ * Returns the resources without oomScoreAdj, which stays as it was when the container's processes were
+ * started.
+ */
 export function containerResources(
   container: Pick<Container, 'resources'>,
 ): Omit<ContainerResources, 'oomScoreAdj'> {
@@ -48,12 +55,13 @@ export function containerResources(
   };
 }
 
-/** Whose processes the kernel ends last. */
+/** The oom_score_adj of processes that the kernel kills last. */
 const lastToGo = -997;
 
 /**
- * The more of the node a Burstable container reserves, the later it is chosen; a sidecar no sooner than the first of the
- * containers it serves (pkg/kubelet/qos/policy.go).
+ * Returns the oom_score_adj. The more of the node's memory a Burstable container requests, the later it is
+ * killed; a sidecar is not killed before the container with the lowest request among those it serves
+ * (pkg/kubelet/qos/policy.go).
  */
 export function oomScoreAdj({ spec }: Pod, container: Container, nodeMemoryBytes: number): number {
   if (spec.priorityClassName === nodeCriticalClass) return lastToGo;

@@ -1,10 +1,15 @@
-/** The rights of a container, from its own securityContext and its pod's; nothing is granted without a request. */
+/**
+ * Privileges of a container, from its own securityContext and its pod's; nothing is granted without a
+ * request.
+ */
 import type { Pod } from '../../../api/core/v1/pod.ts';
 import type { Container, SELinuxOptions } from '../../../api/core/v1/types.gen.ts';
 import type { ConfinementProfile, ContainerConfig } from '../../runtime/runtime.ts';
 import { sysctlsOf } from './sysctls.ts';
 
-/** The container's own setting before the pod's; undefined leaves the image's. */
+/**
+ * Returns the user: the container's own setting takes precedence over the pod's; undefined for the image's.
+ */
 export function containerUser(pod: Pod, container: Container, imageUser: string): string | undefined {
   const user = container.securityContext?.runAsUser ?? pod.spec.securityContext.runAsUser;
   const group = container.securityContext?.runAsGroup ?? pod.spec.securityContext.runAsGroup;
@@ -14,8 +19,9 @@ export function containerUser(pod: Pod, container: Container, imageUser: string)
 }
 
 /**
- * Why a container that must not run as root may not start; undefined when it may. Upstream's verifyRunAsNonRoot: what
- * the image names counts only where nothing else does, and a name could be anybody.
+ * Returns the reason why a container that must not run as root may not start; undefined when it may.
+ * Upstream: verifyRunAsNonRoot. The image's user counts only where no other is set, and a user name could
+ * stand for any uid.
  */
 export function nonRootProblem(pod: Pod, container: Container, imageUser: string): string | undefined {
   const own = container.securityContext;
@@ -33,7 +39,7 @@ export function nonRootProblem(pod: Pod, container: Container, imageUser: string
   return Number(named) === 0 ? `container has runAsNonRoot and image will run as root ${where}` : undefined;
 }
 
-/** Without the group. */
+/** Returns the user without the group. */
 const userOf = (imageUser: string) => imageUser.replace(/:.*$/, '');
 
 type Security = Pick<
@@ -52,7 +58,7 @@ type Security = Pick<
   | 'hostIPC'
 >;
 
-/** `processesOf`: the id of the container whose processes it is to see. */
+/** Returns the settings. `processesOf` is the id of the container whose processes this one sees. */
 export function securityOf(pod: Pod, container: Container, processesOf?: string): Security {
   const { securityContext = {} } = container;
   const { spec } = pod;
@@ -75,13 +81,16 @@ export function securityOf(pod: Pod, container: Container, processesOf?: string)
 
 const processesIn = (container: string | undefined) => (container === undefined ? 'own' : { container });
 
-/** The container's labels take the place of all of the pod's, as upstream. */
+/** Returns the labels by their parts; a container's labels replace all of the pod's, as upstream. */
 const seLinuxOf = (labels: SELinuxOptions) =>
   Object.fromEntries(
     Object.entries(labels).flatMap(([part, label]) => (label ? [[part, label] as const] : [])),
   );
 
-/** The file of rules that the container asks for, below the agent's folder of profiles; undefined for none. */
+/**
+ * Returns the seccomp file that the container requests, below the agent's folder of profiles; undefined for
+ * none.
+ */
 export function seccompFileOf({ spec }: Pod, { securityContext }: Container): string | undefined {
   const profile = securityContext?.seccompProfile ?? spec.securityContext.seccompProfile;
   return profile?.type === 'Localhost' ? profile.localhostProfile : undefined;
@@ -94,6 +103,6 @@ function appArmorOf({ spec }: Pod, { securityContext }: Container): ContainerCon
     : profileOf(profile?.type);
 }
 
-/** One of the machine's own has a name besides. */
+/** Returns the engine's profile; undefined for a profile of the machine, which also has a name. */
 const profileOf = (type: string | undefined): ConfinementProfile | undefined =>
   type === 'RuntimeDefault' || type === 'Unconfined' ? type : undefined;

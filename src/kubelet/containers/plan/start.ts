@@ -1,4 +1,4 @@
-/** What is said of the start of a container, and of one that did not work. */
+/** The action of starting a container, and the reasons of a failed start. */
 import type { ImageFailureReason } from '../../images/plan/pull-decision.ts';
 
 export interface StartContainer {
@@ -7,7 +7,10 @@ export interface StartContainer {
   readonly sandboxId: string;
   readonly attempt: number;
   readonly crashes: number;
-  /** The container whose processes this one sees, by id; only where the pod names one, and that runs. */
+  /**
+   * Id of the container whose processes this one sees; set only where the pod names one and that container
+   * runs.
+   */
   readonly processesOf?: string;
 }
 

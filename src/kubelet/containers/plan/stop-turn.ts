@@ -1,8 +1,11 @@
-/** In which order the containers of a pod end (upstream: terminationOrdering). */
+/** The order in which the containers of a pod end (upstream: terminationOrdering). */
 import { sidecarsOf } from '../../../api/core/v1/init-containers.ts';
 import type { Container, PodSpec } from '../../../api/core/v1/types.gen.ts';
 
-/** The pod's own first, then its sidecars, the last first; nobody waits for the others. */
+/**
+ * Returns the container's turn: first the pod's own containers, then its sidecars in reverse order; undefined
+ * for others, for which no container waits.
+ */
 export function stopTurn(spec: PodSpec, { name }: Pick<Container, 'name'>): number | undefined {
   if (spec.containers.some((container) => container.name === name)) return 0;
   const sidecars = sidecarsOf(spec);

@@ -1,10 +1,10 @@
-/** Kernel parameters of a pod's own namespaces (upstream: pkg/kubelet/sysctl). */
+/** Sysctls of a pod's own namespaces (upstream: pkg/kubelet/sysctl). */
 import type { Pod } from '../../../api/core/v1/pod.ts';
 import { dottedSysctl, type SysctlNamespace, sysctlNamespace } from '../../../api/core/v1/sysctl-names.ts';
 
 /**
- * Those that cannot harm other pods or the node, which upstream allows by default. All are of a namespace
- * since Linux 4.15.
+ * Sysctls that cannot harm other pods or the node, which upstream allows by default. All of them are
+ * namespaced since Linux 4.15.
  */
 const safe: ReadonlyMap<string, SysctlNamespace> = new Map([
   ['kernel.shm_rmid_forced', 'IPC'],
@@ -21,15 +21,17 @@ const safe: ReadonlyMap<string, SysctlNamespace> = new Map([
   ['net.ipv4.tcp_wmem', 'Net'],
 ]);
 
-/** By their names with dots. */
+/** Returns the pod's sysctls by their names with dots. */
 export function sysctlsOf({ spec }: Pod): Readonly<Record<string, string>> {
   const sysctls = spec.securityContext.sysctls ?? [];
   return Object.fromEntries(sysctls.map(({ name, value }) => [dottedSysctl(name), value]));
 }
 
-/** Sysctls that an administrator allows besides, on his own account: one, or all that begin so. */
+/**
+ * Sysctls that an administrator allows in addition, at their own risk: one name, or all names with a prefix.
+ */
 export interface SysctlPattern {
-  /** With dots. */
+  /** Name or prefix, with dots. */
   readonly start: string;
   readonly isPrefix: boolean;
   readonly namespace: SysctlNamespace;
@@ -39,7 +41,10 @@ const longestPattern = 253;
 const segment = '[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
 const pattern = new RegExp(`^(${segment}[\\./])*([a-z0-9][-_a-z0-9]*)?[a-z0-9*]$`);
 
-/** `kernel.msg*,net.core.somaxconn`. Throws an Error for what is no such list, and for what is not of a namespace. */
+/**
+ * Parses a list such as `kernel.msg*,net.core.somaxconn`. Throws an Error for an invalid list, and for a
+ * sysctl that is not namespaced.
+ */
 export function parseUnsafeSysctls(text: string): readonly SysctlPattern[] {
   return text
     .split(',')
@@ -59,7 +64,10 @@ export function parseUnsafeSysctls(text: string): readonly SysctlPattern[] {
     });
 }
 
-/** Why the pod is rejected; undefined when each of its sysctls may be set and belongs to a namespace of the pod's own. */
+/**
+ * Returns the reason why the pod is rejected; undefined when each of its sysctls is allowed and belongs to a
+ * namespace of the pod's own.
+ */
 export function forbiddenSysctl(pod: Pod, unsafe: readonly SysctlPattern[] = []): string | undefined {
   for (const name of Object.keys(sysctlsOf(pod))) {
     const namespace = safe.get(name) ?? unsafe.find((allowed) => isAllowed(allowed, name))?.namespace;

@@ -1,4 +1,4 @@
-/** Which devices a container gets (pkg/kubelet/cm/devicemanager: devicesToAllocate). */
+/** Selects the devices of a container (pkg/kubelet/cm/devicemanager: devicesToAllocate). */
 
 import { findContainer } from '../../../api/core/v1/ephemeral-containers.ts';
 import { isSidecar } from '../../../api/core/v1/init-containers.ts';
@@ -6,7 +6,7 @@ import type { Pod } from '../../../api/core/v1/pod.ts';
 import { containerRequests } from '../../../api/core/v1/pod-requests.ts';
 import { type Device, DeviceError } from './device.ts';
 
-/** The devices of one resource that one container has, or had. */
+/** The devices of one resource that a container has, or had. */
 export interface Holding {
   readonly uid: string;
   readonly container: string;
@@ -14,7 +14,7 @@ export interface Holding {
   readonly ids: readonly string[];
 }
 
-/** How many of each resource that devices are of a container asks for. */
+/** Returns the number of devices of each resource that a container requests. */
 export function deviceRequests(
   { spec }: Pick<Pod, 'spec'>,
   container: string,
@@ -26,16 +26,16 @@ export function deviceRequests(
 }
 
 export interface Choice {
-  /** Those that it has to get: what it had before, and what containers of the pod had that have ended. */
+  /** Devices that it must get: what it had before, and what ended containers of the pod had. */
   readonly first: readonly string[];
-  /** What else is free and healthy. */
+  /** Other devices that are free and healthy. */
   readonly free: readonly string[];
   readonly count: number;
 }
 
 /**
- * Between which devices of a resource there is a choice. Init containers of a pod run one after the other and before the rest,
- * so that what they had is the rest's; sidecars go on running. Throws DeviceError when there are too few.
+ * Returns the devices to choose from. Init containers of a pod run one after the other and before the rest,
+ * so the rest can use their devices; sidecars continue to run. Throws DeviceError when there are too few.
  */
 export function choiceFor(
   pod: Pick<Pod, 'spec' | 'metadata'>,
@@ -43,7 +43,7 @@ export function choiceFor(
   resource: string,
   count: number,
   devices: readonly Device[],
-  /** Of this pod, and of others that still have theirs. */
+  /** Allocations of this pod, and those that other pods still hold. */
   holdings: readonly Holding[],
 ): Choice {
   const { uid } = pod.metadata;
@@ -53,7 +53,7 @@ export function choiceFor(
   const isInit = inits.has(container);
   const of = holdings.filter((holding) => holding.resource === resource);
   const own = of.filter((holding) => holding.uid === uid);
-  /** Containers of the pod that run while this one does. */
+  /** Containers of the pod that run at the same time as this one. */
   const beside = own.filter(
     ({ container: other }) => other !== container && (isInit ? sidecars.has(other) : !inits.has(other)),
   );
@@ -73,7 +73,10 @@ export function choiceFor(
   return { first, free, count };
 }
 
-/** `preferred`: what a device plugin would rather have; what is not free, or too much of it, is not followed. */
+/**
+ * Returns the chosen devices. `preferred` is the preference of a device plugin; devices in it that are not
+ * free, or too many, are ignored.
+ */
 export function chosen({ first, free, count }: Choice, preferred: readonly string[] = []): readonly string[] {
   const wanted = preferred.filter((id) => free.includes(id));
   return [...new Set([...first, ...wanted, ...free])].slice(0, count);

@@ -1,13 +1,13 @@
-/** How many devices of each resource the Node says it has. */
+/** The number of devices of each resource in the Node's status. */
 import type { Device } from './device.ts';
 
 export interface DeviceCount {
   readonly capacity: number;
-  /** Of the healthy ones. */
+  /** Number of the healthy ones. */
   readonly allocatable: number;
 }
 
-/** By resource; undefined for one that the Node has no longer. */
+/** Counts by resource; undefined for a resource that the Node no longer has. */
 export type DeviceCounts = ReadonlyMap<string, DeviceCount | undefined>;
 
 export const countOf = (devices: readonly Device[]): DeviceCount => ({
@@ -15,7 +15,10 @@ export const countOf = (devices: readonly Device[]): DeviceCount => ({
   allocatable: devices.filter(({ healthy }) => healthy).length,
 });
 
-/** Whoever offered them is away: nothing new is placed, and what is there is not forgotten at once. */
+/**
+ * Returns the count while the devices' source is away: nothing new is scheduled, and the capacity is kept for
+ * a while.
+ */
 export const countAway = (capacity: number): DeviceCount => ({ capacity, allocatable: 0 });
 
 export const amountsIn = (counts: DeviceCounts, part: keyof DeviceCount): Record<string, string> =>

@@ -1,20 +1,20 @@
-/** What the flag --devices says: which files of this machine are devices, and of which resource. */
+/** The flag --devices: which files of this machine are devices, and of which resource. */
 import { isExtended, validateContainerResourceName } from '../../../api/core/v1/resource-names.ts';
 
 export interface DeviceRule {
-  /** Such as `example.com/gpu`. */
+  /** Name such as `example.com/gpu`. */
   readonly resource: string;
   readonly directory: string;
-  /** The names of the devices' files there. */
+  /** Pattern of the names of the devices' files there. */
   readonly name: RegExp;
-  /** Files that a container gets along with each of these devices, as several share them. */
+  /** Shared files that a container gets along with each of these devices. */
   readonly shared: readonly string[];
 }
 
 const form =
   'expected RESOURCE=FILE such as example.com/gpu=/dev/gpu*, with +FILE for each file that all of them need';
 
-/** Throws an Error that says what is expected. */
+/** Parses the flag. Throws an Error that describes the expected form. */
 export function parseDeviceRules(value: string): readonly DeviceRule[] {
   const rules = value
     .split(',')

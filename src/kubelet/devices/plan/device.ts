@@ -1,22 +1,22 @@
-/** Devices of this machine that pods ask for by the name of a resource, whole ones. */
+/** Devices of this machine that pods request, in whole numbers, by the name of a resource. */
 
 export interface Device {
-  /** Names it among those of its resource. */
+  /** Identifies the device within its resource. */
   readonly id: string;
   readonly healthy: boolean;
 }
 
-/** A file of the machine that is a device, for one container. */
+/** A device file of the machine, for one container. */
 export interface DeviceNode {
   readonly source: string;
   readonly target: string;
-  /** Some of `r`, `w` and `m` (make the node). */
+  /** Permissions: some of `r`, `w` and `m` (mknod). */
   readonly permissions: string;
 }
 
-/** What a container is given so that it can use its devices. */
+/** Everything that a container needs to use its devices. */
 export interface GivenDevices {
-  /** Their ids, by resource. */
+  /** Ids of the devices, by resource. */
   readonly ids: Readonly<Record<string, readonly string[]>>;
   readonly env: Readonly<Record<string, string>>;
   readonly mounts: readonly {
@@ -25,11 +25,11 @@ export interface GivenDevices {
     readonly readOnly: boolean;
   }[];
   readonly nodes: readonly DeviceNode[];
-  /** For the runtime. */
+  /** Annotations for the OCI runtime. */
   readonly annotations: Readonly<Record<string, string>>;
-  /** Names of the Container Device Interface, such as `vendor.com/gpu=0`. */
+  /** Device names of the Container Device Interface, such as `vendor.com/gpu=0`. */
   readonly cdi: readonly string[];
-  /** Of NVIDIA's cards, by the engine's own way. */
+  /** UUIDs of NVIDIA cards that the engine itself adds to the container. */
   readonly nvidia: readonly string[];
 }
 
@@ -43,7 +43,7 @@ export const nothingGiven: GivenDevices = {
   nvidia: [],
 };
 
-/** Of two resources one says more than the other; where both say the same thing, the later one counts. */
+/** Merges the settings of two resources; of two values with the same name, the later one is used. */
 export const bothGiven = (one: GivenDevices, other: GivenDevices): GivenDevices => ({
   ids: { ...one.ids, ...other.ids },
   env: { ...one.env, ...other.env },
@@ -54,7 +54,7 @@ export const bothGiven = (one: GivenDevices, other: GivenDevices): GivenDevices 
   nvidia: [...one.nvidia, ...other.nvidia],
 });
 
-/** Why a container cannot have its devices, in one line. */
+/** The reason why a container cannot have its devices, in one line. */
 export class DeviceError extends Error {
   override readonly name = 'DeviceError';
 }

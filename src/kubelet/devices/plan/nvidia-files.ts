@@ -1,13 +1,13 @@
-/** NVIDIA's cards by the files of their driver: one directory each below /proc/driver/nvidia/gpus. */
+/** NVIDIA cards by the files of their driver: one directory each below /proc/driver/nvidia/gpus. */
 
 export interface NvidiaCard {
-  /** Such as `GPU-6c5f…`. */
+  /** UUID such as `GPU-6c5f…`. */
   readonly uuid: string;
-  /** Of its file in /dev. */
+  /** Minor number of its file in /dev. */
   readonly minor: number;
 }
 
-/** What the file `information` of a card says; undefined for a card that the driver cannot use (any more). */
+/** Parses a card's file `information`; undefined for a card that the driver cannot use (any more). */
 export function readCard(information: string): NvidiaCard | undefined {
   const fields = new Map(
     information.split('\n').flatMap((line) => {
@@ -21,7 +21,9 @@ export function readCard(information: string): NvidiaCard | undefined {
   return { uuid, minor: Number(minor) };
 }
 
-/** Files of the driver that every program needs which uses a card; not each machine has all of them. */
+/**
+ * Returns the driver's files that every program needs which uses a card; not every machine has all of them.
+ */
 export const nvidiaShared = (dev: string) =>
   ['nvidiactl', 'nvidia-uvm', 'nvidia-uvm-tools', 'nvidia-modeset'].map((name) => `${dev}/${name}`);
 

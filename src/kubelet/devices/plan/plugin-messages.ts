@@ -1,4 +1,7 @@
-/** The messages between the agent and device plugins: field numbers are those of upstream's deviceplugin/v1beta1 api.proto. */
+/**
+ * Messages between the agent and device plugins; the field numbers are those of upstream's
+ * deviceplugin/v1beta1 api.proto.
+ */
 import { eachField, type FieldReader, WireReader } from '../../../apimachinery/protobuf/reader.ts';
 import type { WireWriter } from '../../../apimachinery/protobuf/writer.ts';
 import { framed } from '../../../grpc/frames.ts';
@@ -18,15 +21,15 @@ export const pluginMethods = {
 } as const;
 
 export interface PluginOptions {
-  /** It is asked before each start of a container. */
+  /** True when the plugin must be called before each start of a container. */
   readonly beforeStart: boolean;
-  /** It says which devices it would rather give. */
+  /** True when the plugin can return preferred devices. */
   readonly preferred: boolean;
 }
 
 export interface Registration {
   readonly version: string;
-  /** The name of the plugin's socket. */
+  /** Name of the plugin's socket. */
   readonly endpoint: string;
   readonly resource: string;
 }
@@ -69,7 +72,7 @@ export function readOptions(bytes: Uint8Array): PluginOptions {
   return options;
 }
 
-/** The first of several with one id. */
+/** Returns the devices; of several with one id, the first. */
 export function readDevices(bytes: Uint8Array): readonly Device[] {
   const devices = new Map<string, Device>();
   eachField(new WireReader(bytes), {
@@ -108,7 +111,7 @@ export const beforeStartMessage = (ids: readonly string[]) =>
     for (const id of ids) writer.string(1, id);
   });
 
-/** `available` has those in it that must be included. */
+/** Returns a request for preferred devices. `available` includes the ids in `must`. */
 export const preferredMessage = (available: readonly string[], must: readonly string[], count: number) =>
   framed(64 * (available.length + must.length) + 32, (writer: WireWriter) => {
     const start = writer.begin(1);
@@ -118,7 +121,7 @@ export const preferredMessage = (available: readonly string[], must: readonly st
     writer.end(start);
   });
 
-/** For the one container that was asked for. */
+/** Returns the ids for the one container that was requested. */
 export function readPreferred(bytes: Uint8Array): readonly string[] {
   const ids: string[] = [];
   eachField(new WireReader(bytes), {
@@ -127,7 +130,7 @@ export function readPreferred(bytes: Uint8Array): readonly string[] {
   return ids;
 }
 
-/** Of the first container in it. */
+/** Returns the response's first container. */
 export function readAllocated(bytes: Uint8Array): Omit<GivenDevices, 'ids' | 'nvidia'> {
   const env: Record<string, string> = {};
   const annotations: Record<string, string> = {};
@@ -158,7 +161,7 @@ export function readAllocated(bytes: Uint8Array): Omit<GivenDevices, 'ids' | 'nv
   return { env, annotations, mounts, nodes, cdi };
 }
 
-/** Mounts and devices are written alike: two paths, and a third field that is a bool or a text. */
+/** Reads a mount or a device: both have two paths and a third field, which is a bool or a text. */
 function readPaths(reader: WireReader, third: 'bool' | 'text' = 'bool') {
   const paths = { first: '', second: '', flag: '' };
   eachField(reader, {

@@ -1,4 +1,4 @@
-/** A container's environment from the pod and the ConfigMaps and Secrets it names. */
+/** A container's environment from the pod and the ConfigMaps and Secrets that it refers to. */
 import type { ConfigMap } from '../../../api/core/v1/config-map.ts';
 import type { Pod } from '../../../api/core/v1/pod.ts';
 import type { Secret } from '../../../api/core/v1/secret.ts';
@@ -7,7 +7,7 @@ import { ContainerConfigError } from './container-config-error.ts';
 import { expand, Room } from './expand.ts';
 import { resourceValue } from './resource-value.ts';
 
-/** By name, of the pod's namespace; what does not exist is absent. */
+/** Objects of the pod's namespace by name; missing ones are absent. */
 export interface ConfigSources {
   readonly configMaps: ReadonlyMap<string, ConfigMap>;
   readonly secrets: ReadonlyMap<string, Secret>;
@@ -16,16 +16,17 @@ export interface ConfigSources {
 export interface PodFacts {
   readonly podIP: string;
   readonly hostIP: string;
-  /** What pods may have of this node: the limit of a container that has none. */
+  /** Allocatable resources of this node: the limit of a container without one. */
   readonly allocatable: Readonly<Record<string, string>>;
-  /** Of the Services; what the container says itself wins. */
+  /** Variables of the Services; the container's own variables take precedence. */
   readonly serviceVariables: ReadonlyMap<string, string>;
 }
 
 /**
- * Later ones win: envFrom in order, then env in order, each seeing what came before it and what no variable of the
- * container hides of the Services. Throws ContainerConfigError for what is not there and not optional, and for more than a
- * program can be given.
+ * Returns the environment: envFrom in order, then env in order, where later values win. Each value can refer
+ * to earlier variables, and to those of Services that no variable of the container hides. Throws
+ * ContainerConfigError for a missing object or key that is not optional, and for more than a program can be
+ * given.
  */
 export function resolveEnv(
   pod: Pod,
@@ -130,7 +131,10 @@ function fieldValue(pod: Pod, path: string, { podIP, hostIP }: PodFacts): string
   return value;
 }
 
-/** What a file of a volume may show of the pod: fields of its metadata, and its labels and annotations as lines. */
+/**
+ * Returns a pod's field for a file of a volume: fields of its metadata, and its labels and annotations as
+ * lines.
+ */
 export function podField(pod: Pod, path: string): string {
   const { labels, annotations } = pod.metadata;
   if (path === 'metadata.labels') return linesOf(labels);
@@ -158,7 +162,7 @@ function metadataField({ metadata }: Pod, path: string): string | undefined {
   return fields.get(path);
 }
 
-/** An environment is text: other bytes would arrive as something else. */
+/** Decodes a value. An environment is text: bytes that are not UTF-8 would arrive changed. */
 function decode(base64: string, what: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(

@@ -1,16 +1,23 @@
-/** Variables in texts of a pod. A short text can stand for one that no memory holds, so what comes of it has bounds. */
+/**
+ * Expands variables in a pod's texts. A short text can expand to one that does not fit into memory, so the
+ * result is limited.
+ */
 import { ContainerConfigError } from './container-config-error.ts';
 
-/** Linux gives a program no longer text: with its end it has to fit into 32 pages. */
+/** Maximum length of one text: Linux requires that it fits, with its terminating zero, into 32 pages. */
 const longestText = 131_071;
-/** Nor longer ones together, its arguments and its environment. Characters, which have a byte at least. */
+/**
+ * Maximum length of all texts together, arguments and environment. Counted in characters, which have at least
+ * one byte.
+ */
 const longestTogether = 6 * 1024 * 1024;
 
 type LookUp = (name: string) => string | undefined;
 
 /**
- * `$(NAME)` becomes the variable, `$$` a dollar; what is not a variable stays (third_party/forked/golang/expansion). Throws
- * ContainerConfigError for what no program could be given.
+ * Expands `$(NAME)` to the variable and `$$` to a dollar; anything else stays
+ * (third_party/forked/golang/expansion). Throws ContainerConfigError for a result that is too long for a
+ * program.
  */
 export function expand(text: string, lookUp: LookUp): string {
   let inserted = 0;
@@ -20,13 +27,17 @@ export function expand(text: string, lookUp: LookUp): string {
     if (inserted > longestText) throw tooLong(`a text with its variables has more than ${longestText} bytes`);
     return found;
   };
-  // Behind the last parenthesis nothing is closed: each opening one would be looked for to the end.
+  // Nothing is closed after the last parenthesis: without this, each opening one would be searched for to the
+  // end.
   const end = text.lastIndexOf(')') + 1;
   const [head, tail] = [text.slice(0, end), text.slice(end)];
   return `${head.replaceAll(/\$(?:\$|\(([^)]*)\))/g, value)}${tail.replaceAll('$$', () => '$')}`;
 }
 
-/** Each of a command's words. Throws ContainerConfigError, as `expand`, and for what is too much together. */
+/**
+ * Expands each word of a command. Throws ContainerConfigError as `expand`, and when the words are too long
+ * together.
+ */
 export function expandEach(words: readonly string[], lookUp: LookUp): readonly string[] {
   const room = new Room();
   return words.map((word) => {
@@ -36,11 +47,11 @@ export function expandEach(words: readonly string[], lookUp: LookUp): readonly s
   });
 }
 
-/** For all that a program is given. */
+/** The room for everything that a program is given. */
 export class Room {
   #left = longestTogether;
 
-  /** Throws ContainerConfigError when there is no room; a number below zero gives some back. */
+  /** Takes room; a negative number gives some back. Throws ContainerConfigError when there is not enough. */
   take(length: number): void {
     this.#left -= length;
     if (this.#left < 0) throw tooLong(`there are more than ${longestTogether} bytes of them`);

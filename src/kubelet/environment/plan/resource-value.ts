@@ -1,4 +1,7 @@
-/** What a container's `resourceFieldRef` shows (upstream: pkg/api/v1/resource, ExtractContainerResourceValue). */
+/**
+ * The value of a container's `resourceFieldRef` (upstream: pkg/api/v1/resource,
+ * ExtractContainerResourceValue).
+ */
 import { initContainersOf } from '../../../api/core/v1/init-containers.ts';
 import type { Pod } from '../../../api/core/v1/pod.ts';
 import type { Container, ResourceFieldSelector } from '../../../api/core/v1/types.gen.ts';
@@ -6,10 +9,10 @@ import { parseQuantity } from '../../../apimachinery/quantity.ts';
 import { ContainerConfigError } from './container-config-error.ts';
 
 const shown = /^(?:limits|requests)\.(?:cpu|memory|ephemeral-storage|hugepages-.+)$/;
-/** A container without such a limit may have all of the node. */
+/** Resources whose limit, where a container has none, is the node's allocatable amount. */
 const boundByNode: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage']);
 
-/** How often the divisor goes into the value, rounded up. Throws ContainerConfigError. */
+/** Returns the value divided by the divisor, rounded up. Throws ContainerConfigError. */
 export function resourceValue(
   pod: Pod,
   container: Container,

@@ -1,10 +1,10 @@
 /**
- * The variables by which a container finds Services (upstream: pkg/kubelet/envvars, getServiceEnvVarMap): those of its
+ * Environment variables of Services (upstream: pkg/kubelet/envvars, getServiceEnvVarMap): those of the pod's
  * namespace, and always the API server's, without which no client in a pod finds it.
  */
 import type { Service } from '../../../api/core/v1/service.ts';
 
-/** What the variables say of a Service. */
+/** The fields of a Service that the variables use. */
 export type NamedService = {
   readonly metadata: Pick<Service['metadata'], 'name' | 'namespace'>;
   readonly spec: Pick<Service['spec'], 'clusterIP' | 'ports'>;
@@ -12,7 +12,7 @@ export type NamedService = {
 
 const apiServer = { name: 'kubernetes', namespace: 'default' };
 
-/** Sorted by Service. `links`: the pod's enableServiceLinks. */
+/** Returns the variables, sorted by Service. `links` is the pod's enableServiceLinks. */
 export function serviceVariables(
   services: readonly NamedService[],
   namespace: string,
@@ -56,7 +56,7 @@ function variablesOf({ name, clusterIP, ports }: ReachedService): readonly (read
   });
 }
 
-/** Of its first port a Service has variables without a number. */
+/** Returns the variables of a Service's first port, which have no number in their names. */
 const firstOf = (prefix: string, clusterIP: string, port: number, url: string) =>
   [
     [`${prefix}_SERVICE_HOST`, clusterIP],

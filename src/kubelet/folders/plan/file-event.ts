@@ -6,15 +6,18 @@ import type { Draft } from '../../../apimachinery/meta.ts';
 import { rfc3339, rfc3339Micro } from '../../../base/time.ts';
 import type { FolderChange } from './folder-changes.ts';
 
-/** Bytes of a file that are told. */
+/** Maximum bytes of a file's content in an event. */
 export const mostContent = 64 * 1024;
 
-/** What is in a file; absent: it is too large. */
+/** Content of a file; truncated: it is too large. */
 export type FileContent =
   | { readonly content: string; readonly isBase64?: true }
   | { readonly truncated: true };
 
-/** The end of the year 9999, in milliseconds: files can have been written later, but no text says so. */
+/**
+ * The end of the year 9999 in milliseconds: files may have later times, but the text format cannot express
+ * them.
+ */
 const latestTime = 253_402_300_799_999;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -28,7 +31,7 @@ export function fileContent(bytes: Buffer): FileContent {
   }
 }
 
-/** The same change gives the same event. `now` is in milliseconds. */
+/** Returns the event; the same change gives the same event. `now` is in milliseconds. */
 export function fileEvent(
   { metadata, spec }: FolderWatch,
   { type, path, mark }: FolderChange,

@@ -1,21 +1,21 @@
-/** What has changed in a folder between what was told of it and what is in it now. Pure. */
+/** Computes the changes in a folder, from the reported files and the present ones. Pure. */
 import type { ChangeType } from '../../../api/minik8s/v1/trigger-fields.ts';
 
-/** What tells one state of a file from another. */
+/** Identifies one state of a file. */
 export interface Mark {
   /** Bytes. */
   readonly size: number;
-  /** When it was written last: nanoseconds since 1970, in decimal. */
+  /** Time of the last write: nanoseconds since 1970, in decimal. */
   readonly written: string;
 }
 
-/** By path, relative to the folder. */
+/** Marks by path, relative to the folder. */
 export type Marks = ReadonlyMap<string, Mark>;
 
-/** A file as it is found, or is found gone, and since when it is so. */
+/** A file as it is found, or as missing, and the time since which it has been so. */
 interface Rest {
   readonly mark: Mark | undefined;
-  /** Milliseconds of a clock that only goes forward. */
+  /** Milliseconds of a monotonic clock. */
   readonly since: number;
 }
 
@@ -24,20 +24,20 @@ export type Resting = ReadonlyMap<string, Rest>;
 export interface FolderChange {
   readonly type: ChangeType;
   readonly path: string;
-  /** As it is; of a file that is gone as it was told last. */
+  /** The current state; for a file that is gone, the last reported one. */
   readonly mark: Mark;
 }
 
 export interface ChangesPlan {
-  /** Those at rest, by path. */
+  /** Changes of files that have come to rest, by path. */
   readonly changes: readonly FolderChange[];
-  /** All that differ from what was told. */
+  /** All files that differ from what was reported. */
   readonly resting: Resting;
-  /** Milliseconds until the next of them is at rest; undefined when there is none. */
+  /** Milliseconds until the next of them comes to rest; undefined when there is none. */
   readonly again: number | undefined;
 }
 
-/** A file that is being written is told when it has not changed for so many milliseconds. */
+/** Milliseconds without a change after which a file is reported: it may still be being written. */
 export const restMs = 1000;
 
 export function planChanges(told: Marks, found: Marks, before: Resting, now: number): ChangesPlan {
@@ -69,8 +69,9 @@ const isSame = (a: Mark | undefined, b: Mark | undefined) =>
   a === b || (a !== undefined && b !== undefined && a.size === b.size && a.written === b.written);
 
 /**
- * What counts as told of a folder of which nothing is remembered: what was in it before. `changed` is when the file was made, moved
- * or written last, `since` when the folder began to be watched, both in milliseconds since 1970.
+ * Returns the files that count as reported for a folder without a stored memory: those that were in it
+ * before. `changed` is the time at which a file was created, moved or last written, `since` the time from
+ * which the folder is watched, both in milliseconds since 1970.
  */
 export function toldBefore(
   found: ReadonlyMap<string, Mark & { readonly changed: number }>,

@@ -1,6 +1,6 @@
-/** What a build says, for people. Pure. */
+/** Formats the output of a build for users. Pure. */
 
-/** Without passwords in addresses, and without what would move a terminal. */
+/** Returns the line without passwords in addresses and without control characters of terminals. */
 export function cleanLine(line: string): string {
   return (
     line
@@ -14,7 +14,7 @@ export function cleanLine(line: string): string {
 const tailBytes = 4096;
 const messageLines = 5;
 
-/** The last bytes of the text, of whole lines where one ends in them. */
+/** Returns the last bytes of the text, cut to whole lines where possible. */
 export function tailOf(text: string, most = tailBytes): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= most) return text;
@@ -23,7 +23,7 @@ export function tailOf(text: string, most = tailBytes): string {
   return line >= 0 && line < cut.length - 1 ? cut.slice(line + 1) : cut.replace(/^\uFFFD+/, '');
 }
 
-/** What went wrong, in the last lines that say something. */
+/** Returns the last meaningful lines of the output as a message. */
 export function lastLines(text: string): string {
   const lines = text
     .split('\n')

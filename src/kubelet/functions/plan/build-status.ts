@@ -1,4 +1,4 @@
-/** What nodes write of a build. Pure. */
+/** The status that nodes write about a build. Pure. */
 import type { FunctionVersion } from '../../../api/minik8s/v1/function-version.ts';
 import { findCondition, withoutCondition } from '../../../controller-runtime/conditions.ts';
 
@@ -10,14 +10,14 @@ export interface BuildResult {
   readonly isBuilt: boolean;
   readonly reason: string;
   readonly message: string;
-  /** Its last lines. */
+  /** Last lines of the log. */
   readonly log: string;
   readonly nodeName: string;
-  /** As an API server has times. */
+  /** Time in the API server's format. */
   readonly at: string;
 }
 
-/** The status after the newest build. */
+/** Returns the status after the newest build. */
 export function withBuild(status: VersionStatus | undefined, result: BuildResult): VersionStatus {
   const { isBuilt, reason, message, log, nodeName, at } = result;
   const conditions = status?.conditions ?? [];

@@ -1,4 +1,4 @@
-/** What a function's image has besides its base and its libraries. Pure. */
+/** The content of a function's image in addition to its base and its libraries. Pure. */
 import { parseFunctionImage } from '../../../api/minik8s/v1/function-image.ts';
 import { instancePort } from '../../../api/minik8s/v1/function-instance.ts';
 import { pathProblem } from '../../../api/minik8s/v1/function-validation.ts';
@@ -8,11 +8,11 @@ import { BuildError } from './build-error.ts';
 
 export type FunctionRuntime = NonNullable<FunctionVersion['spec']['runtime']>;
 
-/** Folders of the image. The second is for nothing but what builds put there. */
+/** Folders of the image. The second is only for files that builds put there. */
 export const programFolder = 'function';
 export const ownFolder = 'minik8s';
 
-/** What answers the calls, by runtime: the asset, and the command line. */
+/** The program that serves the calls, by runtime: the asset, and the command line. */
 export const runPrograms = {
   python: { asset: 'run.py', command: ['python3', `/${ownFolder}/run.py`] },
   nodejs: { asset: 'run.mjs', command: ['node', `/${ownFolder}/run.mjs`] },
@@ -24,25 +24,31 @@ export const runPrograms = {
  */
 export const givenSignal = 'SIGURG';
 
-/** Labels of the images. Containers inherit them: none of these marks what an agent looks after. */
+/**
+ * Labels of the images. Containers inherit them, so none of these is a label by which an agent finds its
+ * containers.
+ */
 export const imageLabels = {
   of: 'minik8s.io/function-image',
   version: 'minik8s.io/built-for',
   hash: 'minik8s.io/content-hash',
-  /** The agent that built it, which may remove it. */
+  /** The agent that built the image, and that may remove it. */
   by: 'minik8s.io/built-by',
 } as const;
 
-/** 1980, the earliest that a zip archive can say. */
+/** 1980, the earliest time that a zip archive can have. */
 const modified = 315_532_800;
 
 export interface NamedFile {
-  /** Relative, safe to write below a folder. */
+  /** Relative path that stays below its folder. */
   readonly path: string;
   readonly content: Uint8Array;
 }
 
-/** Throws BuildError for a path that leads elsewhere: a version need not come from a Function that was checked. */
+/**
+ * Returns the files of a version. Throws BuildError for a path that leaves the folder: a version need not
+ * come from a validated Function.
+ */
 export function programFiles({ spec }: Pick<FunctionVersion, 'spec'>): readonly NamedFile[] {
   const { files = {}, binaryFiles = {} } = spec;
   const all = [
@@ -59,13 +65,14 @@ export function programFiles({ spec }: Pick<FunctionVersion, 'spec'>): readonly 
   return all;
 }
 
-/** The text of a file that is no binary one; undefined when there is none. */
+/** Returns the text of a file in `files`; undefined when there is none. */
 export const textOf = ({ spec }: Pick<FunctionVersion, 'spec'>, path: string): string | undefined =>
   spec.files && Object.hasOwn(spec.files, path) ? spec.files[path] : undefined;
 
 /**
- * An archive for the root of an image, the same bytes for the same files: each belongs to root and is of 1980. Every folder stands in it,
- * so that a link of that name in the base image is replaced and not followed.
+ * Returns a tar archive for the root of an image, with the same bytes for the same files: everything belongs
+ * to root and is dated 1980. Every folder is included, so that a link of the same name in the base image is
+ * replaced and not followed.
  */
 export function archiveOf(files: readonly NamedFile[]): Uint8Array {
   const sorted = files.toSorted((a, b) => (a.path < b.path ? -1 : 1));
@@ -96,7 +103,7 @@ export interface ImageConfig {
   readonly Labels: Readonly<Record<string, string>>;
 }
 
-/** How an instance is started. What a pod says of these variables counts more. */
+/** Returns the configuration for starting an instance. Variables in the pod's spec take precedence. */
 export function imageConfig({ metadata, spec }: FunctionVersion, runtime: FunctionRuntime): ImageConfig {
   const { namespace = '', name = '', hash = '' } = parseFunctionImage(spec.image) ?? {};
   return {

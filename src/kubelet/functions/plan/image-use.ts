@@ -1,12 +1,12 @@
-/** Which pod may have which image of a function. Pure. */
+/** Decides which pod may use which image of a function. Pure. */
 import type { Pod } from '../../../api/core/v1/pod.ts';
 import { isFunctionImage, parseFunctionImage } from '../../../api/minik8s/v1/function-image.ts';
 import { functionVersionLabel } from '../../../api/minik8s/v1/function-instance.ts';
 import type { FunctionVersion } from '../../../api/minik8s/v1/function-version.ts';
 
 /**
- * Why the pod may not have the image of a function that it names; undefined when it may. It is asked before every use: an image may
- * hold what only its namespace is to know.
+ * Returns the reason why the pod may not use the function's image that it names; undefined when it may. Must
+ * be called before every use: an image may contain what only its namespace may read.
  */
 export function useProblem({ metadata }: Pod, image: string): string | undefined {
   const named = parseFunctionImage(image);
@@ -19,7 +19,7 @@ export function useProblem({ metadata }: Pod, image: string): string | undefined
   return undefined;
 }
 
-/** The same for the version that the pod's label names, which is what the image is built from. */
+/** Returns the same for the version in the pod's label, from which the image is built. */
 export function versionProblem(version: FunctionVersion, image: string): string | undefined {
   const { metadata, spec } = version;
   const what = `FunctionVersion ${metadata.name}`;
@@ -33,5 +33,8 @@ export function versionProblem(version: FunctionVersion, image: string): string 
   return undefined;
 }
 
-/** Names that an image has as one of a function. By its id it could be had without naming its namespace. */
+/**
+ * Returns the names that an image has as a function's image. By its id it could be used without naming its
+ * namespace.
+ */
 export const functionNames = (names: readonly string[]) => names.filter(isFunctionImage);

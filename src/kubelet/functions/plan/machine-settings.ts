@@ -1,8 +1,14 @@
-/** What of this machine's settings for pip and npm a build has: the same index, proxy and authorities, and nothing else of it. Pure. */
+/**
+ * The part of this machine's settings for pip and npm that a build gets: the same index, proxy and
+ * certificate authorities, and nothing else. Pure.
+ */
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where packages come from and how they are reached. What would change what is installed, or where, is not among them. */
+/**
+ * Variables that determine where packages come from and how they are reached. Variables that would change
+ * what is installed, or where, are not included.
+ */
 const passed = [
   /^PIP_(?:INDEX_URL|EXTRA_INDEX_URL|NO_INDEX|FIND_LINKS|TRUSTED_HOST|CERT|CLIENT_CERT|PROXY|DEFAULT_TIMEOUT|TIMEOUT|RETRIES|KEYRING_PROVIDER)$/,
   /^npm_config_(?:registry|ca|cafile|cert|certfile|key|keyfile|proxy|https[-_]proxy|no[-_]?proxy|strict[-_]ssl|fetch[-_]\w+|maxsockets|_auth\w*|@.+|\/\/.+)$/i,
@@ -10,13 +16,13 @@ const passed = [
   /^(?:NODE_EXTRA_CA_CERTS|SSL_CERT_FILE|SSL_CERT_DIR|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE)$/,
 ];
 
-/** `NAME=value` of the variables that a build gets. */
+/** Returns the variables of a build as `NAME=value`. */
 export const passedVariables = (environment: Environment): readonly string[] =>
   Object.entries(environment).flatMap(([name, value]) =>
     value !== undefined && passed.some((pattern) => pattern.test(name)) ? [`${name}=${value}`] : [],
   );
 
-/** A file of settings: where it may be on this machine, and where the build has it. */
+/** A settings file: its path on this machine, and its path in the build. */
 export interface SettingsFile {
   readonly source: string;
   readonly target: string;
@@ -24,7 +30,10 @@ export interface SettingsFile {
 
 export const buildHome = '/minik8s/home';
 
-/** In the order of the programs: pip reads all, npm the one of the user and the global one. */
+/**
+ * Returns the files in the order in which the programs read them: pip reads all, npm the user's and the
+ * global one.
+ */
 export function settingsFiles(environment: Environment): readonly SettingsFile[] {
   const home = environment.HOME || '/root';
   const config = environment.XDG_CONFIG_HOME || `${home}/.config`;
@@ -42,7 +51,7 @@ export function settingsFiles(environment: Environment): readonly SettingsFile[]
   ];
 }
 
-/** What a build is told of where its settings are. */
+/** Returns the variables that tell a build where its settings are. */
 export function ownVariables(environment: Environment): readonly string[] {
   const own = environment.PIP_CONFIG_FILE;
   return [
@@ -60,7 +69,10 @@ const pathSettings =
 const pathVariables =
   /^(?:PIP_(?:FIND_LINKS|CERT|CLIENT_CERT)|npm_config_(?:cafile|certfile|keyfile)|NODE_EXTRA_CA_CERTS|SSL_CERT_FILE|SSL_CERT_DIR|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE)$/i;
 
-/** Files and folders of this machine that the settings name: authorities, keys, packages. */
+/**
+ * Returns files and folders of this machine that the settings refer to: certificate authorities, keys,
+ * packages.
+ */
 export function namedPaths(environment: Environment, texts: readonly string[]): readonly string[] {
   const values = [
     ...Object.entries(environment).flatMap(([name, value]) =>

@@ -1,6 +1,7 @@
 /**
- * package.json and package-lock.json, as far as nodes install from them: names and versions of packages of the machine's registry.
- * Addresses, folders and repositories are refused, and no script of a package runs: npm has the machine's settings. Pure.
+ * The parts of package.json and package-lock.json that nodes install from: names and versions of packages in
+ * the machine's registry. Addresses, folders and repositories are rejected, and no script of a package runs,
+ * because npm has the machine's settings. Pure.
  */
 import {
   entryToKeep,
@@ -26,7 +27,10 @@ function parsed(text: string, file: string): Table {
   return value;
 }
 
-/** The package.json that is installed from: what it depends on and nothing else. Undefined when there is nothing to install. */
+/**
+ * Returns the package.json to install from, with the dependencies and nothing else; undefined when there is
+ * nothing to install.
+ */
 export function packageToInstall(text: string): string | undefined {
   const given = parsed(text, 'package.json');
   const tables = kinds.map((kind) => [kind, dependencies(given[kind], kind)] as const);
@@ -68,14 +72,14 @@ function requireNames(overrides: unknown, where: string, depth: number): void {
   if (!isRecord(overrides) || depth > 20) throw new BuildError(`package.json: ${where} cannot be read`);
   for (const [name, value] of Object.entries(overrides)) {
     if (isRecord(value)) requireNames(value, `${where}.${name}`, depth + 1);
-    // `$name` is what a dependency of the package has.
+    // `$name` refers to the version of a direct dependency.
     else if (typeof value !== 'string' || !/^\$[@\w./~-]+$/.test(value)) requireRange(name, value, where);
   }
 }
 
 /**
- * The lock without the addresses of the registry it was made with, because another machine may have another: what a package
- * holds is told by its hash. Throws BuildError for one that is not of a registry.
+ * Returns the lock without the addresses of its registry, because another machine may use another one: a hash
+ * identifies each package's content. Throws BuildError for a package that is not from a registry.
  */
 export function portableLock(text: string): string {
   const lock = parsed(text, 'package-lock.json');
@@ -115,7 +119,10 @@ const flags = [
   '--no-progress',
 ];
 
-/** In a folder with package.json and, where there is one, the lock. Leaves `node_modules` and package-lock.json there. */
+/**
+ * Returns the command for a folder with package.json and, if there is one, the lock. It creates
+ * `node_modules` and package-lock.json there.
+ */
 export const npmCommand = (locked: boolean): readonly string[] => [
   'npm',
   locked ? 'ci' : 'install',

@@ -1,9 +1,9 @@
-/** Which files an image of the one file has. Pure. */
+/** The files in the image of the single-file program. Pure. */
 
 export interface OwnFile {
-  /** On this machine. */
+  /** Path on this machine. */
   readonly source: string;
-  /** In the image, without a slash in front. */
+  /** Path in the image, without a leading slash. */
   readonly path: string;
   /** The folder in which the loader looks for it. */
   readonly library?: string;
@@ -11,8 +11,8 @@ export interface OwnFile {
 }
 
 /**
- * The paths of a program's libraries and of its loader, from what the loader says with LD_TRACE_LOADED_OBJECTS (ld.so(8)). Throws for
- * one that was not found.
+ * Returns the paths of a program's libraries and of its loader, from the loader's output with
+ * LD_TRACE_LOADED_OBJECTS (ld.so(8)). Throws for a library that was not found.
  */
 export function linkedLibraries(said: string): readonly string[] {
   return said.split('\n').flatMap((line) => {
@@ -24,7 +24,7 @@ export function linkedLibraries(said: string): readonly string[] {
   });
 }
 
-/** Each library has the path that it has here: the loader is found by it. */
+/** Returns the files; each library keeps its path, by which the loader finds it. */
 export const ownFiles = (
   program: string,
   target: string,
@@ -38,7 +38,7 @@ export const ownFiles = (
   })),
 ];
 
-/** The folders that have to stand in an archive before these paths, and an `etc`. */
+/** Returns the folders that an archive needs before these paths, and `etc`. */
 export function foldersAbove(paths: readonly string[]): readonly string[] {
   const above = [...paths, 'etc/x'].flatMap((path) => {
     const parts = path.split('/').slice(0, -1);

@@ -1,6 +1,7 @@
 /**
- * requirements.txt, as far as nodes install from it: names, versions and hashes of packages of the machine's index. Everything else
- * that pip would do (options, files, addresses, variables) is refused, because pip runs with the machine's settings. Pure.
+ * The parts of requirements.txt that nodes install from: names, versions and hashes of packages in the
+ * machine's index. Everything else that pip supports (options, files, addresses, variables) is rejected,
+ * because pip runs with the machine's settings. Pure.
  */
 import { isRecord } from '../../../apimachinery/equality.ts';
 import { BuildError } from './build-error.ts';
@@ -12,8 +13,8 @@ const hash = /^--hash=sha(?:256|384|512):[0-9a-f]{64,128}$/;
 const longestLine = 20_000;
 
 /**
- * Whether the line is NAME[EXTRAS] VERSIONS ; MARKER --hash=…. It is taken apart from its end, so that no line takes long: lines come
- * from whoever may write a function.
+ * Returns true when the line is NAME[EXTRAS] VERSIONS ; MARKER --hash=…. It is parsed from its end, so that
+ * no line takes long: anyone who may write a function can choose the lines.
  */
 function isRequirement(line: string): boolean {
   if (line.length > longestLine || /[^\t\x20-\x7e]/.test(line)) return false;
@@ -39,7 +40,10 @@ function areVersions(text: string): boolean {
   return inner.split(',').every((one) => clause.test(one.trim()));
 }
 
-/** One line a package; empty when there is nothing to install. Throws BuildError with the line that is refused. */
+/**
+ * Returns one line per package; empty when there is nothing to install. Throws BuildError with the line that
+ * is rejected.
+ */
 export function requirementLines(text: string): readonly string[] {
   const joined = text.replace(/^\uFEFF/, '').replaceAll(/\\\r?\n/g, ' ');
   return joined.split(/\r\n|\r|\n/).flatMap((full) => {
@@ -53,7 +57,7 @@ export function requirementLines(text: string): readonly string[] {
   });
 }
 
-/** What `pip install --report` says it installed, as lines that install exactly that. */
+/** Returns what `pip install --report` installed, as lines that install exactly that. */
 export function lockOfReport(text: string): string {
   const installed = installedOf(text);
   const lines = installed.map((one) => {
@@ -69,13 +73,13 @@ export function lockOfReport(text: string): string {
   return `${lines.toSorted().join('\n')}\n`;
 }
 
-/** Returns the archives that a report of pip lists. Throws BuildError for a text that is no report. */
+/** Returns the archives that a report of pip lists. Throws BuildError for an invalid report. */
 function installedOf(text: string): readonly unknown[] {
   let report: unknown;
   try {
     report = JSON.parse(text);
   } catch {
-    // Pip before 22.2 has no --report; one that was killed leaves a part of the file.
+    // Pip before 22.2 has no --report; a killed pip leaves a part of the file.
   }
   if (isRecord(report) && Array.isArray(report.install)) return report.install;
   throw new BuildError(
@@ -95,7 +99,10 @@ const pip = [
 ];
 const into = ['--only-binary=:all:', '--no-user', '--no-compile', '--progress-bar=off', '--target=libraries'];
 
-/** In a folder with the lines as requirements.txt. Leaves `libraries` and report.json there. */
+/**
+ * Returns the command for a folder with the lines as requirements.txt. It creates `libraries` and report.json
+ * there.
+ */
 export const pipCommand = (locked: boolean): readonly string[] => [
   ...[...pip, ...into, '--report=report.json', '--requirement=requirements.txt'],
   ...(locked ? ['--no-deps', '--require-hashes'] : []),

@@ -1,4 +1,4 @@
-/** What an instance that has waited is given. Pure. */
+/** The files and checks for assigning a warm instance to a function. Pure. */
 import type { Pod } from '../../../api/core/v1/pod.ts';
 import { functionLabel, functionVersionLabel } from '../../../api/minik8s/v1/function-instance.ts';
 import type { FunctionVersion } from '../../../api/minik8s/v1/function-version.ts';
@@ -10,13 +10,16 @@ import {
 } from '../../../api/minik8s/v1/warm-instance.ts';
 import { archiveOf, below, ownFolder, programFiles, programFolder } from './image-contents.ts';
 
-/** Of the instance's program: what it has become. */
+/** File of the instance's program with its new function's variables. */
 export const givenFile = 'given.json';
 
-/** Of a pool, whether it waits or was given to a function. */
+/** Returns true for a pod of a warm pool, whether it waits or has been assigned to a function. */
 export const isWarm = ({ metadata }: Pod): boolean => metadata.labels?.[warmLabel] !== undefined;
 
-/** Name of the version that a pod has been given; undefined for one that waits, and for every other pod. */
+/**
+ * Returns the name of the version that a pod has been assigned to; undefined for one that waits, and for
+ * every other pod.
+ */
 export function givenVersion({ metadata }: Pod): string | undefined {
   const {
     [warmLabel]: runtime,
@@ -26,7 +29,7 @@ export function givenVersion({ metadata }: Pod): string | undefined {
   return runtime !== undefined && name !== undefined ? version : undefined;
 }
 
-/** Why the pod may not become an instance of the version; undefined when it may. */
+/** Returns the reason why the pod may not become an instance of the version; undefined when it may. */
 export function givenProblem(
   { metadata, spec }: Pod,
   version: FunctionVersion,
@@ -44,7 +47,7 @@ export function givenProblem(
   return image === waited ? undefined : `${what} is made from ${waited}, and the pod has ${image}`;
 }
 
-/** An archive for the root of the container. Throws BuildError for files that lead elsewhere. */
+/** Returns a tar archive for the root of the container. Throws BuildError for files with invalid paths. */
 export function givenArchive(version: FunctionVersion): Uint8Array {
   const env = Object.fromEntries(instanceVariables(version).map(({ name, value = '' }) => [name, value]));
   const content = Buffer.from(JSON.stringify({ env }));

@@ -1,5 +1,6 @@
 /**
- * Answers the calls of a function: HTTP/1.1 on PORT, by the contract of docs/decisions/0059-functions.md. Node 18 or newer, no packages.
+ * Answers the calls of a function: HTTP/1.1 on PORT, by the contract of docs/decisions/0059-functions.md.
+ * Runs on Node 18 or newer, without packages.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -10,7 +11,10 @@ import { Worker } from 'node:worker_threads';
 
 const { env } = process;
 
-/** Of an instance that is kept ready for any function: the agent puts files into it, and a signal says that they are there. */
+/**
+ * Waits, in an instance that is kept ready for any function, until the agent has put the function's files
+ * into it and a signal reports that they are there.
+ */
 async function untilGiven() {
   const given = new URL('given.json', import.meta.url);
   let tell = () => {};
@@ -20,12 +24,12 @@ async function untilGiven() {
   const leave = () => process.exit(0);
   process.on('SIGURG', () => tell());
   process.once('SIGTERM', leave);
-  // Signals keep nothing alive.
+  // Signal handlers alone do not keep the process alive.
   const alive = setInterval(() => {}, 2 ** 30);
   const read = () => JSON.parse(readFileSync(given, 'utf8')).env;
   let own;
   try {
-    // The signal may have come before it was listened to: SIGURG then does nothing (signal(7)).
+    // The signal may have arrived before its handler was installed: SIGURG then does nothing (signal(7)).
     own = read();
   } catch {
     await told;
@@ -46,7 +50,7 @@ function number(name, otherwise) {
   return fail(`${name} must be a number above 0, not ${JSON.stringify(env[name])}`);
 }
 
-/** What cannot be loaded ends before it listens. */
+/** Ends the process before it listens, because the function cannot be loaded. */
 function fail(message) {
   process.stderr.write(`${message}\n`);
   return process.exit(1);
@@ -55,9 +59,9 @@ function fail(message) {
 const port = number('PORT', 8080);
 const concurrency = number('FUNCTION_CONCURRENCY', 10);
 const timeoutMs = number('FUNCTION_TIMEOUT_SECONDS', 30) * 1000;
-/** Bytes, of a request and of a result. */
+/** Maximum bytes of a request's body and of a result. */
 const mostBody = number('FUNCTION_MAX_BODY', 6 * 1024 * 1024);
-/** What runs so much longer than it may is stuck. */
+/** Milliseconds beyond its timeout after which a call is stuck. */
 const stuckMs = number('FUNCTION_STUCK_SECONDS', 5) * 1000;
 const {
   FUNCTION_NAME: functionName = '',
@@ -68,28 +72,28 @@ const {
 const mostError = 4096;
 const mostTrace = 32 * 1024;
 const terminationLog = env.FUNCTION_TERMINATION_LOG || '/dev/termination-log';
-/** Characters; a condition has as many. */
+/** Maximum characters, the same as for a condition. */
 const mostTermination = 2000;
-/** Files that are looked through for a syntax error. */
+/** Maximum number of files that are checked for a syntax error. */
 const mostChecked = 50;
-/** Answers that are remembered for who asks again. */
+/** Time and bytes for which answers are remembered, for clients that send a call again. */
 const rememberMs = 600_000;
 const rememberBytes = 16 * 1024 * 1024;
 /**
- * Longest time that a call sent again is expected to be under way. Its age is measured when it is sent, so it seems so much
- * younger here than it is.
+ * Maximum time that a repeated call is in transit. The age of a call is measured when it is sent, so it seems
+ * younger here by that time.
  */
 const transitMs = 5_000;
 const idleMs = 600_000;
 const readMs = 30_000;
-/** How long a refused request is still read whose body nobody wants. */
+/** Milliseconds during which the rest of a rejected request is still read and dropped. */
 const lingerMs = 5000;
 const drainMs = 2_000;
 const json = 'application/json';
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 const resultKeys = new Set(['statusCode', 'headers', 'body', 'isBase64']);
-/** What belongs to the connection. */
+/** Headers that belong to the connection. */
 const keptHeaders = new Set([
   'connection',
   'content-length',
@@ -110,14 +114,14 @@ class Refused extends Error {
   }
 }
 
-/** The handler returned what cannot be answered. */
+/** Thrown when the handler returned a value that cannot be sent. */
 class InvalidResult extends Error {
   name = 'InvalidResult';
 }
 
 const tooLarge = () => new Refused(413, `a body may have ${mostBody} bytes`);
 
-// What a handler prints is out before it goes on: nothing is kept for a reader that is slow.
+// Output of a handler is written before the handler continues, so that nothing is buffered for a slow reader.
 for (const { _handle: handle } of [process.stdout, process.stderr]) handle?.setBlocking?.(true);
 
 // ---- the handler
@@ -125,8 +129,9 @@ for (const { _handle: handle } of [process.stdout, process.stderr]) handle?.setB
 const candidates = (module) => ['.js', '.mjs', '.cjs'].map((ending) => resolve(`${module}${ending}`));
 
 /**
- * Ends with why the program cannot be loaded: `main.js:3: SyntaxError: Unexpected token ';'`, then the program's own lines of the
- * trace. Kubernetes shows the termination log in the status of the container; all that is printed goes into the container's log.
+ * Ends the process with the reason why the program cannot be loaded: `main.js:3: SyntaxError: Unexpected
+ * token ';'`, then the program's own lines of the trace. Kubernetes shows the termination log in the
+ * container's status; everything printed goes into the container's log.
  */
 function cannotLoad(error) {
   const folder = `${process.cwd()}/`;
@@ -136,23 +141,26 @@ function cannotLoad(error) {
     (line) => /^ +at /.test(line) && line.includes(folder) && !line.includes('/node_modules/'),
   );
   let place = /([^\s()]+:\d+):\d+\)?$/.exec(own(frames[0] ?? ''))?.[1];
-  // The stack of a syntax error names no file of the program.
+  // The stack of a syntax error contains no file of the program.
   if (error instanceof SyntaxError) place = syntaxFault() ?? place;
   const message = all.filter((line) => !/^ +at /.test(line)).map(own);
   const said = error instanceof Error ? `${error.name}: ${own(error.message)}` : message.join(' ');
   const text = [`${place ? `${place}: ` : ''}${said}`, ...frames.map(own)].join('\n');
-  // Only where the kubelet has put one.
+  // The file exists only where the kubelet has mounted one.
   if (existsSync(terminationLog)) {
     try {
       writeFileSync(terminationLog, text.slice(0, mostTermination));
     } catch {
-      // The log of the container has it.
+      // The container's log has the text too.
     }
   }
   return fail(text.slice(0, mostTrace));
 }
 
-/** `main.js:3`, of the first of the program's files that Node cannot parse; nothing of the program is run. */
+/**
+ * Returns `main.js:3` for the first of the program's files that Node cannot parse; no code of the program
+ * runs.
+ */
 function syntaxFault() {
   const files = readdirSync('.', { recursive: true }).filter(
     (file) => /\.[cm]?js$/.test(file) && !file.split('/').includes('node_modules'),
@@ -182,7 +190,7 @@ async function loadHandler(name) {
 
 // ---- calls
 
-/** Those that are under way, and when each must have ended. */
+/** Calls in progress, with the time by which each must have ended. */
 const underWay = new Map();
 let ending = false;
 let stuck = false;
@@ -206,7 +214,10 @@ function end(key) {
   if (stuck) look();
 }
 
-/** A handler cannot be ended from outside: the process can, once all others have answered. */
+/**
+ * Checks for stuck calls. A handler cannot be ended from outside, but the process can, once all other calls
+ * have been answered.
+ */
 function look() {
   clearTimeout(watch);
   watch = undefined;
@@ -225,7 +236,7 @@ function look() {
   watch.unref();
 }
 
-/** How many calls are under way, and a number that changes as long as the loop goes round. */
+/** The number of calls in progress, and a counter that changes while the event loop runs. */
 const beats = new Int32Array(new SharedArrayBuffer(8));
 
 function beat() {
@@ -233,7 +244,9 @@ function beat() {
   Atomics.add(beats, 1, 1);
 }
 
-/** For code that never lets another run: a thread sees that nothing beats. */
+/**
+ * Ends the process for code that blocks the event loop: a thread notices that the counter no longer changes.
+ */
 function watchLoop() {
   const source = `
     const { beats, limitMs } = require('node:worker_threads').workerData;
@@ -251,11 +264,14 @@ function watchLoop() {
   new Worker(source, { eval: true, workerData: { beats, limitMs }, resourceLimits, env: {} }).unref();
 }
 
-/** The answers of calls that are made once, by their ids. The order is that in which they ended; what is under way has none yet. */
+/**
+ * Answers of calls that must be made only once, by their ids, in the order in which the calls ended. Calls in
+ * progress are in `waiting`.
+ */
 const remembered = new Map();
 const waiting = new Map();
 let rememberedBytes = 0;
-/** Calls that were first sent later are known, if they came here. */
+/** Every call that was first sent after this time and arrived here is known. */
 let forgottenUntil = performance.now();
 
 function remember(id, answer, began) {
@@ -276,7 +292,10 @@ function forget(id) {
   remembered.delete(id);
 }
 
-/** How long ago the call may have been sent for the first time; undefined where it need not be made only once. */
+/**
+ * Returns how many seconds ago the call may first have been sent; undefined for a call that may be made more
+ * than once.
+ */
 function onceOf(headers) {
   const text = headers['function-once'];
   if (text === undefined || !headers['function-call-id']) return undefined;
@@ -285,7 +304,10 @@ function onceOf(headers) {
   return seconds;
 }
 
-/** The answer to a call that is known; undefined for one that surely was not made here, which is expected from then on. */
+/**
+ * Returns the answer of a known call. Otherwise returns a claim: the call has certainly not been made here,
+ * and is expected from now on. Throws Refused when that is not certain.
+ */
 function claim(id, seconds) {
   const found = remembered.get(id)?.answer ?? waiting.get(id);
   if (found) return { answer: Promise.resolve(found).then((answer) => answer ?? notMade().answer) };
@@ -301,7 +323,7 @@ function claim(id, seconds) {
 
 const notMade = () => new Refused(503, 'the call was not made', 'gone');
 
-/** The handler was not called after all. */
+/** Releases a claim whose handler was not called after all. */
 function drop({ id, told, tell }) {
   if (waiting.get(id) === told) waiting.delete(id);
   tell(undefined);
@@ -320,13 +342,13 @@ function queryOf(target) {
 
 const pathOf = (target) => target.split('?', 1)[0];
 
-/** The JSON body; of another type what was sent, in an object. */
+/** Returns the event for the handler: the JSON body, or for another type an object with what was sent. */
 function eventOf(request, body) {
   if (body.length === 0) return {};
   const { headers, method, url } = request;
   const type = (headers['content-type'] ?? json).split(';', 1)[0].trim().toLowerCase();
   const text = utf8(body);
-  // A form never begins like that: it is what `curl -d '{…}'` sends.
+  // A form never begins with a brace: this is the type that `curl -d '{…}'` sends.
   const isJson =
     type === json ||
     type.endsWith('+json') ||
@@ -365,14 +387,14 @@ function contextOf(request, callId, deadline) {
     path: pathOf(url),
     query: queryOf(url),
     headers: { ...headers },
-    /** Milliseconds that the call may still take. */
+    /** Returns the milliseconds that the call may still take. */
     getRemainingTimeInMillis: () => Math.max(0, Math.floor(deadline - performance.now())),
     /** Writes a line with the id of the call to the log. */
     log: (...words) => console.error(`[${callId}]`, ...words),
   };
 }
 
-/** The answer for what a handler returned: JSON, bytes, or {statusCode, headers, body}. */
+/** Returns the answer for a handler's result: JSON, bytes, or {statusCode, headers, body}. */
 function answerOf(result) {
   if (isTold(result)) return asTold(result);
   if (result instanceof Uint8Array)
@@ -436,14 +458,14 @@ function asJson(value) {
   return Buffer.from(text);
 }
 
-/** Says what went wrong; how it came to that is for the log alone. */
+/** Returns the answer for an error: its message only; the trace is for the log. */
 function errorAnswer(error) {
   let [type, message] = ['Error', ''];
   try {
     if (error instanceof Error) [type, message] = [String(error.name || 'Error'), String(error.message)];
     else message = typeof error === 'string' ? error : (JSON.stringify(error) ?? String(error));
   } catch {
-    // It cannot even be told.
+    // The error has no readable message.
   }
   const body = Buffer.from(JSON.stringify({ error: `${type}: ${message.slice(0, mostError)}` }));
   const headers = { 'Function-Error': type.replace(/[^\w.-]/g, '_').slice(0, 100) || 'Error' };
@@ -484,7 +506,10 @@ async function callHandler(handler, request, body, deadline, claimed) {
 
 // ---- HTTP
 
-/** Rejects for one that is too large; with `keep` false it is dropped, so that the next request can be read. */
+/**
+ * Resolves with the body; rejects for one that is too large. With `keep` false the body is dropped, so that
+ * the next request can be read.
+ */
 function readBody(request, keep) {
   return new Promise((resolvePromise, reject) => {
     const parts = [];
@@ -507,8 +532,8 @@ function send(response, answer, close = false) {
 }
 
 /**
- * Answers and ends the connection, after the rest of the request or `lingerMs`: the kernel resets a connection that is closed with
- * bytes unread (RFC 9112 §9.6), and then the client may not see the answer.
+ * Answers and ends the connection, after the rest of the request or `lingerMs`. The kernel resets a
+ * connection that is closed with unread bytes (RFC 9112 §9.6), and then the client may not see the answer.
  */
 function sendEarly(request, response, answer) {
   if (response.destroyed) return;
@@ -547,7 +572,7 @@ function requireReadable(headers) {
     throw new Refused(400, 'the only Transfer-Encoding is chunked');
 }
 
-/** A place for a call that is to be made, or how to get the answer of one that was made before. */
+/** Returns a place for a call, or how to get the answer of an earlier call with the same id. */
 function admit(headers) {
   const id = headers['function-call-id'] ?? '';
   const once = onceOf(headers);
@@ -565,7 +590,7 @@ function admit(headers) {
 async function serve(handler, request, response, expects) {
   let admitted;
   let isRead = false;
-  // Whether a client that waits for leave to send (100-continue) has it.
+  // True once a client that waits for permission to send (100-continue) has it.
   let maySend = !expects;
   try {
     const { headers } = request;
@@ -592,7 +617,7 @@ async function serve(handler, request, response, expects) {
     const { key, claimed } = admitted ?? {};
     if (claimed && !claimed.isCalled) drop(claimed);
     if (key !== undefined) {
-      // Under way until the answer has left.
+      // A call is in progress until its answer has been sent.
       if (response.writableFinished || response.destroyed) end(key);
       else response.once('close', () => end(key));
     }
@@ -604,7 +629,7 @@ function stop(server) {
   return () => {
     if (stopping) return;
     stopping = true;
-    // The news that it stops takes its time.
+    // Clients need some time to learn that this instance stops.
     setTimeout(() => {
       ending = true;
       server.close();
@@ -614,7 +639,7 @@ function stop(server) {
 }
 
 const leaveNow = () => process.exit(0);
-// Known before the program is loaded: a pod may be deleted while that takes its time.
+// Installed before the program is loaded: a pod may be deleted while that takes long.
 process.once('SIGTERM', leaveNow);
 
 const handler = await loadHandler(env.FUNCTION_HANDLER || 'main.handler');

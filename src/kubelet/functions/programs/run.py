@@ -1,7 +1,8 @@
 """Answers the calls of a function: HTTP/1.1 on PORT, by the contract of docs/decisions/0059-functions.md.
 
-Python 3.9 or newer and its standard library, and of that little, because an instance must start fast. A connection is a thread, so a
-handler runs where its request was read; one that is `async` runs on a loop in a thread of its own.
+Uses Python 3.9 or newer and its standard library, and little of that, because an instance must start fast.
+Each connection has a thread, so a handler runs where its request was read; an `async` handler runs on an
+event loop in a thread of its own.
 """
 import builtins
 import importlib
@@ -17,13 +18,16 @@ from collections import OrderedDict
 
 
 def wait_until_given():
-    """Of an instance that is kept ready for any function: the agent puts files into it, and a signal says that they are there."""
+    """
+    Waits, in an instance that is kept ready for any function, until the agent has put the function's files
+    into it and a signal reports that they are there.
+    """
     given = os.path.join(os.path.dirname(os.path.abspath(__file__)), "given.json")
-    # One that comes while it is blocked waits. One that comes earlier does nothing, since that is what SIGURG does by itself
-    # (signal(7)), and the file is there by then.
+    # A signal that arrives while it is blocked stays pending. One that arrives before does nothing, which is what SIGURG
+    # does by default (signal(7)); the files are there already then.
     signals = {signal.SIGTERM, signal.SIGINT, signal.SIGURG}
     signal.pthread_sigmask(signal.SIG_BLOCK, signals)
-    # What every handler needs is loaded before.
+    # Loaded in advance because every handler needs it.
     import inspect  # noqa: F401
     while True:
         try:
@@ -57,7 +61,7 @@ def number(name, default):
 PORT = int(number("PORT", 8080))
 CONCURRENCY = int(number("FUNCTION_CONCURRENCY", 10))
 TIMEOUT = number("FUNCTION_TIMEOUT_SECONDS", 30)
-# Bytes, of a request and of a result.
+# Maximum bytes of a request's body and of a result.
 MOST_BODY = int(number("FUNCTION_MAX_BODY", 6 * 1024 * 1024))
 NAME = os.environ.get("FUNCTION_NAME", "")
 NAMESPACE = os.environ.get("FUNCTION_NAMESPACE", "")
@@ -68,20 +72,20 @@ MOST_CONNECTIONS = 512 + 2 * CONCURRENCY
 MOST_ERROR = 4096
 MOST_TRACE = 32 * 1024
 TERMINATION_LOG = os.environ.get("FUNCTION_TERMINATION_LOG", "/dev/termination-log")
-# Characters; a condition has as many.
+# Maximum characters, the same as for a condition.
 MOST_TERMINATION = 2000
-# Answers that are remembered for who asks again: so many seconds, so many bytes.
+# Seconds and bytes for which answers are remembered, for clients that send a call again.
 REMEMBER_SECONDS = 600
 REMEMBER_BYTES = 16 * 1024 * 1024
-# Longest time that a call sent again is expected to be under way. Its age is measured when it is sent, so it seems so much
-# younger here than it is.
+# Maximum time that a repeated call is in transit. The age of a call is measured when it is sent, so it seems
+# younger here by that time.
 TRANSIT_SECONDS = 5
-# A connection may rest for so long; the rest of a request must come in this time.
+# Timeouts of an idle connection, and of the rest of a request that has begun.
 IDLE_SECONDS = 600
 READ_SECONDS = 30
-# How long a refused request is still read whose body nobody wants.
+# Seconds during which the rest of a rejected request is still read and dropped.
 LINGER_SECONDS = 5
-# What runs so much longer than it may is stuck.
+# Seconds beyond its timeout after which a call is stuck.
 STUCK_SECONDS = number("FUNCTION_STUCK_SECONDS", 5)
 DRAIN_SECONDS = 2
 
@@ -94,12 +98,15 @@ FIELD = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\x00-\x08\x0a-\x1f\
 TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 VALUE = re.compile(r"[\t -~\x80-\xff]*")
 RESULT_KEYS = {"statusCode", "headers", "body", "isBase64"}
-# What belongs to the connection, or says what became of the call.
+# Headers that belong to the connection.
 KEPT_HEADERS = {"connection", "content-length", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"}
 
 
 class Refused(Exception):
-    """A request that is answered without calling the handler. The connection ends, unless all of the request was read."""
+    """
+    A request that is answered without calling the handler. The connection ends, unless the whole request was
+    read.
+    """
 
     def __init__(self, status, message, not_called=None, close=True):
         super().__init__(message)
@@ -109,7 +116,7 @@ class Refused(Exception):
 
 
 class InvalidResult(Exception):
-    """The handler returned what cannot be answered."""
+    """Raised when the handler returned a value that cannot be sent."""
 
 
 class Answer:
@@ -119,7 +126,7 @@ class Answer:
         self.status, self.body, self.headers, self.content_type = status, body, headers, content_type
 
     def bytes(self, method, close):
-        """All of it as it goes over the connection."""
+        """Returns the whole answer as it is sent over the connection."""
         lines = [f"HTTP/1.1 {self.status} {REASONS.get(self.status, 'Status')}"]
         if self.status >= 200 and self.status != 204:
             lines.append(f"Content-Length: {len(self.body)}")
@@ -134,7 +141,7 @@ class Answer:
 
 
 class Context:
-    """What a handler gets to know of its call."""
+    """The information that a handler gets about its call."""
 
     def __init__(self, request, call_id, deadline):
         self.call_id = call_id
@@ -148,11 +155,11 @@ class Context:
         self._deadline = deadline
 
     def remaining_seconds(self):
-        """How long the call may still take."""
+        """Returns the seconds that the call may still take."""
         return max(0.0, self._deadline - time.monotonic())
 
     def get_remaining_time_in_millis(self):
-        """The same in milliseconds."""
+        """Returns the milliseconds that the call may still take."""
         return int(self.remaining_seconds() * 1000)
 
     def log(self, *words):
@@ -165,7 +172,7 @@ class Request:
 
     def __init__(self, method, target, headers, keeps, length):
         self.method, self.target, self.headers, self.keeps = method, target, headers, keeps
-        # Of the body; None while it is to come in chunks.
+        # Length of the body; None when it is sent in chunks.
         self.length = length
         self.body = b""
 
@@ -185,11 +192,13 @@ class Request:
         return found
 
     def event(self):
-        """What the handler is called with: the JSON body; of another type what was sent, in an object."""
+        """
+        Returns the event for the handler: the JSON body, or for another type an object with what was sent.
+        """
         if not self.body:
             return {}
         kind = self.headers.get("content-type", JSON).split(";")[0].strip().lower()
-        # A form never begins like that: it is what `curl -d '{…}'` sends.
+        # A form never begins with a brace: this is the type that `curl -d '{…}'` sends.
         is_json = kind == JSON or kind.endswith("+json") or (
             kind == "application/x-www-form-urlencoded" and self.body.lstrip()[:1] == b"{")
         if is_json:
@@ -207,7 +216,9 @@ class Request:
 
 
 class Connection:
-    """Reads requests, strictly: two programs that see different requests in the same bytes are a hole."""
+    """
+    Reads requests strictly: two programs that see different requests in the same bytes are a security hole.
+    """
 
     def __init__(self, sock):
         self.sock = sock
@@ -224,7 +235,7 @@ class Connection:
         return len(data)
 
     def line(self, most):
-        """The next line, without its end."""
+        """Returns the next line, without its end."""
         start = 0
         while True:
             at = self.buffer.find(b"\r\n", start)
@@ -239,14 +250,14 @@ class Connection:
                 raise ConnectionError()
 
     def head(self):
-        """The next request without its body; None when there is none."""
+        """Returns the next request without its body; None when there is none."""
         self.deadline = time.monotonic() + IDLE_SECONDS
         if not self.buffer and not self.more():
             return None
         self.deadline = time.monotonic() + READ_SECONDS
         start = 0
         while True:
-            # A bare line feed is no end of a line.
+            # A bare line feed does not end a line.
             at = self.buffer.find(b"\r\n\r\n", start)
             if at > MOST_HEAD or (at < 0 and len(self.buffer) > MOST_HEAD):
                 raise Refused(431, f"the head of a request may have {MOST_HEAD} bytes")
@@ -305,7 +316,9 @@ class Connection:
         self.sock.sendall(data)
 
     def linger(self):
-        """Lets the other side read the answer before the rest of what it sends meets a closed connection."""
+        """
+        Gives the client time to read the answer before the rest of its request meets a closed connection.
+        """
         self.sock.shutdown(socket.SHUT_WR)
         self.deadline = time.monotonic() + LINGER_SECONDS
         while self.more():
@@ -362,19 +375,22 @@ def length_of(headers, modern):
 
 
 class Memory:
-    """The answers of calls that are made once, by their ids, for who asks again. Other calls leave nothing here."""
+    """
+    Answers of calls that must be made only once, by their ids, for clients that send a call again. Other
+    calls are not stored.
+    """
 
     def __init__(self):
         self.lock = threading.Lock()
         self.records = OrderedDict()
         self.size = 0
-        # Calls that were first sent later are known, if they came here.
+        # Every call that was first sent after this time and arrived here is known.
         self.forgotten = time.monotonic()
 
     def claim(self, call_id, seconds):
         """
-        The record of the call, and whether it was there before. Raises Refused where a call of that id may have been made in
-        the last `seconds` and be forgotten.
+        Returns the record of the call, and whether it existed before. Raises Refused where a call of that id
+        may have been made in the last `seconds` and been forgotten.
         """
         with self.lock:
             record = self.records.get(call_id)
@@ -386,7 +402,7 @@ class Memory:
             return record, False
 
     def drop(self, record):
-        """The handler was not called after all."""
+        """Releases a record whose handler was not called after all."""
         with self.lock:
             if self.records.get(record.call_id) is record:
                 del self.records[record.call_id]
@@ -395,13 +411,13 @@ class Memory:
                 record.waiter.set()
 
     def finish(self, record, answer):
-        """Remembers the answer; the oldest go where there is no room."""
+        """Stores the answer; the oldest answers are removed when there is no room."""
         now = time.monotonic()
         with self.lock:
             record.answer = answer
             if record.waiter:
                 record.waiter.set()
-            # The order is that of the ends.
+            # The records are in the order in which their calls ended.
             self.records.move_to_end(record.call_id)
             record.ended = now
             record.size = len(answer.body) + len(record.call_id) + 500
@@ -409,7 +425,7 @@ class Memory:
             while self.records:
                 oldest = next(iter(self.records.values()))
                 if oldest.answer is None:
-                    # Under way: it stays, and those that are behind it have ended later.
+                    # A call in progress stays; the records behind it ended later.
                     if self.size <= REMEMBER_BYTES:
                         break
                     oldest = next((one for one in self.records.values() if one.answer is not None), None)
@@ -439,7 +455,7 @@ class Record:
 
 
 class Calls:
-    """Those that are under way; ends the process where one is stuck, or when it was asked to."""
+    """Calls in progress; ends the process when one is stuck, and when the process was asked to stop."""
 
     def __init__(self):
         self.changed = threading.Condition()
@@ -450,7 +466,7 @@ class Calls:
         self.stuck = False
 
     def begin(self, key):
-        """Takes a place. Raises Refused where there is none; `key` is the request."""
+        """Takes a place for a call. Raises Refused when there is none; `key` is the request."""
         with self.changed:
             if self.ending:
                 raise Refused(503, "this instance is stopping", "stopping", close=False)
@@ -472,7 +488,10 @@ class Calls:
                 self.changed.notify_all()
 
     def watch(self):
-        """A handler cannot be ended from outside: the process can, once all others have answered."""
+        """
+        Checks for stuck calls. A handler cannot be ended from outside, but the process can, once all other
+        calls have been answered.
+        """
         import faulthandler
         while True:
             with self.changed:
@@ -480,7 +499,7 @@ class Calls:
                     faulthandler.cancel_dump_traceback_later()
                     self.watched = self.stuck = False
                     self.changed.wait()
-                # For code that never lets another thread run.
+                # Ends the process for code that never lets another thread run.
                 faulthandler.dump_traceback_later(TIMEOUT + STUCK_SECONDS + 30, exit=True)
                 now = time.monotonic()
                 limits = [deadline + STUCK_SECONDS for deadline in self.deadlines.values()]
@@ -492,7 +511,10 @@ class Calls:
                 self.changed.wait(min(limit for limit in limits if limit > now) - now)
 
     def drain(self):
-        """Goes on for two seconds, because the news that it stops takes its time; then waits for what is under way."""
+        """
+        Accepts calls for two more seconds, because clients need some time to learn that this instance stops;
+        then waits for the calls in progress.
+        """
         time.sleep(DRAIN_SECONDS)
         with self.changed:
             self.ending = True
@@ -511,7 +533,7 @@ def leave(status):
 
 
 class Loop:
-    """Where handlers run that are `async`."""
+    """The event loop of `async` handlers."""
 
     def __init__(self):
         import asyncio
@@ -530,9 +552,12 @@ class Loop:
 
 
 def cannot_load(error):
-    """Ends with why the program cannot be loaded: `main.py:3: SyntaxError: expected ':'`, then the program's own lines of the trace.
+    """
+    Ends the process with the reason why the program cannot be loaded: `main.py:3: SyntaxError: expected ':'`,
+    then the program's own lines of the trace.
 
-    Kubernetes shows the termination log in the status of the container; all that is printed goes into the container's log.
+    Kubernetes shows the termination log in the container's status; everything printed goes into the
+    container's log.
     """
     import traceback
     folder = os.path.join(os.getcwd(), "")
@@ -546,7 +571,7 @@ def cannot_load(error):
              *traceback.format_exception_only(type(error), error)]
     text = "".join(lines)
     try:
-        # Only where the kubelet has put one.
+        # The file exists only where the kubelet has mounted one.
         with open(TERMINATION_LOG, "r+", encoding="utf-8", errors="replace") as file:
             file.write(text[:MOST_TERMINATION])
     except OSError:
@@ -570,7 +595,7 @@ class Program:
             sys.exit(f"the module {module} has no function {function}")
         self.takes = parameters(self.function)
         code = getattr(self.function, "__code__", None)
-        # 128: `async def`. Others are told by what they return.
+        # 128 is the flag of `async def`. Other coroutines are recognized by their results.
         self.loop = Loop() if code and code.co_flags & 128 else None
         self.lock = threading.Lock()
 
@@ -584,11 +609,11 @@ class Program:
 
 
 def parameters(function):
-    """With how many of (event, context) it is called."""
+    """Returns how many of (event, context) the handler takes."""
     import types
     if isinstance(function, types.FunctionType) and not hasattr(function, "__wrapped__"):
         code = function.__code__
-        # 4: `*args`.
+        # 4 is the flag of `*args`.
         return 2 if code.co_flags & 4 else min(2, code.co_argcount)
     import inspect
     try:
@@ -602,7 +627,7 @@ def parameters(function):
 
 
 def answer_of(result):
-    """The answer for what a handler returned: JSON, bytes, or {"statusCode", "headers", "body"}."""
+    """Returns the answer for a handler's result: JSON, bytes, or {"statusCode", "headers", "body"}."""
     if isinstance(result, dict) and "statusCode" in result and RESULT_KEYS.issuperset(result):
         return answer_as_told(result)
     if isinstance(result, (bytes, bytearray, memoryview)):
@@ -666,7 +691,7 @@ def as_json(value):
 
 
 def error_answer(error):
-    """Says what went wrong; how it came to that is for the log alone."""
+    """Returns the answer for an error: its message only; the trace is for the log."""
     kind = type(error).__name__
     try:
         message = str(error)
@@ -683,7 +708,10 @@ def log_trace(error, call_id):
 
 
 def once_seconds(request):
-    """How long ago the call may have been sent for the first time; None where it need not be made only once."""
+    """
+    Returns how many seconds ago the call may first have been sent; None for a call that may be made more than
+    once.
+    """
     text = request.headers.get("function-once")
     if text is None or not request.headers.get("function-call-id"):
         return None
@@ -722,7 +750,7 @@ class Server:
         return answer
 
     def turn(self, connection, request):
-        """Reads what is left of the request and answers it."""
+        """Reads the rest of the request and answers it; returns whether the connection is kept."""
         expects = request.headers.get("expect")
         if expects is not None and expects.lower() != "100-continue":
             raise Refused(417, "the only expectation is 100-continue")
@@ -747,7 +775,8 @@ class Server:
             request.body = connection.body(request, not repeats)
             answer = self.memory.wait(record) if repeats else self.answer(request, deadline, claimed)
             if os.getpid() != self.process:
-                # The handler has forked and came back twice: a second answer would be taken for that of the next call.
+                # The handler has forked and returned in both processes: a second answer would be taken for
+                # that of the next call.
                 leave(0)
             close = not request.keeps or self.calls.ending
             connection.send(answer.bytes(request.method, close))
@@ -765,14 +794,14 @@ class Server:
             while self.next(connection):
                 pass
         except OSError:
-            # It is gone, or too slow.
+            # The client has disconnected, or is too slow.
             pass
         finally:
             sock.close()
             self.open.release()
 
     def next(self, connection):
-        """Whether there may be another request."""
+        """Handles the next request; returns whether there may be another one."""
         request = None
         try:
             request = connection.head()
@@ -807,7 +836,7 @@ class Server:
 
 
 def find_libraries():
-    """Those of the function come before those of the image, and behind what belongs to Python."""
+    """Adds the function's libraries before those of the image, and after those of Python itself."""
     sys.path[0] = os.getcwd()
     libraries = os.path.join(os.path.dirname(os.path.abspath(__file__)), "libraries")
     if not os.path.isdir(libraries):
@@ -823,10 +852,10 @@ def find_libraries():
 
 def main():
     for stream in (sys.stdout, sys.stderr):
-        # A line is in the log when it was printed, whatever it is made of.
+        # A line is in the log once it has been printed, whatever characters it has.
         stream.reconfigure(line_buffering=True, errors="backslashreplace")
     find_libraries()
-    # Known before the program is loaded: a pod may be deleted while that takes its time.
+    # Installed before the program is loaded: a pod may be deleted while that takes long.
     signal.signal(signal.SIGTERM, lambda *_: leave(0))
     server = Server(Program(os.environ.get("FUNCTION_HANDLER", "main.handler")))
     family = socket.AF_INET6 if socket.has_dualstack_ipv6() else socket.AF_INET
@@ -836,6 +865,6 @@ def main():
 
 
 if __name__ == "__main__":
-    # `exit` and `quit` are for an interactive Python; programs use them all the same, and mean sys.exit.
+    # `exit` and `quit` are for an interactive Python; programs use them all the same, meaning sys.exit.
     builtins.exit = builtins.quit = sys.exit
     main()

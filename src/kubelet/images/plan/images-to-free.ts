@@ -1,11 +1,14 @@
-/** Which images go when the disk is full (upstream: pkg/kubelet/images image_gc_manager). Pure. */
+/**
+ * Selects the images that are removed when the disk is full (upstream: pkg/kubelet/images image_gc_manager).
+ * Pure.
+ */
 
 /** An image that came to this machine for a pod. Times in milliseconds since the epoch. */
 export interface RecordedImage {
-  /** Those that pods gave it. */
+  /** Names under which pods pulled it. */
   readonly names: readonly string[];
   readonly since: number;
-  /** When it was last seen in use. */
+  /** Time at which it was last seen in use. */
   readonly usedAt: number;
 }
 
@@ -16,11 +19,13 @@ export interface PresentImage {
 }
 
 export interface ImageThresholds {
-  /** Of the disk that is in use, from 0 to 100: from here on images go. */
+  /** Percentage of the disk in use, from 0 to 100, from which on images are removed. */
   readonly highPercent: number;
-  /** Until no more than this is in use. */
+  /** Percentage down to which images are removed. */
   readonly lowPercent: number;
-  /** Milliseconds that an image stays after it came: it may be for a container that is about to start. */
+  /**
+   * Milliseconds that an image is kept after it was pulled: it may be for a container that is about to start.
+   */
   readonly minAgeMs: number;
 }
 
@@ -30,7 +35,9 @@ export const defaultImageThresholds: ImageThresholds = {
   minAgeMs: 120_000,
 };
 
-/** Bytes to free; 0 for enough room, or where images are never to go (`highPercent` is 100). */
+/**
+ * Returns the bytes to free; 0 for enough room, or where images must never be removed (`highPercent` is 100).
+ */
 export function bytesToFree(
   { size, available }: { readonly size: number; readonly available: number },
   { highPercent, lowPercent }: Pick<ImageThresholds, 'highPercent' | 'lowPercent'>,
@@ -43,12 +50,15 @@ export function bytesToFree(
 
 export interface FreeableImage {
   readonly id: string;
-  /** To be taken off it, after which it is gone. */
+  /** Names to remove; the image is gone after the last one. */
   readonly names: readonly string[];
   readonly sizeBytes: number;
 }
 
-/** Those that nobody uses, that no other than pods gave a name, and that are old enough; the longest unused first. */
+/**
+ * Returns the images that are unused, have only names from pods, and are old enough; the longest unused
+ * first.
+ */
 export function freeableImages(
   present: readonly PresentImage[],
   record: ReadonlyMap<string, RecordedImage>,
@@ -64,14 +74,15 @@ export function freeableImages(
     .toSorted((a, b) => a.known.usedAt - b.known.usedAt || a.known.since - b.known.since)
     .map(({ image: { id, names, sizeBytes } }) => ({
       id,
-      // Without any it goes by its id. A tag first: a digest goes with the last tag of its repository.
+      // An image without names is removed by its id. Tags come first: a digest is removed with the last tag
+      // of its repository.
       names:
         names.length > 0 ? names.toSorted((a, b) => Number(a.includes('@')) - Number(b.includes('@'))) : [id],
       sizeBytes,
     }));
 }
 
-/** A pull by tag leaves a digest too, of the same repository. */
+/** Returns true for a name from a pod; a pull by tag also adds a digest of the same repository. */
 function isOfPods(name: string, given: readonly string[]): boolean {
   const wanted = fullName(name);
   if (!name.includes('@')) return given.some((other) => fullName(other) === wanted);

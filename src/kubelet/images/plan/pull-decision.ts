@@ -1,4 +1,4 @@
-/** What an image's name means, and whether it is fetched. */
+/** Image names, and the decision whether an image is pulled. */
 import type { Container } from '../../../api/core/v1/types.gen.ts';
 
 // github.com/distribution/reference: [domain[:port]/]path[:tag][@digest], lower case in the path.
@@ -11,27 +11,27 @@ const reference = new RegExp(
 
 export const isImageName = (name: string) => reference.test(name);
 
-/** Why there is no image, as the status of a container says it. */
+/** Reasons of a missing image in a container's status. */
 export type ImageFailureReason =
   | 'ErrImagePull'
   | 'ErrImageNeverPull'
   | 'ImageInspectError'
   | 'InvalidImageName'
-  /** An image of a function that the pod may not have. */
+  /** The image belongs to a function, and the pod may not use it. */
   | 'FunctionImageRefused'
   | 'FunctionBuildFailed'
-  /** The image of the one file could not be made. */
+  /** The image of the single-file program could not be made. */
   | 'OwnImageFailed';
 
 export type PullDecision = 'use' | 'pull' | 'never';
 
-/** Of a container, or of a volume that is an image. */
+/** The image of a container, or of a volume that is an image. */
 export interface WantedImage {
   readonly image: string;
   readonly imagePullPolicy?: Container['imagePullPolicy'];
 }
 
-/** Kubernetes' default: Always for `:latest` and no tag, else IfNotPresent. */
+/** Returns the decision by Kubernetes' default: Always for `:latest` and no tag, otherwise IfNotPresent. */
 export function pullDecision(
   { image, imagePullPolicy: policy }: WantedImage,
   present: boolean,
@@ -41,7 +41,7 @@ export function pullDecision(
   return policy === 'Never' ? 'never' : 'pull';
 }
 
-/** What its name stands for may change without a new name. A digest is behind a colon like a tag. */
+/** Returns true when the image behind the name may change. A digest follows a colon, as a tag does. */
 function isLatest(image: string): boolean {
   const tag = /:([^/:]+)$/.exec(image)?.[1];
   return tag === undefined || tag === 'latest';

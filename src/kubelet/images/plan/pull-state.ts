@@ -1,8 +1,8 @@
-/** How far a pull is, by what the engine said last of each layer. Pure. */
+/** The progress of a pull, from the engine's last line for each layer. Pure. */
 
 /** A line of the engine's progress stream. */
 export interface LayerLine {
-  /** Of the layer; of the first line it is the tag, which is no layer. */
+  /** Id of the layer; in the first line it is the tag, which is no layer. */
   readonly id?: string;
   readonly status?: string;
   readonly progressDetail?: { readonly current?: number; readonly total?: number };
@@ -12,12 +12,12 @@ export interface PullState {
   readonly image: string;
   readonly layers: number;
   readonly doneLayers: number;
-  /** Of the layers that are being downloaded. */
+  /** Bytes of the layers that are being downloaded. */
   readonly totalBytes: number;
   readonly doneBytes: number;
 }
 
-/** What the engine says of a layer that needs nothing more. */
+/** Statuses of a layer that is complete. */
 const done: ReadonlySet<string | undefined> = new Set(['Pull complete', 'Already exists']);
 
 export function pullState(image: string, lines: readonly LayerLine[]): PullState {

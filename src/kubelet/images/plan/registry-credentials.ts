@@ -1,10 +1,10 @@
-/** Which names and passwords of a pod's pull secrets are for an image (upstream: pkg/credentialprovider). Pure. */
+/** Selects the credentials of a pod's pull secrets for an image (upstream: pkg/credentialprovider). Pure. */
 import type { Secret } from '../../../api/core/v1/secret.ts';
 import { isRecord } from '../../../apimachinery/equality.ts';
 import type { RegistryCredentials } from '../../runtime/runtime.ts';
 
 interface Entry {
-  /** Host, and what a path begins with. */
+  /** Host and path prefix. */
   readonly key: string;
   readonly credentials: RegistryCredentials;
 }
@@ -14,8 +14,8 @@ const configFile = { type: 'kubernetes.io/dockercfg', key: '.dockercfg' };
 const dockerHub = 'index.docker.io';
 
 /**
- * Those to try for the image, the most specific first. Throws, without a word of what it says, for a Secret that cannot be
- * read.
+ * Returns the credentials to try for the image, the most specific first. Throws an error without any of the
+ * content for a Secret that cannot be read.
  */
 export function credentialsFor(image: string, secrets: readonly Secret[]): readonly RegistryCredentials[] {
   const repository = repositoryOf(image);
@@ -52,7 +52,7 @@ function parsed(base64: string, name: string): unknown {
   try {
     return JSON.parse(textOf(base64));
   } catch {
-    // The error of the parser shows a piece of what it read.
+    // The parser's error contains a part of the content.
     throw unreadable(name);
   }
 }
@@ -75,11 +75,14 @@ function credentialsOf(entry: Readonly<Record<string, unknown>>, name: string): 
   return { username: text.slice(0, colon), password: text.slice(colon + 1) };
 }
 
-/** Upstream takes padding or none. */
+/** Decodes base64 with or without padding, as upstream. */
 const textOf = (base64: string) =>
   new TextDecoder().decode(Uint8Array.from(atob(base64), (char) => char.charCodeAt(0)));
 
-/** Undefined for what is no address. Docker writes the address of an API's version for its host. */
+/**
+ * Returns the key; undefined for an invalid address. Docker writes the address of an API version (/v1/, /v2/)
+ * for its host.
+ */
 function keyOf(server: string): string | undefined {
   const address = /^https?:\/\//.test(server) ? server : `https://${server}`;
   const [, host = '', path = ''] = /^https?:\/\/(?:[^/@]*@)?([^/?#]+)([^?#]*)/.exec(address) ?? [];
@@ -105,9 +108,9 @@ function splitAddress(text: string) {
   return { parts: name.split('.'), port, path: slash < 0 ? '' : text.slice(slash) };
 }
 
-/** `*` stands for any characters of one part of a host's name. */
+/** Returns true for a match; `*` stands for any characters of one part of a host's name. */
 function matchesGlob(glob: string, part: string): boolean {
-  // No expression: stars in a row would take it for ever.
+  // A regular expression is not used: with consecutive stars it could take exponentially long.
   let [g, p, star, mark] = [0, 0, -1, 0];
   while (p < part.length) {
     if (glob[g] === part[p] && glob[g] !== '*') {
@@ -125,11 +128,11 @@ function matchesGlob(glob: string, part: string): boolean {
   return g === glob.length;
 }
 
-/** With the place of its registry, and without a tag or digest. */
+/** Returns the repository with its registry's host, and without a tag or digest. */
 function repositoryOf(image: string): string {
   const name = image.replace(/@.*$/, '').replace(/:[^/:]*$/, '');
   const [first = '', ...rest] = name.split('/');
-  // As Docker tells a registry from the name of a user.
+  // The rule by which Docker distinguishes a registry from the name of a user.
   if (rest.length > 0 && (/[.:]/.test(first) || first === 'localhost')) return name;
   return rest.length > 0 ? `docker.io/${name}` : `docker.io/library/${name}`;
 }

@@ -6,7 +6,7 @@ import { parseResolvConf, type ResolvConf } from '../../../base/resolv-conf.ts';
 export interface DnsFacts {
   /** Address of the cluster's DNS; undefined when the cluster has none. */
   readonly clusterDNS: string | undefined;
-  /** Such as `cluster.local`. */
+  /** Domain such as `cluster.local`. */
   readonly clusterDomain: string;
   /** The machine's own resolv.conf. */
   readonly hostResolvConf: string;
@@ -14,11 +14,14 @@ export interface DnsFacts {
 
 export interface RenderedResolvConf {
   readonly text: string;
-  /** What was left out, for an event. */
+  /** Warnings about parts that were left out, for an event. */
   readonly warnings: readonly string[];
 }
 
-/** The policy's servers, searches and options, then the pod's own added, then all cut to what resolvers read. */
+/**
+ * Returns the policy's servers, search domains and options, with the pod's own added, all cut to what
+ * resolvers support.
+ */
 export function renderResolvConf(pod: Pod, facts: DnsFacts): RenderedResolvConf {
   const { conf, warnings } = withinLimits(withPodConfig(pod, ofPolicy(pod, facts)));
   const line = (keyword: string, words: readonly string[]) =>
@@ -31,7 +34,10 @@ export function renderResolvConf(pod: Pod, facts: DnsFacts): RenderedResolvConf 
   return { text, warnings };
 }
 
-/** `ClusterFirst` in the host's network means `Default`, as in Kubernetes. */
+/**
+ * Returns the configuration of the pod's policy. `ClusterFirst` in the host's network means `Default`, as in
+ * Kubernetes.
+ */
 function ofPolicy(pod: Pod, { clusterDNS, clusterDomain, hostResolvConf }: DnsFacts): ResolvConf {
   const { dnsPolicy, hostNetwork } = pod.spec;
   const usesCluster =

@@ -1,22 +1,22 @@
-/** What a pod is called, and its /etc/hosts (pkg/kubelet kubelet_pods.go, pkg/kubelet/util). Pure. */
+/** A pod's host name and its /etc/hosts (pkg/kubelet kubelet_pods.go, pkg/kubelet/util). Pure. */
 import type { Pod } from '../../../api/core/v1/pod.ts';
 
-/** What the kernel takes for a name in full. */
+/** Maximum length of a fully qualified host name in the kernel. */
 const maxFullNameLength = 64;
 
-/** At most 63 characters, as the kernel and Kubernetes take it. */
+/** Returns the host name: at most 63 characters, the limit of the kernel and Kubernetes. */
 export function podHostname(pod: Pod): string {
   return (pod.spec.hostname || pod.metadata.name).slice(0, 63).replace(/[-.]+$/, '');
 }
 
-/** The domain below which a subdomain puts the pod; undefined without one. */
+/** Returns the domain of a pod with a subdomain; undefined without one. */
 function podDomain({ spec: { subdomain }, metadata: { namespace } }: Pod, clusterDomain: string) {
   return subdomain ? `${subdomain}.${namespace}.svc.${clusterDomain}` : undefined;
 }
 
 /**
- * What `hostname` says in the pod, unless it is in the host's network. Throws when it is to be the name in full and the
- * kernel does not take one so long.
+ * Returns the kernel's host name in the pod, unless the pod is in the host's network. Throws when it must be
+ * fully qualified and is longer than the kernel accepts.
  */
 export function kernelHostname(pod: Pod, clusterDomain: string): string {
   const hostname = podHostname(pod);
@@ -34,7 +34,7 @@ export interface HostsFacts {
   /** Undefined for a pod in the host's network. */
   readonly podIP: string | undefined;
   readonly clusterDomain: string;
-  /** The machine's own /etc/hosts, which a pod in its network has too. */
+  /** The machine's own /etc/hosts, which a pod in the host's network gets too. */
   readonly hostHosts: string;
 }
 
@@ -48,7 +48,7 @@ export function renderHosts(pod: Pod, { podIP, clusterDomain, hostHosts }: Hosts
 
 const hostHeader = '# Kubernetes-managed hosts file (host network).\n';
 
-/** With its name in full when a subdomain gives it one. */
+/** Returns the hosts file, with the fully qualified name when the pod has a subdomain. */
 function ownHosts(pod: Pod, podIP: string, clusterDomain: string): string {
   const hostname = podHostname(pod);
   const domain = podDomain(pod, clusterDomain);

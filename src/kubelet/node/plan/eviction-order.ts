@@ -1,4 +1,7 @@
-/** Which pod goes first when a node is short of something (pkg/kubelet/eviction: rankMemoryPressure and others). */
+/**
+ * The order in which pods are evicted when a node is short of a resource (pkg/kubelet/eviction:
+ * rankMemoryPressure and others).
+ */
 import { initContainersOf } from '../../../api/core/v1/init-containers.ts';
 import type { Pod } from '../../../api/core/v1/pod.ts';
 import { isPodTerminal } from '../../../api/core/v1/pod-conditions.ts';
@@ -10,14 +13,17 @@ import { isStatic } from './static-pod.ts';
 
 export interface EvictionCandidate {
   readonly pod: Pod;
-  /** Of what the node is short of, by container; undefined when it cannot be measured. */
+  /** Usage of the short resource by container; undefined when it cannot be measured. */
   readonly usage: ReadonlyMap<string, number> | undefined;
 }
 
-/** What the node itself was told to run is, as well as what has a priority of the system. */
+/** Returns true for static pods and for pods with a system priority. */
 export const isCritical = (pod: Pod): boolean => isStatic(pod) || priorityOf(pod) >= criticalPriority;
 
-/** Pods that may be evicted: they have not ended, are not being ended, and are not critical to the system. */
+/**
+ * Returns the pods that may be evicted: they have not ended, are not being ended, and are not critical to the
+ * system.
+ */
 export const evictable = (pods: readonly Pod[]): readonly Pod[] =>
   pods.filter(
     (pod) =>
@@ -28,8 +34,8 @@ export const evictable = (pods: readonly Pod[]): readonly Pod[] =>
   );
 
 /**
- * First those of which nothing is known, then those that use more than they requested (a BestEffort pod requested
- * nothing), then the lowest priority, then the most beyond the request.
+ * Sorts the candidates: first pods whose usage is not known, then pods that use more than they requested (a
+ * BestEffort pod requested nothing), then the lowest priority, then the largest usage beyond the request.
  */
 export function evictionOrder(
   candidates: readonly EvictionCandidate[],
@@ -55,7 +61,8 @@ const totalOf = (usage: EvictionCandidate['usage']) =>
   [...(usage?.values() ?? [])].reduce((sum, amount) => sum + amount, 0);
 
 /**
- * Why the pod goes, in upstream's words. It goes at once: what is short would be gone before a grace period is over.
+ * Returns the pod's end with upstream's message. There is no grace period: the resource would be exhausted
+ * before it is over.
  */
 export function evictionOf({ pod, usage }: EvictionCandidate, shortage: Shortage): PodEnd {
   const { resource } = shortage;

@@ -1,13 +1,16 @@
-/** When a node is short of something (the kubelet's `--eviction-hard`), and what it says of that in its conditions. */
+/**
+ * Thresholds of a node's resources (the kubelet's `--eviction-hard`), and the shortages and pressures that
+ * follow from them.
+ */
 import { canonicalQuantity, parseQuantity, quantityValue } from '../../../apimachinery/quantity.ts';
 
-/** What is measured. */
+/** Measured usage of a node. */
 export interface NodeUsage {
   /** Bytes. */
   readonly memory: { readonly size: number; readonly available: number };
-  /** Of the data directory. */
+  /** File system of the data directory. */
   readonly nodefs: FileSystemUsage;
-  /** Of the container engine; absent when it is the same one, or not known. */
+  /** File system of the container engine; absent when it is the same one, or not known. */
   readonly imagefs?: FileSystemUsage | undefined;
   readonly pids: { readonly size: number; readonly available: number };
 }
@@ -28,7 +31,7 @@ export type Signal =
   | 'imagefs.inodesFree'
   | 'pid.available';
 
-/** Of the size, from 0 to 1; or an amount. */
+/** Minimum available: a fraction of the size, from 0 to 1, or an amount. */
 export type Threshold = { readonly signal: Signal } & (
   | { readonly fraction: number }
   | { readonly amount: number }
@@ -36,13 +39,13 @@ export type Threshold = { readonly signal: Signal } & (
 
 export type Pressure = 'MemoryPressure' | 'DiskPressure' | 'PIDPressure';
 
-/** The kubelet's own, and the same for the container engine's file system and for processes. */
+/** The kubelet's defaults, with the same for the container engine's file system and for processes. */
 export const defaultEvictionHard =
   'memory.available<100Mi,nodefs.available<10%,nodefs.inodesFree<5%,imagefs.available<10%,imagefs.inodesFree<5%,pid.available<5%';
 
 interface Measure {
   readonly pressure: Pressure;
-  /** As it is called in messages. */
+  /** Name of the resource in messages. */
   readonly resource: 'memory' | 'ephemeral-storage' | 'inodes' | 'pids';
   readonly of: (usage: NodeUsage) => { readonly size: number; readonly available: number } | undefined;
 }
@@ -72,7 +75,10 @@ const measures: Readonly<Record<Signal, Measure>> = {
 };
 const signals = Object.keys(measures) as readonly Signal[];
 
-/** Reads `memory.available<100Mi,nodefs.available<10%`; '' is none. Throws an Error that says what is expected. */
+/**
+ * Parses `memory.available<100Mi,nodefs.available<10%`; '' gives no thresholds. Throws an Error that
+ * describes the expected form.
+ */
 export function parseThresholds(text: string): readonly Threshold[] {
   return text
     .split(',')
@@ -98,12 +104,12 @@ function amountOf(text: string): number {
     const amount = parseQuantity(text);
     if (amount.nano >= 0n) return quantityValue(amount);
   } catch {
-    // The error below says what is expected.
+    // The error below describes the expected form.
   }
   throw new Error(`expected an amount such as 100Mi or 10%, not ${JSON.stringify(text)}`);
 }
 
-/** One thing that there is less of than there should be. */
+/** A resource of which less is available than its threshold. */
 export interface Shortage {
   readonly pressure: Pressure;
   readonly signal: Signal;
@@ -117,7 +123,7 @@ export function shortagesOf(usage: NodeUsage, thresholds: readonly Threshold[]):
     const { signal } = wanted;
     const { pressure, resource, of } = measures[signal];
     const measured = of(usage);
-    // A file system that does not count inodes, or reports nothing, is short of nothing.
+    // A file system that does not count inodes, or reports nothing, is never short.
     if (!measured || measured.size <= 0) return [];
     const threshold = 'fraction' in wanted ? Math.floor(measured.size * wanted.fraction) : wanted.amount;
     const { available } = measured;
@@ -142,17 +148,23 @@ export function rememberPressure(
   return { ...before, ...Object.fromEntries(shortages.map(({ pressure }) => [pressure, now])) };
 }
 
-/** A pressure lasts on after its cause, or pods would come and go (eviction-pressure-transition-period: 5 minutes). */
+/**
+ * Time that a pressure remains after its cause has ended, so that pods do not come and go
+ * (eviction-pressure-transition-period: 5 minutes).
+ */
 export const pressureTransitionMs = 300_000;
 
 export const isUnder = (memory: PressureMemory, pressure: Pressure, now: number): boolean =>
   now - memory[pressure] < pressureTransitionMs;
 
-/** `memory`, `Threshold quantity: 100Mi, available: 80Mi` as upstream words it. */
+/**
+ * Returns the text of a shortage, such as `memory`, `Threshold quantity: 100Mi, available: 80Mi`, worded as
+ * upstream.
+ */
 export const shortageText = ({ resource, threshold, available }: Shortage): string =>
   `The node was low on resource: ${resource}. Threshold quantity: ${size(resource, threshold)}, available: ${size(resource, available)}. `;
 
-/** Kibibytes for what is counted in bytes. */
+/** Formats an amount: bytes in kibibytes, counts as they are. */
 export function size(resource: Shortage['resource'], amount: number): string {
   if (resource === 'inodes' || resource === 'pids') return String(amount);
   return canonicalQuantity(`${Math.floor(amount / 1024)}Ki`);

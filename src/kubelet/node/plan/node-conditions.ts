@@ -4,9 +4,12 @@ import { rfc3339 } from '../../../base/time.ts';
 import type { Pressure } from './eviction-thresholds.ts';
 
 export interface NodeHealth {
-  /** Why no pod can run here; undefined when they can. */
+  /** The reason why no pod can run here; undefined when pods can. */
   readonly problem: string | undefined;
-  /** Whether the node is short of it. Undefined: it could not be measured, and `unmeasured` says why. */
+  /**
+   * True for each resource that the node is short of. Undefined when it could not be measured; `unmeasured`
+   * then has the reason.
+   */
   readonly pressures: Readonly<Record<Pressure, boolean>> | undefined;
   readonly unmeasured?: string | undefined;
   readonly reported: ReportedConditions;
@@ -38,7 +41,7 @@ const words: Readonly<Record<Pressure, Words>> = {
 
 type Untimed = Omit<Condition, 'lastHeartbeatTime' | 'lastTransitionTime'>;
 
-/** Its own conditions, and those that others wrote. */
+/** Returns the agent's own conditions, and those that other components wrote. */
 export function nodeConditions(health: NodeHealth, previous: readonly Condition[]): Condition[] {
   const { problem, reported, now } = health;
   const pressures = (Object.keys(words) as Pressure[]).map((type) => pressureCondition(type, health));
@@ -70,7 +73,9 @@ function pressureCondition(type: Pressure, { pressures, unmeasured = '' }: NodeH
   return { type, status: pressures[type] ? 'True' : 'False', reason, message };
 }
 
-/** What has become of a node that was known before, as reasons of events: NodeReady, NodeHasDiskPressure. */
+/**
+ * Returns the reasons of events for changes of a node that was known before: NodeReady, NodeHasDiskPressure.
+ */
 export function changeEvents(before: readonly Condition[], after: readonly Condition[]): string[] {
   const [was, is] = [before, after].map((list) => list.find(({ type }) => type === 'Ready')?.status);
   const changed = was !== undefined && is !== undefined && was !== is;

@@ -1,4 +1,4 @@
-/** What a node reports: its Node, the status and the Lease. */
+/** The objects that a node reports: its Node with the status, and its Lease. */
 
 import { type Lease, nodeLeaseNamespace } from '../../../api/coordination/v1/lease.ts';
 import type { Node } from '../../../api/core/v1/node.ts';
@@ -15,7 +15,7 @@ import { amountsIn, type DeviceCounts } from '../../devices/plan/device-counts.t
 import type { RuntimeHandler } from '../../runtime/runtime.ts';
 import { type NodeHealth, nodeConditions } from './node-conditions.ts';
 
-/** What this machine is and has. */
+/** Hardware and software of this machine. */
 export interface NodeFacts {
   readonly hostname: string;
   readonly architecture: string;
@@ -24,11 +24,11 @@ export interface NodeFacts {
   readonly machineID: string;
   readonly systemUUID: string;
   readonly bootID: string;
-  /** Programs can be confined by its profiles. */
+  /** True when AppArmor profiles can confine programs. */
   readonly hasAppArmor: boolean;
   readonly cpus: number;
   readonly memoryBytes: number;
-  /** Of the file system the data directory is on. */
+  /** Size of the file system of the data directory. */
   readonly storageBytes: number;
   readonly kubeletVersion: string;
 }
@@ -38,13 +38,13 @@ export interface NodeImage {
   readonly sizeBytes: number;
 }
 
-/** Resources of which some can be kept for the machine itself. */
+/** Resources that can be reserved in part for the machine itself. */
 export const reservable = ['cpu', 'memory', 'ephemeral-storage'] as const;
 
-/** What the agent itself says of capacity; see `capacityOf`. */
+/** Resources whose capacity the agent itself reports; see `capacityOf`. */
 const ownResources: ReadonlySet<string> = new Set([...reservable, 'pods']);
 
-/** Kept for the machine itself, such as `{ cpu: '500m', memory: '1Gi' }`. */
+/** Resources reserved for the machine itself, such as `{ cpu: '500m', memory: '1Gi' }`. */
 export type ReservedResources = Readonly<Partial<Record<(typeof reservable)[number], string>>>;
 
 export interface NodeInput extends NodeHealth {
@@ -53,9 +53,9 @@ export interface NodeInput extends NodeHealth {
   readonly facts: NodeFacts;
   readonly maxPods: number;
   readonly kubeletPort: number | undefined;
-  /** Such as `docker://20.10.24`; '' while it is unknown. */
+  /** Version such as `docker://20.10.24`; '' while it is unknown. */
   readonly runtimeVersion: string;
-  /** None while they are unknown. */
+  /** Empty or absent while they are unknown. */
   readonly runtimeHandlers?: readonly RuntimeHandler[];
   readonly images: readonly NodeImage[];
   readonly systemReserved?: ReservedResources | undefined;
@@ -63,11 +63,11 @@ export interface NodeInput extends NodeHealth {
   readonly devices?: DeviceCounts;
 }
 
-/** A node that has missed this many heartbeats no longer holds its Lease. */
+/** Number of missed heartbeats after which a node no longer holds its Lease. */
 const heartbeatsOfLease = 4;
 const mostImages = 50;
 
-/** Labels that schedulers and people select by. */
+/** Returns the standard labels for selecting nodes. */
 export function nodeLabels({
   nodeName,
   facts,
@@ -86,14 +86,14 @@ type NodeStatus = NonNullable<Node['status']>;
 export function capacityOf({ facts, maxPods }: Pick<NodeInput, 'facts' | 'maxPods'>) {
   return {
     cpu: String(facts.cpus),
-    // As the server writes them, or every look would find a difference.
+    // Quantities in the API server's form; otherwise every comparison would find a difference.
     memory: canonicalQuantity(`${Math.floor(facts.memoryBytes / 1024)}Ki`),
     'ephemeral-storage': canonicalQuantity(`${Math.floor(facts.storageBytes / 1024)}Ki`),
     pods: String(maxPods),
   };
 }
 
-/** What pods may ask for. Throws when more is reserved than there is. */
+/** Returns the resources that pods may request. Throws when more is reserved than the machine has. */
 export function allocatableOf(
   capacity: ReturnType<typeof capacityOf>,
   reserved: ReservedResources = {},
@@ -112,7 +112,10 @@ export function allocatableOf(
 
 const noDevices: DeviceCounts = new Map();
 
-/** Extended resources, and others that somebody else advertises in the capacity: not the agent's own. */
+/**
+ * Returns extended and other resources in the capacity that other components advertise, without the agent's
+ * own.
+ */
 function advertised(capacity: NodeStatus['capacity'] = {}, devices: DeviceCounts): Record<string, string> {
   const isOwn = (name: string) => ownResources.has(name) || devices.has(name);
   return Object.fromEntries(Object.entries(capacity).filter(([name]) => !isOwn(name)));
@@ -156,7 +159,10 @@ export function computeNodeStatus(input: NodeInput, previous: Node['status']): N
   };
 }
 
-/** Users of a pod's own are in no engine's runtime (decision 22), nor groups without those of the image. */
+/**
+ * Returns the engine's features. No supported engine has user namespaces per pod (decision 22), or groups
+ * without those of the image.
+ */
 function runtimeFeatures(
   { runtimeHandlers = [] }: NodeInput,
   previous: Node['status'],
@@ -174,8 +180,9 @@ function runtimeFeatures(
 }
 
 /**
- * A merge patch that makes `previous` the status. It leaves capacity that others advertise as it is on the server,
- * where it may have changed, and takes from `allocatable` what is no longer in the capacity.
+ * Returns a merge patch that changes `previous` to the status. Capacity that other components advertise is
+ * not in the patch, because it may have changed on the server; resources that are no longer in the capacity
+ * are removed from `allocatable`.
  */
 export function nodeStatusPatch(
   status: NodeStatus,
@@ -199,7 +206,7 @@ const withoutGone = (before: Readonly<Record<string, string>> = {}, now: Readonl
       .map((name) => [name, null]),
   );
 
-/** The lease as it should be now; `previous` keeps what others wrote. */
+/** Returns the lease, renewed; fields of `previous` that other components wrote are kept. */
 export function renewedLease(nodeName: string, heartbeatMs: number, now: number, previous: Lease): Lease {
   const spec = {
     ...previous.spec,
@@ -212,7 +219,7 @@ export function renewedLease(nodeName: string, heartbeatMs: number, now: number,
 
 export const leaseSeconds = (heartbeatMs: number) => Math.ceil((heartbeatsOfLease * heartbeatMs) / 1000);
 
-/** Goes with its Node: it is the Node's dependent. */
+/** Returns a new Lease. Its Node owns it, so it is removed with the Node. */
 export function newLease(node: Node, heartbeatMs: number, now: number): Draft<Lease> {
   const { name, uid } = node.metadata;
   return {

@@ -1,13 +1,16 @@
-/** In which order pods end when their node goes down, and how long each may take (pkg/kubelet/nodeshutdown). */
+/**
+ * The order in which pods end when their node shuts down, and the time that each may take
+ * (pkg/kubelet/nodeshutdown).
+ */
 import { graceSecondsOf } from '../../../api/core/v1/grace.ts';
 import type { Pod } from '../../../api/core/v1/pod.ts';
 import type { PodEnd } from '../../pods/plan/actions.ts';
 import { isCritical } from './eviction-order.ts';
 
 export interface ShutdownPeriods {
-  /** For all of it, in milliseconds. */
+  /** Period of the whole shutdown, in milliseconds. */
   readonly totalMs: number;
-  /** The part of it that is kept for critical pods, which end last. */
+  /** Part of it that is reserved for critical pods, which end last. */
   readonly criticalMs: number;
 }
 
@@ -17,14 +20,14 @@ export interface ShutdownPhase {
 }
 
 /**
- * What it takes at most to kill what did not end by itself and to say so, out of a phase's own time; half of a short
- * one.
+ * Maximum time to kill the containers that did not end by themselves and to report that. It is part of a
+ * phase's period; in a short phase it is half of it.
  */
 const reportMs = 2_000;
 
 export const shutdownMessage = 'Pod was terminated in response to imminent node shutdown.';
 
-/** Phases without pods take no time and are left out. */
+/** Returns the phases. A phase without pods takes no time and is left out. */
 export function shutdownPhases(
   pods: readonly Pod[],
   { totalMs, criticalMs }: ShutdownPeriods,

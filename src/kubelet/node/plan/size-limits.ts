@@ -1,4 +1,7 @@
-/** What a pod may have on the disk of this machine, and how it ends when it has more (upstream: localStorageEviction). */
+/**
+ * The limits of a pod's disk usage on this machine, and the pod's end when it exceeds them (upstream:
+ * localStorageEviction).
+ */
 import type { Pod } from '../../../api/core/v1/pod.ts';
 import { amounts } from '../../../api/core/v1/pod-requests.ts';
 import { formatQuantity, parseQuantity } from '../../../apimachinery/quantity.ts';
@@ -14,25 +17,28 @@ const evicted = (signal: string, message: string): PodEnd => ({
   disruption: false,
 });
 
-/** How a pod ends when a volume exceeds its sizeLimit. */
+/** Returns the pod's end when a volume exceeds its sizeLimit. */
 export const sizeLimitExceeded = (volume: string, sizeLimit: string): PodEnd =>
   evicted('emptydirfs.limit', `Usage of EmptyDir volume "${volume}" exceeds the limit "${sizeLimit}". `);
 
-/** In bytes. */
+/** Disk usage of a pod, in bytes. */
 export interface StorageUse {
-  /** What containers wrote into their own file system and their logs, by name. */
+  /** Bytes that containers wrote into their own file system and their logs, by container name. */
   readonly containers: ReadonlyMap<string, number>;
-  /** The pod's own files and its volumes on disk. */
+  /** Bytes of the pod's own files and its volumes on disk. */
   readonly own: number;
 }
 
 const limitOf = ({ resources }: Pod['spec']['containers'][number]) =>
   amounts(resources.limits).get(storage) ?? 0;
 
-/** Whether it is worth measuring. */
+/** Returns true when a container of the pod has a limit, so that its usage must be measured. */
 export const hasStorageLimit = ({ spec }: Pod) => spec.containers.some((container) => limitOf(container) > 0);
 
-/** Undefined while the pod keeps to its limits. All its containers together may have what those with a limit may. */
+/**
+ * Returns the pod's end when it exceeds its limits; undefined otherwise. All containers together may use the
+ * sum of the limits that are set.
+ */
 export function storageLimitExceeded(pod: Pod, { containers, own }: StorageUse): PodEnd | undefined {
   if (!hasStorageLimit(pod)) return undefined;
   const all = pod.spec.containers;

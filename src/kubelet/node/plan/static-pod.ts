@@ -1,6 +1,6 @@
 /**
- * A pod that a file on this machine describes (pkg/kubelet/config), and the pod in the API that shows it there, its mirror
- * (pkg/kubelet/pod/mirror_client.go).
+ * A static pod, described by a file on this machine (pkg/kubelet/config), and its mirror, the pod in the API
+ * that represents it (pkg/kubelet/pod/mirror_client.go).
  */
 import type { Node } from '../../../api/core/v1/node.ts';
 import { type Pod, podResource } from '../../../api/core/v1/pod.ts';
@@ -17,25 +17,26 @@ import { parseYaml } from '../../../apimachinery/yaml.ts';
 
 const hashAnnotation = 'kubernetes.io/config.hash';
 const sourceAnnotation = 'kubernetes.io/config.source';
-/** Its value, for what a file describes. */
+/** Value of that annotation for a pod from a file. */
 const fromFile = 'file';
 
 export interface StaticPodSource {
   readonly nodeName: string;
   readonly path: string;
-  /** Of a text: 32 hexadecimal digits. */
+  /** Returns the hash of a text: 32 hexadecimal digits. */
   readonly hash: (text: string) => string;
 }
 
 /**
- * The pod that the text describes, in YAML or JSON; the same text is the same pod, also after a restart. Throws, in one
- * line, for a text that describes none.
+ * Returns the pod that the text describes, in YAML or JSON. The same text gives the same uid, also after a
+ * restart. Throws an error with a message of one line for a text that describes no pod.
  */
 export function readStaticPod(text: string, { nodeName, path, hash }: StaticPodSource): Pod {
   const { object: pod } = convertObject(kindFields, podResource, parseYaml(text).value, 'Ignore');
   const { metadata, spec } = pod;
   if (!metadata.name) throw newInvalid(podResource, '', [requiredCause('metadata.name')]);
-  // What the file says of it counts as text alone: a uid is the name of a directory, and no two pods may have one.
+  // The uid in the file counts only as text: a uid is the name of a directory, and no two pods may have the
+  // same.
   const uid = hash(JSON.stringify([pod, nodeName, path]));
   const name = `${metadata.name}-${nodeName.toLowerCase()}`;
   pod.metadata = {
@@ -46,7 +47,7 @@ export function readStaticPod(text: string, { nodeName, path, hash }: StaticPodS
     annotations: { ...metadata.annotations, [hashAnnotation]: uid, [sourceAnnotation]: fromFile },
   };
   spec.nodeName = nodeName;
-  // Trouble of the node does not end what the node itself was told to run.
+  // Taints of the node must not end pods that the node itself was configured to run.
   spec.tolerations = [...(spec.tolerations ?? []), { operator: 'Exists', effect: 'NoExecute' }];
   delete pod.status;
   const { setDefaults, validate, validateCreate } = podResource.strategy;
@@ -68,7 +69,7 @@ export const isMirror = ({ metadata }: Pod): boolean =>
 
 export const fullName = ({ metadata }: Pod): string => `${metadata.namespace}/${metadata.name}`;
 
-/** The pod to be created in the API. */
+/** Returns the mirror pod to create in the API. */
 export function mirrorFor({ metadata, spec }: Pod, node: Node): Draft<Pod> {
   const { name, namespace, labels, annotations, uid } = metadata;
   const owner = { apiVersion: 'v1', kind: 'Node', name: node.metadata.name, uid: node.metadata.uid };
@@ -90,8 +91,8 @@ export const isMirrorOf = (mirror: Pod, pod: Pod): boolean =>
   mirror.metadata.annotations?.[mirrorAnnotation] === pod.metadata.uid;
 
 /**
- * What brings the mirror to what it is to be. A mirror that somebody deletes goes, and the next is made when it has gone; one
- * of another state of the file goes too.
+ * Returns the next step towards the wanted mirror. A mirror that a client deletes is removed completely
+ * before the next one is created; a mirror of another version of the file is deleted too.
  */
 export function mirrorStep(
   pod: Pod | undefined,

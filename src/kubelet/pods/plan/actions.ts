@@ -1,4 +1,7 @@
-/** The vocabulary between deciding and doing: what is known of a pod on this node, and what can be done to it. */
+/**
+ * Types that connect planning and execution: what is known of a pod on this node, and the actions that can be
+ * taken for it.
+ */
 
 import type { StartContainer, StartFailureReason } from '../../containers/plan/start.ts';
 import type { PodProbeResults } from '../../probes/plan/probe-results.ts';
@@ -7,70 +10,76 @@ import type { VolumeState } from '../../volumes/plan/volume-state.ts';
 import type { EngineAbilities } from './held-pod.ts';
 import type { HookKey, HookState, RunHook } from './hooks.ts';
 
-/** Something that did not work, and when it is tried again. */
+/** A failed operation, and when it is retried. */
 export interface Failure<R extends string = string> {
   readonly reason: R;
   readonly message: string;
-  /** In a row, at least 1. */
+  /** Consecutive failures, at least 1. */
   readonly count: number;
   /** Milliseconds since the epoch. */
   readonly failedAt: number;
   readonly retryAt: number;
 }
 
-/** Of a container, as it was defined then. */
+/** A failed start of a container, with the hash of its definition at that time. */
 export interface StartFailure extends Failure<StartFailureReason> {
-  /** That there is not, if that is why. */
+  /** Name of the missing image, if that is the cause. */
   readonly image?: string | undefined;
   readonly specHash: string;
 }
 
-/** The reason of a pod that was ended because the node needs its room. */
+/** Reason in the status of a pod that was evicted. */
 export const evictedReason = 'Evicted';
 
-/** The node's own decision to end a pod for good: it does not fit, the node is short of something, or goes down. */
+/**
+ * The node's decision to end a pod for good: it does not fit, the node is short of a resource, or it shuts
+ * down.
+ */
 export interface PodEnd {
-  /** Of the status, such as `Evicted`. */
+  /** Reason in the pod's status, such as `Evicted`. */
   readonly reason: string;
   readonly message: string;
-  /** Undefined: the pod's own. */
+  /** Undefined for the pod's own grace period. */
   readonly gracePeriodSeconds?: number | undefined;
-  /** Of an eviction: what there was too little of, as the kubelet's metrics call it. */
+  /** Set for an eviction: the resource that was short, as the kubelet's metrics name it. */
   readonly signal?: string;
-  /** Set when something else than the pod itself is the cause: its condition DisruptionTarget. */
+  /** True when the cause is not the pod itself: the pod gets the condition DisruptionTarget. */
   readonly disruption: boolean;
 }
 
-/** What the agent remembers of a pod beside what the engine tells; losing it costs time, never correctness. */
+/**
+ * State of a pod that the agent keeps in addition to the engine's; losing it costs time but never
+ * correctness.
+ */
 export interface PodMemory extends EngineAbilities {
-  /** By container name. */
+  /** Failed starts by container name. */
   readonly startFailures: ReadonlyMap<string, StartFailure>;
   readonly sandboxFailure: Failure | undefined;
-  /** Of the volumes that its containers mount, how each is now. */
+  /** State of each volume that the pod's containers mount. */
   readonly volumes: readonly VolumeState[];
-  /** Since when a container is to stop that has to wait before it is asked, by id. */
+  /** Time from which a container is to stop that must wait before it is asked, by container id. */
   readonly stopBegan: ReadonlyMap<string, number>;
-  /** Of those that have begun. */
+  /** Hooks that have begun. */
   readonly hooks: ReadonlyMap<HookKey, HookState>;
-  /** When a container was asked to stop, by id. */
+  /** Time at which a container was asked to stop, by container id. */
   readonly stopping: ReadonlyMap<string, number>;
-  /** What the probes of each container have decided. */
+  /** Results of each container's probes. */
   readonly probes: PodProbeResults;
-  /** By container id. */
+  /** Termination messages by container id. */
   readonly terminationMessages: ReadonlyMap<string, string>;
-  /** Nothing is left of a pod in deletion, and the API server, if it had the pod, knows. */
+  /** True when nothing is left of a deleted pod and the API server has been informed, if it had the pod. */
   readonly reportedGone: boolean;
-  /** The API server knows that the pod has ended: from here on nothing of it is needed to tell so. */
+  /** True when the API server has the pod's end: from here on nothing of the pod is needed to report it. */
   readonly endIsKnown: boolean;
-  /** Its volumes are gone. */
+  /** True when the pod's volumes have been removed. */
   readonly volumesRemoved: boolean;
   /** Set once this node has decided to end the pod. */
   readonly end?: PodEnd | undefined;
-  /** What keeps the pod from what it asks for. */
+  /** State of a resize that is not complete. */
   readonly resize?: ResizeMemory | undefined;
 }
 
-/** The node does not give the pod what it asks for: not now, or never. */
+/** A resize that the node does not grant: not now, or never. */
 export interface PendingResize {
   readonly reason: 'Deferred' | 'Infeasible';
   readonly message: string;
@@ -78,28 +87,28 @@ export interface PendingResize {
 
 export interface ResizeMemory {
   readonly pending?: PendingResize | undefined;
-  /** It was given, but a container could not be brought to it. */
+  /** A resize that was granted, but could not be applied to a container. */
   readonly failure?: { readonly message: string; readonly retryAt: number } | undefined;
 }
 
-/** The first stop of a container is an event. */
+/** A stop of a container; the first one emits an event. */
 interface ToldStop {
   readonly id: string;
   readonly name: string;
   readonly why: string;
-  /** Of the event; default: that it is stopped, and why. */
+  /** Message of the event; default: the container's name and `why`. */
   readonly message?: string;
 }
 
 export type PodAction =
-  /** Does what is due for its volumes. */
+  /** Does what is due for the pod's volumes. */
   | { readonly type: 'mountVolumes' }
   | { readonly type: 'createSandbox'; readonly attempt: number }
   | { readonly type: 'removeSandbox'; readonly id: string }
   | StartContainer
-  /** Begins it: a later plan finds what came of it. */
+  /** Starts the hook; a later plan sees its result. */
   | RunHook
-  /** Counts its grace period from now on: it is asked to stop by a later plan. */
+  /** Starts the grace period: a later plan asks the container to stop. */
   | ({ readonly type: 'beginStop' } & ToldStop)
   /** Asks the container to stop; a later plan kills it when it has not stopped. */
   | ({ readonly type: 'terminateContainer' } & ToldStop)
@@ -111,16 +120,16 @@ export type PodAction =
     }
   | { readonly type: 'killContainer'; readonly id: string; readonly name: string }
   | { readonly type: 'removeContainer'; readonly id: string }
-  /** Of a pod that has ended, whose other files stay. */
+  /** Removes the volumes of a pod that has ended; its other files stay. */
   | { readonly type: 'removeVolumes' }
   /** Removes the pod's directory and volumes. */
   | { readonly type: 'removePodFiles' }
-  /** Tells the API server that nothing is left, so that the object may go. */
+  /** Tells the API server that nothing of the pod is left, so that the object can be removed. */
   | { readonly type: 'confirmDeletion' };
 
 export interface PodPlan {
-  /** Carried out in order; starts may overlap each other. */
+  /** Executed in order; starts may overlap each other. */
   readonly actions: readonly PodAction[];
-  /** Milliseconds until time alone makes another plan due. */
+  /** Milliseconds until another plan is due even if nothing changes; undefined for never. */
   readonly requeueAfter: number | undefined;
 }

@@ -1,4 +1,7 @@
-/** spec.activeDeadlineSeconds: how long a pod may be active on its node (upstream: pkg/kubelet/active_deadline.go). */
+/**
+ * spec.activeDeadlineSeconds: how long a pod may be active on its node (upstream:
+ * pkg/kubelet/active_deadline.go).
+ */
 import type { Pod } from '../../../api/core/v1/pod.ts';
 import type { PodEnd } from './actions.ts';
 

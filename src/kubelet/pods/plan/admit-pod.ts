@@ -1,4 +1,4 @@
-/** Whether a pod that is new to a node fits there; the scheduler is not the only one who binds pods. */
+/** Checks whether a new pod fits on the node; pods may also be bound by others than the scheduler. */
 import { hostPorts, portsConflict } from '../../../api/core/v1/host-ports.ts';
 import type { Pod } from '../../../api/core/v1/pod.ts';
 import { isPodTerminal } from '../../../api/core/v1/pod-conditions.ts';
@@ -8,8 +8,9 @@ import { objectKey } from '../../../apimachinery/meta.ts';
 import type { PodEnd } from './actions.ts';
 
 /**
- * Undefined when it fits beside `others` into what is allocatable (cpu in thousandths), and the ports that it wants of the machine
- * are free; else what becomes of it: the resource that is short in the reason, as the kubelet's OutOfcpu.
+ * Returns undefined when the pod fits beside `others` into `allocatable` (cpu in thousandths) and its host
+ * ports are free. Otherwise returns its end, with the short resource in the reason, as the kubelet's
+ * OutOfcpu.
  */
 export function refusalOf(
   pod: Pod,
@@ -20,7 +21,10 @@ export function refusalOf(
   return lack ? refusal(`OutOf${lack.resource}`, lack.message) : portsRefusal(pod, others);
 }
 
-/** An earlier pod of the same name is about to leave its ports to this one. */
+/**
+ * Rejects a pod whose host ports are taken. An earlier pod of the same name does not count: it is about to
+ * release its ports.
+ */
 function portsRefusal(pod: Pod, others: readonly Pod[]): PodEnd | undefined {
   const wanted = hostPorts(pod);
   if (wanted.length === 0) return undefined;
@@ -33,7 +37,7 @@ function portsRefusal(pod: Pod, others: readonly Pod[]): PodEnd | undefined {
   );
 }
 
-/** What is short for the pod beside `others`; undefined when nothing is. */
+/** Returns the resource that is short for the pod beside `others`; undefined when none is. */
 export function lackOf(
   pod: Pod,
   others: readonly Pod[],
@@ -46,7 +50,7 @@ export function lackOf(
   }
   const wanted = new Map([['pods', 1], ...podRequests(pod)]);
   for (const [resource, requested] of wanted) {
-    // The agent does not know how much there is of it; the scheduler has counted it.
+    // The agent does not know the amount of this resource; the scheduler has counted it.
     if (isExtended(resource) && !allocatable.has(resource)) continue;
     const [taken, capacity] = [used.get(resource) ?? 0, allocatable.get(resource) ?? 0];
     if (requested === 0 || taken + requested <= capacity) continue;

@@ -1,4 +1,4 @@
-/** Whether a pod that is new to a node asks for something of its kernel that it cannot have there. */
+/** Checks whether a new pod requires kernel settings that this node does not provide. */
 import type { Pod } from '../../../api/core/v1/pod.ts';
 import { forbiddenSysctl, type SysctlPattern } from '../../containers/plan/sysctls.ts';
 import type { PodEnd } from './actions.ts';
@@ -6,11 +6,14 @@ import { refusal } from './admit-pod.ts';
 
 export interface NodeSecurity {
   readonly hasAppArmor: boolean;
-  /** Besides those that are safe. */
+  /** Sysctls that are allowed in addition to the safe ones. */
   readonly unsafeSysctls: readonly SysctlPattern[];
 }
 
-/** Undefined when it may run there; as the kubelet's handlers say it. */
+/**
+ * Returns undefined when the pod may run here, else its rejection, worded as the kubelet's admission
+ * handlers.
+ */
 export function securityRefusal(pod: Pod, { hasAppArmor, unsafeSysctls }: NodeSecurity): PodEnd | undefined {
   const sysctl = forbiddenSysctl(pod, unsafeSysctls);
   if (sysctl !== undefined) return refusal('SysctlForbidden', sysctl);

@@ -1,6 +1,7 @@
 /**
- * What a pod was given of this node, which may differ from what it asks for now: another amount is given only where the
- * node has it (pkg/kubelet: handlePodResourcesResize, canResizePod). A pod is run by what it was given.
+ * Resources that are allocated to a pod on this node. They may differ from what the pod requests now: a
+ * change is granted only where the node has the resources (pkg/kubelet: handlePodResourcesResize,
+ * canResizePod). A pod runs with its allocated resources.
  */
 import { servingContainers } from '../../../api/core/v1/init-containers.ts';
 import type { Pod } from '../../../api/core/v1/pod.ts';
@@ -14,14 +15,17 @@ import { lackOf } from './admit-pod.ts';
 
 export type Resources = Pick<Container['resources'], 'limits' | 'requests'>;
 
-/** By the name of the container. */
+/** Allocated resources by container name. */
 export type Allocation = ReadonlyMap<string, Resources>;
 
-/** What the pod asks for. */
+/** Returns what the pod requests. */
 export const allocationOf = (pod: Pod): Allocation =>
   new Map(servingContainers(pod.spec).map(({ name, resources }) => [name, resources]));
 
-/** As a container carries what it was given (start-container.ts). */
+/**
+ * Reads the allocation in a container's label (written by start-container.ts); undefined when it is missing
+ * or invalid.
+ */
 export function readResources(text: string | undefined): Resources | undefined {
   let value: unknown;
   try {
@@ -39,14 +43,17 @@ const areAmounts = (value: unknown): value is Record<string, string> | undefined
   value === undefined ||
   (isRecord(value) && Object.values(value).every((amount) => typeof amount === 'string'));
 
-/** What its containers were given, as far as that was noted when they were made; else what the pod asks for. */
+/**
+ * Returns the allocation recorded when the containers were made; where none was recorded, what the pod
+ * requests.
+ */
 export function allocationFrom(pod: Pod, containers: readonly ContainerState[]): Allocation {
   const newest = containers.toSorted((a, b) => a.attempt - b.attempt);
   const noted = new Map(newest.map(({ name, allocation }) => [name, readResources(allocation)]));
   return new Map([...allocationOf(pod)].map(([name, asked]) => [name, noted.get(name) ?? asked]));
 }
 
-/** The pod as it is to be run: itself where nothing differs. */
+/** Returns the pod with its allocated resources: the same object where nothing differs. */
 export function allocatedPod(pod: Pod, allocation: Allocation): Pod {
   if (!isResized(pod, allocation)) return pod;
   const { containers, initContainers } = pod.spec;
@@ -62,7 +69,7 @@ export function allocatedPod(pod: Pod, allocation: Allocation): Pod {
   return { ...pod, spec };
 }
 
-/** Whether the pod asks for something else than it was given. */
+/** Returns true when the pod requests other resources than are allocated to it. */
 export const isResized = (pod: Pod, allocation: Allocation): boolean =>
   servingContainers(pod.spec).some(({ name, resources }) => {
     const given = allocation.get(name);
@@ -73,8 +80,8 @@ const amountsOf = ({ limits = {}, requests = {} }: Resources) =>
   resizable.map((name) => [limits[name], requests[name]]);
 
 /**
- * Why the pod cannot be given what it asks for, beside what the others were given; undefined when it can.
- * `allocatable`: cpu in thousandths.
+ * Returns the reason why the pod's resize cannot be granted beside the allocations of `others`; undefined
+ * when it can. `allocatable` has cpu in thousandths.
  */
 export function resizeProblem(
   pod: Pod,

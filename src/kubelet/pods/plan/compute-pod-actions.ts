@@ -1,7 +1,8 @@
 /**
- * The heart of the node agent: (pod, what runs, what is remembered, now) → what to do next. Level-triggered: the
- * plan is computed from nothing but its arguments, each plan is safe to carry out in part, and once everything is
- * as it should be the plan is empty. The rules are those of pkg/kubelet/kuberuntime computePodActions.
+ * The central decision of the node agent: (pod, observed containers, memory, now) → the next actions.
+ * Level-triggered: the plan depends on nothing but its arguments, a plan can be executed in part, and the
+ * plan is empty once everything is as it should be. The rules are those of pkg/kubelet/kuberuntime
+ * computePodActions.
  */
 
 import { ephemeralContainersOf, findContainer } from '../../../api/core/v1/ephemeral-containers.ts';
@@ -43,12 +44,12 @@ export function computePodActions(input: PodInput): PodPlan {
   return plan.finish();
 }
 
-/** For what runs here of a pod that the API server does not have. */
+/** Returns the plan for the containers of a pod that the API server does not have. */
 export function computeOrphanActions(
   observed: ObservedPod,
   memory: PodMemory,
   now: number,
-  /** Overrides what the containers' own pod wanted. */
+  /** Overrides the grace period in the containers' labels. */
   gracePeriodSeconds?: number,
 ): PodPlan {
   const plan = new Draft();
@@ -59,7 +60,7 @@ export function computeOrphanActions(
   return plan.finish();
 }
 
-/** The newest container of each name: its attempt counts up. */
+/** Returns the newest container of each name, by attempt. */
 export function latestContainers({
   containers,
 }: Pick<ObservedPod, 'containers'>): ReadonlyMap<string, ContainerState> {
@@ -67,7 +68,7 @@ export function latestContainers({
   return new Map(oldestFirst.map((container) => [container.name, container]));
 }
 
-/** Every container has ended for good, or will never start. Sidecars end after that. */
+/** Returns true when every container has ended for good or will never start. Sidecars end after that. */
 export function isDone({ pod, observed, memory }: Omit<PodInput, 'now'>): boolean {
   const { spec } = pod;
   const latest = latestContainers(observed);
@@ -94,8 +95,9 @@ function initializationFailed(spec: Pod['spec'], latest: ReadonlyMap<string, Con
 }
 
 /**
- * A pod at its end gives its address back, and its volumes; it keeps its dead containers for their logs. One that was evicted keeps
- * nothing, for the node needs the room: else it would go on to evict others.
+ * Plans the end of a pod: its sandbox with the address, and its volumes, are removed; dead containers are
+ * kept for their logs. An evicted pod keeps nothing, because the node needs the room; otherwise the node
+ * would continue to evict others.
  */
 function planRest({ pod, observed, memory, now }: PodInput, plan: Draft): void {
   const grace = memory.end?.gracePeriodSeconds ?? graceOf(pod);
@@ -137,14 +139,14 @@ function planRun(input: PodInput, plan: Draft): void {
     for (const wanted of starts) planStart(wanted, latest, sandbox.id, input, plan);
     return;
   }
-  // Containers of a sandbox that is gone must end before the next one takes their place.
+  // Containers of a sandbox that is gone must end before new ones take their place.
   if (observed.containers.some(({ state }) => state === 'running')) return;
   const attempts = observed.sandboxes.map(({ attempt }) => attempt);
   const started = observed.containers.length > 0 ? 1 : 0;
   plan.add({ type: 'createSandbox', attempt: Math.max(-1 + started, ...attempts) + 1 });
 }
 
-/** Those that start now. */
+/** Returns the containers that start now. */
 function dueInTurn(
   input: PodInput,
   latest: ReadonlyMap<string, ContainerState>,
@@ -156,7 +158,7 @@ function dueInTurn(
     const container = latest.get(wanted.name);
     const starts = isDue(wanted, container, input, plan);
     if (starts) due.push(wanted);
-    // Those behind it wait for its hook: upstream starts one container at a time.
+    // The containers after it wait for its postStart hook: upstream starts one container at a time.
     const before = container && pendingStart(container, wanted, input.memory);
     const isBusy = starts || (before !== undefined && before.at !== 'failed');
     if (wanted.lifecycle?.postStart && isBusy) break;
@@ -164,7 +166,10 @@ function dueInTurn(
   return due;
 }
 
-/** Whether containers may start; also while they run their volumes follow what they are made from. */
+/**
+ * Returns true when containers may start. Volumes are also kept up to date with their sources while
+ * containers run.
+ */
 function planMounts({ pod, memory, now }: PodInput, plan: Draft): boolean {
   if (holdOf(pod, memory)) return false;
   const { mount, isReady, wakeIn } = planVolumes(memory.volumes, now);
@@ -173,7 +178,10 @@ function planMounts({ pod, memory, now }: PodInput, plan: Draft): boolean {
   return isReady;
 }
 
-/** Those that may run now; to make a sandbox the pod's own must have something left to do. */
+/**
+ * Returns the containers that may run now. A sandbox is created only when the pod's own containers have
+ * something left to do.
+ */
 function containersInTurn(
   { pod: { spec }, memory }: PodInput,
   latest: ReadonlyMap<string, ContainerState>,
@@ -210,12 +218,12 @@ function planStopsOfSome(input: PodInput, sandboxId: string | undefined, plan: D
   }
 }
 
-/** Whether something else wants it to end. */
+/** Plans a stop for a failed probe or a stop in progress; returns true if there is one. */
 function planOtherStop(container: ContainerState, input: PodInput, plan: Draft): boolean {
   const { pod, memory } = input;
   const wanted = servingContainers(pod.spec).find(({ name }) => name === container.name);
   const failed = wanted && probeStop(pod, wanted, container, memory);
-  // What has begun is brought to its end, also when its reason is gone.
+  // A stop that has begun is completed, also when its reason is gone.
   const hasBegun = memory.stopBegan.has(container.id) || memory.stopping.has(container.id);
   if (failed) planStop(container, { ...failed, isTurn: true }, input, plan);
   else if (hasBegun)
@@ -223,7 +231,7 @@ function planOtherStop(container: ContainerState, input: PodInput, plan: Draft):
   return failed !== undefined || hasBegun;
 }
 
-/** Of a container that runs in a pod that goes on. */
+/** Returns the reason to stop a running container of a pod that continues; undefined for none. */
 function whyToStop(
   { spec }: Pod,
   container: ContainerState,
@@ -232,7 +240,7 @@ function whyToStop(
 ): string | undefined {
   const { name } = container;
   if (!findContainer(spec, name)) return 'the pod does not have this container';
-  // One that runs to its end is not interrupted: its next run, if any, is as it is defined then.
+  // A container that runs to completion is not interrupted: its next run, if any, uses the new definition.
   const wanted = servingContainers(spec).find((one) => one.name === name);
   if (wanted && container.specHash !== specHash(wanted)) return 'its definition changed';
   if (container.sandboxId !== sandboxId) return 'the sandbox of the container is gone';
@@ -240,7 +248,7 @@ function whyToStop(
   return hasFailed ? 'FailedPostStartHook' : undefined;
 }
 
-/** Whether a container whose turn it is starts now. */
+/** Returns true when a container whose turn it is starts now. */
 function isDue(
   wanted: Container,
   container: ContainerState | undefined,
@@ -251,7 +259,7 @@ function isDue(
   if (container?.state === 'exited' && stoppedToResize(wanted, container, memory)) return true;
   const changed = container !== undefined && container.specHash !== specHash(wanted);
   if (container?.state === 'exited' && !changed) {
-    // An init container has its turn again in each sandbox.
+    // An init container runs again in each new sandbox.
     const again = initContainersOf(pod.spec).includes(wanted) || restartsAfter(pod.spec, container);
     if (!again && !endedForProbe(pod, container, memory)) return false;
     const wait = restartAt(container) - now;
@@ -268,7 +276,10 @@ function isDue(
   return true;
 }
 
-/** It runs once: whatever its end was, it does not start again (upstream: computePodActions). */
+/**
+ * Returns true when an ephemeral container starts now. It runs once: however it ended, it does not start
+ * again (upstream: computePodActions).
+ */
 function isEphemeralDue(
   wanted: EphemeralContainer,
   container: ContainerState | undefined,
@@ -295,13 +306,14 @@ function planStart(
   const target = 'targetContainerName' in wanted ? latest.get(wanted.targetContainerName ?? '') : undefined;
   const exited = previous?.state === 'exited' ? previous : undefined;
   const changed = exited !== undefined && exited.specHash !== specHash(wanted);
-  // Those that somebody has removed count too.
+  // Containers that have been removed count too.
   const counted = restartsOf(pod, wanted.name);
   plan.add({
     type: 'startContainer',
     name: wanted.name,
     sandboxId,
-    // A container that was created and never started (the agent ended in between) is removed and created again.
+    // A container that was created and never started (the agent ended in between) is removed and created
+    // again.
     attempt: exited ? Math.max(exited.attempt, counted) + 1 : (previous?.attempt ?? counted),
     crashes: exited && !changed ? crashesOf(exited) + 1 : 0,
     ...(target?.state === 'running' && { processesOf: target.id }),
@@ -333,7 +345,10 @@ function removeEverything(observed: ObservedPod, plan: Draft): void {
 
 const graceOf = (pod: Pod) => graceSecondsOf(pod.spec);
 
-/** Of each name the newest dead container stays, for `logs --previous` and lastState. */
+/**
+ * Plans the removal of old containers. The newest dead container of each name is kept, for `logs --previous`
+ * and lastState.
+ */
 function planGarbage({ containers }: ObservedPod, plan: Draft): void {
   const newestDead = latestContainers({ containers: containers.filter(({ state }) => state === 'exited') });
   for (const container of containers) {

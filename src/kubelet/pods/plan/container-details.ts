@@ -1,8 +1,8 @@
-/** What a container's status says beside its state: its user and its mounts. */
+/** Fields of a container's status beside its state: its user and its mounts. */
 import type { Container, ContainerStatus } from '../../../api/core/v1/types.gen.ts';
 import type { ContainerState } from '../../runtime/runtime.ts';
 
-/** Of one that nothing is left of: as it was told when it had ended. */
+/** Returns the details of a container that is gone, as they were reported at its end. */
 export function endOf(
   previous: ContainerStatus | undefined,
 ): Pick<ContainerStatus, 'resources' | 'allocatedResources' | 'user'> {
@@ -15,7 +15,10 @@ export function endOf(
   };
 }
 
-/** The engine tells it while the container runs. */
+/**
+ * Returns the container's user. The engine reports it only while the container runs, so it is later taken
+ * from the previous status.
+ */
 export function userOf(
   { id, user }: ContainerState,
   previous: ContainerStatus | undefined,
@@ -25,7 +28,7 @@ export function userOf(
   return known ? { user: known } : {};
 }
 
-/** `canBeRecursive`: what is mounted below a read-only volume can be read-only with it. */
+/** Returns the mounts' modes. `canBeRecursive`: mounts below a read-only volume can be made read-only too. */
 export function volumeMounts(
   wanted: Pick<Container, 'volumeMounts'>,
   canBeRecursive = false,

@@ -1,4 +1,6 @@
-/** When a container that runs counts as started: what waits for it may go on. */
+/**
+ * Decides when a running container counts as started, so that the containers that wait for it may continue.
+ */
 import type { Container } from '../../../api/core/v1/types.gen.ts';
 import { hasStarted } from '../../probes/plan/probe-results.ts';
 import type { ContainerState } from '../../runtime/runtime.ts';

@@ -1,4 +1,4 @@
-/** One container's status from its newest containers, its failures and what was reported before. */
+/** Computes one container's status from its newest containers, its failures and what was reported before. */
 
 import { initContainersOf, isSidecar } from '../../../api/core/v1/init-containers.ts';
 import type { Pod } from '../../../api/core/v1/pod.ts';
@@ -23,12 +23,12 @@ import { isFailure, restartsAfter } from './restart-policy.ts';
 export interface ContainerInput {
   readonly pod: Pod;
   readonly wanted: Container;
-  /** All of this name, newest first. */
+  /** All containers of this name, newest first. */
   readonly containers: readonly ContainerState[];
   readonly memory: PodMemory;
-  /** Nothing of the pod starts again: it ends, or has ended. */
+  /** True when no container of the pod starts again, because it ends or has ended. */
   readonly isLeaving: boolean;
-  /** What is mounted below a read-only volume can be read-only with it; default: it cannot. */
+  /** True when mounts below a read-only volume can be made read-only too; default false. */
   readonly canMountRecursiveReadOnly?: boolean | undefined;
   readonly now: number;
 }
@@ -39,7 +39,10 @@ export function computeContainerStatus(input: ContainerInput): ContainerStatus {
   return statusAfter(previous, input);
 }
 
-/** One that runs to its end is ready when that was a good one; a sidecar is as the pod's own containers are. */
+/**
+ * Computes the status of an init container: it is ready when it has ended successfully. A sidecar is treated
+ * like the pod's own containers.
+ */
 export function computeInitStatus(input: ContainerInput): ContainerStatus {
   const { pod, wanted } = input;
   const previous = pod.status?.initContainerStatuses?.find(({ name }) => name === wanted.name);
@@ -53,7 +56,7 @@ export function computeInitStatus(input: ContainerInput): ContainerStatus {
   };
 }
 
-/** Of a container that was added to look into the pod: it runs once, and nobody waits for it to be ready. */
+/** Computes the status of an ephemeral container: it runs once and is never ready. */
 export function computeEphemeralStatus(input: ContainerInput): ContainerStatus {
   const { pod, wanted } = input;
   const previous = pod.status?.ephemeralContainerStatuses?.find(({ name }) => name === wanted.name);
@@ -90,7 +93,10 @@ function statusAfter(previous: ContainerStatus | undefined, input: ContainerInpu
   };
 }
 
-/** One that was said to run, and of which nothing is there: that it has run before keeps its pod from being Pending. */
+/**
+ * Returns the status of a container that was reported as running and no longer exists. Its earlier run keeps
+ * the pod from being Pending.
+ */
 function vanished(
   previous: ContainerStatus | undefined,
   { pod }: ContainerInput,
@@ -101,7 +107,7 @@ function vanished(
     'The container could not be located when the pod was deleted.  The container used to be Running';
   return {
     lastState: lastState?.terminated ? lastState : { terminated: { ...unknownEnd(previous), message } },
-    // It starts again where its pod goes on.
+    // The container starts again when its pod continues.
     restartCount: pod.metadata.deletionTimestamp === undefined ? restartCount + 1 : restartCount,
   };
 }
@@ -127,7 +133,7 @@ function stateOf(
   const changed = current.specHash !== specHash(wanted) && !isOver;
   if (changed && !leaving) return { waiting: whyNotStarted(input) };
   const again = restartsAfter(pod.spec, current) || endedForProbe(pod, current, memory);
-  // Of one before the others a good end stays to be seen, also of a sidecar that starts again.
+  // A successful end of an init container stays visible, also for a sidecar that starts again.
   const isGood = isInit(input) && current.exitCode === 0;
   if (!leaving && again && !isGood && restartAt(current) > now) {
     const backoff = goDuration(restartDelayMs(crashesOf(current)));
@@ -137,7 +143,10 @@ function stateOf(
   return { terminated: terminated(current, input) };
 }
 
-/** It is not said to run before its hook has. */
+/**
+ * Returns the state of a running container: it is not reported as running before its postStart hook has
+ * completed.
+ */
 function whileRunning({ pod, wanted, memory, now }: ContainerInput, current: ContainerState): ReportedState {
   const pending = pendingStart(current, wanted, memory);
   if (!pending) return { running: { startedAt: rfc3339(current.startedAt ?? now) } };
@@ -151,7 +160,10 @@ const beforeStart = (pod: Pod) => ({
 
 const isInit = ({ pod, wanted }: ContainerInput) => initContainersOf(pod.spec).includes(wanted);
 
-/** Of a pod that is held the first container says so; those behind it wait for it, whatever it waits for. */
+/**
+ * Returns why a container has not started. For a held pod the first container reports the hold; containers
+ * after it wait for it, whatever the cause.
+ */
 function whyNotStarted({ pod, wanted, memory }: ContainerInput): NonNullable<ReportedState['waiting']> {
   const [first] = initContainersOf(pod.spec);
   return first !== undefined && first !== wanted
@@ -159,7 +171,10 @@ function whyNotStarted({ pod, wanted, memory }: ContainerInput): NonNullable<Rep
     : (holdOf(pod, memory) ?? beforeStart(pod));
 }
 
-/** After the first failed pull the reason is the failure's own, then the back-off's until it fails again. */
+/**
+ * After the first failed pull the reason is that of the failure, afterwards that of the back-off until the
+ * pull fails again.
+ */
 function waitingAfter(failure: StartFailure, { image: own }: Container, now: number) {
   const { image = own } = failure;
   if (failure.reason === 'ErrImagePull' && failure.count > 1 && now < failure.retryAt) {
@@ -187,7 +202,7 @@ function terminated(
   };
 }
 
-/** Bytes of the messages of all containers of a pod together. */
+/** Maximum bytes of the messages of all containers of a pod together. */
 const mostMessageBytes = 12_288;
 
 function shareOf({ spec }: Pod, message: string): string {
@@ -206,12 +221,12 @@ function reasonOf(container: ContainerState, message: string): string {
   const { oomKilled, error, startedAt, exitCode } = container;
   if (oomKilled) return outOfMemory;
   if (error !== '' && startedAt === undefined) return 'ContainerCannotRun';
-  // The first program of a container (pause.c) says so itself.
+  // The container's first program (pause.c) reports this itself.
   if ((exitCode === 126 || exitCode === 127) && message.startsWith('exec: "')) return 'ContainerCannotRun';
   return exitCode === 0 ? 'Completed' : 'Error';
 }
 
-/** As upstream reports a container whose end nobody saw. */
+/** Returns the end of a container that was not observed, as upstream reports it. */
 export function unknownEnd({
   containerID,
 }: Pick<ContainerStatus, 'containerID'>): NonNullable<ReportedState['terminated']> {

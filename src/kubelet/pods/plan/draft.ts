@@ -1,6 +1,6 @@
 import type { PodAction, PodPlan } from './actions.ts';
 
-/** A plan that is being made. */
+/** A plan under construction. */
 export class Draft {
   readonly #actions: PodAction[] = [];
   #wakeIn: number | undefined;
@@ -9,7 +9,7 @@ export class Draft {
     this.#actions.push(action);
   }
 
-  /** Milliseconds; the soonest counts. */
+  /** Requests another plan after this many milliseconds; the earliest request counts. */
   wakeIn(ms: number): void {
     this.#wakeIn = Math.min(this.#wakeIn ?? ms, ms);
   }

@@ -1,4 +1,4 @@
-/** What is told of a deleted pod once nothing of it runs any more (pkg/kubelet/status: TerminatePod). */
+/** Final status of a deleted pod once none of its containers runs (pkg/kubelet/status: TerminatePod). */
 import { isSidecar } from '../../../api/core/v1/init-containers.ts';
 import type { Pod } from '../../../api/core/v1/pod.ts';
 import { isTerminalPhase } from '../../../api/core/v1/pod-conditions.ts';
@@ -6,13 +6,16 @@ import type { ContainerStatus, PodSpec } from '../../../api/core/v1/types.gen.ts
 import { unknownEnd } from './container-status.ts';
 import type { ContainerStatuses, Phase } from './pod-phase.ts';
 
-/** Nothing of it starts again, whatever its restart policy says. */
+/** Returns the final phase: no container starts again, whatever the restart policy is. */
 export function finalPhase({ status }: Pod, { containerStatuses }: ContainerStatuses): Phase {
   if (isTerminalPhase(status?.phase)) return status.phase;
   return containerStatuses.every(hasSucceeded) ? 'Succeeded' : 'Failed';
 }
 
-/** Whoever had its turn has ended, and where nobody knows how, it has failed. */
+/**
+ * Returns the statuses with every container that had begun as ended; a container whose end was not observed
+ * has failed.
+ */
 export function finalStatuses(spec: PodSpec, statuses: ContainerStatuses): ContainerStatuses {
   const { initStatuses, containerStatuses } = statuses;
   const last = initStatuses.findLastIndex(hasBegun);

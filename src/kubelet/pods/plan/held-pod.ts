@@ -1,18 +1,18 @@
 /**
- * Why nothing of a pod is started here: it asks for something that protects or orders it and that this node does not
- * do. Running it without that would be worse than not running it.
+ * Finds why no container of a pod is started here: the pod requires a protection or an order that this node
+ * does not provide. Running it without that would be worse than not running it.
  */
 import type { Pod } from '../../../api/core/v1/pod.ts';
 import { fieldsTreated, listPaths } from '../../../api/core/v1/pod-fields.ts';
 import type { Container, EphemeralContainer } from '../../../api/core/v1/types.gen.ts';
 
-/** Of the waiting containers, of a condition and of an event. */
+/** The reason and message of the waiting containers, of a condition and of an event. */
 export interface Hold {
   readonly reason: 'NotSupported';
   readonly message: string;
 }
 
-/** What not every engine can. */
+/** Abilities that not every engine has. */
 export interface EngineAbilities {
   readonly canMountImages: boolean;
 }
@@ -22,7 +22,10 @@ interface Known extends EngineAbilities {
   readonly hold: Hold | undefined;
 }
 
-/** By the metadata of each version of a pod: a step asks for every container, and a pod has many fields. */
+/**
+ * Results by the metadata object of each version of a pod: a step asks for every container, and a pod has
+ * many fields.
+ */
 const known = new WeakMap<Pod['metadata'], Known>();
 
 export function holdOf(pod: Pod, { canMountImages }: EngineAbilities): Hold | undefined {
@@ -34,7 +37,7 @@ export function holdOf(pod: Pod, { canMountImages }: EngineAbilities): Hold | un
 }
 
 function findHold(pod: Pod, canMountImages: boolean): Hold | undefined {
-  // One that is added later must not hold up those that run.
+  // An ephemeral container that is added later must not hold the running ones.
   const { ephemeralContainers: _, ...spec } = pod.spec;
   return notSupported('pod', [
     ...fieldsTreated(spec, 'held').map(withReason),
@@ -48,11 +51,14 @@ const imageVolumes = ({ spec: { volumes = [] } }: Pod) =>
     image ? [`spec.volumes[${index}].image (needs Docker 28 or newer on the node)`] : [],
   );
 
-/** With why, for a field that needs more than another version of minik8s. */
+/** Adds the reason to a field that another version of minik8s could not support either. */
 const withReason = (path: string) =>
   path === 'spec.hostUsers' ? `${path} (Docker maps the users of all containers or of none)` : path;
 
-/** Why this container is not started, though the others of its pod are. */
+/**
+ * Returns why an ephemeral container is not started, although the others of its pod are; undefined for no
+ * hold.
+ */
 export function holdOfEphemeral(pod: Pod, container: EphemeralContainer): Hold | undefined {
   const { ephemeralContainers = [] } = pod.spec;
   const { name } = container;
@@ -68,7 +74,10 @@ function notSupported(what: string, paths: readonly string[]): Hold | undefined 
   return { reason: 'NotSupported', message };
 }
 
-/** The engine adds the groups that the image names for a user, unless it is told the group that is the user's first. */
+/**
+ * Returns the field when Strict group policy cannot be kept: the engine adds the image's groups for a user
+ * unless the user's primary group is given.
+ */
 function strictGroups(
   { spec }: Pod,
   containers: readonly Pick<Container, 'securityContext'>[],

@@ -1,4 +1,7 @@
-/** Which hook of a container is to run, and what its outcome means (upstream: startContainer, executePreStopHook). */
+/**
+ * Decides which hook of a container runs, and what its outcome means (upstream: startContainer,
+ * executePreStopHook).
+ */
 import { servingContainers } from '../../../api/core/v1/init-containers.ts';
 import type { Pod } from '../../../api/core/v1/pod.ts';
 import type { Container, ContainerPort, LifecycleHandler } from '../../../api/core/v1/types.gen.ts';
@@ -10,12 +13,12 @@ export type HookName = 'postStart' | 'preStop';
 
 type Pending =
   | { readonly at: 'due' | 'running' }
-  /** `message`: as the container's status says it. */
+  /** `message` is the text for the container's status. */
   | { readonly at: 'failed'; readonly message: string };
 
 export type HookState = Pending | { readonly at: 'done' };
 
-/** Of a container, by its id. */
+/** Key of a container's hook, by the container's id. */
 export type HookKey = `${string}.${HookName}`;
 
 export const hookKey = (id: string, hook: HookName): HookKey => `${id}.${hook}`;
@@ -26,13 +29,16 @@ export interface RunHook {
   readonly name: string;
   readonly hook: HookName;
   readonly handler: LifecycleHandler;
-  /** That the handler may name. */
+  /** Ports of the container that the handler may refer to by name. */
   readonly ports: readonly ContainerPort[];
 }
 
 type Known = Pick<PodMemory, 'hooks'>;
 
-/** What a container that runs has before it until it counts as started; undefined when there is nothing left. */
+/**
+ * Returns the state of a running container's postStart hook that has not completed; undefined when nothing is
+ * left before the container counts as started.
+ */
 export function pendingStart(
   { id, state }: ContainerState,
   { lifecycle }: Pick<Container, 'lifecycle'>,
@@ -43,7 +49,9 @@ export function pendingStart(
   return found.at === 'done' ? undefined : found;
 }
 
-/** Without those containers of which nobody is told yet that they run. */
+/**
+ * Returns the pod without containers that are not yet reported as running because of their postStart hook.
+ */
 export function pastStartHooks(
   { spec }: Pick<Pod, 'spec'>,
   observed: ObservedPod,
@@ -56,7 +64,7 @@ export function pastStartHooks(
   return { ...observed, containers };
 }
 
-/** Undefined when it has begun, or there is none. */
+/** Returns the postStart hook that is due; undefined when it has begun or there is none. */
 export function dueStartHook(
   container: ContainerState,
   wanted: Container,
@@ -68,7 +76,10 @@ export function dueStartHook(
   return { type: 'runHook', id, name, hook: 'postStart', handler, ports: wanted.ports ?? [] };
 }
 
-/** The hook that comes before a container is asked to stop, unless it has ended; one that has begun is waited for. */
+/**
+ * Returns the hook that runs before a container is asked to stop, or `running` while it must be waited for;
+ * undefined when there is none or it has ended.
+ */
 export function stopHook(
   { id, name, preStop }: ContainerState,
   { hooks }: Known,

@@ -1,4 +1,4 @@
-/** Which ports of the machine lead into a pod. */
+/** Host ports that are forwarded into a pod. */
 
 import { servingContainers } from '../../../api/core/v1/init-containers.ts';
 import type { Pod } from '../../../api/core/v1/pod.ts';
@@ -7,7 +7,10 @@ import type { Container } from '../../../api/core/v1/types.gen.ts';
 import { addressKind, canonicalAddress, isIPv4 } from '../../../base/addresses.ts';
 import type { HostPort } from '../../../base/host-port.ts';
 
-/** None for a pod that has no address yet, has ended, or is in the host's network itself. */
+/**
+ * Returns the pod's host ports; none for a pod that has no address yet, has ended, or is in the host's
+ * network itself.
+ */
 export function hostPortsOf({ spec, status }: Pod): readonly HostPort[] {
   const podIP = status?.podIP;
   if (spec.hostNetwork || podIP === undefined || isTerminalPhase(status?.phase)) return [];
@@ -28,7 +31,8 @@ const portsOf = (spec: Pod['spec']): readonly ContainerPort[] =>
   servingContainers(spec).flatMap(({ ports = [] }) => ports);
 
 /**
- * Pods have IPv4 addresses, so nothing leads into one from an address of IPv6. What is no address is not all of them.
+ * Returns the port at its host address. Pods have IPv4 addresses, so no IPv6 address is forwarded. An invalid
+ * address is not treated as all addresses.
  */
 function portsAt({ protocol, hostIP, hostPort }: ContainerPort): readonly WantedPort[] {
   if (!hostPort) return [];

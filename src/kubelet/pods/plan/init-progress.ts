@@ -1,6 +1,6 @@
 /**
- * Which of the containers before the others are to run now (upstream: computeInitContainerActions). What has run in the
- * pod's sandbox tells how far they are; in another sandbox all begin anew.
+ * Decides which init containers run now (upstream: computeInitContainerActions). The containers of the pod's
+ * sandbox show the progress; in a new sandbox all begin again.
  */
 import { initContainersOf, isSidecar } from '../../../api/core/v1/init-containers.ts';
 import type { Container, PodSpec } from '../../../api/core/v1/types.gen.ts';
@@ -10,13 +10,13 @@ import { isStarted } from './container-started.ts';
 import { isFailure } from './restart-policy.ts';
 
 export interface InitProgress {
-  /** The pod's own containers may start. */
+  /** True when the pod's own containers may start. */
   readonly isDone: boolean;
-  /** Those that have their turn, or have had it and go on beside the others. */
+  /** Init containers whose turn it is, and sidecars that continue beside the others. */
   readonly current: readonly Container[];
 }
 
-/** `latest`: the newest container of each name. */
+/** Returns the progress. `latest` is the newest container of each name. */
 export function initProgress(
   spec: PodSpec,
   latest: ReadonlyMap<string, ContainerState>,
@@ -28,7 +28,8 @@ export function initProgress(
     const container = latest.get(name);
     return container?.sandboxId === sandboxId && container?.state !== 'created' ? container : undefined;
   };
-  // Those before the last that was started had their time, even if somebody has removed what was left of them.
+  // Containers before the last one that was started have had their turn, even if what was left of them has
+  // been removed.
   const last = list.findLastIndex((wanted) => here(wanted) !== undefined);
   const begun = list[last];
   const container = begun && here(begun);

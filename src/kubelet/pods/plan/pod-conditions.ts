@@ -1,4 +1,4 @@
-/** The conditions a node agent owns (pkg/kubelet/status/generate.go), in upstream's order. */
+/** The conditions that a node agent owns (pkg/kubelet/status/generate.go), in upstream's order. */
 import { sidecarsOf } from '../../../api/core/v1/init-containers.ts';
 import type { Pod } from '../../../api/core/v1/pod.ts';
 import { podCondition } from '../../../api/core/v1/pod-conditions.ts';
@@ -10,7 +10,7 @@ import { holdOf } from './held-pod.ts';
 import { resizeConditions } from './resize-status.ts';
 
 export interface ConditionInput {
-  /** With the conditions that others have set. */
+  /** The pod, including the conditions that other components have set. */
   readonly pod: Pod;
   readonly phase: PodStatus['phase'];
   readonly containerStatuses: readonly ContainerStatus[];
@@ -33,21 +33,21 @@ const ownConditions: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether the agent says this of a pod. That a pod is a target of disruption is said by whoever ends it: an eviction, preemption, or the
- * node, which alone gives the last of these reasons.
+ * Returns true when the node agent owns the condition. DisruptionTarget is set by the component that ends the
+ * pod: an eviction, preemption, or the node, which alone uses the reason compared here.
  */
 export const isOwnCondition = ({ type, reason }: Pick<Condition, 'type' | 'reason'>): boolean =>
   ownConditions.has(type) && (type !== 'DisruptionTarget' || reason === 'TerminationByKubelet');
 
 type Said = Omit<Condition, 'type'>;
 
-/** Without times. */
+/** Returns the conditions without their times. */
 export function podConditions(input: ConditionInput): readonly Condition[] {
   const { phase, end } = input;
   const disruption = { status: 'True', reason: 'TerminationByKubelet', message: end?.message } as const;
   const containersReady = containerReadiness(input);
   return [
-    // Not earlier: an agent that starts again meanwhile may not end the pod.
+    // Set only once the pod has failed: an agent that restarts earlier may not end the pod.
     ...(end?.disruption && phase === 'Failed' ? [{ type: 'DisruptionTarget', ...disruption }] : []),
     { type: 'PodReadyToStartContainers', ...sandboxReadiness(input) },
     { type: 'Initialized', ...initialization(input) },
@@ -65,7 +65,7 @@ function sandboxReadiness({ pod, phase, observed, memory }: ConditionInput): Sai
 
 function initialization({ pod, phase, containerStatuses, initStatuses }: ConditionInput): Said {
   if (phase === 'Succeeded') return { status: 'True', reason: 'PodCompleted' };
-  // Once they have run, sidecars that start again take nothing back.
+  // Once the pod's own containers have run, a restart of a sidecar does not make the condition false again.
   if (containerStatuses.some(({ state }) => state?.running ?? state?.terminated)) return { status: 'True' };
   const sidecars = new Set(sidecarsOf(pod.spec).map(({ name }) => name));
   const incomplete = initStatuses.filter(
@@ -78,7 +78,7 @@ function initialization({ pod, phase, containerStatuses, initStatuses }: Conditi
 
 function containerReadiness({ pod, phase, containerStatuses, initStatuses, end }: ConditionInput): Said {
   if (phase === 'Succeeded') return { status: 'False', reason: 'PodCompleted' };
-  // One that the node ends has as good as failed: nobody is to be sent there any more.
+  // A pod that the node ends counts as failed: it must not get traffic any more.
   if (end || phase === 'Failed') return { status: 'False', reason: 'PodFailed' };
   const sidecars = new Set(sidecarsOf(pod.spec).map(({ name }) => name));
   const serving = [...initStatuses.filter(({ name }) => sidecars.has(name)), ...containerStatuses];
@@ -88,10 +88,10 @@ function containerReadiness({ pod, phase, containerStatuses, initStatuses, end }
   return { status: 'False', reason: 'ContainersNotReady', message };
 }
 
-/** As Go prints a list. */
+/** Formats a list as Go does. */
 const namesOf = (statuses: readonly ContainerStatus[]) => `[${statuses.map(({ name }) => name).join(' ')}]`;
 
-/** Readiness gates that are not true yet. */
+/** Returns the condition Ready from the readiness gates: False while one is not true. */
 function gates(pod: Pod): Said {
   const missing = (pod.spec.readinessGates ?? []).flatMap(({ conditionType }) => {
     const gate = `pod readiness gate "${conditionType}"`;

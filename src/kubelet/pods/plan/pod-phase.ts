@@ -7,12 +7,12 @@ import type { ContainerStatus, PodStatus } from '../../../api/core/v1/types.gen.
 export type Phase = NonNullable<PodStatus['phase']>;
 
 export interface ContainerStatuses {
-  /** Of those before the others, sidecars among them. */
+  /** Statuses of the init containers, including sidecars. */
   readonly initStatuses: readonly ContainerStatus[];
   readonly containerStatuses: readonly ContainerStatus[];
 }
 
-/** An end, once reported, is never taken back. */
+/** Returns the phase. A terminal phase that has been reported never changes. */
 export function phaseOf(pod: Pod, { initStatuses, containerStatuses }: ContainerStatuses): Phase {
   const reported = pod.status?.phase;
   if (isTerminalPhase(reported)) return reported;
@@ -35,7 +35,7 @@ export function phaseOf(pod: Pod, { initStatuses, containerStatuses }: Container
 
 const neverRan = ({ state, lastState }: ContainerStatus) => state?.waiting && !lastState?.terminated;
 
-/** It has to run before the pod's own containers, and did not yet, or runs. */
+/** Returns true for an init container that must still run, or that runs, before the pod's own containers. */
 const isPending = (status: ContainerStatus) => status.state?.running ?? neverRan(status);
 
 const hasFailed = ({ state, lastState }: ContainerStatus) =>

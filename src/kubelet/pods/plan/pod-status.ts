@@ -1,4 +1,4 @@
-/** A pod's status from what is observed (pkg/kubelet/kubelet_pods.go, status/generate.go). */
+/** Computes a pod's status from what is observed (pkg/kubelet/kubelet_pods.go, status/generate.go). */
 
 import { ephemeralContainersOf } from '../../../api/core/v1/ephemeral-containers.ts';
 import { initContainersOf } from '../../../api/core/v1/init-containers.ts';
@@ -92,7 +92,7 @@ export function computePodStatus(input: PodStatusInput): PodStatus {
   };
 }
 
-/** The reason and message of its phase go with that. */
+/** Returns the reason and message, which are kept as long as the phase does not change. */
 function whyInPhase(
   phase: Phase,
   previous: PodStatus | undefined,
@@ -103,15 +103,17 @@ function whyInPhase(
   return { ...(reason && { reason }), ...(message && { message }) };
 }
 
-/** As upstream orders them; those that run one after the other stay in their order. */
+/** Sorts the pod's own containers by name, as upstream; init containers stay in their order. */
 const byName = (statuses: readonly ContainerStatus[]) =>
   statuses.toSorted((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)));
 
-/** Which state of the specification is told of; a static pod counts none. */
+/** Returns the generation that the status reflects; a static pod has none. */
 const seen = ({ metadata: { generation } }: Pod) =>
   generation === undefined ? {} : { observedGeneration: generation };
 
-/** A pod that the node ended before any container was started: it has no container statuses. */
+/**
+ * Returns true for a pod that the node ended before any container was started: it has no container statuses.
+ */
 const isWithoutContainers = ({ pod: { metadata, status }, observed }: PodStatusInput, phase: Phase) =>
   phase === 'Failed' &&
   (metadata.deletionTimestamp === undefined || isTerminalPhase(status?.phase)) &&
@@ -121,7 +123,10 @@ const isWithoutContainers = ({ pod: { metadata, status }, observed }: PodStatusI
 const withAddress = (podIP: string | undefined) =>
   podIP === undefined ? {} : { podIP, podIPs: [{ ip: podIP }] };
 
-/** What a pod that runs on has lost with its sandbox may soon be another's. */
+/**
+ * Returns the pod's address. A pod that continues without its sandbox has none: the lost address may soon be
+ * assigned to another pod.
+ */
 function addressOf({ pod, observed, nodeIP }: PodStatusInput, phase: Phase): string | undefined {
   if (pod.spec.hostNetwork) return nodeIP;
   const running = observed.sandboxes.find(({ state }) => state === 'running');
@@ -130,7 +135,10 @@ function addressOf({ pod, observed, nodeIP }: PodStatusInput, phase: Phase): str
   return ending ? pod.status?.podIP : undefined;
 }
 
-/** A container that ended for a change of its definition, or for a probe, starts again whatever its exit status was. */
+/**
+ * Returns the phase. A container that ended because of a changed definition or a probe starts again whatever
+ * its exit status was.
+ */
 function phaseWithChanges({ pod, observed, memory }: PodStatusInput, statuses: ContainerStatuses): Phase {
   const phase = phaseOf(pod, statuses);
   if (phase === pod.status?.phase || !isTerminalPhase(phase)) return phase;
@@ -148,7 +156,10 @@ function phaseWithChanges({ pod, observed, memory }: PodStatusInput, statuses: C
   return again ? 'Running' : phase;
 }
 
-/** Keeps the conditions of others, first as upstream has them, and the time of those that did not change. */
+/**
+ * Merges the conditions: those of other components are kept, first as in upstream, and unchanged ones keep
+ * their times.
+ */
 function mergeConditions(
   previous: readonly Condition[],
   own: readonly Condition[],

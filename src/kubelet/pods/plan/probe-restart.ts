@@ -1,4 +1,7 @@
-/** What becomes of a container that a probe has found wanting (pkg/kubelet/kuberuntime: computePodActions, killContainer). */
+/**
+ * The treatment of a container whose startup or liveness probe failed (pkg/kubelet/kuberuntime:
+ * computePodActions, killContainer).
+ */
 import { graceSecondsOf } from '../../../api/core/v1/grace.ts';
 import type { Pod } from '../../../api/core/v1/pod.ts';
 import type { Container } from '../../../api/core/v1/types.gen.ts';
@@ -9,11 +12,11 @@ import type { PodMemory } from './actions.ts';
 export interface ProbeStop {
   readonly graceSeconds: number;
   readonly why: string;
-  /** Of the event. */
+  /** Message of the event. */
   readonly message: string;
 }
 
-/** Undefined when no probe wants the container, which runs, to end. */
+/** Returns the stop of a running container whose probe failed; undefined when none did. */
 export function probeStop(
   { spec }: Pod,
   wanted: Container,
@@ -31,7 +34,10 @@ export function probeStop(
   };
 }
 
-/** A container that ended for a probe starts again whatever its exit status was, unless its pod never restarts any. */
+/**
+ * Returns true for a container that was stopped for a failed probe and starts again, whatever its exit status
+ * was; false where the pod never restarts containers.
+ */
 export const endedForProbe = (
   { spec }: Pod,
   { id }: ContainerState,

@@ -1,4 +1,4 @@
-/** What the plan of a pod does so that its running containers have what the pod was given. */
+/** Plans the actions that apply a pod's allocated resources to its running containers. */
 import { graceSecondsOf } from '../../../api/core/v1/grace.ts';
 import { servingContainers } from '../../../api/core/v1/init-containers.ts';
 import type { Pod } from '../../../api/core/v1/pod.ts';
@@ -10,7 +10,10 @@ import { planStop } from './stop-containers.ts';
 
 const restarts = 'its resources changed, and its resizePolicy is RestartContainer';
 
-/** A container whose policy says so is stopped, and starts with what was given (`stoppedToResize`). */
+/**
+ * Plans a container's resize. A container whose policy requires a restart is stopped, and starts with its new
+ * resources (`stoppedToResize`).
+ */
 export function planResize(
   { spec }: Pod,
   container: ContainerState,

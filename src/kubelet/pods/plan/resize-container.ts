@@ -1,4 +1,4 @@
-/** Bringing a running container to what its pod was given (pkg/kubelet: computePodResizeAction). */
+/** Applies allocated resources to a running container (pkg/kubelet: computePodResizeAction). */
 import { restartToResize } from '../../../api/core/v1/resize-policy.ts';
 import type { Container } from '../../../api/core/v1/types.gen.ts';
 import { containerResources } from '../../containers/plan/resources.ts';
@@ -7,11 +7,11 @@ import type { PodMemory } from './actions.ts';
 
 export interface ContainerResize {
   readonly resources: ContainerResources;
-  /** One that is held to something else now cannot just be told so: its policy is to start again. */
+  /** True when the container's resize policy requires a restart for this change. */
   readonly restarts: boolean;
 }
 
-/** Undefined when it is held to that already, or it is not known to what. */
+/** Returns the change; undefined when the container already has these limits or its limits are not known. */
 export function containerResize(
   wanted: Pick<Container, 'resources' | 'resizePolicy'>,
   { resources: actual }: Pick<ContainerState, 'resources'>,
@@ -29,12 +29,15 @@ export function containerResize(
   return { resources, restarts: (cpu && restartsFor('cpu')) || (memory && restartsFor('memory')) };
 }
 
-/** It starts again whatever the restart policy says of its end, and does not wait: it did not fail. */
+/**
+ * Returns true for a container that was stopped for its resize: it starts again whatever the restart policy
+ * is, and without back-off, because it did not fail.
+ */
 export const stoppedToResize = (
   wanted: Pick<Container, 'resources' | 'resizePolicy'>,
   container: ContainerState,
   { stopping }: Pick<PodMemory, 'stopping'>,
 ): boolean => stopping.has(container.id) && containerResize(wanted, container)?.restarts === true;
 
-/** Nothing is below the least that the kernel takes. */
+/** Compares shares; the kernel's minimum is 2. */
 const sameShares = (a: number, b: number) => Math.max(a, 2) === Math.max(b, 2);

@@ -1,4 +1,4 @@
-/** What a pod's status says of a resize: what containers were given, what they have, and what is still to come. */
+/** Resize information in a pod's status: allocated resources, actual resources, and pending changes. */
 import { findContainer } from '../../../api/core/v1/ephemeral-containers.ts';
 import { servingContainers } from '../../../api/core/v1/init-containers.ts';
 import type { Pod } from '../../../api/core/v1/pod.ts';
@@ -10,7 +10,7 @@ import type { PodMemory } from './actions.ts';
 import { latestContainers } from './compute-pod-actions.ts';
 import { containerResize } from './resize-container.ts';
 
-/** `pod`: as it was given (allocatedPod). */
+/** Adds the resources to the statuses. `pod` must have its allocated resources (allocatedPod). */
 export function withResources(
   statuses: readonly ContainerStatus[],
   pod: Pod,
@@ -20,7 +20,7 @@ export function withResources(
   return statuses.map((status) => {
     const wanted = findContainer(pod.spec, status.name);
     const container = latest.get(status.name);
-    // Before it is made nothing is known of it.
+    // Nothing is known of a container before it is made.
     if (!wanted || !container) return status;
     const { requests, limits } = wanted.resources ?? {};
     const actual = container.state === 'running' ? container.resources : undefined;
@@ -34,7 +34,7 @@ export function withResources(
   });
 }
 
-/** What it is held to, where that is another amount than it was given. */
+/** Returns the resources that the container actually has, where they differ from its allocation. */
 function actualResources(
   { limits, requests }: ResourceRequirements,
   actual: ContainerResources,
@@ -59,11 +59,11 @@ function actualResources(
   };
 }
 
-/** Of a CPU in thousandths, rounded up: cpuShares of it is that number of shares again. */
+/** Converts cpuShares to thousandths of a CPU, rounded up, so that converting back gives the same shares. */
 const milliOf = (shares: number) => Math.ceil((shares * 1000) / 1024);
 
 export interface ResizeState {
-  /** As it was called until the conditions told it. */
+  /** Value of the status field that preceded the conditions. */
   readonly resize: 'Deferred' | 'Infeasible' | 'InProgress' | undefined;
   readonly conditions: readonly Condition[];
 }

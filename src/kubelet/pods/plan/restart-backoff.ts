@@ -6,27 +6,35 @@ import { specHash } from '../../containers/plan/spec-hash.ts';
 import type { ContainerState } from '../../runtime/runtime.ts';
 import type { Failure, PodMemory, StartFailure } from './actions.ts';
 
-/** 10 s, 20 s, 40 s … 5 min for the first, second, third failure in a row. */
+/** Delays of 10 s, 20 s, 40 s … 5 min for the first, second, third consecutive failure. */
 const backoff = { initialMs: 10_000, maxMs: 300_000 };
 /** A container that ran this long has recovered. */
 const resetMs = 600_000;
 
-/** The back-off of a container, or of starting it, after this many failures in a row. */
+/**
+ * Returns the back-off in milliseconds of a container, or of starting it, after this many consecutive
+ * failures.
+ */
 export const restartDelayMs = (failures: number) => backoffMs(backoff, failures);
 
-/** Exits in a row that count against an exited container: what was counted before it started, unless it ran long. */
+/**
+ * Returns the consecutive exits that count against an exited container: the count before its start, or 0
+ * after a long run.
+ */
 export function crashesOf(container: ContainerState): number {
-  // One of which it is not known when it started, or ended, did not run long.
+  // A container whose start or end is not known did not run long.
   const { createdAt, crashes, startedAt = Infinity, finishedAt = createdAt } = container;
   return finishedAt - startedAt >= resetMs ? 0 : crashes;
 }
 
-/** When an exited container may start again: at once the first time, then later and later after each exit. */
+/**
+ * Returns when an exited container may start again: at once after the first exit, then with a growing delay.
+ */
 export function restartAt(container: ContainerState): number {
   return (container.finishedAt ?? container.createdAt) + restartDelayMs(crashesOf(container));
 }
 
-/** The failure that follows `previous` (the same reason in a row counts up). */
+/** Returns the failure that follows `previous` (consecutive failures with the same reason count up). */
 export function nextFailure<R extends string>(
   previous: Failure<R> | undefined,
   reason: R,
@@ -37,7 +45,9 @@ export function nextFailure<R extends string>(
   return { reason, message, count, failedAt: now, retryAt: now + restartDelayMs(count) };
 }
 
-/** What keeps the container from starting at once: a failure of its definition before does not. */
+/**
+ * Returns the failure that delays the container's start; a failure of an earlier definition does not count.
+ */
 export function startFailureOf(
   { startFailures }: Pick<PodMemory, 'startFailures'>,
   wanted: Pick<Container, 'name' | 'image'>,

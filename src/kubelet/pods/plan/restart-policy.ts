@@ -1,15 +1,21 @@
-/** Which containers of a pod start again after they have ended: by the pod's policy, and by their part in the pod. */
+/**
+ * Decides which containers of a pod restart after they have ended, from the pod's policy and their role in
+ * the pod.
+ */
 import { initContainersOf, isSidecar } from '../../../api/core/v1/init-containers.ts';
 import type { PodSpec } from '../../../api/core/v1/types.gen.ts';
 import type { ContainerState } from '../../runtime/runtime.ts';
 
 type End = Pick<ContainerState, 'name' | 'exitCode' | 'oomKilled'>;
 
-/** An init container that ran out of memory has failed, whatever it made of that (upstream: isInitContainerFailed). */
+/**
+ * Returns true when an init container has failed; one that ran out of memory has failed whatever its exit
+ * code is (upstream: isInitContainerFailed).
+ */
 export const isFailure = ({ exitCode, oomKilled }: Pick<End, 'exitCode' | 'oomKilled'>) =>
   exitCode !== 0 || oomKilled;
 
-/** Whether the container starts again by policy alone. */
+/** Returns true when the container restarts because of its policy alone. */
 export function restartsAfter(spec: PodSpec, ended: End): boolean {
   const { restartPolicy } = spec;
   const init = initContainersOf(spec).find(({ name }) => name === ended.name);

@@ -1,4 +1,4 @@
-/** What events say of a change of a pod's status: reasons and texts are those of upstream's kubelet. */
+/** Events for changes of a pod's status: reasons and texts are those of upstream's kubelet. */
 import type { Pod } from '../../../api/core/v1/pod.ts';
 import type { PodStatus } from '../../../api/core/v1/types.gen.ts';
 import type { PodMemory } from './actions.ts';
@@ -15,7 +15,7 @@ const allStatuses = ({
   ephemeralContainerStatuses = [],
 }: PodStatus = {}) => [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses];
 
-/** `before`: the status reported last, if there was one. */
+/** Returns the events. `before` is the status that was reported last; undefined when there was none. */
 export function statusEvents(
   pod: Pod,
   before: PodStatus | undefined,
@@ -49,7 +49,10 @@ function backOffs(
   });
 }
 
-/** A program that could not be started ends its container at once: the event says so, with the reason. */
+/**
+ * Returns events for programs that could not be started: their container ends at once, and the event has the
+ * reason.
+ */
 function failedStarts(before: PodStatus | undefined, status: PodStatus): StatusEvent[] {
   return allStatuses(status).flatMap(({ name, state, lastState }): StatusEvent[] => {
     const ended = state?.terminated ?? lastState?.terminated;

@@ -1,13 +1,17 @@
 /**
- * How containers are stopped: their hook is run, then they are asked, and killed when their grace period is over. Sidecars are asked when those that
- * may need them have ended, the last of them first (upstream: killContainer, terminationOrdering).
+ * The order of stopping containers: the preStop hook runs, the container is asked to stop, and it is killed
+ * when its grace period is over. Sidecars are asked once the containers that may need them have ended, the
+ * last sidecar first (upstream: killContainer, terminationOrdering).
  */
 import type { ContainerState } from '../../runtime/runtime.ts';
 import type { PodMemory } from './actions.ts';
 import type { Draft } from './draft.ts';
 import { stopHook } from './hooks.ts';
 
-/** What was asked gets this long, however much of its grace period went by before; no grace period is none. */
+/**
+ * Minimum time between the request to stop and the kill, however much of the grace period has passed before.
+ * A grace period of zero means no wait.
+ */
 const leastMs = 2000;
 
 interface Known {
@@ -15,7 +19,10 @@ interface Known {
   readonly now: number;
 }
 
-/** `graceOf`: seconds, from the first plan that stops the container. */
+/**
+ * Plans the stops. `graceOf` returns the grace period in seconds, which begins with the first plan that stops
+ * the container.
+ */
 export function planStops(
   running: readonly ContainerState[],
   graceOf: (container: ContainerState) => number,
@@ -33,13 +40,13 @@ export function planStops(
 interface Stop {
   readonly graceSeconds: number;
   readonly why: string;
-  /** Of the event, where it says more than `why`. */
+  /** Message of the event, where it contains more than `why`. */
   readonly message?: string;
-  /** Nothing else is to end before it. */
+  /** True when no other container must end before this one. */
   readonly isTurn: boolean;
 }
 
-/** Wakes up when the next of its steps is due. */
+/** Plans the next step of a stop, and another plan for when the step after it is due. */
 export function planStop(
   container: ContainerState,
   { graceSeconds, why, message, isTurn }: Stop,

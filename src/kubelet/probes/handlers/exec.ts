@@ -1,4 +1,4 @@
-/** Runs a program in a container: its exit status is the result. */
+/** Runs a program in a container; its exit status is the result. */
 import { Writable } from 'node:stream';
 import { aborted } from '../../../base/abort.ts';
 import type { Clock } from '../../../base/clock.ts';
@@ -15,8 +15,9 @@ export interface ExecContext {
 }
 
 /**
- * What the program printed is the output. When the time is over, or the signal aborts, the program and what it started is
- * killed: `rest` says when. `timeoutMs` undefined: as long as it takes. Never rejects.
+ * Runs the program; its output is the outcome's output. At the timeout, or when the signal aborts, the
+ * program and the processes that it started are killed, and the outcome's `rest` resolves when they are.
+ * `timeoutMs` undefined means no timeout. Never rejects.
  */
 export function execHandler(
   { runtime, clock }: ExecContext,
@@ -38,7 +39,7 @@ export function execHandler(
         return { ...(status === 0 ? success(output) : failure(output)), exitCode: status };
       },
       (error): Outcome => {
-        // An end on purpose has the reason of the signal.
+        // A deliberate end has the reason of the signal.
         if (error !== ending.reason) problem = errorMessage(error);
         const isLost = error instanceof RuntimeError && error.reason === 'Unavailable';
         return { ...unknown(errorMessage(error)), ...(isLost && { isLost }) };
@@ -56,7 +57,7 @@ export function execHandler(
 
 async function* noSizes(): AsyncGenerator<never> {}
 
-/** Keeps the first of what is written, and takes all of it. */
+/** Keeps the first bytes of what is written, and accepts all of it. */
 class Head extends Writable {
   readonly #chunks: Buffer[] = [];
   #left = maxOutputBytes;

@@ -1,4 +1,4 @@
-/** Asks a server for its health by gRPC (grpc.health.v1). */
+/** Checks the health of a server over gRPC (grpc.health.v1). */
 import { onAbort } from '../../../base/abort.ts';
 import { type Clock, sleep } from '../../../base/clock.ts';
 import { goDuration } from '../../../base/time.ts';
@@ -12,16 +12,19 @@ import { failure, maxOutputBytes, type Outcome } from '../plan/outcome.ts';
 export interface GrpcTarget {
   readonly host: string;
   readonly port: number;
-  /** '' for the server as a whole. */
+  /** Name of the service; '' for the server as a whole. */
   readonly service: string;
-  /** Encrypted, without a look at the certificate. */
+  /** True for TLS, without verifying the certificate. */
   readonly tls: boolean;
 }
 
-/** Between two attempts to connect. */
+/** Delay between two attempts to connect. */
 const retryMs = 1000;
 
-/** One connection for one question; while nobody listens it is tried again until the time is over. Never rejects. */
+/**
+ * Sends one request over a new connection; while nothing listens on the port, retries until the timeout.
+ * Never rejects.
+ */
 export async function grpcHandler(
   clock: Clock,
   target: GrpcTarget,
@@ -44,7 +47,7 @@ export async function grpcHandler(
   }
 }
 
-/** Undefined when there was no connection. */
+/** Sends one request; undefined when no connection could be made. */
 async function ask(
   clock: Clock,
   { host, port, service, tls }: GrpcTarget,

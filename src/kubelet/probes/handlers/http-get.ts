@@ -1,6 +1,6 @@
 /**
- * Requests of probes and hooks. Nothing stands between: no proxy, no connection that is kept, no certificate that is
- * verified, and no redirection that leads to another host.
+ * HTTP requests of probes and hooks. They are sent directly: without a proxy, without keep-alive, without
+ * verifying certificates, and without following a redirect to another host.
  */
 import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
 import { connect } from 'node:net';
@@ -16,19 +16,19 @@ import { resolveHost } from './resolve-host.ts';
 import { limited, TimeOver } from './time-limit.ts';
 
 const mostRedirections = 10;
-/** Of an answer's headers; Go's own limit is of this order. */
+/** Maximum bytes of a response's headers; Go's limit is similar. */
 const maxHeaderSize = 1 << 20;
 
-/** Made once, and without the authorities of the platform, which take long to load. */
+/** Created once, and without the platform's certificate authorities, which take long to load. */
 let trustingNobody: SecureContext | undefined;
 
 export interface HttpAnswer {
   readonly status: number;
-  /** At most `maxOutputBytes` of it. */
+  /** The response's body, at most `maxOutputBytes` of it. */
   readonly body: string;
 }
 
-/** What an answer means for a probe. Never rejects. */
+/** Sends a request and returns the outcome for a probe. Never rejects. */
 export async function httpGetHandler(
   clock: Clock,
   request: HttpRequest,
@@ -45,8 +45,8 @@ export async function httpGetHandler(
 }
 
 /**
- * The answer of the last of the redirections that stay with the host. `timeoutMs` undefined: as long as it takes. Rejects
- * with Error, worded as Kubernetes does, when there is none.
+ * Sends a request and follows redirects within the host; returns the last response. `timeoutMs` undefined
+ * means no timeout. Rejects with an Error, worded as Kubernetes does, when there is no response.
  */
 export function getHttp(
   clock: Clock,
@@ -87,7 +87,10 @@ function overtime({ reason }: AbortSignal, error: unknown): string {
   return `context deadline exceeded (${reading ? 'Client.Timeout or context cancellation while reading body' : 'Client.Timeout exceeded while awaiting headers'})`;
 }
 
-/** The head of the answer; its body is not read yet. Rejects with Error, worded as Kubernetes does. */
+/**
+ * Resolves with the head of the response; its body is not read yet. Rejects with an Error, worded as
+ * Kubernetes does.
+ */
 async function answer(request: HttpRequest, signal: AbortSignal): Promise<IncomingMessage> {
   const address = joinHostPort(request.host, request.port);
   const host = await resolveHost(request.host, signal).catch((error: Error) => {
@@ -98,7 +101,7 @@ async function answer(request: HttpRequest, signal: AbortSignal): Promise<Incomi
     const sent = send(request, host);
     const forget = onAbort(signal, () => sent.destroy(signal.reason));
     sent.once('response', resolve);
-    // It asked for none: this is an answer like others.
+    // The request did not ask for an upgrade, so this is treated as an ordinary response.
     sent.once('upgrade', (response, socket) => {
       socket.destroy();
       resolve(response);
@@ -110,10 +113,10 @@ async function answer(request: HttpRequest, signal: AbortSignal): Promise<Incomi
 }
 
 function send({ scheme, host: name, port, path, headers }: HttpRequest, host: string): ClientRequest {
-  // Lines that end in a line feed alone are what many small servers write.
+  // The parser accepts lines that end in a line feed alone, which many small servers write.
   const lenient = { insecureHTTPParser: true, maxHeaderSize };
   const options = { host, port, path, headers, setHost: false, method: 'GET', ...lenient };
-  // Without an agent, which would only look for a connection that nobody keeps.
+  // An agent is not used: it would only look for a kept connection, and there is none.
   if (scheme === 'http') return requestHttp({ ...options, createConnection: () => connect({ host, port }) });
   const servername = isAddress(name) ? '' : name;
   trustingNobody ??= createSecureContext({ ca: [] });
@@ -121,12 +124,12 @@ function send({ scheme, host: name, port, path, headers }: HttpRequest, host: st
   return requestHttp({ ...options, createConnection: () => secureConnect(tls) });
 }
 
-/** A body that did not come to its end, nor to the limit. */
+/** A body that reached neither its end nor the limit. */
 class BodyError extends Error {
   override readonly name = 'BodyError';
 }
 
-/** Read by its events, which cost less than its iterator. Ends the connection. */
+/** Reads the body by events, which cost less than the stream's iterator. Ends the connection. */
 function bodyOf(response: IncomingMessage): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

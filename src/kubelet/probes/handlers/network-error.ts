@@ -1,4 +1,4 @@
-/** Why a connection or a request failed, in the words that Kubernetes' users know (Go's). */
+/** Formats network errors in the words that users of Kubernetes know (Go's). */
 import { errorMessage } from '../../../base/log.ts';
 
 const connecting: Readonly<Record<string, string>> = {
@@ -10,14 +10,14 @@ const connecting: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: 'cannot assign requested address',
 };
 
-/** `address`: of the other side, with its port. */
+/** Returns the text of an error. `address` is that of the server, with its port. */
 export function networkError(error: unknown, address: string): string {
   const { code: given, syscall, message } = error as NodeJS.ErrnoException;
-  // An abort has a number for it.
+  // The code of an abort is a number.
   const code = typeof given === 'string' ? given : '';
   const why = connecting[code];
   if (why !== undefined && syscall === 'connect') return `dial tcp ${address}: connect: ${why}`;
-  // What node says when a connection ends before the answer began.
+  // Node's message when a connection ends before the response began.
   if (message === 'socket hang up') return 'EOF';
   if (code === 'ECONNRESET') return `read tcp ${address}: read: connection reset by peer`;
   if (code === 'EPIPE') return `write tcp ${address}: write: broken pipe`;

@@ -1,6 +1,7 @@
 /**
- * The address of a host that a handler names. The platform's own way holds one of four threads until the name's servers
- * answer, and files are read by the same threads: so this asks by itself, and ends when the handler does.
+ * Resolves the host of a handler. The platform's own function holds one of four threads until the name
+ * servers answer, and the same threads read files. This one therefore queries the servers itself, and ends
+ * when the handler does.
  */
 import { promises } from 'node:dns';
 import { readFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** Runs what a probe asks for, once. */
+/** Runs the handler of a probe once. */
 import type { Container, ProbeHandler } from '../../../api/core/v1/types.gen.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { expandEach } from '../../environment/plan/expand.ts';
@@ -18,15 +18,16 @@ export interface HandlerContext {
 
 export interface HandlerTarget {
   readonly container: Container;
-  /** The engine's. */
+  /** The engine's id of the container. */
   readonly containerId: string;
   /** The pod's address; the node's for a pod in the host's network. */
   readonly podIP: string;
 }
 
 /**
- * Ends after `timeoutMs` at the latest, or soon after the signal aborts; only `rest` of the outcome may take longer. Never
- * rejects: what cannot be asked is `unknown`, with the reason.
+ * Runs the handler. Ends after `timeoutMs` at the latest, or soon after the signal aborts; only the outcome's
+ * `rest` may take longer. Never rejects: a handler that cannot be run has the result `unknown`, with the
+ * reason.
  */
 export async function runHandler(
   context: HandlerContext,
@@ -59,7 +60,10 @@ export async function runHandler(
   return unknown(`missing probe handler for ${container.name}`);
 }
 
-/** With the variables that the pod itself gives a value to; those it takes from elsewhere are empty, as upstream. */
+/**
+ * Returns the command with variables expanded. Only variables with a value in the pod's spec count; those
+ * from other sources are empty, as upstream.
+ */
 function commandOf(command: readonly string[] = [], { env = [] }: Container): readonly string[] {
   const values = new Map(env.map(({ name, value = '' }) => [name, value]));
   return expandEach(command, (name) => values.get(name));

@@ -1,4 +1,4 @@
-/** Whether a connection can be made. */
+/** Checks whether a TCP connection can be made. */
 import { connect } from 'node:net';
 import { onAbort } from '../../../base/abort.ts';
 import type { Clock } from '../../../base/clock.ts';
@@ -8,7 +8,7 @@ import { networkError } from './network-error.ts';
 import { resolveHost } from './resolve-host.ts';
 import { limited } from './time-limit.ts';
 
-/** `host`: a name or an address, without brackets. Never rejects. */
+/** Tries to connect. `host` is a name or an address, without brackets. Never rejects. */
 export function tcpSocketHandler(
   clock: Clock,
   host: string,

@@ -2,7 +2,7 @@
 import { onAbort } from '../../../base/abort.ts';
 import type { Clock } from '../../../base/clock.ts';
 
-/** The reason of the signal once the time is over. */
+/** The reason of the signal after a timeout. */
 export class TimeOver extends Error {
   override readonly name = 'TimeOver';
 }

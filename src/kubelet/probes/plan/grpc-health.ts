@@ -1,4 +1,4 @@
-/** The messages of grpc.health.v1.Health/Check, and what its answers mean for a probe. */
+/** The messages of grpc.health.v1.Health/Check, and the outcome of its responses for a probe. */
 import { eachField, WireReader } from '../../../apimachinery/protobuf/reader.ts';
 import { framed } from '../../../grpc/frames.ts';
 import type { GrpcError } from '../../../grpc/status.ts';
@@ -6,7 +6,7 @@ import { failure, type Outcome, success } from './outcome.ts';
 
 export const healthCheck = '/grpc.health.v1.Health/Check';
 
-/** `service`: the field `service` of the request; '' for the server as a whole. */
+/** Returns a framed request. `service` is the request's field of that name; '' for the server as a whole. */
 export const healthRequest = (service: string): Buffer =>
   framed(service.length + 8, (writer) => {
     if (service !== '') writer.string(1, service);
@@ -15,7 +15,7 @@ export const healthRequest = (service: string): Buffer =>
 const serving = 1;
 const statuses = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'];
 
-/** Throws ProtobufError for bytes that are no answer. */
+/** Returns the outcome of a response. Throws ProtobufError for an invalid message. */
 export function healthOutcome(answer: Uint8Array): Outcome {
   let status = 0;
   eachField(new WireReader(answer), {
@@ -27,7 +27,7 @@ export function healthOutcome(answer: Uint8Array): Outcome {
   return failure(`service unhealthy (responded with ${JSON.stringify(statuses[status] ?? String(status))})`);
 }
 
-/** `within`: the time that a probe has, as people write it. */
+/** Returns the outcome of a failed call. `within` is the probe's timeout as text. */
 export function healthFailure(error: GrpcError, within: string): Outcome {
   if (error.status === 'UNIMPLEMENTED')
     return failure(
@@ -39,7 +39,7 @@ export function healthFailure(error: GrpcError, within: string): Outcome {
   return failure(`error: health rpc probe failed: rpc error: code = ${code} desc = ${error.details}`);
 }
 
-/** As Go writes it: `NotFound`, and `OK`, which is no failure. */
+/** Returns the status as Go writes it, such as `NotFound`; `OK` is no failure. */
 const codeOf = (status: string) =>
   status === 'CANCELLED'
     ? 'Canceled'

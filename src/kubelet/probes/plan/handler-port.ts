@@ -1,7 +1,10 @@
-/** The port that a handler names (pkg/probe: ResolveContainerPort). */
+/** Resolves the port of a handler (pkg/probe: ResolveContainerPort). */
 import type { Container } from '../../../api/core/v1/types.gen.ts';
 
-/** A name of the container's ports, or a number, also one in a text. Throws Error, in one line, for anything else. */
+/**
+ * Returns the port of that name in the container, or of that number, which may be a string. Throws an Error
+ * with a message of one line for anything else.
+ */
 export function handlerPort(wanted: number | string, { ports = [] }: Pick<Container, 'ports'>): number {
   const named = typeof wanted === 'string' ? ports.find(({ name }) => name === wanted) : undefined;
   const port = named ? named.containerPort : numberIn(wanted);
@@ -15,6 +18,6 @@ function numberIn(wanted: number | string): number {
   throw new Error(`strconv.Atoi: parsing ${JSON.stringify(wanted)}: invalid syntax`);
 }
 
-/** An address and a port as one text. */
+/** Joins an address and a port. */
 export const joinHostPort = (host: string, port: number): string =>
   host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;

@@ -1,4 +1,4 @@
-/** The request that an httpGet handler stands for (pkg/probe/http/request.go), and where a redirection leads. */
+/** The request of an httpGet handler (pkg/probe/http/request.go), and the targets of redirects. */
 import type { Container, HTTPGetAction } from '../../../api/core/v1/types.gen.ts';
 import { kubernetesLevel } from '../../../base/kubernetes-level.ts';
 import { handlerPort, joinHostPort } from './handler-port.ts';
@@ -8,22 +8,25 @@ export interface HttpRequest {
   /** A name or an address, without brackets. */
   readonly host: string;
   readonly port: number;
-  /** With the query; every character of it may be sent. */
+  /** Path with the query, encoded for sending. */
   readonly path: string;
-  /** `Host` included; several values of a name are several headers. */
+  /** Headers, including `Host`; several values of a name are sent as several headers. */
   readonly headers: Readonly<Record<string, string | string[]>>;
 }
 
-/** Who asks: the name in `User-Agent`. */
+/** Purpose of the request: part of its `User-Agent`. */
 export type Purpose = 'probe' | 'lifecycle';
 
-/** What Go's client writes itself, or never. */
+/** Headers that Go's client sets itself or never sends. */
 const notSent = new Set(['connection', 'content-length', 'host', 'trailer', 'transfer-encoding']);
 
 export const userAgent = (purpose: Purpose): string =>
   `kube-${purpose}/${kubernetesLevel.major}.${kubernetesLevel.minor}`;
 
-/** `podIP`: where to ask unless the action names a host. Throws Error, in one line, when the port is none. */
+/**
+ * Returns the request. `podIP` is its host unless the action has one. Throws an Error with a message of one
+ * line for an invalid port.
+ */
 export function httpRequest(
   action: HTTPGetAction,
   container: Pick<Container, 'ports'>,
@@ -44,7 +47,7 @@ export function httpRequest(
   if (!given.has('user-agent')) headers['User-Agent'] = userAgent(purpose);
   if (!given.has('accept')) headers.Accept = '*/*';
   for (const [key, { name, values }] of given) {
-    // Empty ones of these two ask that there be none.
+    // An empty value of one of these two headers means that the header is not sent.
     const unwanted = (key === 'accept' || key === 'user-agent') && values[0] === '';
     const [first = '', ...more] = values;
     if (!unwanted && !notSent.has(key))
@@ -57,14 +60,17 @@ export function urlOf({ scheme, host, port, path }: HttpRequest): string {
   return `${scheme}://${joinHostPort(host, port)}${path}`;
 }
 
-/** What is sent of a path as somebody wrote it: no scheme, host or fragment; what may not stand there is encoded. */
+/**
+ * Returns the path to send for a path in a pod's spec: without scheme, host and fragment, and with invalid
+ * characters encoded.
+ */
 export function requestPath(text: string): string {
   const [whole = ''] = text.split('#', 1);
   const local = whole.replace(/^([A-Za-z][A-Za-z0-9+.-]*:)?\/\/[^/?]*/, '');
   const at = local.indexOf('?');
   const path = at < 0 ? local : local.slice(0, at);
   const query = at < 0 ? '' : local.slice(at);
-  // One % that starts nothing makes all of them plain characters.
+  // A single % that begins no escape makes every % a plain character.
   const escaped = /%(?![0-9A-Fa-f]{2})/.test(path) ? path.replaceAll('%', '%25') : path;
   return `${escaped.startsWith('/') ? '' : '/'}${encoded(escaped)}${encoded(query)}`;
 }
@@ -74,10 +80,13 @@ const encoded = (text: string) =>
     encodeURIComponent(found.toWellFormed()),
   );
 
-/** Of 300 to 399 those that lead somewhere else, when they say where. */
+/** Status codes from 300 to 399 that redirect when they have a Location. */
 const leadsOn = new Set([301, 302, 303, 307, 308]);
 
-/** Where an answer leads: the next request, `elsewhere` for another host, undefined when it does not. Throws Error. */
+/**
+ * Returns the request that follows a redirect; `elsewhere` for another host; undefined for a response that
+ * does not redirect. Throws an Error for an invalid Location.
+ */
 export function redirection(
   request: HttpRequest,
   status: number,
@@ -91,7 +100,7 @@ export function redirection(
   const scheme = url.protocol.slice(0, -1);
   if (scheme !== 'http' && scheme !== 'https') throw new Error(`unsupported protocol scheme "${scheme}"`);
   const port = url.port === '' ? (scheme === 'https' ? 443 : 80) : Number(url.port);
-  // A name of its own is kept only where the redirection names none.
+  // A custom Host header is kept only for a redirect without a host.
   const isRelative = !/^([A-Za-z][A-Za-z0-9+.-]*:)?\/\//.test(location);
   const headers = isRelative ? request.headers : { ...request.headers, Host: url.host };
   return { scheme, host, port, path: `${url.pathname}${url.search}`, headers };

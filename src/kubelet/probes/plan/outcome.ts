@@ -1,21 +1,24 @@
-/** What a handler of a probe or of a hook came to. */
+/** Result of a handler of a probe or a hook. */
 export type Result =
   | 'success'
-  /** A success that somebody should know more of. */
+  /** A success with information that should be reported. */
   | 'warning'
   | 'failure'
-  /** It could not be found out: nobody's fault that is asked. */
+  /** The handler could not be run, which is no failure of the container. */
   | 'unknown';
 
 export interface Outcome {
   readonly result: Result;
-  /** As Kubernetes words it; at most `maxOutputBytes`. */
+  /** Output, worded as in Kubernetes; at most `maxOutputBytes`. */
   readonly output: string;
-  /** Of a program that has ended. */
+  /** Exit code of a program that has ended. */
   readonly exitCode?: number;
-  /** The engine went away: what was asked for may have been done, or not. */
+  /** True when the engine became unreachable: the handler may or may not have run. */
   readonly isLost?: boolean;
-  /** What is still being ended after the time was over: resolves with the problem if it could not be. Never rejects. */
+  /**
+   * Pending cleanup after the timeout: resolves with the problem if the program could not be ended. Never
+   * rejects.
+   */
   readonly rest?: Promise<string | undefined>;
 }
 

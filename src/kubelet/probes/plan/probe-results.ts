@@ -1,32 +1,32 @@
-/** What the probes of a container have decided, and what follows from it (pkg/kubelet/prober). */
+/** Results of a container's probes, and what follows from them (pkg/kubelet/prober). */
 import type { Container, Probe } from '../../../api/core/v1/types.gen.ts';
 import { timingOf } from './probe-timing.ts';
 
 export type ProbeKind = 'startup' | 'liveness' | 'readiness';
 
-/** By kind, true for success; what is not there is not decided yet. */
+/** Results by kind, true for success; a missing kind is not decided yet. */
 export type ProbeResults = { readonly [K in ProbeKind]?: boolean };
 
-/** By the id of the container. */
+/** Results by container id. */
 export type PodProbeResults = ReadonlyMap<string, ProbeResults>;
 
 type Probes = Pick<Container, 'startupProbe' | 'livenessProbe' | 'readinessProbe'>;
 
-/** Of a container that runs: without a startup probe it has started. */
+/** Returns true when a running container has started, which it has without a startup probe. */
 export const hasStarted = ({ startupProbe }: Probes, { startup = false }: ProbeResults = {}): boolean =>
   startupProbe === undefined || startup;
 
-/** Of a container that has started: without a readiness probe it is ready. */
+/** Returns true when a started container is ready, which it is without a readiness probe. */
 export const isReady = ({ readinessProbe }: Probes, { readiness = false }: ProbeResults = {}): boolean =>
   readinessProbe === undefined || readiness;
 
-/** The probe for which the container has to end. */
+/** Returns the failed probe for which the container must be stopped; undefined for none. */
 export function failedProbe({ startup, liveness }: ProbeResults = {}): 'startup' | 'liveness' | undefined {
   if (liveness === false) return 'liveness';
   return startup === false ? 'startup' : undefined;
 }
 
-/** Results in a row that were the same. */
+/** Consecutive equal results. */
 export interface Series {
   readonly succeeded: boolean;
   readonly count: number;
@@ -34,7 +34,7 @@ export interface Series {
 
 export interface Counted {
   readonly series: Series;
-  /** Undefined: not often enough in a row to decide anything. */
+  /** Undefined when there were not enough consecutive results to decide. */
   readonly decided: boolean | undefined;
 }
 

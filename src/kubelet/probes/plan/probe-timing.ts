@@ -1,11 +1,14 @@
-/** The numbers of a probe. The API server fills in what is not said; these are for a pod that it has not seen. */
+/**
+ * Times and thresholds of a probe. The API server sets missing values; the defaults here are for a pod that
+ * it has not processed.
+ */
 import type { Probe } from '../../../api/core/v1/types.gen.ts';
 
 export interface ProbeTiming {
   readonly initialDelayMs: number;
   readonly periodMs: number;
   readonly timeoutMs: number;
-  /** Results in a row. */
+  /** Consecutive results that are required. */
   readonly successThreshold: number;
   readonly failureThreshold: number;
 }
@@ -25,14 +28,15 @@ export const timingOf = ({
 });
 
 /**
- * Probes are run at moments that lie this far apart on the node's clock: what falls due in between waits for the next, so that
- * an agent of many probes wakes up for some of them at once, not for each. That halves what a hundred a second cost.
+ * Probes run at moments that are this far apart on the node's clock: a probe that is due in between waits for
+ * the next one. An agent with many probes therefore wakes up for several of them at once, not for each, which
+ * halves the cost of a hundred probes per second.
  */
 export const momentMs = 50;
 
 /**
- * When the probe is run again, by the clock that nobody sets. `due`: of the run that has just ended, which may have taken
- * longer than a period.
+ * Returns the monotonic time of the next run. `due` is that of the run that has just ended, which may have
+ * taken longer than a period.
  */
 export const nextRun = ({ due, periodMs, now }: { due: number; periodMs: number; now: number }): number =>
   Math.ceil(Math.max(due + periodMs, now) / momentMs) * momentMs;

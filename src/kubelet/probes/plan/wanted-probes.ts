@@ -1,4 +1,4 @@
-/** Which probes run now, of a pod as it is (pkg/kubelet/prober: doProbe). */
+/** Selects the probes that run now for a pod in its current state (pkg/kubelet/prober: doProbe). */
 import type { Pod } from '../../../api/core/v1/pod.ts';
 import { isPodTerminal } from '../../../api/core/v1/pod-conditions.ts';
 import type { Container, Probe } from '../../../api/core/v1/types.gen.ts';
@@ -13,7 +13,7 @@ import {
 } from './probe-results.ts';
 
 export interface WantedProbe {
-  /** Of this container and kind. */
+  /** Key of the container and kind. */
   readonly key: string;
   readonly kind: ProbeKind;
   readonly probe: Probe;
@@ -24,7 +24,10 @@ export interface WantedProbe {
   readonly podIP: string;
 }
 
-/** `pod`: with its newest status. `isEnding`: it is deleted, or the node ends it. */
+/**
+ * Returns the probes. `pod` must have its newest status. `isEnding` is true when the pod is deleted or the
+ * node ends it.
+ */
 export function wantedProbes(
   pod: Pod,
   { containers }: ObservedPod,
@@ -49,7 +52,7 @@ export function wantedProbes(
   });
 }
 
-/** The pod's own, and those that run beside them. */
+/** Returns the pod's own containers and its sidecars. */
 const probedContainers = ({ containers, initContainers = [] }: Pod['spec']): readonly Container[] => [
   ...containers,
   ...initContainers.filter(({ restartPolicy }) => restartPolicy === 'Always'),
@@ -57,7 +60,10 @@ const probedContainers = ({ containers, initContainers = [] }: Pod['spec']): rea
 
 type KindAndProbe = readonly [kind: ProbeKind, probe: Probe];
 
-/** Nothing restarts what is about to end; whether it is ready still matters to those who use it. */
+/**
+ * Returns the kinds that run now. A container that is about to end is not restarted, so only its readiness
+ * matters to clients.
+ */
 function kindsNow(container: Container, results: ProbeResults, isEnding: boolean): readonly KindAndProbe[] {
   const { startupProbe, livenessProbe, readinessProbe } = container;
   const failed = failedProbe(results) !== undefined;
@@ -70,8 +76,9 @@ function kindsNow(container: Container, results: ProbeResults, isEnding: boolean
 }
 
 /**
- * What was decided of a container before this agent ran: what the pod's status says of it, if it says it of this one. It
- * holds until its probes say otherwise, so that nothing is taken out of service because an agent starts again.
+ * Returns the results from before this agent's start: those in the pod's status, if they are of this
+ * container. They are valid until its probes decide otherwise, so that a restart of the agent takes nothing
+ * out of service.
  */
 export function decidedBefore({ status }: Pod, { id, name }: ContainerState): ProbeResults {
   const statuses = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])];

@@ -1,4 +1,4 @@
-/** /metrics: how the agent itself does. Pure. */
+/** /metrics: the agent's own metrics. Pure. */
 import type { Family, Sample } from '../../../base/exposition.ts';
 import { gauge } from '../../../base/metric-family.ts';
 import type { ObservedPod } from '../../runtime/observed-pod.ts';
@@ -8,13 +8,13 @@ import { type OwnProcess, processMetrics } from './process-metrics.ts';
 export interface AgentMetricsInput {
   readonly nodeName: string;
   readonly version: string;
-  /** Of every pod that is bound here. */
+  /** The observed state of every pod that is bound to this node. */
   readonly observed: readonly ObservedPod[];
-  /** Undefined: it could not be read. */
+  /** Undefined when it could not be read. */
   readonly snapshot: UsageSnapshot | undefined;
-  /** This one. */
+  /** Usage of this process. */
   readonly process: OwnProcess;
-  /** What others of the agent count. */
+  /** Metrics of other parts of the agent. */
   readonly counted: readonly Family[];
 }
 
@@ -49,7 +49,7 @@ export function agentMetrics(input: AgentMetricsInput): readonly Family[] {
 
 function volumeMetrics(pods: readonly PodReading[]): readonly Family[] {
   const each = (value: (volume: VolumeReading) => number): Sample[] => {
-    // A claim that several pods use is told once.
+    // A claim that several pods use is reported once.
     const found = new Map<string, Sample>();
     for (const { pod, volumes } of pods) {
       const { namespace = '' } = pod.metadata;

@@ -1,7 +1,7 @@
 /**
- * /metrics/cadvisor: the names and labels that dashboards ask for. A row for each container (`container` and `image` say
- * which), one for each pod's sandbox (no `container`, but an `image`), which has the pod's network, one for each pod as a
- * whole (neither), and one for the machine (`id` is `/`). Pure.
+ * /metrics/cadvisor, with the names and labels that dashboards use. There is a row for each container (labels
+ * `container` and `image`), one for each pod's sandbox with the pod's network (an `image` but no
+ * `container`), one for each pod as a whole (neither), and one for the machine (`id` is `/`). Pure.
  */
 import type { Family, Sample } from '../../../base/exposition.ts';
 import { counter, gauge } from '../../../base/metric-family.ts';
@@ -12,10 +12,10 @@ import type { ContainerReading, PodReading, UsageSnapshot } from '../../usage/sn
 import { together } from './summary.ts';
 
 export interface CadvisorInput {
-  /** Undefined: it could not be read. */
+  /** Undefined when it could not be read. */
   readonly snapshot: UsageSnapshot | undefined;
   readonly facts: Pick<NodeFacts, 'bootID' | 'cpus' | 'machineID' | 'memoryBytes' | 'systemUUID'>;
-  /** The image that sandboxes are made of. */
+  /** The image of sandboxes. */
   readonly pauseImage: string;
 }
 
@@ -55,7 +55,7 @@ export function cadvisorMetrics({ snapshot, facts, pauseImage }: CadvisorInput):
 
 function containers(snapshot: UsageSnapshot, pauseImage: string): readonly Family[] {
   const rows = rowsOf(snapshot, pauseImage);
-  // Rows of one family after the other share their labels: who writes them does it once.
+  // Rows share their labels across families, so that the writer formats the labels once.
   const each = (value: (row: Row) => number | undefined, more?: Labels): Sample[] => {
     const samples: Sample[] = [];
     for (const row of rows) {
@@ -212,7 +212,7 @@ function networks(rows: readonly Row[]): readonly Family[] {
   ];
 }
 
-/** Every family has the same labels, as Prometheus asks. */
+/** Labels with empty values: every family has the same labels, as Prometheus requires. */
 const none = { container: '', id: '', image: '', name: '', namespace: '', pod: '' };
 
 function rowsOf({ node, pods }: UsageSnapshot, pauseImage: string): readonly Row[] {

@@ -1,7 +1,7 @@
-/** How long the certificates of a node are still good, under upstream's names. */
+/** The remaining lifetime of a node's certificates, under upstream's names. */
 import { gauge, single } from '../../../base/metric-family.ts';
 
-/** When each ends, in milliseconds since the epoch; undefined where there is none. */
+/** Expiry of each certificate, in milliseconds since the epoch; undefined where there is none. */
 export interface CertificateEnds {
   readonly client: number | undefined;
   readonly server: number | undefined;

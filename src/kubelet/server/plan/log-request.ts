@@ -1,4 +1,4 @@
-/** `/containerLogs` requests: which container's log, and how much of it (pkg/kubelet/server, kubectl logs). */
+/** `/containerLogs` requests: the container, and the part of its log (pkg/kubelet/server, kubectl logs). */
 import { findContainer } from '../../../api/core/v1/ephemeral-containers.ts';
 import { initContainersOf } from '../../../api/core/v1/init-containers.ts';
 import type { Pod } from '../../../api/core/v1/pod.ts';
@@ -8,7 +8,7 @@ import type { ContainerState, LogOptions } from '../../runtime/runtime.ts';
 
 export class RequestError extends Error {
   override readonly name = 'RequestError';
-  /** The HTTP status. */
+  /** HTTP status of the response. */
   readonly code: number;
 
   constructor(code: number, message: string) {
@@ -22,7 +22,7 @@ export interface LogQuery extends LogOptions {
   readonly limitBytes: number | undefined;
 }
 
-/** Throws RequestError (400) for a value that cannot be read. */
+/** Throws RequestError (400) for an invalid value. */
 export function parseLogQuery(query: URLSearchParams, now: number): LogQuery {
   const sinceSeconds = wholeNumber(query, 'sinceSeconds', 1);
   return {
@@ -35,7 +35,7 @@ export function parseLogQuery(query: URLSearchParams, now: number): LogQuery {
   };
 }
 
-/** The container to read; throws RequestError with Kubernetes' words when there is none to read yet. */
+/** Returns the container to read; throws RequestError in Kubernetes' words when there is none to read yet. */
 export function logTarget(pod: Pod, observed: ObservedPod, name: string, previous: boolean): ContainerState {
   const podName = pod.metadata.name;
   if (!findContainer(pod.spec, name)) {

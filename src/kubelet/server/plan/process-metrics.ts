@@ -1,4 +1,4 @@
-/** What a process uses, under the names that Prometheus' own libraries have for it. Pure. */
+/** Resource usage of a process, under the names of Prometheus' client libraries. Pure. */
 import type { Family } from '../../../base/exposition.ts';
 import { counter, gauge, single } from '../../../base/metric-family.ts';
 import type { ProcessUsage } from '../../usage/plan/machine-files.ts';

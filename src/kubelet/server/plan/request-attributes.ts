@@ -1,8 +1,8 @@
-/** What a request to the agent's server asks for, as a question that roles answer (pkg/kubelet/server/auth.go). Pure. */
+/** The authorization attributes of a request to the agent's server (pkg/kubelet/server/auth.go). Pure. */
 
 export interface RequestAttributes {
   readonly verb: string;
-  /** Of the Node: to be allowed one of them is enough. */
+  /** Subresources of the Node; permission for one of them is sufficient. */
   readonly subresources: readonly string[];
 }
 
@@ -14,7 +14,7 @@ const verbs: Readonly<Record<string, string>> = {
   DELETE: 'delete',
 };
 
-/** Some are a part of what `proxy` allows, so that a client need not be allowed all of it. */
+/** Subresources that are parts of `proxy`, so that a client does not need permission for all of it. */
 const parts: readonly (readonly [prefix: string, subresources: readonly string[]])[] = [
   ['/stats', ['stats']],
   ['/metrics', ['metrics']],
@@ -27,8 +27,8 @@ const parts: readonly (readonly [prefix: string, subresources: readonly string[]
 ];
 
 /**
- * `isUpgrade`: the connection leaves HTTP, which is how programs are run in pods. A WebSocket begins with
- * GET, and must not be for who may only read.
+ * Returns the attributes. `isUpgrade` is true when the connection leaves HTTP, which is how programs are run
+ * in pods. A WebSocket begins with GET, and must not be open to callers who may only read.
  */
 export function requestAttributes(method: string, path: string, isUpgrade = false): RequestAttributes {
   const part = parts.find(([prefix]) => path === prefix || path.startsWith(`${prefix}/`));

@@ -1,4 +1,4 @@
-/** How a request to the agent's server is counted: few kinds, whatever strangers ask for. Pure. */
+/** Labels under which a request to the agent's server is counted: few values, whatever clients send. Pure. */
 
 export interface RequestKind extends Readonly<Record<string, string>> {
   readonly long_running: string;
@@ -12,10 +12,10 @@ const paths: ReadonlySet<string> = new Set([
   ...['metrics/cadvisor', 'metrics/dns', 'metrics/probes', 'metrics/proxy', 'metrics/resource'],
   ...['portForward', 'pulls', 'runningpods', 'stats'],
 ]);
-/** They last as long as their client likes. */
+/** Requests that last as long as their client wants. */
 const longRunning: ReadonlySet<string> = new Set(['attach', 'connect', 'exec', 'portForward']);
 
-/** By the first part of the path, and by two of those of metrics. */
+/** Returns the labels: the path's first part, and two parts for metrics. */
 export function requestKind(method: string, path: string): RequestKind {
   const [first = '', second = ''] = path.slice(1).split('/', 3);
   const asked = first === 'metrics' && second !== '' ? `${first}/${second}` : first;

@@ -1,4 +1,4 @@
-/** /metrics/resource: what metrics-server reads. Pure. */
+/** /metrics/resource, which metrics-server reads. Pure. */
 import type { Family, Sample } from '../../../base/exposition.ts';
 import { counter, gauge } from '../../../base/metric-family.ts';
 import type { ContainerReading, PodReading, UsageSnapshot } from '../../usage/snapshot.ts';
@@ -6,7 +6,10 @@ import { together } from './summary.ts';
 
 const nsPerSecond = 1e9;
 
-/** Undefined: it could not be read, and nothing but that is told. */
+/**
+ * Returns the metrics. A snapshot of undefined means that the usage could not be read: then only the error
+ * metrics are returned.
+ */
 export function resourceMetrics(snapshot: UsageSnapshot | undefined): readonly Family[] {
   const failed = snapshot ? 0 : 1;
   return [

@@ -1,13 +1,13 @@
-/** What of the start of a pod was spent on images and init containers. Pure. */
+/** The time that the start of a pod spent on images and init containers. Pure. */
 import type { PodStatus } from '../../../api/core/v1/types.gen.ts';
 
-/** In milliseconds since the epoch. */
+/** A period in milliseconds since the epoch. */
 export interface Period {
   readonly from: number;
   readonly to: number;
 }
 
-/** When init containers ran that have ended. */
+/** Returns the periods in which init containers ran that have ended. */
 export function initTime({ initContainerStatuses = [] }: PodStatus): readonly Period[] {
   return initContainerStatuses.flatMap(({ state, lastState }) =>
     [state?.terminated, lastState?.terminated].flatMap((ended) =>
@@ -18,7 +18,7 @@ export function initTime({ initContainerStatuses = [] }: PodStatus): readonly Pe
   );
 }
 
-/** How long at least one of them lasted, in milliseconds: what overlaps counts once. */
+/** Returns the milliseconds in which at least one of the periods lasted: overlaps count once. */
 export function together(periods: readonly Period[]): number {
   let sum = 0;
   let until = Number.NEGATIVE_INFINITY;

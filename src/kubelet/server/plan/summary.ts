@@ -1,4 +1,4 @@
-/** /stats/summary: the form that clients of Kubernetes read (k8s.io/kubelet/pkg/apis/stats/v1alpha1). Pure. */
+/** /stats/summary, in the form of k8s.io/kubelet/pkg/apis/stats/v1alpha1. Pure. */
 import { rfc3339 } from '../../../base/time.ts';
 import type { NodeUsage } from '../../node/plan/eviction-thresholds.ts';
 import type { DirectorySize } from '../../usage/directory-sizes.ts';
@@ -17,7 +17,7 @@ export interface SummaryInput {
   readonly nodeName: string;
   readonly snapshot: UsageSnapshot;
   readonly node: NodeUsage;
-  /** Nothing but CPU and memory, as `?only_cpu_and_memory=true` asks. */
+  /** True for CPU and memory only, as requested by `?only_cpu_and_memory=true`. */
   readonly onlyCpuAndMemory: boolean;
 }
 
@@ -115,7 +115,7 @@ function containerOf(container: ContainerReading, node: NodeUsage, full: boolean
   };
 }
 
-/** What all of a pod use; its limit is that of all containers, where each has one. */
+/** Returns the memory usage of a pod as a whole; it has a limit only when each of its containers has one. */
 export function together({ containers, sandbox }: PodReading): MemoryUsage {
   const all = (sandbox ? [...containers, sandbox] : containers).map(({ memory }) => memory);
   const of = (name: Exclude<keyof MemoryUsage, 'most' | 'limit'>) => sum(all, (memory) => memory[name]);
@@ -169,7 +169,7 @@ function ephemeralStorage({ containers, volumes }: PodReading, node: NodeUsage):
   return { 'ephemeral-storage': used({ at: oldest, bytes, inodes }, node.nodefs) };
 }
 
-/** This process. */
+/** Returns the usage of this process. */
 const agentOf = ({ agent }: NodeReading) => ({
   name: 'kubelet',
   startTime: rfc3339(agent.startedAt),
@@ -184,7 +184,7 @@ const agentOf = ({ agent }: NodeReading) => ({
   },
 });
 
-/** All pods as one. */
+/** Returns the usage of all pods together. */
 function podsOf({ pods, node, at }: UsageSnapshot): object {
   const memories = pods.map(together);
   const of = (name: 'usage' | 'workingSet' | 'rss' | 'pageFaults' | 'majorPageFaults') =>

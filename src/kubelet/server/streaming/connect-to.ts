@@ -1,11 +1,11 @@
-/** A TCP connection from this machine to a pod, whose address it has a route to. */
+/** A TCP connection from this machine to a pod, to whose address it has a route. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { Clock } from '../../../base/clock.ts';
 import { errorMessage } from '../../../base/log.ts';
 import { RequestError } from '../plan/log-request.ts';
 
-/** Milliseconds; an unused address does not answer at all. */
+/** Timeout in milliseconds; an unused address does not respond at all. */
 const patienceMs = 10_000;
 
 /** Throws RequestError (502) with the reason why the connection failed. */

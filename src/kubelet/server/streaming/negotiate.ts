@@ -1,12 +1,12 @@
-/** Which of the protocols a client offers is spoken. Pure. */
+/** Selects the protocol to use among those that a client offers. Pure. */
 import { maxProtocolsBytes } from '../../../base/header-limits.ts';
 import { RequestError } from '../plan/log-request.ts';
 
 export interface CommandProtocol {
-  /** '' when the client named none. */
+  /** '' when the client offered none. */
   readonly protocol: string;
   readonly base64: boolean;
-  /** The outcome is sent as a Status; plain text before v4. */
+  /** True when the outcome is sent as a Status; protocols before v4 use plain text. */
   readonly status: boolean;
 }
 
@@ -21,13 +21,13 @@ const webSocketCommands: readonly CommandProtocol[] = [
   { protocol: 'base64.channel.k8s.io', base64: true, status: false },
 ];
 
-/** Of exec and attach; undefined when none of the client's is known. */
+/** Selects the protocol of exec and attach; undefined when none of the client's is supported. */
 export function webSocketCommandProtocol(offered: string | undefined): CommandProtocol | undefined {
   return firstOf(namesOrNone(offered), webSocketCommands, ({ protocol }) => protocol);
 }
 
 export interface LogProtocol {
-  /** '' when the client named none. */
+  /** '' when the client offered none. */
   readonly protocol: string;
   readonly base64: boolean;
 }
@@ -38,7 +38,7 @@ const webSocketLogs: readonly LogProtocol[] = [
   { protocol: 'base64.binary.k8s.io', base64: true },
 ];
 
-/** Of a log, which is one stream; undefined when none of the client's is known. */
+/** Selects the protocol of a log, which is one stream; undefined when none of the client's is supported. */
 export function webSocketLogProtocol(offered: string | undefined): LogProtocol | undefined {
   return firstOf(namesOrNone(offered), webSocketLogs, ({ protocol }) => protocol);
 }
@@ -49,7 +49,9 @@ export function spdyCommandProtocol(offered: string | undefined): string | undef
   return firstOf(namesOf(offered), spdyCommands, (name) => name);
 }
 
-/** `protocol` is '' when the client named none (k8s.io/kubelet portforward/websocket.go: binary channels). */
+/**
+ * `protocol` is '' when the client offered none (k8s.io/kubelet portforward/websocket.go: binary channels).
+ */
 export type PortForwardProtocol =
   | { readonly protocol: string; readonly carries: 'spdy' }
   | { readonly protocol: string; readonly carries: 'channels'; readonly base64: boolean };
@@ -69,15 +71,15 @@ export function spdyPortForwardProtocol(offered: string | undefined): string | u
   return firstOf(namesOf(offered), ['portforward.k8s.io'], (name) => name);
 }
 
-/** Protocols that a WebSocket offers; '' alone when it offers none. */
+/** Returns the protocols that a WebSocket offers; '' alone when it offers none. */
 function namesOrNone(offered: string | undefined): string[] {
   const names = namesOf(offered);
   return names.length === 0 ? [''] : names;
 }
 
 /**
- * A header that holds a list; several of them have been joined by commas already. Throws RequestError (400) for one too
- * long.
+ * Splits a header that contains a list; several headers of the name have been joined by commas already.
+ * Throws RequestError (400) for one that is too long.
  */
 function namesOf(header = ''): string[] {
   if (header.length > maxProtocolsBytes) {
@@ -86,7 +88,7 @@ function namesOf(header = ''): string[] {
   return header.split(',').flatMap((name) => name.trim() || []);
 }
 
-/** The client's order decides. */
+/** Returns the first supported protocol in the client's order. */
 function firstOf<T>(
   offered: readonly string[],
   known: readonly T[],

@@ -1,11 +1,14 @@
-/** How a command ended, as the last thing its client reads (k8s.io/kubelet pkg/cri/streaming/remotecommand). Pure. */
+/**
+ * The outcome of a command, sent to its client as the last message (k8s.io/kubelet
+ * pkg/cri/streaming/remotecommand). Pure.
+ */
 
 export type Outcome =
   | { readonly exitCode: number }
-  /** It could not be run, or seen to its end. */
+  /** The command could not be run, or could not be followed to its end. */
   | { readonly failure: string };
 
-/** The Status of protocols from v4 on, as JSON: kubectl exits with the code of cause ExitCode. */
+/** Returns the Status of protocols from v4 on, as JSON: kubectl exits with the code of cause ExitCode. */
 export function outcomeStatus(outcome: Outcome): string {
   return JSON.stringify(statusOf(outcome));
 }
@@ -31,7 +34,7 @@ function statusOf(outcome: Outcome) {
   };
 }
 
-/** What protocols before v4 receive: nothing after a success. */
+/** Returns the text for protocols before v4: '' after a success. */
 export function outcomeText(outcome: Outcome): string {
   if ('failure' in outcome) return outcome.failure;
   return outcome.exitCode === 0 ? '' : nonZero(outcome.exitCode);

@@ -1,4 +1,6 @@
-/** port-forward in its three forms: SPDY/3.1, SPDY/3.1 inside a WebSocket, and pairs of WebSocket channels. */
+/**
+ * port-forward in its three forms: SPDY/3.1, SPDY/3.1 inside a WebSocket, and pairs of WebSocket channels.
+ */
 import type { Duplex } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import type { Clock, Timer } from '../../../base/clock.ts';
@@ -9,7 +11,10 @@ import { clientPatienceMs } from './command-session.ts';
 import { hangUp } from './hang-up.ts';
 import { acceptChannels, type Upgrade } from './websocket.ts';
 
-/** Connects a stream to a port of the pod until either side is done; rejects with one line that says why not. */
+/**
+ * Connects a stream to a port of the pod until either side is done; rejects with a message of one line that
+ * has the cause.
+ */
 export type Forward = (port: number, stream: Duplex, signal: AbortSignal) => Promise<void>;
 
 interface Pair {
@@ -17,7 +22,10 @@ interface Pair {
   error?: SpdyStream;
 }
 
-/** Forwards until the client hangs up or the signal aborts: two streams with one request id are one connection. */
+/**
+ * Forwards until the client hangs up or the signal aborts. Two streams with one request id are one
+ * connection.
+ */
 export async function forwardSpdy(
   transport: Duplex,
   forward: Forward,
@@ -71,7 +79,7 @@ async function forwardPair(
   try {
     await forward(portOf(data.headers.port), data, signal);
   } catch (cause) {
-    // kubectl ends all forwarding after an error; a client of its own that hung up is not an error.
+    // kubectl ends all forwarding after an error; a local client of kubectl that hung up is not an error.
     if (!data.destroyed) error.write(errorMessage(cause));
     data.end();
   }
@@ -89,13 +97,13 @@ function portOf(text: string | undefined): number {
   throw new Error(`${JSON.stringify(text ?? '')} is not a port`);
 }
 
-/** Milliseconds a pod that has closed its side may still read what the client sent. */
+/** Milliseconds during which a pod that has closed its side may still read what the client sent. */
 const lingerMs = 1000;
 
 /**
- * Channels 2i and 2i+1 are data and errors of the i-th port; the first message on each names the port. Ends when the
- * client hangs up, the signal aborts, or every port is done. A channel cannot be half closed, so a port is done when
- * its pod's side has ended.
+ * Forwards channels: 2i and 2i+1 are data and errors of the i-th port; the first message on each contains the
+ * port. Ends when the client hangs up, the signal aborts, or every port is done. A channel cannot be half
+ * closed, so a port is done when its pod's side has ended.
  */
 export async function forwardChannels(
   upgrade: Upgrade,
@@ -120,7 +128,7 @@ export async function forwardChannels(
     socket.send(2 * index + 1, name);
     const over = new AbortController();
     let linger: Timer | undefined;
-    // The pod's side has ended, and what it sent is on its way: the client's side ends with it.
+    // The pod's side has ended, and what it sent is on its way: the client's side ends too.
     stream.once('finish', () => {
       stream.deliver(undefined);
       linger = clock.after(lingerMs, () => over.abort());

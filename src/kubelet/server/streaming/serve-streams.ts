@@ -1,6 +1,6 @@
 /**
- * The agent's side of exec, attach, port-forward and connections to pods: from a request to be upgraded to the end of
- * its streams.
+ * The agent's side of exec, attach, port-forward and connections to pods: from an upgrade request to the end
+ * of its streams.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Pod } from '../../../api/core/v1/pod.ts';
@@ -36,7 +36,7 @@ export interface StreamServerOptions {
   readonly clock: Clock;
   readonly pods: () => readonly Pod[];
   readonly observe: (uid: string) => ObservedPod;
-  /** Where pods in the host's network listen. */
+  /** Address at which pods in the host's network listen. */
   readonly nodeIP: string;
 }
 
@@ -44,8 +44,9 @@ type Command = Extract<StreamRequest, { readonly container: string }>;
 type PortForward = Extract<StreamRequest, { readonly kind: 'portForward' }>;
 
 /**
- * Resolves when the connection is closed, however it went. Throws RequestError as long as the request has not been
- * answered yet; any other error is a client's that said yes and then went away.
+ * Serves a stream; resolves when the connection is closed, whatever the outcome. Throws RequestError while
+ * the request has not been answered; any other error comes from a client that disconnected after its upgrade
+ * was accepted.
  */
 export async function serveStream(
   options: StreamServerOptions,
@@ -67,7 +68,9 @@ export async function serveStream(
   }
 }
 
-/** One TCP connection to the pod's address, for an API server without a route to it (pods/NAME/proxy). */
+/**
+ * Serves one TCP connection to the pod's address, for an API server without a route to it (pods/NAME/proxy).
+ */
 async function serveConnection(
   { clock, observe, nodeIP }: StreamServerOptions,
   { socket, head }: Upgrade,
@@ -102,7 +105,7 @@ async function serveCommand(
   await session.finish(outcome);
 }
 
-/** As Kubernetes begins what it says of a failure; clients look for it. */
+/** Beginning of an error message, as in Kubernetes; clients look for it. */
 const failureOf: Readonly<Record<Command['kind'], string>> = {
   attach: 'error attaching to container',
   exec: 'error executing command in container',
@@ -170,7 +173,7 @@ function isWebSocket(request: IncomingMessage): boolean {
   throw new RequestError(400, `cannot upgrade to ${wanted}: only WebSocket and SPDY/3.1 are supported`);
 }
 
-/** Node joins headers of one name by commas. */
+/** Returns the offered protocols; Node joins headers of one name by commas. */
 function streamProtocols(request: IncomingMessage): string | undefined {
   const value = request.headers['x-stream-protocol-version'];
   return value === undefined ? undefined : [value].flat().join(',');

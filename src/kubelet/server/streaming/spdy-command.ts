@@ -1,4 +1,4 @@
-/** exec and attach over SPDY/3.1: a stream each for errors, input, outputs and terminal sizes. */
+/** exec and attach over SPDY/3.1, with one stream each for errors, input, outputs and terminal sizes. */
 import type { Duplex } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { type Clock, sleep } from '../../../base/clock.ts';
@@ -11,12 +11,12 @@ import { TerminalSizes } from './terminal-sizes.ts';
 export interface SpdyCommandOptions {
   readonly transport: Duplex;
   readonly wanted: WantedStreams;
-  /** What was agreed on, such as `v4.channel.k8s.io`: from then on the outcome is a Status. */
+  /** The negotiated protocol, such as `v4.channel.k8s.io`: from v4 on the outcome is a Status. */
   readonly protocol: string;
   readonly clock: Clock;
 }
 
-/** Resolves when the client has opened every stream it asked for; rejects when it does not in time. */
+/** Resolves when the client has opened every requested stream; rejects when it does not in time. */
 export async function openSpdyCommand(options: SpdyCommandOptions): Promise<CommandSession> {
   const { transport, wanted, protocol, clock } = options;
   const missing = new Set(streamNames(wanted));
@@ -29,7 +29,7 @@ export async function openSpdyCommand(options: SpdyCommandOptions): Promise<Comm
     if (missing.size === 0) complete.resolve();
   });
   const gone = new AbortController();
-  // What is no SPDY ends the connection as a client that hangs up does.
+  // Invalid SPDY data ends the connection, as a client that hangs up does.
   const running = connection.run().catch(() => void transport.destroy());
   void running.then(() => gone.abort());
   const late = new AbortController();
@@ -62,7 +62,7 @@ export async function openSpdyCommand(options: SpdyCommandOptions): Promise<Comm
       await Promise.allSettled(
         [...outputs, error].map((stream) => stream && finished(stream, { readable: false })),
       );
-      // What is still unread would keep the end of the connection from being seen.
+      // Unread data would keep the end of the connection from being noticed.
       for (const stream of streams.values()) stream.resume();
       await hangUp(transport, clock);
       await running;

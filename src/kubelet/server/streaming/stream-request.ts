@@ -1,6 +1,6 @@
 /**
- * exec, attach and portForward requests as the API server sends them to a node agent (pkg/kubelet/server), and its own
- * for a connection to a port. Pure.
+ * exec, attach and portForward requests as the API server sends them to a node agent (pkg/kubelet/server),
+ * and minik8s' own request for a connection to a port. Pure.
  */
 import type { Pod } from '../../../api/core/v1/pod.ts';
 import type { ObservedPod } from '../../runtime/observed-pod.ts';
@@ -24,7 +24,7 @@ export type StreamRequest =
   | (PodPath & { readonly kind: 'portForward'; readonly ports: readonly number[] })
   | (PodPath & { readonly kind: 'connect'; readonly port: number });
 
-/** Undefined for any other path; throws RequestError (400) for a query that makes no sense. */
+/** Returns the request; undefined for any other path. Throws RequestError (400) for an invalid query. */
 export function parseStreamRequest(url: URL): StreamRequest | undefined {
   const [, kind, namespace, pod, container, ...rest] = url.pathname.split('/').map(decodeURIComponent);
   if (!namespace || !pod || rest.length > 0) return undefined;
@@ -44,7 +44,7 @@ export function parseStreamRequest(url: URL): StreamRequest | undefined {
 function wantedOf(query: URLSearchParams): WantedStreams {
   const is = (name: string) => query.get(name) === '1' || query.get(name) === 'true';
   const tty = is('tty');
-  // A terminal has one output.
+  // A terminal has only one output.
   const wanted = { stdin: is('input'), stdout: is('output'), stderr: is('error') && !tty, tty };
   if (!wanted.stdin && !wanted.stdout && !wanted.stderr) {
     throw new RequestError(400, 'you must specify at least 1 of stdin, stdout, stderr');
@@ -63,7 +63,7 @@ function portOf(text: string): number {
   throw new RequestError(400, `${JSON.stringify(text)} is not a port`);
 }
 
-/** Throws RequestError (404) when it is not here. */
+/** Returns the pod; throws RequestError (404) when it is not on this node. */
 export function findPod(pods: readonly Pod[], { namespace, pod: name }: PodPath): Pod {
   const found = pods.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
   if (found) return found;
@@ -71,8 +71,8 @@ export function findPod(pods: readonly Pod[], { namespace, pod: name }: PodPath)
 }
 
 /**
- * Returns the id of the container that runs under that name. Throws RequestError: 404 if the pod has no such container, 400 with
- * the reason if it does not run.
+ * Returns the id of the running container of that name. Throws RequestError: 404 if the pod has no such
+ * container, 400 with the reason if it does not run.
  */
 export function runningContainer(observed: ObservedPod, name: string, { spec }: Pick<Pod, 'spec'>): string {
   const named = observed.containers.filter((container) => container.name === name);
@@ -96,7 +96,7 @@ export function runningContainer(observed: ObservedPod, name: string, { spec }: 
   );
 }
 
-/** The pod's sandbox; throws RequestError (404) when none runs. */
+/** Returns the pod's sandbox; throws RequestError (404) when none runs. */
 export function runningSandbox(observed: ObservedPod, pod: Pod): SandboxState {
   const found = observed.sandboxes.find(({ state }) => state === 'running');
   if (found) return found;

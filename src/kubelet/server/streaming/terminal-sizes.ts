@@ -1,24 +1,26 @@
-/** The sizes a client's terminal takes, read out of JSON objects `{"Width":80,"Height":24}`. */
+/** Sizes of a client's terminal, parsed from JSON objects `{"Width":80,"Height":24}`. */
 import type { TerminalSize } from '../../runtime/runtime.ts';
 
-/** Longer lines are ignored. */
+/** Maximum length of a line; longer ones are ignored. */
 const longestLine = 1024;
 
-/** Hands out the newest size only: what a terminal was in between is of no use to anybody. For one reader. */
+/** Yields only the newest size: earlier ones are no longer useful. Supports one reader. */
 export class TerminalSizes implements AsyncIterable<TerminalSize> {
   #newest: TerminalSize | undefined;
   #ended = false;
   #wake: (() => void) | undefined;
   #line = '';
 
-  /** Text of the client; objects end with a line break, or with `flush`. What is no size is passed over. */
+  /**
+   * Adds text of the client; objects end with a line break or with `flush`. Text that is no size is ignored.
+   */
   push(text: string): void {
     const lines = (this.#line + text).split('\n');
     this.#line = (lines.pop() ?? '').slice(0, longestLine);
     for (const line of lines) this.#take(line);
   }
 
-  /** The text so far is a whole object. */
+  /** Ends an object: the text so far is complete. */
   flush(): void {
     const line = this.#line;
     this.#line = '';

@@ -1,4 +1,6 @@
-/** exec and attach over a WebSocket: one channel each for input, outputs, the outcome and terminal sizes. */
+/**
+ * exec and attach over a WebSocket, with one channel each for input, outputs, the outcome and terminal sizes.
+ */
 import { finished } from 'node:stream/promises';
 import { ChannelStream, commandChannels as channels } from '../../../streams/channels.ts';
 import type { CommandSession, WantedStreams } from './command-session.ts';
@@ -7,7 +9,7 @@ import { outcomeStatus, outcomeText } from './outcome.ts';
 import { TerminalSizes } from './terminal-sizes.ts';
 import { acceptChannels, type Upgrade } from './websocket.ts';
 
-/** Rejects with RequestError for a request that is no WebSocket's. */
+/** Rejects with RequestError for a request that is not a valid WebSocket request. */
 export async function openWebSocketCommand(
   upgrade: Upgrade,
   wanted: WantedStreams,
@@ -32,7 +34,7 @@ export async function openWebSocketCommand(
     sizes.end();
     gone.abort();
   });
-  // The client waits for a first message to know that it is connected.
+  // The client waits for a first message as the sign that it is connected.
   if (stdout) socket.send(channels.stdout, '');
   else if (stderr) socket.send(channels.stderr, '');
   else socket.send(channels.error, '');

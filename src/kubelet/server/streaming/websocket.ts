@@ -1,24 +1,25 @@
-/** WebSocket, by way of ws: the only file here that knows it. */
+/** WebSocket connections through ws; no other file here uses that library. */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { createWebSocketStream, type WebSocket, WebSocketServer } from 'ws';
 import { ChannelSocket } from '../../../streams/channels.ts';
 import { RequestError } from '../plan/log-request.ts';
 
-/** A request to become a WebSocket, as Node's server hands it over. */
+/** A request to become a WebSocket, as Node's server passes it. */
 export interface Upgrade {
   readonly request: IncomingMessage;
   readonly socket: Duplex;
-  /** What came behind the request already. */
+  /** Data that arrived after the request. */
   readonly head: Buffer;
 }
 
-/** The longest message of a client; they send 32 KiB or less at a time. */
+/** Maximum bytes of a client's message; clients send 32 KiB or less at a time. */
 const longestMessage = 4 * 1024 * 1024;
 
 /**
- * Answers 101 with that subprotocol ('' for none). ws would refuse a name with a slash in it, which port-forward's
- * has, so it gets to see none. Rejects with RequestError for a request that is no WebSocket's.
+ * Answers 101 with that subprotocol ('' for none). ws would reject a name with a slash, which port-forward's
+ * has, so the header is removed before ws reads it. Rejects with RequestError for a request that is not a
+ * valid WebSocket request.
  */
 function accept({ request, socket, head }: Upgrade, protocol: string): Promise<WebSocket> {
   delete request.headers['sec-websocket-protocol'];
@@ -40,19 +41,19 @@ function accept({ request, socket, head }: Upgrade, protocol: string): Promise<W
   });
 }
 
-/** The messages as one stream of bytes, their boundaries lost. */
+/** Returns the messages as one stream of bytes, without their boundaries. */
 export async function acceptByteStream(upgrade: Upgrade, protocol: string): Promise<Duplex> {
   return createWebSocketStream(await accept(upgrade, protocol));
 }
 
 export interface MessageSender {
-  /** Resolves when the message has left. Rejects when the client has gone. */
+  /** Resolves when the message has been written. Rejects when the client has disconnected. */
   send(message: Buffer | string): Promise<void>;
   /** Sends the close frame, and resolves when the connection is closed. */
   close(): Promise<void>;
 }
 
-/** For what is only sent; what the client sends is read and dropped. */
+/** Accepts a WebSocket that only sends; data from the client is read and dropped. */
 export async function acceptSender(upgrade: Upgrade, protocol: string): Promise<MessageSender> {
   const socket = await accept(upgrade, protocol);
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
@@ -69,7 +70,7 @@ export async function acceptSender(upgrade: Upgrade, protocol: string): Promise<
   };
 }
 
-/** The messages as channels. */
+/** Accepts a WebSocket with channels. */
 export async function acceptChannels(
   upgrade: Upgrade,
   { protocol, base64 }: { readonly protocol: string; readonly base64: boolean },

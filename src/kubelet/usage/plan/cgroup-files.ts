@@ -1,20 +1,20 @@
-/** What the files of a cgroup say, v1 and v2, read into one form. Pure. */
+/** Parses the files of a cgroup, v1 and v2, into one form. Pure. */
 
 export interface CpuUsage {
-  /** Nanoseconds since the group was made. */
+  /** Nanoseconds since the cgroup was created. */
   readonly total: number;
   readonly user: number;
   readonly system: number;
-  /** Of the CFS quota; undefined where the group has none. */
+  /** Throttling by the CFS quota; undefined where the cgroup has none. */
   readonly throttling:
     | { readonly periods: number; readonly throttled: number; readonly throttledNs: number }
     | undefined;
 }
 
-/** Bytes, and counts of faults since the group was made. */
+/** Bytes, and counts of faults since the cgroup was created. */
 export interface MemoryUsage {
   readonly usage: number;
-  /** What the kernel cannot take back at once. */
+  /** Memory that the kernel cannot reclaim at once. */
   readonly workingSet: number;
   readonly rss: number;
   readonly cache: number;
@@ -25,15 +25,15 @@ export interface MemoryUsage {
   readonly swap: number;
   readonly pageFaults: number;
   readonly majorPageFaults: number;
-  /** The most it ever was; undefined where the kernel does not keep it. */
+  /** Maximum usage so far; undefined where the kernel does not record it. */
   readonly most: number | undefined;
-  /** How often the limit was met. */
+  /** Number of times that the limit was reached. */
   readonly failures: number;
   readonly oomKills: number;
   readonly limit: number | undefined;
 }
 
-/** Of one block device since the group was made. */
+/** I/O of one block device since the cgroup was created. */
 export interface DeviceUsage {
   readonly major: number;
   readonly minor: number;
@@ -43,7 +43,7 @@ export interface DeviceUsage {
   readonly writes: number;
 }
 
-/** A directory of the group for each controller, below /sys/fs/cgroup. */
+/** Directories of the cgroup for each controller, below /sys/fs/cgroup. */
 export interface GroupDirectories {
   readonly version: 1 | 2;
   readonly cpu: string;
@@ -54,9 +54,10 @@ export interface GroupDirectories {
 }
 
 /**
- * Of /proc/PID/cgroup: where the container with that id is counted. Both drivers name its group by the id (`/docker/ID`,
- * `/system.slice/docker-ID.scope`), and a program inside may have made groups below it, which are counted in it. Undefined
- * when the process is in no group of that name: it has ended, and the number is another's.
+ * Parses /proc/PID/cgroup and returns the cgroup of the container with that id. Both drivers name its cgroup
+ * by the id (`/docker/ID`, `/system.slice/docker-ID.scope`), and a program inside may have created cgroups
+ * below it, which are counted in it. Undefined when the process is in no cgroup of that name: the container
+ * has ended, and its pid belongs to another process.
  */
 export function groupDirectories(text: string, id: string): GroupDirectories | undefined {
   const paths = new Map<string, string>();
@@ -84,7 +85,7 @@ function upTo(path: string, id: string): string | undefined {
   return own < 0 ? undefined : parts.slice(0, own + 1).join('/');
 }
 
-/** Lines of `NAME NUMBER`. */
+/** Parses lines of `NAME NUMBER`. */
 export function counters(text: string): ReadonlyMap<string, number> {
   const found = new Map<string, number>();
   for (const line of text.split('\n')) {
@@ -95,14 +96,14 @@ export function counters(text: string): ReadonlyMap<string, number> {
   return found;
 }
 
-/** Undefined for a file that holds no number, or is not there; `max` is no number. */
+/** Parses a number; undefined for a file without one (such as `max`) or a missing file. */
 export function numberIn(text: string | undefined): number | undefined {
   const trimmed = text?.trim() ?? '';
   const value = trimmed === '' ? Number.NaN : Number(trimmed);
   return Number.isFinite(value) ? value : undefined;
 }
 
-/** `cpu.stat` of v2. */
+/** Parses `cpu.stat` of v2. */
 export function cpuUsageV2(stat: string): CpuUsage | undefined {
   const found = counters(stat);
   const total = found.get('usage_usec');
@@ -116,7 +117,7 @@ export function cpuUsageV2(stat: string): CpuUsage | undefined {
   };
 }
 
-/** `cpuacct.usage`, `cpuacct.usage_user`, `cpuacct.usage_sys` and `cpu.stat` of v1. */
+/** Parses `cpuacct.usage`, `cpuacct.usage_user`, `cpuacct.usage_sys` and `cpu.stat` of v1. */
 export function cpuUsageV1(
   usage: string,
   user: string | undefined,
@@ -149,18 +150,18 @@ export interface MemoryFiles {
   /** v1: memory.oom_control, v2: memory.events. */
   readonly oom?: string | undefined;
   readonly kernel?: string | undefined;
-  /** v2 alone. */
+  /** v2 only. */
   readonly swap?: string | undefined;
 }
 
-/** A limit beyond all memory is how v1 says that there is none. */
+/** A limit above this means no limit: v1 has a huge number where there is none. */
 const noLimit = 2 ** 60;
 
 export function memoryUsage(version: 1 | 2, files: MemoryFiles): MemoryUsage | undefined {
   const usage = numberIn(files.usage);
   if (usage === undefined) return undefined;
   const found = counters(files.stat);
-  // v1 counts what groups below use under names of its own.
+  // v1 has names of its own for values that include the cgroups below.
   const of = (name: string) =>
     (version === 1 ? found.get(`total_${name}`) : undefined) ?? found.get(name) ?? 0;
   const inactiveFile = of('inactive_file');
@@ -185,7 +186,7 @@ export function memoryUsage(version: 1 | 2, files: MemoryFiles): MemoryUsage | u
   };
 }
 
-/** `io.stat` of v2: `8:0 rbytes=1 wbytes=2 rios=3 wios=4 …`. */
+/** Parses `io.stat` of v2: `8:0 rbytes=1 wbytes=2 rios=3 wios=4 …`. */
 export function devicesV2(stat: string): readonly DeviceUsage[] {
   return stat.split('\n').flatMap((line) => {
     const [, major, minor, rest = ''] = /^(\d+):(\d+) (.*)$/.exec(line) ?? [];
@@ -198,7 +199,7 @@ export function devicesV2(stat: string): readonly DeviceUsage[] {
   });
 }
 
-/** `blkio.throttle.io_service_bytes_recursive` and `…io_serviced_recursive` of v1: `8:0 Read 1`. */
+/** Parses `blkio.throttle.io_service_bytes_recursive` and `…io_serviced_recursive` of v1: `8:0 Read 1`. */
 export function devicesV1(bytes: string, operations: string): readonly DeviceUsage[] {
   const found = new Map<string, { -readonly [K in keyof DeviceUsage]: DeviceUsage[K] }>();
   const add = (text: string, read: 'readBytes' | 'reads', write: 'writeBytes' | 'writes') => {

@@ -1,11 +1,11 @@
-/** From cumulative CPU time to rates, and to sums that never fall. Pure but for what it remembers. */
+/** Converts cumulative CPU times to rates, and to sums that never decrease. Pure except for its memory. */
 
 export interface CpuReading {
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** Nanoseconds since the beginning. */
+  /** Nanoseconds since the start. */
   readonly total: number;
-  /** Billionths of a CPU since the reading before; undefined at the first. */
+  /** Billionths of a CPU since the previous reading; undefined at the first one. */
   readonly rate: number | undefined;
 }
 
@@ -14,10 +14,12 @@ interface Sample {
   readonly total: number;
 }
 
-/** Readings closer together than this say nothing of a rate. */
+/** Minimum interval of readings: a shorter one gives no meaningful rate. */
 const shortestMs = 500;
 
-/** Of whatever has a key: a container by its id, so that one that was started again begins anew. */
+/**
+ * Keeps the last readings by key, for example a container's id, so that a restarted container begins anew.
+ */
 export class CpuHistory {
   readonly #last = new Map<string, CpuReading>();
 
@@ -30,7 +32,7 @@ export class CpuHistory {
     return reading;
   }
 
-  /** Undefined when it was never taken. */
+  /** Returns the last reading; undefined when there is none. */
   last(key: string): CpuReading | undefined {
     return this.#last.get(key);
   }
@@ -41,13 +43,17 @@ export class CpuHistory {
 }
 
 /**
- * What all containers that a pod ever had have used. One that has ended, or cannot be read for a moment, counts with
- * what was seen of it last: a sum that fell would be read as a counter that began anew, and be a spike.
+ * Total CPU time of all containers that a pod ever had. A container that has ended, or temporarily cannot be
+ * read, counts with its last value: a sum that decreases would be taken for a counter reset, and show as a
+ * spike.
  */
 export class PodCpuTotals {
   readonly #pods = new Map<string, Map<string, number>>();
 
-  /** `containers`: nanoseconds of each container that could be read, by id. Nanoseconds of all. */
+  /**
+   * Returns the total in nanoseconds. `containers` has the nanoseconds of each container that could be read,
+   * by id.
+   */
   take(uid: string, containers: ReadonlyMap<string, number>): number {
     const known = this.#pods.get(uid) ?? new Map<string, number>();
     this.#pods.set(uid, known);
@@ -61,7 +67,9 @@ export class PodCpuTotals {
   }
 }
 
-/** Those of long ago are one entry, or a container that crashes for weeks would fill the memory. */
+/**
+ * Combines old containers into one entry; otherwise a container that crashes for weeks would fill the memory.
+ */
 function fold(known: Map<string, number>, current: ReadonlyMap<string, number>): void {
   const gone = [...known.keys()].filter((id) => id !== ended && !current.has(id));
   for (const id of gone.slice(0, Math.max(0, gone.length - mostApart))) {

@@ -1,6 +1,6 @@
-/** Texts of /proc and of cgroups, read. Pure. */
+/** Parses texts of /proc and of cgroups. Pure. */
 
-/** /proc/meminfo, in bytes. Throws when it does not say what is available. */
+/** Parses /proc/meminfo, in bytes. Throws when it does not contain the available memory. */
 export function memoryInfo(text: string): { readonly size: number; readonly available: number } {
   const [size, available] = ['MemTotal', 'MemAvailable'].map((name) => {
     const [, kibibytes] = new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(text) ?? [];
@@ -10,22 +10,22 @@ export function memoryInfo(text: string): { readonly size: number; readonly avai
   return { size, available };
 }
 
-/**
- * `memory.max` or `memory.limit_in_bytes`; undefined when there is no limit, which v1 says by a number beyond all
- * memory.
- */
+/** Parses `memory.max` or `memory.limit_in_bytes`; undefined for no limit, for which v1 has a huge number. */
 export function memoryLimit(text: string): number | undefined {
   const limit = Number(text.trim() || Number.NaN);
   return Number.isFinite(limit) && limit < 2 ** 60 ? limit : undefined;
 }
 
-/** Of `memory.stat`: file pages that can be dropped at once. v1 counts those of the groups below under another name. */
+/**
+ * Parses `memory.stat`: bytes of file pages that can be dropped at once. v1 has another name for the value
+ * that includes the cgroups below.
+ */
 export function inactiveFileBytes(text: string): number {
   const total = /^total_inactive_file (\d+)$/m.exec(text)?.[1];
   const own = /^inactive_file (\d+)$/m.exec(text)?.[1];
   return Number(total ?? own ?? 0);
 }
 
-/** Of /proc/PID/mountinfo: the writable directory of the overlay that is the process's root. */
+/** Parses /proc/PID/mountinfo: the writable directory of the overlay that is the process's root. */
 export const overlayUpper = (text: string): string | undefined =>
   /^(?:\S+ ){4}\/ .* - overlay \S+ (?:\S*,)?upperdir=([^,\s]+)/m.exec(text)?.[1];

@@ -1,4 +1,4 @@
-/** What the kernel says of the whole machine, and of this process. Pure. */
+/** Parses the kernel's files about the whole machine and about this process. Pure. */
 import { counters } from './cgroup-files.ts';
 
 export interface MachineMemory {
@@ -13,7 +13,7 @@ export interface MachineMemory {
   readonly majorPageFaults: number;
 }
 
-/** /proc/meminfo and /proc/vmstat. */
+/** Parses /proc/meminfo and /proc/vmstat. */
 export function machineMemory(meminfo: string, vmstat: string): MachineMemory {
   const bytes = (name: string) =>
     Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(meminfo)?.[1] ?? 0) * 1024;
@@ -32,14 +32,17 @@ export function machineMemory(meminfo: string, vmstat: string): MachineMemory {
   };
 }
 
-/** Of a second: what the kernel counts processes' time in (USER_HZ). */
+/** Unit in which the kernel counts the time of processes (USER_HZ). */
 const ticksPerSecond = 100;
 const nsPerTick = 1e9 / ticksPerSecond;
 
-/** /proc/stat: nanoseconds of CPU time that were not idle, and when the machine was started, in milliseconds. */
+/**
+ * Parses /proc/stat: nanoseconds of CPU time that was not idle, and the time of the machine's start in
+ * milliseconds.
+ */
 export function machineStat(text: string): { readonly cpu: number; readonly bootedAt: number } {
   const [, line = ''] = /^cpu\s+(.*)$/m.exec(text) ?? [];
-  // Guests' time is in the users' already.
+  // The time of guests is already included in the users' time.
   const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, steal = 0] = line.split(' ').map(Number);
   const bootedAt = Number(/^btime (\d+)$/m.exec(text)?.[1] ?? 0) * 1000;
   return { cpu: (user + nice + system + irq + softirq + steal) * nsPerTick, bootedAt };
@@ -56,9 +59,11 @@ export interface ProcessUsage {
   readonly majorPageFaults: number;
 }
 
-/** /proc/PID/stat; the name of a program may hold anything, also blanks and parentheses. */
+/**
+ * Parses /proc/PID/stat; the name of a program may contain any character, including blanks and parentheses.
+ */
 export function processUsage(stat: string, bootedAt: number, pageBytes = 4096): ProcessUsage {
-  // From the third field on.
+  // Fields from the third one on.
   const field = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const of = (index: number) => Number(field[index - 3] ?? 0);
   return {
@@ -71,7 +76,7 @@ export function processUsage(stat: string, bootedAt: number, pageBytes = 4096): 
   };
 }
 
-/** /proc/partitions: the names of block devices, by `MAJOR:MINOR`. */
+/** Parses /proc/partitions: names of block devices, by `MAJOR:MINOR`. */
 export const blockDevices = (text: string): ReadonlyMap<string, string> =>
   new Map(
     text.split('\n').flatMap((line) => {

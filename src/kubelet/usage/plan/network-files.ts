@@ -1,6 +1,6 @@
-/** /proc/PID/net/dev, read. Pure. */
+/** Parses /proc/PID/net/dev. Pure. */
 
-/** Since the interface was made. */
+/** Counts since the interface was created. */
 export interface InterfaceUsage {
   readonly name: string;
   readonly receivedBytes: number;
@@ -13,7 +13,7 @@ export interface InterfaceUsage {
   readonly sendDrops: number;
 }
 
-/** All but loopback, in the kernel's order. */
+/** Returns all interfaces except loopback, in the kernel's order. */
 export function interfacesIn(text: string): readonly InterfaceUsage[] {
   return text.split('\n').flatMap((line) => {
     const [, name, rest = ''] = /^\s*([^\s:|][^:|]*):\s*(\d.*)$/.exec(line) ?? [];
@@ -30,6 +30,6 @@ export function interfacesIn(text: string): readonly InterfaceUsage[] {
   });
 }
 
-/** The interface by which others reach it: eth0 where there is one. */
+/** Returns the interface with which others communicate: eth0 where there is one. */
 export const mainInterface = (interfaces: readonly InterfaceUsage[]): InterfaceUsage | undefined =>
   interfaces.find(({ name }) => name === 'eth0') ?? interfaces[0];

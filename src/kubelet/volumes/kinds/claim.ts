@@ -1,4 +1,4 @@
-/** persistentVolumeClaim and ephemeral: the volume that a claim is bound to, whatever its data lies on. */
+/** persistentVolumeClaim and ephemeral: the volume that a claim is bound to, whatever its storage is. */
 import { claimNameOf } from '../../../api/core/v1/pod-claims.ts';
 import { placeOfSource, prepareSource } from './persistent-source.ts';
 import type { PodVolume, VolumeKind, VolumeTools } from './volume-kind.ts';

@@ -1,4 +1,6 @@
-/** emptyDir: a directory that the pod begins with empty, on disk or in memory, and that goes with it. */
+/**
+ * emptyDir: a directory that is empty when the pod starts, on disk or in memory, and is removed with the pod.
+ */
 import { chmod, chown, mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isMountPoint } from '../mounts.ts';
@@ -6,7 +8,7 @@ import { memoryVolumeBytes, ownPlace } from '../plan/volumes.ts';
 import type { PodVolume, VolumeKind, VolumeTools } from './volume-kind.ts';
 
 export const emptyDir: VolumeKind = {
-  // Without any source it is one, as in Kubernetes.
+  // A volume without any source is an emptyDir, as in Kubernetes.
   has: ({ name: _, emptyDir, ...others }) => Object.keys(others).length === 0 && isKnown(emptyDir?.medium),
   place: ({ name }, podDirectory) => ({
     path: ownPlace(podDirectory, name),
@@ -23,15 +25,18 @@ async function setUp(tools: VolumeTools, { pod, volume, place: { path } }: PodVo
   const { fsGroup } = pod.spec.securityContext;
   if (medium !== 'Memory') return makeDirectory(path, fsGroup);
   await mkdir(path, { recursive: true });
-  // What containers have made of one that is mounted is theirs.
+  // Content of a mounted volume belongs to the containers.
   if (await isMountPoint(path)) return;
   const size = memoryVolumeBytes(pod, sizeLimit, tools.allocatableMemory);
-  // As the kernel makes one, so that a user cannot take away what is another's.
+  // The mode is that of a tmpfs mounted by the kernel: a user cannot remove another user's files.
   const owned = fsGroup === undefined ? 'mode=1777' : `mode=3777,gid=${fsGroup}`;
   await tools.exec('mount', ['-t', 'tmpfs', '-o', `${owned},size=${size}`, 'tmpfs', path]);
 }
 
-/** There in one step, so that one that is there is whole: what containers have made of its mode and owner is theirs. */
+/**
+ * Creates the directory in one step, so that an existing one is complete: its mode and owner, which
+ * containers may have changed, are kept.
+ */
 async function makeDirectory(path: string, fsGroup: number | undefined): Promise<undefined> {
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;

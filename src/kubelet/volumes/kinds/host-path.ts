@@ -1,4 +1,4 @@
-/** hostPath: a path of the machine's own, looked at and perhaps made before a container has it. */
+/** hostPath: a path of the machine, checked and, for some types, created before a container gets it. */
 import type { Stats } from 'node:fs';
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
@@ -21,7 +21,7 @@ export const hostPath: VolumeKind = {
 
 interface Check {
   readonly fits: (found: Stats) => boolean;
-  /** What it should be, in upstream's words. */
+  /** Name of the type in messages, worded as upstream. */
   readonly words: string;
   readonly make?: (path: string) => Promise<unknown>;
 }
@@ -43,13 +43,13 @@ const checks: Readonly<Record<string, Check>> = {
   BlockDevice: { fits: (found) => found.isBlockDevice(), words: 'a block device' },
 };
 
-/** Looks whether what is at the path is of the type, and makes it where the type says so. */
+/** Checks that the entry at the path is of the type, and creates it where the type requires that. */
 export async function prepareHostPath(path: string, type: string): Promise<void> {
   if (!isAbsolute(path)) throw new Error(`${JSON.stringify(path)} is not an absolute path`);
   const check = Object.hasOwn(checks, type) ? checks[type] : undefined;
   if (!check) throw new Error(`${type} is an invalid volume type`);
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
-    // A part of the path that is a file has nothing below it.
+    // ENOTDIR: a part of the path is a file, and nothing exists below it.
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
     throw error;
   });

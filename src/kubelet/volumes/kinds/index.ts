@@ -1,4 +1,4 @@
-/** The kinds of volumes that there are: the list that a new one is added to. */
+/** The list of supported kinds of volumes; a new kind is added here. */
 import type { Volume } from '../../../api/core/v1/types.gen.ts';
 import { claim } from './claim.ts';
 import { emptyDir } from './empty-dir.ts';
@@ -9,5 +9,5 @@ import type { VolumeKind } from './volume-kind.ts';
 
 const kinds: readonly VolumeKind[] = [projected, hostPath, claim, nfs, emptyDir];
 
-/** Undefined for a volume of a kind that is not supported. */
+/** Returns undefined for a volume of a kind that is not supported. */
 export const kindOf = (volume: Volume): VolumeKind | undefined => kinds.find((kind) => kind.has(volume));

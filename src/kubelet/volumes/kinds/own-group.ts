@@ -1,14 +1,17 @@
-/** The group of a pod's files (fsGroup), given to a volume that is already there (upstream: pkg/volume SetVolumeOwnership). */
+/**
+ * Applies the group of a pod's files (fsGroup) to an existing volume (upstream: pkg/volume
+ * SetVolumeOwnership).
+ */
 import { stat } from 'node:fs/promises';
 import type { Exec } from '../../../base/exec.ts';
 
-/** What the group may: all that the owner may, and in directories what is made is the group's. */
+/** Mode bits of the group: the same access as the owner, and new files in directories get the group. */
 const wantedMode = 0o2070;
 
 /**
- * By the tools of coreutils, which go from directory to directory by descriptors and change links, not what they lead to: but for the
- * volume's own path, which an administrator may have made a link. With OnRootMismatch nothing is done where the volume's own directory
- * is as it should be.
+ * Sets the group with coreutils' tools, which move between directories by descriptors and change links
+ * themselves, not their targets. The exception is the volume's own path, which an administrator may have made
+ * a link. With OnRootMismatch nothing is done when the volume's own directory is already as it should be.
  */
 export async function ownGroup(
   exec: Exec,
@@ -25,9 +28,9 @@ export async function ownGroup(
     });
   await give(['-type', 'f'], owner, ['chmod', 'g+rw', '--']);
   await give(['!', '-type', 'f', '!', '-type', 'd'], owner);
-  // The volume's own directory last: with it as it should be the rest is, too.
+  // The volume's own directory comes last: when it is as it should be, so is the rest.
   await give(['-depth', '-type', 'd'], owner, ['chmod', 'g+rwxs', '--']);
 }
 
-/** The command with all that `find` finds, so many at a time. */
+/** Returns find's arguments that run the command on everything found, with many paths per run. */
 const onEach = (command: readonly string[]) => ['-exec', ...command, '{}', '+'];

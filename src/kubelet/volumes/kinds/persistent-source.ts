@@ -1,4 +1,7 @@
-/** Where the data of a PersistentVolume lies, as this node makes it ready: a path of this machine, or a share that is mounted. */
+/**
+ * Storage of a PersistentVolume, as this node prepares it: a path of this machine, or a share that is
+ * mounted.
+ */
 import { lstat, stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { volumeSuitsNode } from '../../../api/core/v1/node-selection.ts';
@@ -12,14 +15,17 @@ import type { PodVolume, VolumePlace, VolumeTools } from './volume-kind.ts';
 
 const lies = (path: string, readOnly = false): VolumePlace => ({ path, readOnly, isAtomic: false });
 
-/** Where one that has to be mounted is, for this pod alone. */
+/** Returns the mount point, for this pod alone, of a source that must be mounted. */
 const mountPlace = ({ mountsOf }: VolumeTools, { pod, volume }: PodVolume) =>
   join(mountsOf(pod.metadata.uid), volume.name);
 
-/** Those of which that has been found out, as long as somebody has them. */
+/**
+ * Volumes that are known to be block devices to be mounted; an entry lasts as long as the object is
+ * referenced.
+ */
 const devices = new WeakSet<PersistentVolume>();
 
-/** Rejects with VolumeError for a source that is not supported. */
+/** Returns where the volume is. Rejects with VolumeError for a source that is not supported. */
 export async function placeOfSource(
   tools: VolumeTools,
   of: PodVolume,
@@ -29,7 +35,7 @@ export async function placeOfSource(
   return knownPlaceOfSource(tools, of, found);
 }
 
-/** The same without looking at it again. */
+/** Returns the same from what is already known, without reading the disk. */
 export function knownPlaceOfSource(tools: VolumeTools, of: PodVolume, found: PersistentVolume): VolumePlace {
   const { hostPath, local, nfs } = found.spec;
   if (hostPath) return lies(hostPath.path);
@@ -40,13 +46,13 @@ export function knownPlaceOfSource(tools: VolumeTools, of: PodVolume, found: Per
   );
 }
 
-/** A device whose user asks for a file system. */
+/** Returns true for a block device whose user requests a file system. */
 async function isToBeMounted(found: PersistentVolume): Promise<boolean> {
   if (volumeModeOf(found) === 'Block') return false;
   return (await missing(stat(found.spec.local?.path ?? '')))?.isBlockDevice() ?? false;
 }
 
-/** Makes the volume ready; without effect where it is. */
+/** Prepares the volume; has no effect where it is already prepared. */
 export async function prepareSource(
   tools: VolumeTools,
   of: PodVolume,

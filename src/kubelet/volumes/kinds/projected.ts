@@ -1,4 +1,6 @@
-/** configMap, secret, downwardAPI and projected: files from the API, which follow what they are made from. */
+/**
+ * configMap, secret, downwardAPI and projected: files from the API, which follow changes of their sources.
+ */
 import { chmod, mkdir } from 'node:fs/promises';
 import type { ServiceAccountTokenProjection } from '../../../api/core/v1/types.gen.ts';
 import { readAll } from '../../environment/container-environment.ts';
@@ -18,7 +20,7 @@ import type { PodVolume, VolumeKind, VolumeTools } from './volume-kind.ts';
 
 export const projected: VolumeKind = {
   has: (volume) => projectionOf(volume) !== undefined,
-  // What comes from the API is not the container's to write.
+  // Containers must not write into content that comes from the API.
   place: ({ name }, podDirectory) => ({ path: ownPlace(podDirectory, name), readOnly: true, isAtomic: true }),
   basis({ sources, allocatable }, { pod, volume }) {
     const source = projectionOf(volume) ?? {};
@@ -39,7 +41,7 @@ async function setUp(tools: VolumeTools, { pod, volume, place: { path } }: PodVo
   const { namespace = '' } = pod.metadata;
   const { configMaps, secrets } = namesIn(source);
   const tokens = new Map<ServiceAccountTokenProjection, GivenToken>();
-  // In turn, so that the same token is asked for once.
+  // Requested one after the other, so that the same token is requested only once.
   for (const wanted of tokensOf(source)) tokens.set(wanted, await tools.tokens.get(pod, wanted));
   const given = {
     configMaps: await readAll(configMaps, (name) => tools.sources.configMap(namespace, name)),
@@ -49,7 +51,7 @@ async function setUp(tools: VolumeTools, { pod, volume, place: { path } }: PodVo
   };
   const files = projectedFiles(pod, source, given);
   await mkdir(path, { recursive: true });
-  // As a volume in memory that containers fill.
+  // The size limit is the same as for a volume in memory that containers fill.
   const size = memoryVolumeBytes(pod, undefined, tools.allocatableMemory);
   if (isSecret(source) && !(await isMountPoint(path)))
     await tools.exec('mount', ['-t', 'tmpfs', '-o', `mode=0755,size=${size}`, 'tmpfs', path]);

@@ -1,6 +1,7 @@
 /**
- * What a kind of volume is to the node agent. One file here and one line in index.ts make one: which volumes are of it, where they
- * lie, what they are made from and which steps make them. A kind that is attached, staged and published has a step for each.
+ * The contract of a kind of volume. One file here and one line in index.ts add a kind: which volumes belong
+ * to it, where they are on disk, what they are made from and which steps make them. A kind whose volumes are
+ * attached, staged and published has a step for each.
  */
 
 import type { Node } from '../../../api/core/v1/node.ts';
@@ -14,7 +15,7 @@ import type { ClaimedVolumes } from '../claimed-volumes.ts';
 import type { LocalVolumes } from '../local-volumes.ts';
 import type { Shares } from '../shares.ts';
 
-/** What steps work with. */
+/** Dependencies of the steps. */
 export interface VolumeTools {
   readonly exec: Exec;
   readonly clock: Clock;
@@ -23,22 +24,22 @@ export interface VolumeTools {
   readonly claims: Pick<ClaimedVolumes, 'find' | 'isShared' | 'of'>;
   readonly localVolumes: Pick<LocalVolumes, 'isOwn' | 'make'>;
   readonly shares: Pick<Shares, 'mount' | 'mountVolume'>;
-  /** Where what is mounted for a pod lies: nothing below it is ever removed but mount points. */
+  /** Directory of a pod's mounts: nothing below it is ever removed but mount points. */
   readonly mountsOf: (uid: string) => string;
-  /** As it was read last; undefined before. */
+  /** This node's Node object as it was last read; undefined before the first read. */
   readonly node: () => Node | undefined;
-  /** What pods may have of this node. */
+  /** The node's allocatable resources. */
   readonly allocatable: Readonly<Record<string, string>>;
-  /** Of it the memory, in bytes. */
+  /** Allocatable memory, in bytes. */
   readonly allocatableMemory: number;
 }
 
 export interface VolumePlace {
-  /** On this machine. */
+  /** Path on this machine. */
   readonly path: string;
-  /** No container may write into it. */
+  /** True when no container may write into the volume. */
   readonly readOnly: boolean;
-  /** Its files lie behind a link that changes (atomic-files.ts). */
+  /** True when the files are behind a symbolic link that changes atomically (atomic-files.ts). */
   readonly isAtomic: boolean;
 }
 
@@ -50,11 +51,13 @@ export interface PodVolume {
 }
 
 export interface VolumeStep {
-  /** As messages call it, such as `MountVolume.SetUp`. */
+  /** Name of the step in messages, such as `MountVolume.SetUp`. */
   readonly operation: string;
   /**
-   * Safe to repeat after it was cut off at any point, and without effect where all is as it should be. Resolves with when time
-   * alone makes it due again, in milliseconds since the epoch; rejects with what its user is told.
+   * Runs the step. It is safe to repeat after an interruption at any point, and has no effect where the
+   * volume is already as it should be. Resolves with the time at which the step is due again even if nothing
+   * changes, in milliseconds since the epoch; undefined for never. Rejects with an error whose message is
+   * shown to the pod's owner.
    */
   run(tools: VolumeTools, of: PodVolume): Promise<number | undefined>;
 }
@@ -62,11 +65,20 @@ export interface VolumeStep {
 export interface VolumeKind {
   has(volume: Volume): boolean;
   place(volume: Volume, podDirectory: string): VolumePlace;
-  /** Where a volume of which the pod does not say it lies; `place` of it is not known. Rejects with VolumeError. */
+  /**
+   * Returns where the volume is when the pod's spec alone does not determine it; `place` then gives no path.
+   * Rejects with VolumeError.
+   */
   locate?(tools: VolumeTools, of: PodVolume): Promise<VolumePlace>;
-  /** What the volume is made from, where that can change while the pod runs: another text means to make it again. */
+  /**
+   * Returns a text that describes what the volume is made from, where that can change while the pod runs: a
+   * different text means that the volume must be made again.
+   */
   basis?(tools: VolumeTools, of: PodVolume): string;
-  /** Whether it is whole, perhaps since an earlier run of this agent: then a pod can go on with it when a step fails. */
+  /**
+   * Returns true when the volume is complete, perhaps since an earlier run of this agent: then a pod can
+   * continue with it when a step fails.
+   */
   isWhole?(place: VolumePlace): Promise<boolean>;
   readonly steps: readonly VolumeStep[];
 }

@@ -1,6 +1,6 @@
 /**
- * The files of a volume that come from the API (upstream: pkg/volume/projected, configmap, secret and downwardapi, which are the
- * same with one source).
+ * The files of a volume that come from the API (upstream: pkg/volume/projected, configmap, secret and
+ * downwardapi, which are handled as projected with one source).
  */
 import type { Pod } from '../../../api/core/v1/pod.ts';
 import type {
@@ -17,21 +17,21 @@ import { resourceValue } from '../../environment/plan/resource-value.ts';
 import { VolumeError } from './volume-error.ts';
 
 export interface VolumeFile {
-  /** Within the volume; its directories are made. */
+  /** Path within the volume; its directories are created. */
   readonly path: string;
   readonly content: Uint8Array;
   readonly mode: number;
-  /** The user that it belongs to; absent for root. */
+  /** Owner's uid; absent for root. */
   readonly owner?: number;
 }
 
 export interface ProjectionSources extends ConfigSources {
-  /** What each of the volume's token sources stands for. */
+  /** The tokens of the volume's token sources. */
   readonly tokens: ReadonlyMap<ServiceAccountTokenProjection, string>;
   readonly allocatable: Readonly<Record<string, string>>;
 }
 
-/** The sources of the volume's files; undefined for a volume of another type. */
+/** Returns the sources of the volume's files; undefined for a volume of another type. */
 export function projectionOf(volume: Volume): ProjectedVolumeSource | undefined {
   const { projected, secret, configMap, downwardAPI } = volume;
   if (projected) return projected;
@@ -53,11 +53,11 @@ export function projectionOf(volume: Volume): ProjectedVolumeSource | undefined 
 export const tokensOf = ({ sources = [] }: ProjectedVolumeSource): readonly ServiceAccountTokenProjection[] =>
   sources.flatMap(({ serviceAccountToken }) => serviceAccountToken ?? []);
 
-/** Its files are secrets, which no disk should keep. */
+/** Returns true when the files are secrets, which must not be stored on disk. */
 export const isSecret = ({ sources = [] }: ProjectedVolumeSource) =>
   sources.some(({ secret, serviceAccountToken }) => secret ?? serviceAccountToken);
 
-/** By their names, which are of the pod's namespace. */
+/** Returns the names of the ConfigMaps and Secrets, which are in the pod's namespace. */
 export const namesIn = ({ sources = [] }: ProjectedVolumeSource) => ({
   configMaps: new Set(sources.flatMap(({ configMap }) => configMap?.name ?? [])),
   secrets: new Set(sources.flatMap(({ secret }) => secret?.name ?? [])),
@@ -65,15 +65,15 @@ export const namesIn = ({ sources = [] }: ProjectedVolumeSource) => ({
 
 const usualMode = 0o644;
 
-/** A token, and when it should be replaced, in milliseconds since the epoch. */
+/** A token and the time at which it should be replaced, in milliseconds since the epoch. */
 export interface GivenToken {
   readonly token: string;
   readonly renewAt: number;
 }
 
 /**
- * Of one path the last source counts. Throws VolumeError for what is not there and not optional, of every source in one
- * message.
+ * Returns the volume's files; for the same path, the last source counts. Throws VolumeError with one message
+ * for all objects and keys that are missing and not optional.
  */
 export function projectedFiles(
   pod: Pod,
@@ -119,14 +119,14 @@ function filesOf(
   return found.map(({ path, content, mode = defaultMode }) => ({ path: checked(path), content, mode }));
 }
 
-/** What the volume's files show of the pod itself, in one text. */
+/** Returns a text of everything that the volume's files show of the pod itself. */
 export function shownOfPod(
   pod: Pod,
   { sources = [] }: ProjectedVolumeSource,
   allocatable: Readonly<Record<string, string>>,
 ): string {
   const items = sources.flatMap(({ downwardAPI }) => downwardAPI?.items ?? []);
-  // A field that many files show is one.
+  // A field that several files show is included once.
   const fields = new Map(items.map((item) => [fieldOf(item), item]));
   return JSON.stringify([...fields.values()].map((item) => shownOrProblem(pod, item, allocatable)));
 }
@@ -146,7 +146,10 @@ function shownOrProblem(
   }
 }
 
-/** Also where an older server has not looked at it. */
+/**
+ * Returns the path; throws VolumeError for one that leaves the volume, because older servers did not check
+ * it.
+ */
 function checked(path: string): string {
   const parts = path.split('/');
   if (parts[0] === '' || path.startsWith('..') || parts.includes('..'))
@@ -162,7 +165,7 @@ interface Content {
 
 type Data = ReadonlyMap<string, Uint8Array>;
 
-/** What files hold, once in memory however many of a volume hold the same. */
+/** Contents of files, in memory once however many files of a volume have the same. */
 class Contents {
   readonly #pod: Pod;
   readonly #given: ProjectionSources;
@@ -183,7 +186,7 @@ class Contents {
     return this.#secrets.getOrInsertComputed(name, () => secretData(this.#given, name));
   }
 
-  /** Throws ContainerConfigError. */
+  /** Returns the text of a pod's field. Throws ContainerConfigError. */
   ofField(item: DownwardAPIVolumeFile): Uint8Array {
     const show = () => new TextEncoder().encode(fieldText(this.#pod, item, this.#given.allocatable));
     return this.#fields.getOrInsertComputed(fieldOf(item), show);
@@ -247,7 +250,7 @@ function fieldText(
   return podField(pod, fieldRef?.fieldPath ?? '');
 }
 
-/** A token is its reader's alone, where it is known who that is. */
+/** Returns the file of a token, which only its user can read where that user is known. */
 function tokenFile(
   pod: Pod,
   token: ServiceAccountTokenProjection,
@@ -261,7 +264,7 @@ function tokenFile(
   return { path: checked(token.path), content, mode, ...(owner !== undefined && { owner }) };
 }
 
-/** The user as which all containers run; undefined when one does not say so, or another user. */
+/** Returns the user of all containers; undefined when they differ or when it is not set. */
 function onlyUser({ spec }: Pod): number | undefined {
   const users = [...(spec.initContainers ?? []), ...spec.containers].map(
     ({ securityContext }) => securityContext?.runAsUser ?? spec.securityContext.runAsUser,

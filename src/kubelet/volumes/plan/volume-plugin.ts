@@ -1,7 +1,7 @@
-/** Upstream's names for what makes a volume. Pure. */
+/** Upstream's names of volume plugins. Pure. */
 import type { PersistentVolume, Volume } from '../../../api/core/v1/types.gen.ts';
 
-/** By the field that says where the data is, of a pod's volume and of a PersistentVolume. */
+/** Plugin names by the source field of a pod's volume or of a PersistentVolume. */
 const plugins: Readonly<Record<string, string>> = {
   configMap: 'kubernetes.io/configmap',
   downwardAPI: 'kubernetes.io/downward-api',
@@ -13,12 +13,15 @@ const plugins: Readonly<Record<string, string>> = {
   secret: 'kubernetes.io/secret',
 };
 
-/** `bound`: what its claim is bound to. '' for a claim of which that is not known yet. */
+/**
+ * Returns the plugin's name. `bound` is the PersistentVolume that the volume's claim is bound to; '' for a
+ * claim whose volume is not known yet.
+ */
 export function volumePlugin(volume: Volume, bound: PersistentVolume | undefined): string {
   const { persistentVolumeClaim, ephemeral } = volume;
   const isClaim = persistentVolumeClaim !== undefined || ephemeral !== undefined;
   if (isClaim && !bound) return '';
   const field = Object.keys(bound?.spec ?? volume).find((name) => Object.hasOwn(plugins, name));
-  // A volume without any source is one that is empty.
+  // A volume without any source is an emptyDir.
   return plugins[field ?? 'emptyDir'] ?? '';
 }

@@ -1,37 +1,43 @@
-/** A pod's volumes as they are on this machine, and what that means for the pod. */
+/** States of a pod's volumes on this machine, and their meaning for the pod. */
 import { backoffMs } from '../../../base/backoff.ts';
 
-/** One volume, as far as this run of the agent knows it. */
+/** State of one volume, as far as this run of the agent knows it. */
 export interface VolumeState {
   readonly name: string;
-  /** Containers can have it. */
+  /** True when containers can use the volume. */
   readonly isMounted: boolean;
-  /** Its steps are to be done now: it is not there, or not what it should be. */
+  /** True when the volume's steps must run now: it is not mounted, or not as it should be. */
   readonly isDue: boolean;
-  /** When time alone makes it due, in milliseconds since the epoch. */
+  /** Time at which the volume becomes due even if nothing changes, in milliseconds since the epoch. */
   readonly dueAt: number | undefined;
 }
 
-/** What was done for a volume last, and what came of it. Times in milliseconds since the epoch. */
+/** The last attempt to make a volume, and its result. Times are in milliseconds since the epoch. */
 export interface VolumeAttempt {
-  /** What it was made from. */
+  /** Description of what the volume was made from. */
   readonly basis: string;
   readonly isMounted: boolean;
-  /** Of what it holds, such as a token. */
+  /** Time at which its content must be renewed, for example a token. */
   readonly renewAt: number | undefined;
   readonly failure: VolumeFailure | undefined;
 }
 
 export interface VolumeFailure {
-  /** In a row, at least 1. */
+  /** Consecutive failures, at least 1. */
   readonly count: number;
   readonly retryAt: number;
 }
 
-/** upstream: util/goroutinemap/exponentialbackoff; what a volume needs is often there a moment later. */
+/**
+ * Back-off as upstream's util/goroutinemap/exponentialbackoff; what a volume needs is often present a moment
+ * later.
+ */
 const backoff = { initialMs: 500, maxMs: 122_000 };
 
-/** `now`: milliseconds since the epoch. A failure counts up while what the volume is made from stays the same. */
+/**
+ * Returns a failed attempt at `now` (milliseconds since the epoch). The count increases while the volume's
+ * basis stays the same.
+ */
 export function failedAttempt(
   before: VolumeAttempt | undefined,
   basis: string,
@@ -47,7 +53,7 @@ export function failedAttempt(
   };
 }
 
-/** `basis`: what it would be made from now. */
+/** Returns the volume's state. `basis` describes what the volume would be made from now. */
 export function volumeState(
   name: string,
   attempt: VolumeAttempt | undefined,
@@ -61,15 +67,15 @@ export function volumeState(
   return { name, isMounted, isDue, dueAt: isDue ? undefined : dueAt };
 }
 
-/** A machine that slept, or whose clock was set, notices then. */
+/** Maximum wait, so that a machine that was suspended, or whose clock was changed, notices it. */
 const longestWaitMs = 60_000;
 
 export interface VolumesPlan {
-  /** The steps of some are to be done. */
+  /** True when the steps of some volumes must run. */
   readonly mount: boolean;
-  /** Containers may start. */
+  /** True when containers may start. */
   readonly isReady: boolean;
-  /** Milliseconds until time alone makes one due. */
+  /** Milliseconds until a volume becomes due even if nothing changes; undefined for never. */
   readonly wakeIn: number | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Where a pod's volumes are on this machine and what a container sees of them. */
+/** Places of a pod's volumes on this machine, and the mounts that a container gets. */
 import { ephemeralContainersOf } from '../../../api/core/v1/ephemeral-containers.ts';
 import type { Pod } from '../../../api/core/v1/pod.ts';
 import { amounts } from '../../../api/core/v1/pod-requests.ts';
@@ -8,10 +8,10 @@ import { ContainerConfigError } from '../../environment/plan/container-config-er
 import { expand } from '../../environment/plan/expand.ts';
 import type { ImageMount, Mount } from '../../runtime/runtime.ts';
 
-/** Where a volume is that is the pod's own. */
+/** Returns the path of a volume that belongs to the pod alone. */
 export const ownPlace = (podDirectory: string, volume: string) => `${ownPlaces(podDirectory)}/${volume}`;
 
-/** All that the agent has made of the pod's volumes but the parts of them. */
+/** Returns the directory of the pod's own volumes; mounts of parts of volumes (subPath) are elsewhere. */
 export const ownPlaces = (podDirectory: string) => `${podDirectory}/volumes`;
 
 const containersOf = ({ spec }: Pod): readonly Container[] => [
@@ -20,21 +20,21 @@ const containersOf = ({ spec }: Pod): readonly Container[] => [
   ...ephemeralContainersOf(spec),
 ];
 
-/** The names of the volumes that a container of the pod mounts as a file system. */
+/** Returns the names of the volumes that a container of the pod mounts as a file system. */
 export const mountsOf = (pod: Pod): ReadonlySet<string> =>
   new Set(containersOf(pod).flatMap(({ volumeMounts = [] }) => volumeMounts.map(({ name }) => name)));
 
-/** The names of those that one has as a device. */
+/** Returns the names of the volumes that a container of the pod uses as a device. */
 export const devicesOf = (pod: Pod): ReadonlySet<string> =>
   new Set(containersOf(pod).flatMap(({ volumeDevices = [] }) => volumeDevices.map(({ name }) => name)));
 
-/** The names of the volumes that a container of the pod uses: no other is made, as upstream. */
+/** Returns the names of the volumes that a container of the pod uses: no other is made, as upstream. */
 export const mountedVolumes = (pod: Pod): ReadonlySet<string> => mountsOf(pod).union(devicesOf(pod));
 
 /**
- * How many bytes a volume in memory may hold: what the pod's containers may use together, and no more than its own
- * limit
- * (upstream: calculateEmptyDirMemorySize). A pod in which somebody has no limit may use what pods may have of the node.
+ * Returns the maximum bytes of a volume in memory: the sum of the containers' memory limits, and at most the
+ * volume's own sizeLimit and the node's allocatable memory (upstream: calculateEmptyDirMemorySize). The sum
+ * does not count when a container of the pod has no limit.
  */
 export function memoryVolumeBytes(pod: Pod, sizeLimit: string | undefined, allocatableBytes: number): number {
   const { containers } = pod.spec;
@@ -45,7 +45,7 @@ export function memoryVolumeBytes(pod: Pod, sizeLimit: string | undefined, alloc
   return Math.min(allocatableBytes, together, own);
 }
 
-/** A limit of zero counts as no limit. */
+/** Returns the limit in bytes. A limit of zero counts as no limit. */
 const bytesOf = (sizeLimit: string) => quantityValue(parseQuantity(sizeLimit)) || Infinity;
 
 export interface LimitedVolume {
@@ -55,7 +55,7 @@ export interface LimitedVolume {
   readonly limitBytes: number;
 }
 
-/** The pod's emptyDirs on disk that may not grow beyond a size. */
+/** Returns the pod's emptyDirs on disk that have a size limit. */
 export function limitedVolumes(pod: Pod, podDirectory: string): readonly LimitedVolume[] {
   return (pod.spec.volumes ?? []).flatMap((volume) => {
     const { sizeLimit, medium } = volume.emptyDir ?? {};
@@ -66,19 +66,22 @@ export function limitedVolumes(pod: Pod, podDirectory: string): readonly Limited
   });
 }
 
-/** A mount whose source is a part of a volume has yet to be found, and perhaps made. */
+/**
+ * A mount; with `part`, its source is a part of a volume that must still be found, and created where it is
+ * missing.
+ */
 export interface PlannedMount extends Mount {
   readonly part?: {
     readonly volume: string;
-    /** The files lie behind a link (atomic-files.ts). */
+    /** True when the files are behind a symbolic link (atomic-files.ts). */
     readonly isAtomic: boolean;
     readonly subPath: string;
-    /** Which of the container's mounts it is. */
+    /** Index among the container's mounts. */
     readonly index: number;
   };
 }
 
-/** Where a volume lies on this machine, as its kind says. */
+/** Returns where a volume is on this machine, as its kind determines it. */
 export type PlaceOf = (volume: Volume) => {
   readonly path: string;
   readonly readOnly: boolean;
@@ -86,8 +89,8 @@ export type PlaceOf = (volume: Volume) => {
 };
 
 /**
- * The container's mounts but for those of images; `env` is its environment. Throws ContainerConfigError for a mount of a volume the pod does not have, and
- * for a subPath that cannot be one.
+ * Returns the container's mounts except those of images; `env` is its environment. Throws
+ * ContainerConfigError for a mount of a volume that the pod does not have, and for an invalid subPath.
  */
 export function containerMounts(
   pod: Pod,
@@ -108,7 +111,7 @@ export function containerMounts(
     const subPath = subPathOf(mount, env);
     const whole: PlannedMount = {
       source: place.path,
-      // As the API takes it, without the slash too.
+      // The API also accepts the path without the leading slash.
       target: mountPath.startsWith('/') ? mountPath : `/${mountPath}`,
       readOnly: readOnly || place.readOnly,
       ...othersOf(mount),
@@ -119,7 +122,10 @@ export function containerMounts(
   });
 }
 
-/** The container's mounts of images, which are by the volume's name. Throws ContainerConfigError as for the others. */
+/**
+ * Returns the container's mounts of images, which are given by the volume's name. Throws ContainerConfigError
+ * as `containerMounts`.
+ */
 export function containerImageMounts(
   { volumeMounts = [] }: Pick<Container, 'volumeMounts'>,
   images: ReadonlyMap<string, { readonly id: string }>,
@@ -136,7 +142,10 @@ const othersOf = ({ mountPropagation, recursiveReadOnly }: VolumeMount): Partial
   ...((recursiveReadOnly === 'Enabled' || recursiveReadOnly === 'IfPossible') && { recursiveReadOnly }),
 });
 
-/** '' for none (pkg/kubelet: makeMounts, ExpandContainerVolumeMounts). Throws ContainerConfigError. */
+/**
+ * Returns the subPath; '' for none (pkg/kubelet: makeMounts, ExpandContainerVolumeMounts). Throws
+ * ContainerConfigError.
+ */
 function subPathOf(
   { subPath = '', subPathExpr = '' }: VolumeMount,
   env: ReadonlyMap<string, string>,
