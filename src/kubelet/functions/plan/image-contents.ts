@@ -19,8 +19,8 @@ export const runPrograms = {
 } as const;
 
 /**
- * Signal by which an instance that waits for a function learns that its files are there. By itself SIGURG does
- * nothing (signal(7)): an instance that does not listen yet must not end by it.
+ * Signal that reports to an instance which waits for a function that its files are there. SIGURG does nothing
+ * by default (signal(7)): an instance that has not installed its handler yet must not end.
  */
 export const givenSignal = 'SIGURG';
 

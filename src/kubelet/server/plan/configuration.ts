@@ -1,4 +1,7 @@
-/** /configz: the agent's settings in the form of a KubeletConfiguration (kubelet.config.k8s.io/v1beta1). Pure. */
+/**
+ * /configz: the agent's settings in the form of a KubeletConfiguration (kubelet.config.k8s.io/v1beta1).
+ * Pure.
+ */
 import { byteQuantity } from '../../../apimachinery/quantity.ts';
 import { goDuration } from '../../../base/time.ts';
 import type { Threshold } from '../../node/plan/eviction-thresholds.ts';

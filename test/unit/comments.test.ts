@@ -1,0 +1,41 @@
+/** Comments of the source are sentences that stand by themselves, and fit into the width of the code. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+
+const root = join(import.meta.dirname, '../..');
+const sources = execFileSync('git', ['ls-files', '-z', 'src/*.ts'], { cwd: root, encoding: 'utf8' })
+  .split('\0')
+  .filter((path) => path !== '' && !path.endsWith('.gen.ts'));
+
+/** Width of the code, which the formatter holds. */
+const mostCharacters = 110;
+/** Words by which a fragment begins that names no subject; a comment begins with a noun or a verb. */
+const fragment =
+  /^\s*(?:\/\*\*|\/\/) (?:Of|By|Those|That|Whom?|Whose|What|Whether|Where|Which|It|They|So|Not)\b/;
+/** The same on the line after the one that opens a comment. */
+const fragmentBelow =
+  /^\s*\/\*\*\n\s*\* (?:Of|By|Those|That|Whom?|Whose|What|Whether|Where|Which|It|They|So|Not)\b/gm;
+const isComment = (line: string) => /^\s*(?:\/\*|\/\/|\* |\*$)/.test(line);
+
+/** Returns the places of comment lines that break a rule: `src/x.ts:12: …`. */
+function faultsOf(path: string): string[] {
+  const text = readFileSync(join(root, path), 'utf8');
+  const faults = text.split('\n').flatMap((line, index) => {
+    if (!isComment(line)) return [];
+    const place = `${path}:${index + 1}`;
+    if (line.length > mostCharacters) return [`${place}: ${line.length} characters wide`];
+    // The second line of a comment of several lines goes on with a sentence.
+    const goesOn = /^\s*\/\//.test(text.split('\n')[index - 1] ?? '');
+    return fragment.test(line) && !goesOn ? [`${place}: ${line.trim()}`] : [];
+  });
+  return [...faults, ...Array.from(text.matchAll(fragmentBelow), ([found]) => `${path}: ${found.trim()}`)];
+}
+
+describe('comments of the source', () => {
+  it(`are at most ${mostCharacters} characters wide, and begin with a noun or a verb`, () => {
+    assert.deepEqual(sources.flatMap(faultsOf), []);
+  });
+});
