@@ -60,8 +60,8 @@ const patienceMs = 5_000;
 
 /**
  * Returns whether the Node was deleted, or created again with another range of pods, while this machine was
- * away. Everything left on the machine then has addresses that may belong to another node by now. Returns false
- * while no API server answers.
+ * away. Everything left on the machine then has addresses that may belong to another node by now. Returns
+ * false while no API server answers.
  */
 export async function areOutdated(former: {
   readonly client: Client;
