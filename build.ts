@@ -32,7 +32,7 @@ async function buildVersion(): Promise<string> {
     }
     return `${version}+g${await git('rev-parse', '--short', 'HEAD')}${dirty}`;
   } catch {
-    // In an unpacked archive, or without git, there is no commit.
+    // An unpacked archive has no commit, nor has a machine without git.
     return version;
   }
 }
@@ -71,7 +71,7 @@ async function packageFile(node: string, main: string, assets: Record<string, st
     disableExperimentalSEAWarning: true,
     useSnapshot: false,
     useCodeCache: true,
-    // Without this, NODE_OPTIONS would affect the daemon.
+    // NODE_OPTIONS would affect the daemon without this.
     execArgvExtension: 'none',
     assets,
   };

@@ -88,7 +88,7 @@ export async function bundle({ root, outdir, version }: BundleOptions): Promise<
 }
 
 /**
- * In main, `import('./roles/up.ts')` gets the module from its application; the names of such modules are
+ * Makes main's `import('./roles/up.ts')` get the module from its application; the names of such modules are
  * collected.
  */
 function commandsFromApplications(root: string, commands: Set<string>): Plugin {

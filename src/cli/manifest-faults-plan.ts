@@ -81,7 +81,7 @@ class Checker {
 function isOfType(value: unknown, type: string, format: string): boolean {
   switch (type) {
     case 'string':
-      // In OpenAPI version 2, and in older documents, the type `string` stands for both.
+      // The type `string` stands for both in OpenAPI version 2 and in older documents.
       return typeof value === 'string' || (format === 'int-or-string' && Number.isInteger(value));
     case 'integer':
       return Number.isSafeInteger(value) && (format !== 'int32' || (Number(value) | 0) === value);

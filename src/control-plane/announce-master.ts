@@ -38,7 +38,7 @@ export interface AnnounceMasterOptions {
  */
 const retry = { maxMs: 1_000 };
 
-/** Resolves when the signal has aborted and this master is removed from the endpoints. */
+/** Resolves when the signal has aborted and the removal of this master from the endpoints has been tried. */
 export async function announceMaster(options: AnnounceMasterOptions, signal: AbortSignal): Promise<void> {
   const { client, clock, random, log, master, objects, onPublished } = options;
   const informers = createInformerFactory({ client, clock, random, log });

@@ -85,7 +85,7 @@ export function dockerEngine(docker: Docker): Engine {
       return call(`run ${command[0]} in ${name}`, async () => {
         const output = { AttachStdout: true, AttachStderr: true, Tty: true };
         const exec = await docker.getContainer(name).exec({ Cmd: [...command], ...output, ...limited() });
-        // With a terminal, both outputs arrive unframed; the stream ends after the exit status is stored.
+        // Both outputs arrive unframed with a terminal; the stream ends after the exit status is stored.
         const stream = await exec.start({ Detach: false, Tty: true, ...limited() });
         const written = await text(stream);
         const { ExitCode } = await exec.inspect(limited());

@@ -38,7 +38,7 @@ class Lingering {
   #open = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** With `limitMs` NaN it waits without limit. */
+  /** `limitMs` NaN stands for no limit. */
   constructor(limitMs: number) {
     this.#limitMs = limitMs;
   }

@@ -36,7 +36,7 @@ async function main(): Promise<void> {
     });
   }
   process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules/.cache/node');
-  // Without this, a test that reads an asset would build it, which takes minutes and counts as the test's own
+  // A test that reads an asset would otherwise build it, which takes minutes and counts as the test's own
   // time.
   execFileSync(process.execPath, [join(root, 'build.ts'), '--assets'], {
     stdio: ['ignore', 'ignore', 'inherit'],

@@ -6,11 +6,11 @@ import { recordAt, recordsAt, textAt, valueAt } from '../objects.ts';
 
 /** The rules for one value and its fields or items. */
 export interface MergeSchema {
-  /** For lists: the items are merged instead of the list being replaced. */
+  /** True for a list whose items are merged instead of the list being replaced. */
   readonly merges: boolean;
   /** The field that identifies the items of a merging list; undefined for a list of plain values. */
   readonly mergeKey?: string;
-  /** For objects: a patch must name all fields that are kept. */
+  /** True for an object of which a patch must name all fields that are kept. */
   readonly retainsKeys: boolean;
   field(name: string): MergeSchema;
   items(): MergeSchema;

@@ -80,7 +80,7 @@ async function isDirectory(program: Program, path: string): Promise<boolean> {
   try {
     return (await program(['test', '-d', path], stdio, false)) === 0;
   } catch {
-    // Without `test` in the container, tar reports any problem itself.
+    // The container may lack `test`; tar reports any problem itself.
     return false;
   }
 }

@@ -31,7 +31,7 @@ const createVerb = ({ about, resource: type, flags, make }: Generator): Verb => 
     const object = make({ name, flags: given, resources, warn });
     const resource = findResource(resources, type);
     const { namespace } = cluster;
-    // As in kubectl, the printed object has a namespace only if --namespace was given.
+    // The printed object has a namespace only if --namespace was given, like kubectl's.
     const metadata = {
       ...recordAt(object, 'metadata'),
       ...(resource.namespaced && cluster.namespaceGiven && { namespace }),

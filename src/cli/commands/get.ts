@@ -103,7 +103,7 @@ class Getter {
       limit: chunkSizeOf(flags),
       ...(!this.#format && {
         ...(flags.on('server-print') && { accept: tableAccept }),
-        // Without this query, the rows have only the metadata of their objects.
+        // The rows would have only the metadata of their objects without this query.
         ...(this.#sortBy && { query: { includeObject: 'Object' } }),
       }),
     };

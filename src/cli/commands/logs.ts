@@ -143,7 +143,7 @@ function logQuery(flags: Flags): Readonly<Record<string, string | number | boole
     follow: flags.on('follow') || undefined,
     previous: flags.on('previous') || undefined,
     timestamps: flags.on('timestamps') || undefined,
-    // For several pods kubectl's default is the last ten lines of each.
+    // kubectl's default for several pods is the last ten lines of each.
     tailLines: several ? 10 : tail !== undefined && tail >= 0 ? tail : undefined,
     sinceSeconds: sinceMs === undefined ? undefined : Math.ceil(sinceMs / 1000),
     sinceTime: flags.text('since-time'),

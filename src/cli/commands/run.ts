@@ -109,7 +109,10 @@ function requested(flags: Flags, joins: boolean): JsonObject {
 const restartPolicyOf = (flags: Flags): RestartPolicy =>
   flags.oneOf('restart', ['Always', 'OnFailure', 'Never'] as const) ?? 'Always';
 
-/** Attaches to the program, and returns its exit code unless the pod restarts it. */
+/**
+ * Attaches to the program. Rejects with its exit code if it fails, unless the pod restarts it or stdin stays
+ * open.
+ */
 async function join(context: VerbContext, target: ObjectTarget): Promise<void> {
   const { flags, io } = context;
   const object = await untilStarted(context, target);

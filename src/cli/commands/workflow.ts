@@ -85,7 +85,7 @@ const update: Verb = {
   },
 };
 
-/** In an update, fields without a flag keep their values. */
+/** Returns the spec from the flags; in an update, fields without a flag keep their values. */
 async function specOf({ io, flags }: VerbContext, before?: JsonObject): Promise<JsonObject> {
   const file = flags.text('definition');
   if (file === undefined && !before)

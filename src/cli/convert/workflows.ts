@@ -12,7 +12,7 @@ export interface Workflow {
 
 type States = Record<string, JsonObject>;
 
-/** Throws for a workflow without a name or nodes, and for an invalid definition. */
+/** Throws for an incomplete workflow, and for an invalid definition. */
 export function workflow(fields: Fields, namespace: string | undefined): Workflow {
   const made = fields.has('entryNodeName')
     ? ofEntryNode(fields, namespace)

@@ -96,7 +96,7 @@ function section(key: string, value: unknown, indent: string): string {
 
 const recordsOf = (list: readonly unknown[]) => list.filter(isRecord);
 
-/** In maps with the user's own keys, such as labels, the keys are not field names. */
+/** Maps with the user's own keys, such as labels: their keys are not field names. */
 const ownKeys = new Set(['labels', 'annotations', 'matchLabels', 'data', 'nodeSelector', 'selector']);
 const verbatim = '\u0000';
 

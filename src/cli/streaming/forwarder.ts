@@ -29,7 +29,7 @@ export class Forwarder {
   async forward(socket: Socket, { local, remote }: ForwardedPort): Promise<void> {
     let brokeOff = false;
     socket.on('error', (cause) => {
-      // Only errors of the operating system count; other errors come from the pod's side.
+      // Errors of the operating system count; other errors come from the pod's side.
       brokeOff ||= 'syscall' in cause;
     });
     const headers = { port: String(remote), requestid: String(this.#requests++) };

@@ -81,7 +81,7 @@ export class LostConnection extends Error {
   }
 }
 
-/** With `redraw`, a running program first gets a different terminal size, so that it redraws its screen. */
+/** `redraw` first gives a running program a different terminal size, so that it redraws its screen. */
 type Joined = Input & { readonly redraw?: boolean };
 
 async function join(

@@ -233,7 +233,7 @@ function readPeer({ metadata }: KubeObject): Peer | string | undefined {
     return `its ${modeAnnotation} is ${JSON.stringify(mode)}; expected vxlan or host-routes`;
   const mac = annotations[macAnnotation];
   if (mac === undefined) return undefined;
-  // Only unicast addresses are accepted: their second digit is even.
+  // The second digit of a unicast address is even.
   if (!/^[0-9a-f][02468ace](:[0-9a-f]{2}){5}$/.test(mac)) {
     return `its ${macAnnotation} is ${JSON.stringify(mac)}, expected a unicast MAC address such as 0a:58:0a:f4:01:00`;
   }

@@ -59,7 +59,7 @@ const batch = (program: 'ip' | 'bridge', all: readonly string[]): Step => ({
 function renderLink(name: string, { local, dev, mac, mtu, address }: VxlanLink): string[] {
   return [
     `link add name ${name} address ${mac} mtu ${mtu} type vxlan id ${vni} local ${local} dev ${dev} dstport ${vxlanPort} nolearning`,
-    // Without this, the kernel would give the link an IPv6 address.
+    // The kernel would give the link an IPv6 address without this.
     `link set dev ${name} addrgenmode none`,
     `address add ${address}/32 dev ${name}`,
     `link set dev ${name} up`,

@@ -247,8 +247,8 @@ const authenticatorOf =
     ]);
 
 /**
- * With an embedded etcd there is one master, and its directory holds the authority; a shared etcd holds the
- * authority itself.
+ * Opens the cluster's credentials. The single master with an embedded etcd has the authority in its
+ * directory; masters with a shared etcd read the authority from it.
  */
 function openClusterCredentials(
   settings: Settings<'data-dir' | 'etcd-endpoints'>,

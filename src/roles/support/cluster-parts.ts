@@ -98,8 +98,8 @@ async function yamlOf(cluster: Cluster, kind: string, filter: SecretFilter): Pro
     documents.push(document);
     count++;
     length += document.length;
-    // Only the end of a part is kept, so earlier documents are dropped while objects are read: objects may be
-    // large.
+    // The beginning of a part is cut later, so earlier documents are dropped while objects are read: objects
+    // may be large.
     for (; length > 2 * mostOfPart && left < documents.length - 1; left++) {
       length -= documents[left]?.length ?? 0;
       documents[left] = '';

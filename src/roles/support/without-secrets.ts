@@ -97,7 +97,7 @@ export class SecretFilter {
     return this.object(value);
   }
 
-  /** In the words of a command line, the word after `--password` is left out. */
+  /** Cleans a list; in the words of a command line, the word after `--password` is left out. */
   #list(values: readonly unknown[]): unknown[] {
     return values.map((value, index) => {
       const before = values[index - 1];

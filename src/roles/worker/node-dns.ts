@@ -23,7 +23,7 @@ export function podDns(settings: Settings<'cluster-dns' | 'cluster-domain' | 'se
   };
 }
 
-/** Returns the node's DNS server; the informers need not be started yet. */
+/** Returns the node's DNS server. `informers` are not started yet. */
 export function createNodeDns(
   { clock, random, log, exec }: NodeContext,
   settings: DnsSettings,

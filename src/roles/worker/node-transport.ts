@@ -26,7 +26,7 @@ export function nodeTransport({ servers, authority, clock, log, ...who }: NodeTr
   const connect = (server: string) =>
     createHttp2Transport({ server, ca: authority, userAgent, clock, ...who });
   const [only = '', ...others] = servers;
-  // With a single server there is nothing to fail over to.
+  // A single server has nothing to fail over to.
   if (others.length === 0) return connect(only);
   return createFailoverTransport({ servers, connect, clock, log: log.named('api') });
 }

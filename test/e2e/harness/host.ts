@@ -28,7 +28,7 @@ export interface HostOptions {
    * machine's file system.
    */
   readonly dockerDisk?: string;
-  /** By default a host has a link of its own to this machine. */
+  /** Link of the host; by default a link of its own to this machine. */
   readonly port?: HostPort;
 }
 

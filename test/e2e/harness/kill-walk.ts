@@ -261,7 +261,7 @@ export class KillWalk {
     return all;
   }
 
-  /** Only unused sandboxes that wait for a pod may be left. */
+  /** Waits until nothing is left except unused sandboxes that wait for a pod. */
   async #nothingLeft(): Promise<void> {
     let left: readonly string[] = [];
     await waitFor(
