@@ -9,7 +9,7 @@ const flags: Readonly<Record<string, string>> = { '--version': 'version', '-v': 
 const [first = ''] = argv;
 const { stdout, stderr } = process;
 
-/** Handling of errors that occur before a command runs. */
+/** Colour mode of errors that occur before a command runs. */
 const mode = colorModes.findLast((name) => argv.includes(`--color=${name}`)) ?? 'auto';
 const palette = paletteFor(mode, process.env, stderr.isTTY);
 

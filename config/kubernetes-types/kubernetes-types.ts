@@ -63,7 +63,7 @@ const stable = [
     'storage',
   ].map((group) => [`k8s.io/api/${group}/v1`, `${group}.v1`] as const),
   ['k8s.io/api/autoscaling/v2', 'autoscaling.v2'],
-  // Contains a part of batch.v1.
+  // batch.v1 uses types of this package.
   ['k8s.io/api/scheduling/v1alpha3', 'scheduling.v1alpha3'],
   ['k8s.io/apimachinery/pkg/apis/meta/v1', 'meta.v1'],
   ['k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1', 'apiextensions.v1'],

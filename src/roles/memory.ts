@@ -8,8 +8,8 @@ import { forgetAsset } from '../base/assets.ts';
 
 /**
  * Maximum growth of the old part of the heap between two full collections, in percent of its live objects.
- * V8's own limit is up to four times as much while a process allocates a lot, which a server always does
- * (docs/scale.md).
+ * V8 itself lets the heap grow to up to four times its live objects while a process allocates a lot, which a
+ * server always does (docs/scale.md).
  */
 const growth = 25;
 

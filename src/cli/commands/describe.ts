@@ -46,7 +46,7 @@ async function eventsOf(cluster: Cluster, target: ObjectTarget, object: JsonObje
   const fieldSelector = [
     `involvedObject.name=${name}`,
     `involvedObject.kind=${target.resource.kind}`,
-    // Nodes report events about themselves with their names as uid.
+    // Nodes report events about themselves with their names as uid, so the uid is not compared.
     ...(target.resource.namespaced ? [`involvedObject.uid=${uid}`] : []),
   ].join(',');
   const { namespace } = target;

@@ -67,8 +67,9 @@ function renderLink(name: string, { local, dev, mac, mtu, address }: VxlanLink):
 }
 
 /**
- * Renders rules that drop packets to the overlay's port unless another node sent them. These packets are not
- * tracked: every inner flow has a source port of its own and no answer ever returns to it.
+ * Renders rules that drop packets to the overlay's port, before any other rule sees them, unless another node
+ * sent them. These packets are not tracked: every inner flow has a source port of its own and no answer ever
+ * returns to it.
  */
 function renderSenders(senders: OverlayChange['senders'], { vxlanTable: table }: NetworkNames): string {
   if (senders === undefined) return '';
