@@ -1,7 +1,7 @@
 /**
- * Makes the one file, dist/minik8s: Node itself, a small main, the applications with their code caches, etcd
+ * Builds the one file, dist/minik8s: Node itself, a small main, the applications with their code caches, etcd
  * and the pause image. Needs no network. `node build.ts --assets` stops after dist/assets, which development
- * reads.
+ * uses.
  */
 import { execFile } from 'node:child_process';
 import { readFile, rename, rm, stat } from 'node:fs/promises';
@@ -18,7 +18,10 @@ const require = createRequire(import.meta.url);
 const root = import.meta.dirname;
 const dist = join(root, 'dist');
 
-/** package.json's version; with the commit unless that is the one tagged with it: `0.1.0+g1a2b3c4.dirty`. */
+/**
+ * Returns package.json's version, with the commit unless the commit has the version's tag:
+ * `0.1.0+g1a2b3c4.dirty`.
+ */
 async function buildVersion(): Promise<string> {
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
   const git = async (...args: string[]) => (await run('git', args, { cwd: root })).stdout.trim();
@@ -29,12 +32,12 @@ async function buildVersion(): Promise<string> {
     }
     return `${version}+g${await git('rev-parse', '--short', 'HEAD')}${dirty}`;
   } catch {
-    // Built from an unpacked archive, or without git: there is no commit to name.
+    // An unpacked archive has no commit, nor has a machine without git.
     return version;
   }
 }
 
-/** Makes the Node program that the file consists of and that makes its code cache, and returns its path. */
+/** Makes the Node program of the one file, which also makes its code cache, and returns its path. */
 async function nodeRuntime(arch: string): Promise<string> {
   const node = require.resolve(`node-linux-${arch}/bin/node`);
   const target = join(dist, `cache/node-${arch}`);
@@ -44,7 +47,7 @@ async function nodeRuntime(arch: string): Promise<string> {
   return target;
 }
 
-/** Makes the code cache of each application, and returns the assets that both are, by name. */
+/** Makes the code cache of each application, and returns the applications and caches as assets, by name. */
 async function withCodeCaches(
   node: string,
   applications: Bundles['applications'],
@@ -59,7 +62,7 @@ async function withCodeCaches(
 }
 
 async function packageFile(node: string, main: string, assets: Record<string, string>): Promise<void> {
-  // The command line of pkg downloads a Node of its own; the function behind it takes the one that is here.
+  // pkg's command line downloads a Node of its own; the function behind it accepts the Node of this build.
   const { default: sea } = require('@yao-pkg/pkg/lib-es5/sea.js') as {
     default: (entry: string, options: SeaOptions) => Promise<void>;
   };
@@ -68,7 +71,7 @@ async function packageFile(node: string, main: string, assets: Record<string, st
     disableExperimentalSEAWarning: true,
     useSnapshot: false,
     useCodeCache: true,
-    // Without this NODE_OPTIONS would reach the daemon.
+    // NODE_OPTIONS would affect the daemon without this.
     execArgvExtension: 'none',
     assets,
   };

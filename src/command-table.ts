@@ -1,4 +1,4 @@
-/** The commands of the executable, each loaded when it is called: one line each. */
+/** The commands of the executable, each loaded when it is called; one line per command. */
 import { version } from './base/version.ts';
 import type { Entry } from './dispatch.ts';
 import { kubernetesFields } from './roles/kubernetes-fields.ts';

@@ -1,7 +1,8 @@
 /**
- * From arguments to one command run and one exit status: 0 done, 1 failed, 2 bad usage (1 where a command is as
- * kubectl, which knows no 2). citty accepts whatever it is given, so the arguments are first held against the command's own definition here: a
- * misspelt flag is refused, never ignored.
+ * Runs one command for the arguments and returns one exit status: 0 for success, 1 for failure, 2 for bad
+ * usage (1 where a command behaves like kubectl, which has no 2). citty accepts any arguments, so the
+ * arguments are checked here against the command's own definition first: a misspelt flag is rejected, never
+ * ignored.
  */
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import { type ArgDef, type ArgsDef, type CommandDef, runCommand } from 'citty';
@@ -10,17 +11,20 @@ import { nearest } from './base/nearest.ts';
 import { UsageError } from './base/usage-error.ts';
 import { type UsageCommand, type UsageFlag, usagePage } from './base/usage-page.ts';
 
-// citty's own name for a command whose arguments are not known yet.
+// citty's type for a command whose arguments are not known yet.
 // biome-ignore lint/suspicious/noExplicitAny: CommandDef is invariant in its arguments; citty uses any here too.
 export type Command = CommandDef<any>;
 
-/** What a command may say beyond citty's terms, for its help and its errors. */
+/** Properties that a command may have beyond citty's, for its help and its errors. */
 export interface CommandHints {
-  /** What is to be said of a command, a word or a flag (with its dashes) that is none here but one elsewhere. */
+  /**
+   * Returns advice for a command, a word or a flag (with its dashes) that does not exist here but exists
+   * elsewhere.
+   */
   readonly elsewhere?: (name: string) => string | undefined;
 }
 
-/** The same for a flag. */
+/** Properties that a flag may have beyond citty's, for the help. */
 export interface FlagHints {
   readonly group?: string;
   readonly usual?: string;
@@ -28,7 +32,7 @@ export interface FlagHints {
 
 export interface Entry {
   readonly about: string;
-  /** Bad usage ends with 1, and a group of commands called without one prints its help. */
+  /** Makes bad usage end with 1, and a group of commands that is called without a command print its help. */
   readonly like?: 'kubectl';
   readonly load: () => Promise<Command>;
 }
@@ -38,7 +42,10 @@ export interface Output {
   err(text: string): void;
 }
 
-/** Runs what `argv` names in the table; never throws. A command may set process.exitCode for a status of its own. */
+/**
+ * Runs the command of the table that `argv` names; never throws. A command may set process.exitCode for a
+ * status of its own.
+ */
 export async function dispatch(
   table: Readonly<Record<string, Entry>>,
   argv: readonly string[],
@@ -68,7 +75,7 @@ export async function dispatch(
   }
 }
 
-/** Returns where a word belongs that is a command of the client alone, such as `get`. */
+/** Returns the group of a word that is a command of the client alone, such as `get`. */
 async function groupWith(
   table: Readonly<Record<string, Entry>>,
   name: string,
@@ -87,7 +94,7 @@ interface Invocation {
   readonly path: string;
   readonly command: Command;
   readonly argv: readonly string[];
-  /** How many words the path has behind `minik8s`. */
+  /** Number of words of the path after `minik8s`. */
   readonly depth: number;
   readonly like: Entry['like'];
 }
@@ -113,7 +120,7 @@ async function run(invocation: Invocation, output: Output): Promise<number> {
 
 type SubCommands = Readonly<Record<string, Command | Promise<Command> | (() => Command | Promise<Command>)>>;
 
-/** The command that the first word names, or the help that it asks for; undefined when it is neither. */
+/** Returns the command that the first word names, or `help` if the word requests it; undefined otherwise. */
 async function innerCommand(
   { path, command, argv, depth, ...rest }: Invocation,
   subCommands: SubCommands,
@@ -126,13 +133,13 @@ async function innerCommand(
     return { ...rest, path: `${path} ${name}`, command: found, argv: more, depth: depth + 1 };
   if (name === 'help')
     return more.length === 0 ? 'help' : { ...rest, path, command, depth, argv: [...more, '--help'] };
-  // A command that does something by itself says what it thinks of the word.
+  // A command that can run by itself checks the word itself.
   if (command.run !== undefined || takesPositionals((await resolve(command.args)) ?? {})) return undefined;
   const elsewhere = (command as CommandHints).elsewhere?.(name);
   throw new UsageError(unknownCommand(path, name, Object.keys(subCommands), elsewhere));
 }
 
-/** A group of commands was called without one. */
+/** Handles a group of commands that was called without a command. */
 async function unnamed(
   { path, command, argv, like, depth }: Invocation,
   { args, names }: { readonly args: ArgsDef; readonly names: readonly string[] },
@@ -141,14 +148,14 @@ async function unnamed(
   checkArguments(path, args, argv);
   if (like === undefined) throw new UsageError(`${path}: say which: ${names.join(', ')}`);
   await usage(path, command, output);
-  // 0 for kubectl, 1 for kubectl rollout.
+  // kubectl exits with 0, kubectl rollout with 1.
   return depth === 1 ? 0 : 1;
 }
 
 const plainFlags = (args: ArgsDef, argv: readonly string[]) =>
   plainBooleans(args, withNegativeNumbers(args, argv));
 
-/** `--replicas -1` is `--replicas=-1`: parseArgs takes what begins with a dash for a flag. */
+/** Turns `--replicas -1` into `--replicas=-1`: parseArgs reads any word with a leading dash as a flag. */
 function withNegativeNumbers(args: ArgsDef, argv: readonly string[]): string[] {
   const options = optionsOf(args);
   const joined: string[] = [];
@@ -162,7 +169,7 @@ function withNegativeNumbers(args: ArgsDef, argv: readonly string[]): string[] {
   return joined;
 }
 
-/** `--wait=false` is `--no-wait`, and `--wait=true` is `--wait`. */
+/** Turns `--wait=false` into `--no-wait`, and `--wait=true` into `--wait`. */
 function plainBooleans(args: ArgsDef, argv: readonly string[]): string[] {
   const end = argv.indexOf('--');
   return argv.map((word, index) => {
@@ -173,7 +180,7 @@ function plainBooleans(args: ArgsDef, argv: readonly string[]): string[] {
   });
 }
 
-/** Flags that stand before the name of a sub-command are moved behind it: `ctl -n web get` is `ctl get -n web`. */
+/** Moves flags before the name of a sub-command behind it: `ctl -n web get` becomes `ctl get -n web`. */
 function nameFirst(args: ArgsDef, argv: readonly string[]): readonly string[] {
   if (!argv[0]?.startsWith('-') || Object.keys(args).length === 0) return argv;
   const { tokens } = parseArgs({
@@ -202,7 +209,10 @@ function optionsOf(args: ArgsDef): ParseArgsOptionsConfig {
   return options;
 }
 
-/** Throws UsageError for a flag the command does not have, or one that lacks its value or has one too many. */
+/**
+ * Throws UsageError for a flag that the command does not have, that lacks its value or that has a value it
+ * does not take.
+ */
 export function checkArguments(
   path: string,
   args: ArgsDef,
@@ -276,7 +286,7 @@ function overview(table: Readonly<Record<string, Entry>>): string {
   });
 }
 
-/** Few enough for one line. */
+/** Maximum number of commands that an error lists in one line. */
 const fewCommands = 12;
 
 function unknownCommand(path: string, name: string, known: readonly string[], elsewhere?: string): string {
@@ -300,8 +310,8 @@ function firstSentence(message: string): string {
 }
 
 /**
- * Also what citty throws: a missing required flag, a value outside the flag's list. Told by name, as the application is
- * bundled apart from this and has a class of its own.
+ * Returns true for errors of citty too: a missing required flag, a value outside the flag's list. Errors are
+ * recognized by name, because the application is bundled separately and has a class of its own.
  */
 function isUsageError(error: unknown): boolean {
   return error instanceof Error && (error.name === 'UsageError' || error.name === 'CLIError');

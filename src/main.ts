@@ -1,4 +1,4 @@
-/** The executable's root. It loads nothing but itself until it knows which command is meant. */
+/** The executable's root. It imports nothing else until the command is known. */
 import { colorModes, paletteFor } from './base/color.ts';
 import { flushed, isReaderGone } from './base/standard-output.ts';
 import { commands } from './command-table.ts';
@@ -9,7 +9,7 @@ const flags: Readonly<Record<string, string>> = { '--version': 'version', '-v': 
 const [first = ''] = argv;
 const { stdout, stderr } = process;
 
-/** For what goes wrong before a command runs. */
+/** Colour mode of errors that occur before a command runs. */
 const mode = colorModes.findLast((name) => argv.includes(`--color=${name}`)) ?? 'auto';
 const palette = paletteFor(mode, process.env, stderr.isTTY);
 
@@ -18,16 +18,20 @@ stdout.on('error', (error) => {
   stderr.write(palette.message(`error: cannot write: ${error.message}\n`));
   process.exitCode = 1;
 });
-// Nobody could read the message. A cluster goes on without its log.
+// Nobody could read an error message here. A cluster keeps running without its log.
 stderr.on('error', () => {});
 
-/** Ends the process when its output is read; at once on a signal, such as Ctrl-C beside a reader that stands still. */
+/**
+ * Ends the process once its output has been read, or at once on a signal, such as Ctrl-C while the reader of
+ * the output is stopped.
+ */
 async function end(status: number): Promise<void> {
   process.exitCode = status || process.exitCode;
   process.on('SIGINT', () => process.exit(130));
   process.on('SIGTERM', () => process.exit(143));
   await Promise.all([flushed(stdout), flushed(stderr)]);
-  // A write that failed has set the status meanwhile. Sockets and timers may be left, so the process would not end by itself.
+  // A failed write has set the exit status meanwhile. Open sockets and timers may be left, which would keep
+  // the process alive.
   await new Promise(setImmediate);
   process.exit();
 }

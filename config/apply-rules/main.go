@@ -1,5 +1,6 @@
-// The rules of server-side apply as structured-merge-diff has them, for a test: reads lists of operations as JSON and writes, for
-// each operation, what the object, its managers or the error are then (test/conformance/apply-rules.test.ts).
+// The rules of server-side apply in structured-merge-diff, for a test: reads lists of operations as JSON and
+// writes, for each operation, the resulting object, its managers or the error
+// (test/conformance/apply-rules.test.ts).
 package main
 
 import (

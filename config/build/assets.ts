@@ -1,4 +1,4 @@
-/** The files that travel inside the one file; each is made again only when what it is made of has changed. */
+/** The assets inside the one file. An asset is made again only when one of its sources has changed. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { copyFile, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { licenses } from './licenses.ts';
 
 const run = promisify(execFile);
 
-/** Docker's name for the architecture that is built for. */
+/** Docker's names of the architectures for which minik8s can be built. */
 const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 
 export interface AssetSources {
@@ -45,7 +45,8 @@ export async function makeAssets(sources: AssetSources): Promise<Readonly<Record
       await run('gcc', ['-static', '-Os', '-s', '-Wall', '-Werror', '-o', program, pause]);
       const content = await readFile(program);
       await rm(program);
-      // Named by what it holds, so that a newer build never runs with the image an older one left in Docker.
+      // The tag is a hash of the content, so that a newer build never runs with an older image that is still
+      // in Docker.
       const tag = sha256(content).slice(0, 12);
       const reference = `minik8s/pause:${tag}`;
       await writeFile(made['pause.reference'], reference);
@@ -77,7 +78,10 @@ function sha256(content: Uint8Array): string {
   return createHash('sha256').update(content).digest('hex');
 }
 
-/** Calls `make` with a path beside `target`, and moves what it leaves there over `target`, unless that is newer. */
+/**
+ * Calls `make` with a path beside `target`, and moves the result to `target`; does nothing if `target` is
+ * newer than the sources.
+ */
 export async function unlessNewer(
   target: string,
   sources: readonly string[],
@@ -92,7 +96,7 @@ export async function unlessNewer(
   await replace(target, make);
 }
 
-/** Several may build at once: each makes its own, and the last one stays. */
+/** Several builds may run at once: each makes its own draft, and the last one is kept. */
 async function replace(target: string, make: (path: string) => Promise<void>): Promise<void> {
   const draft = `${target}.${process.pid}.new`;
   try {

@@ -1,8 +1,8 @@
 /**
- * The JavaScript of the one file: a main that answers `version` by itself, two applications holding the
- * commands, of which main compiles one from V8's code cache when a command is asked for, and what threads
- * run. The client is an application of its own, since it starts for every command that somebody types, and
- * the servers are five times as large.
+ * The JavaScript of the one file: a main that answers `version` by itself, two applications with the
+ * commands, and the threads' files. main compiles an application from V8's code cache when one of its
+ * commands is called. The client is a separate application, since it starts for every command that a user
+ * types, and the servers are five times as large.
  */
 import { createRequire } from 'node:module';
 import { join, relative } from 'node:path';
@@ -12,7 +12,7 @@ import type { ApplicationName, ThreadName } from '../../src/base/assets.ts';
 export interface Bundles {
   readonly main: string;
   readonly applications: Readonly<Record<ApplicationName, string>>;
-  /** By the names of their assets (src/base/assets.ts). */
+  /** Paths by the names of their assets (src/base/assets.ts). */
   readonly threads: Readonly<Record<string, string>>;
 }
 
@@ -22,18 +22,18 @@ export interface BundleOptions {
   readonly version: string;
 }
 
-/** The file where each thread begins (src/base/thread.ts). */
+/** The first file of each thread (src/base/thread.ts). */
 const threadSources: Readonly<Record<ThreadName, string>> = {
   'yaml-worker': 'src/apiserver/yaml-worker.ts',
   'jsonata-worker': 'src/states-language/jsonata/worker.ts',
 };
 
-/** The application that has a module which main asks for. */
+/** Returns the application that contains a module of a command. */
 const applicationOf = (file: string): ApplicationName =>
   file.startsWith('src/roles/') ? 'server' : 'client';
 
 /**
- * Writes main.cjs, the applications and the threads' files to `outdir`. Throws what esbuild says, with the
+ * Writes main.cjs, the applications and the threads' files to `outdir`. Throws esbuild's errors, with the
  * file and line.
  */
 export async function bundle({ root, outdir, version }: BundleOptions): Promise<Bundles> {
@@ -51,7 +51,7 @@ export async function bundle({ root, outdir, version }: BundleOptions): Promise<
     define: {
       MINIK8S_VERSION: JSON.stringify(version),
       'import.meta.url': JSON.stringify('file:///minik8s/bundle/application.cjs'),
-      // ssh2 asks where it lies as it is loaded; nothing is read there.
+      // ssh2 reads its own directory while it is loaded; no file is read there.
       __dirname: JSON.stringify('/minik8s/bundle'),
     },
     logLevel: 'warning',
@@ -88,7 +88,8 @@ export async function bundle({ root, outdir, version }: BundleOptions): Promise<
 }
 
 /**
- * In main, `import('./roles/up.ts')` asks its application for that module; which were asked for is collected.
+ * Makes main's `import('./roles/up.ts')` get the module from its application; the names of such modules are
+ * collected.
  */
 function commandsFromApplications(root: string, commands: Set<string>): Plugin {
   return {
@@ -112,12 +113,12 @@ function commandsFromApplications(root: string, commands: Set<string>): Plugin {
   };
 }
 
-/** Parts of packages that need native code or files of their own, and that minik8s never uses. */
+/** Parts of packages that require native code or files of their own, and that minik8s never uses. */
 const leftOut: Readonly<Record<string, string>> = {
   'docker-modem/lib/ssh.js': 'reaching Docker over ssh is not supported; use its socket or TLS',
   'dockerode/lib/session.js': 'BuildKit sessions are not supported',
   'dockerode/lib/buildkit.js': 'BuildKit is not supported',
-  // ssh2 asks it which cipher is quicker here, and does without.
+  // ssh2 uses it to find the fastest cipher, and works without it.
   'cpu-features/lib/index.js': 'native code is not part of the one file',
 };
 

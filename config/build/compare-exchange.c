@@ -1,9 +1,10 @@
 /*
- * Replaces the one function that Node's binary takes from libatomic.so.1 (config/build/without-libatomic.ts): gcc's
- * https://gcc.gnu.org/wiki/Atomic/GCCMM/LIbrary, the generic __atomic_compare_exchange. Covers the sizes of which every x86-64
- * processor compares and exchanges a value in one instruction, aligned or not; Node calls it for 8 bytes alone. A larger
- * value would need locks that loads and stores of it take as well: libatomic.so.1 has them, so the program ends here.
- * Has to compile to one section without relocations and without writable data.
+ * Replaces the one function that Node's binary uses of libatomic.so.1 (config/build/without-libatomic.ts):
+ * gcc's https://gcc.gnu.org/wiki/Atomic/GCCMM/LIbrary, the generic __atomic_compare_exchange. It supports the
+ * sizes that every x86-64 processor compares and exchanges in one instruction, aligned or not; Node calls it
+ * for 8 bytes only. A larger value would need locks that its loads and stores take as well; only
+ * libatomic.so.1 has these locks, so the program ends here. Must compile to one section without relocations
+ * and without writable data.
  */
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /**
- * An image as `docker load` reads it, holding one static program. The same program gives the same bytes, and so
- * the same image ID, on every machine and at every build.
+ * An image for `docker load` with one static program. The same program gives the same bytes, and so the same
+ * image ID, on every machine and in every build.
  */
 import { createHash } from 'node:crypto';
 
@@ -8,7 +8,7 @@ export interface OneProgramImage {
   /** Repository and tag, such as `minik8s/pause:1`. */
   readonly reference: string;
   readonly architecture: string;
-  /** Its name in the image's root directory. */
+  /** Name of the program in the image's root directory. */
   readonly name: string;
   readonly program: Uint8Array;
 }
@@ -38,7 +38,7 @@ interface TarEntry {
   readonly content: Uint8Array;
 }
 
-/** A POSIX (ustar) archive of regular files that belong to root and were last changed in 1970. */
+/** Returns a POSIX (ustar) archive of regular files that belong to root and were last changed in 1970. */
 function tar(entries: readonly TarEntry[]): Buffer {
   const blocks = entries.flatMap(({ name, mode, content }) => [
     header(name, mode, content.length),

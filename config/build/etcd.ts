@@ -1,4 +1,7 @@
-/** The etcd of the one file, built from config/etcd as its go.mod and go.sum say, and whose code is in it. Needs no network. */
+/**
+ * The etcd of the one file, built from config/etcd with the versions in its go.mod and go.sum, and the
+ * licences of its code. Needs no network.
+ */
 import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,14 +10,17 @@ import { goOffline, goProgram } from './go.ts';
 
 const run = promisify(execFile);
 
-/** Go's names for the architectures that are built for. */
+/** Go's names of the architectures for which minik8s can be built. */
 const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 
-/** What it is made of, besides Go and the modules that go.sum names. */
+/** Returns its sources, besides Go and the modules in go.sum. */
 export const etcdSources = (root: string) =>
   ['main.go', 'go.mod', 'go.sum'].map((name) => join(root, 'config/etcd', name));
 
-/** Builds it to `target`: one static program without symbols. Takes minutes once, then what Go has kept. */
+/**
+ * Builds it to `target`: one static program without symbols. The first build takes minutes; later builds use
+ * Go's cache.
+ */
 export async function buildEtcd(root: string, arch: string, target: string): Promise<void> {
   await go(root, ['build', '-trimpath', '-buildvcs=false', '-ldflags=-s -w', '-o', target, '.'], {
     GOOS: 'linux',
@@ -28,7 +34,7 @@ export interface Licensed {
   readonly text: string;
 }
 
-/** The modules whose code is in it, and Go's own library, with their licences. */
+/** Returns the modules whose code it contains, and Go's own library, with their licences. */
 export async function etcdLicenses(root: string): Promise<Licensed[]> {
   const format = '{{with .Module}}{{.Path}} {{.Version}} {{.Dir}}{{end}}';
   const packages = await go(root, ['list', '-deps', '-f', format, '.']);
@@ -41,14 +47,14 @@ export async function etcdLicenses(root: string): Promise<Licensed[]> {
   if (library === undefined)
     throw new Error('the modules of etcd hold none of Go: where is its licence now?');
   const version = (await go(root, ['env', 'GOVERSION'])).trim().replace(/^go/, '');
-  // Go's library is under the licence of its authors' other modules. Some packages of Go come without the file.
+  // Go's library has the same licence as the other modules of its authors. Some packages of Go lack the file.
   const all = [...modules, { ...library, name: 'Go', version }];
   return Promise.all(
     all.map(async ({ name, version, place }) => ({ name, version, text: await licenseIn(place, name) })),
   );
 }
 
-/** Every file of it that is a licence or a notice: some modules have several. */
+/** Returns all licences and notices of a module: some modules have several files. */
 async function licenseIn(place: string, name: string): Promise<string> {
   const files = (await readdir(place))
     .filter((entry) => /^(licen[cs]e|copying|notice|patents)(\.|-|$)/i.test(entry))
@@ -59,7 +65,7 @@ async function licenseIn(place: string, name: string): Promise<string> {
   return texts.map((text) => text.trim()).join('\n\n');
 }
 
-/** Runs Go in config/etcd; without cgo there is nothing of this machine in what it makes. */
+/** Runs Go in config/etcd; without cgo the result contains nothing of this machine. */
 async function go(root: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   try {
     const { stdout } = await run(goProgram(root), args, {

@@ -1,8 +1,11 @@
-/** What Kubernetes says of its types and fields, for `kubectl explain` and the OpenAPI documents. */
+/** Kubernetes' descriptions of its types and fields, for `kubectl explain` and the OpenAPI documents. */
 import { typeLines } from '../../src/api/kubernetes-types.gen.ts';
 import { readTexts } from './kubernetes-models.ts';
 
-/** By type, such as `core.v1.Pod`, then by field; what is said of the type itself is under the empty name. */
+/**
+ * Returns the descriptions by type, such as `core.v1.Pod`, then by field; the type's own description has an
+ * empty name.
+ */
 export function fieldDocs(): Record<string, Record<string, string>> {
   const known = Object.keys(typeLines).map((type) => [type, readTexts(type)] as const);
   return Object.fromEntries(known.filter(([, texts]) => texts !== undefined)) as Record<

@@ -1,4 +1,4 @@
-/** The Go that bin/setup chose: the machine's own, or the one it fetched where there is none. */
+/** The Go that bin/setup chose: the machine's own, or a fetched one if the machine has none. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -7,5 +7,5 @@ export function goProgram(root: string): string {
   return existsSync(own) ? own : 'go';
 }
 
-/** On what is on this machine alone: bin/setup fetches the modules that are asked for like this. */
+/** Environment of Go that uses only what is on this machine: bin/setup has fetched the modules. */
 export const goOffline = { CGO_ENABLED: '0', GOFLAGS: '-mod=readonly', GOPROXY: 'off', GOTOOLCHAIN: 'local' };

@@ -1,7 +1,7 @@
 /**
- * Reads what Kubernetes says of its types and their fields from the declarations of kubernetes-models, which
- * is generated from Kubernetes' OpenAPI document. The sentences go only into the one file (field-docs.ts),
- * with both licences.
+ * Reads Kubernetes' descriptions of types and fields from the declarations of kubernetes-models, which is
+ * generated from Kubernetes' OpenAPI document. The descriptions are copied only into the one file
+ * (field-docs.ts), with both licences.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -13,11 +13,11 @@ const apimachinery = dirname(fileURLToPath(import.meta.resolve('@kubernetes-mode
 /** The files that change with the packages' versions. */
 export const modelsPackages = [models, apimachinery].map((folder) => join(folder, 'package.json'));
 
-/** Where the declarations of a group are: it has its full name there, and the core group none. */
+/** Suffixes of a group's folder: it has the group's full name; the core group has none. */
 const domains = ['', '.k8s.io', '.authorization.k8s.io', '.apiserver.k8s.io'];
 
 /**
- * Returns what is said of a type such as `core.v1.Pod` by field, and of the type itself under the empty
+ * Returns the descriptions of a type such as `core.v1.Pod` by field, with the type's own under the empty
  * name; undefined for a type that Kubernetes does not have.
  */
 export function readTexts(type: string): Record<string, string> | undefined {
@@ -33,8 +33,8 @@ export function readTexts(type: string): Record<string, string> | undefined {
 }
 
 /**
- * Returns what is said of `apiVersion` and `kind`, which declarations of kinds leave out; that of Status has
- * both.
+ * Returns the descriptions of `apiVersion` and `kind`, which declarations of kinds lack; the declaration of
+ * Status has both.
  */
 function textOfEveryKind(field: string, type: string): string {
   const whole = 'meta.v1.Status';
@@ -46,14 +46,14 @@ const fieldForm = /^(?: {4}\/\*\*\n((?: {4} \*.*\n)*?) {4} \*\/\n)? {4}"([^"\n]+
 
 function declarationOf(type: string): string | undefined {
   const [group = '', version = '', name = ''] = type.split('.');
-  // Types that the core group has from the meta group are declared there.
+  // Types of the core group that come from the meta group are declared there.
   const folders = ['core', 'meta'].includes(group)
     ? [join(models, version), join(apimachinery, 'apis/meta', version)]
     : domains.map((domain) => join(models, `${group}${domain}`, version));
   return folders.map((folder) => join(folder, `${name}.d.ts`)).find((path) => existsSync(path));
 }
 
-/** Without the asterisks of the comment, and what was written so as not to end it. */
+/** Removes the comment's asterisks, and the escapes that keep a text from ending the comment. */
 const plain = (comment: string) =>
   comment
     .replace(/^ *\* ?/gm, '')

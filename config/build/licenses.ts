@@ -1,4 +1,4 @@
-/** The licences of everything that is put into the one file. */
+/** The licences of everything in the one file. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Licensed } from './etcd.ts';
@@ -11,14 +11,14 @@ interface PackageFile {
 }
 
 /**
- * Packages whose words are in the one file although their code is not. Kubernetes' own licence is that of
- * its client.
+ * Packages whose texts are in the one file although their code is not. Kubernetes' own licence is that of its
+ * client.
  */
 const quoted = ['@kubernetes/client-node', 'kubernetes-models'];
 
 /**
- * One text: minik8s' own licence, then one section for each package that the file may hold parts of, and
- * each of `others`.
+ * Returns one text: minik8s' own licence, then a section for each package of which the file may contain
+ * parts, and for each of `others`.
  */
 export function licenses(root: string, others: readonly Licensed[]): string {
   const own = readFileSync(join(root, 'LICENSE'), 'utf8');
@@ -27,7 +27,7 @@ export function licenses(root: string, others: readonly Licensed[]): string {
   return [section('minik8s', own), ...packages.sort(), ...more.sort()].join('');
 }
 
-/** Package directories by name and version: the dependencies, and theirs. */
+/** Returns package directories by name and version: the direct dependencies, and their dependencies. */
 function installed(root: string): Map<string, string> {
   const found = new Map<string, string>();
   const visit = (names: readonly string[], from: string) => {
@@ -50,7 +50,7 @@ function installed(root: string): Map<string, string> {
   return found;
 }
 
-/** As Node looks for it; undefined for an optional one that is not for this machine. */
+/** Finds a package as Node does; undefined for an optional package that is not for this machine. */
 function locate(name: string, from: string): string | undefined {
   for (let directory = from; ; directory = dirname(directory)) {
     const place = join(directory, 'node_modules', name);

@@ -1,4 +1,4 @@
-/** Runs inside the packaged file only: gets a command's module out of its application (see bundle.ts). */
+/** Runs inside the packaged file only: loads a command's module from its application (see bundle.ts). */
 import { createRequire } from 'node:module';
 import { getRawAsset } from 'node:sea';
 import { Script } from 'node:vm';
@@ -8,7 +8,9 @@ type Modules = Readonly<Record<string, () => unknown>>;
 
 const loaded = new Map<ApplicationName, Modules>();
 
-/** The module at a path such as `src/roles/up.ts`; what it imports is initialised now, the rest is not. */
+/**
+ * Returns the module at a path such as `src/roles/up.ts`; only this module and its imports are initialised.
+ */
 export function loadModule(application: ApplicationName, path: string): unknown {
   const modules = loaded.get(application) ?? compile(application);
   loaded.set(application, modules);
@@ -16,7 +18,7 @@ export function loadModule(application: ApplicationName, path: string): unknown 
 }
 
 function compile(application: ApplicationName): Modules {
-  // esbuild escapes what is not ASCII, so every byte is one character.
+  // esbuild escapes non-ASCII characters, so every byte is one character.
   const source = Buffer.from(getRawAsset(`${application}.cjs`)).toString('latin1');
   const cachedData = Buffer.from(getRawAsset(`${application}.cache`));
   const script = new Script(source, { filename: 'minik8s', cachedData });

@@ -10,7 +10,7 @@ const run = promisify(execFile);
 const compareExchange = join(import.meta.dirname, 'compare-exchange.c');
 
 interface NodeRuntime {
-  /** Node's binary as its npm package has it. */
+  /** Path of Node's binary in its npm package. */
   readonly node: string;
   /** Node's name of the architecture, such as x64. */
   readonly arch: string;
@@ -22,20 +22,20 @@ export function nodeRuntimeSources(node: string): readonly string[] {
   return [node, compareExchange, join(import.meta.dirname, 'without-libatomic.ts'), import.meta.filename];
 }
 
-/** Writes the runtime to `target`. On other architectures than x64 it keeps what libraries it needs. */
+/** Writes the runtime to `target`. On architectures other than x64 its libraries are unchanged. */
 export async function makeNodeRuntime({ node, arch, target }: NodeRuntime): Promise<void> {
   await copyFile(node, target);
   try {
     await run('strip', [target]);
   } catch (error) {
-    // Symbols only make the file larger.
+    // Symbols only make the file larger, so a missing strip is ignored.
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
   if (arch !== 'x64') return;
   await writeFile(target, withoutLibatomic(await readFile(target), await compareExchangeCode()));
 }
 
-/** Returns the machine code of compare-exchange.c. Throws what gcc and objcopy say. */
+/** Returns the machine code of compare-exchange.c. Throws the errors of gcc and objcopy. */
 export async function compareExchangeCode(): Promise<Buffer> {
   const folder = await mkdtemp(join(tmpdir(), 'minik8s-build-'));
   try {

@@ -1,6 +1,6 @@
 /**
- * Usage: warm.ts APPLICATION.cjs APPLICATION.cache. Runs every command's modules once, with those of the
- * commands within it, and keeps what V8 compiled on the way.
+ * Usage: warm.ts APPLICATION.cjs APPLICATION.cache. Loads the modules of every command and sub-command once,
+ * and stores the code that V8 compiled.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -30,5 +30,5 @@ for (const open of Object.values(module.exports)) {
   await load(processCommand?.() ?? command);
 }
 writeFileSync(cache, script.createCachedData());
-// A command of the client listens for signals from when it is made.
+// The process must be ended, because a command of the client listens for signals as soon as it is created.
 process.exit();

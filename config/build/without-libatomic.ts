@@ -1,12 +1,13 @@
 /**
- * Takes the need for libatomic.so.1 out of Node's binary, since no fresh Debian or Ubuntu has that library
- * (docs/decisions/0081-no-libatomic.md). The dynamic linker loads what an ELF file needs before any code of it runs,
- * so the file itself is edited: the one function used is written behind its code, and the relocations of that
- * function become addresses of the copy. Pure; layouts are those of the System V ABI (gABI 4.1, x86-64 psABI 1.0).
+ * Removes the dependency on libatomic.so.1 from Node's binary, since a fresh Debian or Ubuntu lacks that
+ * library (docs/decisions/0081-no-libatomic.md). The dynamic linker loads the libraries of an ELF file before
+ * any code of it runs, so the file itself is edited: the one used function is written behind its code, and
+ * the relocations of that function become addresses of the copy. Pure; layouts are those of the System V ABI
+ * (gABI 4.1, x86-64 psABI 1.0).
  */
 
 const library = 'libatomic.so.1';
-/** What compare-exchange.c replaces. */
+/** The function that compare-exchange.c replaces. */
 const replaced = '__atomic_compare_exchange';
 
 const segmentType = { load: 1, dynamic: 2 };
@@ -43,9 +44,10 @@ interface Segment {
 }
 
 /**
- * Returns a copy of `program` that does not need libatomic, or `program` itself if it never did. `code` is the machine code
- * of the function that replaces __atomic_compare_exchange; it must not depend on its address. Throws if the program needs
- * anything else of libatomic, binds its functions lazily, or has no room for the code.
+ * Returns a copy of `program` without the dependency on libatomic, or `program` itself if it has none. `code`
+ * is the machine code of the function that replaces __atomic_compare_exchange; it must not depend on its
+ * address. Throws if the program needs another function of libatomic, binds its functions lazily, or has no
+ * room for the code.
  */
 export function withoutLibatomic(program: Buffer, code: Uint8Array): Buffer {
   const elf = new Elf(Buffer.from(program));
@@ -132,7 +134,10 @@ class Elf {
     return this.bytes.toString('latin1', start, this.bytes.indexOf(0, start));
   }
 
-  /** True if every function is bound as the program starts: then the linker reads PLT relocations as any others. */
+  /**
+   * Returns true if every function is bound when the program starts: the linker then reads PLT relocations
+   * like any others.
+   */
   bindsNow(): boolean {
     const has = (which: number, bit: number) => this.dynamic(which).some((value) => (value & bit) !== 0);
     return this.dynamic(tag.bindNow).length > 0 || has(tag.flags, 8) || has(tag.flags1, 1);
@@ -163,7 +168,7 @@ class Elf {
     this.bytes.writeUInt16LE(version, this.#table(tag.symbolVersions) + symbol * 2);
   }
 
-  /** Removes what is needed of the library's versions, and returns the indices by which symbols named them. */
+  /** Removes the required versions of the library, and returns the indices by which symbols named them. */
   removeVersionNeeds(): ReadonlySet<number> {
     let at = this.#table(tag.versionNeeds);
     let previous: number | undefined;
@@ -179,7 +184,7 @@ class Elf {
       if (previous === undefined) throw new Error(`Node needs versions of ${library} alone`);
       this.bytes.writeUInt32LE(0, previous + 12);
     } else {
-      // The entry becomes its successor: offsets count from the entry that has them.
+      // The entry is overwritten with its successor: offsets are relative to the entry that contains them.
       const after = this.bytes.readUInt32LE(at + next + 12);
       this.bytes.copy(this.bytes, at, at + next, at + next + 8);
       this.bytes.writeUInt32LE(this.bytes.readUInt32LE(at + next + 8) + next, at + 8);
@@ -191,7 +196,10 @@ class Elf {
     return indices;
   }
 
-  /** Corrects the section header of the versions, which the dynamic linker ignores and readelf reads. */
+  /**
+   * Corrects the count in the section header of the versions, which the dynamic linker ignores and readelf
+   * reads.
+   */
   #countSectionDown(): void {
     const [first, size, count] = [
       this.#number(0x28),
@@ -214,7 +222,7 @@ class Elf {
     return indices;
   }
 
-  /** Writes code into the rest of the last page of the program's code, and returns its address. */
+  /** Writes code into the unused rest of the last page of the program's code, and returns its address. */
   append(code: Uint8Array): number {
     const segment = this.#segments.find(
       ({ type, flags }) => type === segmentType.load && (flags & executable) !== 0,

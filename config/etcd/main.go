@@ -1,5 +1,5 @@
-// The etcd inside the one file: the server as it is, and beside it what taking over the data of an earlier etcd needs
-// (src/storage/take-over.ts). etcdutl can do it too, but is another program of 20 MB.
+// The etcd inside the one file: the unchanged server, with the commands that take over the data of an earlier
+// etcd (src/storage/take-over.ts). etcdutl has these commands too, but is another program of 20 MB.
 package main
 
 import (
@@ -29,8 +29,8 @@ func main() {
 	}
 }
 
-// printStorageVersion prints which etcd's a database is, such as 3.7.0: an empty line for one of before 3.6. Nothing may have
-// the database open for writing.
+// printStorageVersion prints the etcd version of a database, such as 3.7.0: an empty line for a version
+// before 3.6. No process may have the database open for writing.
 func printStorageVersion(database string) error {
 	db, err := bbolt.Open(database, 0o400, &bbolt.Options{ReadOnly: true})
 	if err != nil {
@@ -50,7 +50,7 @@ func printStorageVersion(database string) error {
 	})
 }
 
-// restore makes a data directory of one member from a database, with its revisions.
+// restore creates a data directory of one member from a database, with its revisions.
 func restore(database, directory, name, peer, token string) error {
 	return snapshot.NewV3(zap.NewNop()).Restore(snapshot.RestoreConfig{
 		SnapshotPath:        database,
@@ -59,7 +59,7 @@ func restore(database, directory, name, peer, token string) error {
 		PeerURLs:            []string{peer},
 		InitialCluster:      name + "=" + peer,
 		InitialClusterToken: token,
-		// A database that a server has closed has no checksum behind it, as one sent over a connection has.
+		// A database that a server has closed has no checksum at its end, unlike a snapshot from a connection.
 		SkipHashCheck: true,
 	})
 }

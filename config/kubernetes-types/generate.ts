@@ -1,6 +1,6 @@
 /**
- * Writes src/api/kubernetes-types.gen.ts and the types.gen.ts files beside the kinds. Run it after go.mod names another version,
- * or when the rules of a kind give a field a default:
+ * Writes src/api/kubernetes-types.gen.ts and the types.gen.ts files beside the kinds. Run it after a change
+ * of the version in go.mod, or when the rules of a kind give a field a default:
  *
  *   node config/kubernetes-types/generate.ts
  */
@@ -20,7 +20,7 @@ const header = `/**
  */
 `;
 
-/** The texts of the generated files by their paths, without writing them. */
+/** Returns the texts of the generated files by their paths, without writing them. */
 export function generate(): ReadonlyMap<string, string> {
   const types = kubernetesTypes();
   return new Map([

@@ -1,19 +1,21 @@
 /**
- * Reads the declarations of types in a Go file: as much of the language as Kubernetes' types.go files use. Comments are read
- * for their markers (`+optional`, `+listType=map`) alone.
+ * Reads the declarations of types in a Go file: the part of the language that Kubernetes' types.go files use.
+ * Comments are read only for their markers (`+optional`, `+listType=map`).
  */
 
 export interface GoField {
   /** Empty for an embedded type. */
   readonly name: string;
-  /** As it is written, such as `*int32`, `[]v1.Container`. */
+  /** Type as it is written, such as `*int32`, `[]v1.Container`. */
   readonly type: string;
-  /** By key, such as `json`; the text between the quotes. */
+  /** Text between the quotes, by key such as `json`. */
   readonly tags: ReadonlyMap<string, string>;
   readonly markers: Markers;
 }
 
-/** By name without `+`; a marker that stands twice has two values, one without `=` has the empty text. */
+/**
+ * Values by name without `+`; a repeated marker has several values, a marker without `=` has an empty text.
+ */
 export type Markers = ReadonlyMap<string, readonly string[]>;
 
 export interface GoStruct {
@@ -22,7 +24,7 @@ export interface GoStruct {
   readonly markers: Markers;
 }
 
-/** `type RestartPolicy string`. */
+/** A declaration such as `type RestartPolicy string`. */
 export interface GoNamedType {
   readonly name: string;
   readonly type: string;
@@ -30,11 +32,11 @@ export interface GoNamedType {
 }
 
 export interface GoFile {
-  /** The path of a package by the name that the file gives it. */
+  /** Paths of packages by their names in the file. */
   readonly imports: ReadonlyMap<string, string>;
   readonly structs: readonly GoStruct[];
   readonly named: readonly GoNamedType[];
-  /** The texts of constants by the name of their type, in the order of the file. */
+  /** Texts of constants by the name of their type, in the order of the file. */
   readonly constants: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -44,7 +46,9 @@ export function readGo(text: string): GoFile {
   const named: GoNamedType[] = [];
   const constants = new Map<string, string[]>();
   let comments: string[] = [];
-  /** The comment before the last one, when only a blank line parts them: markers of a type may stand there. */
+  /**
+   * The comment before the last one, if only a blank line separates them: it may contain markers of a type.
+   */
   let earlier: string[] = [];
   for (let at = 0; at < lines.length; at++) {
     const line = (lines[at] ?? '').trim();
@@ -86,7 +90,7 @@ function fieldsIn(lines: readonly string[]): GoField[] {
       continue;
     }
     const [, declared = '', tags = ''] = /^([^`]*?) *`([^`]*)`/.exec(line) ?? [];
-    // A field without tags is no part of the API.
+    // A field without tags is not part of the API.
     if (declared) {
       const words = declared.split(/\s+/);
       const [name, type] = words.length === 1 ? ['', words[0]] : [words[0], words.slice(1).join(' ')];

@@ -1,4 +1,4 @@
-// Where the types of Kubernetes' APIs are read from (kubernetes-types.ts). Nothing of it is built.
+// Modules from which the types of Kubernetes' APIs are read (kubernetes-types.ts); none of them is built.
 module minik8s.dev/kubernetes-types
 
 go 1.26.0

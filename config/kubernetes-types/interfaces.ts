@@ -1,4 +1,7 @@
-/** The types of Kubernetes as TypeScript sees an object that has been decoded: what has a default is there. */
+/**
+ * Writes the types of Kubernetes as TypeScript interfaces of decoded objects: fields with a default are
+ * always present.
+ */
 import { registry } from '../../src/api/registry.ts';
 import { sharedRules } from '../../src/api/shared-rules.ts';
 import { any } from '../../src/apimachinery/field-types.ts';
@@ -7,7 +10,7 @@ import type { ApiField, ApiType, ApiTypes } from './kubernetes-types.ts';
 
 const rulesByType: RulesByType = Object.assign({}, sharedRules, ...registry.map(({ rules }) => rules));
 
-/** Of the packages that minik8s serves kinds of; by the package, such as `core.v1`. */
+/** Returns the interface files of the packages of served kinds, by package, such as `core.v1`. */
 export function interfaceFiles(api: ApiTypes): ReadonlyMap<string, string> {
   const served = new Set(
     registry.flatMap(({ typeName }) => (typeName.includes('.') ? [packageOf(typeName)] : [])),
@@ -29,10 +32,10 @@ function fileOf(name: string, api: ApiTypes, packages: ReadonlySet<string>): str
 ${writer.imports()}\n${bodies.join('\n')}`;
 }
 
-/** Everything of them stands in the interfaces that contain them. */
+/** Types whose fields are all copied into the interfaces that contain them. */
 const parts: ReadonlySet<string> = new Set(['meta.v1.TypeMeta']);
 
-/** Of a text that may be any, the choices are undefined. */
+/** Returns the type of a text; the choices are undefined for a text that may have any value. */
 const textOf = (choices: readonly string[] | undefined) =>
   choices?.map((choice) => `'${choice}'`).join(' | ') ?? 'string';
 
@@ -94,12 +97,12 @@ class InterfaceWriter {
     return scalars[type] ?? this.#reference(type);
   }
 
-  /** The decoder checks the choices of fields alone. */
+  /** The decoder checks only the choices of fields, not those of items. */
   #itemText(type: string): string {
     return this.#choices.has(type) ? 'string' : this.#typeText(type);
   }
 
-  /** What stands in a package without a file is no more than kept. */
+  /** Types of a package without a file are kept undecoded. */
   #reference(type: string): string {
     const name = packageOf(type);
     if (!this.#packages.has(name)) return 'unknown';

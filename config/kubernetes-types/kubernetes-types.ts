@@ -1,6 +1,6 @@
 /**
- * The types of Kubernetes' stable APIs, read from the Go modules that define them (go.mod names the version): names, numbers
- * and types, and none of what is said of them.
+ * The types of Kubernetes' stable APIs, read from the Go modules that define them (go.mod has the version):
+ * names, numbers and types, without their descriptions.
  */
 import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
@@ -9,34 +9,37 @@ import { goOffline, goProgram } from '../build/go.ts';
 import { type GoField, type GoFile, type GoStruct, type Markers, readGo } from './go-source.ts';
 
 export interface ApiType {
-  /** Such as `core.v1.PodSpec`. */
+  /** Name such as `core.v1.PodSpec`. */
   readonly name: string;
-  /** Server-side apply owns a value of this type as a whole. */
+  /** True if server-side apply owns a value of this type as a whole. */
   readonly atomic: boolean;
   readonly fields: readonly ApiField[];
 }
 
 export interface ApiField {
-  /** In JSON; empty for a part, whose fields JSON shows in their parent. */
+  /** Name in JSON; empty for an embedded type, whose fields are in their parent in JSON. */
   readonly name: string;
-  /** In protobuf; undefined for apiVersion and kind, which it does not carry. */
+  /** Number in protobuf; undefined for apiVersion and kind, which protobuf does not have. */
   readonly number: number | undefined;
-  /** As in the table: `*int32`, `[]core.v1.Container`, `{}quantity`, `core.v1.RestartPolicy`. */
+  /** Type as in the table: `*int32`, `[]core.v1.Container`, `{}quantity`, `core.v1.RestartPolicy`. */
   readonly type: string;
   readonly required: boolean;
-  /** Go leaves out its zero value, which it cannot tell from an absent one. */
+  /** True if Go leaves out the field's zero value, which it cannot distinguish from an absent one. */
   readonly omitsZero: boolean;
-  /** `merge=name`, `merge`, `retain`, `map=port+protocol`, `set`, `atomic`. */
+  /** Merge rules: `merge=name`, `merge`, `retain`, `map=port+protocol`, `set`, `atomic`. */
   readonly rules: readonly string[];
 }
 
 export interface ApiTypes {
   readonly types: readonly ApiType[];
-  /** The values of a string type that Kubernetes marks as an enumeration, by its name. */
+  /** The values of string types that Kubernetes marks as enumerations, by type name. */
   readonly choices: ReadonlyMap<string, readonly string[]>;
 }
 
-/** Packages by the prefix of their types' names. Of the device allocation API a node without such drivers has no use. */
+/**
+ * Packages by the prefix of their types' names. The device allocation API is left out, since a node without
+ * such drivers cannot use it.
+ */
 const stable = [
   ...[
     'admission',
@@ -60,7 +63,7 @@ const stable = [
     'storage',
   ].map((group) => [`k8s.io/api/${group}/v1`, `${group}.v1`] as const),
   ['k8s.io/api/autoscaling/v2', 'autoscaling.v2'],
-  // A part of batch.v1.
+  // batch.v1 uses types of this package.
   ['k8s.io/api/scheduling/v1alpha3', 'scheduling.v1alpha3'],
   ['k8s.io/apimachinery/pkg/apis/meta/v1', 'meta.v1'],
   ['k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1', 'apiextensions.v1'],
@@ -69,7 +72,7 @@ const stable = [
 
 const prefixes: ReadonlyMap<string, string> = new Map(stable);
 
-/** Types that are written in JSON in another way than their Go fields say. */
+/** Types whose JSON differs from their Go fields. */
 const special: Readonly<Record<string, string>> = {
   'k8s.io/apimachinery/pkg/api/resource.Quantity': 'quantity',
   'k8s.io/apimachinery/pkg/util/intstr.IntOrString': 'intOrString',
@@ -98,12 +101,15 @@ const builtIn: Readonly<Record<string, string>> = {
   'interface{}': 'any',
 };
 
-/** The scalars whose zero values `omitempty` leaves out: it does so for no struct, as which Go has times and quantities. */
+/**
+ * The scalars whose zero values `omitempty` leaves out. It never leaves out structs, which in Go include
+ * times and quantities.
+ */
 const omittable: ReadonlySet<string> = new Set(Object.values(builtIn));
 
 const root = join(import.meta.dirname, '../..');
 
-/** Where a module lies. bin/setup has fetched it. */
+/** Returns the directory of a module, which bin/setup has fetched. */
 function moduleDirectory(module: string): string {
   const text = execFileSync(goProgram(root), ['mod', 'download', '-json', module], {
     cwd: import.meta.dirname,
@@ -134,7 +140,7 @@ function readPackage(path: string, prefix: string, directories: ReadonlyMap<stri
   return { prefix, files: names.map((name) => readGo(readFileSync(join(directory, name), 'utf8'))) };
 }
 
-/** All types of the stable packages but lists of objects, in the order of their names. */
+/** Returns all types of the stable packages except lists of objects, sorted by name. */
 export function kubernetesTypes(): ApiTypes {
   const directories = new Map(modules.map((module) => [module, moduleDirectory(module)]));
   const packages = stable.map(([path, prefix]) => readPackage(path, prefix, directories));
@@ -191,7 +197,7 @@ class TypeReader {
       name,
       number: number === undefined ? undefined : Number(number),
       type,
-      // As k8s.io/kube-openapi decides what its documents list as required.
+      // The same rule by which k8s.io/kube-openapi lists required fields.
       required: markers.has('required') || !(markers.has('optional') || omits || name === ''),
       omitsZero: omits && (/^\[\]|^\{\}/.test(type) || omittable.has(type) || this.choices.has(type)),
       rules: rulesOf(field),
@@ -213,7 +219,7 @@ class TypeReader {
     return this.#resolve(named.prefix, named.file, named.type);
   }
 
-  /** `v1.Container` in a file that imports k8s.io/api/core/v1 as v1 → `core.v1.Container`. */
+  /** Resolves `v1.Container` in a file that imports k8s.io/api/core/v1 as v1 to `core.v1.Container`. */
   #qualified(prefix: string, file: GoFile, type: string): string {
     const [alias, name] = type.split('.');
     if (name === undefined) return `${prefix}.${type}`;

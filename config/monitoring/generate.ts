@@ -1,4 +1,7 @@
-/** `node config/monitoring/generate.ts`: writes the files that are made of others. Run it after a change of one of those. */
+/**
+ * `node config/monitoring/generate.ts`: writes the generated files. Run it after a change of one of their
+ * sources.
+ */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { generated, monitoringDirectory } from './generated.ts';

@@ -1,4 +1,4 @@
-/** The files that are made of others, by their paths from config/monitoring. */
+/** The generated files, by their paths relative to config/monitoring. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
@@ -23,7 +23,10 @@ export async function generated(): Promise<ReadonlyMap<string, string>> {
   ]);
 }
 
-/** For a Prometheus in the cluster. Keys of a ConfigMap are no paths: the pod says where each file lies. */
+/**
+ * Returns a ConfigMap for a Prometheus in the cluster. Keys of a ConfigMap cannot be paths: the pod maps each
+ * key to its path.
+ */
 async function configMap(config: string): Promise<string> {
   const rules = join(monitoringDirectory, 'rules');
   const names = (await readdir(rules)).sort();

@@ -1,12 +1,15 @@
-/** The configuration for a Prometheus without the discovery of Kubernetes, made of the one for a Prometheus that has it. Pure. */
+/**
+ * Converts the configuration of a Prometheus with Kubernetes discovery to one for a Prometheus without it.
+ * Pure.
+ */
 
-/** What the API server calls the list of what a role finds. */
+/** Names of the API server's lists for the roles of the discovery. */
 const lists: Readonly<Record<string, string>> = { endpointslice: 'services', node: 'nodes', pod: 'pods' };
 
 const discovery =
   /kubernetes_sd_configs:( &\S+)?\n {6}- role: (\S+)\n {8}api_server: (\S+)\n((?: {8}(?:authorization|tls_config): .*\n)+)(?: {8}namespaces: .*\n)?/g;
 
-/** Both as text, so that comments stay. Throws for a discovery that it does not know. */
+/** Converts the text, so that comments are kept. Throws for an unknown form of discovery. */
 export function withHttpDiscovery(config: string): string {
   const made = config
     .replace(discovery, (_, anchor: string | undefined, role: string, server: string, access: string) => {

@@ -15,12 +15,15 @@ const words = {
   deny: { type: 'Denied', reason: 'KubectlDeny', done: 'denied', not: 'Approved' },
 } as const;
 
-/** kubectl's. */
+/** Same number of tries as kubectl. */
 const mostTries = 10;
 
 export const conditionsOf = (request: JsonObject) => recordsAt(request, 'status', 'conditions');
 
-/** Resolves to `approved` or `denied`; an equal earlier decision stays unless forced. Rejects for the opposite decision. */
+/**
+ * Resolves to `approved` or `denied`; an equal earlier decision is kept unless forced. Rejects if the
+ * opposite decision was made.
+ */
 export async function decide(
   cluster: Cluster,
   { clock }: Pick<Io, 'clock'>,

@@ -1,4 +1,4 @@
-/** The API server that a command talks to: found by the kubeconfig, asked over HTTPS. */
+/** The API server that a command uses: chosen by the kubeconfig, called over HTTPS. */
 import { isRecord, type JsonObject } from '../apimachinery/equality.ts';
 import { auditIdHeader } from '../base/audit-id.ts';
 import { version } from '../base/version.ts';
@@ -15,15 +15,15 @@ import type { Io } from './io.ts';
 import { traceHeaders } from './tracing.ts';
 
 export interface Cluster {
-  /** Of all requests of this command, in the logs of the cluster's components. */
+  /** Id of all requests of this command, in the logs of the cluster's components. */
   readonly requestId: string;
-  /** From --namespace, or the context. */
+  /** The namespace from --namespace or from the context. */
   readonly namespace: string;
-  /** Whether --namespace was given. */
+  /** True if --namespace was given. */
   readonly namespaceGiven: boolean;
-  /** What the server serves; asked for once. */
+  /** Returns the resources that the server serves; discovery runs once. */
   resources(): Promise<ApiResources>;
-  /** The decoded answer; rejects with StatusError or TransportError. */
+  /** Resolves to the decoded answer; rejects with StatusError or TransportError. */
   get(path: string, accept?: string): Promise<JsonObject>;
   send(
     method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
@@ -32,18 +32,18 @@ export interface Cluster {
     type?: string,
   ): Promise<JsonObject>;
   open(request: ApiRequest): Promise<ApiResponse>;
-  /** Each event of a watch; ends with the server's stream, or when the reader stops. */
+  /** Yields each event of a watch; ends with the server's stream, or when the caller stops reading. */
   watch(path: string, options?: WatchOptions): AsyncGenerator<WatchedEvent>;
-  /** For a request that becomes a connection of its own. */
+  /** Returns the parameters for a request that is upgraded to a connection of its own. */
   dial(path: string): Dialing;
-  /** Says why the server may have rejected this command's credentials. */
+  /** Returns an explanation why the server may have rejected this command's credentials. */
   credentialsProblem?(): string;
   close(): void;
 }
 
 export interface WatchOptions {
   readonly accept?: string;
-  /** When it aborts the watch rejects with its reason. */
+  /** When this signal aborts, the watch rejects with the signal's reason. */
   readonly until?: AbortSignal;
 }
 
@@ -114,7 +114,7 @@ export function clusterOver(
   };
 }
 
-/** Every request ends when the user interrupts. */
+/** Ends every request when the user interrupts the command. */
 function interruptible(transport: Transport, signal: AbortSignal): Transport {
   return {
     request: (request) => transport.request({ signal, ...request }),
@@ -138,7 +138,7 @@ function warning(transport: Transport, io: Io): Transport {
   };
 }
 
-/** The texts of a header such as `299 - "one", 299 - "two \"quoted\""` (RFC 7234, 5.5). */
+/** Returns the texts of a header such as `299 - "one", 299 - "two \"quoted\""` (RFC 7234, 5.5). */
 export function warningTexts(header: string): string[] {
   return [...header.matchAll(/\b299 \S+ "((?:[^"\\]|\\.)*)"/g)].map(([, text = '']) =>
     text.replaceAll(/\\(.)/g, '$1'),

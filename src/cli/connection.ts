@@ -1,4 +1,4 @@
-/** What the flags of the connection say: where to, as whom, and for how long at most. */
+/** The connection flags: the server, the user and the timeout. */
 import type { Clock } from '../base/clock.ts';
 import { UsageError } from '../base/usage-error.ts';
 import type { Headers } from '../client/https-transport.ts';
@@ -14,13 +14,13 @@ import { findKubeconfig } from './find-kubeconfig.ts';
 import { connectionFlags, type Flags } from './flags.ts';
 import type { Io } from './io.ts';
 
-/** Throws UsageError. */
+/** Returns the server and the credentials of the context, with the flags applied. Throws UsageError. */
 export function resolveConnection(io: Pick<Io, 'env' | 'homeDirectory'>, flags: Flags): ResolvedContext {
   const overrides = overridesOf(flags);
   return resolveContext(kubeconfigOf(io, flags, overrides), flags.text('context'), overrides);
 }
 
-/** None is needed where the flags say where the server is. */
+/** No kubeconfig is needed if the flags name the server. */
 function kubeconfigOf(
   io: Pick<Io, 'env' | 'homeDirectory'>,
   flags: Flags,
@@ -55,7 +55,7 @@ function overridesOf(flags: Flags): ConnectionOverrides {
   return { ...Object.fromEntries(given), ...skips };
 }
 
-/** The headers that ask to be somebody else; empty without --as. Throws UsageError. */
+/** Returns the headers of impersonation; empty without --as. Throws UsageError. */
 export function impersonation(flags: Flags): Headers {
   const [user, uid, groups] = [flags.text('as'), flags.text('as-uid'), flags.texts('as-group')];
   if (!user) {
@@ -70,17 +70,17 @@ export function impersonation(flags: Flags): Headers {
   };
 }
 
-/** In the bytes of UTF-8, as kubectl writes it. */
+/** Encodes the text as bytes of UTF-8, as kubectl writes it. */
 function headerText(flag: string, text: string): string {
   if (/\p{Cc}/u.test(text)) throw new UsageError(`--${flag}: expected text without control characters`);
   return Buffer.from(text).toString('latin1');
 }
 
-/** Undefined where a request may take as long as it likes. Throws UsageError. */
+/** Returns the timeout in milliseconds; undefined for none. Throws UsageError. */
 export const requestTimeout = (flags: Flags): number | undefined =>
   flags.duration('request-timeout') || undefined;
 
-/** Ends each request, the reading of its answer too, after so many milliseconds. */
+/** Ends each request, including the reading of its answer, after `ms` milliseconds. */
 export function withTimeout(transport: Transport, ms: number, clock: Clock): Transport {
   return {
     async request(request) {

@@ -1,13 +1,15 @@
-/** Names `ctl convert` for a manifest that the server refuses and the converter reads. */
+/** Suggests `ctl convert` for a manifest that the server rejects and the converter can read. */
 import type { Manifest } from './manifests.ts';
 import type { VerbContext } from './verb.ts';
 
-/** Prints the advice after the error of a manifest; nothing for a manifest in Kubernetes' own form. */
+/**
+ * Prints the suggestion after the error of a manifest; prints nothing for a manifest in Kubernetes' own form.
+ */
 export async function adviseToConvert(
   { io }: Pick<VerbContext, 'io'>,
   { file, line, object }: Pick<Manifest, 'file' | 'line' | 'object'>,
 ): Promise<void> {
-  // Most commands never need the converter.
+  // The converter is loaded only when it is needed.
   const { isOtherDialect } = await import('./convert/dialect.ts');
   if (!isOtherDialect(object, await io.kubernetesFields())) return;
   const input = file === 'STDIN' ? '-' : shellWord(file);

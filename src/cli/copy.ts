@@ -1,4 +1,4 @@
-/** Local files as an archive, and an archive as local files. */
+/** Creates an archive from local files, and extracts an archive to local files. */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { copyFile, lstat, mkdir, readdir, readlink, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -8,7 +8,9 @@ import { archiveEnd, memberHeader, padding } from '../base/tar-archive.ts';
 import { memberPath } from './cp-plan.ts';
 import { readTar } from './tar/read.ts';
 
-/** A file or a directory with all that is in it, as `name` and below it. Sockets and devices are passed over. */
+/**
+ * Yields a file, or a directory with its contents, as `name` and below it. Sockets and devices are skipped.
+ */
 export async function* archiveOf(
   path: string,
   name: string,
@@ -42,7 +44,10 @@ async function* membersOf(
   }
 }
 
-/** A file that grows meanwhile is truncated to its first size; one that shrinks is an error: its size was sent already. */
+/**
+ * A file that grows meanwhile is truncated to its first size. A file that shrinks is an error, because its
+ * size was already sent.
+ */
 async function* exactly(path: string, size: number): AsyncGenerator<Uint8Array> {
   if (size === 0) return;
   let left = size;
@@ -54,9 +59,9 @@ async function* exactly(path: string, size: number): AsyncGenerator<Uint8Array> 
 }
 
 export interface Extraction {
-  /** What every member's name begins with. */
+  /** Prefix of every member's name. */
   readonly prefix: string;
-  /** Becomes the file, or the directory; a file goes into a directory that is there already. */
+  /** Path of the resulting file or directory; a file is put into a directory that already exists. */
   readonly destination: string;
   err(text: string): void;
 }

@@ -1,8 +1,8 @@
-/** Where `ctl cp` copies from and to. Pure. */
+/** Source and destination of `ctl cp`. Pure. */
 import { UsageError } from '../base/usage-error.ts';
 
 export interface FileSpec {
-  /** Absent: a file of this machine. */
+  /** Absent for a file of this machine. */
   readonly pod?: string;
   readonly namespace?: string;
   readonly path: string;
@@ -20,7 +20,7 @@ export type CopyPlan =
       readonly local: string;
     };
 
-/** `PATH`, `POD:PATH` or `NAMESPACE/POD:PATH`. */
+/** Reads `PATH`, `POD:PATH` or `NAMESPACE/POD:PATH`. */
 function parseFileSpec(text: string): FileSpec {
   const colon = text.indexOf(':');
   if (colon < 0) return { path: text };
@@ -34,7 +34,7 @@ function parseFileSpec(text: string): FileSpec {
   return { pod, ...(second !== undefined && { namespace: first }), path: text.slice(colon + 1) };
 }
 
-/** Throws UsageError unless exactly one of the two is in a pod. */
+/** Throws UsageError unless exactly one of the two paths is in a pod. */
 export function planCopy(words: readonly string[]): CopyPlan {
   const [from, to, ...more] = words;
   if (from === undefined || to === undefined || more.length > 0) {
@@ -52,10 +52,10 @@ export function planCopy(words: readonly string[]): CopyPlan {
 
 const isRemote = (spec: FileSpec): spec is FileSpec & { readonly pod: string } => spec.pod !== undefined;
 
-/** What tar leaves of a path in the names of its members: no root, nothing above it. */
+/** Returns the path as tar uses it in member names: without the root, without `..`. */
 export const memberPrefix = (path: string): string => partsOf(path).join('/');
 
-/** `a`, `b` for `/x/../a//./b`. */
+/** Returns `a`, `b` for `/x/../a//./b`. */
 function partsOf(path: string): string[] {
   const parts: string[] = [];
   for (const part of path.split('/')) {
@@ -66,18 +66,18 @@ function partsOf(path: string): string[] {
 }
 
 /**
- * The path of a member relative to the requested path; empty for the path itself. Undefined for a member elsewhere,
- * which only a manipulated archive has.
+ * Returns the path of a member relative to the requested path; empty for the path itself. Returns undefined
+ * for a member elsewhere, which only a manipulated archive has.
  */
 export function memberPath(name: string, prefix: string): readonly string[] | undefined {
-  // Names with `..` are not trusted, even if they would end inside.
+  // Names with `..` are rejected, even if they would end inside.
   const parts = name.split('/').filter((part) => part !== '' && part !== '.');
   const asked = prefix.split('/').filter((part) => part !== '');
   if (parts.includes('..') || asked.some((part, at) => parts[at] !== part)) return undefined;
   return parts.slice(asked.length);
 }
 
-/** The directory and the name of a path in a container. */
+/** Splits a path in a container into its directory and its name. */
 export function splitRemote(path: string): { readonly directory: string; readonly name: string } {
   const trimmed = path.replace(/\/+$/, '') || '/';
   const at = trimmed.lastIndexOf('/');

@@ -1,10 +1,11 @@
-/** Why a server may have rejected the client's credentials, as far as the client can know. Pure. */
+/** Explains why a server may have rejected the client's credentials, as far as the client can know. Pure. */
 import { X509Certificate } from 'node:crypto';
 import type { ResolvedContext } from '../client/kubeconfig.ts';
 
 /**
- * Returns what is wrong with the credentials that a server answered 401 to, or what may be: the server tells strangers nothing.
- * `now` is in milliseconds since 1970. Never contains the credentials themselves.
+ * Returns the certain or possible reason why a server answered 401 to the credentials; the server itself
+ * gives no reason to unauthenticated clients. `now` is in milliseconds since 1970. Never contains the
+ * credentials themselves.
  */
 export function credentialsProblem(
   { token, cert, context }: Pick<ResolvedContext, 'token' | 'cert' | 'context'>,
@@ -25,14 +26,17 @@ export function credentialsProblem(
   return `the server does not accept the client certificate${of}: another authority signed it`;
 }
 
-/** Returns when a JSON Web Token expires, or undefined if the token is none or does not expire. */
+/**
+ * Returns the expiry of a JSON Web Token in milliseconds since 1970; undefined if the token is of another
+ * kind or does not expire.
+ */
 function expiryOf(token: string): number | undefined {
   const [, claims = ''] = token.split('.');
   try {
     const { exp } = JSON.parse(Buffer.from(claims, 'base64url').toString()) as { readonly exp?: unknown };
     return typeof exp === 'number' && Number.isSafeInteger(exp * 1000) ? exp * 1000 : undefined;
   } catch {
-    // Not a JSON Web Token: nothing of it can be read.
+    // The token is not a JSON Web Token, so nothing can be read from it.
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-/** `minik8s ctl`: the client. Everything it knows of kinds it learns from the server. */
+/** `minik8s ctl`: the client. It gets all information about kinds from the server. */
 import { isUtf8 } from 'node:buffer';
 import { once } from 'node:events';
 import { homedir } from 'node:os';
@@ -28,12 +28,13 @@ export function ctlCommand(io: Io): AnyCommand {
 
 type Ports = Pick<Io, 'kubernetesFields'>;
 
-/** The client of this process. Call it once. */
+/** Returns the client of this process. Call it once. */
 export const processCommand = (ports: Ports): AnyCommand => ctlCommand(processIo(ports));
 
-/** This process: its own streams, and Ctrl-C. Call it once. */
+/** Returns the process's own streams, and Ctrl-C as a signal. Call it once. */
 export function processIo(ports: Ports): Io {
-  // `ctl get -w | head` closes the pipe early: the command ends, and that is no failure. main reports other errors.
+  // `ctl get -w | head` closes the pipe early: the command then ends without an error. main reports other
+  // errors.
   process.stdout.on('error', (error) => {
     if (isReaderGone(error)) process.exit();
     void flushed(process.stderr).then(() => process.exit(1));
@@ -41,7 +42,7 @@ export function processIo(ports: Ports): Io {
   const live = terminalLines(systemClock);
   const signal = stopSignal();
   const to = (stream: NodeJS.WriteStream) => (text: string) => {
-    // Output that goes elsewhere stands on no line of the terminal.
+    // Output to a file or a pipe must not move the progress lines of the terminal.
     if (stream.isTTY) live?.before(text);
     stream.write(text);
   };

@@ -1,6 +1,7 @@
 /**
- * What a server serves, from its discovery documents: aggregated where it has them, otherwise one for each group and
- * version. And which of it the user means by `deploy`, `deployments.apps` or `Deployment`.
+ * The resources that a server serves, from its discovery documents: aggregated if the server has them,
+ * otherwise one for each group and version. Also finds the resource for a word such as `deploy`,
+ * `deployments.apps` or `Deployment`.
  */
 import { isRecord, type JsonObject } from '../apimachinery/equality.ts';
 import { apiVersionOf, type ResourceRef } from '../apimachinery/resource-definition.ts';
@@ -16,7 +17,10 @@ export interface ApiResource extends ResourceRef {
   readonly subresources: readonly string[];
 }
 
-/** In the server's order: the core group first, the preferred version of a group before its others. */
+/**
+ * Resources in the server's order: the core group first, the preferred version of a group before its other
+ * versions.
+ */
 export type ApiResources = readonly ApiResource[];
 
 const aggregated = 'apidiscovery.k8s.io';
@@ -62,7 +66,7 @@ export function fromAggregated(document: JsonObject): ApiResource[] {
   });
 }
 
-/** Every `group/version` of an APIGroupList, the preferred version of each group first. */
+/** Returns every `group/version` of an APIGroupList, the preferred version of each group first. */
 function namedGroupVersions(list: JsonObject): string[] {
   return records(list.groups).flatMap((group) => {
     const preferred = text(asRecord(group.preferredVersion).groupVersion);
@@ -97,8 +101,8 @@ export function fromLegacy(document: JsonObject): ApiResource[] {
 }
 
 /**
- * What `word` means: a plural, singular, short name or kind, in any case, alone, as `name.group` or as
- * `name.version.group`. Throws for one that the server does not serve.
+ * Returns the resource for `word`: a plural, singular, short name or kind, in any case, alone, as
+ * `name.group` or as `name.version.group`. Throws if the server does not serve it.
  */
 export function findResource(all: ApiResources, word: string): ApiResource {
   const [name = '', ...rest] = word.toLowerCase().split('.');
@@ -120,7 +124,7 @@ export function findResource(all: ApiResources, word: string): ApiResource {
   return found[0];
 }
 
-/** The strongest first. */
+/** Ways to match a name, in order of precedence. */
 const namings: readonly ((resource: ApiResource, name: string) => boolean)[] = [
   ({ plural }, name) => plural === name,
   ({ singular }, name) => singular === name,
@@ -128,7 +132,7 @@ const namings: readonly ((resource: ApiResource, name: string) => boolean)[] = [
   ({ kind }, name) => kind.toLowerCase() === name,
 ];
 
-/** Each resource once, in the version that its group prefers. */
+/** Returns each resource once, in the version that its group prefers. */
 export function preferred(all: ApiResources): ApiResources {
   const seen = new Set<string>();
   return all.filter(({ group, plural }) => {
@@ -137,15 +141,15 @@ export function preferred(all: ApiResources): ApiResources {
   });
 }
 
-/** All resources of a category such as `all`; none when no resource is in it. */
+/** Returns all resources of a category such as `all`; empty if there are none. */
 export const inCategory = (all: ApiResources, category: string): ApiResources =>
   preferred(all).filter(({ categories, verbs }) => categories.includes(category) && verbs.includes('list'));
 
-/** The resource whose objects have this kind; undefined when the server does not serve it. */
+/** Returns the resource whose objects have this kind; undefined if the server does not serve it. */
 export const resourceOfKind = (all: ApiResources, apiVersion: string, kind: string) =>
   all.find((resource) => resource.kind === kind && apiVersionOf(resource) === apiVersion);
 
-/** `deployment.apps`: how kubectl's messages name a kind. */
+/** Returns a kind's name as in kubectl's messages, such as `deployment.apps`. */
 export const kindName = ({ kind, group }: Pick<ApiResource, 'kind' | 'group'>) =>
   `${kind.toLowerCase()}${group && `.${group}`}`;
 

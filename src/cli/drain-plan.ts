@@ -1,4 +1,7 @@
-/** Which pods of a node `ctl drain` evicts, and its messages about the others (kubectl's pkg/drain filters). Pure. */
+/**
+ * Selects the pods of a node that `ctl drain` evicts, with messages about the others (kubectl's pkg/drain
+ * filters). Pure.
+ */
 import type { JsonObject } from '../apimachinery/equality.ts';
 import { hasEnded, metadataOf, recordsAt, valueAt } from './objects.ts';
 
@@ -6,11 +9,14 @@ export interface DrainOptions {
   readonly force: boolean;
   readonly ignoreDaemonSets: boolean;
   readonly deleteEmptyDirData: boolean;
-  /** Pods that are left because they should have ended long ago; absent: none is. */
+  /** Returns true for pods that are skipped because their deletion is overdue; if absent, none are. */
   readonly isOverdue?: (pod: JsonObject) => boolean;
 }
 
-/** What the server said of the daemon set that a pod says it is of: '' when there is one, else the error. */
+/**
+ * Returns the result of the lookup of a pod's daemon set; `error` is the server's error, or empty if the
+ * daemon set exists.
+ */
 export type DaemonSetLookup = (pod: JsonObject) => { readonly missing: boolean; readonly error: string };
 
 type Verdict =
@@ -20,9 +26,9 @@ type Verdict =
 
 export interface DrainPlan {
   readonly pods: readonly JsonObject[];
-  /** One line, '' when there is nothing to say. */
+  /** One line; empty if there are no warnings. */
   readonly warnings: string;
-  /** Why the node cannot be drained so; empty when it can. */
+  /** Reasons why the node cannot be drained with these options; empty if it can. */
   readonly errors: readonly string[];
 }
 
@@ -43,15 +49,16 @@ export function planDrain(
   };
 }
 
-/** The controller that a pod says it is of. */
+/** Returns the controller in the pod's owner references. */
 export const controllerOf = (pod: JsonObject): JsonObject | undefined =>
   recordsAt(pod, 'metadata', 'ownerReferences').find(({ controller }) => controller === true);
 
 export const isOfDaemonSet = (pod: JsonObject): boolean => controllerOf(pod)?.kind === 'DaemonSet';
 
 /**
- * When a deleted pod counts as overdue: `afterSeconds` after its deletionTimestamp; undefined for a pod that is not being
- * deleted. kubectl compares whole seconds, so it waits up to a second longer.
+ * Returns the time at which a deleted pod counts as overdue: `afterSeconds` after its deletionTimestamp;
+ * undefined for a pod that is not being deleted. kubectl compares whole seconds, so it waits up to a second
+ * longer.
  */
 export function overdueAt(pod: JsonObject, afterSeconds: number): number | undefined {
   const { deletionTimestamp } = metadataOf(pod);
@@ -60,7 +67,7 @@ export function overdueAt(pod: JsonObject, afterSeconds: number): number | undef
     : Date.parse(deletionTimestamp) + (afterSeconds + 1) * 1000;
 }
 
-/** The filters in kubectl's order; a later one overrides what an earlier one only warned about. */
+/** Applies the filters in kubectl's order; a later filter overrides a warning of an earlier one. */
 function judge(pod: JsonObject, options: DrainOptions, daemonSetOf: DaemonSetLookup): Verdict {
   if (options.isOverdue?.(pod)) return { verdict: 'skip' };
   let verdict: Verdict = { verdict: 'take' };
@@ -68,7 +75,7 @@ function judge(pod: JsonObject, options: DrainOptions, daemonSetOf: DaemonSetLoo
     verdict = judgeDaemonSet(options, daemonSetOf(pod));
     if (verdict.verdict !== 'warn' || !verdict.take) return verdict;
   }
-  // A mirror pod shows what a file on the node says: deleting it ends nothing.
+  // A mirror pod mirrors a file on the node: deleting the mirror pod does not end the pod.
   if (metadataOf(pod).annotations['kubernetes.io/config.mirror'] !== undefined) return { verdict: 'skip' };
   if (hasEnded(pod)) return { verdict: 'take' };
   const hasLocalData = recordsAt(pod, 'spec', 'volumes').some(
@@ -84,7 +91,7 @@ function judge(pod: JsonObject, options: DrainOptions, daemonSetOf: DaemonSetLoo
     ? { verdict: 'warn', take: true, message: 'deleting Pods that declare no controller' }
     : {
         verdict: 'refuse',
-        // kubectl's own words; its list of errors repeats them.
+        // The message is kubectl's; its list of errors repeats it.
         message: 'cannot delete Pods that declare no controller (use --force to override)',
       };
 }
@@ -100,7 +107,7 @@ function judgeDaemonSet(
     : { verdict: 'refuse', message: 'DaemonSet-managed Pods (use --ignore-daemonsets to ignore)' };
 }
 
-/** `message: namespace/name, namespace/name`, one of each message. */
+/** Returns one line for each message: `message: namespace/name, namespace/name`. */
 function byMessage(entries: readonly { readonly pod: JsonObject; readonly message: string }[]): string[] {
   return [...Map.groupBy(entries, ({ message }) => message)].map(([message, group]) => {
     const names = group.map(({ pod }) => `${metadataOf(pod).namespace}/${metadataOf(pod).name}`);
@@ -108,7 +115,7 @@ function byMessage(entries: readonly { readonly pod: JsonObject; readonly messag
   });
 }
 
-/** Errors of one node as Go joins them: one as it is, several in brackets. */
+/** Joins the errors of one node like Go: one error alone, several in brackets. */
 export const joined = (errors: readonly string[]): string => {
   const distinct = [...new Set(errors)];
   return distinct.length === 1 ? (distinct[0] ?? '') : `[${distinct.join(', ')}]`;

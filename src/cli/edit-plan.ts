@@ -1,9 +1,9 @@
-/** The file that `ctl edit` hands to an editor, and what it means when it comes back. Pure. */
+/** The file that `ctl edit` opens in an editor, and the interpretation of the edited file. Pure. */
 import type { JsonObject } from '../apimachinery/equality.ts';
 import { StatusError } from '../apimachinery/status-error.ts';
 import { textAt } from './objects.ts';
 
-/** Why a file must be edited again. */
+/** Reason why a file must be edited again. */
 export interface EditReason {
   readonly head: string;
   readonly details: readonly string[];
@@ -23,7 +23,7 @@ export function headerText(reasons: readonly EditReason[]): string {
   return introduction + blocks.join('');
 }
 
-/** Without the lines that are for people only. */
+/** Returns the text without comment lines. */
 export const withoutComments = (text: string): string =>
   text
     .split('\n')
@@ -31,12 +31,12 @@ export const withoutComments = (text: string): string =>
     .join('\n');
 
 export type EditFailure =
-  /** The server refuses the object: it must be edited again. */
+  /** The server rejects the object: it must be edited again. */
   | { readonly kind: 'invalid'; readonly message: string; readonly reason: EditReason }
   /** The request failed: the edited file is kept. */
   | { readonly kind: 'failed'; readonly message: string };
 
-/** What an answer to a patch means; `what` is such as `deployments.apps "web"`. */
+/** Classifies the error of a patch; `what` is a name such as `deployments.apps "web"`. */
 export function editFailure(error: unknown, what: string): EditFailure {
   if (!(error instanceof StatusError))
     return {
@@ -55,7 +55,7 @@ export function editFailure(error: unknown, what: string): EditFailure {
   };
 }
 
-/** Whether an edit changed the identity of the object. */
+/** Returns true if an edit changed the identity of the object. */
 export const isAnother = (before: JsonObject, after: JsonObject): boolean =>
   [['apiVersion'], ['kind'], ['metadata', 'name']].some(
     (path) => textAt(before, ...path) !== textAt(after, ...path),

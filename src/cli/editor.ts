@@ -1,4 +1,4 @@
-/** The user's editor, on a file of its own. */
+/** Runs the user's editor on a temporary file. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -11,17 +11,19 @@ export interface EditedFile {
   readonly text: string;
 }
 
-/** Resolves with what the file has when the editor ends; rejects when that fails, or cannot be run. */
+/**
+ * Resolves to the contents of the file when the editor ends; rejects if the editor fails or cannot be run.
+ */
 export async function editText(
   { env }: Pick<Io, 'env'>,
   text: string,
   extension: string,
 ): Promise<EditedFile> {
-  // In a directory that only the user can read, since the object may be a Secret.
+  // The directory is readable by the user only, since the object may be a Secret.
   const path = join(await mkdtemp(join(env.TMPDIR || tmpdir(), 'ctl-edit-')), `object${extension}`);
   await writeFile(path, text, { mode: 0o600 });
   const editor = env.KUBE_EDITOR || env.EDITOR || 'vi';
-  // It may be a command with arguments, such as `code --wait`.
+  // The editor may be a command with arguments, such as `code --wait`.
   const child = spawn('/bin/sh', ['-c', `${editor} "$1"`, 'sh', path], { stdio: 'inherit', env: { ...env } });
   const [code] = (await once(child, 'close')) as [number | null];
   if (code !== 0) {

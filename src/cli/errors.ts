@@ -1,4 +1,4 @@
-/** Errors as kubectl words them. */
+/** Error messages in kubectl's words. */
 import { isRecord, type JsonObject } from '../apimachinery/equality.ts';
 import { StatusError } from '../apimachinery/status-error.ts';
 import { errorMessage } from '../base/log.ts';
@@ -6,9 +6,9 @@ import { wrap } from '../base/usage-page.ts';
 import { recordsAt, textAt } from './objects.ts';
 
 /**
- * `Error from server (NotFound): pods "x" not found`, or `error: …` for what did not come from the server: one line. Of
- * an object with several faults each has a line of its own, after `The Pod "x" is invalid: `. With `columns`, those of
- * a terminal, lines are broken between words.
+ * Returns the message of an error: one line such as `Error from server (NotFound): pods "x" not found`, or
+ * `error: …` for an error that is not from the server. An object with several faults has one line for each,
+ * after `The Pod "x" is invalid: `. With `columns`, the width of a terminal, lines are broken between words.
  */
 export function errorText(error: unknown, columns?: number): string {
   const lines = linesOf(error);
@@ -30,11 +30,11 @@ function linesOf(error: unknown): string[] {
   return [message.startsWith('error: ') ? message : `error: ${message}`];
 }
 
-/** Whether the server has said it, or an error that was made of what it said. */
+/** Returns true for an error of the server, or one that was caused by such an error. */
 export const isOfServer = (error: unknown): boolean =>
   error instanceof StatusError || (error instanceof Error && isOfServer(error.cause));
 
-/** What kubectl prints for the reason Invalid: the causes, each once. */
+/** Returns kubectl's lines for the reason Invalid: each cause once. */
 function invalidLines(details: JsonObject): string[] {
   const [kind, name] = [textAt(details, 'kind'), textAt(details, 'name')];
   const head = kind || name ? `The ${kind} ${JSON.stringify(name)} is invalid` : 'The request is invalid';
@@ -49,14 +49,14 @@ function invalidLines(details: JsonObject): string[] {
 }
 const oneLine = (text: string) => text.replaceAll(/\s*\n\s*/g, ' ');
 
-/** The same error, saying what was being done: `error when creating "web.yaml": …`. */
+/** Returns the same error with the operation in front: `error when creating "web.yaml": …`. */
 export function inContext(error: unknown, doing: string): unknown {
   if (error instanceof StatusError)
     return new StatusError({ ...error.status, message: `${doing}: ${error.message}` });
   return new Error(doing, { cause: error });
 }
 
-/** Several things went wrong and have been reported one by one: only the exit status is left to set. */
+/** Several errors have already been reported one by one: only the exit status is left to set. */
 export class ReportedError extends Error {
   override readonly name = 'ReportedError';
 }

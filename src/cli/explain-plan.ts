@@ -1,20 +1,23 @@
-/** What `ctl explain` says of a kind or of one of its fields, from the server's OpenAPI document, as kubectl words it. Pure. */
+/**
+ * The description of a kind or of one of its fields by `ctl explain`, from the server's OpenAPI document, in
+ * kubectl's form. Pure.
+ */
 import { isRecord, type JsonObject } from '../apimachinery/equality.ts';
 import { recordAt, recordsAt, textAt } from './objects.ts';
 
 export interface Explained {
-  /** Of the kind; fields with references. */
+  /** The kind's schema; its fields may be references. */
   readonly schema: JsonObject;
-  /** All that references may mean, by name. */
+  /** All schemas to which references may refer, by name. */
   readonly schemas: JsonObject;
   readonly kind: { readonly group: string; readonly version: string; readonly kind: string };
-  /** Names of fields; lists and maps are passed through. */
+  /** Names of fields; lists and maps are skipped. */
   readonly path: readonly string[];
-  /** All fields below, each in one line. */
+  /** True to list all fields below, one line each. */
   readonly recursive: boolean;
 }
 
-/** Throws for a field that does not exist. */
+/** Returns the description. Throws for a field that does not exist. */
 export function explain({ schema, schemas, kind, path, recursive }: Explained): string {
   const { group, version } = kind;
   const head = `${group && `GROUP:      ${group}\n`}KIND:       ${kind.kind}\nVERSION:    ${version}\n\n`;
@@ -37,7 +40,7 @@ class Explainer {
     this.#recursive = recursive;
   }
 
-  /** The schema at the end of a path, and how the field is announced; '' for the kind itself. */
+  /** Returns the schema at the end of a path, and the heading for the field; empty for the kind itself. */
   follow(schema: JsonObject, path: readonly string[]): { field: JsonObject; heading: string } {
     let [field, heading] = [schema, ''];
     for (const name of path) {
@@ -65,7 +68,7 @@ class Explainer {
     return undefined;
   }
 
-  /** Of the field and of what it holds, a line each. */
+  /** Returns the descriptions of the field and of its items or values, one line each. */
   description(schema: JsonObject): string {
     const resolved = this.#resolve(schema);
     const own = textAt(resolved, 'description');
@@ -110,7 +113,7 @@ class Explainer {
     return `${line}${indent(margin + 2, wrap(78 - margin, description))}\n\n`;
   }
 
-  /** `string`, `[]Container`, `map[string]string`. */
+  /** Returns a type such as `string`, `[]Container` or `map[string]string`. */
   #type(schema: JsonObject): string {
     if (isRecord(schema.items)) return `[]${this.#type(schema.items)}`;
     if (isRecord(schema.additionalProperties)) return `map[string]${this.#type(schema.additionalProperties)}`;
@@ -128,7 +131,10 @@ class Explainer {
   }
 }
 
-/** What a schema is made of besides its own fields: alternatives, the items of a list, the values of a map. */
+/**
+ * Returns the parts of a schema besides its own fields: alternatives, the items of a list, the values of a
+ * map.
+ */
 function partsOf(schema: JsonObject): JsonObject[] {
   const { items, additionalProperties } = schema;
   return [...recordsAt(schema, 'allOf'), ...[items, additionalProperties].filter(isRecord)];
@@ -142,7 +148,7 @@ const enumOf = (schema: JsonObject): string[] =>
 
 const indent = (margin: number, text: string) => text.replaceAll(/^/gm, ' '.repeat(margin));
 
-/** Lines of at most so many characters, broken at blanks; a longer word stands alone. */
+/** Wraps text between words to at most `limit` characters; a longer word gets a line of its own. */
 function wrap(limit: number, text: string): string {
   return text
     .split('\n')

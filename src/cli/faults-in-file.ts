@@ -1,4 +1,4 @@
-/** Explains why the server cannot read an object, with the lines of the manifest that the object is from. */
+/** Explains why the server cannot read an object, with the lines of the object's manifest. */
 import type { JsonObject } from '../apimachinery/equality.ts';
 import { StatusError } from '../apimachinery/status-error.ts';
 import { openApiPath, schemaOfKind } from './apply/merge-schema.ts';
@@ -10,12 +10,15 @@ import { recordAt } from './objects.ts';
 import type { ManifestTarget } from './targets.ts';
 import type { VerbContext } from './verb.ts';
 
-/** One field, in the server's message: `Pod in version "v1" cannot be handled as a Pod: spec.x: why`. */
+/**
+ * Matches the server's message about one field: `Pod in version "v1" cannot be handled as a Pod: spec.x:
+ * why`.
+ */
 const oneField = /cannot be handled as an? \w+: ([a-z][\w.[\]-]*): (.*)$/s;
 
 /**
- * Reports why a command failed for an object of a manifest: its faults, or else the error itself, after what was being done.
- * Rejects with the error when the command is to end.
+ * Reports why a command failed for an object of a manifest: its faults, or else the error itself, after
+ * `doing`. Rejects with the error if the command must end.
  */
 export async function reportInFile(
   { io, report, cluster }: Pick<VerbContext, 'io' | 'report' | 'cluster'>,
@@ -30,13 +33,14 @@ export async function reportInFile(
   if (isRefused(error)) await adviseToConvert({ io }, target.manifest);
 }
 
-/** Whether the server refuses what the object says, not who sends it or when. */
+/** Returns true if the server rejects the contents of the object, not the sender or the time. */
 const isRefused = (error: unknown) =>
   error instanceof StatusError && (error.status.reason === 'Invalid' || error.status.reason === 'BadRequest');
 
 /**
- * An error for each fault, such as `web.yaml:5: spec.replicas: expected a whole number, got "two"`. Undefined if the error is
- * no BadRequest of the server, or nothing is found in the manifest: then the server's message is all that is known.
+ * Returns an error for each fault, such as `web.yaml:5: spec.replicas: expected a whole number, got "two"`.
+ * Returns undefined if the error is not a BadRequest of the server, or if no fault is found in the manifest:
+ * the server's message is the only information then.
  */
 async function faultsInFile(
   cluster: Pick<Cluster, 'get'>,
@@ -57,7 +61,7 @@ async function faultsInFile(
   );
 }
 
-/** Undefined if the server has no such document, or gives it to other users only. */
+/** Resolves to undefined if the server has no such document, or if the user may not read it. */
 async function documentOf(
   cluster: Pick<Cluster, 'get'>,
   resource: ManifestTarget['resource'],

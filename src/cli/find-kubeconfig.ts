@@ -1,4 +1,4 @@
-/** Which kubeconfig a command uses. */
+/** Finds the kubeconfig that a command uses. */
 import { join } from 'node:path';
 import { UsageError } from '../base/usage-error.ts';
 import { type Kubeconfig, loadKubeconfig } from '../client/kubeconfig.ts';
@@ -13,7 +13,7 @@ function missing(files: readonly string[]): string {
   return `$KUBECONFIG: ${what}; correct it, or unset KUBECONFIG to use the default places`;
 }
 
-/** The files that are read, first to last; those that do not exist are passed over. */
+/** Returns the files that are read, in order, for each place; files that do not exist are skipped. */
 export function kubeconfigFiles(
   io: Pick<Io, 'env' | 'homeDirectory'>,
   given: string | undefined,
@@ -29,8 +29,8 @@ export function kubeconfigFiles(
 }
 
 /**
- * Returns the configuration of the first place that has one. Throws UsageError if none has, and if no file of $KUBECONFIG
- * exists: a command must not reach another cluster than the user named.
+ * Returns the configuration of the first place that has one. Throws UsageError if none has, or if no file of
+ * $KUBECONFIG exists: a command must not use another cluster than the one that the user named.
  */
 export function findKubeconfig(io: Pick<Io, 'env' | 'homeDirectory'>, given: string | undefined): Kubeconfig {
   const places = kubeconfigFiles(io, given);

@@ -1,4 +1,4 @@
-/** The subjects by which --help of ctl lists flags. A flag of one name is of one subject, whatever verb has it. */
+/** The subjects under which --help of ctl lists flags. A flag name has one subject, in all verbs. */
 
 import { subjects } from '../base/subjects.ts';
 

@@ -1,4 +1,7 @@
-/** Flags as kubectl has them: they may be repeated, stand anywhere, and be written `-o=json` or `--wait=false`. */
+/**
+ * Flags in kubectl's form: they may be repeated, may be anywhere, and may be written `-o=json` or
+ * `--wait=false`.
+ */
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import type { ArgsDef } from 'citty';
 import { parseDuration } from '../base/time.ts';
@@ -10,9 +13,9 @@ export interface FlagDefinition {
   readonly about: string;
   /** One letter. */
   readonly short?: string;
-  /** What the value is, for the usage text. */
+  /** Placeholder of the value in the usage text. */
   readonly hint?: string;
-  /** A boolean flag that is on unless it is turned off. */
+  /** True for a boolean flag that is on unless it is turned off. */
   readonly on?: true;
   /** The default, for the usage text. */
   readonly usual?: string;
@@ -136,7 +139,7 @@ export const outputFlag = {
   },
 } as const satisfies FlagTable;
 
-/** The form in which the executable checks arguments and prints usage. */
+/** Converts flags to the form in which the executable checks arguments and prints usage. */
 export function toArgs(flags: FlagTable, words: string | undefined): ArgsDef {
   const args: ArgsDef = {};
   if (words) args[words] = { type: 'positional', required: false, description: '' };
@@ -155,9 +158,9 @@ export function toArgs(flags: FlagTable, words: string | undefined): ArgsDef {
 }
 
 export class Flags {
-  /** All but the flags, and what stands behind `--`. */
+  /** All words except the flags and the words after `--`. */
   readonly words: readonly string[];
-  /** What stands behind `--`; undefined when there is none. */
+  /** The words after `--`; undefined without `--`. */
   readonly behindDashes: readonly string[] | undefined;
   readonly #values: ReadonlyMap<string, readonly (string | boolean)[]>;
   readonly #table: FlagTable;
@@ -180,20 +183,20 @@ export class Flags {
     this.#values = new Map(
       Object.entries(values).map(([name, found]) => {
         const list = Array.isArray(found) ? found : [found ?? false];
-        // The parser takes `--no-headers` for the negation of a flag `--headers`, which does not exist.
+        // The parser reads `--no-headers` as the negation of a flag `--headers`, which does not exist.
         return Object.hasOwn(table, name) ? [name, list] : [`no-${name}`, list.map((value) => !value)];
       }),
     );
   }
 
-  /** The last value given. */
+  /** Returns the last value given. */
   text(name: string): string | undefined {
     return this.texts(name).at(-1);
   }
 
   texts(name: string): string[] {
     const values = (this.#values.get(name) ?? []).filter((value) => typeof value === 'string');
-    // pflag also takes `-o=json`.
+    // pflag also accepts `-o=json`.
     return this.#table[name]?.short ? values.map((value) => value.replace(/^=/, '')) : values;
   }
 
@@ -202,7 +205,7 @@ export class Flags {
     return typeof last === 'boolean' ? last : this.#table[name]?.on === true;
   }
 
-  /** Whether the flag is what the table says, and not a verb's own of the same name. */
+  /** Returns true if the flag is the one in this table, not a verb's own flag of the same name. */
   isOf(table: FlagTable, name: string): boolean {
     return this.#table[name] === table[name];
   }
@@ -211,7 +214,7 @@ export class Flags {
     return this.#values.has(name);
   }
 
-  /** A whole number; throws UsageError naming the flag. */
+  /** Returns a whole number; throws UsageError that names the flag. */
   whole(name: string): number | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
@@ -220,7 +223,7 @@ export class Flags {
     return Number(text);
   }
 
-  /** A duration such as `90s`, `5m` or `1h30m`, in milliseconds; a bare number is seconds. */
+  /** Returns a duration such as `90s`, `5m` or `1h30m` in milliseconds; a bare number is in seconds. */
   duration(name: string): number | undefined {
     const text = this.text(name);
     return text === undefined ? undefined : readDuration(name, text);
@@ -247,7 +250,7 @@ export type DryRun = 'none' | 'client' | 'server';
 export const dryRunOf = (flags: Flags): DryRun =>
   flags.oneOf('dry-run', ['none', 'client', 'server'] as const) ?? 'none';
 
-/** What kubectl puts behind a message about something that was not done. */
+/** kubectl's suffix of a message about a dry run. */
 export const dryRunSuffix: Readonly<Record<DryRun, string>> = {
   none: '',
   client: ' (dry run)',

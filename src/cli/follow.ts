@@ -1,4 +1,4 @@
-/** Objects, watched: as they are now, then after every change. */
+/** Watched objects: their current state, then the state after every change. */
 import type { JsonObject } from '../apimachinery/equality.ts';
 import { isExpired } from '../apimachinery/status-error.ts';
 import { onAbort } from '../base/abort.ts';
@@ -9,13 +9,13 @@ import { type CollectionTarget, collectionOf, listPath, type ObjectTarget } from
 
 export interface FollowOptions {
   readonly clock: Clock;
-  /** Absent or 0: no limit. */
+  /** Timeout in milliseconds; absent or 0 for no limit. */
   readonly timeoutMs: number | undefined;
-  /** Ends the iteration like the time limit. */
+  /** Ends the iteration like the timeout. */
   readonly signal?: AbortSignal;
 }
 
-/** Yields the object, or undefined when there is none, now and after every change, until the time is over. */
+/** Yields the object, or undefined if it does not exist, now and after every change, until the timeout. */
 export async function* follow(
   cluster: Cluster,
   target: ObjectTarget,
@@ -26,15 +26,15 @@ export async function* follow(
 }
 
 /**
- * Yields the objects of a collection by uid, now and after every change, until the time is over. It is one map, which
- * changes with them. A watch that the server ends is begun anew.
+ * Yields the objects of a collection by uid, now and after every change, until the timeout. Every value is
+ * the same map, which is modified. A watch that the server ends is started again.
  */
 export async function* followAll(
   cluster: Cluster,
   collection: CollectionTarget,
   { clock, timeoutMs, signal }: FollowOptions,
 ): AsyncGenerator<ReadonlyMap<string, JsonObject>> {
-  // By this clock, not the server's, which may have stopped answering.
+  // The timeout uses the client's clock, since the server may have stopped answering.
   const over = new AbortController();
   const timer = timeoutMs ? clock.after(timeoutMs, () => over.abort()) : undefined;
   const unlink = signal && onAbort(signal, () => over.abort());
@@ -76,7 +76,7 @@ async function* followUntil(
   }
 }
 
-/** Whether the event was about an object. */
+/** Applies an event; returns true if it was about an object. */
 function apply(objects: Map<string, JsonObject>, { type, object }: WatchedEvent): boolean {
   const { uid } = metadataOf(object);
   if (type === 'DELETED') objects.delete(uid);

@@ -1,4 +1,6 @@
-/** Everything outside that a command may use: streams, environment, clock and randomness. Tests pass in their own. */
+/**
+ * All effects that a command may use: streams, environment, clock and randomness. Tests pass in their own.
+ */
 import type { Readable, Writable } from 'node:stream';
 import type { FieldTable } from '../apimachinery/field-types.ts';
 import type { Clock } from '../base/clock.ts';
@@ -9,27 +11,29 @@ export interface Io {
   out(text: string): void;
   err(text: string): void;
   /**
-   * Resolves when the reader of standard output has taken enough for more to be written; rejects when `signal` aborts. Without it,
-   * a log that never ends would collect in memory. Absent: there is always room.
+   * Resolves when the reader of standard output has read enough for more output; rejects when `signal`
+   * aborts. Without this wait, an endless log would fill the memory. If absent, there is always room.
    */
   room?(): Promise<void>;
-  /** All of standard input. */
+  /** Reads all of standard input. */
   readStdin(): Promise<string>;
-  /** The streams themselves, for a command that passes bytes on. */
+  /** Returns the streams themselves, for a command that passes bytes on. */
   stdio(): Stdio;
-  /** How wide the terminals are that output and errors go to; absent where they go elsewhere. */
+  /** Widths of the terminals of output and errors; absent if they are not terminals. */
   readonly columns?: { readonly out?: number | undefined; readonly err?: number | undefined };
-  /** Where work that takes a while is shown; absent where errors go to no terminal. */
+  /** Progress display for long operations; absent if errors go to no terminal. */
   readonly progress?: Progress;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly homeDirectory: string;
   readonly clock: Clock;
   readonly random: Random;
-  /** The fields of Kubernetes' own kinds, for commands that ask no server. Loaded when it is called. */
+  /**
+   * Returns the fields of Kubernetes' own kinds, for commands that need no server. Loaded on the first call.
+   */
   kubernetesFields(): Promise<FieldTable>;
-  /** Aborts when the user interrupts; the command then ends with status 130 and says nothing. */
+  /** Aborts when the user interrupts; the command then ends with status 130 and prints nothing. */
   readonly signal: AbortSignal;
-  /** The exit status, when it is not 0 and no error is thrown. */
+  /** Sets the exit status if it is not 0 and no error is thrown. */
   exitWith(status: number): void;
 }
 
@@ -37,15 +41,18 @@ export interface Stdio {
   readonly stdin: Readable;
   readonly stdout: Writable;
   readonly stderr: Writable;
-  /** Absent when standard input is not a terminal. */
+  /** Absent if standard input is not a terminal. */
   readonly terminal?: Terminal;
 }
 
 export interface Terminal {
-  /** Columns and rows; undefined when the output is no terminal. */
+  /** Returns columns and rows; undefined if the output is not a terminal. */
   size(): { readonly width: number; readonly height: number } | undefined;
-  /** Calls `listener` whenever the size has changed; returns a function that removes the listener. */
+  /** Calls `listener` after every change of the size; returns a function that removes the listener. */
   onResize(listener: () => void): () => void;
-  /** Raw mode: every key goes to the program, Ctrl-C too. Always turn it off, or the user's shell stays in raw mode. */
+  /**
+   * Turns raw mode on or off. In raw mode every key goes to the program, Ctrl-C too. It must always be turned
+   * off, or the user's shell stays in raw mode.
+   */
   setRaw(on: boolean): void;
 }

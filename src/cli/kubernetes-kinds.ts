@@ -1,6 +1,8 @@
-/** Kinds of Kubernetes 1.32 that minik8s does not serve: asking for one of them is not a typing mistake. */
+/**
+ * Kinds of Kubernetes 1.32 that minik8s does not serve, for a better message than that of an unknown word.
+ */
 
-/** By group: the plural, the kind and the short names. */
+/** Kinds by group: the plural, the kind and the short names. */
 const kinds: Readonly<Record<string, readonly string[]>> = {
   'admissionregistration.k8s.io': [
     'mutatingwebhookconfigurations MutatingWebhookConfiguration',
@@ -19,7 +21,7 @@ const all = Object.entries(kinds).flatMap(([group, lines]) =>
   }),
 );
 
-/** The message for such a kind; undefined for a word that Kubernetes does not know in this group either. */
+/** Returns the message for such a kind; undefined if Kubernetes has no such word in this group. */
 export function notServedResource(word: string, qualifier: string): string | undefined {
   const found = all.find(
     ({ group, names }) =>
@@ -28,7 +30,7 @@ export function notServedResource(word: string, qualifier: string): string | und
   return found && `${found.plural} are known to Kubernetes, not served by minik8s`;
 }
 
-/** The same for the kind of a manifest, whose group may be missing. */
+/** Returns the message for the kind of a manifest, whose group may be missing. */
 export function notServedKind(apiVersion: string, kind: string): string | undefined {
   const group = apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : '';
   const found = all.find((one) => one.kind === kind && (apiVersion === '' || one.group === group));

@@ -1,4 +1,4 @@
-/** A selector as people write it, as objects hold it. Pure. */
+/** Converts a selector from its text to the form in objects. Pure. */
 import type { JsonObject } from '../apimachinery/equality.ts';
 import { type LabelOperator, parseLabelSelector } from '../apimachinery/labels.ts';
 import { StatusError } from '../apimachinery/status-error.ts';
@@ -12,7 +12,9 @@ const operators: Readonly<Partial<Record<LabelOperator, string>>> = {
   '!': 'DoesNotExist',
 };
 
-/** `app=web,tier in (a,b)`: matchLabels, and matchExpressions where there are any. Throws UsageError. */
+/**
+ * Reads `app=web,tier in (a,b)` into matchLabels, and matchExpressions if there are any. Throws UsageError.
+ */
 export function labelSelectorOf(text: string): JsonObject {
   const matchLabels: Record<string, string> = {};
   const matchExpressions: JsonObject[] = [];

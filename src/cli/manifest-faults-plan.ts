@@ -1,4 +1,4 @@
-/** Compares an object with the types that the server's OpenAPI document gives its fields. Pure. */
+/** Compares an object with the types of its fields in the server's OpenAPI document. Pure. */
 import { isRecord, type JsonObject } from '../apimachinery/equality.ts';
 import { nearest } from '../base/nearest.ts';
 import { resolveReference } from './apply/merge-schema.ts';
@@ -7,28 +7,31 @@ import { recordAt, recordsAt, textAt } from './objects.ts';
 
 export interface Fault {
   readonly path: Path;
-  /** What is wrong and what to write, such as `spec.replicas: expected a whole number, got "two"`. */
+  /** The fault and the correction, such as `spec.replicas: expected a whole number, got "two"`. */
   readonly message: string;
 }
 
-/** At most so many faults of one object are listed. */
+/** Maximum number of faults of one object in the list. */
 const mostFaults = 100;
 
-/** Values of the wrong type and unknown fields, in the order of the object. `schemas`: what references may refer to. */
+/**
+ * Returns the values of a wrong type and the unknown fields, in the order of the object. `schemas` are the
+ * schemas to which references may refer.
+ */
 export function manifestFaults(schemas: JsonObject, schema: JsonObject, object: JsonObject): Fault[] {
   const checker = new Checker(schemas);
   checker.check(object, schema, []);
   return checker.faults;
 }
 
-/** `spec.containers[0].command`. */
+/** Returns a path's text, such as `spec.containers[0].command`. */
 const pathText = (path: Path) =>
   path
     .map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`))
     .join('')
     .replace(/^\./, '');
 
-/** The keys and indexes of a path that is written like `spec.containers[0].command`. */
+/** Returns the keys and indexes of a path such as `spec.containers[0].command`. */
 export const pathOf = (text: string): Path =>
   [...text.matchAll(/\[(\d+)\]|[^.[\]]+/g)].map(([word, index]) =>
     index === undefined ? word : Number(index),
@@ -78,7 +81,7 @@ class Checker {
 function isOfType(value: unknown, type: string, format: string): boolean {
   switch (type) {
     case 'string':
-      // In version 2 of OpenAPI, and in older documents, a text stands for both.
+      // The type `string` stands for both in OpenAPI version 2 and in older documents.
       return typeof value === 'string' || (format === 'int-or-string' && Number.isInteger(value));
     case 'integer':
       return Number.isSafeInteger(value) && (format !== 'int32' || (Number(value) | 0) === value);
@@ -87,7 +90,7 @@ function isOfType(value: unknown, type: string, format: string): boolean {
     case 'object':
       return isRecord(value);
     default:
-      // Number and boolean have JavaScript's names.
+      // The types number and boolean have the same names in JavaScript.
       return typeof value === type;
   }
 }
@@ -106,7 +109,7 @@ function typeFault(value: unknown, types: readonly string[], schema: JsonObject,
   return `expected ${wanted}, got ${shown(value, types)}${advice(value, types, schema, path)}`;
 }
 
-/** Characters of a value that are repeated. */
+/** Maximum number of characters of a value that a message repeats. */
 const longest = 60;
 
 function shown(value: unknown, types: readonly string[]): string {
@@ -121,7 +124,7 @@ function shown(value: unknown, types: readonly string[]): string {
   return `the ${typeof value} ${value}`;
 }
 
-/** What to write instead, with the separator in front; '' where that is not known. */
+/** Returns the correction, with the separator in front; an empty string if none is known. */
 function advice(value: unknown, types: readonly string[], schema: JsonObject, path: Path): string {
   const isPlain = typeof value === 'number' || typeof value === 'boolean';
   if (types.includes('string')) return isPlain ? '; put it in quotes' : '';

@@ -1,6 +1,7 @@
 /**
- * Manifests: files, directories, URLs and standard input, each with any number of documents, Lists taken apart. What
- * cannot be read is an entry like any other, so that everything before it is done and everything wrong is told.
+ * Manifests: files, directories, URLs and standard input, each with any number of documents; Lists are split
+ * into their items. A part that cannot be read becomes an entry with an error, so that everything before it
+ * is processed and every error is reported.
  */
 import { isUtf8 } from 'node:buffer';
 import { readdir, readFile, stat } from 'node:fs/promises';
@@ -15,15 +16,18 @@ import type { Io } from './io.ts';
 import { fetchManifest, withoutPassword } from './remote-manifest.ts';
 
 export interface Manifest {
-  /** The file, as it was named; `STDIN` for standard input. */
+  /** The file as it was named; `STDIN` for standard input. */
   readonly file: string;
-  /** The line its document starts at. */
+  /** Line on which the document starts. */
   readonly line: number;
-  /** '' when it is missing. */
+  /** An empty string if it is missing. */
   readonly apiVersion: string;
   readonly kind: string;
   readonly object: JsonObject;
-  /** The line of a field or an item of the object, by a path of keys and indexes; if it is not there, of its parent. */
+  /**
+   * Returns the line of a field or an item of the object, by a path of keys and indexes; the line of its
+   * parent if the field does not exist.
+   */
   lineOf(path: Path): number;
 }
 
@@ -32,8 +36,8 @@ export type Path = readonly (string | number)[];
 export type ManifestEntry = Manifest | { readonly error: Error };
 
 /**
- * All that `-f` names, in the order of the arguments, of file names and of documents. With `kindless`, an object without a kind is
- * one of the kind ''.
+ * Reads everything that `-f` names, in the order of arguments, of file names and of documents. With
+ * `kindless`, an object without a kind gets an empty kind; otherwise it is an error.
  */
 export async function readManifests(
   io: Io,
@@ -101,7 +105,8 @@ async function manifestFiles(directory: string, recursive: boolean): Promise<str
 }
 
 /**
- * The manifests of one text. `file` is what errors and warnings call it. Reading ends with the document that is no YAML.
+ * Returns the manifests of one text. `file` is the name in errors and warnings. Reading ends with the first
+ * document that is not YAML.
  */
 export function parseManifests(
   text: string,
@@ -113,7 +118,7 @@ export function parseManifests(
   const entries: ManifestEntry[] = [];
   for (const { body, line } of splitDocuments(text)) {
     try {
-      // Blank lines in front, so that the parser counts lines as the file does.
+      // Blank lines in front make the parser count lines like the file.
       const source = '\n'.repeat(line - 1) + body;
       for (const { value, duplicates, booleanWords, offsetOf } of parseYamlStream(source)) {
         for (const word of booleanWords) warn(booleanWarning(word, file, source));
@@ -135,13 +140,15 @@ export function parseManifests(
   return entries;
 }
 
-/** Characters that YAML does not allow anywhere. */
+/** Characters that are invalid everywhere in YAML. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern looks for control characters.
 const controlCharacter = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/;
 
 const binary = (file: string) => `error parsing ${file}: it is binary or not UTF-8: expected YAML or JSON`;
 
-/** kubectl reads the same without a warning, and the server's error message does not show the cause. */
+/**
+ * kubectl reads such words the same way without a warning, and the server's error does not show the cause.
+ */
 function booleanWarning({ path, word, offset, isKey }: BooleanWord, file: string, source: string): string {
   const line = lineAt(source, offset);
   const what = isKey ? `the key ${path}` : path;
@@ -155,7 +162,7 @@ interface DocumentText {
   readonly line: number;
 }
 
-/** Documents end at lines that start with `---`; inside a document such a line is always indented. */
+/** Splits at lines that start with `---`; inside a document such a line is always indented. */
 function splitDocuments(text: string): DocumentText[] {
   const documents: DocumentText[] = [];
   let start = 0;
@@ -174,7 +181,7 @@ function splitDocuments(text: string): DocumentText[] {
   return documents;
 }
 
-/** Of the first line that is neither blank nor a comment. */
+/** Returns the number of the first line that is neither blank nor a comment. */
 function firstLine(body: string, line: number): number {
   const skipped = body.split('\n').findIndex((text) => !/^\s*(#.*)?$/.test(text));
   return line + Math.max(skipped, 0);
@@ -198,7 +205,7 @@ function fromValue(value: unknown, position: Position, kindless: boolean): Manif
   return [{ ...position, apiVersion: apiVersion ?? '', kind, object: value }];
 }
 
-/** The message for an object without a kind at `where`. */
+/** Returns the message for an object without a kind at `where`. */
 export const kindMissing = (where: string): string =>
   `${where}: kind is missing: say what it is, such as Deployment`;
 

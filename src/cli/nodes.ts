@@ -1,4 +1,4 @@
-/** What commands about nodes have in common: which nodes, and whether pods may come to them. */
+/** Shared code of commands about nodes: selecting nodes, and cordoning them. */
 import type { JsonObject } from '../apimachinery/equality.ts';
 import { patchTypes } from '../apimachinery/patch.ts';
 import { UsageError } from '../base/usage-error.ts';
@@ -15,7 +15,9 @@ export interface NodeTarget {
   readonly node: JsonObject;
 }
 
-/** The nodes that are named or selected, as they are now. Rejects when one does not exist: then nothing is done. */
+/**
+ * Returns the named or selected nodes, as they are now. Rejects if one does not exist: nothing is done then.
+ */
 export async function nodesOf(context: VerbContext, verb: string): Promise<NodeTarget[]> {
   const { flags } = context;
   const { words } = flags;
@@ -35,7 +37,10 @@ export async function nodesOf(context: VerbContext, verb: string): Promise<NodeT
   );
 }
 
-/** Says of each node whether it was changed or was so already; what fails is reported and the others go on. */
+/**
+ * Prints for each node whether it was changed or already was in that state; errors are reported, and the
+ * other nodes are still processed.
+ */
 export async function setUnschedulable(
   context: VerbContext,
   nodes: readonly NodeTarget[],
@@ -63,7 +68,7 @@ async function patchSpec(
   dryRun: DryRun,
 ): Promise<void> {
   const options = writeQuery(dryRun);
-  // False is the absence of the field, as kubectl leaves it.
+  // kubectl removes the field instead of setting it to false.
   const body = { spec: { unschedulable: unschedulable || null } };
   await context.cluster().send('PATCH', targetPath(target) + options, body, patchTypes.merge);
 }

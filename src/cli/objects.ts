@@ -1,4 +1,4 @@
-/** The parts of an object that every kind has, read without trusting the server. */
+/** Readers of the parts of an object that every kind has; the server is not trusted. */
 import { isRecord, type JsonObject } from '../apimachinery/equality.ts';
 
 export interface Metadata {
@@ -28,7 +28,7 @@ export function metadataOf(object: JsonObject): Metadata {
   };
 }
 
-/** The value at a path of fields; undefined when there is none. */
+/** Returns the value at a path of fields; undefined if there is none. */
 export function valueAt(value: unknown, ...path: readonly string[]): unknown {
   return path.reduce<unknown>(
     (at, key) => (isRecord(at) && Object.hasOwn(at, key) ? at[key] : undefined),
@@ -41,7 +41,7 @@ export function textAt(value: unknown, ...path: readonly string[]): string {
   return typeof found === 'string' ? found : '';
 }
 
-/** 0 when there is none. */
+/** Returns the number at a path; 0 if there is none. */
 export function numberAt(value: unknown, ...path: readonly string[]): number {
   const found = valueAt(value, ...path);
   return typeof found === 'number' ? found : 0;
@@ -57,7 +57,7 @@ export function recordsAt(value: unknown, ...path: readonly string[]): JsonObjec
   return Array.isArray(found) ? found.filter(isRecord) : [];
 }
 
-/** The items of a list, or the object itself. */
+/** Returns the items of a list, or the object itself. */
 export const itemsOf = (object: JsonObject): JsonObject[] =>
   Array.isArray(object.items) ? recordsAt(object, 'items') : [object];
 
@@ -66,7 +66,7 @@ function stringMap(value: unknown): Record<string, string> {
   return Object.fromEntries(entries.map(([key, item]) => [key, String(item)]));
 }
 
-/** `app=web,tier=front`, or `<none>`. */
+/** Returns labels such as `app=web,tier=front`, or `<none>`. */
 export function formatLabels(labels: Readonly<Record<string, string>>): string {
   const parts = Object.keys(labels)
     .sort()
@@ -74,7 +74,7 @@ export function formatLabels(labels: Readonly<Record<string, string>>): string {
   return parts.join(',') || '<none>';
 }
 
-/** The selector of what a workload or a service stands for, as a label selector's text; '' when it has none. */
+/** Returns the pod selector of a workload or a service as a label selector's text; empty if it has none. */
 export function podSelectorOf(object: JsonObject): string {
   const selector = recordAt(object, 'spec', 'selector');
   const expressions = recordsAt(selector, 'matchExpressions').map(expressionText);
@@ -98,6 +98,6 @@ function expressionText(expression: JsonObject): string {
   }
 }
 
-/** Whether a pod has run to its end. */
+/** Returns true if a pod has terminated. */
 export const hasEnded = (pod: JsonObject): boolean =>
   ['Succeeded', 'Failed'].includes(textAt(pod, 'status', 'phase'));

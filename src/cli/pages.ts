@@ -1,4 +1,4 @@
-/** Lists in pages, as `--chunk-size` has them. */
+/** Lists in pages, for `--chunk-size`. */
 import type { JsonObject } from '../apimachinery/equality.ts';
 import { UsageError } from '../base/usage-error.ts';
 import type { Cluster } from './cluster.ts';
@@ -16,21 +16,21 @@ export const chunkSizeFlag = {
 } as const satisfies FlagTable;
 
 export interface PageOptions {
-  /** 0: all at once. */
+  /** Number of objects per page; 0 for a single page. */
   readonly limit: number;
   readonly accept?: string;
-  /** More of the query. */
+  /** Additional query parameters. */
   readonly query?: Readonly<Record<string, string>>;
 }
 
-/** Objects a request; throws UsageError for a number below 0. */
+/** Returns the number of objects per request; throws UsageError for a negative number. */
 export function chunkSizeOf(flags: Flags): number {
   const size = flags.whole('chunk-size') ?? 500;
   if (size < 0) throw new UsageError(`--chunk-size must be 0 or more, got ${size}`);
   return size;
 }
 
-/** All pages of a list, one after the other. */
+/** Yields all pages of a list, one after the other. */
 export async function* pages(
   cluster: Cluster,
   target: CollectionTarget,

@@ -1,4 +1,4 @@
-/** Takes pods away, all at once: by eviction, which disruption budgets may hold up, or by deletion. */
+/** Removes pods, all at once: by eviction, which disruption budgets may delay, or by deletion. */
 import type { JsonObject } from '../apimachinery/equality.ts';
 import { isNotFound, StatusError } from '../apimachinery/status-error.ts';
 import { type Clock, sleep, type Timer } from '../base/clock.ts';
@@ -16,16 +16,16 @@ import type { CollectionTarget } from './targets.ts';
 
 export interface RemovalSettings {
   readonly evict: boolean;
-  /** Undefined: each pod's own. */
+  /** Undefined for each pod's own grace period. */
   readonly gracePeriodSeconds: number | undefined;
-  /** Undefined: without end. */
+  /** Timeout in milliseconds; undefined for none. */
   readonly timeoutMs: number | undefined;
-  /** Pods whose deletionTimestamp is older than this are not waited for; undefined: all are. */
+  /** Pods whose deletionTimestamp is older than this are not waited for; undefined to wait for all. */
   readonly overdueSeconds: number | undefined;
   readonly dryRun: DryRun;
 }
 
-/** How long kubectl waits before it repeats a refused eviction. */
+/** Interval in milliseconds at which kubectl retries a rejected eviction. */
 const retryMs = 5000;
 
 interface Removal {
@@ -37,7 +37,10 @@ interface Removal {
   readonly pathOf: (pod: Metadata, subresource?: string) => string;
 }
 
-/** Resolves when each pod is gone or has failed, with the errors in kubectl's words. `collection` is where the pods are. */
+/**
+ * Resolves when each pod is gone or has failed; the result is the errors in kubectl's words. `collection`
+ * contains the pods.
+ */
 export async function removePods(
   cluster: Cluster,
   io: Io,
@@ -67,7 +70,7 @@ export async function removePods(
   return results.filter((problem) => problem !== undefined);
 }
 
-/** Until the pod is gone; what went wrong otherwise. */
+/** Resolves when the pod is gone, or to the error that occurred. */
 async function evict(removal: Removal, pod: Metadata): Promise<string | undefined> {
   const { cluster, io, settings, deadline } = removal;
   using work = beginWork(io.progress, `pod/${pod.name}`);
@@ -134,7 +137,7 @@ async function deleteAll(
 
 const outOfTime = 'context deadline exceeded';
 
-/** The pod that was looked at, not another that has taken its name since. */
+/** The uid restricts the deletion to the pod that was checked, if another pod has its name by now. */
 const deleteOptions = ({ gracePeriodSeconds, dryRun }: RemovalSettings, { uid }: Metadata) => ({
   ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }),
   ...(dryRun === 'server' && { dryRun: ['All'] }),
@@ -146,20 +149,23 @@ const isGone = (error: unknown) =>
 const isTooManyRequests = (error: unknown) =>
   error instanceof StatusError && error.status.reason === 'TooManyRequests';
 
-/** How waiting for a pod ended: the pod is gone, it is overdue, or the command's time is over. */
+/** Result of waiting for a pod: the pod is gone, it is overdue, or the command's timeout is over. */
 type End = 'gone' | 'overdue' | 'late';
 
-/** The pods of a collection by uid, now and after every change, until the signal aborts or the time is over. */
+/**
+ * Yields the pods of a collection by uid, now and after every change, until the signal aborts or the timeout
+ * is over.
+ */
 type States = (signal: AbortSignal) => AsyncGenerator<ReadonlyMap<string, JsonObject>>;
 
-/** Which pods of a collection are there, by one watch that lasts as long as somebody waits. */
+/** The existing pods of a collection, from one watch that lasts as long as any caller waits. */
 class Presence {
   readonly #states: States;
   readonly #clock: Clock;
   readonly #overdueSeconds: number | undefined;
   readonly #waiting = new Map<string, (end: End) => void>();
   readonly #timers = new Map<string, Timer>();
-  /** As it was last seen. */
+  /** The pods as they were last seen. */
   #present: ReadonlyMap<string, JsonObject> | undefined;
   #reading: Promise<void> | undefined;
   #nobodyWaits = new AbortController();
@@ -170,11 +176,11 @@ class Presence {
     this.#overdueSeconds = overdueSeconds;
   }
 
-  /** How waiting for a pod of the collection ended; rejects when the watch fails. */
+  /** Resolves to the result of waiting for a pod of the collection; rejects when the watch fails. */
   async end(uid: string): Promise<End> {
     const { promise, resolve } = Promise.withResolvers<End>();
     this.#waiting.set(uid, resolve);
-    // Its end may have been seen before anybody waited for it.
+    // The end of the pod may have been seen before the first caller waited for it.
     if (this.#present) this.#look(this.#present);
     this.#reading ??= this.#read();
     return Promise.race([promise, this.#reading.then(() => promise)]);

@@ -1,4 +1,4 @@
-/** Pods by what stands for them, and their containers. */
+/** Pods of a name or a workload, and their containers. */
 import type { JsonObject } from '../apimachinery/equality.ts';
 import { UsageError } from '../base/usage-error.ts';
 import type { Cluster } from './cluster.ts';
@@ -14,12 +14,12 @@ export interface Pod {
   readonly object: JsonObject;
 }
 
-/** For commands that work with one container. */
+/** Flags of commands that work with one container. */
 export const containerFlag = {
   container: { type: 'string', short: 'c', hint: 'NAME', about: 'the container' },
 } as const satisfies FlagTable;
 
-/** For commands that work with one pod. */
+/** Flags of commands that work with one pod. */
 export const runningTimeoutFlag = {
   'pod-running-timeout': {
     type: 'string',
@@ -29,7 +29,7 @@ export const runningTimeoutFlag = {
   },
 } as const satisfies FlagTable;
 
-/** For commands that join a program. */
+/** Flags of commands that connect to a program. */
 export const joinFlags = {
   quiet: { type: 'boolean', short: 'q', about: 'print only what the container prints' },
   stdin: { type: 'boolean', short: 'i', about: 'pass standard input on' },
@@ -37,10 +37,10 @@ export const joinFlags = {
   ...runningTimeoutFlag,
 } as const satisfies FlagTable;
 
-/** The same, in a container that may be named. */
+/** Flags of commands that connect to a program in a container. */
 export const programFlags = { ...containerFlag, ...joinFlags } as const satisfies FlagTable;
 
-/** Those with the labels, running and ready ones first, then the oldest. */
+/** Returns the pods with the labels, running and ready ones first, then the oldest. */
 export async function selectPods(
   cluster: Cluster,
   namespace: string,
@@ -67,7 +67,10 @@ function byReadiness(a: Pod, b: Pod): number {
   return rank(a) - rank(b) || (born(a) < born(b) ? -1 : 1);
 }
 
-/** The object that is meant by `web`, `pod/web` or `deploy/web`, and the pod: itself, or the first it stands for. */
+/**
+ * Returns the object for `web`, `pod/web` or `deploy/web`, and the pod: the object itself, or the first pod
+ * of the workload.
+ */
 export async function findPod(
   context: VerbContext,
   word: string | undefined,
@@ -106,7 +109,7 @@ async function firstPod(
   throw new Error(`no pod with ${labels} appeared before the server ended the watch: try again`);
 }
 
-/** Milliseconds; throws UsageError unless it is above 0. */
+/** Returns the timeout in milliseconds; throws UsageError unless it is above 0. */
 export function podTimeoutOf(flags: Flags): number {
   const ms = flags.duration('pod-running-timeout') ?? 60_000;
   if (ms > 0) return ms;
@@ -120,7 +123,7 @@ export const containersOf = (
 
 const defaultAnnotation = 'kubectl.kubernetes.io/default-container';
 
-/** The container of a pod when none is named; says so when it is one of several, unless told to be quiet. */
+/** Returns the default container of a pod; prints its name if the pod has several, unless `quiet` is set. */
 export function defaultContainer(pod: JsonObject, io: Pick<Io, 'err'>, quiet = false): string {
   const names = containersOf(pod).map((container) => textAt(container, 'name'));
   const annotated = metadataOf(pod).annotations[defaultAnnotation];
@@ -130,7 +133,10 @@ export function defaultContainer(pod: JsonObject, io: Pick<Io, 'err'>, quiet = f
   return first;
 }
 
-/** The name of the container that is meant. Throws for a pod that has ended; `doing` is such as `exec into`. */
+/**
+ * Returns the name of the container. Throws for a pod that has ended; `doing` is a phrase such as `exec
+ * into`.
+ */
 export function chooseContainer({ flags, io }: VerbContext, { object }: Pod, doing: string): string {
   if (hasEnded(object)) {
     const phase = textAt(object, 'status', 'phase');

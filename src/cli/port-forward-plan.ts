@@ -1,19 +1,19 @@
-/** Which ports `ctl port-forward` opens, and which of the pod they lead to. Pure. */
+/** The local ports that `ctl port-forward` opens, and the pod's ports to which they lead. Pure. */
 import type { JsonObject } from '../apimachinery/equality.ts';
 import { UsageError } from '../base/usage-error.ts';
 import { metadataOf, numberAt, recordsAt, textAt, valueAt } from './objects.ts';
 
 export interface ForwardedPort {
-  /** Of this machine; 0 stands for any that is free. */
+  /** Port of this machine; 0 for any free port. */
   readonly local: number;
-  /** Of the pod. */
+  /** Port of the pod. */
   readonly remote: number;
 }
 
 /**
- * The forms `PORT`, `LOCAL:REMOTE` and `:REMOTE`; REMOTE may be a name. For a Service it is a port of the Service, for
- * everything else one of the pod. Throws UsageError for what is no such form, and an Error for a name or a port of a
- * Service that there is not.
+ * Reads the forms `PORT`, `LOCAL:REMOTE` and `:REMOTE`; REMOTE may be a name. For a Service it is a port of
+ * the Service, otherwise a port of the pod. Throws UsageError for another form, and an Error for a name or a
+ * port that does not exist.
  */
 export function planPorts(specs: readonly string[], pod: JsonObject, service?: JsonObject): ForwardedPort[] {
   const remoteOf = (word: string) => (service ? portBehind(service, word, pod) : podPort(pod, word));
@@ -23,7 +23,7 @@ export function planPorts(specs: readonly string[], pod: JsonObject, service?: J
       throw new UsageError(`invalid port format '${spec}': say PORT, LOCAL:REMOTE or :REMOTE`);
     const remote = remoteOf(second ?? first);
     if (second !== undefined) return { local: first === '' ? 0 : number(first, 'local'), remote };
-    // For a name alone the local port is the number that the name resolves to.
+    // A name alone becomes the local port with the number of the named port.
     const named = service ? servicePort(service, first)?.port : remote;
     return { local: isNumber(first) ? number(first, 'local') : Number(named), remote };
   });
@@ -78,7 +78,10 @@ function portBehind(service: JsonObject, word: string, pod: JsonObject): number 
   return typeof target === 'number' && target > 0 ? target : numberAt(port, 'port');
 }
 
-/** Addresses to listen on: of each group at least one must succeed. Throws UsageError. */
+/**
+ * Returns groups of addresses to listen on; at least one address of each group must succeed. Throws
+ * UsageError.
+ */
 export function planAddresses(
   words: readonly string[],
   isAddress: (word: string) => boolean,
@@ -91,6 +94,6 @@ export function planAddresses(
   });
 }
 
-/** `127.0.0.1:80`, `[::1]:80`. */
+/** Returns an address and port such as `127.0.0.1:80` or `[::1]:80`. */
 export const hostPort = (address: string, port: number) =>
   address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;

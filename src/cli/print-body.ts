@@ -1,4 +1,4 @@
-/** Text that a server sends, printed as it comes. */
+/** Prints text from a server as it arrives. */
 import type { Io } from './io.ts';
 
 export async function printBody(

@@ -1,7 +1,8 @@
 /**
- * A manifest at an http or https URL, as kubectl's -f takes it: redirects are followed, an answer of 5xx is asked for
- * again. What kubectl leaves open is bounded here: redirects, size, and how long a server may say nothing. Nothing of
- * the kubeconfig is sent; https is verified with Node's and the system's authorities, and is not left for http.
+ * Fetches a manifest at an http or https URL, like kubectl's -f: redirects are followed, a 5xx answer is
+ * retried. Limits that kubectl lacks: number of redirects, size, and the server's silence. Nothing of the
+ * kubeconfig is sent; https is verified with Node's and the system's authorities, and is not redirected to
+ * http.
  */
 import { isUtf8 } from 'node:buffer';
 import * as http from 'node:http';
@@ -13,9 +14,9 @@ import { errorMessage } from '../base/log.ts';
 export interface RemoteLimits {
   readonly redirects: number;
   readonly bytes: number;
-  /** How long the server may say nothing, in milliseconds. */
+  /** Maximum time without data from the server, in milliseconds. */
   readonly silence: number;
-  /** How often a server that answers 5xx is asked in all. */
+  /** Total number of requests to a server that answers 5xx. */
   readonly attempts: number;
 }
 
@@ -33,7 +34,7 @@ export interface RemoteContext {
   readonly limits?: RemoteLimits;
 }
 
-/** Rejects with an Error that says which URL and why. */
+/** Rejects with an Error that has the URL and the reason. */
 export async function fetchManifest(address: string, context: RemoteContext): Promise<string> {
   const { attempts, redirects } = context.limits ?? remoteLimits;
   let url = parseUrl(address);
@@ -49,7 +50,7 @@ export async function fetchManifest(address: string, context: RemoteContext): Pr
       throw new Error(
         `unable to read URL "${shown(url)}", server reported ${status} ${reason}, status code=${status}`,
       );
-    // kubectl waits as long.
+    // kubectl waits the same time.
     else await sleep(context.clock, 500, context.signal);
   }
 }
@@ -73,7 +74,7 @@ function redirected(from: URL, location: string): URL {
   return to;
 }
 
-/** The address as messages name it. */
+/** Returns the address for messages, without a password. */
 export const withoutPassword = (address: string): string => {
   const url = URL.parse(address);
   return url ? shown(url) : address;
@@ -84,7 +85,7 @@ const shown = ({ origin, pathname, search }: URL) => `${origin}${pathname}${sear
 interface Answer {
   readonly status: number;
   readonly reason: string;
-  /** Where to go instead; present for a redirect alone. */
+  /** Target of a redirect; undefined for other answers. */
   readonly location: string | undefined;
   readonly text: string;
 }

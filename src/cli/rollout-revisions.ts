@@ -1,4 +1,7 @@
-/** The earlier templates of a workload: a Deployment keeps them in ReplicaSets, others in ControllerRevisions (kubectl's polymorphichelpers). */
+/**
+ * The earlier templates of a workload: a Deployment keeps them in ReplicaSets, other workloads in
+ * ControllerRevisions (kubectl's polymorphichelpers).
+ */
 import { deepEqual, type JsonObject } from '../apimachinery/equality.ts';
 import { parseInt64 } from '../apimachinery/int64.ts';
 import { traceAnnotation } from '../apimachinery/trace-note.ts';
@@ -11,18 +14,18 @@ export interface Revision {
   readonly number: bigint;
   readonly cause: string;
   readonly template: JsonObject;
-  /** What the workload keeps it in. */
+  /** The object in which the workload keeps the revision. */
   readonly item: JsonObject;
 }
 
 interface Keeper {
-  /** What it keeps them in. */
+  /** The resource in which the workload keeps its revisions. */
   readonly resource: string;
   numberOf(item: JsonObject): bigint | undefined;
   templateOf(item: JsonObject): JsonObject;
 }
 
-/** Of a Deployment and its ReplicaSets. */
+/** Annotation of a Deployment and of its ReplicaSets. */
 export const revisionAnnotation = 'deployment.kubernetes.io/revision';
 const causeAnnotation = 'kubernetes.io/change-cause';
 
@@ -50,7 +53,7 @@ const keepers: ReadonlyMap<string, Keeper> = new Map([
   ['StatefulSet', inControllerRevisions],
 ]);
 
-/** Oldest first. */
+/** Returns the revisions, oldest first. */
 export async function revisionsOf(
   cluster: Cluster,
   target: ObjectTarget,
@@ -75,7 +78,7 @@ export async function revisionsOf(
     .sort((a, b) => (a.number < b.number ? -1 : 1));
 }
 
-/** The revision of that number, or with 0 the one before the newest. */
+/** Returns the revision with that number; for 0 the one before the newest. */
 export function chooseRevision(revisions: readonly Revision[], wanted: bigint): Revision {
   const found = wanted > 0n ? findRevision(revisions, wanted) : revisions.at(-2);
   if (found) return found;
@@ -89,13 +92,16 @@ export function chooseRevision(revisions: readonly Revision[], wanted: bigint): 
 export const findRevision = (revisions: readonly Revision[], wanted: bigint) =>
   revisions.find(({ number }) => number === wanted);
 
-/** The workload as it was: of a Deployment what it keeps the revision in, of others they themselves with that template. */
+/**
+ * Returns the workload at a revision: for a Deployment its ReplicaSet, for other workloads the workload
+ * itself with that template.
+ */
 export function revisionAsObject(object: JsonObject, { item, template }: Revision): JsonObject {
   if (object.kind === 'Deployment') return { apiVersion: object.apiVersion, kind: 'ReplicaSet', ...item };
   return { ...object, spec: { ...recordAt(object, 'spec'), template } };
 }
 
-/** What says something of the Deployment as it is, or of the ReplicaSet, and not of the template. */
+/** Annotations about the current Deployment or its ReplicaSet, not about the template. */
 const ownAnnotations: ReadonlySet<string> = new Set([
   'kubectl.kubernetes.io/last-applied-configuration',
   revisionAnnotation,
@@ -106,7 +112,10 @@ const ownAnnotations: ReadonlySet<string> = new Set([
   'deprecated.deployment.rollback.to',
 ]);
 
-/** A JSON patch that makes the workload what it was; of a Deployment its annotations too, such as the cause of the change. */
+/**
+ * Returns a JSON patch that restores the workload; for a Deployment including its annotations, such as the
+ * cause of the change.
+ */
 export function patchTo(object: JsonObject, { item, template }: Revision): JsonObject[] {
   const ofTemplate = { op: 'replace', path: '/spec/template', value: template };
   if (object.kind !== 'Deployment') return [ofTemplate];
@@ -119,7 +128,7 @@ export function patchTo(object: JsonObject, { item, template }: Revision): JsonO
 export const isTemplateOf = (object: JsonObject, { template }: Revision): boolean =>
   deepEqual(plainTemplate(recordAt(object, 'spec', 'template')), template);
 
-/** Without the label by which a replica set tells its pods apart, and without the time that Go writes where there is none. */
+/** Removes the label that identifies the pods of a ReplicaSet, and the null time that Go writes. */
 function plainTemplate(template: JsonObject): JsonObject {
   const { creationTimestamp: _time, ...metadata } = recordAt(template, 'metadata');
   const { 'pod-template-hash': _hash, ...labels } = recordAt(metadata, 'labels');

@@ -1,11 +1,14 @@
-/** How far a workload's rollout is, from its spec and status alone (kubectl's polymorphichelpers rollout_status). */
+/**
+ * The state of a workload's rollout, from its spec and status alone (kubectl's polymorphichelpers
+ * rollout_status).
+ */
 import type { JsonObject } from '../apimachinery/equality.ts';
 import { parseInt64 } from '../apimachinery/int64.ts';
 import { metadataOf, numberAt, recordsAt, textAt, valueAt } from './objects.ts';
 import { revisionAnnotation } from './rollout-revisions.ts';
 
 export interface RolloutState {
-  /** What kubectl prints. */
+  /** kubectl's message. */
   readonly message: string;
   readonly outcome: 'waiting' | 'done' | 'failed';
 }
@@ -16,7 +19,10 @@ const rules: Readonly<Record<string, (object: JsonObject, revision: bigint) => R
   DaemonSet: daemonSetState,
 };
 
-/** `revision`: which one a Deployment has to be at; 0 for any. Throws for a kind that has no rollouts. */
+/**
+ * Returns the state. `revision` is the revision that a Deployment must have reached; 0 for any. Throws for a
+ * kind without rollouts.
+ */
 export function rolloutState(object: JsonObject, revision = 0n): RolloutState {
   const rule =
     typeof object.kind === 'string' && Object.hasOwn(rules, object.kind) ? rules[object.kind] : undefined;
@@ -53,7 +59,7 @@ function deploymentState(object: JsonObject, revision: bigint): RolloutState {
   return done(`deployment "${name}" successfully rolled out`);
 }
 
-/** 1 when the object does not say. */
+/** Returns the wanted replicas; 1 if the field is missing. */
 function wantedReplicas(object: JsonObject): number {
   const wanted = valueAt(object, 'spec', 'replicas');
   return typeof wanted === 'number' ? wanted : 1;

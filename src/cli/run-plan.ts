@@ -1,4 +1,4 @@
-/** The pod that `ctl run` makes, and what its end means. Pure. */
+/** The pod that `ctl run` creates, and the interpretation of its end. Pure. */
 import type { JsonObject } from '../apimachinery/equality.ts';
 import { UsageError } from '../base/usage-error.ts';
 import { metadataOf, numberAt, recordsAt, textAt, valueAt } from './objects.ts';
@@ -8,10 +8,10 @@ export type RestartPolicy = 'Always' | 'OnFailure' | 'Never';
 export interface RunRequest {
   readonly name: string;
   readonly image: string;
-  /** Arguments of the image's program; with `isCommand` the program too. */
+  /** Arguments of the image's program; with `isCommand` they include the program. */
   readonly args: readonly string[];
   readonly isCommand: boolean;
-  /** `key=value,key=value`; absent: `run=NAME`. */
+  /** Labels such as `key=value,key=value`; `run=NAME` if undefined. */
   readonly labels: string | undefined;
   /** Each `KEY=VALUE`. */
   readonly annotations: readonly string[];
@@ -25,7 +25,10 @@ export interface RunRequest {
   readonly tty: boolean;
 }
 
-/** As kubectl writes it, fields without a value included. Throws UsageError for what is no `KEY=VALUE`. */
+/**
+ * Returns the pod in kubectl's form, including fields without a value. Throws UsageError for entries that are
+ * not `KEY=VALUE`.
+ */
 export function podOf(request: RunRequest): JsonObject {
   const { name, image, args, port, imagePullPolicy, annotations } = request;
   const labels = request.labels === undefined ? [`run=${name}`] : request.labels.split(',');
@@ -65,12 +68,15 @@ function pairOf(entry: string, what: string): readonly [string, string] {
   return [entry.slice(0, equals), entry.slice(equals + 1)];
 }
 
-/** Whether a client may join its program. */
+/** Returns true if a client may attach to the pod's program. */
 export const isRunning = (pod: JsonObject): boolean =>
   textAt(pod, 'status', 'phase') === 'Running' &&
   recordsAt(pod, 'status', 'conditions').some(({ type, status }) => type === 'Ready' && status === 'True');
 
-/** How a pod failed, with the exit code of its container, or 1 when nobody knows that; undefined for one that succeeded. */
+/**
+ * Returns the failure of a pod, with the exit code of its container, or 1 if it is unknown; undefined for a
+ * pod that succeeded.
+ */
 export function failureOf(pod: JsonObject): { readonly code: number; readonly message: string } | undefined {
   if (textAt(pod, 'status', 'phase') !== 'Failed') return undefined;
   const [container] = recordsAt(pod, 'status', 'containerStatuses');

@@ -5,7 +5,7 @@ import { UsageError } from '../base/usage-error.ts';
 export interface Taint {
   readonly key: string;
   readonly value?: string;
-  /** '' in a removal: whatever the effect is. */
+  /** An empty effect in a removal stands for every effect. */
   readonly effect: string;
 }
 
@@ -15,7 +15,7 @@ export interface TaintChanges {
 }
 
 export interface TaintWords extends TaintChanges {
-  /** What stands before the taints: `nodes` and names. */
+  /** The words before the taints: `nodes` and names. */
   readonly words: readonly string[];
 }
 
@@ -81,7 +81,7 @@ function requireConsistent(add: readonly Taint[], remove: readonly Taint[]): voi
     );
 }
 
-/** Whether a removal means this taint. */
+/** Returns true if a removal applies to this taint. */
 const covers = (removal: Taint, { key, effect }: Taint) =>
   removal.key === key && (removal.effect === '' || removal.effect === effect);
 
@@ -92,7 +92,10 @@ export interface TaintOutcome<T extends Taint> {
   readonly done: 'tainted' | 'untainted' | 'modified';
 }
 
-/** The taints a node has afterwards. Throws for one that is there without `overwrite`, or not there to be removed. */
+/**
+ * Returns the taints of a node after the change. Throws for an existing taint without `overwrite`, and for a
+ * removal without a matching taint.
+ */
 export function changeTaints<T extends Taint>(
   nodeName: string,
   old: readonly T[],

@@ -21,7 +21,7 @@ import type { VerbContext } from './verb.ts';
 
 export interface ObjectTarget {
   readonly resource: ApiResource;
-  /** '' for a cluster-scoped kind. */
+  /** Empty for a cluster-scoped kind. */
   readonly namespace: string;
   readonly name: string;
   readonly manifest?: Manifest;
@@ -29,7 +29,7 @@ export interface ObjectTarget {
 
 export interface CollectionTarget {
   readonly resource: ApiResource;
-  /** '' for all namespaces, and for a cluster-scoped kind. */
+  /** Empty for all namespaces, and for a cluster-scoped kind. */
   readonly namespace: string;
   readonly name?: undefined;
   readonly labelSelector: string | undefined;
@@ -46,7 +46,7 @@ export const listPath = (
   options: Readonly<Record<string, string | number | boolean | undefined>> = {},
 ) => collectionPath(resource, namespace) + query({ labelSelector, fieldSelector, ...options });
 
-/** The collection that holds one object alone; to watch it. */
+/** Returns the collection that contains only this object, for a watch. */
 export const collectionOf = ({ resource, namespace, name }: ObjectTarget): CollectionTarget => ({
   resource,
   namespace,
@@ -54,7 +54,10 @@ export const collectionOf = ({ resource, namespace, name }: ObjectTarget): Colle
   fieldSelector: `metadata.name=${name}`,
 });
 
-/** Words such as `pods`, `pods,svc`, `pod web api`, `pod/web deploy/api`, or -f. Errors in manifests are reported. */
+/**
+ * Reads words such as `pods`, `pods,svc`, `pod web api`, `pod/web deploy/api`, or -f. Errors in manifests are
+ * reported.
+ */
 export async function resolveTargets(
   context: VerbContext,
   words: readonly string[] = context.flags.words,
@@ -69,7 +72,7 @@ export async function resolveTargets(
   return wordTargets(flags, words, cluster, await cluster.resources());
 }
 
-/** The same, with collections as the objects that are in them now. */
+/** Like resolveTargets, with collections replaced by their current objects. */
 export async function resolveObjects(
   context: VerbContext,
   words: readonly string[] = context.flags.words,
@@ -88,7 +91,7 @@ async function membersOf(cluster: Cluster, target: CollectionTarget): Promise<Ob
   });
 }
 
-/** Refuses a type alone: all objects of a type need --all. */
+/** Rejects a type without names: all objects of a type require --all. */
 export function requireSelection(flags: Flags, words: readonly string[] = flags.words): void {
   if (words.length === 0 && !flags.given('filename'))
     throw new UsageError('say which objects: TYPE NAME, TYPE/NAME, or -f FILE');
@@ -138,8 +141,8 @@ function expand(all: ApiResources, word: string): ApiResources {
 }
 
 /**
- * The objects that manifests describe. What cannot be read or is of an unknown kind is reported and left out. With `verb`
- * files in which there is nothing at all are an error.
+ * Returns the objects in manifests. Manifests that are unreadable or of an unknown kind are reported and
+ * skipped. With `verb`, it is an error if the files contain no object.
  */
 export async function manifestTargets(
   context: VerbContext,
@@ -166,7 +169,7 @@ export interface ManifestTarget extends ObjectTarget {
   readonly manifest: Manifest;
   /** The manifest's object in its namespace. */
   readonly object: JsonObject;
-  /** Where names are the server's work. */
+  /** Set if the server chooses the name. */
   readonly generateName: string;
 }
 
@@ -193,7 +196,7 @@ function manifestTarget(manifest: Manifest, cluster: Cluster, all: ApiResources)
   return { resource, namespace, name, generateName, manifest, object };
 }
 
-/** The message for an unknown kind, with the kinds that may have been meant. */
+/** Returns the message for an unknown kind, with similar kinds. */
 function unknownKind(all: ApiResources, apiVersion: string, kind: string): string {
   const servedAs = (name: string) => all.filter((other) => other.kind === name).map(apiVersionOf);
   const here = servedAs(kind);

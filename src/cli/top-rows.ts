@@ -1,9 +1,9 @@
-/** The rows of `ctl top`, of what metrics.k8s.io answers. Pure. */
+/** The rows of `ctl top`, from the answers of metrics.k8s.io. Pure. */
 import type { JsonObject } from '../apimachinery/equality.ts';
 import { parseQuantity, quantityMilliValue, quantityValue } from '../apimachinery/quantity.ts';
 import { metadataOf, recordsAt, textAt } from './objects.ts';
 
-/** Thousandths of a processor, and bytes. */
+/** Usage in thousandths of a processor, and in bytes. */
 export interface Use {
   readonly cpu: number;
   readonly memory: number;
@@ -32,7 +32,7 @@ export const sumOf = (uses: readonly Use[]): Use => ({
   memory: uses.reduce((sum, { memory }) => sum + memory, 0),
 });
 
-/** A row for each pod, or for each of its containers. */
+/** Returns a row for each pod, or for each container. */
 export function podRows(metrics: readonly JsonObject[], byContainer: boolean): TopRow[] {
   return metrics.flatMap((one) => {
     const { name, namespace = '' } = metadataOf(one);
@@ -49,7 +49,7 @@ export function podRows(metrics: readonly JsonObject[], byContainer: boolean): T
 export const nodeRows = (metrics: readonly JsonObject[]): TopRow[] =>
   metrics.map((one) => ({ namespace: '', pod: '', name: metadataOf(one).name, use: useIn(one, 'usage') }));
 
-/** By name, or the largest first. */
+/** Sorts by name, or with the largest value first. */
 export function sorted(rows: readonly TopRow[], by: keyof Use | undefined): TopRow[] {
   const nameOf = ({ namespace, pod, name }: TopRow) => `${namespace}/${pod}/${name}`;
   const byName = (a: TopRow, b: TopRow) => (nameOf(a) < nameOf(b) ? -1 : 1);
@@ -59,7 +59,7 @@ export function sorted(rows: readonly TopRow[], by: keyof Use | undefined): TopR
 export const cpuText = ({ cpu }: Use) => `${cpu}m`;
 export const memoryText = ({ memory }: Use) => `${Math.trunc(memory / 2 ** 20)}Mi`;
 
-/** How much of what the node has for pods, in per cent. */
+/** Returns the usage in percent of the node's allocatable resources. */
 export function shares({ cpu, memory }: Use, node: JsonObject): [cpu: string, memory: string] {
   const status = node.status as JsonObject | undefined;
   const all = useIn(status ?? {}, 'allocatable');

@@ -1,6 +1,6 @@
 /**
- * A command as a span: where the standard variables of OpenTelemetry name a collector, or say in which trace the command runs. Without
- * them nothing of this is loaded.
+ * Traces a command as a span, if the standard variables of OpenTelemetry name a collector, or contain the
+ * trace of which the command is a part. Without these variables none of the tracing code is loaded.
  */
 import { errorMessage, type Logger, silentLogger } from '../base/log.ts';
 import { share } from '../base/share.ts';
@@ -9,7 +9,7 @@ import { tracesUrl } from '../base/tracing/endpoint.ts';
 import { formatTraceparent, parseTraceparent, traceparentHeader } from '../base/tracing/trace-context.ts';
 import type { Io } from './io.ts';
 
-/** Milliseconds that a command waits at its end for a collector. */
+/** Maximum time in milliseconds that a command waits for a collector at its end. */
 const closingMs = 1_000;
 
 const variables = {
@@ -18,7 +18,7 @@ const variables = {
   parent: 'TRACEPARENT',
 } as const;
 
-/** Does the work of the command `name` as a span; just so where no collector is named. */
+/** Runs the work of the command `name` within a span, or without one if no collector is named. */
 export async function tracedCommand(io: Io, name: string, work: () => Promise<void>): Promise<void> {
   const settings = settingsOf(io);
   if (!settings) return work();
@@ -33,13 +33,16 @@ export async function tracedCommand(io: Io, name: string, work: () => Promise<vo
   }
 }
 
-/** The header by which requests are of the trace that the environment names, where no span of this process is. */
+/**
+ * Returns the header that makes requests part of the trace in the environment, for requests without a span of
+ * this process.
+ */
 export function traceHeaders({ env }: Pick<Io, 'env'>): Readonly<Record<string, string>> {
   const parent = parseTraceparent(env[variables.parent]);
   return parent ? { [traceparentHeader]: formatTraceparent(parent) } : {};
 }
 
-/** Undefined where there is no collector. A variable that cannot be used is told of, and the command is not traced. */
+/** Returns undefined without a collector. An invalid variable is reported, and the command is not traced. */
 function settingsOf({ env, err }: Io): { readonly endpoint: URL; readonly rate: number } | undefined {
   const { [variables.endpoint]: endpoint, [variables.rate]: rate } = env;
   if (!endpoint) return undefined;

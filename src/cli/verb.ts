@@ -1,4 +1,4 @@
-/** One command of `ctl`, and how it becomes a command of the executable. */
+/** One command of `ctl`, and its conversion to a command of the executable. */
 import { type CommandDef, defineCommand } from 'citty';
 import { StatusError } from '../apimachinery/status-error.ts';
 import { colorModes, type Palette, paletteFor } from '../base/color.ts';
@@ -13,26 +13,29 @@ import { tracedCommand } from './tracing.ts';
 export interface VerbContext {
   readonly io: Io;
   readonly flags: Flags;
-  /** The colours of what is printed to `io.out`. */
+  /** The colours for `io.out`. */
   readonly palette: Palette;
-  /** Connects on the first call; throws when no kubeconfig says where to. */
+  /** Connects on the first call; throws if no kubeconfig names a server. */
   cluster(): Cluster;
-  /** Prints the error; the command goes on and ends with 1. */
+  /** Prints the error; the command continues and ends with status 1. */
   report(error: unknown): void;
 }
 
 export interface Verb {
   readonly about: string;
-  /** What its words stand for, such as `POD`; absent: it takes none. */
+  /** Placeholder of its words, such as `POD`; absent if it takes none. */
   readonly words?: string;
   readonly flags?: FlagTable;
-  /** Words that stand before those that are typed. */
+  /** Words in front of the typed words. */
   readonly firstWords?: readonly string[];
-  /** Words and flags that kubectl's command takes and this one does not; -k is added for commands that take files. */
+  /**
+   * Words and flags of kubectl's command that this command does not have; -k is added for commands that take
+   * files.
+   */
   readonly kubectlOnly?: readonly string[];
-  /** Commands of its own, by the word behind its name. */
+  /** Sub-commands, by the word after the command's name. */
   readonly inner?: Readonly<Record<string, Verb>>;
-  /** Being interrupted is its usual end: status 0. */
+  /** An interrupt is its usual end: status 0. */
   readonly untilInterrupted?: true;
   run(context: VerbContext): Promise<void>;
 }
@@ -45,15 +48,15 @@ export interface VerbGroup {
 // biome-ignore lint/suspicious/noExplicitAny: citty's own name for a command whose arguments are not known here.
 export type AnyCommand = CommandDef<any>;
 
-/** `name` is what is typed for it, with the names of the commands that it belongs to. */
+/** Converts a verb. `name` is its full name, including those of the commands above it. */
 export function toCommand(verb: Verb | VerbGroup, io: Io, name: string): AnyCommand {
   const meta = { description: verb.about };
   if ('verbs' in verb) {
-    // Flags of the connection may stand before the name of the inner command, too.
+    // Connection flags may also precede the name of the inner command.
     const args = toArgs(connectionFlags, undefined);
     return defineCommand({ meta, args, subCommands: commandsOf(verb.verbs, io, name) });
   }
-  // A flag of the verb's own may have the name of one of the connection: `create rolebinding --user`.
+  // A verb's own flag may have the name of a connection flag: `create rolebinding --user`.
   const table: FlagTable = { ...connectionFlags, ...verb.flags };
   const command = defineCommand({
     meta,
@@ -76,10 +79,10 @@ const commandsOf = (
     Object.entries(verbs).map(([name, inner]) => [name, toCommand(inner, io, `${outer} ${name}`)]),
   );
 
-/** Of every command of kubectl's that takes files. */
+/** Flags of every kubectl command that takes files. */
 const kustomizeFlags = ['-k', '--kustomize'];
 
-/** The command, which says of these words and flags that kubectl has them (src/dispatch.ts asks it). */
+/** Returns the command with a hint for words and flags that only kubectl has (used by src/dispatch.ts). */
 export function withKubectlHints(command: AnyCommand, kubectlOnly: Iterable<string> = []): AnyCommand {
   const known = new Set(kubectlOnly);
   const elsewhere = (name: string) =>
@@ -127,11 +130,11 @@ async function runVerb(verb: Verb, flags: Flags, outside: Io): Promise<void> {
   }
 }
 
-/** The same error; of a 401 that says no more than Unauthorized, with what the client knows of its credentials. */
+/** Returns the same error; a 401 without a reason gets the client's explanation of its credentials. */
 function withCredentialsProblem(error: unknown, cluster: Cluster | undefined): unknown {
   const why = error instanceof StatusError && error.status.code === 401 && cluster?.credentialsProblem?.();
   return why ? inContext(error, why) : error;
 }
 
-/** 128 and the number of SIGINT. */
+/** Exit status: 128 plus the number of SIGINT. */
 const interrupted = 130;

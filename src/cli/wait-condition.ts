@@ -1,4 +1,4 @@
-/** What `ctl wait --for=…` waits for, as a question about one object (kubectl's pkg/cmd/wait). */
+/** The condition of `ctl wait --for=…`, as a predicate for one object (kubectl's pkg/cmd/wait). */
 import type { JsonObject } from '../apimachinery/equality.ts';
 import { UsageError } from '../base/usage-error.ts';
 import { findAll, formatResults } from './jsonpath/evaluate.ts';
@@ -6,13 +6,13 @@ import { parsePath } from './jsonpath/parse.ts';
 import { metadataOf, numberAt, recordsAt, textAt } from './objects.ts';
 
 export interface WaitCondition {
-  /** The result when the object does not exist. */
+  /** Result if the object does not exist. */
   readonly absent: 'met' | 'not yet' | 'error';
-  /** Of the object as it is now. */
+  /** Predicate for the current object. */
   readonly isMet: (object: JsonObject) => boolean;
 }
 
-/** Throws UsageError for what is no condition. */
+/** Throws UsageError for an invalid condition. */
 export function parseCondition(text: string): WaitCondition {
   const [, form = text, rest = ''] = /^([^=]*)=?(.*)$/s.exec(text) ?? [];
   switch (form.toLowerCase()) {
@@ -31,7 +31,7 @@ export function parseCondition(text: string): WaitCondition {
   }
 }
 
-/** A condition of an older generation does not count. */
+/** Returns a predicate for a condition; a condition of an older generation does not count. */
 function conditionIs(text: string): (object: JsonObject) => boolean {
   const [type = '', ...values] = text.split('=');
   if (!type) throw new UsageError('--for: condition= needs a name, such as condition=Ready');
@@ -49,7 +49,7 @@ function conditionIs(text: string): (object: JsonObject) => boolean {
   };
 }
 
-/** Without a value any value will do. */
+/** Returns a predicate for a JSONPath; without a value any value matches. */
 function pathIs(text: string): (object: JsonObject) => boolean {
   const [, path, value] = /^(\{.*\}|[^=]+)(?:=(.*))?$/s.exec(text) ?? [];
   if (path === undefined || value === '')

@@ -1,10 +1,10 @@
-/** Which machines wait to be let into the cluster, and by which requests. Pure. */
+/** The machines that wait for admission to the cluster, and their certificate requests. Pure. */
 import type { JsonObject } from '../apimachinery/equality.ts';
 import { metadataOf, recordsAt, textAt } from './objects.ts';
 
 const nodeSigners = ['kubernetes.io/kube-apiserver-client-kubelet', 'kubernetes.io/kubelet-serving'];
 
-/** Names of the undecided certificate requests of nodes, by node; other requests are ignored. */
+/** Returns the names of the undecided certificate requests of nodes, by node; other requests are ignored. */
 export function waitingNodes(requests: readonly JsonObject[]): ReadonlyMap<string, readonly string[]> {
   const waiting = requests.flatMap((request) => {
     const node = nodeOf(request);
@@ -19,7 +19,10 @@ export function waitingNodes(requests: readonly JsonObject[]): ReadonlyMap<strin
   );
 }
 
-/** The control plane makes the Node that a machine asks to be the request's owner; a node's own request says its name. */
+/**
+ * Returns the node of a request. The control plane makes the requested Node the owner of a machine's request;
+ * a node's own request has its name as the user.
+ */
 function nodeOf(request: JsonObject): string | undefined {
   if (!nodeSigners.includes(textAt(request, 'spec', 'signerName'))) return undefined;
   const owner = recordsAt(request, 'metadata', 'ownerReferences').find(({ kind }) => kind === 'Node');

@@ -1,4 +1,4 @@
-/** What commands that write have in common. */
+/** Shared options of commands that write. */
 import { query } from '../client/resource-path.ts';
 import {
   type DryRun,
@@ -10,7 +10,7 @@ import {
   selectorFlag,
 } from './flags.ts';
 
-/** The name under which the server knows who set a field. */
+/** Field manager of the client's writes. */
 const writer = 'minik8s-ctl';
 
 export const validateFlag = {
@@ -22,10 +22,10 @@ export const validateFlag = {
   },
 } as const satisfies FlagTable;
 
-/** Of commands that write objects which files may name, and print them. */
+/** Flags of commands that write objects from files, and print them. */
 export const writeFlags = { ...fileFlags, ...dryRunFlag, ...outputFlag } as const satisfies FlagTable;
 
-/** Of commands that change objects which words, a selector or files name. */
+/** Flags of commands that change objects that words, a selector or files name. */
 export const changeFlags = {
   all: { type: 'boolean', about: 'all objects of the type in the namespace' },
   ...selectorFlag,
@@ -33,7 +33,7 @@ export const changeFlags = {
   ...dryRunFlag,
 } as const satisfies FlagTable;
 
-/** The query of a request that writes; with `fieldValidation` when it is given. */
+/** Returns the query of a write request; `fieldValidation` is included if it is given. */
 export const writeQuery = (dryRun: DryRun, fieldValidation?: string, fieldManager = writer): string =>
   query({ fieldManager, fieldValidation, dryRun: dryRun === 'server' ? 'All' : undefined });
 
@@ -45,7 +45,7 @@ const validations = {
   false: 'Ignore',
 } as const;
 
-/** The `fieldValidation` of a request. */
+/** Returns the `fieldValidation` of a request. */
 export function fieldValidationOf(flags: Flags): string {
   const choice = flags.oneOf('validate', ['strict', 'true', 'warn', 'ignore', 'false'] as const) ?? 'strict';
   return validations[choice];

@@ -1,6 +1,6 @@
 /**
- * Keeps this master among the endpoints of the API's Service, and what every cluster has from the beginning there;
- * takes the master out again when it stops.
+ * Keeps this master in the endpoints of the API's Service, and creates the objects that every cluster has;
+ * removes the master from the endpoints when it stops.
  */
 import { leaseResource } from '../api/coordination/v1/lease.ts';
 import type { SystemObjects } from '../api/core/v1/system-objects.ts';
@@ -18,7 +18,7 @@ import { type MastersOptions, mastersController } from '../controllers/masters/m
 import { leaseNameOf } from '../controllers/masters/masters-plan.ts';
 import { systemObjectsController } from '../controllers/masters/system-objects.ts';
 
-/** Where a master is reached, and the name of its machine. */
+/** Address of a master, and the host name of its machine. */
 export type NamedMaster = Omit<MastersOptions, 'onPublished'>;
 
 export interface AnnounceMasterOptions {
@@ -32,15 +32,18 @@ export interface AnnounceMasterOptions {
   readonly onPublished: () => void;
 }
 
-/** An API that was away answers again within this; a lease lasts longer. */
+/**
+ * Maximum retry delay: an API that was unavailable is reached again within this time, which is shorter than
+ * the lease.
+ */
 const retry = { maxMs: 1_000 };
 
-/** Resolves when the signal has aborted and the other masters can know that this one has gone. */
+/** Resolves when the signal has aborted and the removal of this master from the endpoints has been tried. */
 export async function announceMaster(options: AnnounceMasterOptions, signal: AbortSignal): Promise<void> {
   const { client, clock, random, log, master, objects, onPublished } = options;
   const informers = createInformerFactory({ client, clock, random, log });
   const events = { event: () => undefined };
-  // None of these controllers follows the kinds there are.
+  // None of these controllers watches kinds dynamically.
   const kinds = new KindSet([]);
   const controller = { retry };
   const manager = createManager({ client, informers, kinds, events, clock, random, log, controller });
@@ -52,7 +55,7 @@ export async function announceMaster(options: AnnounceMasterOptions, signal: Abo
   try {
     await client.resource(leaseResource).delete(leaseNameOf(master), 'kube-system');
   } catch (error) {
-    // One that stops before it was announced has nothing to take back.
+    // A master that stops before it was announced has no endpoint to remove.
     if (isNotFound(error)) return;
     log.warn(
       'this master could not be removed from the endpoints of the Service kubernetes; another master removes it within 15 s',

@@ -1,6 +1,6 @@
 /**
- * The API of a store: the watch cache and the API server on it, called in this process. Whoever listens for clients from
- * outside gives them `server.app`.
+ * The API of a store: the watch cache and the API server on it, called within this process. A role that
+ * listens for external clients passes them to `server.app`.
  */
 import type { SystemObjects } from '../api/core/v1/system-objects.ts';
 import type { Kinds } from '../apimachinery/kind-set.ts';
@@ -23,13 +23,13 @@ import { createWatchCache } from '../storage/watch-cache.ts';
 import { reconcilePolicy } from './reconcile-policy.ts';
 
 export interface ApiOptions extends Omit<KubeApiServerOptions, 'cache' | 'authenticate' | 'nodeConnection'> {
-  /** Who a caller from outside is; nobody's store is asked, only the cache. */
+  /** Authenticates external callers; it reads only the cache, not the store. */
   readonly authenticate: (cache: Cache) => Authenticator;
-  /** How the agents of nodes are reached; without it logs and streams answer 503. */
+  /** Connection to the agents of nodes; without it, logs and streams answer 503. */
   readonly nodeConnection?: (cache: Cache) => NodeConnection;
-  /** What is there before anybody is served; nothing unless told. */
+  /** Objects that exist before the first request is served; default none. */
   readonly objects?: SystemObjects;
-  /** How many events the cache remembers. */
+  /** Limits of the events that the cache keeps. */
   readonly history?: HistoryLimits;
 }
 
@@ -39,13 +39,14 @@ export interface Api {
   readonly store: Store;
   readonly kinds: Kinds;
   /**
-   * The client of a part of the control plane, which reads and writes as `user`, and through `store` when given. The fields
-   * that it sets are `agent`'s.
+   * Returns the client of a part of the control plane, which reads and writes as `user`, through `store` if
+   * given. `agent` is the manager of the fields that it sets.
    */
   clientOf(user: UserInfo, agent?: string, store?: Store): Client;
   /**
-   * Once: starts what the API is made of, calls `serve` when it can answer, and ends after `serve`: when that ends, or the
-   * signal aborts. Rejects when a part cannot go on, and with the signal's reason when it aborts before `serve` is called.
+   * Starts the parts of the API, calls `serve` once the API can answer, and ends after `serve`: when `serve`
+   * ends, or the signal aborts. May be called once. Rejects when a part fails, and with the signal's reason
+   * if it aborts before `serve` is called.
    */
   run(serve: (until: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void>;
 }
@@ -72,7 +73,9 @@ export function createApi({ authenticate, nodeConnection, objects, history, ...o
     return createClient(tracer ? tracedTransport(transport, 'writes') : transport, { clock, random });
   };
 
-  /** What is there before anybody is served, and known to the cache: by it everybody is judged. */
+  /**
+   * Creates the initial objects and waits until the cache has them, because authorization reads the cache.
+   */
   const prepare = async (made: SystemObjects, signal: AbortSignal) => {
     await bootstrapObjects(server, made);
     await reconcilePolicy(clientOf(systemUser('apiserver'), 'kube-apiserver'), cache);

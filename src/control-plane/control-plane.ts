@@ -1,7 +1,7 @@
 /**
- * The control plane as a value: API server, caches, controllers and scheduler, from a store, a clock, randomness and what
- * the outside gives it. It knows no operating system, so the same one runs in a role, in a test by a clock that the test
- * moves, and several of them in one process.
+ * The control plane as a value: API server, caches, controllers and scheduler, made from a store, a clock,
+ * randomness and connections. It uses no operating system, so the same control plane runs in a role, in a
+ * test with a simulated clock, and several times in one process.
  */
 import { type SystemObjects, systemObjects } from '../api/core/v1/system-objects.ts';
 import { functionResource } from '../api/minik8s/v1/function.ts';
@@ -40,31 +40,37 @@ export interface ControlPlaneOptions
       | 'metrics'
     >,
     Omit<ControllersOptions, 'signSecretToken' | 'triggers'> {
-  /** Where nodes and pods reach this API server. */
+  /** Address at which nodes and pods reach this API server. */
   readonly master: NamedMaster;
-  /** Default the tenth address of the Services. */
+  /** Default: the tenth address of the Service range. */
   readonly dnsAddress?: string;
   readonly scheduler?: SchedulerOptions;
-  /** The pods that this server connects to by itself; default none. */
+  /** Selects the pods to which this server connects directly; default none. */
   readonly reachesPod?: ReachesPod;
-  /** Others may share the store: then one of them leads at a time. */
+  /** True if other masters may share the store: only one of them leads at a time. */
   readonly sharesStore: boolean;
-  /** What this process uses, for the pages of metrics. */
+  /** Resource usage of this process, for the metrics pages. */
   readonly processMetrics?: () => readonly Family[];
 }
 
 export interface ControlPlane extends Omit<Api, 'run'> {
-  /** Resolves when clients are served and the Service `kubernetes` lists this master; never, when `run` ends before. */
+  /**
+   * Resolves when clients are served and the Service `kubernetes` lists this master; never resolves if `run`
+   * ends earlier.
+   */
   readonly ready: Promise<void>;
   /**
-   * Once: starts bottom-up, and when the signal aborts stops top-down, so whoever writes ends before what it writes to.
-   * `listen` makes the server reachable from outside before the Service lists it; what it resolves to is awaited with
-   * the signal aborted. Resolves when everything has ended, and rejects when a part cannot start or go on.
+   * Starts the parts bottom-up and, when the signal aborts, stops them top-down, so that each writer ends
+   * before the part that it writes to. May be called once. `listen` makes the server reachable before the
+   * Service lists it; its result is awaited after the abort. Resolves when every part has ended; rejects when
+   * a part cannot start or fails later.
    */
   run(signal: AbortSignal, listen?: Listen): Promise<void>;
 }
 
-/** Resolves when clients are served, to a promise that resolves when the last has been, after the abort. */
+/**
+ * Resolves when clients are served; `closed` resolves after the abort, when the last client has been served.
+ */
 export type Listen = (until: AbortSignal) => Promise<{ readonly closed: Promise<void> }>;
 
 export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
@@ -128,7 +134,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   };
 }
 
-/** The gateway says by the API of this very server what it needs. */
+/** The gateway reads and writes through the API of this server. */
 function functionCalls(
   { master, reachesPod = () => false }: ControlPlaneOptions,
   api: () => Pick<Api, 'clientOf'>,
@@ -150,7 +156,9 @@ function workflowCalls(api: () => Pick<Api, 'clientOf'>): NonNullable<ApiOptions
   return { create: (run) => runs().create(run), get: (namespace, name) => runs().get(name, namespace) };
 }
 
-/** What triggers call and watch, by the API of this very server. */
+/**
+ * Returns the clients with which triggers call functions and watch objects, through the API of this server.
+ */
 function triggerOptions({ server, clientOf }: Pick<Api, 'server' | 'clientOf'>): TriggerOptions {
   const call = server.handlerFor(serviceAccountUser('kube-system', 'trigger-controller'));
   return {

@@ -3,7 +3,7 @@ import { functionResource } from '../api/minik8s/v1/function.ts';
 import { objectPath } from '../client/resource-path.ts';
 import type { CallFunction } from '../controllers/triggers/targets.ts';
 
-/** Bytes of an answer that are looked at. */
+/** Maximum number of bytes of an answer that are kept. */
 const mostText = 1024;
 
 export const functionCaller =
@@ -14,7 +14,7 @@ export const functionCaller =
     return { status: answer.status, text: await beginningOf(answer.body, signal) };
   };
 
-/** An answer that breaks off is none, so it is read to its end. */
+/** The answer is read to its end, because an answer that breaks off counts as a failure. */
 async function beginningOf(body: ReadableStream<Uint8Array> | null, signal: AbortSignal): Promise<string> {
   const kept: Uint8Array[] = [];
   let left = mostText;

@@ -1,6 +1,6 @@
 /**
- * The pages of metrics of a control plane: what is asked of its API server at /metrics, its controllers and its scheduler below that,
- * under the names of the programs that they are in Kubernetes.
+ * The metrics pages of a control plane: the API server's at /metrics, those of controllers and scheduler
+ * below it, with the metric names of the corresponding Kubernetes programs.
  */
 
 import type { Kinds } from '../apimachinery/kind-set.ts';
@@ -24,9 +24,9 @@ export interface PlaneMetrics {
 
 export interface PlaneMetricsOptions {
   readonly clock: Clock;
-  /** The product's. */
+  /** Version of minik8s. */
   readonly version: string;
-  /** What the process uses, which is told on each page; default nothing. */
+  /** Resource usage of the process, included in each page; default none. */
   readonly processMetrics?: () => readonly Family[];
 }
 
@@ -55,7 +55,7 @@ const buildInfo = (version: string): Family => ({
   samples: [{ labels: { git_version: versionDocument(version).gitVersion ?? '' }, value: 1 }],
 });
 
-/** How many objects there are of each kind. */
+/** Counts the objects of each kind. */
 export function countObjects(page: Registry, kinds: Kinds, cache: Cache): void {
   page.collect(() => {
     const counts = kinds.stored.map((kind) => ({

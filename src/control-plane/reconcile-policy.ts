@@ -1,6 +1,7 @@
 /**
- * Gives a cluster the roles and bindings of the system when a server starts, and those that a newer version adds (upstream: the hook
- * rbac/bootstrap-roles). Masters that start at once do the same and meet in conflicts, after which each looks again.
+ * Creates the roles and bindings of the system when a server starts, including those that a newer version
+ * adds (upstream: the hook rbac/bootstrap-roles). Masters that start at the same time get conflicts, after
+ * which each reads the objects again.
  */
 import { storageKey } from '../apimachinery/resource-definition.ts';
 import { isAlreadyExists, isConflict, isNotFound } from '../apimachinery/status-error.ts';
@@ -13,7 +14,7 @@ import {
 import { planReconciliation } from '../kube-apiserver/rbac/bootstrap/reconcile-plan.ts';
 import type { Cache } from '../storage/cache.ts';
 
-/** Rejects with what makes an object impossible; `cache` has what is there already. */
+/** Rejects with the error for an object that cannot be written. `cache` has the existing objects. */
 export async function reconcilePolicy(client: Client, cache: Cache): Promise<void> {
   for (const objects of bootstrapPolicy) {
     await Promise.all(
@@ -26,7 +27,7 @@ export async function reconcilePolicy(client: Client, cache: Cache): Promise<voi
   }
 }
 
-/** Others may be faster so often. */
+/** Maximum number of tries, since other masters may write first. */
 const attempts = 5;
 
 async function reconcile(

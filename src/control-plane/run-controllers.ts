@@ -1,4 +1,7 @@
-/** The controllers and the scheduler of one process; of several masters on one store, those of one at a time. */
+/**
+ * The controllers and the scheduler of one process. If several masters share a store, only the leader runs
+ * them.
+ */
 import { controllersLease } from '../api/coordination/v1/lease.ts';
 import { componentUser, serviceAccountUser, type UserInfo } from '../apiserver/user.ts';
 import type { Clock } from '../base/clock.ts';
@@ -20,32 +23,32 @@ export interface RunControllersOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** Absent where nothing is traced. */
+  /** Absent if tracing is off. */
   readonly tracer?: Tracer;
-  /** Others may share the store. */
+  /** True if other masters may share the store. */
   readonly sharesStore: boolean;
-  /** Names this process among them. */
+  /** Name of this process among the masters. */
   readonly hostname: string;
   readonly controllers: readonly AccountedController[];
   readonly scheduler: ControllerFactory;
-  /** Where they are measured; default nowhere. */
+  /** Metrics of the queues; default none. */
   readonly queues?: QueueMetrics;
-  /** Measures what holds the event loop; default nothing does. */
+  /** Measures what blocks the event loop; default none. */
   readonly loopMeter?: LoopMeter;
   readonly leader?: LeaderMetrics;
 }
 
-/** What they need of the API server of this process. */
+/** The parts of this process's API server that controllers use. */
 type OwnApi = Pick<Api, 'store' | 'kinds' | 'clientOf'>;
 
 const leaseName = controllersLease.name;
 
-/** Whose the fields are that controllers set. */
+/** Field manager of the controllers. */
 const manager = 'kube-controller-manager';
 const controllerManager = componentUser(manager);
 const schedulerUser = componentUser('kube-scheduler');
 
-/** Resolves when the signal has aborted and all of them have ended. */
+/** Resolves when the signal has aborted and all controllers have ended. */
 export async function runControllers(
   options: RunControllersOptions,
   api: OwnApi,
@@ -80,8 +83,9 @@ export async function runControllers(
 }
 
 /**
- * Nothing is remembered from an earlier term, and the first lists show all that was written in those. All read by the informers of
- * the controller manager; what a controller asks and writes besides, it does as its own account, the scheduler as itself.
+ * No state is kept from an earlier term: the first lists contain everything that was written then. All
+ * controllers read through the informers of the controller manager; other requests of a controller use its
+ * own account, those of the scheduler its own user.
  */
 async function runTerm(
   { clock, random, log, tracer, controllers, scheduler, queues, loopMeter }: RunControllersOptions,

@@ -1,14 +1,14 @@
 /**
- * UDP flows that outlive a rule for a port of this machine: the kernel keeps sending a client's datagrams
- * where its first one went, so those flows are deleted (as the portmap plugin of CNI does; TCP ends by
- * itself). Pure.
+ * UDP flows that outlive a rule for a host port: the kernel keeps sending a client's datagrams to the target
+ * of the first one, so those flows are deleted (as the portmap plugin of CNI does; TCP connections end by
+ * themselves). Pure.
  */
 import type { HostPort } from '../base/host-port.ts';
 
 /**
- * Returns arguments of conntrack(8) for each set of flows to delete, once `after` is in force in place of
- * `before`. A client that sent while nothing had the port has a flow without a translation, so a port that
- * is new loses all its flows.
+ * Returns arguments of conntrack(8) for each set of flows to delete, once `after` has replaced `before`. A
+ * client that sent datagrams to an unused port has a flow without a translation, so all flows of a new port
+ * are deleted.
  */
 export function staleHostPortFlows(
   before: readonly HostPort[],

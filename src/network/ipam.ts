@@ -1,7 +1,7 @@
 /**
- * The addresses of one node's pods. Nothing is written down here: which addresses are taken is known from the
- * sandboxes that exist, each labelled with its own, so there is no second record that could disagree.
- * Addresses are handed out in turn, so that one that was just given back is the last to be used again.
+ * The addresses of one node's pods. They are not stored: the labels of existing sandboxes contain the used
+ * addresses, so there is no second record that could differ. Addresses are allocated in turn, so that a
+ * released address is reused last.
  */
 import { formatIPv4, requireIPv4, requireRange, sizeOf } from '../base/addresses.ts';
 
@@ -11,7 +11,10 @@ export class AddressPool {
   readonly #taken = new Set<number>();
   #next = 0;
 
-  /** `cidr` such as `10.244.1.0/24`; its first two addresses and its last are never handed out. */
+  /**
+   * Creates the pool of a range such as `10.244.1.0/24`; its first two addresses and its last are never
+   * allocated.
+   */
   constructor(cidr: string) {
     const range = requireRange(cidr);
     if (range.prefix > 29) throw new Error(`pod network ${cidr}: too small; use /29 or larger`);
@@ -30,7 +33,7 @@ export class AddressPool {
     throw new Error(`no address is left: all ${this.#count} of this node are taken`);
   }
 
-  /** Marks an address as taken; an address outside the pool is ignored. */
+  /** Marks an address as used; an address outside the pool is ignored. */
   adopt(ip: string): void {
     const address = requireIPv4(ip);
     this.#taken.add(address);

@@ -1,11 +1,11 @@
 /**
- * The pods of one machine, routed: each has a /32 on one end of a veth pair and the host a route to it. There is
- * no bridge, so every packet, also one between two pods of this machine or back to its own sender, passes the
- * host's routing and with it the service rules.
+ * The routed network of one machine's pods: each pod has a /32 address on one end of a veth pair, and the
+ * host has a route to it. There is no bridge, so every packet, including one between two pods of this machine
+ * or back to its own sender, passes the host's routing and thus the service rules.
  *
- * What this makes on a machine: links named mk8s…, the nft table `ip minik8s-network`, the chain MINIK8S-FORWARD
- * with the one rule that leads to it, and ip_forward. `cleanupNetwork` removes them (but leaves ip_forward, on
- * which others may have come to rely), and with them the way to other nodes (overlay/overlay.ts).
+ * Changes on the machine: links named mk8s…, the nft table `ip minik8s-network`, the chain MINIK8S-FORWARD
+ * with the one rule that jumps to it, and ip_forward. `cleanupNetwork` removes them, except ip_forward, which
+ * other programs may have come to require, and also the routes to other nodes (overlay/overlay.ts).
  */
 import { writeFile } from 'node:fs/promises';
 import { deleteFlows } from '../base/conntrack.ts';
@@ -32,10 +32,16 @@ import {
 export interface PodNetworkOptions {
   readonly exec: Exec;
   readonly log: Logger;
-  /** The sender that pods of this machine see; undefined: the kernel chooses. Must be an address of this machine. */
+  /**
+   * Source address that pods of this machine see; undefined if the kernel chooses. Must be an address of this
+   * machine.
+   */
   readonly nodeIP: string | undefined;
   readonly clusterCIDR: string;
-  /** How packets travel to other nodes, from which pods' links get their MTU; without it, it is the kernel's. */
+  /**
+   * Mode of packets to other nodes, which determines the MTU of pods' links; without it, the kernel's default
+   * is used.
+   */
   readonly overlay?: { readonly mode: OverlayMode; readonly nodeIP: string };
   readonly names?: NetworkNames;
 }
@@ -49,9 +55,9 @@ export class RoutedPodNetwork {
   #mtu: number | undefined;
   #pool: AddressPool | undefined;
   #ports: readonly HostPort[] = [];
-  /** Those that the table in the kernel has, with no flow left of others. */
+  /** The host ports of the table in the kernel; flows of other ports have been deleted. */
   #portsInForce: readonly HostPort[] = [];
-  /** One writer of the table at a time, always with the newest set. */
+  /** Serializes writes of the table; each writes the newest set. */
   #writing: Promise<void> = Promise.resolve();
 
   constructor(options: PodNetworkOptions) {
@@ -59,7 +65,7 @@ export class RoutedPodNetwork {
     this.#names = options.names ?? defaultNames;
   }
 
-  /** Rejects for a range outside cluster-cidr: other nodes would not route to it. */
+  /** Rejects for a range outside cluster-cidr, because other nodes would not route to it. */
   async setUp(podCIDR: string): Promise<void> {
     const { clusterCIDR } = this.#options;
     if (!contains(clusterCIDR, podCIDR)) {
@@ -95,7 +101,7 @@ export class RoutedPodNetwork {
     const inPod = exec('nsenter', [`--net=/proc/${pid}/ns/net`, 'ip', '-batch', '-'], {
       input: renderPodLink(ip),
     });
-    // A pod that answers a connection to this machine's 127.0.0.1 is seen as coming from there.
+    // A pod that answers a connection to this machine's 127.0.0.1 has that address as its source.
     const sysctl = writeFile(`/proc/sys/net/ipv4/conf/${linkName(ip, this.#names)}/route_localnet`, '1');
     await Promise.all([inPod, sysctl]);
   }
@@ -113,7 +119,10 @@ export class RoutedPodNetwork {
     await this.#write();
   }
 
-  /** Loopback, which has a node's address when the machine has no other, says nothing about any way out. */
+  /**
+   * The MTU of the loopback link is ignored. Loopback has a node's address if the machine has no other
+   * address, and says nothing about a link to other machines.
+   */
   async #readMtu(): Promise<number | undefined> {
     const { exec, overlay } = this.#options;
     const underlay = overlay && (await readUnderlay(exec, overlay.nodeIP));
@@ -134,12 +143,12 @@ export class RoutedPodNetwork {
       await deleteFlows(exec, log, 'a host port', staleHostPortFlows(this.#portsInForce, ports));
       this.#portsInForce = ports;
     });
-    // The caller gets the error; it must not fail the next write.
+    // The caller gets the error; the next write must not fail because of it.
     this.#writing = writing.catch(() => {});
     return writing;
   }
 
-  /** Docker sets the policy of FORWARD to drop; only a rule in the same table can say otherwise. */
+  /** Docker sets the policy of FORWARD to drop; only a rule in the same table can accept packets. */
   async #acceptForwarding(): Promise<void> {
     const { exec, clusterCIDR } = this.#options;
     const { chain } = this.#names;
@@ -163,7 +172,7 @@ export class RoutedPodNetwork {
 
 const jumpTo = (chain: string) => ['-m', 'comment', '--comment', comment, '-j', chain];
 
-/** Removes everything a RoutedPodNetwork made on this machine, of whichever run; idempotent. */
+/** Removes everything that a RoutedPodNetwork created on this machine, in any run; idempotent. */
 export async function cleanupNetwork(exec: Exec, names: NetworkNames = defaultNames): Promise<void> {
   const { chain, linkPrefix } = names;
   await exec('nft', ['-f', '-'], { input: renderRemoval(names) });
@@ -172,7 +181,7 @@ export async function cleanupNetwork(exec: Exec, names: NetworkNames = defaultNa
   const { state } = await readOverlay(exec, names);
   await applyOverlay(exec, state, noOverlay, names);
   const ours = new RegExp(`^${linkPrefix}[0-9a-f]{8}$`);
-  // Not from /sys, which shows the links of whichever network namespace it was mounted in.
+  // /sys is not used, since it shows the links of the network namespace in which it was mounted.
   const { stdout } = await exec('ip', ['-json', 'link', 'show']);
   const links = (JSON.parse(stdout) as readonly { readonly ifname: string }[]).map(({ ifname }) => ifname);
   for (const link of links.filter((name) => ours.test(name))) await deleteLink(exec, link);

@@ -1,19 +1,19 @@
-/** The pod network as text for nft(8) and ip(8): data to data. */
+/** Renders the pod network as text for nft(8) and ip(8). Pure. */
 
 import { hexOfIPv4 } from '../base/addresses.ts';
 import type { HostPort } from '../base/host-port.ts';
 
-/** What this network's things are called on the machine; two networks on one machine need two sets. */
+/** Names of this network's parts on the machine; two networks on one machine need different sets. */
 export interface NetworkNames {
   readonly table: string;
   readonly chain: string;
-  /** All links of pods begin so, and rules match on it; at most 7 characters. */
+  /** Prefix of all links of pods, which rules match; at most 7 characters. */
   readonly linkPrefix: string;
-  /** The link to other nodes; at most 15 characters. */
+  /** Name of the link to other nodes; at most 15 characters. */
   readonly vxlanLink: string;
-  /** The nft table that guards that link. */
+  /** Name of the nft table that protects that link. */
   readonly vxlanTable: string;
-  /** The protocol of our routes to other nodes: a number that is not in rt_protos. */
+  /** Protocol number of this network's routes to other nodes, which must not be listed in rt_protos. */
   readonly routeProtocol: number;
 }
 
@@ -26,33 +26,37 @@ export const defaultNames: NetworkNames = {
   routeProtocol: 107,
 };
 
-/** The group of the links of pods that only this machine itself connects to. */
+/** Group of the links of pods to which only this machine itself may connect. */
 export const closedGroup = 8070;
 
-/** Pods reach the host under this address, which no link carries: the way out is a fixed neighbour. */
+/** Address under which pods reach the host. No link has it: pods have a permanent neighbour entry for it. */
 export const gateway = '169.254.1.1';
 const gatewayMac = 'ee:ee:ee:ee:ee:ee';
 
-/** The host's end of a pod's link: at most 15 characters, made of the address alone. */
+/**
+ * Returns the name of the host's end of a pod's link: at most 15 characters, derived from the address alone.
+ */
 export function linkName(ip: string, { linkPrefix }: NetworkNames = defaultNames): string {
   return `${linkPrefix}${hexOfIPv4(ip)}`;
 }
 
 export interface NetworkFacts {
-  /** Of this node's pods. */
+  /** Range of this node's pods. */
   readonly podCIDR: string;
-  /** Of all pods: what goes there keeps its sender. */
+  /** Range of all pods: packets to it keep their source address. */
   readonly clusterCIDR: string;
 }
 
 /**
- * One transaction that replaces our whole table. What goes to pods of other nodes from anywhere but a pod gets this
- * node's address on the link it leaves by: the answer then comes back the same way. That is after the service rules
- * have had their say, which have to wipe their mark. Ports are drawn at random, since two connections that look for a
- * free one at the same time would find the same (as kube-proxy and flannel do).
+ * Renders one transaction that replaces the whole table. Packets to pods of other nodes that do not come from
+ * a pod get this node's address on the outgoing link as source, so that the answer returns the same way. This
+ * rule runs after the service rules, which must clear their mark. Source ports are drawn at random, since two
+ * connections that search for a free port at the same time would find the same one (as kube-proxy and flannel
+ * do).
  *
- * A pod sends under its own address alone, and a pod's address comes in where the way to that pod leads. To a closed
- * pod nothing is forwarded but answers, and programs of this machine reach it by its own address, by no Service.
+ * A pod may send only from its own address, and packets from a pod's address are accepted only from the link
+ * of that pod's route. To a closed pod only answers are forwarded; programs of this machine reach it by its
+ * own address, not through a Service.
  */
 export function renderTable(
   { podCIDR, clusterCIDR }: NetworkFacts,
@@ -109,7 +113,8 @@ export const renderRemoval = ({ table }: NetworkNames = defaultNames) =>
   `add table ip ${table}\ndelete table ip ${table}\n`;
 
 /**
- * For `ip -batch` on the host: makes the link with its far end already in the pod. Without an MTU it is the kernel's.
+ * Renders input for `ip -batch` on the host: creates the link with its far end in the pod. Without an MTU the
+ * kernel's default is used.
  */
 export function renderHostLink(
   ip: string,
@@ -126,11 +131,11 @@ route replace ${ip}/32 dev ${name} scope link${nodeIP === undefined ? '' : ` src
 `;
 }
 
-/** For `ip -batch` on the host: nobody but this machine itself connects to the pod from now on. */
+/** Renders input for `ip -batch` on the host: only this machine itself can connect to the pod from now on. */
 export const renderClosing = (ip: string, names: NetworkNames = defaultNames): string =>
   `link set dev ${linkName(ip, names)} group ${closedGroup}\n`;
 
-/** For `ip -batch` in the pod's namespace. */
+/** Renders input for `ip -batch` in the pod's namespace. */
 export function renderPodLink(ip: string): string {
   return `link set dev lo up
 link set dev eth0 up

@@ -1,7 +1,7 @@
 /**
- * Finding the authority to trust by its hash alone: the server presents the cluster's authority in its chain, and the
- * authority whose public key has the hash that `minik8s token create` printed is the one (kubeadm's discovery with
- * --discovery-token-ca-cert-hash). Until then nothing secret is sent.
+ * Finds the authority to trust by its hash alone: the server presents the cluster's authority in its chain,
+ * and the authority whose public key has the hash that `minik8s token create` printed is trusted (kubeadm's
+ * discovery with --discovery-token-ca-cert-hash). Nothing secret is sent before that.
  */
 import { X509Certificate } from 'node:crypto';
 import * as https from 'node:https';
@@ -13,17 +13,17 @@ import { authorityHash } from '../pki/credentials.ts';
 import { clockAdvice, type ShownCertificates } from './clock-skew.ts';
 
 export interface DiscoveryOptions {
-  /** Such as `https://192.0.2.10:6443`; the first that answers counts. */
+  /** URLs such as `https://192.0.2.10:6443`; the first server that answers is used. */
   readonly servers: readonly string[];
-  /** `sha256:` and 64 digits. */
+  /** The prefix `sha256:` and 64 hexadecimal digits. */
   readonly hash: string;
   readonly clock: Clock;
   readonly warn: (message: string) => void;
-  /** Milliseconds for each server; default 10 s. */
+  /** Timeout of each server in milliseconds; default 10 s. */
   readonly patienceMs?: number;
 }
 
-/** Resolves to the authority, PEM; rejects, in one line, when no server answers or shows it. */
+/** Resolves to the authority in PEM; rejects with one line if no server answers or presents it. */
 export async function discoverAuthority(options: DiscoveryOptions, signal: AbortSignal): Promise<string> {
   const { servers, hash, clock, warn, patienceMs = 10_000 } = options;
   const failures: string[] = [];
@@ -55,9 +55,9 @@ function wrongHash(server: string, hash: string, chain: readonly X509Certificate
 }
 
 interface Shown {
-  /** The server's own first. */
+  /** The server's own certificate comes first. */
   readonly chain: readonly X509Certificate[];
-  /** The server's clock, milliseconds since the epoch; undefined without a Date header. */
+  /** The server's time in milliseconds since the epoch; undefined without a Date header. */
   readonly serverTime: number | undefined;
 }
 
@@ -103,7 +103,10 @@ function explained(error: NodeJS.ErrnoException): Error {
   return reason === undefined ? error : new Error(reason);
 }
 
-/** Node gives the certificates as a list linked by `issuerCertificate`, which a self-signed one ends with itself. */
+/**
+ * Node returns the certificates as a list linked by `issuerCertificate`; a self-signed certificate ends it
+ * with a link to itself.
+ */
 function chainOf(first: DetailedPeerCertificate): X509Certificate[] {
   const chain: X509Certificate[] = [];
   const seen = new Set<DetailedPeerCertificate>();

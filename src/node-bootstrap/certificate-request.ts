@@ -1,4 +1,4 @@
-/** One certificate by way of the API: asked for, waited for until somebody has approved and signed it, checked. */
+/** One certificate from the API: requested, awaited until it is approved and signed, and verified. */
 import { createHash, createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto';
 import {
   type CertificateSigningRequest,
@@ -15,14 +15,14 @@ import { makeRequest, type RequestedSubject } from '../pki/new-request.ts';
 
 export interface CertificateOrder {
   readonly signerName: string;
-  /** Kubernetes' words, such as `client auth`. */
+  /** Usages in Kubernetes' words, such as `client auth`. */
   readonly usages: readonly string[];
   readonly subject: RequestedSubject;
-  /** PKCS #8, PEM. */
+  /** Private key as PKCS #8, PEM. */
   readonly key: string;
-  /** The requesting user: the same key requested by another user is another request. */
+  /** The requesting user: the same key requested by another user is a different request. */
   readonly requester: string;
-  /** How long the certificate should be valid; the signer's default when absent. */
+  /** Lifetime of the certificate in seconds; the signer's default if absent. */
   readonly expirationSeconds?: number;
 }
 
@@ -31,19 +31,19 @@ export interface RequestContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** PEM: who must have signed the answer. */
+  /** PEM of the authority that must have signed the certificate. */
   readonly authority: string;
 }
 
-/** The request ended without a certificate; another request with the same key would, too. */
+/** The request ended without a certificate; another request with the same key would end the same way. */
 export class RequestRefusedError extends Error {
   override readonly name = 'RequestRefusedError';
 }
 
 /**
- * Resolves to the certificate, PEM, however long that takes, through lost connections; asked again with the same
- * order it goes on where it was. Rejects with RequestRefusedError when it was denied, failed or removed, and with
- * the server's StatusError when it does not know or let in the client.
+ * Resolves to the certificate in PEM, however long that takes, across lost connections; a second call with
+ * the same order continues the first. Rejects with RequestRefusedError if the request was denied, failed or
+ * removed, and with the server's StatusError if the client is not authenticated or not authorized.
  */
 export async function requestCertificate(
   context: RequestContext,
@@ -62,7 +62,7 @@ export async function requestCertificate(
       exists = true;
       const certificate = await issued(context.client, name, signal);
       if (certificate !== undefined) return checked(certificate, order, context.authority);
-      // A watch ends after minutes; one that ends at once would be asked for again and again.
+      // A watch ends after minutes; a watch that ends at once must not be repeated without a delay.
       if (clock.now() - since >= shortWatchMs) backoff.reset();
       else await sleep(clock, backoff.next(), signal);
     } catch (error) {
@@ -77,7 +77,9 @@ export async function requestCertificate(
 
 const shortWatchMs = 1_000;
 
-/** As upstream's: told from what is asked, so that a second start finds the request of the first. */
+/**
+ * Derives the name from the request, as upstream does, so that a second start finds the request of the first.
+ */
 function nameOf({
   key,
   subject,
@@ -110,7 +112,7 @@ async function create(client: Client, name: string, request: string, order: Cert
   }
 }
 
-/** Waits as long as one watch lasts; undefined when it must be looked at again. */
+/** Waits for the length of one watch; resolves to undefined if the request must be read again. */
 async function issued(client: Client, name: string, signal: AbortSignal): Promise<string | undefined> {
   const requests = client.resource(certificateSigningRequestResource);
   const current = await requests.get(name).catch((error: unknown) => {
@@ -133,7 +135,8 @@ async function issued(client: Client, name: string, signal: AbortSignal): Promis
       if (answer !== undefined) return answer;
     }
   } catch (error) {
-    // A request deleted meanwhile may no longer be watched by its owner; the next read finds that it is gone.
+    // The owner of a deleted request may no longer be permitted to watch it; the next read reports that it is
+    // gone.
     if (!isForbidden(error)) throw error;
   }
   signal.throwIfAborted();
@@ -149,7 +152,7 @@ function answerOf({ status }: CertificateSigningRequest): string | undefined {
   return status?.certificate ? Buffer.from(status.certificate, 'base64').toString('utf8') : undefined;
 }
 
-/** Errors that may pass: a server that is down or overloaded, not one that refuses. */
+/** Returns true for temporary errors: those of a server that is down or overloaded, not rejections. */
 function mayPass(error: unknown): boolean {
   if (error instanceof RequestRefusedError) return false;
   if (isTransportError(error)) return error.failure !== 'tls';

@@ -1,24 +1,27 @@
-/** Whether two machines' clocks are close enough for certificates: data in, advice out. */
+/** Compares two machines' clocks, which certificates require to be close. Pure: data in, advice out. */
 
 export interface ShownCertificates {
-  /** Milliseconds since the epoch between which all of them are valid. */
+  /** Times in milliseconds since the epoch between which all certificates are valid. */
   readonly notBefore: number;
   readonly notAfter: number;
-  /** What the server's clock said a moment ago; undefined when it did not tell. */
+  /** The server's time a moment ago; undefined if it is not known. */
   readonly serverTime: number | undefined;
 }
 
 export interface ClockAdvice {
   /** One line. */
   readonly message: string;
-  /** The server cannot be trusted by this clock. */
+  /** True if the server cannot be trusted with this clock. */
   readonly fatal: boolean;
 }
 
-/** A larger skew makes times of events, Leases and tokens wrong; a second of it is the header's rounding. */
+/**
+ * Maximum clock skew in milliseconds. A larger skew makes times of events, Leases and tokens wrong; up to one
+ * second of the skew comes from rounding in the header.
+ */
 const toleratedMs = 60_000;
 
-/** Undefined when all is well. */
+/** Returns undefined if the clocks agree. */
 export function clockAdvice(server: string, shown: ShownCertificates, now: number): ClockAdvice | undefined {
   const { notBefore, notAfter, serverTime } = shown;
   const skew = serverTime === undefined ? 0 : now - serverTime;
@@ -39,7 +42,7 @@ export function clockAdvice(server: string, shown: ShownCertificates, now: numbe
   };
 }
 
-/** In its two largest units, such as `3 h 5 min`. */
+/** Formats a duration in its two largest units, such as `3 h 5 min`. */
 function duration(ms: number): string {
   const units = [
     ['d', 86_400_000],

@@ -1,7 +1,7 @@
 /**
- * How a machine becomes a node: it finds the authority by its hash, asks for a client certificate with the bootstrap
- * token and keeps it. A start that is interrupted at any point is taken up by the next; once the certificate is
- * there, token and hash are not needed any more.
+ * Joins a machine to a cluster: it finds the authority by its hash, requests a client certificate with the
+ * bootstrap token and stores it. An interrupted join is continued by the next start; once the certificate is
+ * stored, token and hash are no longer needed.
  */
 import { X509Certificate } from 'node:crypto';
 import { StatusError } from '../apimachinery/status-error.ts';
@@ -22,19 +22,19 @@ import type { NodeFiles } from './node-files.ts';
 export interface JoinOptions {
   readonly servers: readonly string[];
   readonly token: string | undefined;
-  /** `sha256:` and 64 digits. */
+  /** The prefix `sha256:` and 64 hexadecimal digits. */
   readonly hash: string | undefined;
   readonly nodeName: string;
   readonly files: NodeFiles;
-  /** A transport to any of the servers, which shows the token and trusts the authority (PEM). */
+  /** Returns a transport to any of the servers that sends the token and trusts the authority (PEM). */
   readonly connect: (authority: string, token: string) => Transport;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
   readonly warn: (message: string) => void;
-  /** Called once when the request has not been answered soon: somebody may have to approve it. */
+  /** Called once if the request is not answered soon: it may need manual approval. */
   readonly onWaiting: () => void;
-  /** How soon that is; default 3 s. */
+  /** Delay in milliseconds before `onWaiting` is called; default 3 s. */
   readonly soonMs?: number;
 }
 
@@ -44,7 +44,7 @@ export interface Membership {
   readonly client: KeyAndCertificate;
 }
 
-/** Resolves when this machine is a node; rejects, in one line, with why it cannot become one. */
+/** Resolves when this machine is a node; rejects with one line that has the reason why it cannot join. */
 export async function joinCluster(options: JoinOptions, signal: AbortSignal): Promise<Membership> {
   const { files, log, nodeName } = options;
   await files.prepare();
@@ -66,7 +66,10 @@ export async function joinCluster(options: JoinOptions, signal: AbortSignal): Pr
   return { authority, client };
 }
 
-/** Undefined when this machine has not joined, or its certificate is over and a token lets it join again. */
+/**
+ * Returns the stored membership; undefined if this machine has not joined, or if its certificate has expired
+ * and a token allows a new join.
+ */
 async function existing({
   files,
   hash,

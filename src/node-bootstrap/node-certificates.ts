@@ -16,7 +16,7 @@ export const clientOrder = (nodeName: string, key: string): Order => ({
   key,
 });
 
-/** Hosts: the node's own name and addresses, no others. */
+/** `hosts` are the node's own name and addresses, no others. */
 export const servingOrder = (nodeName: string, hosts: readonly string[], key: string): Order => ({
   signerName: kubeletServingSigner,
   usages: ['digital signature', 'server auth'],
@@ -24,7 +24,9 @@ export const servingOrder = (nodeName: string, hosts: readonly string[], key: st
   key,
 });
 
-/** Whether the pair can be served with: by that authority, for those hosts, and not over. */
+/**
+ * Returns whether the pair is valid for serving: signed by that authority, for those hosts, and not expired.
+ */
 export function serves(
   { certificate: text }: KeyAndCertificate,
   authority: string,

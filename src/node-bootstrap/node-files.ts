@@ -1,12 +1,12 @@
 /**
- * What a node keeps of its membership, `<data-dir>/node`, its owner's alone:
+ * The files of a node's membership in `<data-dir>/node`, readable by their owner only:
  *
  *   ca.crt        the cluster's authority
- *   request.key   the key of the first request, until it is answered: a start that was interrupted goes on with it
- *   client.pem    key and certificate with which the node speaks to the API server; once it is there, it has joined
+ *   request.key   the key of the first request, until it is answered: an interrupted start continues with it
+ *   client.pem    key and certificate for the API server; the node has joined once this file exists
  *   serving.pem   key and certificate of the node's own server
  *
- * Each is replaced in one step, so that whoever starts again finds the old one or the new one.
+ * Each file is replaced atomically, so that a later start reads either the old file or the new one.
  */
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -45,7 +45,7 @@ export class NodeFiles {
     await rm(join(this.directory, 'request.key'), { force: true });
   }
 
-  /** Undefined when it is missing or cannot be used: another one is requested then. */
+  /** Returns undefined if the pair is missing or unusable: a new one is requested then. */
   async pair(name: 'client' | 'serving'): Promise<KeyAndCertificate | undefined> {
     const text = await this.#read(`${name}.pem`);
     const key = /-----BEGIN PRIVATE KEY-----[^-]+-----END PRIVATE KEY-----/.exec(text ?? '')?.[0];
@@ -68,7 +68,7 @@ export class NodeFiles {
     }
   }
 
-  /** Acknowledged means durable. */
+  /** Replaces a file; the returned promise resolves when the content is durable. */
   #write(name: string, content: string): Promise<void> {
     return replaceFile(join(this.directory, name), content, { mode: 0o600 });
   }

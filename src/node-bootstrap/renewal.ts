@@ -1,4 +1,6 @@
-/** Certificates that are renewed while they are in use, well before they end and not all nodes' at once. */
+/**
+ * Certificates that are renewed while they are in use: well before they expire, and not on all nodes at once.
+ */
 import { X509Certificate } from 'node:crypto';
 import { Backoff } from '../base/backoff.ts';
 import { type Clock, sleep } from '../base/clock.ts';
@@ -8,11 +10,11 @@ import type { Random } from '../base/random.ts';
 import type { KeyAndCertificate } from '../pki/x509.ts';
 
 export interface RenewalOptions {
-  /** Renewed at once while it holds none. */
+  /** The certificate in use; it is renewed at once while there is none. */
   readonly identity: Replaceable<KeyAndCertificate> | Replaceable<KeyAndCertificate | undefined>;
-  /** Resolves to the next one, which then replaces the one in use. */
+  /** Resolves to the next certificate, which then replaces the one in use. */
   readonly renew: (signal: AbortSignal) => Promise<KeyAndCertificate>;
-  /** Such as `client certificate`, for the log. */
+  /** Name such as `client certificate`, for the log. */
   readonly what: string;
   readonly clock: Clock;
   readonly random: Random;
@@ -20,17 +22,23 @@ export interface RenewalOptions {
 }
 
 const day = 24 * 3600 * 1000;
-/** By a clock that is far ahead every new certificate is due at once: no more often than this one is asked for. */
+/**
+ * Minimum interval between renewals in milliseconds. With a clock that is far ahead, every new certificate
+ * would be due at once.
+ */
 const leastMs = 60_000;
 
-/** When a certificate is due, milliseconds since the epoch: at 70 to 90 % of its life, as the kubelet has it. */
+/**
+ * Returns the time at which a certificate is due, in milliseconds since the epoch: at 70 to 90 % of its
+ * lifetime, as in the kubelet.
+ */
 export function renewalTime({ certificate }: KeyAndCertificate, random: Random): number {
   const { validFromDate, validToDate } = new X509Certificate(certificate);
   const [from, to] = [validFromDate.getTime(), validToDate.getTime()];
   return from + (to - from) * (0.7 + 0.2 * random.next());
 }
 
-/** Resolves when the signal aborts; a renewal that fails is tried again for as long as it takes. */
+/** Resolves when the signal aborts; a failed renewal is retried without limit. */
 export async function keepRenewed(options: RenewalOptions, signal: AbortSignal): Promise<void> {
   const { identity, clock, random } = options;
   try {
@@ -46,7 +54,7 @@ export async function keepRenewed(options: RenewalOptions, signal: AbortSignal):
   }
 }
 
-/** A day at a time: timers cannot wait for months, and the clock may be set meanwhile. */
+/** Sleeps a day at a time: timers cannot wait for months, and the clock may be set meanwhile. */
 async function sleepUntil(clock: Clock, time: number, signal: AbortSignal): Promise<void> {
   for (let left = time - clock.now(); left > 0; left = time - clock.now()) {
     await sleep(clock, Math.min(left, day), signal);

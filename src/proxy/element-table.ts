@@ -1,9 +1,9 @@
 /**
- * The elements the kernel should hold, built up service by service. Two services may want the same element (a
- * pod behind both): it stays until its last owner lets go, and where they disagree the owner first in the
- * alphabet has it; which of them has an external address is decided before (api/core/v1/external-ports.ts).
- * Knows what changed since the last transaction, so that a change costs what it touches and not what there
- * is.
+ * The elements that the kernel should hold, updated service by service. Two services may share an element (a
+ * pod behind both): the element is kept until its last owner releases it, and if the owners' values differ,
+ * the first owner in alphabetical order decides. The owner of an external address is decided earlier
+ * (api/core/v1/external-ports.ts). The table records the changes since the last transaction, so that the cost
+ * depends on the change and not on the total.
  */
 import { type ElementName, type Elements, elementNames, noElements } from './elements.ts';
 
@@ -15,14 +15,14 @@ export interface Difference {
 type Owners = Map<string, string>;
 
 export class ElementTable {
-  /** element → its owners with the value each wants. */
+  /** Owners of each element, with the values that they set. */
   readonly #wanted = perName(() => new Map<string, Owners>());
-  /** What each owner wants. */
+  /** Elements of each owner. */
   readonly #byOwner = new Map<string, Elements>();
-  /** Elements touched since the last commit, with the value the kernel has. */
+  /** Elements changed since the last commit, with the kernel's value. */
   readonly #touched = perName(() => new Map<string, string | undefined>());
 
-  /** Makes `elements` all that `owner` wants. */
+  /** Replaces all elements of `owner`. */
   replace(owner: string, elements: Elements): void {
     const old = this.#byOwner.get(owner);
     for (const name of elementNames) {
@@ -47,17 +47,20 @@ export class ElementTable {
     else this.#wanted[name].set(key, owners);
   }
 
-  /** Everything there should be. */
+  /** Returns all elements that the kernel should hold. */
   all(): Elements {
     const all = noElements();
     for (const name of elementNames) {
-      // An element is not kept without owners.
+      // Elements without owners are not kept.
       for (const [key, owners] of this.#wanted[name]) all[name].set(key, effective(owners) as string);
     }
     return all;
   }
 
-  /** What separates the kernel from `all()`. A changed value is in both: nft overwrites no element. */
+  /**
+   * Returns the difference between the kernel and `all()`. A changed value is in both parts: nft cannot
+   * overwrite an element.
+   */
   difference(): Difference {
     const removed = noElements();
     const added = noElements();
@@ -72,7 +75,7 @@ export class ElementTable {
     return { removed, added };
   }
 
-  /** The kernel now holds `all()`. */
+  /** Records that the kernel now holds `all()`. */
   commit(): void {
     for (const name of elementNames) this.#touched[name].clear();
   }
@@ -82,7 +85,7 @@ function perName<T>(make: () => T): Readonly<Record<ElementName, T>> {
   return Object.fromEntries(elementNames.map((name) => [name, make()])) as Record<ElementName, T>;
 }
 
-/** What the first of the owners wants. */
+/** Returns the value of the first owner. */
 function effective(owners: Owners | undefined): string | undefined {
   let first: readonly [owner: string, value: string] | undefined;
   for (const entry of owners ?? []) if (!first || entry[0] < first[0]) first = entry;

@@ -1,10 +1,10 @@
-/** The elements of the kernel's maps and sets that carry out service rules. Pure. */
+/** The elements of the kernel's maps and sets that implement service rules. Pure. */
 import type { ServicePortRules } from './service-map.ts';
 
 /**
- * The drawn slot travels in the packet's mark, because nft 1.0.6 cannot add to a map whose key holds a bare
- * number. High bits keep it clear of the marks that routing rules use, and tell whether the packet's source is
- * to be hidden when it leaves; the mark is wiped there. Only a connection's first packet ever carries it.
+ * Marks that carry the drawn slot, because nft 1.0.6 cannot add to a map whose key holds a bare number. Their
+ * high bits differ from the marks of routing rules, and determine whether the packet's source is masqueraded
+ * when the packet leaves; the mark is cleared there. Only a connection's first packet ever carries it.
  */
 export const slotMark = 0x4d000000;
 export const masqueradeSlotMark = 0x4e000000;
@@ -12,7 +12,7 @@ export const masqueradeSlotMark = 0x4e000000;
 type MapName = 'services' | 'endpoints' | 'node-ports' | 'node-port-endpoints';
 export type ElementName = MapName | 'hairpin';
 
-/** The kernel's elements by name: the key of each with its value ('' in a set). */
+/** The kernel's elements by name: each key with its value (empty in a set). */
 export type Elements = Readonly<Record<ElementName, ReadonlyMap<string, string>>>;
 
 export type MutableElements = Record<ElementName, Map<string, string>>;
@@ -33,7 +33,9 @@ export const noElements = (): MutableElements => ({
   hairpin: new Map(),
 });
 
-/** What the table must hold for these rules. The first of two rules for one address and port wins. */
+/**
+ * Returns the elements of the table for these rules. The first of two rules for one address and port wins.
+ */
 export function elementsOf(rules: Iterable<ServicePortRules>): Elements {
   const elements = noElements();
   for (const rule of rules) {

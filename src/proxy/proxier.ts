@@ -1,7 +1,8 @@
 /**
- * Keeps the kernel's service rules in step with Services and EndpointSlices. Informer events only mark services
- * as changed; a round reads what each is now, and applies all differences in one transaction while new marks
- * gather for the next. The kernel is never listed: after a failed transaction the whole table is written again.
+ * Keeps the kernel's service rules in sync with Services and EndpointSlices. Informer events only mark
+ * services as changed; a round reads the current objects and applies all differences in one transaction,
+ * while new marks are collected for the next round. The kernel is never listed: after a failed transaction
+ * the whole table is written again.
  */
 import { type ClusterPlaces, ExternalPorts } from '../api/core/v1/external-ports.ts';
 import { nodeResource } from '../api/core/v1/node.ts';
@@ -29,12 +30,12 @@ import { chainsOf, renderDifference, renderTable, table } from './render.ts';
 import { serviceRules } from './service-map.ts';
 import { staleFlows } from './stale-flows.ts';
 
-/** Traffic to an address of `serviceCIDR` that belongs to no service is refused at once. */
+/** Traffic to an address of `serviceCIDR` that belongs to no service is rejected at once. */
 export interface ProxierOptions extends Required<ClusterPlaces> {
-  /** Not started yet: the proxier asks for the informers it reads. */
+  /** Informers that are not started yet: the proxier registers the informers it reads. */
   readonly informers: InformerFactory;
   /**
-   * Where the metadata of Nodes is read. Started by the caller, also later than `run`, which waits for it.
+   * Informers of the metadata of Nodes. The caller starts them, possibly after `run`, which waits for them.
    */
   readonly nodeInformers: InformerFactory;
   readonly exec: Exec;
@@ -44,18 +45,20 @@ export interface ProxierOptions extends Required<ClusterPlaces> {
 }
 
 export interface Proxier {
-  /** Runs until the signal aborts; start it when the informers have synced. Leaves the rules in the kernel. */
+  /**
+   * Runs until the signal aborts; call it when the informers have synced. The rules are kept in the kernel.
+   */
   run(signal: AbortSignal): Promise<void>;
-  /** How it does, under kube-proxy's names. */
+  /** Returns the metrics, under kube-proxy's names. */
   families(): readonly Family[];
 }
 
 const bySlice = 'service';
-/** The Service whose endpoints are the masters. */
+/** The key of the Service whose endpoints are the masters. */
 const mastersKey = `${apiService.namespace}/${apiService.name}`;
 const retry = { initialMs: 100, maxMs: 30_000 };
 
-/** The key of the service a slice belongs to; none when it says none. */
+/** Returns the key of a slice's service; empty if the slice has no such label. */
 function serviceKeysOf(slice: EndpointSlice): readonly ObjectKey[] {
   const name = slice.metadata.labels?.[serviceNameLabel];
   return name ? [`${slice.metadata.namespace}/${name}`] : [];
@@ -68,8 +71,8 @@ const mastersIn = (slices: Lister<EndpointSlice>): readonly string[] =>
     .sort();
 
 /**
- * When that has happened for which a slice is what it is, in milliseconds since the epoch; undefined where it does not say,
- * or says the same as before.
+ * Returns the time of the change that caused a slice, in milliseconds since the epoch; undefined if the slice
+ * has none, or the same as before.
  */
 function triggerOf([now, before]: readonly EndpointSlice[]): number | undefined {
   const told = now?.metadata.annotations?.[lastChangeAnnotation];
@@ -92,7 +95,7 @@ export function createProxier(options: ProxierOptions): Proxier {
     wake();
   };
   const counts = new ProxyCounts(clock);
-  /** What was there before the first round was not changed meanwhile. */
+  /** Objects that exist before the first round do not count as changed. */
   let isStarted = false;
   const external = new ExternalPorts(options);
   const markAll = (keys: Iterable<ObjectKey>) => {
@@ -122,7 +125,7 @@ export function createProxier(options: ProxierOptions): Proxier {
     markAll(external.setNode(name, nodes.lister.get(name)));
   nodes.addEventHandler({ onAdd: nodeChanged, onUpdate: nodeChanged, onDelete: nodeChanged });
 
-  /** The chains in the kernel; undefined when the table must be written whole. */
+  /** The chains in the kernel; undefined if the whole table must be written. */
   let chains: ReadonlySet<string> | undefined;
 
   function readChanged(): void {
@@ -151,7 +154,7 @@ export function createProxier(options: ProxierOptions): Proxier {
   return {
     families: () => counts.families(),
     async run(signal) {
-      // An address of a node must not go to a Service for a moment.
+      // The proxier waits for the Nodes, since an address of a node must never be routed to a Service.
       try {
         await unlessAborted(signal, nodes.synced);
       } catch {
@@ -172,7 +175,7 @@ export function createProxier(options: ProxierOptions): Proxier {
             error: errorMessage(error),
             inMs: delay,
           });
-          // Rejects only when the signal aborts, which ends the loop.
+          // The sleep rejects only when the signal aborts, which ends the loop.
           await sleep(clock, delay, signal).catch(() => undefined);
           continue;
         }
@@ -188,7 +191,7 @@ export function createProxier(options: ProxierOptions): Proxier {
   };
 }
 
-/** Removes everything the proxy made in the kernel; fine when there is nothing. */
+/** Removes everything that the proxy created in the kernel; does nothing if there is nothing. */
 export async function removeServiceRules(exec: Exec): Promise<void> {
   await exec('nft', ['-f', '-'], { input: `add table ${table}\ndelete table ${table}\n` });
 }

@@ -1,20 +1,20 @@
-/** How the rules of Services are kept in step, under kube-proxy's names. */
+/** Metrics of the synchronization of service rules, under kube-proxy's names. */
 import type { Clock } from '../base/clock.ts';
 import { exponentialBounds, type Family, Histogram } from '../base/exposition.ts';
 import { counter, gauge, histogram, single } from '../base/metric-family.ts';
 
-/** Seconds, as upstream's. */
+/** Buckets in seconds, the same as upstream's. */
 const syncBounds = exponentialBounds(0.001, 2, 15);
 const programmingBounds = [...[0.25, 0.5], ...rising(1, 1, 59), ...rising(60, 5, 12), ...rising(120, 30, 7)];
 
-/** While nft takes no rules, no more are remembered. */
+/** Maximum number of recorded triggers, in case nft rejects the rules for a long time. */
 const mostTriggers = 1000;
 
 export type Change = 'endpoint' | 'service';
 
 interface Changes {
   total: number;
-  /** Of them those that the rules do not have yet. */
+  /** The number of changes that the rules do not have yet. */
   pending: number;
 }
 
@@ -26,10 +26,10 @@ export class ProxyCounts {
     endpoint: { total: 0, pending: 0 },
     service: { total: 0, pending: 0 },
   };
-  /** When that of which the rules that are not applied yet tell has happened, in milliseconds since the epoch. */
+  /** Times of the changes behind the rules that are not applied yet, in milliseconds since the epoch. */
   #triggers: number[] = [];
   #failures = 0;
-  /** Milliseconds since the epoch; undefined before the first. */
+  /** Milliseconds since the epoch; undefined before the first synchronization. */
   #syncedAt: number | undefined;
   #queuedAt: number | undefined;
 
@@ -37,7 +37,10 @@ export class ProxyCounts {
     this.#clock = clock;
   }
 
-  /** `trigger`: when a pod or Service changed, for which endpoints did, in milliseconds since the epoch. */
+  /**
+   * Counts a change. `trigger` is the time at which the pod or Service behind the change of endpoints
+   * changed, in milliseconds since the epoch.
+   */
   changed(change: Change, trigger?: number): void {
     const counts = this.#changes[change];
     counts.total++;
@@ -46,7 +49,7 @@ export class ProxyCounts {
     if (trigger !== undefined && this.#triggers.length < mostTriggers) this.#triggers.push(trigger);
   }
 
-  /** Brings the rules in step by `work`. Rejects as it does. */
+  /** Runs `work`, which synchronizes the rules, and measures it. Rejects like `work`. */
   async sync(work: () => Promise<void>): Promise<void> {
     const { endpoint, service } = this.#changes;
     const pending = { endpoint: endpoint.pending, service: service.pending };

@@ -1,18 +1,20 @@
 /**
- * Service rules as nftables text. One map finds the chain for a service, a second one the endpoint of a slot
- * drawn at random; chains differ only by how many endpoints there are. So a lookup costs the same however many
- * services there are, and a changed service is a handful of changed map elements in one transaction.
+ * Service rules as nftables text. A map finds the chain of a service, and a second map finds the endpoint of
+ * a slot drawn at random; chains differ only in the number of endpoints. A lookup therefore costs the same
+ * for any number of services, and a changed service needs a few changed map elements in one transaction.
  */
 import type { Difference } from './element-table.ts';
 import { type ElementName, type Elements, elementNames, masqueradeSlotMark, slotMark } from './elements.ts';
 
-/** Our table; nothing else writes to it, and its removal removes everything the proxy made. */
+/**
+ * The proxy's table; nothing else writes to it, and its removal removes everything that the proxy created.
+ */
 export const table = 'ip minik8s-proxy';
 
-/** The bits of a mark that tell whose it is. */
+/** The bits of a mark that identify its owner. */
 const markMask = 0xff000000;
 
-/** The chains that the elements go to. */
+/** Returns the chains to which the elements jump. */
 export function chainsOf(elements: Elements): ReadonlySet<string> {
   const chains = new Set<string>();
   for (const verdict of elements.services.values()) chains.add(verdict.slice('goto '.length));
@@ -43,7 +45,7 @@ function elementCommand(
   return `${verb} element ${table} ${name} { ${text.join(', ')} }\n`;
 }
 
-/** The whole table, replacing whatever is there in one transaction. */
+/** Renders the whole table, which replaces an existing one in one transaction. */
 export function renderTable(serviceCIDR: string, elements: Elements): string {
   const chains = [...chainsOf(elements)].sort(byCodeUnit);
   const lines = [
@@ -80,7 +82,10 @@ export function renderTable(serviceCIDR: string, elements: Elements): string {
   return `${lines.join('\n')}\n${added.map((name) => elementCommand('add', name, elements[name])).join('')}`;
 }
 
-/** One transaction that applies a difference to a table that has the chains `known`; '' when nothing changes. */
+/**
+ * Renders one transaction that applies a difference to a table with the chains `known`; empty if nothing
+ * changes.
+ */
 export function renderDifference(known: ReadonlySet<string>, { removed, added }: Difference): string {
   const newChains = [...chainsOf(added)].filter((chain) => !known.has(chain)).sort(byCodeUnit);
   let text = '';

@@ -1,6 +1,6 @@
 /**
- * What a Service and its EndpointSlices mean to one node: for each port, the addresses clients call and the
- * endpoints behind them. Pure, and sorted so that the same state always gives the same value.
+ * The rules of a Service and its EndpointSlices on one node: for each port, the addresses that clients call
+ * and the endpoints behind them. Pure, and sorted, so that the same state always gives the same value.
  */
 
 import { externalAddresses, externalPort, isDelivered } from '../api/core/v1/external-addresses.ts';
@@ -10,18 +10,18 @@ import type { Endpoint, EndpointSlice } from '../api/discovery/v1/endpoint-slice
 export interface EndpointAddress {
   readonly ip: string;
   readonly port: number;
-  /** Runs on this node. */
+  /** True if the endpoint runs on this node. */
   readonly local: boolean;
 }
 
 export interface ServicePortRules {
-  /** The cluster IP; or those that clients outside of the cluster call, which may be treated otherwise. */
+  /** The cluster IP; or the addresses for clients outside the cluster, which may have other endpoints. */
   readonly addresses: readonly string[];
   readonly protocol: 'tcp' | 'udp' | 'sctp';
   readonly port: number;
-  /** Where traffic to `addresses` goes. */
+  /** Targets of traffic to `addresses`. */
   readonly endpoints: readonly EndpointAddress[];
-  /** The same client keeps its endpoint. */
+  /** True if a client keeps its endpoint. */
   readonly affinity: boolean;
   readonly nodePort: NodePortRules | undefined;
 }
@@ -29,21 +29,21 @@ export interface ServicePortRules {
 export interface NodePortRules {
   readonly port: number;
   readonly endpoints: readonly EndpointAddress[];
-  /** Hide the client's address, so that the answer comes back through this node. */
+  /** Masquerade the client's address, so that the answer returns through this node. */
   readonly masquerade: boolean;
 }
 
 /**
- * The port rules of a service on the node `nodeName`; none for headless services, for ExternalName and for a
- * service whose cluster IP is not allocated yet.
+ * Returns the port rules of a service on the node `nodeName`; none for headless services, for ExternalName
+ * and for a service whose cluster IP is not allocated yet.
  */
 export function serviceRules(
   service: Service,
   slices: readonly EndpointSlice[],
   nodeName: string,
   /**
-   * Whether the external address is served for this Service on the port, of the form that `externalPort`
-   * gives.
+   * Returns whether the external address is served for this Service on the port; `port` has the form of
+   * `externalPort`.
    */
   isServed: (address: string, port: string) => boolean = () => true,
 ): readonly ServicePortRules[] {
@@ -87,8 +87,8 @@ const localOnly = (endpoints: readonly EndpointAddress[], only: boolean) =>
   only ? endpoints.filter((endpoint) => endpoint.local) : endpoints;
 
 /**
- * The usable endpoints of one service port: the ready ones, or, when there are none, those that still serve
- * while they terminate (KEP-1669).
+ * Returns the usable endpoints of one service port: the ready ones or, if there are none, those that still
+ * serve while they terminate (KEP-1669).
  */
 function endpointsOf(
   port: ServicePort,

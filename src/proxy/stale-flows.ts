@@ -1,13 +1,14 @@
 /**
- * UDP flows that outlive their endpoint: the kernel keeps sending a client's datagrams where its first one went,
- * so the flows to an endpoint that is gone are forgotten (as kube-proxy does; TCP ends by itself). Pure.
+ * UDP flows that outlive their endpoint: the kernel keeps sending a client's datagrams to the target of the
+ * first one, so the flows to a removed endpoint are deleted (as kube-proxy does; TCP connections end by
+ * themselves). Pure.
  */
 import type { Difference } from './element-table.ts';
 
-/** Arguments of conntrack(8) for each set of flows to forget. */
+/** Returns arguments of conntrack(8) for each set of flows to delete. */
 export function staleFlows({ removed, added }: Difference): readonly (readonly string[])[] {
   const gone = [...removed.endpoints, ...removed['node-port-endpoints']];
-  // A client that sent while there was no endpoint has a flow that was never translated.
+  // A client that sent datagrams while there was no endpoint has a flow without a translation.
   const answered = (['services', 'node-ports'] as const).flatMap((name) =>
     [...added[name].keys()].filter((key) => !removed[name].has(key)),
   );
@@ -17,7 +18,10 @@ export function staleFlows({ removed, added }: Difference): readonly (readonly s
   ];
 }
 
-/** One set of flows, by the key of an element (elements.ts): `ADDRESS . udp . PORT …`, of node ports `udp . PORT …`. */
+/**
+ * Returns the deletion of one set of flows, by the key of an element (elements.ts): `ADDRESS . udp . PORT …`,
+ * for node ports `udp . PORT …`.
+ */
 function deletionOf(key: string, ...endpoint: readonly string[]): readonly (readonly string[])[] {
   const [, address, port] = /^(?:(\S+) \. )?udp \. (\d+)/.exec(key) ?? [];
   if (port === undefined) return [];

@@ -1,8 +1,11 @@
-/** Whether this machine already uses addresses that the cluster takes for pods or Services. Data in, one line out. */
+/**
+ * Detects overlaps between the addresses of this machine and the cluster's ranges for pods and Services.
+ * Pure: data in, one line out.
+ */
 import { contains } from '../network/overlay/ranges.ts';
 import { defaultNames } from '../network/rules.ts';
 
-/** As `ip -json -4 route show` has it, the part that matters. */
+/** A route in the form of `ip -json -4 route show`, with the fields that are used here. */
 export interface KernelRoute {
   /** `default`, an address or a range. */
   readonly dst: string;
@@ -11,7 +14,7 @@ export interface KernelRoute {
   readonly protocol?: string;
 }
 
-/** As `ip -json -4 address show` has it. */
+/** A link in the form of `ip -json -4 address show`. */
 export interface KernelLink {
   readonly ifname: string;
   readonly addr_info: readonly { readonly local?: string; readonly prefixlen?: number }[];
@@ -25,7 +28,10 @@ export interface MachineAddresses {
 /** The setting's name, and its range. */
 export type ClusterRange = readonly [name: 'cluster-cidr' | 'service-cidr', cidr: string];
 
-/** What is in the way, and what to do; undefined when nothing is. What minik8s itself made does not count. */
+/**
+ * Returns the conflict and the remedy in one line, or undefined if there is no conflict. Addresses and routes
+ * of minik8s itself are ignored.
+ */
 export function overlap(
   { routes, links }: MachineAddresses,
   ranges: readonly ClusterRange[],

@@ -1,4 +1,4 @@
-/** The data directory: made and tried before anything starts, and held by one process at a time. */
+/** The data directory: created and tested before anything starts, and locked by one process at a time. */
 import { spawn } from 'node:child_process';
 import { constants, readFileSync } from 'node:fs';
 import { type FileHandle, mkdir, open, watch } from 'node:fs/promises';
@@ -7,14 +7,14 @@ import { errorMessage } from '../base/log.ts';
 
 export interface DataDirectory {
   readonly path: string;
-  /** Lets another process have it. */
+  /** Releases the lock, so that another process can use the directory. */
   release(): Promise<void>;
 }
 
 /**
- * A process is known by its id and the kernel's count of ticks at its start (proc(5), field 22 of stat): an id
- * alone may since belong to somebody else. Undefined when it does not run; one that has ended and that its parent has
- * not asked after yet does not.
+ * Returns the identity of a process: its id and its start time in the kernel's clock ticks (proc(5), field 22
+ * of stat), since the id alone may have been reused. Returns undefined for a process that does not run,
+ * including one that has ended but is not yet reaped by its parent.
  */
 export function identityOf(pid: number): string | undefined {
   try {
@@ -28,7 +28,7 @@ export function identityOf(pid: number): string | undefined {
   }
 }
 
-/** The process that holds the directory, if it still runs. */
+/** Returns the id of the process that holds the directory, if that process still runs. */
 export function holderOf(path: string): number | undefined {
   return holderIn(join(path, 'minik8s.pid'));
 }
@@ -46,15 +46,16 @@ function holderIn(file: string): number | undefined {
 }
 
 /**
- * The id of the process that holds the lock of the file. A process writes its id right after it has got the lock, so
- * this waits for that, at most a second; undefined when there is no id by then.
+ * Resolves to the id of the process that holds the lock of the file. A process writes its id right after it
+ * has got the lock, so this waits up to one second for the id; resolves to undefined if there is none by
+ * then.
  */
 export async function holderOnceWritten(file: string): Promise<number | undefined> {
   const found = new AbortController();
   const changes = watch(file, { signal: AbortSignal.any([found.signal, AbortSignal.timeout(1000)]) });
   try {
     for (;;) {
-      // Asked for before the look, so that a change between the two is not missed.
+      // The change is requested before the file is read, so that a change between the two is not missed.
       const change = changes.next();
       change.catch(() => undefined);
       const holder = holderIn(file);
@@ -69,7 +70,7 @@ export async function holderOnceWritten(file: string): Promise<number | undefine
   }
 }
 
-/** Throws one line when the directory cannot be written or another minik8s runs in it. */
+/** Throws a one-line error if the directory cannot be written or another minik8s runs in it. */
 export async function openDataDirectory(path: string): Promise<DataDirectory> {
   const file = join(path, 'minik8s.pid');
   let handle: FileHandle | undefined;
@@ -88,14 +89,18 @@ export async function openDataDirectory(path: string): Promise<DataDirectory> {
   return {
     path,
     async release() {
-      // The file stays: whoever removed it could take a lock from somebody who has just opened it.
+      // The file is not removed: removal could take the lock away from a process that has just opened the
+      // file.
       await held.truncate(0);
       await held.close();
     },
   };
 }
 
-/** Locks the file and writes who has it; undefined when another has. The lock ends with the handle or the process. */
+/**
+ * Locks the file and writes the identity of this process into it; undefined if another process holds the
+ * lock. The lock ends with the handle or the process.
+ */
 async function take(file: string): Promise<FileHandle | undefined> {
   const handle = await open(file, constants.O_RDWR | constants.O_CREAT, 0o600);
   try {
@@ -113,8 +118,8 @@ async function take(file: string): Promise<FileHandle | undefined> {
 }
 
 /**
- * Node has no flock(2). A lock belongs to the open file, which flock(1) of util-linux shares with us: taken there,
- * it is still ours when that program has ended.
+ * Node has no flock(2). A lock belongs to the open file, which is passed on to flock(1) of util-linux: a lock
+ * taken there remains ours after that program has ended.
  */
 function locked(fd: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
@@ -127,7 +132,7 @@ function locked(fd: number): Promise<boolean> {
   });
 }
 
-/** As `mkdir -p`. Node's own recursion says of a file system that is read-only that there is no such file. */
+/** Creates a directory like `mkdir -p`. Node's own recursion reports a read-only file system as ENOENT. */
 async function makeDirectory(path: string): Promise<void> {
   const make = () => mkdir(path, { mode: 0o700 }).catch(ignoring('EEXIST'));
   try {

@@ -1,17 +1,21 @@
-/** Which address of this machine others use to reach it. */
+/** Determines the address of this machine that other machines use to reach it. */
 import { createSocket } from 'node:dgram';
 import { networkInterfaces } from 'node:os';
 import { addressKind } from '../base/addresses.ts';
 
 /**
- * The address that packets to the outside leave from; on a machine without a way out its first address that is
- * not loopback, or loopback. Nothing is sent: connecting a datagram socket only looks up the route.
+ * Returns the source address of packets to the outside; on a machine without a default route, its first
+ * address that is not loopback, or loopback. Nothing is sent: connecting a datagram socket only looks up the
+ * route.
  */
 export async function hostAddress(): Promise<string> {
   return (await sourceAddress('192.0.2.1')) ?? firstAddress() ?? '127.0.0.1';
 }
 
-/** The address that packets to a host (a name or an address) leave from, unless that is this machine itself. */
+/**
+ * Returns the source address of packets to a host (a name or an address), or hostAddress() if that host is
+ * this machine.
+ */
 export async function addressTowards(host: string): Promise<string> {
   const address = await sourceAddress(host);
   return address === undefined || addressKind(address) === 'loopback' ? hostAddress() : address;

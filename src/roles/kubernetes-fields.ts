@@ -1,4 +1,4 @@
-/** The fields of Kubernetes' own kinds, for the client, which knows kinds from servers only. */
+/** The fields of Kubernetes' own kinds, for the client, which otherwise gets kinds from servers only. */
 import type { FieldTable } from '../apimachinery/field-types.ts';
 
 /** Loads the table, which most commands do not need. */

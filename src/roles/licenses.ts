@@ -1,4 +1,4 @@
-/** `minik8s licenses`: the licences of minik8s and of everything that is put into the one file. */
+/** `minik8s licenses`: the licences of minik8s and of everything bundled in the one file. */
 import { defineCommand } from 'citty';
 import { readAsset } from '../base/assets.ts';
 

@@ -23,7 +23,7 @@ export const command = defineCommand({
   },
 });
 
-/** Runs until the signal aborts; rejects when a part cannot start or go on. */
+/** Runs until the signal aborts; rejects when a part cannot start or fails later. */
 async function master(settings: MasterSettings, signal: AbortSignal): Promise<void> {
   requireDisjointRanges(clusterRanges(settings));
   const directory = await openDataDirectory(settings['data-dir']);
@@ -40,7 +40,7 @@ async function master(settings: MasterSettings, signal: AbortSignal): Promise<vo
     process.stdout.write(`minik8s is ready: ${server} (kubeconfig ${plane.kubeconfig})\n`);
     await plane.stopped;
   } catch (error) {
-    // Asked to stop before it was ready, it has stopped: that is no failure.
+    // A stop request before the master was ready is not a failure.
     if (!signal.aborted || !isAbort(error)) throw error;
   } finally {
     await directory.release();

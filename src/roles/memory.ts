@@ -1,4 +1,4 @@
-/** How the memory of a process that runs for long grows, and shrinks again. */
+/** Limits the memory of a long-running process. */
 import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
@@ -7,15 +7,19 @@ import { memoryTrimmer } from '../base/allocator.ts';
 import { forgetAsset } from '../base/assets.ts';
 
 /**
- * How much the old part of the heap may grow between two full collections, in percent of what lives in it. By itself V8
- * lets it grow to as much as four times that while much is allocated, which a server always does (docs/scale.md).
+ * Maximum growth of the old part of the heap between two full collections, in percent of its live objects.
+ * V8 itself lets the heap grow to up to four times its live objects while a process allocates a lot, which a
+ * server always does (docs/scale.md).
  */
 const growth = 25;
 
-/** The delay before freed memory is given back: once for many connections that end together. */
+/**
+ * Delay in milliseconds before freed memory is returned to the system; one return serves many connections
+ * that end together.
+ */
 const settleMs = 5000;
 
-/** To be called when everything is loaded: V8 refuses compiled code that was kept under other flags. */
+/** Must be called after everything is loaded: V8 rejects compiled code that was cached under other flags. */
 export function keepMemorySmall(settle = settleMs): void {
   setFlagsFromString(`--heap-growing-percent=${growth}`);
   forgetAsset('server.cjs');
@@ -24,8 +28,9 @@ export function keepMemorySmall(settle = settleMs): void {
 }
 
 /**
- * A full collection frees buffers. What TLS holds for a connection goes when that ends, and a server that has nothing
- * to do then collects nothing for long. There is no asking how much is free: to give back nothing takes a millisecond.
+ * A full collection frees buffers. TLS memory of a connection is freed when the connection ends, and an idle
+ * server does not collect for a long time. The amount of free memory cannot be queried; a call that returns
+ * nothing takes a millisecond.
  */
 function giveBackWhatIsFreed(settle: number): void {
   let trim: (() => void) | undefined;
@@ -48,6 +53,6 @@ function giveBackWhatIsFreed(settle: number): void {
   });
 }
 
-/** Node's own types do not say that an entry of a collection tells which sort it was. */
+/** Node's types lack the kind in the entry of a collection. */
 const isFull = (entry: PerformanceEntry & { readonly detail?: { readonly kind?: number } }) =>
   entry.detail?.kind === constants.NODE_PERFORMANCE_GC_MAJOR;

@@ -37,7 +37,7 @@ export const command = defineCommand({
   },
 });
 
-/** Runs until the signal aborts; rejects when the machine cannot join or work. */
+/** Runs until the signal aborts; rejects when the machine cannot join or cannot work as a node. */
 async function node(
   settings: NodeSettings,
   warn: (message: string) => void,
@@ -75,7 +75,7 @@ async function node(
     const options = { ...context, settings, servers: settings.server, nodeName, nodeIP, warn };
     await runMember(options, signal);
   } catch (error) {
-    // Asked to stop before it was ready, it has stopped: that is no failure.
+    // A stop request before the node was ready is not a failure.
     if (!signal.aborted || !isAbort(error)) throw error;
   } finally {
     await release?.();

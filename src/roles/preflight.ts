@@ -1,4 +1,6 @@
-/** What must hold before anything is started, each checked for one line that says what to do. */
+/**
+ * Conditions that must hold before anything is started. Each fails with one line that includes the remedy.
+ */
 
 import { createSocket } from 'node:dgram';
 import { request } from 'node:http';
@@ -14,7 +16,7 @@ import { allocatableOf, capacityOf, type ReservedResources } from '../kubelet/no
 import { type ClusterRange, type MachineAddresses, overlap } from './address-overlap.ts';
 import type { Settings } from './settings/settings.ts';
 
-/** Rejects when the port is taken or may not be listened on. */
+/** Rejects if the port is in use or may not be listened on. */
 export async function requireFreePort(address: string, port: number, flag: string): Promise<void> {
   const why = await portProblem('TCP', address, port);
   if (why) throw new Error(`port ${port} of ${address} ${why}; free it or give another --${flag}`);
@@ -22,12 +24,12 @@ export async function requireFreePort(address: string, port: number, flag: strin
 
 interface WantedPort {
   readonly protocol: string;
-  /** '' for every address. */
+  /** An empty string means every address. */
   readonly hostIP: string;
   readonly hostPort: number;
 }
 
-/** Rejects when a pod cannot have a port of this machine. */
+/** Rejects if a pod cannot have a port of this machine. */
 export async function requireFreeHostPort({ protocol, hostIP, hostPort }: WantedPort): Promise<void> {
   const why = await portProblem(protocol, hostIP || '0.0.0.0', hostPort);
   if (why) {
@@ -36,7 +38,7 @@ export async function requireFreeHostPort({ protocol, hostIP, hostPort }: Wanted
   }
 }
 
-/** Why a port cannot be listened on, found by trying; undefined when it can. */
+/** Tries to listen on a port and resolves to the reason why that fails; undefined if it succeeds. */
 export function portProblem(protocol: string, address: string, port: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     const failed = ({ code }: NodeJS.ErrnoException) =>
@@ -54,7 +56,7 @@ export function portProblem(protocol: string, address: string, port: number): Pr
   });
 }
 
-/** Rejects when no Docker engine answers at the socket, or one that is too old. */
+/** Rejects if no Docker engine answers at the socket, or if the engine is too old. */
 export async function requireDocker(socketPath: string): Promise<void> {
   const advice = 'start it (systemctl start docker, or dockerd), or give its --docker-socket';
   let answer: Answer;
@@ -101,13 +103,13 @@ function readVersion(body: string): { readonly Version?: string; readonly ApiVer
   }
 }
 
-/** Network namespaces, links and firewall rules need it. */
+/** Network namespaces, links and firewall rules require root. */
 export function requireRoot(): void {
   if (process.getuid?.() !== 0)
     throw new Error('minik8s sets up links and firewall rules: run it as root (sudo)');
 }
 
-/** Rejects when more is kept for the machine than it has. `dataDir` must exist. */
+/** Rejects if the reserved resources exceed those of the machine. `dataDir` must exist. */
 export async function requireReserved(
   dataDir: string,
   maxPods: number,
@@ -116,9 +118,9 @@ export async function requireReserved(
   allocatableOf(capacityOf({ facts: await readNodeFacts(dataDir, ''), maxPods }), reserved);
 }
 
-/** Rejects when the kernel or its tools lack what the node's network is made of. */
+/** Rejects if the kernel or its tools lack a feature that the node's network requires. */
 export async function requireKernelNetwork(exec: Exec, overlay: 'vxlan' | 'host-routes'): Promise<void> {
-  // With -c nothing is changed, but the kernel is asked.
+  // The option -c changes nothing, but the kernel checks the rules.
   await exec('nft', ['-c', '-f', '-'], { input: 'add table ip minik8s-try\n' }).catch((error) => {
     throw lacking(error, 'nft', 'nftables', 'nf_tables');
   });
@@ -126,7 +128,8 @@ export async function requireKernelNetwork(exec: Exec, overlay: 'vxlan' | 'host-
     throw lacking(error, 'iptables', 'iptables', 'ip_tables');
   });
   if (overlay !== 'vxlan') return;
-  // In a network of its own, which goes with the program: nothing can be left, whenever this is killed.
+  // The test runs in a network namespace of its own, which ends with the program: nothing is left behind if
+  // this process is killed.
   const vxlan = ['link', 'add', 'name', 'try', 'type', 'vxlan', 'id', '1', 'dstport', '0'];
   await exec('unshare', ['--net', 'ip', ...vxlan]).catch((error) => {
     throw lacking(error, 'a vxlan link', 'iproute2', 'vxlan', 'or set overlay: host-routes on all nodes');
@@ -147,7 +150,7 @@ function lacking(error: unknown, what: string, packageName: string, module: stri
   return new Error(`${what} ${how} on this machine (${errorMessage(error)}); ${todo}`);
 }
 
-/** Rejects when the address is not this machine's: others would not reach the node there. */
+/** Rejects if the address is not this machine's, because other machines could not reach the node there. */
 export function requireOwnAddress(address: string): void {
   const own = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
   if (own.some((each) => each.address === address)) return;
@@ -156,19 +159,19 @@ export function requireOwnAddress(address: string): void {
   throw new Error(`node-ip ${address} is not an address of this machine, which has ${known}`);
 }
 
-/** Throws when pods and Services would get the same addresses. */
+/** Throws if the ranges of pods and Services overlap. */
 export function requireDisjointRanges(ranges: readonly ClusterRange[]): void {
   const why = overlap({ routes: [], links: [] }, ranges);
   if (why) throw new UsageError(why);
 }
 
-/** The ranges of a cluster as its settings have them. */
+/** Returns the ranges of a cluster from its settings. */
 export const clusterRanges = (settings: Settings<ClusterRange[0]>): readonly ClusterRange[] => [
   ['cluster-cidr', settings['cluster-cidr']],
   ['service-cidr', settings['service-cidr']],
 ];
 
-/** Rejects when pods or Services would get addresses that this machine uses for something else. */
+/** Rejects if the machine already uses addresses of the ranges for pods or Services. */
 export async function requireFreeRanges(exec: Exec, ranges: readonly ClusterRange[]): Promise<void> {
   const [routes, links] = await Promise.all([
     exec('ip', ['-json', '-4', 'route', 'show', 'table', 'main']),

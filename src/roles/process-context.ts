@@ -1,4 +1,7 @@
-/** The real world, handed to every component: the only place beside the commands that builds it. */
+/**
+ * Clock, randomness and log of the real process, passed to every component. Only this file and the commands
+ * create them.
+ */
 import { surviveHangup } from '../base/abort.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { createLogger } from '../base/consola-logger.ts';
@@ -11,7 +14,7 @@ import type { Tracer } from '../base/tracing/span.ts';
 import { keepMemorySmall } from './memory.ts';
 import type { Settings } from './settings/settings.ts';
 
-/** How a role logs. */
+/** Settings of a role's log. */
 export const logSettings = ['log-level', 'log-format'] as const;
 
 type LogSettings = Settings<(typeof logSettings)[number]>;
@@ -20,19 +23,19 @@ export interface ProcessContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** Measures what holds the event loop of this process, until the process ends. */
+  /** Measures what blocks the event loop of this process, until the process ends. */
   readonly loopMeter: LoopMeter;
-  /** Absent where nothing is traced. */
+  /** Absent if tracing is off. */
   readonly tracer?: Tracer;
 }
 
-/** What a node has beside that. */
+/** A node's additions to the process context. */
 export interface NodeContext extends ProcessContext {
   /** Starts programs; one for the whole process. */
   readonly exec: Exec;
 }
 
-/** `write`: where lines of the log go; standard error unless told. */
+/** Creates the context. `write` receives the lines of the log; default is standard error. */
 export function processContext(settings: LogSettings, write?: (line: string) => void): ProcessContext {
   keepMemorySmall();
   const log = createLogger({

@@ -1,8 +1,8 @@
-/** What this process uses, under Prometheus' usual names for a process and for Node. */
+/** Resource usage of this process, under Prometheus' usual metric names for a process and for Node. */
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Family } from '../base/exposition.ts';
 
-/** Of what cannot be read nothing is told. */
+/** Values that cannot be read are left out. */
 export function processMetrics(): readonly Family[] {
   const { user, system } = process.cpuUsage();
   const { rss, heapUsed, heapTotal, external } = process.memoryUsage();

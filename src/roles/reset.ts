@@ -21,7 +21,7 @@ import { workerRuntime } from './worker/worker.ts';
 
 const names = ['data-dir', 'docker-socket', 'device-plugin-dir'] as const;
 const masterConfigFile = '/etc/minik8s/master.yaml';
-/** What lies in a data directory; anything else in it is not ours and stays. */
+/** Entries of a data directory that minik8s creates; other entries are kept. */
 const contents = ['pki', 'etcd', 'bin', 'kubelet', 'node', 'admin.conf', 'minik8s.pid', 'up.log'];
 
 export const command = defineCommand({
@@ -49,7 +49,7 @@ export const command = defineCommand({
       throw new Error(`minik8s runs as process ${holder}; stop it first (kill ${holder})`);
     if (!args.yes && !(await confirmed(path))) throw new Error('nothing was removed');
     await requireDocker(settings['docker-socket']);
-    // Its links and rules have the names of those that would go.
+    // A running node's links and rules have the same names as those that are removed here.
     const release = await claimNode();
     const runtime = workerRuntime(settings, { clock: systemClock, exec: systemExec });
     const count = await removeNodeTraces({
@@ -66,7 +66,9 @@ export const command = defineCommand({
   },
 });
 
-/** The file is for a master or a node and has keys that reset does not use; unknown keys are refused all the same. */
+/**
+ * The file of a master or a node has keys that reset does not use; unknown keys are rejected all the same.
+ */
 const ownSettings = (file: ConfigFile): ConfigFile =>
   Object.fromEntries(Object.entries(file).filter(([key]) => !isOthers(key)));
 
@@ -104,7 +106,7 @@ async function removeContents(path: string): Promise<void> {
   else process.stdout.write(`left in ${path}, because minik8s did not create it: ${left.join(', ')}\n`);
 }
 
-/** A directory that a disk is mounted on stays, empty. */
+/** A directory that is a mount point cannot be removed; it is left empty. */
 async function removeDirectory(path: string): Promise<void> {
   await rmdir(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EBUSY') throw error;

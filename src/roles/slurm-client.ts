@@ -1,4 +1,7 @@
-/** `minik8s slurm-client`: runs the SlurmJobs of one connection, in the pod that the control plane makes for it. */
+/**
+ * `minik8s slurm-client`: runs the SlurmJobs of one connection, in the pod that the control plane creates for
+ * it.
+ */
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -19,10 +22,10 @@ import { readSettings } from './settings/settings.ts';
 import { ClusterStore } from './slurm/cluster-store.ts';
 import { followConnection } from './slurm/connection-files.ts';
 
-/** Where a pod has the credentials of its account. */
+/** Directory of the service account's credentials in a pod. */
 const account = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-/** Not there unless its image has one; a pod's environment says how it logs. */
+/** The file exists only if the image has one; the pod's environment configures the log. */
 const configFile = '/etc/minik8s/slurm-client.yaml';
 
 export const command = defineCommand({
@@ -54,7 +57,7 @@ async function client(namespace: string, secretName: string, signal: AbortSignal
   const transport = createHttpsTransport({
     server: `https://${isIPv6(host) ? `[${host}]` : host}:${port}`,
     ca: readFileSync(join(account, 'ca.crt'), 'utf8'),
-    // It is replaced while this runs.
+    // The token file is replaced while the process runs.
     token: () => readFileSync(join(account, 'token'), 'utf8'),
     userAgent: 'minik8s-slurm-client',
     clock: context.clock,

@@ -1,4 +1,4 @@
-/** `minik8s support-bundle`: one archive of what helps to find out what is wrong, without secrets. */
+/** `minik8s support-bundle`: one archive of diagnostic data, without secrets. */
 import { join } from 'node:path';
 import { systemExec } from '../base/exec.ts';
 import { errorMessage } from '../base/log.ts';
@@ -54,7 +54,8 @@ const supportBundle: Verb = {
       secrets = await secretsOf(cluster());
       ofCluster = (filter) => clusterParts(cluster(), filter, io.clock);
     } catch (error) {
-      // Whose Secrets cannot be read, of that nothing is told: they could not be looked for.
+      // Nothing of the cluster is included if its Secrets cannot be read, because their values could not be
+      // removed.
       const reason = `the cluster's Secrets cannot be read, so nothing of it is here: ${errorMessage(error)}`;
       ofCluster = () => [{ name: 'cluster', read: () => Promise.reject(new Error(reason)) }];
     }
@@ -78,5 +79,5 @@ const supportBundle: Verb = {
 
 export const supportBundleCommand = (io: Io): AnyCommand => toCommand(supportBundle, io, 'support-bundle');
 
-/** For this process. Call it once. */
+/** Returns the command for this process. Call it once. */
 export const processCommand = (): AnyCommand => supportBundleCommand(processIo({ kubernetesFields }));

@@ -1,6 +1,7 @@
 /**
- * `minik8s token`: the tokens by which machines join. They are Secrets (upstream's bootstrap tokens), written through
- * the API as whoever the kubeconfig names; the secret half of a token is printed once, when it is made.
+ * `minik8s token`: the tokens with which machines join. They are Secrets (upstream's bootstrap tokens),
+ * written through the API as the kubeconfig's user. The secret half of a token is printed once, when the
+ * token is created.
  */
 import { randomInt } from 'node:crypto';
 import { humanDuration } from '../apimachinery/age.ts';
@@ -98,13 +99,13 @@ export const tokenCommand = (io: Io): AnyCommand =>
     'token',
   );
 
-/** The command of this process. Call it once. */
+/** Returns the command for this process. Call it once. */
 export const processCommand = (): AnyCommand => tokenCommand(processIo({ kubernetesFields }));
 
-/** Either half's owner may name it: the id alone, or the token as it was printed. */
+/** Returns the id of a token, which may be given as the id alone or as the whole token. */
 function idOf(word: string): string {
   const [, id] = /^([a-z0-9]{6})(?:\.[a-z0-9]{16})?$/.exec(word) ?? [];
-  // The word is not repeated: it may be a secret with a slip in it.
+  // The error does not repeat the word, because it may be a secret with a typing error.
   if (id === undefined)
     throw new UsageError('minik8s token delete: expected the id of a token, 6 letters or digits');
   return id;
@@ -121,7 +122,10 @@ async function removeOne({ cluster, io, report }: VerbContext, id: string): Prom
   }
 }
 
-/** The key of the authority that this kubeconfig trusts, which is the one the servers' certificates are signed by. */
+/**
+ * Returns the hash of the authority's key that this kubeconfig trusts, which signed the servers'
+ * certificates.
+ */
 function hashOf(io: Io, flags: VerbContext['flags']): string {
   const { ca } = resolveConnection(io, flags);
   if (!ca)
@@ -129,9 +133,9 @@ function hashOf(io: Io, flags: VerbContext['flags']): string {
   return authorityHash(ca);
 }
 
-/** All masters that live, as pods and nodes reach them. */
+/** Returns the addresses of all live masters, as pods and nodes reach them. */
 async function serversOf(cluster: Cluster): Promise<readonly string[]> {
-  // One slice for each port that masters have.
+  // There is one slice for each port that masters use.
   const servers = recordsAt(await cluster.get(apiEndpoints), 'items').flatMap((slice) => {
     const port = numberAt(recordsAt(slice, 'ports')[0], 'port');
     return recordsAt(slice, 'endpoints').flatMap(({ addresses }) =>

@@ -1,14 +1,14 @@
-/** Traces of a role, as its settings ask for them. */
+/** Tracing of a role, from its settings. */
 import type { ProcessContext } from './process-context.ts';
 import type { Settings } from './settings/settings.ts';
 import type { tracingSettingNames } from './settings/tracing-settings.ts';
 
-/** Milliseconds in which the last spans are sent at the end. */
+/** Milliseconds for sending the last spans at the end. */
 const closingMs = 2_000;
 
 /**
- * The tracer, whose last spans are sent when the stack is unwound; empty without --tracing-endpoint, and then nothing of it is
- * loaded.
+ * Returns the tracer; its last spans are sent when the stack is unwound. Returns an empty object without
+ * --tracing-endpoint, and then loads none of the tracing code.
  */
 export async function openTracing(
   settings: Settings<(typeof tracingSettingNames)[number]>,

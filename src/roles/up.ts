@@ -39,7 +39,7 @@ export const command = defineCommand({
   },
 });
 
-/** Runs until the signal aborts; rejects when a part cannot start or go on. */
+/** Runs until the signal aborts; rejects when a part cannot start or fails later. */
 async function up(settings: UpSettings, signal: AbortSignal): Promise<void> {
   requireRoot();
   const ranges = clusterRanges(settings);
@@ -60,7 +60,7 @@ async function up(settings: UpSettings, signal: AbortSignal): Promise<void> {
       await requireFreePort(address, settings['kubelet-port'], 'kubelet-port');
     await runAll(settings, nodeIP, signal);
   } catch (error) {
-    // Asked to stop before it was ready, it has stopped: that is no failure.
+    // A stop request before both were ready is not a failure.
     if (!signal.aborted || !isAbort(error)) throw error;
   } finally {
     await release?.();
@@ -68,10 +68,12 @@ async function up(settings: UpSettings, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** The API server reaches the agent of its own process there, whatever becomes of this machine's other addresses. */
+/**
+ * The API server reaches the agent of its own process here, even if this machine's other addresses change.
+ */
 const loopback = '127.0.0.1';
 
-/** The agent's own server is asked for metrics at the address that the Node says, by pods and by other machines. */
+/** Pods and other machines scrape the agent's metrics at the address in the Node object. */
 const agentAddresses = (nodeIP: string): string[] => [...new Set([loopback, nodeIP])];
 
 async function runAll(settings: UpSettings, nodeIP: string, signal: AbortSignal): Promise<void> {
@@ -91,7 +93,7 @@ async function runAll(settings: UpSettings, nodeIP: string, signal: AbortSignal)
   const any = settings['bind-address'] === '0.0.0.0';
   const advertiseAddress = any ? nodeIP : settings['bind-address'];
   const server = `https://${any ? loopback : advertiseAddress}:${settings.port}`;
-  // The node ends first: it still writes statuses to the API server.
+  // The node is stopped first, because it still writes statuses to the API server.
   const planeEnd = new AbortController();
   const endPlane = () => planeEnd.abort(ended.reason);
   const forget = onAbort(ended, endPlane);

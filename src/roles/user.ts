@@ -1,6 +1,7 @@
 /**
- * `minik8s user`: people who may use the cluster. A user is a client certificate with his name and a binding that gives him a role;
- * without the binding the certificate is good for nothing. Written through the API, as whoever the kubeconfig names.
+ * `minik8s user`: users of the cluster. A user is a client certificate with the user's name, and a binding
+ * that grants a role; without the binding the certificate grants nothing. Both are written through the API as
+ * the kubeconfig's user.
  */
 import { X509Certificate } from 'node:crypto';
 import { open, rm } from 'node:fs/promises';
@@ -21,7 +22,7 @@ import { kubernetesFields } from './kubernetes-fields.ts';
 import { bindings, grant } from './users/bindings.ts';
 import { orderCertificate, type UserSubject } from './users/certificate.ts';
 
-/** What a signer gives at least. */
+/** Minimum lifetime that a signer grants, in milliseconds. */
 const leastTtl = 600 * 1000;
 
 const createFlags = {
@@ -83,11 +84,11 @@ const create: Verb = {
   },
 };
 
-/** Throws UsageError for who may not be made, or not by a slip. */
+/** Throws UsageError for a name that is not allowed, or only allowed explicitly. */
 function subjectOf(flags: Flags): UserSubject {
   const [name, ...more] = flags.words;
   if (name === undefined || more.length > 0) throw new UsageError('minik8s user create: give one name');
-  // It becomes part of the name of a binding, and of a file.
+  // The name becomes part of a binding's name and of a file name.
   if (!/^[^\s/%\p{Cc}]{1,200}$/u.test(name) || name === '.' || name === '..')
     throw new UsageError(
       `minik8s user create: ${JSON.stringify(name)} is no name: use letters, digits, - . _ @ :`,
@@ -104,7 +105,7 @@ function subjectOf(flags: Flags): UserSubject {
   return { name, groups, seconds: ttl === undefined ? undefined : Math.floor(ttl / 1000) };
 }
 
-/** Made before anything else, so that nothing is done for a file that cannot be written. */
+/** The file is created first, so that nothing else is done if it cannot be written. */
 async function reserve(path: string): Promise<void> {
   try {
     await using _ = await open(path, 'wx', 0o600);
@@ -118,13 +119,13 @@ async function reserve(path: string): Promise<void> {
   }
 }
 
-/** Undefined where no role is asked for. */
+/** Returns undefined if no role is requested. */
 async function grantRole({ cluster, flags }: VerbContext, user: string): Promise<string | undefined> {
   const role = flags.text('role');
   return role ? grant(cluster(), { user, role, namespace: flags.text('namespace') }) : undefined;
 }
 
-/** Where the user's commands work unless he says otherwise. */
+/** Sets the default namespace of the user's commands. */
 function inNamespace(config: ReturnType<typeof singleKubeconfig>, name: string, flags: Flags) {
   const namespace = flags.text('namespace');
   if (!namespace) return config;
@@ -177,5 +178,5 @@ export const userCommand = (io: Io): AnyCommand =>
     'user',
   );
 
-/** The command of this process. Call it once. */
+/** Returns the command for this process. Call it once. */
 export const processCommand = (): AnyCommand => userCommand(processIo({ kubernetesFields }));

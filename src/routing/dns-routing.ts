@@ -1,7 +1,7 @@
 /**
- * Dns objects on one node: a web server that leads their paths to Services, and their names: for pods by
- * cluster DNS, and for the node itself by /etc/hosts where it is told to. The server runs only while there is
- * an object for it.
+ * Dns objects on one node: a web server that forwards their paths to Services, and the resolution of their
+ * host names, for pods by cluster DNS and optionally for the node itself by /etc/hosts. The server runs only
+ * while a Dns object exists.
  */
 import type { Node } from '../api/core/v1/node.ts';
 import { serviceResource } from '../api/core/v1/service.ts';
@@ -20,7 +20,7 @@ import { NotServedError } from './not-served.ts';
 import { routesOf } from './routes.ts';
 
 export interface DnsRoutingOptions {
-  /** Not started yet: the routing asks for the informers it reads. */
+  /** Informers that are not started yet: the routing registers the informers it reads. */
   readonly informers: InformerFactory;
   readonly events: EventRecorder;
   readonly clock: Clock;
@@ -28,28 +28,30 @@ export interface DnsRoutingOptions {
   readonly nginx: Pick<Nginx, 'serve' | 'remove'>;
   readonly hosts: HostsBlock;
   /**
-   * Whether the node's own programs find the hosts, too: whoever may write a Dns object has a say in what
-   * they resolve.
+   * True if the node's own programs resolve the hosts too: users who may write a Dns object then influence
+   * the node's name resolution.
    */
   readonly writesHosts: boolean;
   readonly nodeName: string;
-  /** Whose names nobody may take: they stay what cluster DNS says, whatever a Dns names. */
+  /** Cluster DNS keeps the names of this domain, whatever host a Dns object names. */
   readonly clusterDomain: string;
-  /** Told how it is after every look, also when nothing has changed. */
+  /** Called with the state after every round, even if nothing has changed. */
   readonly onState: (state: DnsServed) => void;
 }
 
 export interface DnsRouting {
-  /** Where pods of this node find a host of a Dns; undefined when there is no such host. */
+  /**
+   * Returns the addresses of a Dns object's host for pods of this node; undefined if there is no such host.
+   */
   hostAddresses(name: string): readonly string[] | undefined;
-  /** Works until the signal aborts; start it when the informers have synced. Leaves the web server running. */
+  /** Runs until the signal aborts; call it when the informers have synced. The web server keeps running. */
   run(signal: AbortSignal): Promise<void>;
 }
 
 const nothingToServe: DnsServed = { reason: 'NothingToServe', message: 'there is no Dns object' };
 const serving: DnsServed = { reason: 'Serving', message: 'Dns objects are served' };
 
-/** The engine starts the container again by itself; whoever removes it does not tell. */
+/** The engine restarts the container by itself; its removal by somebody else triggers no event here. */
 const lookAgainMs = 60_000;
 const retry = { initialMs: 500, maxMs: 30_000 };
 
@@ -76,7 +78,7 @@ export function createDnsRouting(options: DnsRoutingOptions): DnsRouting {
   };
   services.addEventHandler({ onAdd: serviceChanged, onUpdate: serviceChanged, onDelete: serviceChanged });
 
-  /** A node may report about itself, not about others' objects. */
+  /** A node may record events about itself, not about other objects. */
   const node: Pick<Node, 'apiVersion' | 'kind' | 'metadata'> = {
     apiVersion: 'v1',
     kind: 'Node',
@@ -96,7 +98,7 @@ export function createDnsRouting(options: DnsRoutingOptions): DnsRouting {
     const hosts = routesOf(dnses.lister.list(), (namespace, name) =>
       services.lister.get(`${namespace}/${name}`),
     );
-    // A block that was written while the setting was another is taken out.
+    // A block is removed if it was written while the setting was on.
     await writeHostsBlock(options.hosts, options.writesHosts ? [...names].sort() : []);
     if (hosts.length === 0) await nginx.remove();
     else await nginx.serve(hosts);
@@ -105,7 +107,7 @@ export function createDnsRouting(options: DnsRoutingOptions): DnsRouting {
     lastProblem = '';
   }
 
-  /** Until something changed, the time is over or the signal aborts. */
+  /** Waits until something changed, the time is over or the signal aborts. */
   async function rest(ms: number, signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     wake = resolve;

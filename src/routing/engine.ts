@@ -1,4 +1,4 @@
-/** The few things asked of the Docker engine for one container of the node's own. */
+/** The operations of the Docker engine for one container of the node itself. */
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { unlessAborted } from '../base/abort.ts';
@@ -17,20 +17,20 @@ export interface ContainerSpec {
   readonly image: string;
   readonly entrypoint: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
-  /** Such as `/var/lib/minik8s/routing:/minik8s:ro`. */
+  /** Bind mounts such as `/var/lib/minik8s/routing:/minik8s:ro`. */
   readonly binds: readonly string[];
 }
 
 export interface Engine {
-  /** Undefined when there is none of this name. */
+  /** Resolves to undefined if there is no container of this name. */
   inspect(name: string): Promise<ContainerState | undefined>;
-  /** In the machine's own network, and started again by the engine whenever it ends. */
+  /** Starts a container in the machine's own network; the engine restarts it whenever it ends. */
   start(name: string, spec: ContainerSpec): Promise<void>;
-  /** Runs a program in it; resolves to how it ended and what it wrote. */
+  /** Runs a program in the container; resolves to its exit code and output. */
   exec(name: string, command: readonly string[]): Promise<{ readonly code: number; readonly output: string }>;
-  /** Fine when it is gone. */
+  /** Removes the container; succeeds if it does not exist. */
   remove(name: string): Promise<void>;
-  /** The end of what it wrote. */
+  /** Returns the last lines of the container's output. */
   logs(name: string): Promise<string>;
 }
 
@@ -38,12 +38,14 @@ const pullMs = 10 * 60_000;
 const callMs = 30_000;
 const logLines = 5;
 
-/** Every call rejects with a RuntimeError after 30 seconds, fetching an image after 10 minutes. */
+/**
+ * Returns the engine. Calls reject with a RuntimeError after 30 seconds; pulling an image after 10 minutes.
+ */
 export function dockerEngine(docker: Docker): Engine {
   const limited = (ms = callMs) => ({ abortSignal: AbortSignal.timeout(ms) });
 
   async function requireImage(image: string): Promise<void> {
-    // This call of dockerode takes no signal.
+    // This call of dockerode accepts no signal.
     if (await unlessAborted(AbortSignal.timeout(callMs), inspectImage(docker, image))) return;
     await pullImage(docker, image, { signal: AbortSignal.timeout(pullMs) });
   }
@@ -83,7 +85,7 @@ export function dockerEngine(docker: Docker): Engine {
       return call(`run ${command[0]} in ${name}`, async () => {
         const output = { AttachStdout: true, AttachStderr: true, Tty: true };
         const exec = await docker.getContainer(name).exec({ Cmd: [...command], ...output, ...limited() });
-        // With a terminal both outputs come as they are; the stream ends after the exit status has been noted.
+        // Both outputs arrive unframed with a terminal; the stream ends after the exit status is stored.
         const stream = await exec.start({ Detach: false, Tty: true, ...limited() });
         const written = await text(stream);
         const { ExitCode } = await exec.inspect(limited());

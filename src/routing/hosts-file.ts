@@ -1,17 +1,20 @@
-/** The names that this node serves, in its own /etc/hosts. */
+/** The host names that this node serves, in its own /etc/hosts. */
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { replaceFile } from '../base/replace-file.ts';
 import { renderHostsFile } from './render-hosts.ts';
 
 export interface HostsBlock {
-  /** Such as `/etc/hosts`. */
+  /** Path of the file, such as `/etc/hosts`. */
   readonly path: string;
-  /** Tells the blocks of several nodes in one file apart. */
+  /** Identifies the block if one file has the blocks of several nodes. */
   readonly owner: string;
   readonly address: string;
 }
 
-/** Brings the block to these names, in one step where the file system can; without names it is taken out. */
+/**
+ * Writes the block with these names, atomically if the file system allows it; without names the block is
+ * removed.
+ */
 export async function writeHostsBlock(block: HostsBlock, names: readonly string[]): Promise<void> {
   const { path, owner, address } = block;
   const old = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -24,7 +27,7 @@ export async function writeHostsBlock(block: HostsBlock, names: readonly string[
   try {
     await replaceFile(path, next, { mode: mode & 0o777 });
   } catch (error) {
-    // A file that is mounted, as in a container, cannot be replaced, only written.
+    // A file that is mounted, as in a container, cannot be replaced, only overwritten.
     const code = (error as NodeJS.ErrnoException).code ?? '';
     if (!['EBUSY', 'EXDEV', 'EACCES', 'EROFS', 'EPERM'].includes(code)) throw error;
     await writeFile(path, next);

@@ -1,4 +1,4 @@
-/** The web server of this node: one container, whose configuration is tested before it is used. */
+/** The web server of this node: one container, whose configuration is tested before use. */
 import { createHash } from 'node:crypto';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { get } from 'node:http';
@@ -14,14 +14,14 @@ import type { HostRoutes } from './routes.ts';
 export interface NginxOptions {
   readonly engine: Engine;
   readonly clock: Clock;
-  /** What the container is called, on an engine that others use too. */
+  /** Name of the container, which must be unique on a shared engine. */
   readonly container: string;
-  /** It has a program `nginx` in its path. */
+  /** An image with a program `nginx` in its path. */
   readonly image: string;
-  /** On this machine; the container sees it, and may not write to it. */
+  /** Directory on this machine; the container can read it, but not write to it. */
   readonly directory: string;
   readonly port: number;
-  /** Rejects, in one line, when something else on this machine listens there. */
+  /** Rejects with one line if another program on this machine listens on the port. */
   readonly requireFreePort: (port: number) => Promise<void>;
 }
 
@@ -41,8 +41,8 @@ export class Nginx {
   }
 
   /**
-   * Resolves when the server answers by these routes; connections that are open are served to their end. Rejects with a
-   * NotServedError where it is known what is wrong.
+   * Resolves when the server uses these routes; open connections are served to their end. Rejects with a
+   * NotServedError if the cause is known.
    */
   async serve(hosts: readonly HostRoutes[]): Promise<void> {
     await this.#requireRunning();
@@ -57,7 +57,8 @@ export class Nginx {
     };
     await run('refuses its configuration', '-t', '-c', `${mountPoint}/${candidate}`);
     await rename(join(directory, candidate), join(directory, file));
-    // Not by the engine's own signal: Docker takes any for a stop, and starts the container no more when it ends.
+    // The engine's own signal is not used: Docker takes any signal for a stop, and would not restart the
+    // container when it ends.
     await run('does not load its configuration', '-s', 'reload', '-c', `${mountPoint}/${file}`);
     await this.#until(generation, reloadMs);
   }
@@ -85,7 +86,7 @@ export class Nginx {
     await this.#until(generation, startMs);
   }
 
-  /** The generation is told by the configuration's own text, so that equal ones need no reload. */
+  /** The generation is a hash of the configuration's text, so that equal configurations need no reload. */
   #render(hosts: readonly HostRoutes[]): { readonly config: string; readonly generation: string } {
     const { port } = this.#options;
     const hash = createHash('sha256').update(renderNginx(hosts, { port, generation: '' }));
@@ -106,7 +107,7 @@ export class Nginx {
     }
   }
 
-  /** What the server that runs was configured with; undefined when none answers. */
+  /** Resolves to the generation of the running server; undefined if none answers. */
   #generation(): Promise<string | undefined> {
     const { port } = this.#options;
     return new Promise((resolve) => {
@@ -119,7 +120,10 @@ export class Nginx {
   }
 }
 
-/** What to do about an image that cannot be had; undefined for other failures, which say it themselves. */
+/**
+ * Returns the remedy for an image that cannot be pulled; undefined for other failures, whose message includes
+ * the remedy.
+ */
 const wayOut = (error: unknown) =>
   error instanceof RuntimeError && error.reason === 'PullFailed'
     ? 'load the image into Docker on this node, or start the node with another --nginx-image'

@@ -1,4 +1,4 @@
-/** Why this node does not serve Dns objects, in one line that says what to do. */
+/** The reason why this node does not serve Dns objects, in one line with the remedy. */
 import type { DnsServedReason } from '../api/minik8s/v1/dns-served.ts';
 import { errorMessage } from '../base/log.ts';
 
@@ -12,7 +12,10 @@ export class NotServedError extends Error {
   }
 }
 
-/** Rejects with a NotServedError of this reason when the work does; `wayOut` says what to do then, if it knows. */
+/**
+ * Rejects with a NotServedError with this reason if the work rejects; `wayOut` returns the remedy, if it is
+ * known.
+ */
 export async function orNotServed<T>(
   reason: DnsServedReason,
   work: () => Promise<T>,

@@ -1,6 +1,9 @@
-/** A block of a node's own in /etc/hosts, between two lines that mark it: data to data. */
+/** A block of a node in /etc/hosts, between two marker lines. Pure. */
 
-/** The file with the names in the block of `owner`; without any name the block is gone. Other lines stay as they are. */
+/**
+ * Returns the file with the names in the block of `owner`; without names the block is removed. Other lines
+ * are unchanged.
+ */
 export function renderHostsFile(
   text: string,
   owner: string,

@@ -1,15 +1,15 @@
 /**
- * The configuration of the web server that serves Dns objects: data to data. A path matches whole elements; what is
- * behind it is asked for the rest, as if the path were its `/`, and told of the prefix by a header.
+ * The configuration of the web server that serves Dns objects. Pure. A path matches whole elements; the
+ * upstream receives the rest of the path, as if the prefix were its `/`, and the prefix in a header.
  */
 import type { HostRoutes, PathRoute } from './routes.ts';
 
-/** The name under which the server says which configuration it runs; not a name that a Dns may have. */
+/** Host name under which the server reports its configuration; a Dns object cannot have this name. */
 export const statusHost = '_minik8s';
 
 export interface NginxFacts {
   readonly port: number;
-  /** What the server answers as its configuration; letters and digits. */
+  /** Generation that the server reports; letters and digits. */
   readonly generation: string;
 }
 
@@ -82,7 +82,7 @@ function renderPath({ path, upstream }: PathRoute): string {
   return locations(path, `set $minik8s_prefix ${path};\n      proxy_pass http://${upstream}/;`);
 }
 
-/** The path itself, and all that is below it. */
+/** Renders the locations for the path itself and for everything below it. */
 const locations = (path: string, body: string) =>
   path === '/' ? location('/', body) : location(`= ${path}`, body) + location(`${path}/`, body);
 

@@ -1,4 +1,6 @@
-/** What a node serves for the Dns objects there are: from objects to hosts with their paths. Pure. */
+/**
+ * The routes that a node serves for the existing Dns objects: from objects to hosts with their paths. Pure.
+ */
 import type { Service } from '../api/core/v1/service.ts';
 import type { Dns } from '../api/minik8s/v1/dns.ts';
 import { byAge, hostHolder } from '../api/minik8s/v1/dns-holder.ts';
@@ -7,23 +9,23 @@ import { dnsTarget } from '../api/minik8s/v1/dns-target.ts';
 
 export interface HostRoutes {
   readonly host: string;
-  /** The longest first. */
+  /** Sorted, the longest path first. */
   readonly paths: readonly PathRoute[];
 }
 
 type ServiceFinder = (namespace: string, name: string) => Service | undefined;
 
 export interface PathRoute {
-  /** Without a slash at its end, but for `/` itself. */
+  /** Path without a slash at its end, except `/` itself. */
   readonly path: string;
-  /** Such as `10.96.0.20:80`; undefined: there is nobody to ask. */
+  /** Address such as `10.96.0.20:80`; undefined if there is no target. */
   readonly upstream: string | undefined;
 }
 
 /**
- * Sorted, so that the same objects always give the same value. A host is served for one namespace, and of two
- * objects of that with one path the older one has it. Of a namespace with more paths than one may have the
- * oldest objects are served.
+ * Returns the routes, sorted so that the same objects always give the same value. A host is served for one
+ * namespace; if two objects of that namespace have the same path, the older one wins. If a namespace has more
+ * paths than the limit, its oldest objects are served.
  */
 export function routesOf(dnses: readonly Dns[], serviceOf: ServiceFinder): readonly HostRoutes[] {
   const hosts = new Map<string, PathRoute[]>();

@@ -1,6 +1,6 @@
 /**
- * Reporter of node:test that a test process runs with: writes one JSON line for each test and suite that ended, and one when all
- * have. test/runner/report.ts reads them.
+ * Reporter of node:test in a test process: writes one JSON line for each test and suite that ended, and one
+ * after the last. test/runner/report.ts reads the lines.
  */
 import type { TestEvent } from 'node:test/reporters';
 import { inspect } from 'node:util';
@@ -30,13 +30,15 @@ export default async function* (events: AsyncIterable<TestEvent>): AsyncIterable
   }
 }
 
-/** Ends this process when its tests have ended and something they left keeps it: a program, a server, a timer. */
+/**
+ * Ends this process when its tests have ended and a program, a server or a timer of theirs keeps it running.
+ */
 class Lingering {
   readonly #limitMs: number;
   #open = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** `limitMs` NaN waits for ever. */
+  /** `limitMs` NaN stands for no limit. */
   constructor(limitMs: number) {
     this.#limitMs = limitMs;
   }

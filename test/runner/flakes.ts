@@ -1,6 +1,6 @@
 /**
- * `npm run flakes -- FILE… [--times 30] [--load] [--json]`: runs each test file again and again, alone, and counts how often it failed.
- * `--load` keeps two processors busy meanwhile. Exits with 1 when a run failed.
+ * `npm run flakes -- FILE… [--times 30] [--load] [--json]`: runs each test file repeatedly, alone, and counts
+ * its failures. `--load` keeps two processors busy meanwhile. Exits with 1 if a run failed.
  */
 import { constants } from 'node:os';
 import { join, relative } from 'node:path';
@@ -65,7 +65,7 @@ async function main(): Promise<void> {
   const times = Number(values.times);
   if (positionals.length === 0 || !Number.isInteger(times) || times < 1)
     throw new UnknownTests('usage: npm run flakes -- FILE… [--times 30] [--load] [--json]');
-  // Files outside of the stages, such as walks, have the limits of the end-to-end tests.
+  // Files outside the stages, such as walks, have the limits of the end-to-end tests.
   const stageOf = (file: string) =>
     stages.find(({ name }) => file.startsWith(`test/${name}/`)) ?? (stages.at(-1) as Stage);
   const files = positionals.flatMap((name) => {

@@ -1,4 +1,6 @@
-/** `npm run keep-times`: writes the long ones of the times that the last runs kept to usual-times.json, which is committed. */
+/**
+ * `npm run keep-times`: copies the longest times of the last runs to usual-times.json, which is committed.
+ */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { readTimes, usualTimes, writeTimes } from './times.ts';

@@ -1,10 +1,10 @@
-/** Keeps processors busy beside what is measured. */
+/** Keeps processors busy during a measurement. */
 import { type ChildProcess, spawn } from 'node:child_process';
 
-/** Ends with the process that started it, also when that is killed. */
+/** Ends with its parent process, even if the parent is killed. */
 const busy = 'const parent = process.ppid; while (process.ppid === parent);';
 
-/** Starts `count` processes of normal priority that are always busy, and returns what ends them. */
+/** Starts `count` busy processes of normal priority, and returns a function that ends them. */
 export function startLoad(count: number): () => void {
   const processes: ChildProcess[] = Array.from({ length: count }, () =>
     spawn(process.execPath, ['-e', busy], { stdio: 'ignore' }),

@@ -1,6 +1,7 @@
 /**
- * `npm run unit`, `conformance`, `integration`, `e2e`: runs the test files of a stage, several at a time, the longest first.
- * `npm run unit -- FOLDER… FILE…` runs those alone, and prints all that files named by their path print.
+ * `npm run unit`, `conformance`, `integration`, `e2e`: runs the test files of a stage, several at a time, the
+ * longest first. `npm run unit -- FOLDER… FILE…` runs only those, and prints the whole output of files that
+ * are named by their path.
  */
 import { execFileSync } from 'node:child_process';
 import { constants } from 'node:os';
@@ -35,7 +36,8 @@ async function main(): Promise<void> {
     });
   }
   process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules/.cache/node');
-  // A test that reads an asset would build it otherwise, which takes minutes and counts as the test's own time.
+  // A test that reads an asset would otherwise build it, which takes minutes and counts as the test's own
+  // time.
   execFileSync(process.execPath, [join(root, 'build.ts'), '--assets'], {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
@@ -45,7 +47,8 @@ async function main(): Promise<void> {
     ...values,
     allowed: process.env.ALLOWED_SKIPS,
     verbose: names.some((named) => /\.test\.\w+$/.test(named)),
-    // bin/test prints the counts of all stages at its end, and those of one would be taken for them.
+    // bin/test prints the counts of all stages at its end; the counts of a single stage could be mistaken for
+    // them.
     totals: process.env.MINIK8S_TEST_TOTALS !== 'later',
     signal: stopping.signal,
     out: process.stdout,

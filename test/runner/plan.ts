@@ -6,9 +6,9 @@ export interface TestFile {
   readonly file: string;
   /** Expected duration of its tests. */
   readonly seconds: number;
-  /** Whether it has this machine's network and engine for itself (test/fixtures/machine-lock.ts). */
+  /** True if it needs exclusive use of this machine's network and engine (test/fixtures/machine-lock.ts). */
   readonly locksMachine: boolean;
-  /** Whether it changes what a whole process has, such as its environment. */
+  /** True if it changes state of the whole process, such as its environment. */
   readonly changesProcess: boolean;
 }
 
@@ -19,12 +19,12 @@ export interface TestProcess {
   readonly locksMachine: boolean;
 }
 
-/** Expected duration of starting a process and loading what it tests. */
+/** Expected duration of starting a process and loading the tested code. */
 const loadSeconds = 1.5;
-/** A longer file gains nothing from a process that is shared, and delays its end. */
+/** A longer file gains nothing from a shared process, and delays the end of that process. */
 const longSeconds = 20;
 
-/** Returns what the text of a test file says about how it must be run. */
+/** Returns a test file's requirements, which follow from its text. */
 export function needsOf(source: string): Pick<TestFile, 'locksMachine' | 'changesProcess'> {
   return {
     locksMachine: /\blockMachine\(/.test(source),
@@ -62,13 +62,14 @@ function processOf(name: string, tests: readonly TestFile[]): TestProcess {
   };
 }
 
-/** Returns them with the longest first; equally long ones keep their order. */
+/** Sorts processes with the longest first; equally long ones keep their order. */
 const inOrder = (processes: readonly TestProcess[]) =>
   [...processes].sort((one, other) => other.seconds - one.seconds);
 
 /**
- * Returns the process to start next, of `waiting` with the longest first, or undefined while those that wait need the machine and it
- * is taken. Processes that need the machine run one after the other, so together they count as one long process.
+ * Returns the process to start next, from `waiting` with the longest first; undefined while all waiting
+ * processes need the machine and it is in use. Processes that need the machine run one after the other, so
+ * together they count as one long process.
  */
 export function nextProcess(
   waiting: readonly TestProcess[],
@@ -87,7 +88,10 @@ export interface RunningProcess {
   readonly since: number;
 }
 
-/** Returns the seconds until everything is expected to be done. A process that takes longer than expected may end at any moment. */
+/**
+ * Returns the expected number of seconds until all processes have ended. A process that takes longer than
+ * expected may end at any moment.
+ */
 export function secondsLeft(
   running: readonly RunningProcess[],
   waiting: readonly TestProcess[],

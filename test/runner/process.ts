@@ -12,24 +12,30 @@ import { writeEntry } from './shared-process.ts';
 
 export interface ProcessOptions {
   readonly files: readonly string[];
-  /** Folder that `files` are relative to. */
+  /** Folder to which `files` are relative. */
   readonly root: string;
   readonly testTimeoutMs: number;
   readonly processTimeoutMs: number;
   /** Maximum time between the end of the last test and that of the process. */
   readonly lingerMs?: number | undefined;
-  /** Ends the process; its result is then that of a process that was ended. */
+  /** Ends the process; its result is then that of an ended process. */
   readonly signal: AbortSignal;
-  /** Gets what the process prints, as it prints it. */
+  /** Receives the output of the process as it is printed. */
   readonly print: (text: string) => void;
 }
 
 const reporterUrl = (name: string) => pathToFileURL(join(import.meta.dirname, name)).href;
-/** Time between SIGTERM, at which a test takes away what it made, and SIGKILL. */
+/** Time between SIGTERM, after which a test cleans up, and SIGKILL. */
 const endTimeoutMs = 60_000;
-/** Maximum time between the end of the last test and that of its process: hooks take away hosts and engines meanwhile. */
+/**
+ * Maximum time between the end of the last test and that of its process; hooks remove hosts and engines
+ * meanwhile.
+ */
 const lingerMs = 120_000;
-/** Time in which what a process printed arrives after its end, also when a program that it left has the same output. */
+/**
+ * Maximum time for receiving the remaining output after the end of a process, even if a program that it left
+ * holds the same output open.
+ */
 const drainMs = 2_000;
 const lastLines = 40;
 
@@ -48,7 +54,7 @@ export async function runProcess(
         ...reporter('events.ts', report),
         entryOf(files, root, folder),
       ],
-      // The other end of standard input goes when this process is killed: test/e2e/harness/belongings.ts then cleans up.
+      // Standard input is closed when this process is killed: test/e2e/harness/belongings.ts then cleans up.
       { cwd: root, env: environment(options.lingerMs ?? lingerMs), stdio: 'pipe' },
     );
     let output = '';
@@ -78,7 +84,7 @@ function entryOf(files: readonly string[], root: string, folder: string): string
   return entry;
 }
 
-/** Without NODE_TEST_CONTEXT, which makes node:test report to the runner that set it. */
+/** NODE_TEST_CONTEXT is removed, because it makes node:test report to the runner that set it. */
 function environment(lingerMs: number): NodeJS.ProcessEnv {
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   return {
@@ -112,7 +118,7 @@ async function ended(child: ChildProcess, timeoutMs: number, signal: AbortSignal
   return { code, signal: killedBy, timeoutMs: timedOut ? timeoutMs : undefined };
 }
 
-/** The last line may be cut where the process was killed. */
+/** The last line may be cut if the process was killed. */
 function readLines(path: string): Line[] {
   try {
     const text = readFileSync(path, 'utf8');

@@ -1,27 +1,33 @@
-/** Says how far a stage is: one line that is rewritten on a terminal, else a line now and then. */
+/**
+ * Shows the progress of a stage: one line that is rewritten on a terminal, otherwise a line from time to
+ * time.
+ */
 
 export interface Progress {
   readonly stage: string;
-  /** Files. */
+  /** Numbers of files. */
   readonly done: number;
   readonly all: number;
   readonly failed: number;
   readonly secondsLeft: number;
-  /** Names of the processes that run, the longest since first. */
+  /** Names of the running processes, in the order of their start. */
   readonly running: readonly string[];
 }
 
 const terminalIntervalMs = 1_000;
 const lineIntervalMs = 30_000;
 
-/** Such as `e2e: 12 of 50 files, 1 failed, about 7 min left; test/e2e/join.test.ts, …`. */
+/** Returns a line such as `e2e: 12 of 50 files, 1 failed, about 7 min left; test/e2e/join.test.ts, …`. */
 export function progressLine({ stage, done, all, failed, secondsLeft, running }: Progress): string {
   const failures = failed > 0 ? `, ${failed} failed` : '';
   const left = secondsLeft < 90 ? `${Math.ceil(secondsLeft)} s` : `${Math.ceil(secondsLeft / 60)} min`;
   return `${stage}: ${done} of ${all} files${failures}, about ${left} left; ${running.join(', ')}`;
 }
 
-/** Returns whether a line is due where lines stay: at each tenth of the files, and 30 s after the last. */
+/**
+ * Returns whether a line is due if lines are not rewritten: at each tenth of the files, and 30 s after the
+ * last line.
+ */
 export function isLineDue(
   last: { done: number; atMs: number },
   done: number,
@@ -32,7 +38,7 @@ export function isLineDue(
   return tenth(done) > tenth(last.done) || nowMs - last.atMs >= lineIntervalMs;
 }
 
-/** Writes the progress until it is stopped; `files` done are told by `moved`. */
+/** Writes the progress until it is stopped; `moved` reports finished files. */
 export class ProgressPrinter {
   readonly #out: NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
   readonly #look: () => Progress;
@@ -56,7 +62,7 @@ export class ProgressPrinter {
     }
   }
 
-  /** Takes the line away, so that others can be written. */
+  /** Erases the line, so that other lines can be written. */
   clear(): void {
     if (this.#out.isTTY) this.#out.write('\r\x1b[K');
   }

@@ -1,9 +1,11 @@
-/** Reads what a test process reported into one result for each test file that it ran. */
+/** Converts the report of a test process to one result for each test file that it ran. */
 import type { EndedTest, Line } from './events.ts';
 import type { Skip } from './skips.ts';
 
 export interface Failure {
-  /** Names of the suites around the test and its own, with ` > ` between; empty when it is the process that failed. */
+  /**
+   * Names of the suites around the test and its own, separated by ` > `; empty if the process itself failed.
+   */
   readonly test: string;
   readonly text: string;
 }
@@ -12,7 +14,7 @@ export interface FileResult {
   /** Path relative to the repository. */
   readonly file: string;
   readonly passed: number;
-  /** Tests that failed, at least 1 when the file failed for another reason. */
+  /** Number of failed tests; at least 1 if the file failed for another reason. */
   readonly failed: number;
   readonly skipped: number;
   /** Duration of its tests, without loading them and without waiting for the machine. */
@@ -25,7 +27,7 @@ export interface FileResult {
 export interface ProcessEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** Limit that the process exceeded; undefined when it ended by itself. */
+  /** Limit that the process exceeded; undefined if it ended by itself. */
   readonly timeoutMs?: number | undefined;
   /** Last lines that it printed. */
   readonly lastOutput: string;
@@ -33,11 +35,16 @@ export interface ProcessEnd {
 
 export interface ProcessResult {
   readonly files: readonly FileResult[];
-  /** Tells that the process did not end as its tests say: without a report, or with an error after they had passed. */
+  /**
+   * True if the process did not end like its tests: without a report, or with an error after they had passed.
+   */
   readonly died: boolean;
 }
 
-/** A process runs one file, or several with a suite around the tests of each, whose name is the file's path. */
+/**
+ * Returns the results. A process runs one file, or several files with a suite around the tests of each, whose
+ * name is the file's path.
+ */
 export function readReport(files: readonly string[], lines: readonly Line[], end: ProcessEnd): ProcessResult {
   const tests = lines.filter((line) => 'path' in line);
   const complete = lines.some((line) => 'end' in line);
@@ -55,7 +62,10 @@ export function readReport(files: readonly string[], lines: readonly Line[], end
   return { files: results.map((result) => (all ? failedBy(end, result) : reported(result, end))), died };
 }
 
-/** A file whose report is not complete has a failure without text, which `reported` fills in. */
+/**
+ * Returns the result of a file. If its report is incomplete, it has a failure without text, which `reported`
+ * fills in.
+ */
 function fileResult(file: string, tests: readonly EndedTest[], complete: boolean, depth = 0): FileResult {
   const leaves = tests.filter(({ suite }) => !suite);
   const failures = tests.flatMap(({ path, error }) =>

@@ -1,4 +1,4 @@
-/** Runs the test files of a stage, those that failed once more, and keeps and prints what came of them. */
+/** Runs the test files of a stage, runs failed files once more, and stores and prints the results. */
 import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import {
@@ -22,21 +22,24 @@ export interface StageOptions {
   readonly root: string;
   /** Test files, relative to `root`. */
   readonly files: readonly string[];
-  /** Folder for what came of the run: STAGE.json, STAGE.log, and flaky-STAGE.txt when a file passed only when run again. */
+  /**
+   * Folder for the results: STAGE.json, STAGE.log, and flaky-STAGE.txt if a file passed only when it was run
+   * again.
+   */
   readonly results: string;
   /** File with the duration of each test file. */
   readonly times: string;
-  /** Parts of the reasons of skips that do not fail the run, with commas between. */
+  /** Parts of the reasons of skips that do not fail the run, separated by commas. */
   readonly allowed: string | undefined;
-  /** Prints all that the processes print. */
+  /** Prints the whole output of the processes. */
   readonly verbose: boolean;
-  /** Ends with the counts alone in a line; otherwise the stage's name stands before them. */
+  /** True to end with a line that has only the counts; otherwise the stage's name precedes them. */
   readonly totals: boolean;
   readonly signal: AbortSignal;
   readonly out: NodeJS.WritableStream & { readonly isTTY?: boolean };
 }
 
-/** STAGE.json. */
+/** Contents of STAGE.json. */
 export interface StageResult {
   readonly stage: string;
   readonly passed: number;
@@ -46,7 +49,7 @@ export interface StageResult {
   readonly files: readonly { readonly file: string; readonly seconds: number }[];
 }
 
-/** Returns whether the stage passed; false when it was interrupted. */
+/** Returns whether the stage passed; false if it was interrupted. */
 export async function runStage(stage: Stage, options: StageOptions): Promise<boolean> {
   const { root, results, signal, out, times } = options;
   for (const name of [`${stage.name}.json`, `${stage.name}.log`, `flaky-${stage.name}.txt`])
@@ -108,7 +111,7 @@ async function runAll(
     results.push(result);
     progress.clear();
     if (verbose && !live) out.write(`\n== ${process.name}\n${result.output}`);
-    // What the process printed has the failures of its tests already.
+    // The output of the process already contains the failures of its tests.
     const told = verbose && !result.died;
     for (const file of result.files)
       if (file.failures.length > 0 && !told) out.write(failureText(file, 'FAILED'));

@@ -1,11 +1,13 @@
-/** Test files that share a process: most of the time of a small file goes into loading what it tests. */
+/**
+ * Test files that share a process, because most of the time of a small file is spent loading the tested code.
+ */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /**
- * Writes a test file that loads each of `files` in a suite named by its path: hooks of one file then run for its own tests alone.
- * `files` are relative to `root`.
+ * Writes a test file that loads each of `files` in a suite with its path as the name, so that hooks of a file
+ * run only for its own tests. `files` are relative to `root`.
  */
 export function writeEntry(entry: string, files: readonly string[], root: string): void {
   const suites = files.map((file) => {

@@ -1,4 +1,4 @@
-/** Lists the files that a run of tests spent its time in. */
+/** Lists the files that took most of the time of a test run. */
 
 export interface FileTime {
   readonly file: string;
@@ -6,10 +6,13 @@ export interface FileTime {
 }
 
 const most = 10;
-/** A short run is quiet. */
+/** Minimum duration of a listed file, in seconds; nothing is printed for a short run. */
 const leastSeconds = 5;
 
-/** Returns the list with the longest first; files run beside each other, so the times add up to more than the run took. */
+/**
+ * Returns the list with the longest first. Files run in parallel, so the sum of the times exceeds the
+ * duration of the run.
+ */
 export function slowest(times: readonly FileTime[]): string {
   const long = times
     .filter(({ seconds }) => seconds >= leastSeconds)

@@ -1,4 +1,7 @@
-/** Stages of the tests: where their files are, how many processes run at a time, and which files share a process. */
+/**
+ * Stages of the tests: the folders of their files, the number of parallel processes, and the files that share
+ * a process.
+ */
 import { globSync } from 'node:fs';
 import { relative, resolve, sep } from 'node:path';
 
@@ -13,9 +16,9 @@ export interface Stage {
   readonly processTimeoutMs: number;
   /** Maximum time between the end of the last test and that of its process; two minutes if it is left out. */
   readonly lingerMs?: number;
-  /** Maximum number of files of one folder in a process; 1 for a process of its own for each. */
+  /** Maximum number of files of one folder in a process; 1 gives each file a process of its own. */
   readonly filesInProcess: number;
-  /** Seconds that a file without a kept time is assumed to take for each kilobyte. */
+  /** Assumed duration of a file without a stored time, in seconds per kilobyte. */
   readonly secondsPerKilobyte: number;
 }
 
@@ -44,14 +47,14 @@ export const stages: readonly Stage[] = [
     concurrency: 3,
     testTimeoutMs: 300_000,
     processTimeoutMs: 900_000,
-    // Enough to share the loading, and few enough for several processes at a time to the end.
+    // Enough files to share the loading, and few enough to keep several processes busy until the end.
     filesInProcess: 4,
     secondsPerKilobyte: 0.8,
   },
   {
     name: 'e2e',
     files: 'test/e2e/*.test.ts',
-    // Most of their time they wait, for a lease that ends or an engine that starts.
+    // These tests mostly wait, for example for the end of a lease or the start of an engine.
     concurrency: 3,
     testTimeoutMs: 480_000,
     processTimeoutMs: 900_000,
@@ -62,7 +65,7 @@ export const stages: readonly Stage[] = [
 
 export class UnknownTests extends Error {}
 
-/** Returns the part of a stage's folder that tests can be chosen by: `apiserver` of test/unit/apiserver/rest/x.test.ts. */
+/** Returns the folder by which tests can be selected: `apiserver` for test/unit/apiserver/rest/x.test.ts. */
 export function folderOf(stage: Stage, file: string): string {
   const base = stage.files.slice(0, stage.files.indexOf('*'));
   const parts = file.slice(base.length).split('/');
@@ -70,8 +73,8 @@ export function folderOf(stage: Stage, file: string): string {
 }
 
 /**
- * Returns the files of a stage, relative to `root` and sorted, or those that `names` choose: folders of the stage, or paths of test
- * files, which may be anywhere. Throws UnknownTests when a name is neither.
+ * Returns the files of a stage, relative to `root` and sorted, or those that `names` select: folders of the
+ * stage, or paths of test files, which may be in any folder. Throws UnknownTests for a name that is neither.
  */
 export function filesOf(stage: Stage, names: readonly string[], root: string, cwd: string): string[] {
   const all = globSync(stage.files, { cwd: root })

@@ -1,4 +1,4 @@
-/** Durations of test files, kept from the last run of each, by which the longest file begins first. */
+/** Durations of test files, stored from the last run of each file; the longest file starts first. */
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Stage } from './stages.ts';
@@ -6,10 +6,10 @@ import type { Stage } from './stages.ts';
 /** Seconds by path relative to the repository. */
 export type Times = Readonly<Record<string, number>>;
 
-/** Times of files that take long, for a machine that has run no tests yet; `npm run keep-times` writes them. */
+/** Times of long test files, for a machine that has run no tests yet; `npm run keep-times` writes them. */
 export const usualTimes = join(import.meta.dirname, 'usual-times.json');
 
-/** Returns the times in a file; none when it is missing, or damaged by a run that was killed. */
+/** Returns the times in a file; none if the file is missing, or damaged by a run that was killed. */
 export function readTimes(path: string): Times {
   try {
     const times: unknown = JSON.parse(readFileSync(path, 'utf8'));
@@ -26,7 +26,10 @@ export function writeTimes(path: string, times: Times): void {
   writeFileSync(path, `${JSON.stringify(Object.fromEntries(sorted), undefined, 2)}\n`);
 }
 
-/** Returns the expected duration of a file: the kept one, the usual one, or one that its size suggests. */
+/**
+ * Returns the expected duration of a file in seconds: the stored one, the usual one, or an estimate from its
+ * size.
+ */
 export function expectedSeconds(
   stage: Stage,
   file: string,

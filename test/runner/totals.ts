@@ -1,6 +1,7 @@
 /**
- * Last lines of bin/test: where the time went, the slowest files of all stages, and the counts. `node test/runner/totals.ts FOLDER`
- * reads STAGE.json of each stage that ended, and stages.txt with a line `SECONDS NAME` for each stage.
+ * Prints the last lines of bin/test: the times of the stages, the slowest files of all stages, and the
+ * counts. `node test/runner/totals.ts FOLDER` reads STAGE.json of each stage that ended, and stages.txt with
+ * a line `SECONDS NAME` for each stage.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +17,7 @@ const sum = (of: (result: StageResult) => number) => results.reduce((all, result
 
 process.stdout.write(`\nseconds by stage:\n${readFileSync(join(folder, 'stages.txt'), 'utf8')}`);
 process.stdout.write(slowest(results.flatMap(({ files }) => files)));
-// A run that failed before its first test has no counts: zero failures would be taken for success.
+// A run that failed before its first test has no counts, because zero failures would look like success.
 if (results.length > 0) {
   process.stdout.write(
     totalLines({

@@ -1,12 +1,13 @@
-/** Decides which test files run once more, and what a run of tests comes to. */
+/** Decides which test files run once more, and the verdict of a test run. */
 import type { FileResult, ProcessResult } from './report.ts';
 import type { Skip } from './skips.ts';
 
-/** More failures than this are no chance: then nothing runs again. */
+/** Maximum number of failures after which files are run again: more failures are not a coincidence. */
 const mostAgain = 3;
 
 /**
- * Returns the files to run once more, alone: those that failed. Files without a report of a process that died count as one failure.
+ * Returns the files to run once more, alone: those that failed. Files without a report of a process that died
+ * count as one failure.
  */
 export function filesToRunAgain(results: readonly ProcessResult[]): readonly string[] {
   const failed = results.map(({ files, died }) => ({
@@ -18,9 +19,9 @@ export function filesToRunAgain(results: readonly ProcessResult[]): readonly str
 }
 
 export interface Verdict {
-  /** Results that count: of a file that ran twice the second. */
+  /** Final results: the second one for a file that ran twice. */
   readonly files: readonly FileResult[];
-  /** First results of the files that failed at first and passed when run again. */
+  /** First results of the files that failed at first and passed when they ran again. */
   readonly flaky: readonly FileResult[];
   readonly failed: readonly FileResult[];
   /** Skips of both runs. */
@@ -52,11 +53,11 @@ export interface Totals {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
-  /** Files that passed when run again. */
+  /** Files that passed when they ran again. */
   readonly flaky: readonly string[];
 }
 
-/** Returns the last lines of a run. The very last has the counts alone, for programs that read it. */
+/** Returns the last lines of a run. The last line has only the counts, for programs that parse it. */
 export function totalLines({ passed, failed, skipped, flaky }: Totals): string {
   const again =
     flaky.length === 0
@@ -65,7 +66,7 @@ export function totalLines({ passed, failed, skipped, flaky }: Totals): string {
   return `${again}${passed} passed, ${failed} failed, ${skipped} skipped\n`;
 }
 
-/** Returns what to print, and to keep, of a file that failed. */
+/** Returns the text to print and store for a file that failed. */
 export function failureText({ file, failures }: FileResult, title: string): string {
   const texts = failures.map(({ test, text }) => {
     const lines = text.split('\n').map((line) => `    ${line}`);

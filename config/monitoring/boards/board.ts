@@ -1,19 +1,19 @@
 /** Dashboards as data, and as the JSON that Grafana reads (schema 39). Pure. */
 
-/** Of what Grafana offers: how a number is written. */
+/** Formats of numbers, a selection of Grafana's. */
 export type Unit = 'Bps' | 'bytes' | 'none' | 'ops' | 'percentunit' | 'pps' | 's' | 'short';
 
 export interface Query {
   /** PromQL, with the board's variables as `$name` and Grafana's `$__rate_interval`. */
   readonly expr: string;
-  /** How a line is called: `{{label}}` is the value of a label. */
+  /** Name of a line: `{{label}}` is the value of a label. */
   readonly legend: string;
 }
 
 export interface Panel {
   readonly title: string;
   readonly unit: Unit;
-  /** Lines over time unless told: one number, or the present values as a table. */
+  /** A single number, or the present values as a table; lines over time if absent. */
   readonly as?: 'stat' | 'table';
   readonly queries: readonly Query[];
 }
@@ -25,15 +25,15 @@ export interface Section {
 
 export interface Variable {
   readonly name: string;
-  /** Its values are those of a label of a series: `label_values(series, label)`. */
+  /** The variable's values are those of a label of a series: `label_values(series, label)`. */
   readonly series: string;
   readonly label: string;
-  /** Several can be chosen, and all are at first; the series match it by `=~`. */
+  /** True if several values can be chosen; all are chosen at first, and series match the variable by `=~`. */
   readonly several?: boolean;
 }
 
 export interface Board {
-  /** Its file's name without `.json`, and its address in Grafana. */
+  /** The file's name without `.json`, which is also the board's address in Grafana. */
   readonly uid: string;
   readonly title: string;
   readonly variables: readonly Variable[];
@@ -41,7 +41,7 @@ export interface Board {
 }
 
 const datasource = { type: 'prometheus', uid: '$datasource' };
-/** Of the 24 columns that Grafana has. */
+/** Widths in Grafana's 24 columns. */
 const width = { stat: 6, table: 24, timeseries: 12 } as const;
 const height = { stat: 4, table: 8, timeseries: 8 } as const;
 
@@ -76,7 +76,7 @@ const grafanaVariable = ({ name, series, label, several = false }: Variable) => 
   ...(several && { current: { text: 'All', value: '$__all' } }),
 });
 
-/** From the left to the right, in rows as high as what is in them. */
+/** Places the panels from left to right, in rows with the height of their panels. */
 function laidOut(sections: readonly Section[]): readonly object[] {
   const panels: object[] = [];
   let [x, y, rowHeight] = [0, 0, 0];

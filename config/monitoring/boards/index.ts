@@ -1,4 +1,4 @@
-/** The dashboards that are shipped. */
+/** The dashboards of a release. */
 import type { Board } from './board.ts';
 import { clusterBoard } from './cluster.ts';
 import { controlPlaneBoard } from './control-plane.ts';

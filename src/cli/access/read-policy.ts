@@ -1,4 +1,4 @@
-/** Rules, subjects and roles out of objects, with the defaults that the server would set. Pure. */
+/** Reads rules, subjects and roles from objects, with the defaults that the server would set. Pure. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import type { PolicyRule } from '../../apimachinery/policy-rules.ts';
 import { recordAt, recordsAt, textAt, valueAt } from '../objects.ts';
@@ -17,7 +17,7 @@ function words(object: JsonObject, field: string): string[] {
   return Array.isArray(list) ? list.map(String) : [];
 }
 
-/** Lists that are empty are left out. */
+/** Empty lists are left out. */
 export function readRule(object: JsonObject): PolicyRule {
   const lists = ['apiGroups', 'resources', 'resourceNames', 'nonResourceURLs'] as const;
   const given = lists.map((field) => [field, words(object, field)] as const);

@@ -1,4 +1,7 @@
-/** What makes a role or a binding allow what a manifest says (upstream: component-helpers auth/rbac/reconciliation). Pure. */
+/**
+ * Plans the changes that make a role or a binding grant what a manifest contains (upstream: component-helpers
+ * auth/rbac/reconciliation). Pure.
+ */
 import { deepEqual, isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { coverageOf, type PolicyRule } from '../../apimachinery/policy-rules.ts';
 import { inOneGo } from '../../apimachinery/steps.ts';
@@ -7,7 +10,7 @@ import { roleRefOf, rulesOf, type Subject, subjectsOf } from './read-policy.ts';
 
 export interface Reconciliation {
   readonly operation: 'none' | 'create' | 'update' | 'recreate';
-  /** The object says that it is to be left as it is. */
+  /** True if the object's annotation forbids changes. */
   readonly protected: boolean;
   readonly object: JsonObject;
   readonly missingRules: readonly PolicyRule[];
@@ -24,7 +27,10 @@ export interface ReconcileOptions {
 const autoUpdate = 'rbac.authorization.kubernetes.io/autoupdate';
 const nothing = { missingRules: [], extraRules: [], missingSubjects: [], extraSubjects: [] } as const;
 
-/** Of rules that together are millions of permissions; throws for more than can be compared. */
+/**
+ * Returns the wanted rules that `held` does not cover, which may stand for millions of permissions. Throws if
+ * there are too many to compare.
+ */
 function uncovered(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): readonly PolicyRule[] {
   const { missing, tooMany } = inOneGo(coverageOf(held, wanted));
   if (tooMany) throw new Error('its rules stand for too many permissions to compare: write them with *');
@@ -33,7 +39,10 @@ function uncovered(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): 
 
 const isProtected = (object: JsonObject) => metadataOf(object).annotations[autoUpdate] === 'false';
 
-/** `existing` is undefined where there is none. Throws an Error for rules that are too many. */
+/**
+ * Returns the reconciliation of a role. `existing` is undefined if there is no such role. Throws an Error if
+ * there are too many rules.
+ */
 export function planRole(
   wanted: JsonObject,
   existing: JsonObject | undefined,
@@ -53,7 +62,7 @@ export function planRole(
   return { ...nothing, operation, protected: isProtected(existing), object: next, missingRules, extraRules };
 }
 
-/** Changes `next`. */
+/** Merges the aggregation rule into `next`, which is modified. */
 function aggregate(next: JsonObject, wanted: JsonObject, existing: JsonObject, removes: boolean): void {
   if (!isRecord(wanted.aggregationRule)) {
     delete next.aggregationRule;
@@ -73,7 +82,10 @@ function aggregate(next: JsonObject, wanted: JsonObject, existing: JsonObject, r
     };
 }
 
-/** As planRole. Another role than before is another binding: which it is of cannot be changed. */
+/**
+ * Returns the reconciliation of a binding, like planRole. A different role requires a new binding, since the
+ * role of a binding is immutable.
+ */
 export function planBinding(
   wanted: JsonObject,
   existing: JsonObject | undefined,
@@ -110,7 +122,7 @@ const onlyIn = (some: readonly Subject[], others: readonly Subject[]): Subject[]
 const writeSubject = (subject: Subject): JsonObject =>
   Object.fromEntries(Object.entries(subject).filter(([, text]) => text !== ''));
 
-/** What the object has goes before what the manifest has. */
+/** Labels and annotations of the existing object take precedence over those of the manifest. */
 function mergedMetadata(wanted: JsonObject, existing: JsonObject): JsonObject {
   const merged = { ...recordAt(existing, 'metadata') };
   for (const field of ['annotations', 'labels']) {

@@ -1,18 +1,21 @@
-/** Two states of an object as the texts that a diff compares. Pure. */
+/** Two states of an object as texts for a diff program. Pure. */
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { lastAppliedAnnotation } from '../../apimachinery/last-applied.ts';
 import { metadataOf, recordAt } from '../objects.ts';
 import { objectFormat, withoutManagedFields } from '../printers/object-format.ts';
 
-/** `apps.v1.Deployment.default.web`. */
+/** Returns a file name such as `apps.v1.Deployment.default.web`. */
 export function fileNameOf(object: JsonObject): string {
   const { name, namespace } = metadataOf(object);
   const version = String(object.apiVersion).replaceAll('/', '.');
-  // A name may have a slash nowhere, but nothing of a server's answer is trusted to be the name of a file.
+  // Names contain no slashes, but a server's answer must not be trusted as a file name.
   return [version, String(object.kind), namespace, name].join('.').replaceAll(/[/\0]/g, '_');
 }
 
-/** Undefined is what does not exist: an empty text. What Secrets hold is not shown, only that it differs. */
+/**
+ * Returns both texts; a state that is undefined becomes an empty text. The values of Secrets are masked; the
+ * text only shows whether they differ.
+ */
 export function textsOf(
   live: JsonObject | undefined,
   merged: JsonObject | undefined,
@@ -32,7 +35,7 @@ function masked(before: JsonObject | undefined, after: JsonObject | undefined) {
   const hidden = (object: JsonObject | undefined, when: string) => {
     if (!object) return undefined;
     const metadata = recordAt(object, 'metadata');
-    // It has the data once more, in plain sight.
+    // The annotation contains the data a second time, unmasked.
     const { [lastAppliedAnnotation]: _, ...annotations } = recordAt(metadata, 'annotations');
     const plain = { ...object, metadata: { ...metadata, annotations } };
     if (!isRecord(object.data)) return plain;

@@ -1,9 +1,12 @@
-/** The annotation in which `apply` keeps the manifest, byte for byte as kubectl writes it: either may go on after the other. */
+/**
+ * The annotation in which `apply` keeps the manifest, byte for byte as kubectl writes it: kubectl and minik8s
+ * can apply the same objects alternately.
+ */
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { lastAppliedAnnotation, lastAppliedText } from '../../apimachinery/last-applied.ts';
 import { metadataOf, recordAt } from '../objects.ts';
 
-/** The manifest with its own text in the annotation. */
+/** Returns the manifest with its own text in the annotation. */
 export function withLastApplied(manifest: JsonObject): JsonObject {
   const metadata = recordAt(manifest, 'metadata');
   const annotations = recordAt(metadata, 'annotations');
@@ -14,7 +17,7 @@ export function withLastApplied(manifest: JsonObject): JsonObject {
   };
 }
 
-/** The last applied manifest; undefined when the annotation is missing or does not hold an object. */
+/** Returns the last applied manifest; undefined if the annotation is missing or does not hold an object. */
 export function readLastApplied(object: JsonObject): JsonObject | undefined {
   const text = metadataOf(object).annotations[lastAppliedAnnotation];
   if (!text) return undefined;

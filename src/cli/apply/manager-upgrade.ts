@@ -1,6 +1,7 @@
 /**
- * Managers of an object that clients applied, for when it is applied on the server from now on: what the client's manager has becomes
- * the applier's, so that it can be removed too (k8s.io/client-go util/csaupgrade). Pure.
+ * Managed fields of an object that changes from client-side to server-side apply: the fields of the client's
+ * manager become the applier's, so that the applier can remove them too (k8s.io/client-go util/csaupgrade).
+ * Pure.
  */
 import { deepEqual, isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { lastAppliedAnnotation } from '../../apimachinery/last-applied.ts';
@@ -13,7 +14,7 @@ const annotation = FieldSet.of(['f:metadata', 'f:annotations', `f:${lastAppliedA
 export const entriesOf = (object: JsonObject): readonly ManagedFieldsEntry[] =>
   recordsAt(recordAt(object, 'metadata'), 'managedFields') as readonly ManagedFieldsEntry[];
 
-/** Names of the managers that have the annotation of the last applied configuration. */
+/** Returns the names of the managers that own the annotation of the last applied configuration. */
 export const annotationOwners = (object: JsonObject, operation: 'Apply' | 'Update'): readonly string[] =>
   entriesOf(object)
     .filter(
@@ -22,7 +23,7 @@ export const annotationOwners = (object: JsonObject, operation: 'Apply' | 'Updat
     )
     .map(({ manager = '' }) => manager);
 
-/** The entries with those of `clients` in that of `applier`; undefined when nothing changes. */
+/** Moves the fields of the entries of `clients` into the entry of `applier`; undefined if nothing changes. */
 export function upgradedEntries(
   entries: readonly ManagedFieldsEntry[],
   clients: readonly string[],
@@ -39,7 +40,7 @@ function withoutClient(
   applier: string,
 ): readonly ManagedFieldsEntry[] {
   const isClients = (entry: ManagedFieldsEntry) => isOf(entry, client, 'Update');
-  // Where nobody has applied on the server yet, the client's entry becomes the applier's.
+  // If nobody has applied on the server yet, the client's entry becomes the applier's.
   const target = entries.find((entry) => isOf(entry, applier, 'Apply')) ?? entries.find(isClients);
   if (!target) return entries;
   const same = entries.find((entry) => isClients(entry) && entry.apiVersion === target.apiVersion);

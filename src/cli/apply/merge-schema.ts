@@ -1,16 +1,16 @@
-/** How the fields of a kind merge, according to the server's OpenAPI document (version 3). */
+/** Merge rules for the fields of a kind, from the server's OpenAPI document (version 3). */
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { patchTypes } from '../../apimachinery/patch.ts';
 import type { ResourceRef } from '../../apimachinery/resource-definition.ts';
 import { recordAt, recordsAt, textAt, valueAt } from '../objects.ts';
 
-/** The rules for one value, and for what is in it. */
+/** The rules for one value and its fields or items. */
 export interface MergeSchema {
-  /** Lists: merged item by item instead of being replaced. */
+  /** True for a list whose items are merged instead of the list being replaced. */
   readonly merges: boolean;
-  /** The field that tells the items of a merging list apart; undefined for a list of plain values. */
+  /** The field that identifies the items of a merging list; undefined for a list of plain values. */
   readonly mergeKey?: string;
-  /** Objects: a patch names all the fields that may stay. */
+  /** True for an object of which a patch must name all fields that are kept. */
   readonly retainsKeys: boolean;
   field(name: string): MergeSchema;
   items(): MergeSchema;
@@ -24,11 +24,11 @@ export const plainSchema: MergeSchema = {
   items: () => plainSchema,
 };
 
-/** Where the document of a kind's group and version is. */
+/** Returns the path of the document for a kind's group and version. */
 export const openApiPath = ({ group, version }: Pick<ResourceRef, 'group' | 'version'>) =>
   `/openapi/v3/${group ? `apis/${group}/${version}` : `api/${version}`}`;
 
-/** The rules of a kind; undefined when the server has no strategic merge patch for it. */
+/** Returns the rules of a kind; undefined if the server does not support strategic merge patches for it. */
 export function mergeSchemaOf(
   document: JsonObject,
   ref: Pick<ResourceRef, 'group' | 'version' | 'kind'>,
@@ -44,7 +44,7 @@ export function mergeSchemaOf(
   return strategic && found ? new OpenApiSchema(schemas, found) : undefined;
 }
 
-/** How the document describes a kind; undefined when it does not. */
+/** Returns the schema of a kind; undefined if the document has none. */
 export function schemaOfKind(
   document: JsonObject,
   ref: Pick<ResourceRef, 'group' | 'version' | 'kind'>,
@@ -63,7 +63,7 @@ class OpenApiSchema implements MergeSchema {
   readonly retainsKeys: boolean;
   readonly mergeKey?: string;
   readonly #schemas: JsonObject;
-  /** With references followed. */
+  /** The schema with resolved references. */
   readonly #schema: JsonObject;
 
   constructor(schemas: JsonObject, schema: JsonObject) {
@@ -88,7 +88,7 @@ class OpenApiSchema implements MergeSchema {
   }
 }
 
-/** What a reference, alone or within allOf, refers to. */
+/** Resolves a reference, alone or within allOf; returns other schemas unchanged. */
 export function resolveReference(schemas: JsonObject, schema: JsonObject): JsonObject {
   const reference =
     textAt(schema, '$ref') || recordsAt(schema, 'allOf').map((part) => textAt(part, '$ref'))[0];

@@ -1,4 +1,4 @@
-/** Sends what differs, and nothing else, as the patch that the kind takes. */
+/** Sends only the differences, as the type of patch that the kind supports. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { patchTypes } from '../../apimachinery/patch.ts';
 import type { Cluster } from '../cluster.ts';
@@ -6,7 +6,10 @@ import { type ObjectTarget, targetPath } from '../targets.ts';
 import { mergeSchemaOf, openApiPath, plainSchema } from './merge-schema.ts';
 import { type ThreeWay, threeWayPatch } from './three-way.ts';
 
-/** The server's answer; undefined when nothing differs. Without `query` nothing is sent, and what was wanted is the answer. */
+/**
+ * Resolves to the server's answer; undefined if nothing differs. Without `query` nothing is sent, and the
+ * wanted object is the result.
+ */
 export async function sendPatch(
   cluster: Cluster,
   target: ObjectTarget,

@@ -1,4 +1,4 @@
-/** `ctl apply --server-side`: sends the manifest, and the server does the rest. */
+/** `ctl apply --server-side`: sends the manifest; the server merges it. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { lastAppliedAnnotation } from '../../apimachinery/last-applied.ts';
 import { patchTypes } from '../../apimachinery/patch.ts';
@@ -9,23 +9,31 @@ import { metadataOf } from '../objects.ts';
 import { type ManifestTarget, targetPath } from '../targets.ts';
 import { annotationOwners, entriesOf, upgradedEntries } from './manager-upgrade.ts';
 
-/** The name under which kubectl applies on the server: either may go on after the other. */
+/**
+ * kubectl's manager name for server-side apply: kubectl and minik8s can apply the same objects alternately.
+ */
 export const serverSideManager = 'kubectl';
-/** The name under which the annotation is kept for who goes back to the apply of clients, as kubectl's. */
+/**
+ * kubectl's manager name for the annotation of the last applied configuration, kept for users who return to
+ * client-side apply.
+ */
 const annotationManager = 'kubectl-last-applied';
 
 const maxConflicts = 5;
 
 export interface ServerSideOptions {
   readonly manager: string;
-  /** Takes fields that others own with other values. */
+  /** Takes over fields that other managers own with different values. */
   readonly force: boolean;
-  /** Of every request, with the manager in it. */
+  /** Returns the query of a request with the given manager. */
   query(manager: string): string;
   warn(text: string): void;
 }
 
-/** The object as it is then. Rejects with the server's StatusError, with what to do about a conflict. */
+/**
+ * Resolves to the resulting object. Rejects with the server's StatusError; for a conflict the message has the
+ * remedy.
+ */
 export async function applyOnServer(
   cluster: Cluster,
   target: ManifestTarget,
@@ -47,7 +55,7 @@ export async function applyOnServer(
   try {
     object = await keepAnnotation(object, target, options, send);
     const upgraded = await upgrade(cluster, object, target, options);
-    // What the client applied and the manifest no longer has can go now.
+    // Fields that the client applied and the manifest no longer has can be removed now.
     return upgraded ? await send(target.object) : object;
   } catch (error) {
     options.warn(
@@ -57,7 +65,7 @@ export async function applyOnServer(
   }
 }
 
-/** Otherwise the first apply on the server would remove it. */
+/** Keeps the annotation, which the first server-side apply would otherwise remove. */
 async function keepAnnotation(
   object: JsonObject,
   { name, object: { apiVersion, kind } }: ManifestTarget,
@@ -71,7 +79,7 @@ async function keepAnnotation(
   return send({ apiVersion, kind, metadata }, annotationManager, false);
 }
 
-/** Whether the object had managers from the time when clients applied. */
+/** Resolves to true if the object had managers of client-side apply. */
 async function upgrade(
   cluster: Cluster,
   applied: JsonObject,

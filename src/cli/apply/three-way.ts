@@ -1,20 +1,20 @@
 /**
- * The patch of `apply`: from what was applied last, what the manifest says now and what the server has, to a strategic
- * merge patch that sets what the manifest says, removes what it no longer says, and leaves the rest alone
- * (k8s.io/apimachinery util/strategicpatch CreateThreeWayMergePatch). With `plainSchema` the patch is a JSON merge
- * patch. Only real differences are in it: what is already as wanted makes no patch.
+ * The patch of `apply`. Inputs are the last applied manifest, the current manifest and the server's object;
+ * the result is a strategic merge patch that sets the manifest's fields, removes fields that the manifest no
+ * longer has, and keeps all others (k8s.io/apimachinery util/strategicpatch CreateThreeWayMergePatch). With
+ * `plainSchema` the patch is a JSON merge patch. Values that are already correct are not in the patch.
  */
 import { deepEqual, isRecord, type JsonObject, setOwn } from '../../apimachinery/equality.ts';
 import type { MergeSchema } from './merge-schema.ts';
 
 export interface ThreeWay {
-  /** As last applied; {} when that is not known. */
+  /** The last applied manifest; {} if it is not known. */
   readonly original: JsonObject;
   readonly modified: JsonObject;
   readonly current: JsonObject;
 }
 
-/** Undefined when there is nothing to change. */
+/** Returns the patch; undefined if there is nothing to change. */
 export function threeWayPatch(
   { original, modified, current }: ThreeWay,
   schema: MergeSchema,
@@ -36,7 +36,7 @@ export function threeWayPatch(
 
 interface Values {
   readonly wanted: unknown;
-  /** What the server has; undefined when it has none. */
+  /** The server's value; undefined if it has none. */
   readonly is: unknown;
   readonly was: unknown;
 }
@@ -61,7 +61,7 @@ interface Lists {
   readonly was: readonly unknown[];
 }
 
-/** Lists of plain values that merge, such as finalizers. */
+/** Patches a merging list of plain values, such as finalizers. */
 function patchSet(key: string, { wanted, is, was }: Lists): JsonObject {
   const added = wanted.filter((item) => !includes(is, item));
   const removed = was.filter((item) => !includes(wanted, item) && includes(is, item));
@@ -81,7 +81,7 @@ function patchList(
 ): JsonObject {
   const wanted = keyed(lists.wanted, mergeKey);
   const is = keyed(lists.is, mergeKey);
-  // Two items with one key (a port for TCP and for UDP) can only be replaced together.
+  // Two items with the same key (a port for TCP and for UDP) can only be replaced together.
   if (!wanted || !is) return replaceList(key, lists, schema);
   const was = keyed(lists.was, mergeKey) ?? new Map<unknown, JsonObject>();
   const items: JsonObject[] = [];
@@ -121,7 +121,7 @@ function replaceList(key: string, { wanted, is, was }: Lists, schema: MergeSchem
   return same ? {} : entry(key, [...wanted, { $patch: 'replace' }]);
 }
 
-/** The items by their keys, in order; undefined when one has none or two have the same. */
+/** Returns the items by their keys, in order; undefined if an item has no key or two have the same key. */
 function keyed(list: readonly unknown[], mergeKey: string): Map<unknown, JsonObject> | undefined {
   const items = new Map<unknown, JsonObject>();
   for (const item of list) {
@@ -132,7 +132,7 @@ function keyed(list: readonly unknown[], mergeKey: string): Map<unknown, JsonObj
   return items;
 }
 
-/** Whether the items that both have stand in the same order. */
+/** Returns true if the items that both lists contain are in the same order. */
 function sameOrder(is: readonly unknown[], wanted: readonly unknown[]): boolean {
   const shared = is.filter((id) => wanted.includes(id));
   return deepEqual(
@@ -141,7 +141,7 @@ function sameOrder(is: readonly unknown[], wanted: readonly unknown[]): boolean 
   );
 }
 
-/** Names the fields to retain, when a field changes or the server has others. */
+/** Returns the names of the fields to retain if a field changes or the server has additional fields. */
 function retainKeys(patch: JsonObject, modified: JsonObject, current: JsonObject): JsonObject {
   const keys = Object.keys(modified).filter((key) => modified[key] !== null);
   const extra = Object.keys(current).some((key) => !keys.includes(key));

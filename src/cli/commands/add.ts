@@ -1,4 +1,4 @@
-/** `ctl add node`: lets in machines that wait for approval, or one whose Node had been deleted. */
+/** `ctl add node`: approves machines that wait, or recreates the Node of a machine whose Node was deleted. */
 import { isAlreadyExists } from '../../apimachinery/status-error.ts';
 import { collectionPath } from '../../client/resource-path.ts';
 import { decide } from '../certificate-decision.ts';
@@ -43,7 +43,10 @@ const nobodyWaits = (name: string) =>
   `Warning: no machine named ${name} waits for approval: unless a machine of this name was deleted from the cluster, ` +
   `node/${name} stays NotReady until a machine joins as ${name}; to undo this: minik8s ctl delete node ${name}\n`;
 
-/** A machine whose Node was deleted waits until the Node exists again. False when it exists already. */
+/**
+ * Creates the Node for which a machine with a deleted Node waits. Resolves to false if the Node already
+ * exists.
+ */
 async function makeNode({ cluster }: VerbContext, name: string): Promise<boolean> {
   const resource = findResource(await cluster().resources(), 'nodes');
   const body = { apiVersion: 'v1', kind: 'Node', metadata: { name } };

@@ -1,4 +1,4 @@
-/** `ctl api-resources` and `ctl api-versions`: what the server serves. */
+/** `ctl api-resources` and `ctl api-versions`: list the resources and versions that the server serves. */
 import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
 import { type ApiResource, preferred } from '../discovery.ts';
 import type { FlagTable } from '../flags.ts';

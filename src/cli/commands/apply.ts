@@ -1,4 +1,4 @@
-/** `ctl apply`: makes objects what manifests say, without touching what they leave open. */
+/** `ctl apply`: creates or updates objects from manifests; fields that the manifests do not have are kept. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { lastAppliedAnnotation } from '../../apimachinery/last-applied.ts';
 import { patchTypes } from '../../apimachinery/patch.ts';
@@ -20,7 +20,7 @@ import { type ManifestTarget, manifestTargets, targetPath } from '../targets.ts'
 import type { Verb, VerbContext } from '../verb.ts';
 import { fieldValidationOf, validateFlag, writeFlags, writeQuery } from '../write-options.ts';
 
-/** How often an object is read again after a conflict with another writer. */
+/** Maximum number of times that an object is read again after a conflict with another writer. */
 const maxConflicts = 5;
 
 export const apply: Verb = {
@@ -86,7 +86,7 @@ class Applier {
     };
   }
 
-  /** What to print. */
+  /** Applies one manifest and resolves to the text to print. */
   async apply(target: ManifestTarget): Promise<string> {
     const { resource, name, manifest } = target;
     if (!name)
@@ -157,7 +157,7 @@ class Applier {
       );
   }
 
-  /** Undefined for a kind without strategic merge patches. */
+  /** Resolves to undefined for a kind without strategic merge patches. */
   async #schemaOf({ resource }: ManifestTarget): Promise<MergeSchema | undefined> {
     const path = openApiPath(resource);
     const document = this.#documents.get(path) ?? this.#document(path);

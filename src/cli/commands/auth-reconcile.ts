@@ -1,4 +1,4 @@
-/** `ctl auth reconcile`: roles and bindings come to allow what manifests say. */
+/** `ctl auth reconcile`: makes roles and bindings grant what manifests contain. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { isAlreadyExists, isConflict, isNotFound } from '../../apimachinery/status-error.ts';
 import { UsageError } from '../../base/usage-error.ts';
@@ -28,7 +28,7 @@ const flagTable = {
   'remove-extra-subjects': { type: 'boolean', about: 'take a role from whom the manifest does not give it' },
 } as const satisfies FlagTable;
 
-/** Others may make and delete the object meanwhile. */
+/** Maximum number of tries; other clients may create and delete the object meanwhile. */
 const mostTries = 4;
 
 const plans: Readonly<Record<string, typeof planRole | typeof planBinding>> = {
@@ -83,7 +83,7 @@ export const reconcile: Verb = {
 
 type Plan = (existing: JsonObject | undefined) => Reconciliation;
 
-/** Resolves to what was planned, with the object as it is stored then. */
+/** Resolves to the plan, with the object as it is stored afterwards. */
 async function reconcileOne(
   cluster: Cluster,
   target: ManifestTarget,
@@ -130,7 +130,10 @@ async function write(
   return cluster.send('POST', collectionPath(resource, namespace) + parameters, object);
 }
 
-/** Who may not look, or make one, learns of the rest from the server. */
+/**
+ * Creates the namespace if it does not exist. A user who may not read or create namespaces gets the error of
+ * the following request.
+ */
 async function ensureNamespace(cluster: Cluster, name: string): Promise<void> {
   const namespaces = '/api/v1/namespaces';
   try {
@@ -148,7 +151,7 @@ async function ensureNamespace(cluster: Cluster, name: string): Promise<void> {
   }
 }
 
-/** In kubectl's words, which are Go's for subjects and rules. */
+/** Prints the result in kubectl's words, with Go's text form of subjects and rules. */
 function tell(
   io: Io,
   done: Reconciliation,

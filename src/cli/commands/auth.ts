@@ -1,4 +1,4 @@
-/** `ctl auth`: who one is, and what one may do. */
+/** `ctl auth`: inspects authentication and authorization. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { ruleHeaders, ruleRows } from '../access/rule-rows.ts';
@@ -85,7 +85,7 @@ async function attributesOf(context: VerbContext): Promise<JsonObject> {
 
 type Asked = Pick<ApiResource, 'group' | 'plural'> & Partial<Pick<ApiResource, 'namespaced'>>;
 
-/** What discovery does not have is asked for as it is written. */
+/** Resources that discovery does not list are used as they are written. */
 async function resourceOf(context: VerbContext, word: string, warn: (text: string) => void): Promise<Asked> {
   if (word === '*') return { group: '', plural: word };
   const resources = await context.cluster().resources();
@@ -100,7 +100,7 @@ async function resourceOf(context: VerbContext, word: string, warn: (text: strin
   }
 }
 
-/** What rules are about and no server lists. */
+/** Resources of rules that no server lists. */
 const undiscovered: ReadonlySet<string> = new Set(['users', 'groups']);
 
 const notNamespaced = ({ group, plural }: Asked) =>

@@ -1,4 +1,4 @@
-/** `ctl autoscale`: makes a HorizontalPodAutoscaler for what has a scale. */
+/** `ctl autoscale`: creates a HorizontalPodAutoscaler for a resource with a scale. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
 import { UsageError } from '../../base/usage-error.ts';
@@ -39,7 +39,7 @@ export const autoscale: Verb = {
       try {
         if (!target.resource.subresources.includes('scale'))
           throw new Error(`cannot autoscale a ${target.resource.kind}: it has no replicas`);
-        // An autoscaler of what is not there is most likely a slip.
+        // An autoscaler for an object that does not exist is most likely a typing error.
         if (!target.manifest) await cluster.get(targetPath(target));
         const name = given.text('name') || target.name;
         const object = autoscalerOf(target, name, limits);
@@ -62,7 +62,7 @@ interface Limits {
   readonly cpuPercent: number | undefined;
 }
 
-/** As with kubectl, a number below zero is as good as none. */
+/** A negative number counts as absent, as in kubectl. */
 function limitsOf(given: Flags): Limits {
   const [min = -1, max = -1, percent = -1] = [
     given.whole('min'),

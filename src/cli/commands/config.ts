@@ -1,4 +1,4 @@
-/** `ctl config`: the kubeconfig file. Needs no server. */
+/** `ctl config`: the kubeconfig file. No server is needed. */
 import { readFileSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
@@ -142,7 +142,7 @@ const setContext: Verb = {
   },
 };
 
-/** The first of the files in use that `has` what is to change, or else the first. */
+/** Returns the first of the files in use for which `has` is true, or else the first file. */
 function fileToEdit(io: Io, flags: Flags, has: (config: Kubeconfig) => boolean): string {
   const places = kubeconfigFiles(io, flags.text('kubeconfig'));
   const files = (places.find((candidates) => loadKubeconfig(candidates) !== undefined) ?? []).filter(
@@ -154,13 +154,13 @@ function fileToEdit(io: Io, flags: Flags, has: (config: Kubeconfig) => boolean):
   return found;
 }
 
-/** Replaces the file in one step, readable by its owner alone; everything that is not changed stays. */
+/** Replaces the file atomically, readable by its owner only; everything that is not changed is kept. */
 async function edit(file: string, change: (document: JsonObject) => void): Promise<void> {
   const document = parseYaml(readFileSync(file, 'utf8')).value;
   if (!isRecord(document)) throw new UsageError(`kubeconfig ${file} is not a mapping`);
   change(document);
   const format = objectFormat('yaml');
-  // A symbolic link stays: its target is replaced.
+  // A symbolic link is kept: its target is replaced.
   await replaceFile(await realpath(file), format?.(document) ?? '', { mode: 0o600 });
 }
 

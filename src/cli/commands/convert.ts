@@ -1,4 +1,4 @@
-/** `ctl convert -f`: manifests of other small systems, printed as Kubernetes has them. No server is asked. */
+/** `ctl convert -f`: prints manifests of other Mini-K8s systems in Kubernetes' form. No server is needed. */
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { errorMessage } from '../../base/log.ts';
@@ -45,7 +45,9 @@ export const convert: Verb = {
   },
 };
 
-/** With the programs of functions, whose paths are as seen from the file. */
+/**
+ * Reads manifests together with the programs of functions; their paths are relative to the manifest's file.
+ */
 async function inputsOf({ io, flags, report }: VerbContext): Promise<Input[]> {
   const inputs: Input[] = [];
   for (const entry of await readManifests(io, flags, { kindless: true })) {

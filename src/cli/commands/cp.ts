@@ -1,4 +1,4 @@
-/** `ctl cp`: copies files to and from a container, by the tar that is in it. */
+/** `ctl cp`: copies files to and from a container, with the tar program in the container. */
 import { existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { PassThrough, Readable, Writable } from 'node:stream';
@@ -42,7 +42,7 @@ export const cp: Verb = {
   },
 };
 
-/** Runs a program in the container and gives its exit code. */
+/** Runs a program in the container and resolves to its exit code. */
 type Program = (command: readonly string[], stdio: Stdio, stdin: boolean) => Promise<number>;
 
 async function programIn(
@@ -80,7 +80,7 @@ async function isDirectory(program: Program, path: string): Promise<boolean> {
   try {
     return (await program(['test', '-d', path], stdio, false)) === 0;
   } catch {
-    // A container without `test`: tar will say what is wrong, if anything is.
+    // The container may lack `test`; tar reports any problem itself.
     return false;
   }
 }
@@ -102,16 +102,19 @@ async function download(
   });
   const [code, result] = await Promise.allSettled([packed, extracted]);
   if (result.status === 'rejected' && gaveUp) throw result.reason;
-  // Why tar could not go on says more than that its archive ended too early.
+  // tar's own error is more useful than the error of an archive that ended too early.
   if (code.status === 'rejected') throw code.reason;
   if (code.value === 0 && result.status === 'rejected') throw result.reason;
   return code.value;
 }
 
-/** Milliseconds before a copy is resumed: the cause of the lost connection may still be there. */
+/** Delay in milliseconds before a copy is resumed: the cause of the lost connection may persist. */
 const retryMs = 1000;
 
-/** Writes the archive of a path, from as many connections as it takes and may take; resolves with tar's exit code. */
+/**
+ * Writes the archive of a path, over as many connections as needed, up to --retries; resolves to tar's exit
+ * code.
+ */
 async function pack(
   { flags, io }: VerbContext,
   path: string,

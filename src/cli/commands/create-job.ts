@@ -1,4 +1,4 @@
-/** `ctl create job`: one that runs an image, or one of a CronJob's template, now. */
+/** `ctl create job`: a Job that runs an image, or a Job from a CronJob's template that starts now. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { collectionPath } from '../../client/resource-path.ts';
@@ -84,7 +84,7 @@ function ofCronJob(name: string, cronJob: JsonObject): JsonObject {
     kind: textAt(cronJob, 'kind'),
     name: metadataOf(cronJob).name,
     uid: textAt(cronJob, 'metadata', 'uid'),
-    // Without blockOwnerDeletion, for which one must be allowed more than to make Jobs.
+    // blockOwnerDeletion is left out, since it requires more permissions than creating Jobs.
     controller: true,
   };
   const metadata = {

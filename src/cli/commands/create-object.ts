@@ -1,4 +1,6 @@
-/** `ctl create KIND NAME`: an object made of flags. What each kind makes of them is in `src/cli/create`. */
+/**
+ * `ctl create KIND NAME`: an object from flags. The files in `src/cli/create` build the objects of each kind.
+ */
 import { UsageError } from '../../base/usage-error.ts';
 import { collectionPath } from '../../client/resource-path.ts';
 import { bindingGenerators } from '../create/bindings.ts';
@@ -29,7 +31,7 @@ const createVerb = ({ about, resource: type, flags, make }: Generator): Verb => 
     const object = make({ name, flags: given, resources, warn });
     const resource = findResource(resources, type);
     const { namespace } = cluster;
-    // Only a client that was told a namespace writes it into what it prints.
+    // The printed object has a namespace only if --namespace was given, like kubectl's.
     const metadata = {
       ...recordAt(object, 'metadata'),
       ...(resource.namespaced && cluster.namespaceGiven && { namespace }),
@@ -50,7 +52,7 @@ const generators: Readonly<Record<string, Generator>> = {
   ...limitGenerators,
 };
 
-/** By the word behind `create`. */
+/** Verbs by the word after `create`. */
 export const createObject: Readonly<Record<string, Verb>> = Object.fromEntries(
   Object.entries(generators).map(([kind, generator]) => [kind, createVerb(generator)]),
 );

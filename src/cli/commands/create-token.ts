@@ -1,4 +1,4 @@
-/** `ctl create token`: a token of a service account, on standard output and nowhere else. */
+/** `ctl create token`: prints a token of a service account, on standard output only. */
 import { UsageError } from '../../base/usage-error.ts';
 import type { Flags, FlagTable } from '../flags.ts';
 import { outputFlag } from '../flags.ts';
@@ -50,7 +50,7 @@ export const createToken: Verb = {
     const token = textAt(answer, 'status', 'token');
     if (!token) throw new Error('failed to create token: no token in server response');
     if (format) io.out(format(answer));
-    // A program that reads it gets nothing but the token.
+    // A program that reads standard output gets the token without a newline.
     else io.out(io.columns?.out === undefined ? token : `${token}\n`);
   },
 };

@@ -1,4 +1,7 @@
-/** `ctl create -f`: creates what manifests describe; what exists already is an error. `ctl create job`, `token`: files of their own. */
+/**
+ * `ctl create -f`: creates objects from manifests; an object that already exists is an error. `ctl create
+ * job` and `token` have files of their own.
+ */
 import { UsageError } from '../../base/usage-error.ts';
 import { collectionPath } from '../../client/resource-path.ts';
 import { kindName } from '../discovery.ts';

@@ -1,4 +1,4 @@
-/** `ctl delete`: deletes, and waits until what was deleted is gone. */
+/** `ctl delete`: deletes objects, and waits until they are gone. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { isNotFound } from '../../apimachinery/status-error.ts';
 import { type Activity, beginWork } from '../../base/live-lines.ts';
@@ -96,7 +96,7 @@ function readOptions(flags: Flags): DeleteSettings {
   };
 }
 
-/** The server's answer; undefined when nothing was deleted. */
+/** Resolves to the server's answer; undefined if nothing was deleted. */
 async function deleteOne(
   { io, flags }: VerbContext,
   cluster: Cluster,
@@ -136,7 +136,7 @@ interface Deleted {
   readonly uid: string;
 }
 
-/** Until the objects that were deleted are gone: not others that took their names. */
+/** Waits until the deleted objects are gone; new objects with the same names count as gone. */
 async function waitUntilGone(
   context: VerbContext,
   cluster: Cluster,
@@ -158,7 +158,7 @@ async function waitUntilGone(
   }
 }
 
-/** False when the states end before the object does. */
+/** Resolves to false if the states end before the object is gone. */
 async function isGone(
   states: AsyncIterable<JsonObject | undefined>,
   uid: string,

@@ -1,4 +1,4 @@
-/** `ctl describe`: everything about objects, with what happened to them lately. */
+/** `ctl describe`: all details of objects, with their recent events. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import type { Cluster } from '../cluster.ts';
 import { resourceOfKind } from '../discovery.ts';
@@ -46,7 +46,7 @@ async function eventsOf(cluster: Cluster, target: ObjectTarget, object: JsonObje
   const fieldSelector = [
     `involvedObject.name=${name}`,
     `involvedObject.kind=${target.resource.kind}`,
-    // Nodes report about themselves under their names.
+    // Nodes report events about themselves with their names as uid, so the uid is not compared.
     ...(target.resource.namespaced ? [`involvedObject.uid=${uid}`] : []),
   ].join(',');
   const { namespace } = target;

@@ -1,4 +1,7 @@
-/** `ctl diff -f`: what `apply` would change, by the words of the server, shown by the program `diff`. */
+/**
+ * `ctl diff -f`: shows the changes that `apply` would make, as computed by the server, with the program
+ * `diff`.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -35,13 +38,13 @@ export const diff: Verb = {
     if (!flags.given('filename')) throw new UsageError('ctl diff: say what to compare: -f FILE');
     const cluster = context.cluster();
     const managedFields = flags.on('show-managed-fields');
-    // In directories that only the user can read.
+    // The directories are readable by the user only.
     const directory = await mkdtemp(join(io.env.TMPDIR || tmpdir(), 'ctl-diff-'));
     try {
       const [live, merged] = [join(directory, 'LIVE'), join(directory, 'MERGED')];
       await mkdir(live);
       await mkdir(merged);
-      // A status of 1 says that something differs, so no failure may have it.
+      // Exit status 1 means that something differs, so failures must not use it.
       let failed = false;
       const report = (error: unknown) => {
         failed = true;
@@ -79,14 +82,14 @@ async function read(cluster: Cluster, target: ManifestTarget): Promise<JsonObjec
   }
 }
 
-/** As the server would have it. */
+/** Resolves to the object as the server would store it. */
 async function applied(
   cluster: Cluster,
   target: ManifestTarget,
   current: JsonObject | undefined,
 ): Promise<JsonObject> {
   const { resource, namespace, object } = target;
-  // Annotations that nobody applied stay, that of what was applied last among them.
+  // Annotations from other sources are kept, including that of the last applied configuration.
   const metadata = recordAt(object, 'metadata');
   const modified = {
     ...object,
@@ -98,7 +101,9 @@ async function applied(
   return (await sendPatch(cluster, target, { original, modified, current }, query)) ?? current;
 }
 
-/** The exit status: 1 when they differ. Throws when it cannot be run, or says that it failed. */
+/**
+ * Resolves to the exit status: 1 if the directories differ. Rejects if the program cannot be run or fails.
+ */
 async function compare({ env, out }: Io, live: string, merged: string): Promise<number> {
   const [program = 'diff', ...args] = (env.KUBECTL_EXTERNAL_DIFF || 'diff -u -N').split(/\s+/);
   const child = spawn(program, [...args, live, merged], {

@@ -86,11 +86,14 @@ export const drain: Verb = {
 interface Failure {
   readonly node: string;
   readonly errors: readonly string[];
-  /** Errors of single pods, not of the command. */
+  /** True for errors of single pods, false for an error of the command. */
   readonly each: boolean;
 }
 
-/** kubectl says every error once more: those of one node a line each, those of several a line a node. */
+/**
+ * kubectl prints every error a second time: one line per error for a single node, one line per node for
+ * several.
+ */
 function lastWords(failed: readonly Failure[]): string {
   const [only] = failed;
   if (only && failed.length === 1)
@@ -118,7 +121,7 @@ function requireSelector(text: string | undefined): void {
   }
 }
 
-/** Why it did not work; undefined when the node is drained. */
+/** Resolves to the failure; undefined if the node is drained. */
 async function drainNode(
   context: VerbContext,
   node: string,

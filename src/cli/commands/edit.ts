@@ -1,4 +1,4 @@
-/** `ctl edit`: objects in the user's editor; it opens again, with the errors, until the server accepts them. */
+/** `ctl edit`: opens objects in the user's editor, again with the errors until the server accepts them. */
 import { deepEqual, type JsonObject } from '../../apimachinery/equality.ts';
 import { sendPatch } from '../apply/send-patch.ts';
 import { kindName } from '../discovery.ts';
@@ -47,7 +47,7 @@ class EditSession {
   readonly #context: VerbContext;
   readonly #originals: readonly Original[];
   readonly #format: 'yaml' | 'json';
-  /** Of what was changed, in place of a line. */
+  /** Output format of the changed objects, which replaces the usual line. */
   readonly #print: ObjectFormat | undefined;
 
   constructor(context: VerbContext, originals: readonly Original[]) {
@@ -57,7 +57,7 @@ class EditSession {
     this.#print = objectFormat(context.flags.text('output'));
   }
 
-  /** Rejects with ReportedError when something was not changed as it was edited; the file then stays. */
+  /** Rejects with ReportedError if an edit was not applied completely; the file is then kept. */
   async run(): Promise<void> {
     const { io } = this.#context;
     const original = this.#text();
@@ -85,7 +85,7 @@ class EditSession {
     return objectFormat(this.#format)?.(whole) ?? '';
   }
 
-  /** Why it must be edited again; empty when all is done. */
+  /** Resolves to the reasons to edit the file again; empty if everything is applied. */
   async #apply(file: EditedFile): Promise<EditReason[]> {
     const { io } = this.#context;
     const entries = parseManifests(file.text, 'edited-file', (text) => io.err(`Warning: ${text}\n`));
@@ -116,7 +116,7 @@ class EditSession {
     return reasons;
   }
 
-  /** The server's answer; undefined when nothing was changed. */
+  /** Resolves to the server's answer; undefined if nothing was changed. */
   async #patch({ target, object }: Original, edited: JsonObject): Promise<JsonObject | undefined> {
     if (deepEqual(object, edited)) return undefined;
     const states = { original: object, current: object, modified: edited };

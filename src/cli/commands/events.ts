@@ -1,4 +1,4 @@
-/** `ctl events`: what has happened, the latest last; of one object, of some types, or as it comes. */
+/** `ctl events`: lists events, the latest last; filters by object and type, or watches. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
 import { UsageError } from '../../base/usage-error.ts';
@@ -51,7 +51,8 @@ export const events: Verb = {
       return;
     }
     for (const event of found) print(event);
-    // An event that goes has only become old. Where the server has forgotten what came meanwhile it ends, as kubectl does.
+    // A deleted event has only expired. The command ends if the server no longer has the changes since the
+    // last event, as in kubectl.
     await followChanges(
       cluster,
       collection,
@@ -63,7 +64,7 @@ export const events: Verb = {
   },
 };
 
-/** Without any all are wanted. Throws UsageError for one that there is not. */
+/** Returns a filter; without types all events match. Throws UsageError for an unknown type. */
 function typesOf(given: readonly string[]): (event: JsonObject) => boolean {
   const wanted = given.flatMap((text) => text.split(',')).map((type) => type.toLowerCase());
   if (wanted.some((type) => type !== 'normal' && type !== 'warning'))
@@ -90,7 +91,7 @@ async function collectionOf({ flags }: VerbContext, cluster: Cluster): Promise<C
   return { ...all, fieldSelector: fieldSelector.join(',') };
 }
 
-/** Prints one event, or a list of them. */
+/** Returns a function that prints one event, or a list of events. */
 function printer({ flags, io, palette }: VerbContext): (events: JsonObject | readonly JsonObject[]) => void {
   const format = objectFormat(flags.text('output'));
   const shown = (event: JsonObject) =>

@@ -1,4 +1,4 @@
-/** `ctl exec`: runs a program in a container, as if it ran here. */
+/** `ctl exec`: runs a program in a container, connected to this terminal. */
 import { UsageError } from '../../base/usage-error.ts';
 import { type FlagTable, fileFlags } from '../flags.ts';
 import { chooseContainer, findPod, programFlags } from '../pods.ts';

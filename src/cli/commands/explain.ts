@@ -1,4 +1,4 @@
-/** `ctl explain`: what a kind and its fields are for, as the server describes them. */
+/** `ctl explain`: describes a kind and its fields, from the server's documentation. */
 import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { openApiPath, schemaOfKind } from '../apply/merge-schema.ts';

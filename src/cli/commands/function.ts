@@ -1,4 +1,4 @@
-/** `ctl function`: programs that are called by HTTP, made from a folder and changed by another. */
+/** `ctl function`: manages functions (HTTP-invoked programs), created and updated from folders. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { patchTypes } from '../../apimachinery/patch.ts';
 import { beginWork } from '../../base/live-lines.ts';
@@ -26,7 +26,7 @@ import { describe } from './describe.ts';
 import { get } from './get.ts';
 import { logs as podLogs } from './logs.ts';
 
-/** Of an instance: name of its Function. */
+/** Label of an instance: the name of its Function. */
 const functionLabel = 'minik8s.io/function';
 
 const writing = {
@@ -60,13 +60,13 @@ const update: Verb = {
   run: (context) => updateFunction(context, oneWord(context, 'update')),
 };
 
-/** Also of `ctl update function`. */
+/** Updates a function; also used by `ctl update function`. */
 export async function updateFunction(context: VerbContext, word: string): Promise<void> {
   const target = await functionTarget(context, word);
   const before = await context.cluster().get(targetPath(target));
   const spec = changed(recordAt(before, 'spec'), await specOf(context.flags));
-  // Whole, so that files which are not there any more go; made from this spec, so that nobody's change is undone. Its status,
-  // which changes with each call, may be another one.
+  // The spec is replaced as a whole, so that removed files disappear. The test of the generation prevents
+  // overwriting another client's change; the status, which changes with each call, may differ.
   const patch = [
     { op: 'test', path: '/metadata/generation', value: numberAt(before, 'metadata', 'generation') },
     { op: 'replace', path: '/spec', value: spec },

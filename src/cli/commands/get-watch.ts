@@ -1,4 +1,4 @@
-/** `ctl get -w`: the current objects, then every change until the user stops the command. */
+/** `ctl get -w`: prints the current objects, then every change until the user stops the command. */
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { isExpired } from '../../apimachinery/status-error.ts';
 import { UsageError } from '../../base/usage-error.ts';
@@ -19,11 +19,11 @@ import type { VerbContext } from '../verb.ts';
 
 export interface WatchView {
   readonly table: TableView;
-  /** In place of a table. */
+  /** Format that replaces the table. */
   readonly format: ObjectFormat | undefined;
 }
 
-/** A watch that the server ends is started again where it ended. */
+/** Watches targets; a watch that the server ends is started again from the last version. */
 export async function watchTargets(
   context: VerbContext,
   targets: readonly Target[],
@@ -40,7 +40,7 @@ export async function watchTargets(
   let show = !flags.on('watch-only');
   while (!io.signal.aborted) {
     const list = await cluster.get(listPath(collection), accept);
-    // An object that does not exist is an error, as it is without a watch.
+    // An object that does not exist is an error, as it is without --watch.
     if (target.name !== undefined && isEmpty(list)) await cluster.get(targetPath(target));
     if (show) printer.print(list, io.clock.now());
     else printer.learn(list, io.clock.now());
@@ -58,7 +58,7 @@ interface Position {
   readonly signal: AbortSignal;
 }
 
-/** Until the server has forgotten what came after the last event. */
+/** Watches until the server no longer has the changes after the last event. */
 export async function followChanges(
   cluster: Cluster,
   collection: CollectionTarget,
@@ -82,7 +82,7 @@ export async function followChanges(
 const isEmpty = (list: JsonObject) =>
   recordsAt(list, 'items').length === 0 && recordsAt(list, 'rows').length === 0;
 
-/** Of an object, or of the row of a Table. */
+/** Returns the resourceVersion of an object, or of the object in a Table's row. */
 function versionOf(object: JsonObject): string {
   const [row] = recordsAt(object, 'rows');
   const inner = isRecord(row?.object) ? row.object : object;
@@ -105,7 +105,7 @@ class WatchPrinter {
     this.#format = format;
   }
 
-  /** Takes note of the columns of a list that is not shown. */
+  /** Stores the columns of a list that is not printed. */
   learn(answer: JsonObject, now: number): void {
     if (!this.#format) this.#columns = readTable(answer, now).columns;
   }

@@ -1,4 +1,4 @@
-/** `ctl get`: shows objects, as the server's tables or in full, once or for as long as they change. */
+/** `ctl get`: prints objects, as the server's tables or in full, once or with every change. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { isNotFound } from '../../apimachinery/status-error.ts';
 import { UsageError } from '../../base/usage-error.ts';
@@ -86,7 +86,7 @@ class Getter {
   readonly #subresource: string | undefined;
   readonly #paging: PageOptions;
   readonly #sortBy: string | undefined;
-  /** An error was reported: then "No resources found" is not printed. */
+  /** True after an error was reported; "No resources found" is not printed then. */
   #failed = false;
 
   constructor(context: VerbContext) {
@@ -103,7 +103,7 @@ class Getter {
       limit: chunkSizeOf(flags),
       ...(!this.#format && {
         ...(flags.on('server-print') && { accept: tableAccept }),
-        // Rows have only the metadata of their objects otherwise.
+        // The rows would have only the metadata of their objects without this query.
         ...(this.#sortBy && { query: { includeObject: 'Object' } }),
       }),
     };
@@ -164,7 +164,7 @@ class Getter {
     return inNamespace ? `No resources found in ${cluster().namespace} namespace.\n` : 'No resources found\n';
   }
 
-  /** One table of all of them; undefined when none could be read. */
+  /** Resolves to one table of all targets; undefined if none could be read. */
   async #readTables(targets: readonly Target[]): Promise<ServerTable | undefined> {
     let columns: readonly Column[] = [];
     const rows: Row[] = [];
@@ -178,7 +178,7 @@ class Getter {
     return columns.length > 0 ? { columns, rows } : undefined;
   }
 
-  /** Hands on what the server has, in one answer or several; what cannot be read is reported. */
+  /** Passes the server's answers, one or several, to `take`; errors are reported. */
   async #read(target: Target, take: (answer: JsonObject) => void): Promise<void> {
     const { io, flags, cluster, report } = this.#context;
     try {
@@ -192,7 +192,7 @@ class Getter {
   }
 }
 
-/** Items of a typed list need not say what they are. */
+/** Adds apiVersion and kind to the items of a typed list, which may lack them. */
 const typed = (page: JsonObject, { resource: { group, version, kind } }: CollectionTarget) =>
   recordsAt(page, 'items').map((item) => ({
     apiVersion: group ? `${group}/${version}` : version,
@@ -210,7 +210,7 @@ function viewOf(flags: Flags, target: Target, manyKinds: boolean): TableView {
   };
 }
 
-/** Targets of one kind that follow one another: they share a table. */
+/** Groups consecutive targets of one kind, which share a table. */
 function consecutive(targets: readonly Target[]): Target[][] {
   const groups: Target[][] = [];
   for (const target of targets) {

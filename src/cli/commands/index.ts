@@ -47,7 +47,7 @@ export const verbs: Readonly<Record<string, () => Promise<Verb | VerbGroup>>> = 
   version: async () => (await import('./version.ts')).version,
 };
 
-/** Verbs of kubectl 1.32 that are not here. */
+/** Verbs of kubectl 1.32 that ctl does not have. */
 export const kubectlOnly: ReadonlySet<string> = new Set([
   'alpha',
   'cluster-info',

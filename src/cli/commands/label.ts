@@ -1,4 +1,4 @@
-/** `ctl label` and `ctl annotate`: sets and removes one entry or more. */
+/** `ctl label` and `ctl annotate`: set and remove labels or annotations. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { patchTypes } from '../../apimachinery/patch.ts';
 import { UsageError } from '../../base/usage-error.ts';
@@ -51,7 +51,7 @@ function entriesVerb(field: Field, verb: string, done: string): Verb {
 
 type Changes = Readonly<Record<string, string | null>>;
 
-/** The changes are the last words: `a=b`, or `a-` to remove it. */
+/** Splits the words into names and changes. The changes come last: `a=b`, or `a-` to remove a key. */
 function splitChanges(all: readonly string[]): { words: string[]; changes: Changes } {
   const isChange = (word: string) => word.includes('=') || (word.endsWith('-') && word.length > 1);
   const first = all.findIndex(isChange);

@@ -1,4 +1,7 @@
-/** `ctl logs`: what containers print, of a pod, of the pods that something stands for, or of those with a label; and what a SlurmJob has printed. */
+/**
+ * `ctl logs`: prints the logs of containers, of a pod, of the pods of a workload, or of pods with a label;
+ * also the output of a SlurmJob.
+ */
 import { UsageError } from '../../base/usage-error.ts';
 import { query } from '../../client/resource-path.ts';
 import { isTransportError } from '../../client/transport-error.ts';
@@ -61,7 +64,9 @@ export const logs: Verb = {
 
 const mostFollowed = 5;
 
-/** Throws UsageError, in kubectl's words, when more would be followed than --max-log-requests allows. */
+/**
+ * Throws UsageError, in kubectl's words, if more streams would be followed than --max-log-requests allows.
+ */
 function requireFew(flags: Flags, count: number): void {
   const most = flags.whole('max-log-requests') ?? mostFollowed;
   if (most < 1) throw new UsageError(`--max-log-requests must be 1 or more, got ${most}`);
@@ -110,7 +115,7 @@ async function podsOf(context: VerbContext, cluster: Cluster): Promise<LogOf> {
   return { pods: [first] };
 }
 
-/** Its output is kept in objects, a file for each stream. */
+/** Returns the options for a SlurmJob, whose output is kept in objects, one file per stream. */
 function slurmLog(flags: Flags): { file: string | undefined; following: boolean } {
   const other = Object.keys(flagTable).find(
     (flag) => flag !== 'follow' && flag !== 'container' && flags.given(flag),
@@ -138,7 +143,7 @@ function logQuery(flags: Flags): Readonly<Record<string, string | number | boole
     follow: flags.on('follow') || undefined,
     previous: flags.on('previous') || undefined,
     timestamps: flags.on('timestamps') || undefined,
-    // Of many pods kubectl shows the last ten lines each, unless it is told otherwise.
+    // kubectl's default for several pods is the last ten lines of each.
     tailLines: several ? 10 : tail !== undefined && tail >= 0 ? tail : undefined,
     sinceSeconds: sinceMs === undefined ? undefined : Math.ceil(sinceMs / 1000),
     sinceTime: flags.text('since-time'),
@@ -175,8 +180,8 @@ async function printLog(
 }
 
 /**
- * What broke may be the connection to the API server, or one behind it: to the node's agent, or from there to
- * the engine.
+ * Replaces a transport error. The broken connection may be that to the API server, or one behind it: to the
+ * node's agent, or from the agent to the engine.
  */
 async function* untilCut(body: AsyncIterable<Uint8Array>, what: string): AsyncIterable<Uint8Array> {
   try {
@@ -186,7 +191,7 @@ async function* untilCut(body: AsyncIterable<Uint8Array>, what: string): AsyncIt
   }
 }
 
-/** Lines, the last one also when nothing ends it. */
+/** Yields lines; the last line needs no newline. */
 async function* logLines(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = '';

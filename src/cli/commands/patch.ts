@@ -1,4 +1,4 @@
-/** `ctl patch`: sends a patch as it is. */
+/** `ctl patch`: sends a patch unchanged. */
 import { readFile } from 'node:fs/promises';
 import { patchTypes } from '../../apimachinery/patch.ts';
 import { TextError } from '../../apimachinery/value-limit.ts';

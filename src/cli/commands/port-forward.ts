@@ -1,4 +1,4 @@
-/** `ctl port-forward`: ports of this machine that lead to a pod. */
+/** `ctl port-forward`: forwards ports of this machine to a pod. */
 import { isIP } from 'node:net';
 import { aborted } from '../../base/abort.ts';
 import { UsageError } from '../../base/usage-error.ts';
@@ -64,7 +64,8 @@ async function forwardAll(
       io.out(`Handling connection for ${port.local}\n`);
       forwarder.forward(socket, port).catch((error) => {
         if (io.signal.aborted) return;
-        // As in kubectl: a supervisor can then start the command again, and it picks a running pod.
+        // The command ends on this error, as in kubectl: a supervisor can restart it, and it then picks a
+        // running pod.
         report(error);
         forwarder.close();
       });

@@ -1,4 +1,4 @@
-/** `ctl replace -f`: objects become what manifests say, and nothing else; what is not there is an error. */
+/** `ctl replace -f`: replaces objects by manifests; an object that does not exist is an error. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { isNotFound } from '../../apimachinery/status-error.ts';
 import { UsageError } from '../../base/usage-error.ts';
@@ -55,7 +55,7 @@ export const replace: Verb = {
   },
 };
 
-/** Without a resourceVersion of its own a manifest takes the place of whatever is there. */
+/** A manifest without a resourceVersion replaces the object whatever its version is. */
 async function put(
   cluster: Cluster,
   target: ManifestTarget,
@@ -74,7 +74,7 @@ async function put(
   });
 }
 
-/** Resolves when the object that was there is gone. */
+/** Resolves when the deleted object is gone. */
 async function removed({ io, flags }: VerbContext, cluster: Cluster, target: ManifestTarget): Promise<void> {
   const { resource, name } = target;
   const gracePeriodSeconds = flags.whole('grace-period');

@@ -1,4 +1,4 @@
-/** `ctl rollout`: how a workload moves to its newest template, and back. */
+/** `ctl rollout`: shows and controls the rollout of a workload, and rolls it back. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { parseInt64 } from '../../apimachinery/int64.ts';
 import { patchTypes } from '../../apimachinery/patch.ts';
@@ -68,7 +68,7 @@ async function waitForRollout(context: VerbContext, target: ObjectTarget, revisi
   const { flags, io } = context;
   const cluster = context.cluster();
   const timeoutMs = flags.duration('timeout');
-  // A workload that does not exist is an error at once.
+  // A workload that does not exist is reported at once.
   await cluster.get(targetPath(target));
   using work = beginWork(io.progress, `${kindName(target.resource)}/${target.name}`);
   await using _showing = showPods(context, target, work);
@@ -85,13 +85,13 @@ async function waitForRollout(context: VerbContext, target: ObjectTarget, revisi
 }
 
 interface Change {
-  /** The patch that changes the workload; a text says why it cannot be. */
+  /** Returns the patch that changes the workload, or a text with the reason why there is none. */
   patchOf(object: JsonObject, kind: string): object | string;
-  /** What is printed of it then. */
+  /** The word that is printed afterwards. */
   readonly done: string;
 }
 
-/** Tells of each workload by itself what became of it. */
+/** Changes each workload and reports the result of each separately. */
 async function changeEach(context: VerbContext, { patchOf, done }: Change): Promise<void> {
   const { io } = context;
   for (const target of await targetsOf(context)) {
@@ -158,7 +158,7 @@ const resume: Verb = {
     }),
 };
 
-/** 0 where none is named. */
+/** Returns the revision of a flag; 0 if the flag is not given. */
 function revisionOf(flags: Flags, name: string): bigint {
   const text = flags.text(name) ?? '0';
   const wanted = parseInt64(text);

@@ -1,4 +1,4 @@
-/** `ctl run`: a pod of one image, and with -i its program as if it ran here. */
+/** `ctl run`: creates a pod with one image; with -i connects its program to this terminal. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { isNotFound } from '../../apimachinery/status-error.ts';
 import { beginWork } from '../../base/live-lines.ts';
@@ -109,7 +109,10 @@ function requested(flags: Flags, joins: boolean): JsonObject {
 const restartPolicyOf = (flags: Flags): RestartPolicy =>
   flags.oneOf('restart', ['Always', 'OnFailure', 'Never'] as const) ?? 'Always';
 
-/** Attaches to the program, and passes on its exit code unless the pod restarts it. */
+/**
+ * Attaches to the program. Rejects with its exit code if it fails, unless the pod restarts it or stdin stays
+ * open.
+ */
 async function join(context: VerbContext, target: ObjectTarget): Promise<void> {
   const { flags, io } = context;
   const object = await untilStarted(context, target);
@@ -130,14 +133,14 @@ async function join(context: VerbContext, target: ObjectTarget): Promise<void> {
   if (failure) throw new ExitError(failure.message, failure.code);
 }
 
-/** Returns the pod once its program runs or has ended, and shows until then what the pod waits for. */
+/** Returns the pod once its program runs or has ended; shows meanwhile what the pod waits for. */
 async function untilStarted(context: VerbContext, target: ObjectTarget): Promise<JsonObject> {
   using work = beginWork(context.io.progress, `pod/${target.name}`);
   await using _showing = showPods(context, target, work);
   return await until(context, target, (pod) => isRunning(pod) || hasEnded(pod));
 }
 
-/** Rejects when the pod does not get there in time, or is deleted. */
+/** Rejects if the condition is not met before the timeout, or if the pod is deleted. */
 async function until(
   { flags, io, cluster }: VerbContext,
   target: ObjectTarget,

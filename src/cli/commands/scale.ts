@@ -1,4 +1,4 @@
-/** `ctl scale`: sets how many replicas are wanted, of any kind that has a scale. */
+/** `ctl scale`: sets the number of replicas of any resource with a scale. */
 import { patchTypes } from '../../apimachinery/patch.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import type { Cluster } from '../cluster.ts';
@@ -63,7 +63,7 @@ async function setReplicas(
   const current = await cluster.get(path);
   const wanted = numberAt(current, 'spec', 'replicas');
   if (wanted !== expected) throw new Error(`Expected replicas to be ${expected}, was ${wanted}`);
-  // With the resourceVersion that was read, so that nobody else's count is overwritten.
+  // The request has the resourceVersion that was read, so that another client's count is not overwritten.
   const scaled = { ...current, spec: { ...recordAt(current, 'spec'), replicas } };
   await cluster.send('PUT', path + options, scaled);
 }

@@ -1,4 +1,4 @@
-/** `ctl set env`: variables of containers, one by one or from the keys of a ConfigMap or Secret. */
+/** `ctl set env`: sets variables of containers, one by one or from the keys of a ConfigMap or Secret. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { findResource, kindName } from '../discovery.ts';
@@ -59,10 +59,10 @@ export const setEnv: Verb = {
   },
 };
 
-/** As in a container's `env`. */
+/** A variable in the form of a container's `env`. */
 type Variable = JsonObject & { readonly name: string };
 
-/** `A=1` sets, `A-` removes; the words before them name objects. */
+/** Splits the words into names of objects and changes: `A=1` sets a variable, `A-` removes it. */
 function splitWords(all: readonly string[], more: readonly string[]) {
   const isChange = (word: string) => /^.+=/s.test(word) || word.endsWith('-');
   const first = all.findIndex(isChange);

@@ -1,4 +1,4 @@
-/** `ctl set`: one field of objects that are there. What is changed is in `src/cli/set`. */
+/** `ctl set`: changes one field of existing objects. The changes themselves are in `src/cli/set`. */
 
 import { deepEqual, type JsonObject } from '../../apimachinery/equality.ts';
 import { UsageError } from '../../base/usage-error.ts';
@@ -74,7 +74,7 @@ const setResources: Verb = {
   },
 };
 
-/** The last word is not one of those that name objects. */
+/** Splits off the last word, which names no object. */
 function splitLast(words: readonly string[], missing: string): [readonly string[], string] {
   const last = words.at(-1);
   if (last === undefined) throw new UsageError(missing);

@@ -1,4 +1,4 @@
-/** `ctl slurm`: jobs of Slurm clusters, made of a folder, and what came of them. */
+/** `ctl slurm`: submits jobs to Slurm clusters from a folder, and fetches their results. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { patchTypes } from '../../apimachinery/patch.ts';
 import { UsageError } from '../../base/usage-error.ts';

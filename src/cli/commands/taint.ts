@@ -54,7 +54,10 @@ function requireNodes(flags: Flags, words: readonly string[]): void {
 
 const mostTries = 10;
 
-/** Controllers write taints too, and the list is replaced as a whole: a write only counts for what it was made from. */
+/**
+ * Controllers write taints too, and the list is replaced as a whole, so a write must be based on the version
+ * that was read.
+ */
 async function taintNode(
   cluster: Cluster,
   target: ObjectTarget,
@@ -81,7 +84,7 @@ async function taintNode(
 
 type TaintRecord = ReturnType<typeof taintsOf>[number];
 
-/** With every field the server has. */
+/** Returns the taints with all fields that the server has. */
 function taintsOf(node: Parameters<typeof recordsAt>[0]) {
   return recordsAt(node, 'spec', 'taints').map((record) => ({
     ...record,

@@ -1,4 +1,4 @@
-/** `ctl top`: what nodes and pods use now. */
+/** `ctl top`: shows the current usage of nodes and pods. */
 
 import { UsageError } from '../../base/usage-error.ts';
 import type { FlagTable } from '../flags.ts';
@@ -92,7 +92,7 @@ const pod: Verb = {
   },
 };
 
-/** One object by its name, or those that are selected. */
+/** Reads one object by its name, or the selected objects. */
 async function read({ flags, cluster }: VerbContext, path: string) {
   const [name, ...more] = flags.words;
   const selectors = ['selector', 'field-selector'] as const;

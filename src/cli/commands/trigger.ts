@@ -1,4 +1,4 @@
-/** `ctl trigger`: calls of functions for what happens. */
+/** `ctl trigger`: manages triggers, which call functions on events. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { patchTypes } from '../../apimachinery/patch.ts';
 import { UsageError } from '../../base/usage-error.ts';
@@ -114,7 +114,7 @@ const fire: Verb = {
   },
 };
 
-/** One that the trigger takes, which has a body. */
+/** Returns a method that the trigger accepts and that has a body. */
 async function methodsOf(
   context: VerbContext,
   target: ObjectTarget,
@@ -161,7 +161,7 @@ const replay: Verb = {
 
 async function deadLetters(context: VerbContext, trigger: string): Promise<readonly JsonObject[]> {
   const { resource, namespace } = await targetOf(context, 'triggerevents', '');
-  // One that is not there is told as such.
+  // A trigger that does not exist is reported as not found.
   await context.cluster().get(targetPath(await targetOf(context, 'triggers', trigger)));
   const fieldSelector = `spec.trigger=${trigger}`;
   const list = await context

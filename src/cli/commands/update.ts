@@ -1,4 +1,4 @@
-/** `ctl update function NAME`: gives a function another program. */
+/** `ctl update function NAME`: replaces the program of a function. */
 import { UsageError } from '../../base/usage-error.ts';
 import type { Verb } from '../verb.ts';
 import { updateFlags, updateFunction } from './function.ts';

@@ -1,4 +1,4 @@
-/** `ctl version`: of this client and of the server. */
+/** `ctl version`: prints the versions of this client and of the server. */
 import { version as ownVersion } from '../../base/version.ts';
 import { type FlagTable, outputFlag } from '../flags.ts';
 import { textAt } from '../objects.ts';

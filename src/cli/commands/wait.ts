@@ -1,4 +1,4 @@
-/** `ctl wait`: waits, with a watch, until objects have a condition. */
+/** `ctl wait`: waits, with a watch, until objects meet a condition. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { type Activity, beginWork } from '../../base/live-lines.ts';
 import { UsageError } from '../../base/usage-error.ts';
@@ -67,8 +67,8 @@ function readCondition(flags: Flags): WaitCondition {
 }
 
 /**
- * Rejects when the time is over, and when the object must be there and is not. False when there never was anything to
- * wait for, of which kubectl says nothing.
+ * Rejects if the timeout is over, or if a required object is missing. Resolves to false if the object never
+ * existed and may be missing, in which case kubectl prints nothing.
  */
 async function waitFor(
   context: VerbContext,
@@ -86,7 +86,7 @@ async function waitFor(
     if (!object && absent === 'met') return looks > 1;
     if (object && isMet(object)) return true;
     shown.say(object);
-    // The server says best what is missing.
+    // The server's error describes best what is missing.
     if (!object && absent === 'error') await cluster.get(targetPath(target));
     if (timeoutMs === 0 && absent !== 'not yet') throw new Error(`condition not met for ${what}`);
     if (timeoutMs === 0) break;
@@ -98,7 +98,7 @@ interface Showing extends AsyncDisposable {
   say(object: JsonObject | undefined): void;
 }
 
-/** Shows what the object waits for; of a pod that includes the images that its node pulls. */
+/** Shows what the object waits for; for a pod including the images that its node pulls. */
 function showing(context: VerbContext, target: ObjectTarget, work: Activity): Showing {
   if (isPod(target)) return { ...showPods(context, target, work), say() {} };
   return {

@@ -1,4 +1,4 @@
-/** `ctl workflow`: definitions in the States Language, and their runs. */
+/** `ctl workflow`: manages workflows, defined in the States Language, and their runs. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { patchTypes } from '../../apimachinery/patch.ts';
 import { UsageError } from '../../base/usage-error.ts';
@@ -85,7 +85,7 @@ const update: Verb = {
   },
 };
 
-/** Of an update, what the flags leave out is as it was. */
+/** Returns the spec from the flags; in an update, fields without a flag keep their values. */
 async function specOf({ io, flags }: VerbContext, before?: JsonObject): Promise<JsonObject> {
   const file = flags.text('definition');
   if (file === undefined && !before)
@@ -118,7 +118,7 @@ const run: Verb = {
     const { name, namespace } = await targetOf(context, 'workflows', oneWord(context, 'run'));
     const input = JSON.parse(await callBody(context, flags.text('input'))) as unknown;
     const runs = await targetOf(context, 'workflowruns', flags.text('run-name') ?? '');
-    // A run of a workflow that is not there would wait for it.
+    // A run of a workflow that does not exist would wait for the workflow.
     await cluster().get(targetPath({ ...runs, name, resource: await resourceOf(context, 'workflows') }));
     const metadata = {
       namespace,
@@ -145,10 +145,10 @@ const wait: Verb = {
     printEnd(context, await targetOf(context, 'workflowruns', oneWord(context, 'wait', 'run'))),
 };
 
-/** The output of the run once it has ended; rejects with its error. */
+/** Prints the output of the run once it has ended; rejects with its error. */
 async function printEnd({ io, flags, cluster }: VerbContext, target: ObjectTarget): Promise<void> {
   const timeoutMs = flags.duration('wait-timeout');
-  // One that is not there now is not found, and none that was deleted.
+  // A run that does not exist is reported as not found, which differs from a run that was deleted meanwhile.
   await cluster().get(targetPath(target));
   for await (const object of follow(cluster(), target, { clock: io.clock, timeoutMs, signal: io.signal })) {
     if (!object) throw new Error(`workflowrun/${target.name} was deleted`);
@@ -208,7 +208,7 @@ const history: Verb = {
   },
 };
 
-/** What the run has, and before that what was moved out of it. */
+/** Returns the history: the entries that were moved out of the run, then those in the run. */
 async function historyOf(context: VerbContext, { namespace, name }: ObjectTarget, object: JsonObject) {
   const resource = await resourceOf(context, 'workflowhistories');
   const { uid } = recordAt(object, 'metadata');
@@ -289,14 +289,17 @@ const test: Verb = {
       }
       printJson(io, state.output ?? null);
     } finally {
-      // Apart from the output, which a program may read.
+      // The history goes to standard error, since a program may read the output.
       io.err(new TableWriter().format(historyRows(entries, now), historyHeaders));
       await thread.stop();
     }
   },
 };
 
-/** Of a file, or of the workflow that is named; checked here, so that a file needs no server. */
+/**
+ * Returns the definition in a file, or of the named workflow. It is checked here, so that a file needs no
+ * server.
+ */
 async function definitionOf(context: VerbContext, verb: string) {
   const { flags, io, cluster } = context;
   const [file, [word, ...more]] = [flags.text('definition'), flags.words];

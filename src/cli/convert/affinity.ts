@@ -1,17 +1,18 @@
 /**
- * Pods that are to run beside another pod, or never beside it: `nodeSelector` with the other pod's name in
- * `with` or `notWith`. Pure.
+ * Placement of a pod beside another pod or away from it: `nodeSelector` with the other pod's name in `with`
+ * or `notWith`. Pure.
  */
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { recordAt, recordsAt } from '../objects.ts';
 import type { Fields } from './fields.ts';
 import { asName } from './workflows.ts';
 
-/** The labels of a pod in the same input by its name; undefined for another pod. */
+/** Returns the labels of the pod with that name in the same input; undefined for an unknown pod. */
 export type LabelsOfPods = (name: string) => JsonObject | undefined;
 
 /**
- * What Kubernetes has in place of it; without an affinity for a pod that no labels tell apart, which is told.
+ * Returns Kubernetes' equivalent. An affinity to a pod without distinguishing labels is left out and
+ * reported.
  */
 export function placement(spec: Fields, labelsOf: LabelsOfPods): JsonObject {
   const given = spec.take('affinity');

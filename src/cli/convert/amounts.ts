@@ -1,29 +1,29 @@
-/** Amounts of processors, memory and storage as other systems write them, as Kubernetes' quantities. Pure. */
+/** Converts amounts of processors, memory and storage of other systems to Kubernetes' quantities. Pure. */
 import { tryParseQuantity } from '../../apimachinery/quantity.ts';
 
-/** Docker counts processors in billionths; Kubernetes keeps no less than thousandths. */
+/** Docker counts processors in billionths; Kubernetes' smallest unit is a thousandth. */
 const nanosPerMilli = 1_000_000;
 
-/** Resources of which an amount in thousandths means nothing. */
+/** Resources for which a suffix of thousandths (`m`) makes no sense. */
 const inBytes: ReadonlySet<string> = new Set(['memory', 'storage', 'ephemeral-storage', 'sizeLimit']);
 
 /**
- * The quantity that is meant by an amount such as `64MB` or, for processors, `500000000` billionths;
- * undefined when the amount stays as it is, also one that nobody reads: the server refuses that. `resource`
- * is such as cpu, memory or sizeLimit.
+ * Returns the quantity for an amount such as `64MB` or, for processors, `500000000` billionths. Returns
+ * undefined if the amount is unchanged, or if it is invalid: the server rejects such amounts. `resource` is a
+ * name such as cpu, memory or sizeLimit.
  */
 export function quantityOf(resource: string, amount: string | number): string | undefined {
   const text = String(amount);
   return resource === 'cpu' ? processors(text) : bytes(text, inBytes.has(resource));
 }
 
-/** No node has a million processors, and no container asks for less than a thousandth of one. */
+/** No node has a million processors, and no container requests less than a thousandth of one. */
 function processors(amount: string): string | undefined {
   const nanos = /^\s*\d+\s*$/.test(amount) ? Number(amount) : 0;
   return nanos >= nanosPerMilli ? `${Math.ceil(nanos / nanosPerMilli)}m` : undefined;
 }
 
-/** `64MB`, `1 GiB`, `512K`; and `512m` where Kubernetes would read thousandths of a byte. */
+/** Reads `64MB`, `1 GiB`, `512K`; also `512m`, which Kubernetes would read as thousandths of a byte. */
 function bytes(amount: string, noThousandths: boolean): string | undefined {
   const [, count, letter = '', binary] =
     /^\s*(\d{1,18}(?:\.\d{1,9})?)\s*([kmgtpe]?)(i?)b?\s*$/i.exec(amount) ?? [];

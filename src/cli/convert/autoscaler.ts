@@ -1,23 +1,23 @@
-/** Autoscalers: five ways to say what is scaled, by what, and how often. Pure. */
+/** Autoscalers in five forms of target, metrics and interval. Pure. */
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { parseDuration } from '../../base/time.ts';
 import { recordAt } from '../objects.ts';
 import type { Fields } from './fields.ts';
 import { asName } from './workflows.ts';
 
-/** Pods of the same input, which autoscalers may name: such a pod becomes what is scaled. */
+/** Pods of the same input by name. A pod that an autoscaler names becomes the template of what is scaled. */
 export type Pods = ReadonlyMap<string, JsonObject>;
 
 interface Converted {
   readonly spec: JsonObject;
   readonly annotations: JsonObject;
-  /** What is scaled, where the autoscaler brings it along. */
+  /** The workload to scale, if the autoscaler contains it. */
   readonly deployment?: { readonly name: string; readonly template: JsonObject };
 }
 
 const intervalAnnotation = 'minik8s.io/scale-interval-seconds';
 
-/** Throws for one that says too little. */
+/** Returns the converted autoscaler. Throws if the target or the metrics are missing. */
 export function autoscaler(name: string, spec: Fields, pods: Pods): Converted {
   const target = targetOf(name, spec, pods);
   const interval = secondsOf(spec.take('scaleInterval', 'interval', 'adjustInterval'));
@@ -70,11 +70,11 @@ function targetOf(own: string, spec: Fields, pods: Pods) {
   };
 }
 
-/** The kinds of apps/v1 that are scaled. */
+/** Returns the kind of apps/v1 in its usual spelling; undefined if such a kind cannot be scaled. */
 const knownKind = (kind: string) =>
   ['Deployment', 'ReplicaSet', 'StatefulSet'].find((one) => one.toLowerCase() === kind.toLowerCase());
 
-/** `15`, `15s`: whole seconds, between those that are possible. */
+/** Reads `15` or `15s` as whole seconds, limited to the range that is allowed. */
 function secondsOf(value: unknown): number | undefined {
   if (value === undefined) return undefined;
   const ms = typeof value === 'number' ? value * 1000 : parseDuration(String(value));
@@ -82,7 +82,7 @@ function secondsOf(value: unknown): number | undefined {
   return Math.min(Math.max(Math.round(ms / 1000), 1), 3600);
 }
 
-/** A list is Kubernetes' own form. */
+/** Reads the metrics; a list is Kubernetes' own form. */
 function metricsOf(spec: Fields): unknown[] {
   const list = spec.has('metrics') && spec.take('metrics');
   if (Array.isArray(list)) return list.map((one, index) => withAmount(one, index, spec));
@@ -103,7 +103,7 @@ function metricsOf(spec: Fields): unknown[] {
   ];
 }
 
-/** A share of `2M` is an amount. */
+/** Converts a utilization such as `2M`, which is an amount and not a percentage. */
 function withAmount(metric: unknown, index: number, spec: Fields): unknown {
   const { averageUtilization, ...target } = recordAt(metric, 'resource', 'target');
   if (!isRecord(metric) || typeof averageUtilization !== 'string' || /^\d+$/.test(averageUtilization))
@@ -118,7 +118,10 @@ function withAmount(metric: unknown, index: number, spec: Fields): unknown {
 
 const resource = (name: string, target: JsonObject) => ({ type: 'Resource', resource: { name, target } });
 
-/** Of what the containers request. Up to one it is a part of it, above a percentage. */
+/**
+ * Returns a utilization metric, relative to the containers' requests. A value up to one is a fraction, a
+ * larger one is a percentage.
+ */
 function byShare(metrics: Fields, name: string, value: unknown): JsonObject {
   const number = Number(value);
   if (!(number > 0))
@@ -128,7 +131,10 @@ function byShare(metrics: Fields, name: string, value: unknown): JsonObject {
   return resource(name, { type: 'Utilization', averageUtilization });
 }
 
-/** Two bounds, of which the upper one is what Kubernetes aims at. -1 is none; processors are thousandths. */
+/**
+ * Returns a metric for two bounds, of which the upper one becomes Kubernetes' target. -1 means no bound;
+ * processors are in thousandths.
+ */
 function byAmount(metrics: Fields, name: string, field: string): JsonObject[] {
   const bounds = metrics.part(field);
   const upper = bounds.text('targetMaxValue');

@@ -1,16 +1,13 @@
-/**
- * Ports of containers: names, ports of the machine in items of their own, and those that Prometheus reads.
- * Pure.
- */
+/** Ports of containers: names, host ports in items of their own, and ports that Prometheus scrapes. Pure. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import type { Fields } from './fields.ts';
 import { asName } from './workflows.ts';
 
-/** The name by which Prometheus finds a port without an annotation (docs/monitoring.md). */
+/** Name of a port that Prometheus scrapes without an annotation (docs/monitoring.md). */
 const metricsPort = 'metrics';
 
 /**
- * The ports of a container, as Kubernetes has them; an item with nothing but a hostPort belongs to the port
+ * Returns the ports of a container in Kubernetes' form; an item with only a hostPort belongs to the port
  * before it.
  */
 export function containerPorts(container: Fields): JsonObject[] {

@@ -1,6 +1,7 @@
 /**
- * Manifests of small systems that look like Kubernetes, as Kubernetes has them. What is left out, added or means something else is told.
- * Pure (docs/decisions/0057-other-dialects.md says which dialects).
+ * Converts manifests of small systems that look like Kubernetes to Kubernetes' form. Everything that is left
+ * out, added or has a different meaning is reported. Pure (docs/decisions/0057-other-dialects.md lists the
+ * dialects).
  */
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import type { FieldTable } from '../../apimachinery/field-types.ts';
@@ -16,10 +17,10 @@ import { persistentVolume, persistentVolumeClaim } from './volumes.ts';
 import { asName, workflow } from './workflows.ts';
 
 export interface Input {
-  /** Where it stands, for messages. */
+  /** Place of the manifest, for messages. */
   readonly where: string;
   readonly object: JsonObject;
-  /** What stands at the paths of `pathsOf`. */
+  /** Contents of the paths that `pathsOf` returns. */
   readonly sources?: ReadonlyMap<string, Source | Error>;
 }
 
@@ -27,11 +28,11 @@ export interface Conversion {
   readonly objects: readonly JsonObject[];
   /** One line each. */
   readonly notes: readonly string[];
-  /** Of what could not be converted. */
+  /** Errors of inputs that could not be converted. */
   readonly errors: readonly Error[];
 }
 
-/** Kinds by their names in lower letters. */
+/** Kinds by their names in lower case. */
 const kinds: Readonly<Record<string, string>> = {
   hpa: 'HorizontalPodAutoscaler',
   horizontalpodautoscaler: 'HorizontalPodAutoscaler',
@@ -60,10 +61,10 @@ const versions: Readonly<Record<string, string>> = {
   SlurmJob: 'minik8s.io/v1',
 };
 
-/** The version in which objects of a kind are printed. */
+/** Returns the apiVersion in which objects of a kind are printed. */
 export const versionOf = (kind: string): string => versions[kind] ?? 'v1';
 
-/** Workflows and functions of some systems have no kind. */
+/** Returns the kind in lower case. Workflows and functions of some systems have no kind. */
 function wordOf({ kind, Kind, States, functionFile, command }: JsonObject): string {
   const word = kind ?? Kind;
   if (typeof word === 'string' && word !== '') return word.toLowerCase();
@@ -71,13 +72,15 @@ function wordOf({ kind, Kind, States, functionFile, command }: JsonObject): stri
   return functionFile === undefined && command === undefined ? '' : 'function';
 }
 
-/** The kind that an input becomes; undefined for one that is not converted. */
+/** Returns the kind to which an input is converted; undefined if it is not converted. */
 export function kindOf({ object }: Pick<Input, 'object'>): string | undefined {
   const word = wordOf(object);
   return word === 'job' && isSlurmJob(object) ? 'SlurmJob' : kinds[word];
 }
 
-/** The paths of programs, their libraries and what is sent with a job, as an input names them. */
+/**
+ * Returns the paths in an input: those of programs, of their libraries and of files that are sent with a job.
+ */
 export function pathsOf(input: Input): string[] {
   const kind = kindOf(input);
   if (kind !== 'Function' && kind !== 'SlurmJob') return [];
@@ -89,7 +92,10 @@ export function pathsOf(input: Input): string[] {
   });
 }
 
-/** `fields` are those of Kubernetes' own kinds: what an object has beside them is left out. */
+/**
+ * Converts all inputs. `fields` has the fields of Kubernetes' own kinds; other fields of an object are left
+ * out.
+ */
 export function convert(inputs: readonly Input[], fields: FieldTable): Conversion {
   const objects: JsonObject[] = [];
   const notes: string[] = [];
@@ -104,15 +110,15 @@ export function convert(inputs: readonly Input[], fields: FieldTable): Conversio
       errors.push(new Error(`${input.where}: ${why}`, { cause: error }));
     }
   }
-  // What an autoscaler scales is no pod of its own any more.
+  // A pod that an autoscaler scales is no longer a pod of its own.
   const scaled = new Set(objects.filter(({ kind }) => kind === 'Deployment').map(nameOf));
   const isScaled = (one: JsonObject) => one.kind === 'Pod' && scaled.has(nameOf(one));
   return { objects: objects.filter((one) => !isScaled(one)), notes, errors };
 }
 
 /**
- * What becomes of one input alone, before it has no other fields than Kubernetes has. Throws for what cannot
- * be converted.
+ * Converts one input alone; fields that Kubernetes does not have are not left out yet. Throws if it cannot be
+ * converted.
  */
 export const convertAlone = (input: Input, say: Say): JsonObject[] =>
   convertInput(input, surroundingsOf([input]), say);
@@ -189,7 +195,7 @@ function convertOne(
     spec,
   });
   const result = ((): JsonObject[] => {
-    // Some have their fields beside their kind.
+    // Some kinds have their fields at the top level, not below spec.
     const isFlat = ['Dns', 'Function', 'Workflow', 'SlurmJob'].includes(kind);
     const spec = isFlat && !fields.has('spec') ? fields : fields.part('spec');
     switch (kind) {
@@ -230,7 +236,7 @@ function convertOne(
   return result;
 }
 
-/** The one run of a workflow that has its input with it. */
+/** Returns the run of a workflow that contains its input. */
 const runOf = (metadata: JsonObject, input: unknown): JsonObject => ({
   apiVersion: 'minik8s.io/v1',
   kind: 'WorkflowRun',
@@ -238,7 +244,7 @@ const runOf = (metadata: JsonObject, input: unknown): JsonObject => ({
   spec: { workflow: metadata.name, input },
 });
 
-/** The name as it stands there. */
+/** Returns the name as it is written in the manifest. */
 const given = (fields: Fields) => fields.part('metadata').text('name') ?? fields.text('name', 'Name') ?? '';
 
 function metadataOf(fields: Fields): JsonObject {
@@ -269,7 +275,10 @@ function deploymentOf(name: string, { namespace }: JsonObject, template: JsonObj
   };
 }
 
-/** A selector may be the labels themselves, or missing: then the labels of the template are meant. */
+/**
+ * Converts a workload. The selector may be the labels themselves, or missing; a missing one becomes the
+ * labels of the template.
+ */
 function workload(spec: Fields, labelsOf: LabelsOfPods, say: Say): JsonObject {
   const selector = spec.take('selector');
   const isOwn =

@@ -1,13 +1,13 @@
-/** Tells which manifests the converter makes other objects of, so that commands can name it. Pure. */
+/** Detects manifests that the converter would change, so that commands can suggest it. Pure. */
 import { deepEqual, isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import type { FieldTable } from '../../apimachinery/field-types.ts';
 import { convertAlone, kindOf, pathsOf, versionOf } from './convert-plan.ts';
 import { fit } from './fit.ts';
 
 /**
- * Whether an object is in the form of another small system: its conversion has other values, or leaves out
- * fields that such a system has. A field of which nothing is known, and a value of another type, are mistakes
- * as Kubernetes' own manifests have them.
+ * Returns whether an object is in the form of another small system: its conversion has other values, or
+ * leaves out fields that such a system has. Unknown fields and values of a wrong type do not count, since
+ * they are mistakes that Kubernetes' own manifests may have.
  */
 export function isOtherDialect(object: JsonObject, fields: FieldTable): boolean {
   const input = { where: '', object };
@@ -24,13 +24,16 @@ export function isOtherDialect(object: JsonObject, fields: FieldTable): boolean 
       isKnownForm || made.length !== 1 || isNamed(made[0], object) || adds(made[0], inVersionOf(kind, object))
     );
   } catch {
-    // What the converter reads beside the manifest is not given here.
+    // The files that the converter would read beside the manifest are not available here.
     const hasOwnKind = object.kind === kind && (object.apiVersion ?? '') === versionOf(kind);
     return !hasOwnKind || pathsOf(input).length > 0;
   }
 }
 
-/** The object in the version in which its kind is printed, if it is in another version of the same group. */
+/**
+ * Returns the object in the version in which its kind is printed, if it is in another version of the same
+ * group.
+ */
 function inVersionOf(kind: string, object: JsonObject): JsonObject {
   const [apiVersion, given] = [versionOf(kind), object.apiVersion];
   const [group = '', version] = apiVersion.split('/');
@@ -38,7 +41,7 @@ function inVersionOf(kind: string, object: JsonObject): JsonObject {
   return isSameGroup ? { ...object, apiVersion } : object;
 }
 
-/** Whether the converter has found the name, which stands elsewhere than Kubernetes has it. */
+/** Returns true if the converter found the name in a different place from Kubernetes'. */
 const isNamed = (made: JsonObject | undefined, before: JsonObject) =>
   nameIn(made) !== undefined && nameIn(before) === undefined;
 
@@ -46,12 +49,12 @@ const nameIn = (object: JsonObject | undefined) =>
   isRecord(object?.metadata) ? (object.metadata.name ?? object.metadata.generateName) : undefined;
 
 /**
- * Fields whose values are names: a name that Kubernetes does not take, or one that is left out, is a mistake
- * there too.
+ * Fields whose values are names: a name that Kubernetes rejects, or one that is missing, is a mistake in
+ * Kubernetes too.
  */
 const isName = /^name$|Name$/;
 
-/** Whether a value has something that the other one does not have; empty ones are as good as none. */
+/** Returns true if a value has a part that the other value does not have; empty values count as absent. */
 function adds(value: unknown, before: unknown): boolean {
   if (value === undefined || value === null || value === '') return false;
   if (Array.isArray(value)) {

@@ -1,10 +1,10 @@
-/** A part of a manifest of which nothing gets lost unseen: what nobody takes is told. Pure. */
+/** A part of a manifest in which no field is lost silently: fields that are not taken are reported. Pure. */
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 
 /**
- * Takes a note of what is left out, added or read in another way. Two kinds of notes tell nothing of the
- * system that a manifest is for: of a field of which nothing is known, such as a mistyped one, and of what
- * manifests of Kubernetes have too.
+ * Reports a field that is left out, added or read differently. Two types of reports do not identify the
+ * system of a manifest: `unknown`, for a field without a known meaning, such as a mistyped one, and `usual`,
+ * for a field that manifests of Kubernetes have too.
  */
 export type Say = (note: string, about?: 'unknown' | 'usual') => void;
 
@@ -25,7 +25,7 @@ export class Fields {
     return this.#record[name] !== undefined && this.#record[name] !== null;
   }
 
-  /** The value of the first of these fields that is there; undefined when none is. */
+  /** Returns the value of the first of these fields that exists; undefined if none does. */
   take(...names: readonly string[]): unknown {
     const name = names.find((one) => this.has(one));
     if (name === undefined) return undefined;
@@ -34,8 +34,8 @@ export class Fields {
   }
 
   /**
-   * The text or number of the first of these fields, as text; undefined when none is there. Throws for
-   * another value, such as what YAML makes of the word `y`.
+   * Returns the text or number of the first of these fields that exists, as text; undefined if none does.
+   * Throws for another value, such as the boolean that YAML makes of the word `y`.
    */
   text(...names: readonly string[]): string | undefined {
     const value = this.take(...names);
@@ -46,7 +46,10 @@ export class Fields {
     throw new Error(`${this.#path}${name}: expected text, got ${got}`);
   }
 
-  /** The fields below the first of these; none when it is not there or no object. */
+  /**
+   * Returns the fields below the first of these fields that exists; no fields if there is none or it is not
+   * an object.
+   */
   part(...names: readonly string[]): Fields {
     const name = names.find((one) => this.has(one)) ?? names[0] ?? '';
     const value = this.#record[name];
@@ -57,8 +60,8 @@ export class Fields {
   }
 
   /**
-   * The items of the list in the first of these fields, none when it is not there; what is no object is told.
-   * Throws for no list.
+   * Returns the items of the list in the first of these fields that exists, or no items if there is none;
+   * items that are not objects are reported. Throws if the value is not a list.
    */
   items(...names: readonly string[]): Fields[] {
     const name = names.find((one) => this.has(one));
@@ -76,7 +79,7 @@ export class Fields {
     });
   }
 
-  /** All that nobody has taken, as it is. */
+  /** Takes all remaining fields and returns them unchanged. */
   others(): JsonObject {
     const rest = Object.entries(this.#record).filter(([name]) => !this.#taken.has(name));
     for (const [name] of rest) this.#taken.add(name);
@@ -87,12 +90,12 @@ export class Fields {
     this.#say(`${this.#path}${name}: ${note}`, about);
   }
 
-  /** Takes a field for which there is nothing here, and says why. */
+  /** Takes a field without an equivalent, and reports the reason. */
   drop(name: string, why: string, about?: 'usual'): void {
     if (this.take(name) !== undefined) this.say(name, `left out: ${why}`, about);
   }
 
-  /** Tells of every field that nobody took. */
+  /** Reports every field that was not taken. */
   end(): void {
     for (const [name, value] of Object.entries(this.#record))
       if (!this.#taken.has(name) && value !== null)

@@ -1,7 +1,6 @@
 /**
- * Objects with the fields that Kubernetes has, and values of their types. Systems that read a manifest into
- * structures of their own ignore a field that they do not have, its letters' case, and quotes around a value.
- * Pure.
+ * Fits objects to the fields and value types of Kubernetes. Systems that read a manifest into structures of
+ * their own ignore unknown fields, the case of letters in field names, and quotes around a value. Pure.
  */
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import type { Field, FieldTable, FieldType, ObjectType, Scalar } from '../../apimachinery/field-types.ts';
@@ -9,15 +8,15 @@ import { quantityOf } from './amounts.ts';
 import type { Say } from './fields.ts';
 
 /**
- * The object; unchanged for a kind that is not in the table. What is left out or becomes another value is
- * told.
+ * Returns the fitted object, or an object of a kind that is not in the table unchanged. Every change is
+ * reported.
  */
 export function fit(object: JsonObject, table: FieldTable, say: Say): JsonObject {
   const type = table.typeOf(typeName(object));
   return type ? fields(object, type, '', say) : object;
 }
 
-/** `apps.v1.Deployment`, `core.v1.Pod`. */
+/** Returns names such as `apps.v1.Deployment` and `core.v1.Pod`. */
 function typeName({ apiVersion, kind }: JsonObject): string {
   const [version = '', group = 'core'] = String(apiVersion).split('/').reverse();
   return `${group.split('.')[0]}.${version}.${kind}`;
@@ -34,7 +33,10 @@ function fields(object: JsonObject, type: ObjectType, path: string, say: Say): J
   return Object.fromEntries(entries);
 }
 
-/** The field of this name; for `HttpHeaders`, httpHeaders, unless the object has that too. */
+/**
+ * Returns the field of this name; for `HttpHeaders` this is httpHeaders, unless the object has that field
+ * too.
+ */
 function fieldOf(name: string, object: JsonObject, { fields }: ObjectType): Field | undefined {
   const own = fields.get(name);
   if (own) return own;
@@ -44,7 +46,7 @@ function fieldOf(name: string, object: JsonObject, { fields }: ObjectType): Fiel
   return undefined;
 }
 
-/** The value as one of its type; what cannot be one stays, and the server refuses it. */
+/** Converts a value to its type; an impossible value is kept, and the server rejects it. */
 function fitted(value: unknown, type: FieldType, path: string, say: Say, field?: Field): unknown {
   switch (type.kind) {
     case 'object':
@@ -65,7 +67,7 @@ function fitted(value: unknown, type: FieldType, path: string, say: Say, field?:
   }
 }
 
-/** A single word in place of a list: the command of a program without arguments. */
+/** Returns true for a single word in place of a list, such as the command of a program without arguments. */
 const isWord = (value: unknown) => typeof value === 'string' && /^\S+$/.test(value);
 
 function scalar(

@@ -1,17 +1,19 @@
-/** Functions whose program is a file or folder of the machine. Pure: what was read there is given. */
+/**
+ * Functions whose program is a file or folder of this machine. Pure: the contents of the files are passed in.
+ */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import type { Fields } from './fields.ts';
 
-/** Text and base64 by path, as a Function has them. */
+/** Text files and base64 files by path, as in a Function. */
 export interface Source {
   readonly files: Readonly<Record<string, string>>;
   readonly binaryFiles: Readonly<Record<string, string>>;
 }
 
-/** What stands at a path that a manifest names. Throws when it cannot be read. */
+/** Returns the contents of a path in a manifest. Throws if they cannot be read. */
 export type Read = (path: string) => Source;
 
-/** The fields that name paths. */
+/** The fields that contain paths. */
 export const pathFields = [
   'functionPath',
   'requirementPath',
@@ -21,7 +23,10 @@ export const pathFields = [
   'hostPath',
 ];
 
-/** The spec of a Function. Throws for one whose program is not found, or has no function that could be called. */
+/**
+ * Returns the spec of a Function. Throws if the program is not found, or has no function that could be
+ * called.
+ */
 export function fn(kind: string, name: string, fields: Fields, read: Read): JsonObject {
   if (kind === 'activity') return activity(fields, read);
   if (fields.has('userUploadFilePath')) return ofFolder(fields, read);
@@ -30,14 +35,14 @@ export function fn(kind: string, name: string, fields: Fields, read: Read): Json
   throw new Error('functionPath, userUploadFilePath or command: nothing says what the program is');
 }
 
-/** As many instances as a fifth, or another part, of the calls in a window. */
+/** Scales by the number of calls in a window: one instance for each `target` calls. */
 const byRequests = (target: number, windowSeconds: number): JsonObject => ({
   metric: 'Requests',
   target,
   windowSeconds,
 });
 
-/** `def NAME(event, context)` in a file. */
+/** Converts a file with `def NAME(event, context)`. */
 function ofFile(name: string, fields: Fields, read: Read): JsonObject {
   const [file, source] = programIn(read(fields.text('functionPath') ?? ''), name);
   return {
@@ -48,14 +53,14 @@ function ofFile(name: string, fields: Fields, read: Read): JsonObject {
   };
 }
 
-/** `main(params)` in func.py of a folder. */
+/** Converts a folder with `main(params)` in func.py. */
 function ofFolder(fields: Fields, read: Read): JsonObject {
   const source = read(fields.text('userUploadFilePath') ?? '');
   if (source.files['func.py'] === undefined) throw new Error('userUploadFilePath: there is no func.py in it');
   return { runtime: 'python', handler: 'func.main', ...withRequirements(source), ...byRequests(100, 60) };
 }
 
-/** `handler(env)`, which gets the query and the body below one object. */
+/** Converts `handler(env)`, which receives the query and the body in one object. */
 function activity(fields: Fields, read: Read): JsonObject {
   const [file, source] = programIn(read(fields.text('function') ?? ''), 'handler');
   fields.drop('version', 'each change of the program makes a version by itself');
@@ -79,7 +84,10 @@ function activity(fields: Fields, read: Read): JsonObject {
   };
 }
 
-/** A command that is started for each call with what it gets as the last argument, and whose output is the answer. */
+/**
+ * Converts a command that is started for each call with the input as its last argument, and whose output is
+ * the answer.
+ */
 function ofCommand(fields: Fields, read: Read): JsonObject {
   const source = read(fields.text('hostPath') ?? '');
   const [file, requirements] = [fields.text('functionFile'), fields.text('requirements')];
@@ -121,10 +129,10 @@ function ofCommand(fields: Fields, read: Read): JsonObject {
   };
 }
 
-/** Module of the program that stands between the runtime and a function of another form. */
+/** Module that adapts a function of another form to the runtime. */
 const adapter = 'converted_call';
 
-/** The file of a path that names one, or of a folder the only program or the one of this name. */
+/** Returns the file of a path, or the program of a folder: the only one, or the one with this name. */
 function programIn(source: Source, name: string): [string, Source] {
   const programs = Object.keys(source.files).filter((file) => file.endsWith('.py'));
   const wanted = [`${name}.py`, `${name.replaceAll('-', '_')}.py`, 'main.py'];
@@ -133,7 +141,7 @@ function programIn(source: Source, name: string): [string, Source] {
   return [file, source];
 }
 
-/** The function of that name, or the only one that takes an event and a context. */
+/** Returns the function of that name, or the only one with an event and a context as parameters. */
 function handlerIn(text: string, name: string): string {
   const defined = [...text.matchAll(/^(?:async )?def ([A-Za-z_]\w*)\(([^)]*)\)/gm)].map(
     ([, found = '', parameters = '']) => ({ found, count: parameters.split(',').length }),
@@ -155,7 +163,7 @@ function requirementsOf(fields: Fields, read: Read, field: string): string | und
   return path === undefined || path === '' ? undefined : Object.values(read(path).files).join('\n');
 }
 
-/** Another name of the list of libraries than pip's own is one that the folder may have. */
+/** Some folders have a list of libraries under another name than pip's own. */
 function withRequirements({ files, binaryFiles }: Source, listed?: string): JsonObject {
   const own = files['requirements.txt'] ?? files['requirement.txt'];
   const list = listed ?? own;

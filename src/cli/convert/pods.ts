@@ -1,4 +1,4 @@
-/** Pods, and templates of pods. Pure. */
+/** Converts pods and pod templates. Pure. */
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { type LabelsOfPods, placement } from './affinity.ts';
 import { containerPorts } from './container-ports.ts';
@@ -6,8 +6,8 @@ import { Fields, type Say } from './fields.ts';
 import { asName } from './workflows.ts';
 
 /**
- * The spec of a pod. A path alone is a volume; a container may name the machine's directory, or volumes,
- * itself.
+ * Converts the spec of a pod. A volume may be only a path; a container may name directories of the machine,
+ * or volumes, itself.
  */
 export function podSpec(record: JsonObject, path: string, labelsOf: LabelsOfPods, say: Say): JsonObject {
   const spec = new Fields(record, path, say);
@@ -53,7 +53,7 @@ const claimOf = (claim: unknown) =>
     ? { ...claim, claimName: asName(claim.claimName) }
     : claim;
 
-/** The name of a container or volume, which is a label in Kubernetes. */
+/** Returns the name of a container or volume, which must be a label in Kubernetes. */
 function nameIn(fields: Fields): JsonObject {
   const before = fields.text('name');
   if (before === undefined) return {};
@@ -62,7 +62,7 @@ function nameIn(fields: Fields): JsonObject {
   return { name };
 }
 
-/** Adds the volumes that the container has of its own to those of the pod. */
+/** Converts a container; its own volumes are added to those of the pod. */
 function containerOf(fields: Fields, index: number, probe: unknown, volumes: JsonObject[]): JsonObject {
   const name = nameIn(fields);
   const ports = containerPorts(fields);
@@ -85,7 +85,7 @@ function containerOf(fields: Fields, index: number, probe: unknown, volumes: Jso
   };
 }
 
-/** Of a template only labels and annotations go to pods. */
+/** Converts a template; only its labels and annotations are copied to pods. */
 export function podTemplate(value: unknown, path: string, labelsOf: LabelsOfPods, say: Say): JsonObject {
   const template = new Fields(isRecord(value) ? value : {}, path, say);
   const metadata = template.part('metadata');

@@ -1,14 +1,14 @@
-/** Services, and hosts whose paths lead to them. Pure. */
+/** Services, and host names whose paths lead to Services. Pure. */
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import type { Fields } from './fields.ts';
 import { asName } from './workflows.ts';
 
-/** The ports that the API server gives Services of the type NodePort, unless it is started with others. */
+/** The API server's default range of ports for Services of the type NodePort. */
 const nodePorts = { first: 30_000, last: 32_767 };
 
 /**
- * The spec of a Service. Its type follows from the ports where it is missing, and each of several ports gets
- * a name.
+ * Converts the spec of a Service. A missing type follows from the ports, and each of several ports gets a
+ * name.
  */
 export function service(spec: Fields): JsonObject {
   const address = spec.text('clusterIP') || undefined;
@@ -82,7 +82,9 @@ function nodePortOf(nodePort: NodePort | undefined, isInside: boolean): JsonObje
   return { nodePort: value };
 }
 
-/** The spec of a Dns object: three words each for the path, the Service and its port. */
+/**
+ * Converts the spec of a Dns object; three words each are accepted for the path, the Service and its port.
+ */
 export function dns(spec: Fields): JsonObject {
   return {
     host: spec.text('host', 'hostname'),

@@ -1,9 +1,9 @@
-/** Jobs of Slurm clusters: three ways to say what is sent there. Pure: what stands at their paths is given. */
+/** Converts jobs for Slurm clusters, in three forms. Pure: the contents of their files are passed in. */
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import type { Fields } from './fields.ts';
 import { baseName, type Read } from './functions.ts';
 
-/** The fields that name paths of this machine. */
+/** The fields that contain paths of this machine. */
 export const slurmPathFields = [
   'cudaPath',
   'slurmPath',
@@ -13,18 +13,21 @@ export const slurmPathFields = [
   'MakefilePath',
 ];
 
-/** The Secret that the converted job names: their manifests have a password in them, or none at all. */
+/** The Secret of converted jobs: their manifests contain a password, or no credentials. */
 const connectionSecret = 'slurm';
 
 const marks = [...slurmPathFields, 'compileCommands', 'runCommands', 'runCmd', 'slurm'];
 
-/** Whether a manifest of the kind Job is one: Kubernetes' own has a template of a pod. */
+/** Returns whether a manifest of the kind Job is a SlurmJob; Kubernetes' own Job has a pod template. */
 export const isSlurmJob = (object: JsonObject): boolean => {
   const spec = isRecord(object.spec) ? object.spec : {};
   return marks.some((mark) => (object[mark] ?? spec[mark]) !== undefined);
 };
 
-/** The spec of a SlurmJob. Throws for one that says neither a script nor commands, or whose files are not found. */
+/**
+ * Returns the spec of a SlurmJob. Throws if it has neither a script nor commands, or if its files are not
+ * found.
+ */
 export function slurmJob(name: string, fields: Fields, read: Read): JsonObject {
   fields.say(
     'connection',
@@ -36,7 +39,7 @@ export function slurmJob(name: string, fields: Fields, read: Read): JsonObject {
   return { connection, ...ofCommands(fields, read) };
 }
 
-/** A program, and a batch script that builds and runs it. */
+/** Converts a program, and a batch script that builds and runs it. */
 function ofScript(fields: Fields, read: Read): JsonObject {
   const scriptFile = baseName(fields.text('slurmPath') ?? '');
   const files = filesAt(['cudaPath', 'slurmPath'], fields, read);
@@ -44,7 +47,7 @@ function ofScript(fields: Fields, read: Read): JsonObject {
   return { files, scriptFile };
 }
 
-/** A folder, the commands that build what is in it, and those of the job. */
+/** Converts a folder, the commands that build its program, and the commands of the job. */
 function ofCommands(fields: Fields, read: Read): JsonObject {
   const files = filesAt(['submitDirectory', 'submitDir'], fields, read);
   const [build, run] = [fields.take('compileCommands'), fields.take('runCommands', 'runCmd')];
@@ -66,7 +69,7 @@ function ofCommands(fields: Fields, read: Read): JsonObject {
   };
 }
 
-/** A program with its Makefile, and the name of what that makes. */
+/** Converts a program with its Makefile, and the name of the file that it builds. */
 function ofMakefile(name: string, fields: Fields, read: Read): JsonObject {
   const makefile = baseName(fields.text('MakefilePath') ?? '');
   const files = filesAt(['sourceCodePath', 'MakefilePath'], fields, read);
@@ -99,24 +102,26 @@ function ofMakefile(name: string, fields: Fields, read: Read): JsonObject {
 const quoted = (word: string) =>
   /^[A-Za-z0-9._/-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 
-/** `00-00:05:00` may stand as `00:00:05:00` too. */
+/** Accepts `00:00:05:00` for `00-00:05:00`. */
 function asSbatchTime(time: string): string {
   const days = /^(\d+):(\d+:\d+:\d+)$/.exec(time);
   return days ? `${days[1]}-${days[2]}` : time;
 }
 
-/** Numbers may be texts; what is no number stays as it is, and the server refuses it. */
+/**
+ * Returns the requested resources. Numbers may be texts; other values are kept, and the server rejects them.
+ */
 function asked(fields: Fields, names: Readonly<Record<string, readonly string[]>>): JsonObject {
   const found = Object.entries(names).flatMap(([field, words]) => {
     const value = fields.text(...words);
     if (value === undefined || value === '') return [];
     return [[field, field !== 'partition' && /^\d+$/.test(value) ? Number(value) : value] as const];
   });
-  // No GPU at all is what a job without the field has.
+  // Zero GPUs means the same as a missing field.
   return Object.fromEntries(found.filter(([field, value]) => field !== 'gpus' || value !== 0));
 }
 
-/** Of all these fields, a file that two of them name once. */
+/** Returns the files of all these fields; a file that two fields name is returned once. */
 function filesAt(names: readonly string[], fields: Fields, read: Read): JsonObject[] {
   const found = new Map<string, JsonObject>();
   for (const name of names) {

@@ -1,4 +1,4 @@
-/** Volumes and claims whose size is a plain text. Pure. */
+/** Volumes and claims whose size is a text. Pure. */
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import type { Fields } from './fields.ts';
 
@@ -17,7 +17,10 @@ export function persistentVolume(spec: Fields): JsonObject {
   };
 }
 
-/** `hasVolumes`: volumes made by hand stand in the same input; a claim gets one of these, and none is made for it. */
+/**
+ * Converts a claim. With `hasVolumes`, the same input has volumes that are provisioned by hand; the claim is
+ * bound to one of them, and none is provisioned.
+ */
 export function persistentVolumeClaim(spec: Fields, hasVolumes: boolean): JsonObject {
   const resources = spec.take('resources');
   const own = spec.take('storageClassName');

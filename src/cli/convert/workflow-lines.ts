@@ -1,14 +1,16 @@
-/** Workflows that are lines of text, each a function, a choice between two or a loop. Pure. */
+/** Workflows in lines of text; each line is a function, a choice between two functions or a loop. Pure. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { checked, comparison, StateTable, task } from './workflows.ts';
 
-/** What a line says: NAME, `IF OPERATOR VALUE THEN NAME ELSE NAME`, `FOR COUNT TIMES DO NAME`. */
+/** A line of the form NAME, `IF OPERATOR VALUE THEN NAME ELSE NAME` or `FOR COUNT TIMES DO NAME`. */
 type Line =
   | { readonly call: string }
   | { readonly operator: string; readonly value: string; readonly yes: string; readonly no: string }
   | { readonly times: number; readonly call: string };
 
-/** Their order is not as the system had it, where `GREATER` compared the other way round. */
+/**
+ * The meaning of the operators differs from the other system, where `GREATER` compared the other way round.
+ */
 const operators: Readonly<Record<string, string>> = {
   EQUALS: 'Equals',
   NEQ: 'NotEquals',
@@ -16,7 +18,10 @@ const operators: Readonly<Record<string, string>> = {
   LESS: 'LessThan',
 };
 
-/** The definition; what a line answers is what the next one gets. Throws with the number of a line that is wrong. */
+/**
+ * Returns the definition; the output of a line is the input of the next. Throws with the number of an invalid
+ * line.
+ */
 export function workflowOfLines(text: string, say: (note: string) => void): JsonObject {
   const lines = text.split('\n').flatMap((line, index) => {
     const words = line.trim();
@@ -46,7 +51,7 @@ export function workflowOfLines(text: string, say: (note: string) => void): Json
   return checked(states.definition(names[0] ?? ''), { say: (name, note) => say(`${name}: ${note}`) });
 }
 
-/** A variable counts, because data is the answer of the call before. */
+/** A variable counts the rounds, because data is the answer of the previous call. */
 function loop(
   states: StateTable,
   name: string,

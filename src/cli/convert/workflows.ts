@@ -1,4 +1,4 @@
-/** Workflows of nodes or of states, as definitions in the States Language. Pure. */
+/** Workflows of nodes or of states, converted to definitions in the States Language. Pure. */
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { checkDefinition } from '../../states-language/definition/check-definition.ts';
 import { parseResource } from '../../states-language/resource.ts';
@@ -6,13 +6,13 @@ import type { Fields } from './fields.ts';
 
 export interface Workflow {
   readonly definition: JsonObject;
-  /** Of the one run that there is as soon as the workflow is. */
+  /** Input of a run that starts as soon as the workflow exists. */
   readonly input?: unknown;
 }
 
 type States = Record<string, JsonObject>;
 
-/** Throws for one that says too little, and for a definition that no workflow may have. */
+/** Throws for an incomplete workflow, and for an invalid definition. */
 export function workflow(fields: Fields, namespace: string | undefined): Workflow {
   const made = fields.has('entryNodeName')
     ? ofEntryNode(fields, namespace)
@@ -22,7 +22,10 @@ export function workflow(fields: Fields, namespace: string | undefined): Workflo
   return { ...made, definition: checked(made.definition, fields) };
 }
 
-/** Without what no way leads to, of which the systems that these come from say nothing. Throws for what is wrong. */
+/**
+ * Returns the definition without unreachable states, which the other systems accept. Throws if the definition
+ * is invalid.
+ */
 export function checked(definition: JsonObject, say: Pick<Fields, 'say'>): JsonObject {
   const states = definition.States as States;
   const reached = new Set<string>();
@@ -44,7 +47,7 @@ export function checked(definition: JsonObject, say: Pick<Fields, 'say'>): JsonO
   return result;
 }
 
-/** A list of nodes, in which a choice without a match ends the workflow. */
+/** Converts a list of nodes, in which a choice without a match ends the workflow. */
 function ofNodes(fields: Fields): Workflow {
   const nodes = fields.items('WorkflowNodes', 'workflowNodes', 'nodes').map((node) => ({
     node,
@@ -55,7 +58,7 @@ function ofNodes(fields: Fields): Workflow {
   if (nodes.length === 0) throw new Error('WorkflowNodes: there are none');
   const states = new StateTable(nodes.map(({ name }) => name));
   for (const { node, name, type, next } of nodes) {
-    // A node that leads nowhere is an end anyway.
+    // A node without a next node is an end in any case.
     node.take('End', 'end');
     if (type.toLowerCase() === 'task') states.add(name, task(name, next));
     else if (type.toLowerCase() === 'choice')
@@ -77,7 +80,7 @@ function ofNodes(fields: Fields): Workflow {
   return { definition: states.definition(start ?? nodes[0]?.name ?? '') };
 }
 
-/** A list of nodes with `funcData` or `choiceData`, which runs once with `entryParams`. */
+/** Converts a list of nodes with `funcData` or `choiceData`, which runs once with `entryParams`. */
 function ofEntryNode(fields: Fields, namespace: string | undefined): Workflow {
   const nodes = fields
     .items('workflowNodes')
@@ -123,7 +126,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The States Language but for resources, which are names of functions. */
+/** Converts the States Language with names of functions as resources. */
 function ofStates(fields: Fields): Workflow {
   const states = fields.take('States', 'states');
   const named = Object.entries(isRecord(states) ? states : {}).map(([name, state]) => {
@@ -137,7 +140,7 @@ function ofStates(fields: Fields): Workflow {
   return { definition: { StartAt: fields.text('StartAt', 'startAt'), States: Object.fromEntries(named) } };
 }
 
-/** States by name, with one at the end for ways that name none. */
+/** States by name, with one at the end for branches without a next state. */
 export class StateTable {
   readonly #names: ReadonlySet<string>;
   readonly #states: States = {};
@@ -157,7 +160,7 @@ export class StateTable {
     this.#states[name] = state;
   }
 
-  /** Where a way without a name leads. */
+  /** Returns the next state of a branch; a branch without a name leads to the end state. */
   nameOr(name: string): string {
     if (name !== '') return name;
     this.#isEndUsed = true;
@@ -176,13 +179,13 @@ export const task = (fn: string, next: string): JsonObject => ({
   ...(next === '' ? { End: true } : { Next: next }),
 });
 
-/** `x`, `$.x` or `$`. */
+/** Returns the path of a variable written as `x`, `$.x` or `$`. */
 function variable(name: string): string {
   if (name.startsWith('$')) return name;
   return /^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$/.test(name) ? `$.${name}` : `$[${JSON.stringify(name)}]`;
 }
 
-/** Words for what is compared, in small letters, and the operator of the States Language without its type. */
+/** Words for comparisons in lower case, with the operator of the States Language without its type. */
 const operators: Readonly<Record<string, string>> = {
   equal: 'Equals',
   equals: 'Equals',
@@ -196,7 +199,9 @@ const operators: Readonly<Record<string, string>> = {
   lessandequalthan: 'LessThanEquals',
 };
 
-/** `NumericLessThan`, `numLessThan`, `strNotEqual`. Throws for a word that is none of them. */
+/**
+ * Reads a comparison such as `NumericLessThan`, `numLessThan` or `strNotEqual`. Throws for any other word.
+ */
 export function comparison(of: string, word: string, value: unknown): JsonObject {
   const [, type = '', not = '', rest = ''] = /^(num|str)(?:eric|ing)?(not)?(.*)$/i.exec(word) ?? [];
   const operator = operators[rest.toLowerCase()];
@@ -211,5 +216,5 @@ export function comparison(of: string, word: string, value: unknown): JsonObject
   return not === '' ? rule : { Not: rule };
 }
 
-/** As names of objects have to be. */
+/** Converts a name to one that is valid for objects. */
 export const asName = (name: string): string => name.toLowerCase().replaceAll('_', '-');

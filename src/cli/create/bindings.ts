@@ -1,4 +1,7 @@
-/** `ctl create rolebinding`, `clusterrolebinding`; and whom their flags name, also for `ctl set subject`. */
+/**
+ * `ctl create rolebinding` and `clusterrolebinding`; also the subjects in flags, which `ctl set subject` uses
+ * too.
+ */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { rbacGroup } from '../access/read-policy.ts';
@@ -15,7 +18,10 @@ export const subjectFlags = {
   },
 } as const satisfies FlagTable;
 
-/** Whom the flags name. `usual` is the namespace of a service account that names none; without it that is refused. */
+/**
+ * Returns the subjects in the flags. `usual` is the default namespace of a service account; without it, a
+ * service account without a namespace is rejected.
+ */
 export const subjectsOf = (flags: Flags, usual = ''): JsonObject[] => [
   ...flags.texts('user').map((name) => ({ kind: 'User', apiGroup: rbacGroup, name })),
   ...flags.texts('group').map((name) => ({ kind: 'Group', apiGroup: rbacGroup, name })),

@@ -1,26 +1,26 @@
-/** What `ctl create KIND NAME` needs to know of a kind: its flags, and the object that they make. */
+/** Definition of a kind for `ctl create KIND NAME`: its flags, and the object that is made from them. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import type { ApiResources } from '../discovery.ts';
 import type { Flags, FlagTable } from '../flags.ts';
 
 export interface Generator {
   readonly about: string;
-  /** As `roles.rbac.authorization.k8s.io`. */
+  /** Resource with its group, such as `roles.rbac.authorization.k8s.io`. */
   readonly resource: string;
   readonly flags: FlagTable;
-  /** Pure. Throws UsageError for flags that say too little, or what cannot be. */
+  /** Returns the object. Pure. Throws UsageError for missing or invalid flags. */
   make(given: Given): JsonObject;
 }
 
 export interface Given {
   readonly name: string;
   readonly flags: Flags;
-  /** What the server serves, for those who name resources. */
+  /** The resources that the server serves, for generators that need them. */
   readonly resources: ApiResources;
   warn(text: string): void;
 }
 
-/** The values of a flag that may be repeated, and each of which may hold several, each once. */
+/** Returns the values of a flag that may be repeated and may hold several values each, without duplicates. */
 export const wordsOf = (flags: Flags, name: string): string[] => [
   ...new Set(flags.texts(name).flatMap((text) => text.split(','))),
 ];

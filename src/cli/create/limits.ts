@@ -1,4 +1,4 @@
-/** `ctl create quota`, `poddisruptionbudget`, `priorityclass`: what bounds others. */
+/** `ctl create quota`, `poddisruptionbudget` and `priorityclass`. */
 import { UsageError } from '../../base/usage-error.ts';
 import { labelSelectorOf } from '../label-selector.ts';
 import type { Generator } from './generator.ts';
@@ -23,7 +23,7 @@ const quotaGenerator: Generator = {
   },
 };
 
-/** `cpu=1,memory=1Gi`: the server reads the amounts. Throws UsageError. */
+/** Reads `cpu=1,memory=1Gi`; the server reads the amounts. Throws UsageError. */
 export function amountsOf(text: string | undefined): Record<string, string> {
   if (!text) return {};
   const pairs = text.split(',').map((pair) => {
@@ -102,7 +102,7 @@ const priorityClassGenerator: Generator = {
   },
 };
 
-/** With the short names that kubectl takes. */
+/** Generators with the short names that kubectl accepts. */
 export const limitGenerators = {
   quota: quotaGenerator,
   resourcequota: quotaGenerator,

@@ -1,4 +1,4 @@
-/** `ctl create role`, `clusterrole`: one rule for each API group. */
+/** `ctl create role` and `clusterrole`: one rule for each API group. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { rbacGroup } from '../access/read-policy.ts';
@@ -95,7 +95,7 @@ interface NamedResource {
   readonly subresource: string | undefined;
 }
 
-/** `*` alone stands for all resources, and for those behind it. */
+/** Returns the resources; `*` alone stands for all resources, and words after it are ignored. */
 function resourcesOf({ flags, resources: all }: Given): NamedResource[] {
   const words = flags.texts('resource').flatMap((text) => text.split(','));
   const everything = words.indexOf('*');
@@ -113,7 +113,7 @@ function resourcesOf({ flags, resources: all }: Given): NamedResource[] {
   return named;
 }
 
-/** Whom one may be allowed to impersonate; no server has objects of them. */
+/** Resources that may be impersonated and that no server serves as objects. */
 const unserved = new Set(['users', 'groups', 'userextras']);
 
 function split(text: string, by: string): [string, string | undefined] {
@@ -148,7 +148,7 @@ const usualVerbs = new Set(
   ),
 );
 
-/** Verbs that mean something for these resources alone. */
+/** Verbs that apply to these resources only. */
 const specialVerbs: Readonly<Record<string, readonly string[]>> = {
   use: [],
   bind: [`roles.${rbacGroup}`, `clusterroles.${rbacGroup}`],

@@ -9,7 +9,7 @@ import { printBody } from '../print-body.ts';
 import { type ObjectTarget, targetPath } from '../targets.ts';
 import type { VerbContext } from '../verb.ts';
 
-/** `NAME` or `NAMESPACE/NAME`. */
+/** Reads `NAME` or `NAMESPACE/NAME`. */
 export async function functionTarget({ cluster }: VerbContext, word: string): Promise<ObjectTarget> {
   const [first = '', second, ...more] = word.split('/');
   if (first === '' || second === '' || more.length > 0) {
@@ -20,7 +20,10 @@ export async function functionTarget({ cluster }: VerbContext, word: string): Pr
   return { resource, namespace, name: second ?? first, manifest: undefined } as ObjectTarget;
 }
 
-/** The text itself, or of a file by `@FILE`, or of standard input by `@-`. Throws for what is no JSON. */
+/**
+ * Resolves to the text itself, the text of a file for `@FILE`, or standard input for `@-`. Throws if it is
+ * not JSON.
+ */
 export async function callBody({ io }: VerbContext, word: string | undefined): Promise<string> {
   if (word === undefined) return '{}';
   const text =
@@ -37,7 +40,7 @@ export async function callBody({ io }: VerbContext, word: string | undefined): P
   return text;
 }
 
-/** The error of a call: the function's own words, if it is the function that answered. */
+/** Returns the error of a call, in the function's own words if the function itself answered. */
 function callFailure(name: string, error: unknown): unknown {
   const text = error instanceof StatusError ? unexpectedBody(error) : undefined;
   if (!(error instanceof StatusError) || text === undefined) return error;
@@ -49,17 +52,20 @@ function callFailure(name: string, error: unknown): unknown {
   );
 }
 
-/** The message of `{"error": "KeyError: 'name'"}`, which the runtimes answer with for a handler that throws. */
+/**
+ * Returns the message of `{"error": "KeyError: 'name'"}`, the answer of the runtimes for a handler that
+ * throws.
+ */
 function causeIn(text: string): string | undefined {
   try {
     return textAt(JSON.parse(text), 'error') || undefined;
   } catch {
-    // An image that answers HTTP may answer with anything.
+    // An image that serves HTTP itself may answer with any text.
     return undefined;
   }
 }
 
-/** Prints what the function answered; rejects with its failure. */
+/** Prints the answer of the function; rejects with its failure. */
 export async function printCall(
   { io, cluster }: VerbContext,
   target: ObjectTarget,

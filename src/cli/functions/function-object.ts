@@ -1,4 +1,4 @@
-/** The Function that flags describe, and what they change of one. */
+/** The Function that flags describe, and its changes in an update. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import type { Flags, FlagTable } from '../flags.ts';
@@ -61,7 +61,7 @@ const numbers = {
   'idle-seconds': 'idleSeconds',
 } as const;
 
-/** The fields of the spec that the flags name; what they leave out is not in it. */
+/** Returns the fields of the spec that the flags contain; other fields are left out. */
 export async function specOf(flags: Flags): Promise<JsonObject> {
   const [from, image] = [flags.text('from'), flags.text('image')];
   if (from !== undefined && image !== undefined)
@@ -90,7 +90,7 @@ export async function specOf(flags: Flags): Promise<JsonObject> {
   return spec;
 }
 
-/** By the endings of its files; undefined where they do not tell. */
+/** Returns the runtime by the extensions of the files; undefined if they do not determine it. */
 function runtimeOf({ files }: Source): 'python' | 'nodejs' | undefined {
   const names = Object.keys(files);
   const isPython = names.some((name) => name.endsWith('.py'));
@@ -107,7 +107,7 @@ function variable(text: string): { name: string; value: string } {
   return { name: text.slice(0, at), value: text.slice(at + 1) };
 }
 
-/** A function with a new program or another image has none of the old one. */
+/** Returns the changed spec. A function with a new program or image keeps nothing of the old one. */
 export function changed(spec: JsonObject, changes: JsonObject): JsonObject {
   const { files, binaryFiles, image, runtime, handler, ...rest } = spec;
   const own = image === undefined ? { runtime, handler, files, binaryFiles } : { image };

@@ -8,20 +8,20 @@ import { errorMessage } from '../../base/log.ts';
 export interface Source {
   /** Text by path. */
   readonly files: Record<string, string>;
-  /** Base64 by path, of what is no text. */
+  /** Base64 by path, for files that are not text. */
   readonly binaryFiles: Record<string, string>;
 }
 
-/** What tools put into a folder and no program needs: libraries are installed when the function is built. */
+/** Folders of tools that no program needs: libraries are installed when the function is built. */
 const leftOut: ReadonlySet<string> = new Set(['.git', '.hg', '.svn', '.venv', '__pycache__', 'node_modules']);
 
-/** Bytes of all files: more than the server takes. */
+/** Maximum size of all files in bytes; it exceeds the server's maximum. */
 const mostBytes = 4_000_000;
 
 /**
- * Rejects for what is neither a folder nor an archive, for links, and for more than a function may have.
- * `where` names the flag or field that named the path, `owner` what the files are for; `single` takes a file
- * of another kind as the only one.
+ * Reads a folder or an archive. Rejects other files, links, and files that exceed the limit of a function.
+ * `where` is the flag or field with the path, `owner` the object that uses the files, both for messages;
+ * `single` accepts a file of another type as the only file.
  */
 export async function readSource(
   path: string,
@@ -62,7 +62,7 @@ async function readFolder(folder: string, prefix: string, add: Add): Promise<voi
     const name = prefix + entry.name;
     if (entry.isDirectory()) await readFolder(path, `${name}/`, add);
     else if (entry.isFile()) add(name, await readFile(path));
-    // What it leads to may be anything on this machine.
+    // The target of a link may be any file of this machine.
     else throw new Error(`${path} is a link or no file; put the file itself there`);
   }
 }

@@ -1,16 +1,16 @@
 /**
- * Evaluates JSONPath templates as kubectl does: a missing field yields nothing, several results are parted by a blank,
- * objects and lists are written as JSON.
+ * Evaluates JSONPath templates as kubectl does: a missing field yields nothing, several results are separated
+ * by a space, objects and lists are written as JSON.
  */
 import { isRecord } from '../../apimachinery/equality.ts';
 import type { Node, Operand, Operator, Step } from './parse.ts';
 
-/** The text of a template. Throws for an index that is outside its list. */
+/** Returns the text of a template. Throws for an index outside its list. */
 export function evaluateTemplate(nodes: readonly Node[], data: unknown): string {
   return new Evaluation(data).text(nodes, data);
 }
 
-/** The values of all paths of a template. */
+/** Returns the values of all paths of a template. */
 export function findAll(nodes: readonly Node[], data: unknown): unknown[] {
   const evaluation = new Evaluation(data);
   return nodes.flatMap((node) => (node.kind === 'text' ? [] : evaluation.walk(node.steps, [data])));
@@ -100,7 +100,10 @@ function elementAt(value: unknown, index: number): unknown[] {
   return [value[at]];
 }
 
-/** Throws for a part that its list does not have, unless it is empty, and for a step that leads nowhere. */
+/**
+ * Returns a slice of a list. Throws if the range is outside the list, unless it is empty, and for an invalid
+ * step.
+ */
 function slice(value: unknown, { start, end, step }: Extract<Step, { kind: 'slice' }>): unknown[] {
   if (!Array.isArray(value)) return [];
   const { length } = value;
@@ -137,7 +140,7 @@ function compare(left: unknown, operator: Operator, right: unknown): boolean {
   }
 }
 
-/** NaN, which is neither before nor after anything, for what has no order. */
+/** Returns NaN, which is neither less nor greater, for values without an order. */
 function orderOf(left: unknown, right: unknown): number {
   if (typeof left === 'number' && typeof right === 'number') return left - right;
   if (typeof left !== 'string' || typeof right !== 'string') return Number.NaN;

@@ -1,6 +1,6 @@
 /**
- * Kubernetes' JSONPath templates (k8s.io/client-go util/jsonpath): text with paths in braces, `{range}…{end}` and
- * quoted text. Throws UsageError that names the place.
+ * Parses Kubernetes' JSONPath templates (k8s.io/client-go util/jsonpath): text with paths in braces,
+ * `{range}…{end}` and quoted text. Throws UsageError that names the position.
  */
 import { UsageError } from '../../base/usage-error.ts';
 
@@ -13,7 +13,7 @@ export type Step =
   | { readonly kind: 'root' }
   | { readonly kind: 'field'; readonly name: string }
   | { readonly kind: 'all' }
-  /** `..`: the value and everything below it. */
+  /** The step `..`: the value and everything below it. */
   | { readonly kind: 'descend' }
   | { readonly kind: 'index'; readonly index: number }
   | { readonly kind: 'slice'; readonly start?: number; readonly end?: number; readonly step: number }
@@ -35,7 +35,7 @@ export function parseTemplate(text: string): readonly Node[] {
   return new TemplateParser(text).template();
 }
 
-/** A path as kubectl also takes it without braces or dot: `{.a.b}`, `.a.b`, `a.b`. */
+/** Parses a path, which kubectl also accepts without braces or dot: `{.a.b}`, `.a.b`, `a.b`. */
 export function parsePath(text: string): readonly Node[] {
   const inner = (/^\{(.*)\}$/s.exec(text.trim())?.[1] ?? text).trim();
   return parseTemplate(`{${/^[.$@[{'"]/.test(inner) ? inner : `.${inner}`}}`);
@@ -56,7 +56,7 @@ class TemplateParser {
     return nodes;
   }
 
-  /** Up to the end, or up to the `{end}` of a range. */
+  /** Parses up to the end, or up to the `{end}` of a range. */
   #nodes(inRange: boolean): Node[] {
     const nodes: Node[] = [];
     while (this.#at < this.#text.length) {
@@ -72,7 +72,7 @@ class TemplateParser {
     return nodes;
   }
 
-  /** What stands in one pair of braces, the first already read. True when it was the end of a range. */
+  /** Parses the contents of a pair of braces, after the opening one. Returns true at the end of a range. */
   #action(nodes: Node[], inRange: boolean): boolean {
     for (;;) {
       this.#blanks();
@@ -202,7 +202,7 @@ class TemplateParser {
     return { kind: 'steps', steps: this.#steps() };
   }
 
-  /** Either kind of quotes, with Go's escapes. */
+  /** Parses a text in either kind of quotes, with Go's escapes. */
   #quoted(): string {
     const quote = this.#text[this.#at] ?? '';
     let text = '';

@@ -1,4 +1,4 @@
-/** `-o custom-columns=HEADER:.field,…`, and the same from a file: a line of headers above a line of fields. */
+/** `-o custom-columns=HEADER:.field,…`, and its form in a file: a line of headers above a line of fields. */
 import { isRecord } from '../../apimachinery/equality.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { findAll } from '../jsonpath/evaluate.ts';
@@ -9,11 +9,11 @@ import { TableWriter } from './table-writer.ts';
 
 export interface CustomColumn {
   readonly header: string;
-  /** A path, with or without braces; '' for a column of nothing. */
+  /** A path, with or without braces; an empty string for an empty column. */
   readonly field: string;
 }
 
-/** Throws UsageError for what is no `HEADER:.field`. */
+/** Throws UsageError unless the text has the form `HEADER:.field`. */
 export function columnsOfSpec(spec: string): CustomColumn[] {
   return spec.split(',').map((column) => {
     const colon = column.indexOf(':');
@@ -25,7 +25,7 @@ export function columnsOfSpec(spec: string): CustomColumn[] {
   });
 }
 
-/** Throws UsageError unless the text has a line of headers and one of as many fields. */
+/** Throws UsageError unless the text has a line of headers and a line with the same number of fields. */
 export function columnsOfFile(text: string, file: string): CustomColumn[] {
   const [headers = [], fields = []] = text.split('\n').map((line) => line.split(/\s+/).filter(Boolean));
   if (headers.length === 0 || headers.length !== fields.length)
@@ -36,7 +36,10 @@ export function columnsOfFile(text: string, file: string): CustomColumn[] {
   return headers.map((header, index) => ({ header, field: fields[index] ?? '' }));
 }
 
-/** A table of the objects; headers stand above the first one only, and what comes later stays below them. */
+/**
+ * Returns a format that writes a table; headers are above the first object only, and later objects are
+ * aligned to them.
+ */
 export function customColumns(columns: readonly CustomColumn[], noHeaders: boolean): ObjectFormat {
   const paths = columns.map(({ field }) => (field === '' ? [] : parsePath(field)));
   const writer = new TableWriter();
@@ -54,7 +57,7 @@ function cellOf(path: readonly Node[], item: unknown): string {
   return found.length > 0 ? found.map(goText).join(',') : '<none>';
 }
 
-/** As Go prints values (`%v`): `map[app:web]`, `[a b]`. */
+/** Formats a value like Go's `%v`: `map[app:web]`, `[a b]`. */
 function goText(value: unknown): string {
   if (value === null || value === undefined) return '<nil>';
   if (Array.isArray(value)) return `[${value.map(goText).join(' ')}]`;

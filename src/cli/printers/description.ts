@@ -1,4 +1,7 @@
-/** An object as people read it, whatever its kind: metadata, then every field, conditions as a table, then events. */
+/**
+ * The readable description of an object of any kind: metadata, every field, conditions as a table, then
+ * events.
+ */
 import { ageSince } from '../../apimachinery/age.ts';
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { metadataOf, recordsAt, textAt, valueAt } from '../objects.ts';
@@ -33,7 +36,7 @@ export function describeObject(object: JsonObject, events: readonly JsonObject[]
   return shown(alignEntries(head, '') + sections(body, '') + eventTable(events, now));
 }
 
-/** The last-applied annotation is not for people. */
+/** The last-applied annotation is not shown in descriptions. */
 const isLong = (annotation: string) => annotation === 'kubectl.kubernetes.io/last-applied-configuration';
 
 type Entry = readonly [label: string, value: string];
@@ -50,7 +53,7 @@ function alignEntries(entries: readonly Entry[], indent: string): string {
     .join('');
 }
 
-/** Values that must not be shown, as their sizes. */
+/** Replaces the values of a Secret by their sizes. */
 function withSizes(secret: JsonObject): JsonObject {
   const { data, stringData: _, ...rest } = secret;
   const sizes = Object.entries(isRecord(data) ? data : {}).map(([key, value]) => [
@@ -60,7 +63,7 @@ function withSizes(secret: JsonObject): JsonObject {
   return { ...rest, data: Object.fromEntries(sizes) };
 }
 
-/** The fields of an object: plain ones aligned, then the others below their names. */
+/** Returns the fields of an object: plain ones aligned, then the others below their names. */
 export function sections(object: JsonObject, indent: string): string {
   const entries = Object.entries(object).filter(([, value]) => value !== null && value !== undefined);
   const plain = entries.filter(([, value]) => !isNested(value));
@@ -93,7 +96,7 @@ function section(key: string, value: unknown, indent: string): string {
 
 const recordsOf = (list: readonly unknown[]) => list.filter(isRecord);
 
-/** In maps of the user's own keys, such as labels, the keys are not field names. */
+/** Maps with the user's own keys, such as labels: their keys are not field names. */
 const ownKeys = new Set(['labels', 'annotations', 'matchLabels', 'data', 'nodeSelector', 'selector']);
 const verbatim = '\u0000';
 
@@ -109,7 +112,7 @@ function listItem(item: unknown, indent: string): string {
   return `${indent}- ${text.slice(indent.length + 2)}`;
 }
 
-/** `terminationGracePeriodSeconds` → `Termination Grace Period Seconds`, `podIP` → `Pod IP`. */
+/** Converts `terminationGracePeriodSeconds` to `Termination Grace Period Seconds`, `podIP` to `Pod IP`. */
 function titleOf(key: string): string {
   if (key.startsWith(verbatim)) return key.slice(verbatim.length);
   if (!/^[a-z][A-Za-z0-9]*$/.test(key)) return key;

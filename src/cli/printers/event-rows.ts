@@ -1,4 +1,4 @@
-/** Events as rows of a table, as `kubectl events` shows them. */
+/** Events as rows of a table, in the form of `kubectl events`. */
 
 import { ageSince } from '../../apimachinery/age.ts';
 import type { JsonObject } from '../../apimachinery/equality.ts';
@@ -8,7 +8,7 @@ import { shown } from './table-writer.ts';
 
 export const eventHeaders = ['LAST SEEN', 'TYPE', 'REASON', 'OBJECT', 'MESSAGE'];
 
-/** When it was seen, `11s (x3 over 5m)`: times that are missing are `<unknown>`. */
+/** Returns the age of an event, such as `11s (x3 over 5m)`; missing times are `<unknown>`. */
 function seen(event: JsonObject, now: number): string {
   const since = (...path: readonly string[]) => ageSince(textAt(event, ...path), now);
   const first = textAt(event, 'eventTime') === '' ? since('firstTimestamp') : since('eventTime');
@@ -28,7 +28,7 @@ export const eventRow = (event: JsonObject, now: number): string[] => [
   ].map(shown),
 ];
 
-/** By which they are sorted: the last time it was seen. */
+/** Returns the last time of an event in milliseconds, by which events are sorted. */
 export const eventTime = (event: JsonObject): number => {
   const text = isRecord(event.series)
     ? textAt(event, 'series', 'lastObservedTime')

@@ -1,4 +1,6 @@
-/** Objects as text: `-o json`, `yaml`, `name`, `jsonpath=…`, `custom-columns=…`, and templates from files. */
+/**
+ * Formats of objects: `-o json`, `yaml`, `name`, `jsonpath=…`, `custom-columns=…`, and templates from files.
+ */
 import { readFileSync } from 'node:fs';
 import { isRecord, type JsonObject, sortKeys } from '../../apimachinery/equality.ts';
 import { formatYaml } from '../../apimachinery/yaml.ts';
@@ -9,17 +11,17 @@ import { parseTemplate } from '../jsonpath/parse.ts';
 import { itemsOf, metadataOf } from '../objects.ts';
 import { columnsOfFile, columnsOfSpec, customColumns } from './custom-columns.ts';
 
-/** The text of one object or of a List of them. */
+/** Returns the text of one object or of a List of objects. */
 export type ObjectFormat = (object: JsonObject) => string;
 
 export interface FormatOptions {
-  /** Custom columns without their line of headers. */
+  /** True for custom columns without their line of headers. */
   readonly noHeaders?: boolean;
 }
 
 /**
- * The format that `-o` names; undefined when it is a table. Throws UsageError for one that is unknown, and for a template
- * that is missing, cannot be read or is none.
+ * Returns the format that `-o` names; undefined for a table. Throws UsageError for an unknown format, and for
+ * a template that is missing, unreadable or invalid.
  */
 export function objectFormat(
   output: string | undefined,
@@ -88,7 +90,7 @@ function templateIn(file: string): string {
   }
 }
 
-/** `deployment.apps/web`. */
+/** Returns a name such as `deployment.apps/web`. */
 export function qualifiedName(object: JsonObject): string {
   const { apiVersion, kind } = object;
   const version = typeof apiVersion === 'string' ? apiVersion : '';
@@ -96,7 +98,7 @@ export function qualifiedName(object: JsonObject): string {
   return `${String(kind).toLowerCase()}${group}/${metadataOf(object).name}`;
 }
 
-/** `metadata.managedFields` is not for people. */
+/** Removes `metadata.managedFields`, which is not meant for readers. */
 export function withoutManagedFields(object: JsonObject): JsonObject {
   if (!isRecord(object.metadata) || !('managedFields' in object.metadata)) return object;
   const { managedFields: _, ...metadata } = object.metadata;

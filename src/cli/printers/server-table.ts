@@ -1,4 +1,4 @@
-/** Tables that the server made (meta.k8s.io Table), and the same for objects of a server that makes none. */
+/** Tables from the server (meta.k8s.io Table), and tables for objects of a server that returns none. */
 import { ageSince } from '../../apimachinery/age.ts';
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { formatLabels, itemsOf, metadataOf, recordsAt, textAt } from '../objects.ts';
@@ -9,14 +9,14 @@ export const tableAccept =
 
 export interface Column {
   readonly name: string;
-  /** Shown only with `-o wide` unless 0. */
+  /** Columns with a priority other than 0 are shown only with `-o wide`. */
   readonly priority: number;
   readonly isName: boolean;
 }
 
 export interface Row {
   readonly cells: readonly unknown[];
-  /** The object or its metadata; {} when the server left it out. */
+  /** The object or its metadata; {} if the server left it out. */
   readonly object: JsonObject;
 }
 
@@ -25,7 +25,10 @@ export interface ServerTable {
   readonly rows: readonly Row[];
 }
 
-/** Reads a Table, a list or one object. `columns` are those of an earlier Table, since a watch sends them once. */
+/**
+ * Reads a Table, a list or one object. `columns` are the columns of an earlier Table, since a watch sends
+ * them only once.
+ */
 export function readTable(answer: JsonObject, now: number, columns: readonly Column[] = []): ServerTable {
   if (answer.kind !== 'Table') return fromObjects(itemsOf(answer), now);
   const defined = recordsAt(answer, 'columnDefinitions').map((column) => ({
@@ -56,9 +59,9 @@ export interface TableView {
   readonly wide: boolean;
   readonly withNamespace: boolean;
   readonly showLabels: boolean;
-  /** Labels that have a column of their own. */
+  /** Labels with a column of their own. */
   readonly labelColumns: readonly string[];
-  /** Put before names, such as `deployment.apps`; '' for none. */
+  /** Prefix of names, such as `deployment.apps`; empty for none. */
   readonly kindPrefix: string;
 }
 

@@ -1,12 +1,12 @@
-/** The order of `--sort-by`, as kubectl's sorter has it. */
+/** The order of `--sort-by`, like kubectl's sorter. */
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { compareQuantities, tryParseQuantity } from '../../apimachinery/quantity.ts';
 import { findAll } from '../jsonpath/evaluate.ts';
 import { parsePath } from '../jsonpath/parse.ts';
 
 /**
- * Sorts in place by the value of a field; what has none comes first. Throws when nothing has it, and for a field whose
- * values have no order.
+ * Sorts in place by the value of a field; items without the field come first. Throws if no item has the
+ * field, and for values without an order.
  */
 export function sortBy<T>(list: T[], path: string, objectOf: (item: T) => JsonObject): void {
   if (list.length < 2) return;
@@ -40,7 +40,7 @@ function compareLists(a: readonly unknown[], b: readonly unknown[]): number {
   return a.length - b.length;
 }
 
-/** Quantities by what they amount to, everything else by its characters. */
+/** Compares quantities by value, other texts by their characters. */
 function compareTexts(a: string, b: string): number {
   const [left, right] = [tryParseQuantity(a), tryParseQuantity(b)];
   if (left && right) return compareQuantities(left, right);

@@ -1,8 +1,9 @@
 import { type Palette, plain } from '../../base/color.ts';
 
 /**
- * Columns as kubectl aligns them: three blanks between them, or as many as `gap` says, at least six wide, the last one as it is. The widths
- * remember what was written before, so that the rows of a watch stay below their headers.
+ * Writes columns aligned like kubectl's: at least six characters wide, `gap` spaces between them (default
+ * three), the last column without padding. The widths are kept, so that later rows of a watch are aligned to
+ * their headers.
  */
 export class TableWriter {
   readonly #widths: number[] = [];
@@ -15,7 +16,7 @@ export class TableWriter {
     this.#gap = gap;
   }
 
-  /** The text of the rows, each ended by a newline; with headers before them when there are any. */
+  /** Returns the text of the rows, each ended by a newline, with the headers first if there are any. */
   format(rows: readonly (readonly string[])[], headers: readonly string[] = []): string {
     const { header, cell } = this.#palette;
     const safe = rows.map((row) => row.map(shown));
@@ -30,19 +31,19 @@ export class TableWriter {
     const last = row.length - 1;
     const blanks = (column: number, text: string) =>
       column === last ? '' : ' '.repeat((this.#widths[column] ?? 0) - width(text));
-    // Colours take no room, so they come after the counting.
+    // Colours have no width, so they are added after padding.
     return row.map((text, column) => paint(text) + blanks(column, text)).join('');
   }
 }
 
 const width = (text: string) => [...text].length;
 
-/** Control characters but for the tab and the end of a line, and the controls of bidirectional text. */
+/** Control characters except tab and newline, and the controls of bidirectional text. */
 const steering = /[[\p{Cc}\p{Bidi_Control}]--[\t\n]]/gv;
 
 /**
- * A text of an object, which may be written by anybody, so that it does not steer the terminal: ESC is `^[` and a carriage return `\r`, as
- * in kubectl, and other controls are `\u009b` and the like.
+ * Escapes a text of an object, which may be written by anybody, so that it cannot control the terminal: ESC
+ * becomes `^[` and a carriage return `\r`, as in kubectl; other controls become `\u009b` and the like.
  */
 export const shown = (text: string): string =>
   text.replace(steering, (control) => {
@@ -50,7 +51,7 @@ export const shown = (text: string): string =>
     return control === '\r' ? '\\r' : `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });
 
-/** One line of a cell: what follows a line's end is cut off, as kubectl does. */
+/** Returns a cell as one line: the text after the first line is cut off, as in kubectl. */
 export function cellText(value: unknown): string {
   if (value === null || value === undefined) return '<none>';
   const text = typeof value === 'object' ? JSON.stringify(value) : String(value);

@@ -1,18 +1,18 @@
-/** What a person who waits for objects is told of how far they are. Pure. */
+/** Progress texts for users who wait for objects. Pure. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { metadataOf, numberAt, recordsAt, textAt, valueAt } from '../objects.ts';
 
-/** An image that a node pulls, as its agent tells it. */
+/** An image pull in progress, as a node's agent reports it. */
 export interface Pull {
   readonly image: string;
-  /** Bytes of the layers that are known so far, and how many of them are there. */
+  /** Size in bytes of the layers that are known so far, and the part that is already pulled. */
   readonly totalBytes: number;
   readonly doneBytes: number;
   readonly layers: number;
   readonly doneLayers: number;
 }
 
-/** Why an object that was deleted is still there. */
+/** Returns why a deleted object still exists. */
 export function deletionText(object: JsonObject): string {
   const { finalizers = [] } = { finalizers: valueAt(object, 'metadata', 'finalizers') } as {
     finalizers?: readonly string[];
@@ -21,7 +21,7 @@ export function deletionText(object: JsonObject): string {
   return metadataOf(object).deletionTimestamp === undefined ? '' : 'stopping';
 }
 
-/** The phase, or what the conditions say that are not met; '' where it says neither. */
+/** Returns the phase, or the reasons of unmet conditions; empty if there is neither. */
 export function stateText(object: JsonObject): string {
   const waiting = waitingReasons(object);
   if (waiting.length > 0) return waiting.join(', ');
@@ -32,8 +32,8 @@ export function stateText(object: JsonObject): string {
 }
 
 /**
- * Returns how many pods of a workload are ready and what the others wait for. Pulls stand first, with their
- * amounts before the name of the image: a terminal of 80 columns has no room for all of it.
+ * Returns how many pods of a workload are ready and what the others wait for. Pulls come first, with their
+ * progress before the name of the image: a terminal of 80 columns has no room for the whole text.
  */
 export function podsText(pods: readonly JsonObject[], pulls: readonly Pull[]): string {
   if (pods.length === 0) return '';
@@ -47,11 +47,11 @@ export function podsText(pods: readonly JsonObject[], pulls: readonly Pull[]): s
   return [...pulled, `${pods.filter(isReady).length} of ${pods.length} pods ready`, ...reasons].join(', ');
 }
 
-/** Returns the pulls of images of one pod, and the state of the pod while there are none. */
+/** Returns the pulls of images of one pod; the state of the pod if there are none. */
 export const podText = (pod: JsonObject, pulls: readonly Pull[]): string =>
   pullTexts([pod], pulls).join(', ') || stateText(pod);
 
-/** What a container waits for while its image, or that of one before it, is pulled. */
+/** Waiting reasons of a container whose image, or that of an earlier container, is being pulled. */
 const duringPulls = ['ContainerCreating', 'PodInitializing'];
 
 function pullTexts(pods: readonly JsonObject[], pulls: readonly Pull[]): readonly string[] {
@@ -60,14 +60,14 @@ function pullTexts(pods: readonly JsonObject[], pulls: readonly Pull[]): readonl
   return [...new Set(pulls.filter(({ image }) => images.has(image)).map(pullText))];
 }
 
-/** The nodes on which containers of the pods wait for something, such as an image. */
+/** Returns the nodes on which containers of the pods wait for something, such as an image. */
 export const waitingNodes = (pods: readonly JsonObject[]): readonly string[] => [
   ...new Set(
     pods.filter((pod) => waitingReasons(pod).length > 0).map((pod) => textAt(pod, 'spec', 'nodeName')),
   ),
 ];
 
-/** What an agent answers at /pulls; what is of no such form is left out. */
+/** Reads an agent's answer at /pulls; invalid entries are left out. */
 export const pullsIn = (answer: JsonObject): readonly Pull[] =>
   recordsAt(answer, 'pulls').map((pull) => ({
     image: textAt(pull, 'image'),

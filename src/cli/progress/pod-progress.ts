@@ -1,7 +1,7 @@
 /**
- * Progress of a pod, or of the pods of a workload, at a terminal: from a watch of the pods, and, while images are
- * pulled, from what the nodes report each second. Without a terminal no request is sent; a user who may not read
- * `nodes/proxy` is shown no pulls.
+ * Shows the progress of a pod, or of the pods of a workload, on a terminal: from a watch of the pods and,
+ * while images are pulled, from the nodes' reports, once a second. Without a terminal no request is sent; a
+ * user who may not read `nodes/proxy` sees no pulls.
  */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { onAbort } from '../../base/abort.ts';
@@ -15,10 +15,12 @@ import type { VerbContext } from '../verb.ts';
 import { type Pull, podsText, podText, pullsIn, waitingNodes } from './object-progress.ts';
 
 const everyMs = 1000;
-/** More are not asked: a line has no room for them. */
+/** Maximum number of nodes that are queried: a line has no room for more. */
 const mostNodes = 3;
 
-/** Shows the progress until it is disposed of. Never rejects: an error here must not end the command. */
+/**
+ * Shows the progress until the result is disposed of. Never rejects: an error here must not end the command.
+ */
 export function showPods(context: VerbContext, target: ObjectTarget, work: Activity): AsyncDisposable {
   const over = new AbortController();
   const showing = tellOfPods(context, target, work, over.signal);
@@ -93,7 +95,7 @@ async function askNodes(
       try {
         return pullsIn(await cluster().get(`/api/v1/nodes/${encodeURIComponent(node)}/proxy/pulls`));
       } catch {
-        // It may not be asked, or is no node that tells this.
+        // The user is not permitted to query this node, or the node has no such report.
         silent.add(node);
         return [];
       }

@@ -1,4 +1,4 @@
-/** Carries a change of objects out: what it changes is sent as a patch, and nothing else. */
+/** Applies a change to objects: only the differences are sent, as a patch. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { sendPatch } from '../apply/send-patch.ts';
 import { kindName } from '../discovery.ts';
@@ -8,12 +8,12 @@ import { requireSelection, resolveObjects, targetPath } from '../targets.ts';
 import type { VerbContext } from '../verb.ts';
 import { writeQuery } from '../write-options.ts';
 
-/** Pure; throws for an object that cannot be changed so. */
+/** Returns the changed object. Pure; throws for an object that cannot be changed this way. */
 export type ObjectChange = (object: JsonObject) => JsonObject;
 
 /**
- * Changes all objects that the words, a selector or files name. `what` was updated, such as `image`. An object that is as it should
- * be is left alone, and nothing is said of it, as kubectl does.
+ * Changes all objects that the words, a selector or files name. `what` is the changed part, such as `image`.
+ * An object that needs no change is skipped without a message, as in kubectl.
  */
 export async function changeObjects(
   context: VerbContext,

@@ -1,8 +1,8 @@
-/** What `ctl set` changes in a pod, or in the template of whatever makes pods. Pure. */
+/** The changes of `ctl set` to a pod, or to the pod template of a workload. Pure. */
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { recordAt, recordsAt, textAt, valueAt } from '../objects.ts';
 
-/** Where pods, their makers and the makers of their makers have it. */
+/** Paths of the pod spec in pods, in workloads, and in CronJobs. */
 const places = [
   ['spec'],
   ['spec', 'template', 'spec'],
@@ -12,14 +12,14 @@ const places = [
 const placeIn = (object: JsonObject) =>
   places.find((place) => Array.isArray(valueAt(object, ...place, 'containers')));
 
-/** Throws for an object that makes no pods. */
+/** Returns the pod spec. Throws for an object without one. */
 export function podSpecOf(object: JsonObject): JsonObject {
   const place = placeIn(object);
   if (!place) throw new Error(`the object is not a pod or does not have a pod template: ${object.kind}`);
   return recordAt(object, ...place);
 }
 
-/** The object with another pod spec. */
+/** Returns the object with another pod spec. */
 export function withPodSpec(object: JsonObject, spec: JsonObject): JsonObject {
   const place = placeIn(object) ?? ['spec'];
   return replaced(object, place, spec);
@@ -32,7 +32,7 @@ function replaced(object: JsonObject, [key, ...rest]: readonly string[], value: 
 
 type Change = (container: JsonObject) => JsonObject;
 
-/** Changes containers, and init containers too. */
+/** Changes containers, including init containers. */
 export function withContainers(spec: JsonObject, change: Change): JsonObject {
   const changed = (field: string) =>
     Array.isArray(spec[field]) && {
@@ -46,7 +46,7 @@ export const containersOf = (spec: JsonObject): JsonObject[] => [
   ...recordsAt(spec, 'initContainers'),
 ];
 
-/** Whether a container is meant by a name in which `*` is any text. */
+/** Returns whether a container's name matches a pattern in which `*` stands for any text. */
 export function isMeant(container: JsonObject, pattern: string): boolean {
   const parts = pattern.split('*').map((part) => RegExp.escape(part));
   return new RegExp(`^${parts.join('.*')}$`, 's').test(textAt(container, 'name'));
@@ -65,15 +65,18 @@ export function withImages(spec: JsonObject, images: ReadonlyMap<string, string>
 }
 
 export interface EnvChange {
-  /** As in a container's `env`. */
+  /** Variables in the form of a container's `env`. */
   readonly set: readonly JsonObject[];
   readonly remove: ReadonlySet<string>;
-  /** Of containers, with `*` for any text. */
+  /** Pattern of containers' names, with `*` for any text. */
   readonly containers: string;
   readonly overwrite: boolean;
 }
 
-/** A variable that is there keeps its place. Throws for one that is there and may not be changed. */
+/**
+ * Sets and removes variables; an existing variable keeps its position. Throws for an existing variable that
+ * may not be changed.
+ */
 export function withEnv(spec: JsonObject, change: EnvChange): JsonObject {
   return withContainers(spec, (container) => {
     if (!isMeant(container, change.containers)) return container;
@@ -99,7 +102,7 @@ function changedEnv(before: readonly JsonObject[], { set, remove, overwrite }: E
   return env;
 }
 
-/** Lines as kubectl prints them; those that are said to come from elsewhere are comments. */
+/** Returns the lines that kubectl prints; variables with a `valueFrom` are comments. */
 export function envLines(object: JsonObject, containers: string): string[] {
   const heading = `${object.kind} ${textAt(object, 'metadata', 'name')}`;
   return containersOf(podSpecOf(object))
@@ -134,7 +137,7 @@ export interface ResourceChange {
   readonly containers: string;
 }
 
-/** What is not named stays. Throws when no container is meant. */
+/** Sets limits and requests; other resources are kept. Throws if no container matches. */
 export function withResources(
   spec: JsonObject,
   { limits, requests, containers }: ResourceChange,

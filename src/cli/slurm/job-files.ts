@@ -1,4 +1,4 @@
-/** What a SlurmJob has brought back: its output as it comes, its results as files. */
+/** Output and results of a SlurmJob: the output as it arrives, the results as files. */
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { JsonObject } from '../../apimachinery/equality.ts';
@@ -16,7 +16,7 @@ import { type CollectionTarget, type ObjectTarget, targetPath } from '../targets
 const ends: readonly string[] = ['Succeeded', 'Failed', 'Canceled'];
 export const hasEnded = (job: JsonObject): boolean => ends.includes(textAt(job, 'status', 'phase'));
 
-/** Pieces of one request: each may have 700 kB. */
+/** Number of pieces per page; each may have 700 kB. */
 const pageSize = 8;
 
 async function piecesOf(cluster: Cluster, job: JsonObject, which: string): Promise<CollectionTarget> {
@@ -32,13 +32,18 @@ async function* listed(cluster: Cluster, collection: CollectionTarget): AsyncGen
 
 const bytesOf = (piece: JsonObject) => Buffer.from(textAt(piece, 'spec', 'data'), 'base64');
 
-/** Prints each piece of a file once, in order, as text: of standard output to the output, else to the errors. */
+/**
+ * Prints each piece of a file once, in order, as text: standard output to the output, everything else to the
+ * errors.
+ */
 class OutputPrinter {
   readonly #io: Io;
   readonly #isWanted: (path: string, kind: string) => boolean;
   readonly #files = new Map<string, { printed: number; readonly decoder: TextDecoder }>();
 
-  /** `file` is stdout, stderr, build.log or one of an array's tasks; undefined for all output and errors. */
+  /**
+   * `file` is stdout, stderr, build.log or the file of an array's task; undefined for all output and errors.
+   */
   constructor(io: Io, file: string | undefined) {
     this.#io = io;
     this.#isWanted = (path, kind) => (file === undefined ? kind !== 'Build' : path === file);
@@ -72,7 +77,7 @@ export interface LogOptions {
   readonly following: boolean;
 }
 
-/** Rejects where the file that was named is not there when everything was printed. */
+/** Rejects if the named file does not exist after everything was printed. */
 export async function printSlurmLog(
   io: Io,
   cluster: Cluster,
@@ -85,7 +90,7 @@ export async function printSlurmLog(
   if (following) {
     const over = new AbortController();
     const watching = watchEnd(io, cluster, target, job).finally(() => over.abort());
-    // It is awaited below, and may be over before.
+    // The promise is awaited below, and may reject earlier.
     watching.catch(() => undefined);
     const options = { clock: io.clock, timeoutMs: undefined, signal: over.signal };
     try {
@@ -94,14 +99,14 @@ export async function printSlurmLog(
       await watching;
     }
   }
-  // The client writes the last piece before it says that the job has ended.
+  // The Slurm client writes the last piece before it reports the end of the job.
   const rest: JsonObject[] = [];
   for await (const piece of listed(cluster, collection)) rest.push(piece);
   printer.print(rest);
   if (file !== undefined && printer.isEmpty) throw new Error(`slurmjob/${target.name} has no ${file}`);
 }
 
-/** Resolves when nothing follows any more; rejects when the job is deleted. */
+/** Resolves when the job has no more output; rejects when the job is deleted. */
 async function watchEnd(io: Io, cluster: Cluster, target: ObjectTarget, job: JsonObject): Promise<void> {
   const { uid } = metadataOf(job);
   using work = beginWork(io.progress, `slurmjob/${target.name}`);
@@ -119,7 +124,7 @@ async function watchEnd(io: Io, cluster: Cluster, target: ObjectTarget, job: Jso
   }
 }
 
-/** Writes the results of a job below a folder, and returns their paths. What stands there is replaced. */
+/** Writes the results of a job below a folder, and returns their paths. Existing files are replaced. */
 export async function writeResults(cluster: Cluster, job: JsonObject, folder: string): Promise<string[]> {
   const sizes = new Map(
     recordsAt(job, 'status', 'files').map((file) => [
@@ -149,7 +154,7 @@ export async function writeResults(cluster: Cluster, job: JsonObject, folder: st
   return [...sizes.keys()];
 }
 
-/** The server has checked it; what it writes here is checked here. */
+/** The server has checked the path, but a path from a server is checked again before it is written. */
 function checkedPath(path: string): string {
   const isBelow = path.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
   if (!isBelow || path.includes('\0')) throw new Error(`${JSON.stringify(path)} is no path below a folder`);

@@ -41,7 +41,7 @@ export const slurmFlags = {
   'time-limit': { type: 'string', hint: 'TIME', about: 'how long it may run, such as 1:30:00' },
 } as const satisfies FlagTable;
 
-/** Throws UsageError for what is missing or does not go together; the server checks the rest. */
+/** Throws UsageError for missing or conflicting flags; the server checks the rest. */
 export async function slurmSpec(flags: Flags): Promise<JsonObject> {
   const secretName = flags.text('connection');
   if (secretName === undefined)

@@ -1,4 +1,4 @@
-/** Attaching to a running program: what `attach` and `run` have in common. */
+/** Attaching to a running program, for `attach` and `run`. */
 import { query } from '../../client/resource-path.ts';
 import { textAt, valueAt } from '../objects.ts';
 import { containersOf, type Pod } from '../pods.ts';
@@ -6,14 +6,14 @@ import { targetPath } from '../targets.ts';
 import type { VerbContext } from '../verb.ts';
 import { inputOf, runProgram, streamsQuery, withStreams } from './run-command.ts';
 
-/** Until the program ends or the connection does; as -i, -t and -q say. */
+/** Attaches until the program or the connection ends; -i, -t and -q are applied. */
 export async function attachTo(context: VerbContext, pod: Pod, name: string): Promise<void> {
   const { flags, io } = context;
   const all = [...containersOf(pod.object), ...containersOf(pod.object, 'initContainers')];
   const container = all.find((each) => each.name === name);
   if (!container)
     throw new Error(`cannot attach to the container: container ${name} not found in pod ${pod.target.name}`);
-  // A program with a terminal is attached to as a terminal, with or without -t.
+  // A program with a terminal is always attached to as a terminal, with or without -t.
   const hasTerminal = valueAt(container, 'tty') === true;
   const say = (text: string) => void (flags.on('quiet') || io.err(text));
   if (flags.on('tty') && !hasTerminal)

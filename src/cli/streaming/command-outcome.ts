@@ -1,8 +1,11 @@
-/** How a command ended, as the error channel says it from v4 of the channel protocols on: a Status. */
+/** The end of a command, which the error channel reports as a Status from v4 of the channel protocols on. */
 import { isRecord } from '../../apimachinery/equality.ts';
 import { recordsAt, textAt } from '../objects.ts';
 
-/** The exit code. Throws an Error that says why the command could not run, or that the message is not a Status. */
+/**
+ * Returns the exit code. Throws an Error with the reason why the command could not run, or if the message is
+ * not a Status.
+ */
 export function exitCodeOf(text: string): number {
   const status = parse(text);
   if (textAt(status, 'status') === 'Success') return 0;
@@ -17,7 +20,7 @@ function parse(text: string): unknown {
     const status: unknown = JSON.parse(text);
     return isRecord(status) ? status : undefined;
   } catch {
-    // What is no JSON is shown as it is.
+    // A message that is not JSON is shown unchanged.
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-/** Programs run in a container: what `exec` and `cp` have in common. */
+/** Running programs in a container, for `exec` and `cp`. */
 import { finished } from 'node:stream/promises';
 import { errorMessage } from '../../base/log.ts';
 import { query } from '../../client/resource-path.ts';
@@ -16,8 +16,8 @@ export interface ExecRequest {
 }
 
 /**
- * Resolves with the program's exit code. Rejects as `runProgram` does, and with ExitError when the program could not be
- * started: kubectl ends with the status that the engine gives, and so does this.
+ * Resolves to the program's exit code. Rejects like `runProgram`, and with ExitError if the program could not
+ * be started: the exit status is then the engine's, as in kubectl.
  */
 export async function runExec(
   context: VerbContext,
@@ -32,16 +32,16 @@ export async function runExec(
   const why = (said: string) => startFailure(said, { pod: pod.name, container });
   const passedOn = () => finished(stdout.end());
   const code = await runProgram(context, path, { ...stdio, stdout }, input).catch(async (error) => {
-    // A stream that broke has nothing more to pass on; else what came before is there before the error is.
+    // A broken stream has no more output; otherwise, earlier output is written before the error.
     await passedOn().catch(() => undefined);
-    // Other engines say it as the failure of the request.
+    // Other engines report the failure as an error of the request.
     const failure = why(errorMessage(error));
     throw failure === undefined ? error : new ExitError(failure, 1);
   });
   await passedOn();
   const failure = code === 126 || code === 127 ? why(stdout.held) : undefined;
   if (failure !== undefined) throw new ExitError(failure, code);
-  // The output of a program that looks like the engine's.
+  // The output was written by the program, although it looks like the engine's.
   stdio.stdout.write(stdout.held, 'latin1');
   return code;
 }

@@ -18,26 +18,29 @@ export class Forwarder {
   constructor(transport: Duplex) {
     this.#transport = transport;
     this.#spdy = new SpdyConnection(transport);
-    // What is no SPDY ends forwarding as a lost connection does.
+    // Data that is not SPDY ends forwarding like a lost connection.
     this.lost = this.#spdy.run().catch(() => this.close());
   }
 
-  /** Connects to a port of the pod until both sides are done; rejects with the reason when the pod cannot be reached. */
+  /**
+   * Connects to a port of the pod until both sides have ended; rejects with the reason if the pod cannot be
+   * reached.
+   */
   async forward(socket: Socket, { local, remote }: ForwardedPort): Promise<void> {
     let brokeOff = false;
     socket.on('error', (cause) => {
-      // An error of the operating system; others come from the pod's side.
+      // Errors of the operating system count; other errors come from the pod's side.
       brokeOff ||= 'syscall' in cause;
     });
     const headers = { port: String(remote), requestid: String(this.#requests++) };
     const error = this.#spdy.open({ ...headers, streamtype: 'error' });
     const data = this.#spdy.open({ ...headers, streamtype: 'data' });
     error.end();
-    // Each direction ends for itself; one that breaks takes the other with it.
+    // Each direction ends separately; if one breaks, the other is closed too.
     const joined = Promise.all([pipeline(socket, data), pipeline(data, socket)]).catch(() => undefined);
     try {
       const failure = await text(error).catch(() => '');
-      // When a client breaks its connection off, the failed stream is not an error of forwarding.
+      // If the client breaks the connection, the failed stream is not an error of forwarding.
       if (failure !== '' && !brokeOff)
         throw new Error(`an error occurred forwarding ${local} -> ${remote}: ${failure}`);
       await joined;

@@ -12,9 +12,9 @@ export interface Listeners {
 
 export interface ListenOptions {
   readonly ports: readonly ForwardedPort[];
-  /** Of each group one address is enough. */
+  /** Groups of addresses; one address of each group is enough. */
   readonly addresses: readonly (readonly string[])[];
-  /** An address and port are open; for port 0 the one that was drawn. */
+  /** Called for each open address and port; for port 0 with the chosen port. */
   onOpen(address: string, port: ForwardedPort): void;
   onConnection(socket: Socket, port: ForwardedPort): void;
 }
@@ -35,7 +35,7 @@ export async function listenAll({ ports, addresses, ...on }: ListenOptions): Pro
           errors.push(`${hostPort(address, local)}: ${reasonOf(error)}`);
           continue;
         }
-        // The same port for every address.
+        // The chosen port is used for every address.
         local = (server.address() as AddressInfo).port;
         const opened = { ...port, local };
         server.on('connection', (socket) => on.onConnection(socket, opened));

@@ -1,4 +1,4 @@
-/** What exec and attach have in common: a program's streams joined to those of this process. */
+/** Connects a program's streams to those of this process, for exec and attach. */
 import { finished, pipeline } from 'node:stream/promises';
 import { errorMessage } from '../../base/log.ts';
 import { type ChannelSocket, ChannelStream, commandChannels } from '../../streams/channels.ts';
@@ -7,13 +7,13 @@ import type { VerbContext } from '../verb.ts';
 import { exitCodeOf } from './command-outcome.ts';
 import { openChannels } from './websocket.ts';
 
-/** How standard input is used: not at all, as bytes, or as a terminal in raw mode. */
+/** Use of standard input: none, as bytes, or as a terminal in raw mode. */
 export interface Input {
   readonly stdin: boolean;
   readonly terminal?: Terminal;
 }
 
-/** The effect of -i and -t: a terminal only if standard input is one, as in kubectl; otherwise a message says so. */
+/** Applies -i and -t: a terminal only if standard input is one, as in kubectl; otherwise prints a message. */
 export function inputOf({ io, flags }: VerbContext, tty: boolean): Input {
   const stdin = flags.on('stdin');
   const { terminal } = io.stdio();
@@ -23,7 +23,7 @@ export function inputOf({ io, flags }: VerbContext, tty: boolean): Input {
   return { stdin };
 }
 
-/** The query of exec and attach: which streams are wanted. A terminal has one output. */
+/** Returns the query of exec and attach with the wanted streams. A terminal has a single output. */
 export const streamsQuery = ({ stdin, terminal }: Input): Readonly<Record<string, boolean | undefined>> => ({
   stdin: stdin || undefined,
   stdout: true,
@@ -32,8 +32,8 @@ export const streamsQuery = ({ stdin, terminal }: Input): Readonly<Record<string
 });
 
 /**
- * Does with the streams of this process what `run` does with streams, the terminal in raw mode meanwhile, and passes the
- * exit code on. Rejects as `run` does.
+ * Calls `run` with the streams of this process, with the terminal in raw mode meanwhile, and sets the exit
+ * code. Rejects like `run`.
  */
 export async function withStreams(
   io: Io,
@@ -50,7 +50,7 @@ export async function withStreams(
   endWith(io, code);
 }
 
-/** A program's exit code as that of this command. */
+/** Makes a program's exit code that of this command. */
 export function endWith(io: Io, code: number): void {
   if (code === 0) return;
   io.err(`command terminated with exit code ${code}\n`);
@@ -58,8 +58,8 @@ export function endWith(io: Io, code: number): void {
 }
 
 /**
- * Resolves with the program's exit code. Rejects with StatusError, TransportError, or an Error that says what kept it
- * from running or that the connection was lost.
+ * Resolves to the program's exit code. Rejects with StatusError, TransportError, or an Error with the reason
+ * why the program could not run or that the connection was lost.
  */
 export async function runProgram(
   { io: { clock, signal }, cluster }: VerbContext,
@@ -72,7 +72,7 @@ export async function runProgram(
   return join(channels, stdio, joined);
 }
 
-/** The command may or may not have ended; what it printed until then has been passed on. */
+/** The command may or may not have ended; its output up to then has been passed on. */
 export class LostConnection extends Error {
   override readonly name = 'LostConnection';
 
@@ -81,7 +81,7 @@ export class LostConnection extends Error {
   }
 }
 
-/** With `redraw` a program that already runs gets a different size first, so that it redraws its screen. */
+/** `redraw` first gives a running program a different terminal size, so that it redraws its screen. */
 type Joined = Input & { readonly redraw?: boolean };
 
 async function join(
@@ -119,7 +119,7 @@ async function join(
   return exitCodeOf(outcome);
 }
 
-/** Passes standard input on, and its end. A program that ends before has no use for the rest. */
+/** Passes standard input on, including its end. If the program ends earlier, the rest is dropped. */
 async function send(channels: ChannelSocket, { stdin }: Stdio, signal: AbortSignal): Promise<void> {
   const stream = new ChannelStream(channels, commandChannels.stdin);
   const read = finished(stdin, { writable: false, signal });

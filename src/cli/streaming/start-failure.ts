@@ -1,4 +1,4 @@
-/** Programs that could not be started: the engine says so in its own words where the program's output is expected. */
+/** Programs that could not be started: the engine reports this in the place of the program's output. */
 import { Writable } from 'node:stream';
 
 export interface ProgramPlace {
@@ -6,12 +6,12 @@ export interface ProgramPlace {
   readonly container: string;
 }
 
-/** How Docker's words begin; it writes them at once, then tells of an exit status of 126 or 127. */
+/** Start of Docker's message, which it writes at once before it reports an exit status of 126 or 127. */
 const engineWords = 'OCI runtime exec failed: ';
-/** More than it ever writes. */
+/** Maximum number of held characters, which exceeds the length of Docker's message. */
 const mostHeld = 4096;
 
-/** One line that says what could not be run, where and why; undefined when the engine says something else. */
+/** Returns one line with the program, the container and the reason; undefined for other text. */
 export function startFailure(said: string, { pod, container }: ProgramPlace): string | undefined {
   const at = said.indexOf(engineWords);
   const words = at < 0 ? undefined : said.slice(at + engineWords.length).replaceAll(/\s+/g, ' ');
@@ -24,7 +24,7 @@ export function startFailure(said: string, { pod, container }: ProgramPlace): st
   return `cannot run ${program} in container ${container} of pod ${pod}: ${why}; ${advice}`;
 }
 
-/** Passes on what is written, but holds it back while it may be the engine's words. */
+/** Passes output on, but holds it back while it may be the engine's message. */
 export class HeldOutput extends Writable {
   readonly #to: Writable;
   #held: string | undefined = '';
@@ -34,14 +34,17 @@ export class HeldOutput extends Writable {
     this.#to = to;
   }
 
-  /** What is held back, each byte a character. Empty while nothing was written, and when it is not the engine's. */
+  /**
+   * The held output, one character per byte. Empty before the first output, and if the output is not the
+   * engine's.
+   */
   get held(): string {
     return this.#held ?? '';
   }
 
   override _write(chunk: Buffer, _encoding: string, done: (error?: Error | null) => void): void {
     const text = this.#held === undefined ? undefined : this.#held + chunk.toString('latin1');
-    // An answer such as `O`, typed in a terminal, is not to wait for the next one: the first piece decides.
+    // Single characters from a terminal must not wait for the next ones, so the first piece decides.
     const isHeld = text?.startsWith(engineWords) && text.length < mostHeld;
     this.#held = isHeld ? text : undefined;
     if (isHeld) done();

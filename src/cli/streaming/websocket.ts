@@ -1,4 +1,4 @@
-/** WebSockets of a client, by way of ws: the only file of `ctl` that knows it. */
+/** WebSockets of the client, based on ws: the only file of `ctl` that imports it. */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -14,22 +14,25 @@ export interface OpenOptions {
   /** The only subprotocol that is offered. */
   readonly protocol: string;
   readonly clock: Clock;
-  /** Cuts the connection off. */
+  /** Closes the connection when it aborts. */
   readonly signal: AbortSignal;
 }
 
-/** Milliseconds the server gets to answer. */
+/** Timeout in milliseconds for the server's answer. */
 const answerTimeout = 65_000;
-/** As kubectl has them: a server that answers none of twelve pings in a row is gone. */
+/** kubectl's values: the connection is closed after twelve pings in a row without an answer. */
 const pingEvery = 5_000;
 const mostUnanswered = 12;
 
-/** Messages by channel; nothing is read until somebody listens. Rejects with StatusError or TransportError. */
+/**
+ * Resolves to the messages by channel; nothing is read before a listener is registered. Rejects with
+ * StatusError or TransportError.
+ */
 export async function openChannels(options: OpenOptions): Promise<ChannelSocket> {
   return new ChannelSocket(await open(options));
 }
 
-/** The messages as one stream of bytes. Rejects with StatusError or TransportError. */
+/** Resolves to the messages as one stream of bytes. Rejects with StatusError or TransportError. */
 export async function openByteStream(options: OpenOptions): Promise<Duplex> {
   const socket = await open(options);
   const stream = createWebSocketStream(socket);
@@ -37,7 +40,10 @@ export async function openByteStream(options: OpenOptions): Promise<Duplex> {
   return stream;
 }
 
-/** ws takes no name with a slash in it, which port-forward's has: offered and compared here, it gets to see none. */
+/**
+ * ws rejects names with a slash, such as port-forward's, so the subprotocol is offered and compared here and
+ * hidden from ws.
+ */
 function open({ dialing, protocol, clock, signal }: OpenOptions): Promise<WebSocket> {
   const { promise, resolve, reject } = Promise.withResolvers<WebSocket>();
   let agreed: string | undefined;
@@ -80,14 +86,14 @@ function open({ dialing, protocol, clock, signal }: OpenOptions): Promise<WebSoc
   return promise;
 }
 
-/** Closes a connection that is broken without an error, so that its user notices. */
+/** Closes a connection that is broken without an error, so that its user gets an end. */
 function keepAsking(socket: WebSocket, clock: Clock): void {
   let unanswered = 0;
   socket.on('pong', () => {
     unanswered = 0;
   });
   const ask = () => {
-    // While nothing is read no answer can be seen.
+    // Pongs are not received while reading is paused.
     unanswered = socket.isPaused ? 0 : unanswered + 1;
     if (unanswered > mostUnanswered) return socket.terminate();
     socket.ping();

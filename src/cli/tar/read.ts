@@ -1,4 +1,4 @@
-/** Reads the archives that tar programs of containers write: POSIX ustar and pax, and GNU's. */
+/** Reads archives of tar programs in containers: POSIX ustar, pax and GNU's. */
 import { blockSize } from '../../base/tar-archive.ts';
 
 export interface ReadMember {
@@ -6,7 +6,7 @@ export interface ReadMember {
   readonly type: 'file' | 'directory' | 'symlink' | 'link' | 'other';
   readonly mode: number;
   readonly size: number;
-  /** Of a symlink or a link: what it leads to. */
+  /** Target of a symbolic or hard link. */
   readonly target: string;
   /** Content that is not read is skipped. */
   readonly content: AsyncIterable<Uint8Array>;
@@ -20,10 +20,13 @@ const types: Readonly<Record<string, ReadMember['type']>> = {
   '2': 'symlink',
   '1': 'link',
 };
-/** Longer names are refused. */
+/** Maximum length of a name; longer names are rejected. */
 const longestText = 1024 * 1024;
 
-/** Each member, until the archive's end. Throws an Error for what is no archive, or ends too early. */
+/**
+ * Yields each member until the archive's end. Throws an Error if the data is not an archive, or ends too
+ * early.
+ */
 export async function* readTar(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<ReadMember> {
   const source = new ByteSource(bytes);
   let more: Texts = {};
@@ -44,11 +47,11 @@ export async function* readTar(bytes: AsyncIterable<Uint8Array>): AsyncGenerator
     }
     for await (const _ of source.content(padding));
   }
-  // The writing program fails unless its output is read to the end.
+  // The program that writes the archive fails unless its output is read to the end.
   for await (const _ of source.rest());
 }
 
-/** What stands before a member about it: its path, linkpath or size. */
+/** Records before a member with its path, linkpath or size. */
 type Texts = Readonly<Record<string, string>>;
 
 function memberOf(header: Buffer, more: Texts, size: number, content: AsyncIterable<Uint8Array>): ReadMember {
@@ -62,7 +65,7 @@ function memberOf(header: Buffer, more: Texts, size: number, content: AsyncItera
   };
 }
 
-/** Those of type g are about all members, and name none. */
+/** Records of type g apply to all members and contain no names. */
 function textsOf(type: string, text: Buffer): Texts {
   if (type === 'g') return {};
   if (type === 'x') return paxRecords(text);
@@ -85,12 +88,12 @@ function textAt(header: Buffer, at: number, length: number): string {
 
 function nameOf(header: Buffer): string {
   const name = textAt(header, 0, 100);
-  // GNU's own format has other things where POSIX has the prefix.
+  // GNU's own format has other fields at the place of POSIX' prefix.
   const prefix = header.toString('latin1', 257, 263) === 'ustar\0' ? textAt(header, 345, 155) : '';
   return prefix ? `${prefix}/${name}` : name;
 }
 
-/** Octal digits, or GNU's form: the first bit set, then big-endian. */
+/** Reads octal digits, or GNU's form: the first bit set, then a big-endian number. */
 function numberAt(header: Buffer, at: number, length: number): number {
   const field = header.subarray(at, at + length);
   if (((field[0] ?? 0) & 0x80) !== 0) return Number(field.readBigUInt64BE(length - 8));
@@ -99,7 +102,7 @@ function numberAt(header: Buffer, at: number, length: number): number {
   return digits === '' ? 0 : Number.parseInt(digits, 8);
 }
 
-/** Lines `27 path=some/long/name\n`, each of which begins with its own length. */
+/** Reads lines such as `27 path=some/long/name\n`, each of which begins with its own length. */
 function paxRecords(text: Buffer): Texts {
   const records: Record<string, string> = {};
   for (let at = 0; at < text.length; ) {
@@ -115,7 +118,7 @@ function paxRecords(text: Buffer): Texts {
   return records;
 }
 
-/** Bytes in pieces of the reader's choice. */
+/** Reads bytes in pieces of any requested size. */
 class ByteSource {
   readonly #chunks: AsyncIterator<Uint8Array>;
   #rest: Buffer = Buffer.alloc(0);
@@ -124,7 +127,7 @@ class ByteSource {
     this.#chunks = bytes[Symbol.asyncIterator]();
   }
 
-  /** Undefined when there are none any more. Throws when there are some, but too few. */
+  /** Returns undefined at the end. Throws if fewer bytes are left than requested. */
   async take(length: number): Promise<Buffer | undefined> {
     const pieces: Buffer[] = [];
     for (let missing = length; missing > 0; ) {

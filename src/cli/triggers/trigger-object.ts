@@ -70,7 +70,7 @@ type Source = (typeof sources)[number];
 
 const ofFiles = ['change', 'pattern', 'recursive', 'include-content'];
 
-/** Flags that mean nothing without another one. */
+/** Flags that require another flag. */
 const parts: Readonly<Record<Source, readonly string[]>> = {
   schedule: ['time-zone'],
   path: ['method', 'public'],

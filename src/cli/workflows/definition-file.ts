@@ -7,7 +7,10 @@ import { checkDefinition } from '../../states-language/definition/check-definiti
 import type { Definition } from '../../states-language/definition/types.ts';
 import type { Io } from '../io.ts';
 
-/** JSON or YAML of a file, or of standard input by `-`. Rejects for what is neither, with the name of the file. */
+/**
+ * Reads JSON or YAML from a file, or from standard input for `-`. Rejects with the name of the file if it is
+ * neither.
+ */
 export async function readValue({ readStdin, err }: Io, file: string): Promise<unknown> {
   try {
     const { value, booleanWords } = parseYaml(
@@ -23,14 +26,14 @@ export async function readValue({ readStdin, err }: Io, file: string): Promise<u
   }
 }
 
-/** The definition of a file, unchecked. */
+/** Returns the unchecked definition of a file. */
 export async function readDefinition(io: Io, file: string): Promise<unknown> {
   const value = await readValue(io, file);
   if (!isRecord(value) || value.kind !== 'Workflow') return value;
   return isRecord(value.spec) ? value.spec.definition : undefined;
 }
 
-/** Throws with every fault, a line each. */
+/** Throws with all faults, one line each. */
 export function checkedDefinition(value: unknown): Definition {
   const causes = checkDefinition(value, 'definition');
   const lines = causes.map(({ field, message }) => `${field}: ${message}`);

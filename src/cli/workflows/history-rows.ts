@@ -1,4 +1,4 @@
-/** The history of a run as rows of a table. Pure. */
+/** The history of a run, as rows of a table. Pure. */
 import { isRecord } from '../../apimachinery/equality.ts';
 import { goDuration } from '../../base/time.ts';
 
@@ -8,7 +8,7 @@ export interface Entry {
   readonly time: number;
   readonly type: string;
   readonly state?: string | undefined;
-  /** Of a task its id, else the way through the states around. */
+  /** Id of a task, or else the path through the enclosing states. */
   readonly task?: string | undefined;
   readonly detail?: unknown;
   readonly input?: unknown;
@@ -17,7 +17,10 @@ export interface Entry {
 
 export const historyHeaders = ['ID', 'AFTER', 'TYPE', 'STATE', 'TASK', 'DETAIL'];
 
-/** `begun`: when the run began, from which times are counted. */
+/**
+ * Returns the rows. `begun` is the start of the run in milliseconds since the Unix epoch; times are relative
+ * to it.
+ */
 export const historyRows = (entries: readonly Entry[], begun: number): string[][] =>
   entries.map((entry) => [
     String(entry.id),
@@ -43,7 +46,7 @@ function detailOf({ detail, input, output }: Entry): string {
   return [...told, ...data].join(' ');
 }
 
-/** Characters of a value; -o json has it whole. */
+/** Maximum number of characters of a value; -o json prints it whole. */
 const longest = 80;
 
 function short(value: unknown): string {
@@ -51,5 +54,5 @@ function short(value: unknown): string {
   return text.length <= longest ? text : `${text.slice(0, longest - 1)}…`;
 }
 
-/** On one line, without what a terminal would act on. */
+/** Returns the text on one line, without control characters for the terminal. */
 const line = (text: string) => text.replaceAll(/\p{Cc}+/gu, ' ');

@@ -1,4 +1,4 @@
-/** A run of a workflow on this machine: tasks are answered by a table, and times that are waited for have come at once. */
+/** A run of a workflow on this machine: a table has the results of tasks, and waiting times pass at once. */
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import type { Random } from '../../base/random.ts';
 import type { Definition } from '../../states-language/definition/types.ts';
@@ -13,7 +13,10 @@ type Task = Extract<Command, { type: 'startTask' }>;
 
 export type Answer = { readonly output: Json } | { readonly error: string; readonly cause: string };
 
-/** By the name of a state, or `function:NAME`: one answer, or several that are given in turn, the last one again and again. */
+/**
+ * Results by the name of a state, or by `function:NAME`: one result, or several that are used in turn, with
+ * the last one repeated.
+ */
 export type Answers = ReadonlyMap<string, readonly Answer[]>;
 
 export interface LocalRunOptions {
@@ -21,7 +24,7 @@ export interface LocalRunOptions {
   readonly name: string;
   readonly input: Json;
   readonly answers: Answers;
-  /** When it begins, in milliseconds since the Unix epoch. */
+  /** Start of the run, in milliseconds since the Unix epoch. */
   readonly now: number;
   readonly random: Random;
   readonly evaluate: Evaluate;
@@ -29,7 +32,9 @@ export interface LocalRunOptions {
   readonly signal: AbortSignal;
 }
 
-/** Throws for a table that says something else. `{"Pay": [{"error": "Busy"}, {"output": {}}]}` */
+/**
+ * Reads a table such as `{"Pay": [{"error": "Busy"}, {"output": {}}]}`. Throws if the table has another form.
+ */
 export function readAnswers(value: unknown): Answers {
   if (!isRecord(value))
     throw new Error('expected an object with names of states and what their tasks answer');
@@ -52,7 +57,7 @@ function answerOf(name: string, given: unknown): Answer {
   throw new Error(`${name}: expected {"output": JSON} or {"error": NAME, "cause": TEXT}`);
 }
 
-/** The state in which the run has ended. Rejects for a task without an answer. */
+/** Resolves to the final state of the run. Rejects for a task without a result. */
 export async function runLocally(options: LocalRunOptions): Promise<RunState> {
   const { definition, name, input, answers, random, evaluate, onHistory, signal } = options;
   let { now } = options;
@@ -75,7 +80,7 @@ export async function runLocally(options: LocalRunOptions): Promise<RunState> {
   return state;
 }
 
-/** What happens next: what is to be done before what is answered, and that before what is waited for. */
+/** Returns the next event: pending steps first, then results of tasks, then the end of a wait. */
 function eventOf(commands: readonly Command[], answers: Answers, given: Map<string, number>): RunEvent {
   if (commands.some(({ type }) => type === 'continue')) return { type: 'Continue' };
   const cancel = commands.find((command) => command.type === 'cancelTask');
@@ -85,7 +90,7 @@ function eventOf(commands: readonly Command[], answers: Answers, given: Map<stri
   const { id } = task;
   const answer = answerTo(task, answers, given);
   if ('output' in answer) return { type: 'TaskSucceeded', id, output: answer.output };
-  // As if it had taken too long.
+  // The error States.Timeout simulates a task that exceeded its timeout.
   if (answer.error === 'States.Timeout') return { type: 'TaskTimedOut', id };
   return { type: 'TaskFailed', id, error: answer.error, cause: answer.cause };
 }

@@ -1,4 +1,4 @@
-/** The overlay in this machine's kernel: read whole, changed by difference. */
+/** The overlay in this machine's kernel: read as a whole, changed by differences. */
 import type { Exec } from '../../base/exec.ts';
 import type { NetworkNames } from '../rules.ts';
 import { networkOf, type Underlay } from './plan.ts';
@@ -38,7 +38,7 @@ interface ForwardingJson {
   readonly dst?: string;
 }
 
-/** The link that has the address; undefined when none has. */
+/** Returns the link that has the address; undefined if there is none. */
 export async function readUnderlay(exec: Exec, nodeIP: string): Promise<Underlay | undefined> {
   const links = await json<LinkJson>(exec, 'ip', ['-family', 'inet', 'address', 'show', 'to', nodeIP]);
   for (const { ifname, mtu, addr_info = [] } of links) {
@@ -51,11 +51,11 @@ export async function readUnderlay(exec: Exec, nodeIP: string): Promise<Underlay
 
 export interface KernelOverlay {
   readonly state: OverlayState;
-  /** A foreign link that takes the VXLAN packets meant for ours. */
+  /** Name of another program's link that receives the VXLAN packets of this overlay. */
   readonly rival: string | undefined;
 }
 
-/** Everything of the overlay in the kernel, created by any run. */
+/** Reads all parts of the overlay in the kernel, whichever run created them. */
 export async function readOverlay(exec: Exec, names: NetworkNames): Promise<KernelOverlay> {
   const { vxlanLink, routeProtocol } = names;
   const [links, routes] = await Promise.all([
@@ -74,19 +74,22 @@ export async function readOverlay(exec: Exec, names: NetworkNames): Promise<Kern
     routes: new Map(routes.map((route) => [route.dst ?? '', wayOf(route, vxlanLink)])),
     neighbours: new Map(neighbours.map(({ dst = '', lladdr = '' }) => [dst, lladdr])),
     forwarding: new Map(forwarding.map(({ mac = '', dst = '' }) => [mac, dst])),
-    // Not read: they are always written again.
+    // The senders are not read: they are always written again.
     senders: undefined,
   };
   return { state, rival: links.find((other) => other !== link && isRival(other))?.ifname };
 }
 
-/** The kernel has one link for a VNI on a port. */
+/** The kernel allows one link for a VNI and a port. */
 function isRival({ linkinfo }: LinkJson): boolean {
   const { id, port } = linkinfo?.info_data ?? {};
   return id === vni && port === vxlanPort;
 }
 
-/** Turns the one into the other. When it rejects, the kernel has something between the two: read it again. */
+/**
+ * Changes the kernel from one state to the other; returns whether anything changed. After a rejection, the
+ * kernel is in a state between the two and must be read again.
+ */
 export async function applyOverlay(
   exec: Exec,
   from: OverlayState,
@@ -101,7 +104,10 @@ export async function applyOverlay(
   return true;
 }
 
-/** A state that matches no plan, so that the link is created again: it is down, or another program changed it. */
+/**
+ * Returns the link. A link that is down, or was changed by another program, gets a value that matches no
+ * plan, so that it is created again.
+ */
 function linkOf({ linkinfo, address, mtu, flags, addr_info = [] }: LinkJson): VxlanLink {
   const { local = '', link: dev = '' } = linkinfo?.info_data ?? {};
   const addresses = addr_info.filter(({ prefixlen }) => prefixlen === 32).map(({ local: ip }) => ip);
@@ -116,11 +122,14 @@ function wayOf({ type, gateway, dev }: RouteJson, vxlanLink: string): string {
 
 async function json<T>(exec: Exec, program: 'ip' | 'bridge', args: readonly string[]): Promise<readonly T[]> {
   const { stdout } = await exec(program, ['-json', ...args]);
-  // Nothing is printed as an empty list, or not at all.
+  // An empty list may be printed as an empty text.
   const value: unknown = stdout.trim() === '' ? [] : JSON.parse(withoutFanMap(stdout));
   if (!Array.isArray(value)) throw new Error(`${program} ${args.join(' ')} did not print a list`);
   return value as readonly T[];
 }
 
-/** Ubuntu's ip(8) writes the addresses of its fan networks into the details of a vxlan link, and not as JSON. */
+/**
+ * Removes the addresses of fan networks, which Ubuntu's ip(8) prints in the details of a vxlan link in a form
+ * that is not JSON.
+ */
 const withoutFanMap = (text: string) => text.replaceAll(/(?<="id":\d+)fan-map [^,"}]*/g, '');

@@ -1,8 +1,8 @@
 /**
- * Keeps the routes to other nodes' pods in step with Nodes. An event only says that something changed: a round plans
- * from all Nodes there are and applies the difference to what the kernel is known to have. The kernel is read after
- * a start, after a failure, and now and then, since others may have been at it. What is there stays when the agent
- * ends, so pods reach one another while it is away.
+ * Keeps the routes to other nodes' pods in sync with the Nodes. An event only triggers a round: a round plans
+ * from all existing Nodes and applies the difference to the known state of the kernel. The kernel is read
+ * after a start, after a failure, and periodically, since other programs may have changed it. The routes are
+ * kept when the agent ends, so pods can reach one another meanwhile.
  */
 import { type Node, nodeResource } from '../../api/core/v1/node.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
@@ -27,9 +27,11 @@ import { vni, vxlanPort } from './render.ts';
 import type { OverlayState } from './state.ts';
 
 export interface OverlayOptions {
-  /** This node's identity: it annotates its own Node with what others have to know. */
+  /**
+   * Client with this node's identity: the node annotates its own Node with the values that other nodes need.
+   */
   readonly client: Client;
-  /** Not started yet; the overlay starts it. */
+  /** Informers that are not started yet; the overlay starts them. */
   readonly informers: InformerFactory;
   readonly exec: Exec;
   readonly clock: Clock;
@@ -44,7 +46,7 @@ export interface OverlayOptions {
 const rereadMs = 60_000;
 const retry = { initialMs: 100, maxMs: 30_000 };
 
-/** Runs until the signal aborts; never rejects for what goes wrong meanwhile. */
+/** Runs until the signal aborts; never rejects because of a failed round. */
 export async function runOverlay(options: OverlayOptions, signal: AbortSignal): Promise<void> {
   const { informers, clock, log } = options;
   const nodes = informers.informerFor<KubeObject>({ ...nodeResource, part: 'metadata' });
@@ -92,13 +94,13 @@ class Overlay {
   readonly #options: OverlayOptions;
   readonly #nodes: () => readonly KubeObject[];
   readonly #names: NetworkNames;
-  /** What the kernel has, as far as is known. */
+  /** The known state of the kernel; undefined if unknown. */
   #kernel: OverlayState | undefined;
   #rival: string | undefined;
   #underlay: Underlay | undefined;
   #readAt = Number.NEGATIVE_INFINITY;
   #problems: ReadonlySet<string> = new Set();
-  /** This node's Node as it was read last. */
+  /** This node's Node as it was last read. */
   #own: Node | undefined;
 
   constructor(options: OverlayOptions, nodes: () => readonly KubeObject[]) {
@@ -122,7 +124,7 @@ class Overlay {
     const plan = planOverlay({ ...this.#options, podCIDR, underlay: this.#underlay }, nodes, this.#names);
     this.#tell(plan.problems);
     const from = this.#kernel;
-    // Unknown until the change has succeeded.
+    // The state is unknown until the change has succeeded.
     this.#kernel = undefined;
     if (plan.state.vxlan && this.#rival !== undefined) {
       throw new Error(
@@ -136,12 +138,15 @@ class Overlay {
     await this.#announce(plan);
   }
 
-  /** Whether the range of this node's own Node is still unknown, so that this change may have it. */
+  /** Returns true if the range of this node's Node is still unknown, and this change may contain it. */
   waitsFor({ metadata: { name, uid } }: KubeObject): boolean {
     return name === this.#options.nodeName && rangeIn(this.#own, uid) === undefined;
   }
 
-  /** The range is no part of the metadata. Once a Node has one it keeps it, so it is asked for once. */
+  /**
+   * Returns the range of this node, which is not part of the metadata. A Node keeps its range, so it is read
+   * only once.
+   */
   async #ownRange(nodes: readonly KubeObject[]): Promise<string | undefined> {
     const { client, nodeName } = this.#options;
     const uid = nodes.find(({ metadata }) => metadata.name === nodeName)?.metadata.uid;
@@ -150,7 +155,7 @@ class Overlay {
     return rangeIn(this.#own, uid);
   }
 
-  /** Others send packets here only when this node has said how. */
+  /** Publishes this node's annotations; other nodes send packets here only after that. */
   async #announce({ annotations }: OverlayPlan): Promise<void> {
     const { client, nodeName } = this.#options;
     const own = this.#nodes().find(({ metadata }) => metadata.name === nodeName);

@@ -1,7 +1,8 @@
 /**
- * Where packets for other nodes' pods go: from the metadata of Nodes to what the kernel should have. All that is read
- * of one but its creation time is written by that node itself, so nothing of it reaches the kernel unchecked. That the
- * range it names is the one it was given the API server has checked (apiserver/admission/node-restriction.ts).
+ * Routes for packets to other nodes' pods: from the metadata of Nodes to the wanted state of the kernel. All
+ * of the metadata except the creation time is written by the node itself, so it is validated before it
+ * reaches the kernel. The API server has checked that the range in the annotation is the node's own
+ * (apiserver/admission/node-restriction.ts).
  */
 import {
   macAnnotation,
@@ -22,10 +23,15 @@ import type { NetworkNames } from '../rules.ts';
 import { contains, Ranges } from './ranges.ts';
 import type { OverlayState, VxlanLink } from './state.ts';
 
-/** `host-routes` sends packets as they are to nodes on the same link; `vxlan` wraps them and needs no such link. */
+/**
+ * `host-routes` sends packets unchanged to nodes on the same link; `vxlan` encapsulates them and requires no
+ * common link.
+ */
 export type OverlayMode = 'vxlan' | 'host-routes';
 
-/** What VXLAN puts around a packet of IPv4: an outer IP, UDP and VXLAN header and the inner Ethernet one. */
+/**
+ * Bytes that VXLAN adds to an IPv4 packet: an outer IP, UDP and VXLAN header and the inner Ethernet header.
+ */
 export const vxlanOverhead = 50;
 
 /** The link of this machine that has the node's address. */
@@ -39,7 +45,7 @@ export interface Underlay {
 export interface OverlayFacts {
   readonly nodeName: string;
   readonly nodeIP: string;
-  /** This node's `spec.podCIDR`; undefined while it has none. */
+  /** This node's `spec.podCIDR`; undefined while it has no range. */
   readonly podCIDR: string | undefined;
   readonly clusterCIDR: string;
   readonly mode: OverlayMode;
@@ -49,33 +55,42 @@ export interface OverlayFacts {
 
 export interface OverlayPlan {
   readonly state: OverlayState;
-  /** What this node's own Node should say, null for nothing; undefined when there is none or nobody to read it. */
+  /**
+   * Annotations for this node's Node, with null for an absent value; undefined if there is no Node, or no
+   * other node that reads them.
+   */
   readonly annotations: Readonly<Record<string, string | null>> | undefined;
-  /** One line for each node that cannot be reached, and why. */
+  /** One line for each node that cannot be reached, with the reason. */
   readonly problems: readonly string[];
 }
 
 const planAnnotations = [modeAnnotation, macAnnotation, podCIDRAnnotation, nodeIPAnnotation] as const;
 
-/** The parts of a Node that the plan depends on, as a text; equal texts give equal plans. */
+/** Returns the parts of a Node on which the plan depends as a text; equal texts give equal plans. */
 export function planKey({ metadata }: KubeObject): string {
   const { uid, creationTimestamp, annotations = {} } = metadata;
   return JSON.stringify([uid, creationTimestamp, planAnnotations.map((name) => annotations[name])]);
 }
 
-/** The MTU of pods' links: what fits through the underlay, wrapped or not. */
+/**
+ * Returns the MTU of pods' links: the largest packet that fits through the underlay, with or without
+ * encapsulation.
+ */
 export const podMtu = (mode: OverlayMode, underlayMtu: number) =>
   mode === 'vxlan' ? underlayMtu - vxlanOverhead : underlayMtu;
 
-/** The overlay's MAC of the node with that range: survives restarts, and no two nodes have the same. */
+/**
+ * Returns the overlay's MAC address of the node with that range. It is the same after restarts, and unique
+ * per node.
+ */
 export function macOf(podCIDR: string): string {
   const hex = hexOfIPv4(firstOf(podCIDR));
   return ['0a', '58', ...(hex.match(/../g) ?? [])].join(':');
 }
 
 /**
- * With no other node there is nothing but the refusal of pod addresses that nobody has. When this node's own Node
- * is not there (taken out), or has no range yet, the kernel should have nothing at all.
+ * Plans the overlay. Without other nodes, the only route rejects packets to unused pod addresses. If this
+ * node's Node does not exist, or has no range yet, the state is empty.
  */
 export function planOverlay(
   facts: OverlayFacts,
@@ -85,7 +100,7 @@ export function planOverlay(
   const own = nodes.find(({ metadata }) => metadata.name === facts.nodeName);
   const podCIDR = own && rangeOf(facts.podCIDR);
   if (!podCIDR) return { state: noOverlay, annotations: undefined, problems: [] };
-  // Pod addresses that lead nowhere are refused here: the default route would carry them out of the cluster.
+  // Packets to unused pod addresses are rejected here: the default route would carry them out of the cluster.
   const routes = new Map([[networkOf(facts.clusterCIDR), unreachable]]);
   const others = nodes.filter(({ metadata }) => metadata.name !== facts.nodeName);
   if (others.length === 0 || !facts.underlay) {
@@ -122,10 +137,10 @@ export function planOverlay(
   return { state: { vxlan: link, routes, neighbours, forwarding, senders }, annotations, problems };
 }
 
-/** Of what belongs to no node. */
+/** Route of addresses that belong to no node. */
 const unreachable = 'unreachable';
 
-/** How many networks of other nodes there are routes to. */
+/** Returns the number of networks of other nodes that have a route. */
 export const routesToNodes = ({ routes }: OverlayState): number =>
   [...routes.values()].filter((route) => route !== unreachable).length;
 
@@ -153,8 +168,8 @@ interface Peer {
 }
 
 /**
- * The nodes that have said that they are ready for packets. Where two want the same range, address or MAC the older
- * one has it: a node that joins takes nothing from those that are there.
+ * Returns the nodes that have announced themselves ready for packets. If two nodes claim the same range,
+ * address or MAC address, the older one gets it: a new node takes nothing from existing ones.
  */
 function peersOf(facts: OverlayFacts, podCIDR: string, others: readonly KubeObject[]) {
   const taken = new Map([
@@ -198,7 +213,10 @@ function peersOf(facts: OverlayFacts, podCIDR: string, others: readonly KubeObje
   return { peers, problems };
 }
 
-/** Undefined for a node that is not ready for packets; a text when it is ready and cannot be used: the reason. */
+/**
+ * Returns undefined for a node that is not ready for packets, and a text with the reason for a ready node
+ * that cannot be used.
+ */
 function readPeer({ metadata }: KubeObject): Peer | string | undefined {
   const { name, annotations = {} } = metadata;
   const mode = annotations[modeAnnotation];
@@ -215,7 +233,7 @@ function readPeer({ metadata }: KubeObject): Peer | string | undefined {
     return `its ${modeAnnotation} is ${JSON.stringify(mode)}; expected vxlan or host-routes`;
   const mac = annotations[macAnnotation];
   if (mac === undefined) return undefined;
-  // Unicast only: the second digit is even.
+  // The second digit of a unicast address is even.
   if (!/^[0-9a-f][02468ace](:[0-9a-f]{2}){5}$/.test(mac)) {
     return `its ${macAnnotation} is ${JSON.stringify(mac)}, expected a unicast MAC address such as 0a:58:0a:f4:01:00`;
   }
@@ -228,8 +246,8 @@ function olderFirst(a: KubeObject, b: KubeObject): number {
 }
 
 /**
- * As the kernel writes it; undefined without a range, and for a range that is no IPv4 network of at least eight
- * addresses.
+ * Returns the range in the kernel's form; undefined without a range, or if it is not an IPv4 network of at
+ * least eight addresses.
  */
 function rangeOf(podCIDR: string | undefined): string | undefined {
   const range = podCIDR === undefined ? undefined : rangeAround(podCIDR);

@@ -1,4 +1,4 @@
-/** Address ranges of which no two overlap, each with its owner; finds what a new one would overlap. */
+/** Address ranges that do not overlap, each with its owner; finds the range that a new one would overlap. */
 import { containsRange, lastOf, requireRange } from '../../base/addresses.ts';
 
 interface Range {
@@ -9,10 +9,10 @@ interface Range {
 }
 
 export class Ranges {
-  /** In the order of their addresses. */
+  /** Sorted by address. */
   readonly #ranges: Range[] = [];
 
-  /** The range that is in the way; undefined when the new one was taken in. */
+  /** Adds a range and returns undefined, or returns the range that it overlaps. */
   claim(cidr: string, owner: string): { readonly cidr: string; readonly owner: string } | undefined {
     const range = { ...limitsOf(cidr), cidr, owner };
     const index = this.#firstNotBefore(range.first);
@@ -22,7 +22,7 @@ export class Ranges {
     return undefined;
   }
 
-  /** The index of the first range that ends at the address or later. */
+  /** Returns the index of the first range that ends at the address or later. */
   #firstNotBefore(address: number): number {
     let [low, high] = [0, this.#ranges.length];
     while (low < high) {

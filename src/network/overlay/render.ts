@@ -1,12 +1,12 @@
-/** A change of the overlay as text for nft(8), ip(8) and bridge(8). Data to data. */
+/** Renders a change of the overlay as text for nft(8), ip(8) and bridge(8). Pure. */
 import type { NetworkNames } from '../rules.ts';
 import type { OverlayChange, VxlanLink } from './state.ts';
 
 export const vni = 1;
-/** The port the kernel's VXLAN used before it was given 4789; flannel has it too. */
+/** The port of the kernel's VXLAN before 4789 was assigned; flannel uses it too. */
 export const vxlanPort = 8472;
 
-/** One program to run, and what it reads. */
+/** One program to run, and its standard input. */
 export interface Step {
   readonly program: 'nft' | 'ip' | 'bridge';
   readonly args: readonly string[];
@@ -14,8 +14,8 @@ export interface Step {
 }
 
 /**
- * In order: the firewall knows who may send before there is a link to send to, and until there is none; what leads
- * to a node comes last, so that no packet finds half a way.
+ * Returns the steps in order. The firewall has the senders before the link exists, and as long as it exists.
+ * Routes to nodes come last, so that no packet finds an incomplete path.
  */
 export function renderChange(change: OverlayChange, names: NetworkNames): readonly Step[] {
   const { vxlanLink: link, routeProtocol } = names;
@@ -59,7 +59,7 @@ const batch = (program: 'ip' | 'bridge', all: readonly string[]): Step => ({
 function renderLink(name: string, { local, dev, mac, mtu, address }: VxlanLink): string[] {
   return [
     `link add name ${name} address ${mac} mtu ${mtu} type vxlan id ${vni} local ${local} dev ${dev} dstport ${vxlanPort} nolearning`,
-    // Otherwise the kernel would give the link an IPv6 address.
+    // The kernel would give the link an IPv6 address without this.
     `link set dev ${name} addrgenmode none`,
     `address add ${address}/32 dev ${name}`,
     `link set dev ${name} up`,
@@ -67,8 +67,9 @@ function renderLink(name: string, { local, dev, mac, mtu, address }: VxlanLink):
 }
 
 /**
- * Packets for our port are dropped before anything looks at them unless another node sent them. They are not
- * tracked: every flow inside has a sending port of its own and no answer ever comes back to it.
+ * Renders rules that drop packets to the overlay's port, before any other rule sees them, unless another node
+ * sent them. These packets are not tracked: every inner flow has a source port of its own and no answer ever
+ * returns to it.
  */
 function renderSenders(senders: OverlayChange['senders'], { vxlanTable: table }: NetworkNames): string {
   if (senders === undefined) return '';

@@ -1,52 +1,55 @@
-/** What the overlay is to this machine's kernel, and the way from one such state to another. Data to data. */
+/** The state of the overlay in this machine's kernel, and the difference between two states. Pure. */
 
 /** The link that carries pods' packets to other nodes inside UDP (RFC 7348). */
 export interface VxlanLink {
-  /** This node's address, and the link that has it. */
+  /** This node's address, and the link with this address. */
   readonly local: string;
   readonly dev: string;
   readonly mac: string;
   readonly mtu: number;
-  /** What pods of other nodes see of this node: the first address of its pods' range. */
+  /** Source address of this node for pods of other nodes: the first address of its pods' range. */
   readonly address: string;
 }
 
-/** Each map is from what the kernel tells entries apart by to what it does with them. */
+/** The maps' keys are those by which the kernel identifies entries; the values are the entries' actions. */
 export interface OverlayState {
   readonly vxlan: VxlanLink | undefined;
-  /** Network → `unreachable`, or `via ADDRESS dev LINK` with `onlink` where ip(8) wants that. */
+  /** Network to `unreachable`, or to `via ADDRESS dev LINK`, with `onlink` if ip(8) requires it. */
   readonly routes: ReadonlyMap<string, string>;
-  /** Address on the overlay → MAC. */
+  /** Address on the overlay to MAC address. */
   readonly neighbours: ReadonlyMap<string, string>;
-  /** MAC → the address of the node behind which it is. */
+  /** MAC address to the address of the node behind it. */
   readonly forwarding: ReadonlyMap<string, string>;
-  /** The addresses that VXLAN packets are accepted from, as long as there is a link; undefined: not known. */
+  /** The addresses from which VXLAN packets are accepted while the link exists; undefined if unknown. */
   readonly senders: ReadonlySet<string> | undefined;
 }
 
 export interface MapChange {
   readonly removed: readonly string[];
-  /** What is new or has another value. */
+  /** Entries that are new or have another value. */
   readonly set: ReadonlyMap<string, string>;
 }
 
 export interface OverlayChange {
-  /** The link as it was, when it has to go; what leads over it goes with it. */
+  /** The old link, if it must be removed; routes over it are removed with it. */
   readonly removedLink: VxlanLink | undefined;
   readonly addedLink: VxlanLink | undefined;
-  /** Set on a link that stays. */
+  /** New MTU of a link that is kept. */
   readonly mtu: number | undefined;
   readonly routes: MapChange;
   readonly neighbours: MapChange;
   readonly forwarding: MapChange;
-  /** `whole` replaces what there is, undefined removes it; undefined when nothing changes. */
+  /** `whole` replaces all senders, or removes the table if it is undefined; undefined without a change. */
   readonly senders:
     | { readonly whole: ReadonlySet<string> | undefined }
     | { readonly added: readonly string[]; readonly removed: readonly string[] }
     | undefined;
 }
 
-/** Undefined when there is nothing to do. `overLink` says which routes the kernel drops with the link. */
+/**
+ * Returns the change; undefined if there is none. `overLink` selects the routes that the kernel removes with
+ * the link.
+ */
 export function change(
   from: OverlayState,
   to: OverlayState,
@@ -66,7 +69,7 @@ export function change(
   return isEmpty(result) ? undefined : result;
 }
 
-/** All that cannot be changed while the link stands. */
+/** Compares the properties that cannot be changed on an existing link. */
 function sameLink(a: VxlanLink, b: VxlanLink): boolean {
   return a.local === b.local && a.dev === b.dev && a.mac === b.mac && a.address === b.address;
 }

@@ -16,7 +16,7 @@ export interface AdminKubeconfigOptions {
   readonly log: Logger;
 }
 
-/** Writes the file, now and whenever its certificate is renewed; resolves to its path. */
+/** Writes the file now and whenever its certificate is renewed. Resolves to the path of the file. */
 export async function writeAdminKubeconfig(options: AdminKubeconfigOptions): Promise<string> {
   const path = join(options.settings['data-dir'], 'admin.conf');
   const admin = await options.certificateManager.leaf({
@@ -34,7 +34,7 @@ export async function writeAdminKubeconfig(options: AdminKubeconfigOptions): Pro
   return path;
 }
 
-/** In one step: whoever reads sees the old file or the new one. */
+/** Replaces the file atomically: a reader sees either the old file or the new one. */
 async function write(
   path: string,
   { authority, server }: AdminKubeconfigOptions,

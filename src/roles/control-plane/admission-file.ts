@@ -1,6 +1,7 @@
 /**
- * What plugins of admission are told, in the form of kube-apiserver's --admission-control-config-file: ResourceQuota, of what
- * nothing may be used where no quota limits it; and PodSecurity, what pods may where their namespace does not say it.
+ * Configuration of admission plugins, in the form of kube-apiserver's --admission-control-config-file.
+ * ResourceQuota: the resources that may be used only where a quota limits them. PodSecurity: the defaults for
+ * namespaces without labels of their own.
  */
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
@@ -60,7 +61,7 @@ const fileShape = v.strictObject({
 
 type AdmissionSettings = Pick<KubeApiServerOptions, 'limitedResources' | 'podSecurity'>;
 
-/** Throws UsageError naming the file and the field that cannot be used. */
+/** Throws UsageError that names the file and the invalid field. */
 export async function readAdmissionFile(path: string): Promise<AdmissionSettings> {
   const { plugins } = check(fileShape, parse(await text(path), path), path);
   const told = new Set<string>();
@@ -79,7 +80,10 @@ export async function readAdmissionFile(path: string): Promise<AdmissionSettings
 
 type Plugin = v.InferOutput<typeof fileShape>['plugins'][number];
 
-/** What stands in the file itself, or in the one that it names beside it; undefined for a plugin that is told nothing. */
+/**
+ * Returns the configuration in the file itself, or in the file beside it that `path` names; undefined for a
+ * plugin without configuration.
+ */
 async function configurationOf(
   { configuration, path: named }: Plugin,
   path: string,

@@ -1,4 +1,7 @@
-/** The cluster's authority as the API server and the controllers know it: something that reads and signs requests, and has a certificate. */
+/**
+ * The cluster's authority in the form that the API server and the controllers use: it reads and signs
+ * requests, and has a certificate.
+ */
 import type { ReadCertificateRequest, SignCertificateRequest } from '../../base/certificate-request.ts';
 import type { KeyAndCertificate } from '../../pki/x509.ts';
 
@@ -9,7 +12,7 @@ export interface CertificateRequests {
   readonly authority: string;
 }
 
-/** The library is loaded when the first request comes: most starts need it for nothing. */
+/** The library is loaded with the first request, because most starts do not need it. */
 export function certificateRequests(authority: KeyAndCertificate): CertificateRequests {
   const load = () => import('../../pki/certificate-requests.ts');
   return {

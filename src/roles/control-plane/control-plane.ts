@@ -1,6 +1,7 @@
 /**
- * The control plane of one process: the value of control-plane/ with what the operating system gives it, which is etcd
- * (embedded or given), files, certificates and a socket. What lies beneath is stopped after it.
+ * The control plane of one process: control-plane/ together with the resources of the operating system, which
+ * are etcd (embedded or given), files, certificates and a socket. Each part is stopped before the parts it
+ * depends on.
  */
 
 import { hostname } from 'node:os';
@@ -91,9 +92,9 @@ export interface ControlPlaneOptions extends ProcessContext {
   readonly settings: Settings<(typeof controlPlaneSettings)[number]>;
   /** The address under which nodes and pods reach this server. */
   readonly advertiseAddress: string;
-  /** The URL the administrator's kubeconfig names. */
+  /** The server's URL in the administrator's kubeconfig. */
   readonly server: string;
-  /** The node of this process: nobody needs to add it, and its agent listens at this address. */
+  /** The node of this process. It needs no join, and its agent listens at this address. */
   readonly ownNode?: { readonly node: string; readonly address: string };
 }
 
@@ -103,13 +104,13 @@ export interface ControlPlane {
   readonly certificateManager: CertificateManager;
   /** Path of the administrator's kubeconfig. */
   readonly kubeconfig: string;
-  /** Resolves when everything has ended, in order; rejects when a part cannot go on. */
+  /** Resolves when all parts have ended, in order; rejects when a part fails. */
   readonly stopped: Promise<void>;
 }
 
 /**
- * Resolves when the API server answers. Ends when the signal aborts; when it aborts before, or a part cannot start,
- * rejects once everything that had been started has ended.
+ * Resolves when the API server answers. The control plane ends when the signal aborts. If the signal aborts
+ * earlier, or a part cannot start, rejects once every part that had been started has ended.
  */
 export async function startControlPlane(
   options: ControlPlaneOptions,
@@ -178,7 +179,8 @@ export async function startControlPlane(
       listenHttps({
         ...common,
         signal,
-        // Direct calls need the request as HTTP/1.1 has it, which costs a function's caller less (decision 94).
+        // Direct calls require the request in the form of HTTP/1.1, which costs a function's caller less
+        // (decision 94).
         http2: 'agents',
         app: gatewayApp(app, triggerPaths(controlPlane.cache)),
         ...(directCalls && { direct: directCalls }),
@@ -203,7 +205,7 @@ export async function startControlPlane(
 const admissionSettings = (file: string | undefined): ReturnType<typeof readAdmissionFile> =>
   file === undefined ? Promise.resolve({}) : readAdmissionFile(file);
 
-/** What the flags say of the cluster, as the control plane knows it. */
+/** Settings of the control plane that come from flags. */
 const planeSettings = (settings: ControlPlaneOptions['settings']) => ({
   serviceCidr: settings['service-cidr'],
   clusterCidr: settings['cluster-cidr'],
@@ -234,7 +236,7 @@ const planeSettings = (settings: ControlPlaneOptions['settings']) => ({
   },
 });
 
-/** Client certificates, the tokens of the file, and those with which machines join. */
+/** Authenticates with client certificates, the tokens of the token file, and bootstrap tokens. */
 const authenticatorOf =
   (tokens: readonly TokenEntry[], { now }: Clock) =>
   (cache: Cache): Authenticator =>
@@ -244,7 +246,10 @@ const authenticatorOf =
       bootstrapTokenAuthenticator({ cache, now }),
     ]);
 
-/** An embedded etcd has one master, whose directory is where the authority lives; a shared one has the authority. */
+/**
+ * Opens the cluster's credentials. The single master with an embedded etcd has the authority in its
+ * directory; masters with a shared etcd read the authority from it.
+ */
 function openClusterCredentials(
   settings: Settings<'data-dir' | 'etcd-endpoints'>,
   store: Store,

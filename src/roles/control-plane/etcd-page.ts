@@ -1,4 +1,4 @@
-/** /metrics/etcd: what the etcd inside says of itself, as it says it. */
+/** /metrics/etcd: the metrics page of the embedded etcd, unchanged. */
 import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { Document } from '../../apiserver/options.ts';
@@ -8,7 +8,7 @@ import { errorMessage } from '../../base/log.ts';
 
 const patienceMs = 5000;
 
-/** Asks the etcd behind a unix socket; 503 where it does not answer. */
+/** Requests the page from etcd through its unix socket; answers 503 if etcd does not respond. */
 export const etcdPage =
   (socketPath: string): Document =>
   async () => {

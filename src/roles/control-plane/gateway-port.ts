@@ -1,4 +1,6 @@
-/** The port on which functions, workflows and triggers are called, open while there is one of them. */
+/**
+ * The port for calls of functions, workflows and triggers. It is open while at least one such object exists.
+ */
 import { functionResource } from '../../api/minik8s/v1/function.ts';
 import { triggerResource } from '../../api/minik8s/v1/trigger.ts';
 import { workflowResource } from '../../api/minik8s/v1/workflow.ts';
@@ -16,12 +18,12 @@ export interface GatewayPortOptions {
   readonly log: Logger;
 }
 
-/** Milliseconds after which a port that could not be opened is tried again: another program may have it. */
+/** Delay in milliseconds before another attempt to open the port: another program may be using it. */
 const retryMs = 10_000;
 
 const prefixes = [functionResource, triggerResource, workflowResource].map((kind) => storagePrefix(kind));
 
-/** Resolves when the signal has aborted and the last call is answered. */
+/** Resolves when the signal has aborted and the last call has been answered. */
 export async function keepGatewayPort(options: GatewayPortOptions, signal: AbortSignal): Promise<void> {
   const port = new GatewayPort(options);
   const endWatches = prefixes.map((prefix) => follow(options.cache, prefix, () => port.wake()));
@@ -31,7 +33,7 @@ export async function keepGatewayPort(options: GatewayPortOptions, signal: Abort
   await port.end();
 }
 
-/** A watch that could not go on is begun anew. */
+/** Watches a prefix; starts a new watch when the old one has expired. */
 function follow(cache: Cache, prefix: string, wake: () => void): () => void {
   let end: () => void;
   const begin = () => {

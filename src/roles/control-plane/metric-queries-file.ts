@@ -1,4 +1,7 @@
-/** What Prometheus is asked for metrics of pods, objects and from outside, where that is not the usual query (--prometheus-queries). */
+/**
+ * Queries to Prometheus for pod, object and external metrics that replace the default queries
+ * (--prometheus-queries).
+ */
 import { readFile } from 'node:fs/promises';
 import * as v from 'valibot';
 import { TextError } from '../../apimachinery/value-limit.ts';
@@ -57,7 +60,7 @@ const fileShape = v.strictObject({
   external: unique(anywhere),
 });
 
-/** Throws UsageError naming the file and the field that cannot be used. */
+/** Throws UsageError that names the file and the invalid field. */
 export async function readMetricQueries(path: string): Promise<MetricQueries> {
   let text: string;
   try {

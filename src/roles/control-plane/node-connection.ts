@@ -1,4 +1,7 @@
-/** How the API server reaches a node's agent: HTTPS to the address in its Node object, with our own certificate. */
+/**
+ * The API server's connection to a node's agent: HTTPS to the address in the Node object, with the API
+ * server's own certificate.
+ */
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import https from 'node:https';
@@ -23,9 +26,9 @@ export interface NodeConnectionOptions {
   /** PEM of the cluster's authority, which signed the agents' certificates. */
   readonly authority: string;
   readonly client: Current<KeyAndCertificate>;
-  /** The node of this very process, whose agent listens at another address than its Node object says. */
+  /** The node of this process. Its agent listens at a different address from the one in its Node object. */
   readonly own?: { readonly node: string; readonly address: string };
-  /** Milliseconds until an agent that takes no connection is given up; default 5 s. */
+  /** Timeout for connecting to an agent, in milliseconds; default 5 s. */
   readonly connectTimeout?: number;
 }
 
@@ -36,13 +39,13 @@ export function createNodeConnection(options: NodeConnectionOptions): NodeConnec
   const tls = () => ({ ca, key: client.value.key, cert: client.value.certificate });
   let agent = new https.Agent({ keepAlive: true, ...tls() });
   client.onChange(() => {
-    // Idle connections of the old one are closed by the agents in time, like all that idle.
+    // Idle connections of the old agent are closed by the kubelets after their idle timeout.
     agent = new https.Agent({ keepAlive: true, ...tls() });
   });
   const get = (name: string, path: string, signal: AbortSignal, headers: Record<string, string> = {}) =>
     request(name, endpointOf(name, options), { agent, path, headers, signal, timeout }, answerOf);
   const upgrade: NodeConnection['upgrade'] = (name, { method, path, headers }, signal) => {
-    // Its connection is never given back.
+    // The connection is never returned to the pool.
     const asked = { agent: false, ...tls(), method, path, headers, signal, timeout } as const;
     return request<UpgradedConnection | Response>(
       name,
@@ -72,7 +75,7 @@ function request<T>(
   return new Promise((resolve, reject) => {
     const sent = https.request({ ...options, host, port, servername: node });
     sent.on('socket', (socket) => {
-      // The limit is for connecting; a stream may be silent for as long as it likes.
+      // The timeout applies to connecting only; a stream may stay silent for any time.
       const connected = () => socket.setTimeout(0);
       if (sent.reusedSocket) connected();
       else socket.once('secureConnect', connected);
@@ -89,7 +92,7 @@ function request<T>(
   });
 }
 
-/** The connection itself, for whoever speaks HTTP on it. */
+/** Opens a bare TLS connection, for callers that write HTTP on it themselves. */
 async function connectTo(
   node: string,
   { host, port }: Endpoint,
@@ -120,7 +123,10 @@ function answerOf(answer: IncomingMessage): Response {
   return new Response(bodyOf(answer), { status: answer.statusCode ?? 502, headers });
 }
 
-/** Nothing is lost of an answer that breaks off; without a queue, since an error would drop what is in it. */
+/**
+ * Returns the body of an answer, including all chunks that arrived before the connection broke. The stream
+ * has no queue, since an error would drop the chunks in it.
+ */
 function bodyOf(answer: IncomingMessage): ReadableStream<Uint8Array> {
   const chunks = everyChunk(answer);
   const source: UnderlyingDefaultSource<Uint8Array> = {
@@ -140,7 +146,7 @@ function endpointOf(name: string, { cache, own }: NodeConnectionOptions): Endpoi
   const node = cache.get(storageKey(nodeResource, '', name))?.object as Node | undefined;
   if (!node) throw newNotFound(nodeResource, name);
   const address = node.status?.addresses?.find(({ type }) => type === 'InternalIP')?.address;
-  // A name would be looked up in whatever answers here.
+  // A host name would be looked up by the resolver of this machine, so only an address is accepted.
   const reported = canonicalAddress(address ?? '');
   const host = own?.node === name ? own.address : reported;
   const port = node.status?.daemonEndpoints?.kubeletEndpoint?.Port;

@@ -1,4 +1,4 @@
-/** What the plugin PodSecurity is told, in upstream's form (PodSecurityConfiguration). */
+/** Configuration of the plugin PodSecurity, in upstream's form (PodSecurityConfiguration). */
 import * as v from 'valibot';
 import { checkDns1123Label, checkDns1123Subdomain } from '../../apimachinery/names.ts';
 import type { PodSecurityConfiguration } from '../../kube-apiserver/pod-security/configuration.ts';
@@ -11,7 +11,7 @@ import {
 
 const group = 'pod-security.admission.config.k8s.io';
 
-/** As upstream, '' is the default too. */
+/** An empty string means the default, like upstream. */
 const level = v.optional(
   v.pipe(
     v.string(),
@@ -40,7 +40,7 @@ const defaults = v.strictObject({
   'warn-version': version,
 });
 
-/** No name twice, and none that nothing could have. */
+/** Rejects duplicate names and names that are invalid for any object. */
 const names = (problemsOf: (name: string) => readonly string[]) =>
   v.optional(
     v.pipe(

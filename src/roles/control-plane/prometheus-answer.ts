@@ -1,4 +1,4 @@
-/** What Prometheus answers to an instant query (GET /api/v1/query). */
+/** Prometheus' answer to an instant query (GET /api/v1/query). */
 import * as v from 'valibot';
 import type { Series } from '../../controllers/autoscaling/readings-plan.ts';
 
@@ -19,10 +19,10 @@ const answerShape = v.variant('status', [
   v.object({ status: v.literal('error'), errorType: v.string(), error: v.string() }),
 ]);
 
-/** Longer reasons are cut: they go into conditions and events. */
+/** Maximum length of a reason, in characters: reasons are copied into conditions and events. */
 const longest = 300;
 
-/** Throws an Error whose message says why nothing is known. */
+/** Throws an Error whose message says why there is no value. */
 export function parseQueryAnswer(status: number, text: string): readonly Series[] {
   let value: unknown;
   try {

@@ -1,4 +1,7 @@
-/** The Prometheus of --prometheus-url: asked over HTTP or HTTPS, within a time, and only so much of an answer is read. */
+/**
+ * The Prometheus of --prometheus-url, queried over HTTP or HTTPS with a timeout and a maximum size of the
+ * answer.
+ */
 import { readFile, stat } from 'node:fs/promises';
 import * as http from 'node:http';
 import * as https from 'node:https';
@@ -20,15 +23,18 @@ export const prometheusSettings = [
   'prometheus-queries',
 ] as const;
 
-/** Prometheus gives a query up a little before we do, and says so. */
+/** Prometheus' own timeout is a little shorter than ours, so that its error arrives. */
 const queryMs = 4_000;
 const answerMs = 5_000;
-/** Bytes of an answer: some thousand pods. */
+/** Maximum size of an answer in bytes, enough for some thousand pods. */
 const longestAnswer = 8 * 1024 * 1024;
 
 type PrometheusSettings = Settings<(typeof prometheusSettings)[number]>;
 
-/** Undefined without --prometheus-url. Throws UsageError for files that cannot be used. Ends with `started`. */
+/**
+ * Returns undefined without --prometheus-url. Throws UsageError for files that cannot be used. The source is
+ * closed with `started`.
+ */
 export async function openPrometheus(
   settings: PrometheusSettings,
   clock: Clock,
@@ -97,7 +103,10 @@ interface Question {
   readonly query: string;
 }
 
-/** Rejects with SourceSilent when no answer came, or not in time. Redirects are answers: nobody else gets the token. */
+/**
+ * Rejects with SourceSilent if no answer arrives in time. Redirects are returned, not followed, so that no
+ * other server gets the token.
+ */
 function post({ server, agent, clock, token, query }: Question): Promise<{ status: number; text: string }> {
   const form = new URLSearchParams({ query, timeout: `${queryMs}ms` });
   const silent = (why: string) => new SourceSilent(`Prometheus at ${server.origin} does not answer: ${why}`);

@@ -1,4 +1,4 @@
-/** The certificates the API server shows: to its clients, and to the agents it calls. */
+/** The certificates that the API server presents to its clients and to the agents it calls. */
 import { hostname } from 'node:os';
 import { apiServiceIP } from '../../kube-apiserver/bootstrap.ts';
 import type { CertificateManager } from '../certificate-manager.ts';

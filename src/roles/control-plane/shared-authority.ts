@@ -1,7 +1,7 @@
 /**
- * The authority of a cluster whose masters share an etcd. The first master to write one there decides; the others
- * take it. It lies outside `/registry/`, so that no request to the API reaches it; whoever may read that etcd could
- * already read every Secret (docs/decisions/0007-several-masters.md).
+ * The authority of a cluster whose masters share an etcd. The first master writes its authority to etcd; the
+ * others use that one. It is stored outside `/registry/`, where no request to the API can reach it. Anybody
+ * who may read that etcd could already read every Secret (docs/decisions/0007-several-masters.md).
  */
 import type { AgreeOnAuthority } from '../../pki/credentials.ts';
 import { authorityHash } from '../../pki/credentials.ts';
@@ -11,7 +11,7 @@ import { KeyExistsError, type Store } from '../../storage/store.ts';
 
 export const authorityKey = '/pki/authority';
 
-/** `directory` is only named in the message for a master whose own authority is another one. */
+/** `directory` is used only in the error for a master that already has a different authority. */
 export function authorityIn(store: Store, directory: string): AgreeOnAuthority {
   return async (own, make) => {
     const authority = (await read(store)) ?? (await offer(store, own ?? (await make())));
@@ -24,7 +24,7 @@ export function authorityIn(store: Store, directory: string): AgreeOnAuthority {
   };
 }
 
-/** Resolves to what is there afterwards: another master may have been faster. */
+/** Resolves to the stored authority, which may be that of another master that was faster. */
 async function offer(store: Store, authority: KeyAndCertificate): Promise<KeyAndCertificate> {
   try {
     await store.create(authorityKey, Buffer.from(JSON.stringify(authority)));

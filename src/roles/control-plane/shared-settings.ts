@@ -1,7 +1,8 @@
 /**
- * Settings that masters on one etcd must have alike: with two ideas of which addresses Services have, or may
- * have, each would refuse, or hand out, what the other does not. The first master writes its own, and another
- * that differs is refused. A setting that masters of before did not share is added by the first that does.
+ * Settings that must be the same on all masters of one etcd. Masters with different address ranges for
+ * Services would reject or assign addresses differently. The first master writes its settings, and a master
+ * with different ones is rejected. A setting that masters of earlier versions did not share is added by the
+ * first master that has it.
  */
 import { KeyExistsError, RevisionMismatchError, type Store } from '../../storage/store.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -20,7 +21,7 @@ const shared = [
 
 export type SharedSettings = Settings<(typeof shared)[number]>;
 
-/** Rejects in one line with the flags that are not as the other masters have them. */
+/** Rejects with one line that lists the flags that differ from those of the other masters. */
 export async function agreeOnSettings(store: Store, settings: SharedSettings): Promise<void> {
   const mine: Values = Object.fromEntries(shared.map((name) => [name, settings[name] ?? null]));
   const theirs = await agreed(store, mine);
@@ -33,7 +34,8 @@ export async function agreeOnSettings(store: Store, settings: SharedSettings): P
 }
 
 /**
- * Resolves to what is there afterwards, with a value for each setting: another master may have been faster.
+ * Resolves to the stored settings, with a value for each setting. They may be those of another master that
+ * was faster.
  */
 async function agreed(store: Store, mine: Values): Promise<Values> {
   for (;;) {
@@ -68,12 +70,12 @@ function parse(text: string): Values {
 
 const isSame = (a: unknown, b: unknown) => JSON.stringify(inOrder(a)) === JSON.stringify(inOrder(b));
 
-/** Ranges and domains are the same in any order, unlike the two ends of the ports. */
+/** The order of ranges and domains does not matter; the order of a port range's two ends does. */
 const inOrder = (value: unknown) => (isTexts(value) ? value.toSorted() : value);
 const isTexts = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((one) => typeof one === 'string');
 
-/** As the flag is written. */
+/** Returns the value as it is written on the command line. */
 function flagOf(value: unknown): string {
   if (value === null || value === undefined) return 'unset';
   return Array.isArray(value) ? value.join(isTexts(value) ? ',' : '-') : String(value);

@@ -1,4 +1,4 @@
-/** The store of a control plane: an etcd of its own, run as a child, or one that is given. */
+/** The store of a control plane: an embedded etcd that runs as a child process, or an external one. */
 import { access, constants, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { onAbort, unlessAborted } from '../../base/abort.ts';
@@ -18,11 +18,11 @@ export interface StorageOptions extends Omit<ProcessContext, 'loopMeter'> {
 
 export interface OpenedStorage {
   readonly store: Store;
-  /** Of the etcd inside, where there is one: a unix socket of this user. */
+  /** The unix socket of the embedded etcd, accessible to this user only; undefined for an external etcd. */
   readonly etcdSocket: string | undefined;
 }
 
-/** The store, which answers; what it needs is closed with the stack. */
+/** Resolves to a store that answers. Its resources are released with the stack. */
 export async function openStorage(
   options: StorageOptions,
   stack: AsyncDisposableStack,
@@ -44,7 +44,7 @@ async function openStore(
   const { settings, log, clock, random } = options;
   if (settings['etcd-endpoints'] === undefined) {
     const { endpoints, keepaliveMs, trouble } = await startEtcd(options, stack, signal);
-    // It listens where nobody else can enter.
+    // The embedded etcd listens on a socket that no other user can reach.
     const own = { endpoints, keepaliveMs, trouble, isOnlyWriter: true };
     const connected = connect({ ...own, log, clock, random }, stack, signal);
     const store = await connected.catch((error) => {
@@ -57,7 +57,7 @@ async function openStore(
   const connected = connect({ endpoints, ...(tls && { tls }), log, clock, random }, stack, signal);
   const store = await connected.catch((error) => {
     if (!(error instanceof StoreUnavailableError)) throw error;
-    // What helps is how the last call failed: behind its status.
+    // The useful part of the error is the reason of the last call, after the gRPC status.
     const [, why = error.message] = /\d+ [A-Z_]+: (.+)$/.exec(error.message) ?? [];
     const advice = `start it, or correct --etcd-endpoints${tls ? ', --etcd-ca, --etcd-cert and --etcd-key' : ''}`;
     throw new Error(`no etcd answers at ${endpoints.join(', ')} (${why}); ${advice}`);
@@ -65,7 +65,7 @@ async function openStore(
   return { store, etcdSocket: undefined };
 }
 
-/** An etcd of this process. */
+/** Starts an embedded etcd. */
 async function startEtcd(
   { settings, log, clock }: StorageOptions,
   stack: AsyncDisposableStack,
@@ -77,7 +77,8 @@ async function startEtcd(
   await setAside(directory, earlierBinary);
   await extractAsset('etcd', binary, 0o755);
   signal.throwIfAborted();
-  // The signal that stops everything does until there is one; from then on etcd ends after whoever writes to it.
+  // Until etcd has started, the signal that stops the process aborts the start. After that, etcd is stopped
+  // by the stack, after the parts that write to it.
   const abandoned = new AbortController();
   const forget = onAbort(signal, () => abandoned.abort(signal.reason));
   const etcd = await startEmbeddedEtcd({
@@ -90,9 +91,9 @@ async function startEtcd(
 }
 
 /**
- * An earlier minik8s put its etcd where the directory of this one's is. So it is there to read its data, and that
- * minik8s cannot start here any more: its etcd would write on in the data of this one, and then neither could read
- * them.
+ * Moves away the etcd program of an earlier minik8s, which was stored at the path of this version's
+ * directory. The program is kept to read its data. The earlier minik8s then cannot start here any more: its
+ * etcd would write into the data of this version, and neither etcd could read the data afterwards.
  */
 async function setAside(directory: string, earlierBinary: string): Promise<void> {
   const found = await stat(directory).catch((error: NodeJS.ErrnoException) => {
@@ -113,7 +114,7 @@ async function connect(
     stack.defer(() => store.close());
     return store;
   } catch (error) {
-    // It may still answer after nobody waits for it.
+    // The connection may still be established after the caller has stopped waiting.
     connecting.then(
       (store) => store.close(),
       () => undefined,

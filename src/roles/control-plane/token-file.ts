@@ -7,7 +7,7 @@ import type { TokenEntry } from '../../apiserver/authentication/bearer-token.ts'
 import { errorMessage } from '../../base/log.ts';
 import { UsageError } from '../../base/usage-error.ts';
 
-/** Throws UsageError naming the line that cannot be used; never shows a token. */
+/** Throws UsageError that names the invalid line; never shows a token. */
 export async function readTokenFile(path: string): Promise<readonly TokenEntry[]> {
   let text: string;
   try {
@@ -42,7 +42,10 @@ export function parseTokens(text: string, path: string): readonly TokenEntry[] {
   return entries;
 }
 
-/** Comma-separated values, of which any may stand in double quotes; undefined when the quotes do not match. */
+/**
+ * Returns the comma-separated fields of a line, each of which may be in double quotes; undefined if the
+ * quotes do not match.
+ */
 function fieldsOf(line: string): readonly string[] | undefined {
   const fields: string[] = [];
   const field = /\s*(?:"((?:[^"]|"")*)"|([^",]*))\s*(,|$)/y;

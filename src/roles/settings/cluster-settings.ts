@@ -1,4 +1,4 @@
-/** The settings of masters. */
+/** Settings of masters. */
 import { defaultDnsDomains } from '../../api/minik8s/v1/dns-host-problem.ts';
 import { http2Clients } from '../../apiserver/http2-clients.ts';
 import { defaultConnections } from '../../apiserver/load/connections.ts';
@@ -37,14 +37,17 @@ function endpoints(value: string): readonly string[] {
   return all;
 }
 
-/** Of an issuer (OpenID Connect Discovery): nothing may follow the path. */
+/** Reads the URL of an issuer (OpenID Connect Discovery): no query or fragment is allowed. */
 function httpsUrl(value: string): string {
   const url = URL.parse(value);
   if (url?.protocol === 'https:' && url.host !== '' && !/[?#\s]/.test(value)) return value;
   throw new Error('expected a URL such as https://cluster.example.com');
 }
 
-/** Of a server that is asked: without a name and a password, which everybody on the machine could see. */
+/**
+ * Reads the URL of a server. A user name and a password are rejected, because everybody on the machine could
+ * see them.
+ */
 function serverUrl(value: string): string {
   const url = URL.parse(value);
   const isPlain =

@@ -1,9 +1,9 @@
-/** How settings about names are written: each reads a text and throws an Error that says what is expected. */
+/** Readers of settings about DNS names. Each reads a text and throws an Error that says what is expected. */
 import { checkDns1123Subdomain } from '../../apimachinery/names.ts';
 import { isIPv4 } from '../../base/addresses.ts';
 import type { Server } from '../../dns/exchange.ts';
 
-/** `cluster.local`, in lower case. */
+/** Reads a domain such as `cluster.local`; returns it in lower case. */
 export function domain(value: string): string {
   const name = value.replace(/\.$/, '').toLowerCase();
   const labels = name.split('.');
@@ -13,14 +13,14 @@ export function domain(value: string): string {
   return name;
 }
 
-/** `apps.example.com,test`, in lower case. */
+/** Reads domains such as `apps.example.com,test`; returns them in lower case. */
 export function domains(value: string): readonly string[] {
   const all = value.split(',').filter((part) => part.trim() !== '');
   if (all.length === 0) throw new Error('expected domains such as apps.example.com,test');
   return all.map((part) => domain(part.trim()));
 }
 
-/** `192.0.2.53,192.0.2.54:5353`. */
+/** Reads servers such as `192.0.2.53,192.0.2.54:5353`. */
 export function nameServers(value: string): readonly Server[] {
   return value.split(',').map((one) => {
     const [address = '', port = '53', ...more] = one.trim().split(':');

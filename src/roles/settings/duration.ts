@@ -2,8 +2,8 @@
 import { parseDuration } from '../../base/time.ts';
 
 /**
- * Reads a duration as milliseconds; the bounds are written as durations too, and are in the message when they are
- * exceeded.
+ * Returns a reader of durations in milliseconds. The bounds are written as durations too, and the error for a
+ * value outside the bounds names them.
  */
 export function duration(least: string, most: string) {
   const [low, high] = [parseDuration(least), parseDuration(most)];

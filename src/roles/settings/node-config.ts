@@ -1,4 +1,7 @@
-/** `/etc/minik8s/node.yaml`: the settings of a node, under their own names or under those of older node files. */
+/**
+ * `/etc/minik8s/node.yaml`: the settings of a node, under their own names or under the names of older node
+ * files.
+ */
 import { statSync } from 'node:fs';
 import { UsageError } from '../../base/usage-error.ts';
 import { workerSettings } from '../worker/worker.ts';
@@ -18,7 +21,7 @@ export type NodeSettings = Settings<(typeof nodeSettings)[number]>;
 
 export const nodeConfigFile = '/etc/minik8s/node.yaml';
 
-/** Keys of other programs' files: the key, the setting it stands for, and whether to warn. */
+/** Keys from files of other programs: the key, the setting it stands for, and whether to warn. */
 const spellings: readonly (readonly [string, string, 'as good' | 'old'])[] = [
   ['name', 'node-name', 'as good'],
   ['Name', 'node-name', 'old'],
@@ -31,11 +34,11 @@ export interface NodeConfigSources {
   readonly flags: Readonly<Record<string, unknown>>;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly configFile?: string;
-  /** Called with one line for each key that works but should be written differently. */
+  /** Called with one line for each accepted key that should be spelled differently. */
   readonly warn: (message: string) => void;
 }
 
-/** Throws UsageError naming the flag, variable or key that cannot be used. */
+/** Throws UsageError that names the invalid flag, variable or key. */
 export function readNodeConfig({ warn, configFile = nodeConfigFile, ...sources }: NodeConfigSources) {
   return readSettings(nodeSettings, {
     ...sources,
@@ -49,12 +52,12 @@ export function readNodeConfig({ warn, configFile = nodeConfigFile, ...sources }
   });
 }
 
-/** Throws UsageError when a setting is given in two spellings. */
+/** Throws UsageError if a setting is given in two spellings. */
 function translate(file: ConfigFile, path: string, warn: (message: string) => void): ConfigFile {
   const result: Record<string, unknown> = { ...file };
   for (const [old, name, kind] of spellings) {
     if (!Object.hasOwn(result, old)) continue;
-    // It is not defined which of the two counts.
+    // Neither spelling has precedence.
     if (Object.hasOwn(result, name))
       throw new UsageError(
         `${path}: ${old}: is another spelling of ${name}:, which is also there; keep one of them`,

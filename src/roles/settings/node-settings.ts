@@ -1,4 +1,4 @@
-/** The settings of nodes. */
+/** Settings of nodes. */
 import { parseUnsafeSysctls } from '../../kubelet/containers/plan/sysctls.ts';
 import { parseDeviceRules } from '../../kubelet/devices/plan/device-rules.ts';
 import { defaultEvictionHard, parseThresholds } from '../../kubelet/node/plan/eviction-thresholds.ts';

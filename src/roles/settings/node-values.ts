@@ -1,4 +1,4 @@
-/** How the settings that only nodes have are read; each throws an Error whose message says what is expected. */
+/** Readers of the settings that only nodes have. Each throws an Error whose message says what is expected. */
 import { mayLabelItself } from '../../api/core/v1/node-labels.ts';
 import { checkLabelValue, checkQualifiedName } from '../../apimachinery/names.ts';
 import { byteQuantity, parseQuantity, quantityValue, tryParseQuantity } from '../../apimachinery/quantity.ts';
@@ -32,7 +32,7 @@ function isServer(word: string): boolean {
   );
 }
 
-/** The URL's own `port` is empty for 443, also where it was written. */
+/** The URL's own `port` is empty for 443 even if it was written. */
 const hasPort = (word: string) => /:\d+\/?$/.test(word);
 
 export function token(value: string): string {
@@ -122,12 +122,12 @@ function isAmount(text: string): boolean {
   try {
     return parseQuantity(text).nano >= 0n;
   } catch {
-    // The reader of the setting says what is expected.
+    // The caller's error says what is expected.
     return false;
   }
 }
 
-/** The range of one node's pods. */
+/** Reads the range of one node's pods. */
 export function podRange(value: string): string {
   const range = parseRange(value);
   if (!range || range.prefix < 24 || range.prefix > 28) {

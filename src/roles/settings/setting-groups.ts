@@ -1,4 +1,4 @@
-/** The subjects by which --help of the roles lists settings, in this order. */
+/** The subjects under which --help of the roles lists settings, in this order. */
 
 import { subjects } from '../../base/subjects.ts';
 

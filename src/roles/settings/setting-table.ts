@@ -1,4 +1,7 @@
-/** Every setting of every role, described once: its flag, its variable and its key in the file are the same word. */
+/**
+ * Definitions of every setting of every role. A setting's flag, variable and key in the file are the same
+ * word.
+ */
 import { parseLogLevels } from '../../base/log-levels.ts';
 import { logFormats } from '../../base/log-line.ts';
 import { clusterSettings } from './cluster-settings.ts';

@@ -1,30 +1,35 @@
-/** Readers of values that several settings have. Each throws an Error whose message says what is expected. */
+/**
+ * Readers of values that several settings share. Each throws an Error whose message says what is expected.
+ */
 import { normalize } from 'node:path';
 import { isIPv4, parseRange, rangeAround } from '../../base/addresses.ts';
 
 export interface SettingDefinition<T> {
   readonly about: string;
-  /** What its value is, for the usage text; a secret needs none, as it has no flag. */
+  /** Placeholder of the value in the usage text; a secret needs none, as it has no flag. */
   readonly hint?: string;
-  /** As it would be typed; absent means that the role finds its own value. */
+  /** Default, as a user would type it; absent if the role computes its own value. */
   readonly default?: string;
-  /** Where there is no default: what the role does without it, for the usage text. */
+  /** Behaviour without the setting, for the usage text, if there is no default. */
   readonly usual?: string;
   /** Reads the text; throws an Error whose message says what is expected. */
   readonly read: (text: string) => T;
-  /** It has no flag, as everybody on the machine sees flags, and no message repeats it. */
+  /**
+   * Secret settings have no flag, since everybody on the machine can see flags, and no message repeats their
+   * value.
+   */
   readonly secret?: boolean;
 }
 
 export const text = (value: string) => value;
 
-/** The next start, or the clean-up, may be from another folder. */
+/** Requires an absolute path: the next start, or the reset, may run in another working directory. */
 export function directory(value: string): string {
   if (!value.startsWith('/')) throw new Error('expected a path from the root, such as /var/lib/minik8s');
   return normalize(value).replace(/(?<=.)\/$/, '');
 }
 
-/** With commas between. */
+/** Reads paths separated by commas. */
 export const directories = (value: string): readonly string[] => value.split(',').map(directory);
 
 export function wholeNumber(least: number, most: number) {
@@ -42,7 +47,7 @@ export function address(value: string): string {
   return value;
 }
 
-/** An IPv4 range, given as its first address. */
+/** Reads an IPv4 range, which must be written with its first address. */
 export function cidr(value: string): string {
   const range = rangeAround(value);
   if (!range || range.prefix < 8 || range.prefix > 28) {

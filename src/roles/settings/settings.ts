@@ -1,4 +1,7 @@
-/** The settings of a role: flags over `MINIK8S_*` variables over the configuration file over defaults. */
+/**
+ * The settings of a role. Flags take precedence over `MINIK8S_*` variables, those over the configuration
+ * file, and that over defaults.
+ */
 import { readFileSync } from 'node:fs';
 import type { ArgsDef } from 'citty';
 import { parse } from 'yaml';
@@ -19,7 +22,7 @@ export type Settings<N extends SettingName> = {
   readonly [K in N]: Table[K] extends { default: string } ? Value<K> : Value<K> | undefined;
 };
 
-/** The command-line flags of a role, those of a subject together. */
+/** Returns the command-line flags of a role, grouped by subject. */
 export function settingArgs(names: readonly SettingName[], configFile: string): ArgsDef {
   const config = {
     description: 'configuration file; its keys are the names of these flags',
@@ -39,18 +42,18 @@ export function settingArgs(names: readonly SettingName[], configFile: string): 
 }
 
 export interface SettingSources {
-  /** Flags by name, as citty gives them. */
+  /** Flags by name, in citty's form. */
   readonly flags: Readonly<Record<string, unknown>>;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Read when it exists; a file named by `--config` must exist. */
+  /** Path of a file that is read if it exists; a file named by `--config` must exist. */
   readonly configFile: string;
-  /** The file's keys as this role reads them: other spellings become the settings' own. */
+  /** Converts other spellings of the file's keys to the settings' own names. */
   readonly translate?: (file: ConfigFile, path: string) => ConfigFile;
 }
 
 export type ConfigFile = Readonly<Record<string, unknown>>;
 
-/** Throws UsageError naming the flag or variable that cannot be used, or every key of the file that is no setting. */
+/** Throws UsageError that names the invalid flag or variable, or every unknown key of the file. */
 export function readSettings<const N extends SettingName>(
   names: readonly N[],
   sources: SettingSources,
@@ -78,7 +81,7 @@ export function readSettings<const N extends SettingName>(
   return settings as Settings<N>;
 }
 
-/** All keys that are no settings, with those that may have been meant; undefined when there are none. */
+/** Lists all unknown keys, with similar settings; undefined if there are none. */
 function unknownKeys(file: ConfigFile, names: readonly string[]): string | undefined {
   const unknown = Object.keys(file).filter((key) => !names.includes(key));
   if (unknown.length === 0) return undefined;
@@ -92,7 +95,7 @@ function unknownKeys(file: ConfigFile, names: readonly string[]): string | undef
   return `${lines.join(', ')}${lost ? `; known: ${names.join(', ')}` : ''}`;
 }
 
-/** More keys are not listed. */
+/** Maximum number of unknown keys in the error. */
 const mostShown = 20;
 
 function readOne(definition: SettingDefinition<unknown>, origin: string, value: unknown): unknown {
@@ -105,7 +108,7 @@ function readOne(definition: SettingDefinition<unknown>, origin: string, value: 
   }
 }
 
-/** A list, a map or a map of a taint, as it would be written on the command line. */
+/** Converts a list, a map or a taint's map to the text form of the command line. */
 function wordsOf(value: unknown): string {
   if (Array.isArray(value)) return value.map(wordsOf).join(',');
   if (typeof value !== 'object' || value === null) return String(value ?? '');
@@ -130,7 +133,7 @@ function readConfigFile(path: string, mustExist: boolean): ConfigFile {
   try {
     value = parse(content) ?? {};
   } catch (error) {
-    // The lines after the first show the place, which the first one names.
+    // The first line names the place; the lines after it show the place.
     const [what = ''] = (error as Error).message.split(/:?\n/);
     throw new UsageError(`${path}: not YAML: ${what}`);
   }

@@ -1,4 +1,7 @@
-/** Where spans of traces go, and how many traces are recorded: the settings of masters and nodes. */
+/**
+ * Settings of tracing on masters and nodes: the endpoint for spans, and the share of traces that are
+ * recorded.
+ */
 import { share } from '../../base/share.ts';
 import { tracesUrl } from '../../base/tracing/endpoint.ts';
 import { define } from './setting-values.ts';

@@ -1,4 +1,4 @@
-/** The jobs of one connection, as the cluster has them: what src/slurm works on. */
+/** The jobs of one connection, as stored in the cluster: the store that src/slurm works on. */
 import { createHash } from 'node:crypto';
 import { type ConfigMap, configMapResource } from '../../api/core/v1/config-map.ts';
 import { type SlurmFile, slurmFileResource } from '../../api/minik8s/v1/slurm-file.ts';
@@ -27,11 +27,11 @@ export interface ClusterStoreOptions {
   readonly client: Client;
   readonly namespace: string;
   readonly secretName: string;
-  /** Of the SlurmJobs of the namespace; it has synced. */
+  /** Informer of the SlurmJobs of the namespace; it has synced. */
   readonly informer: Informer<StoredJob>;
 }
 
-/** Files of one request of a list: each may be of 700 kB. */
+/** Number of files in one page of a list; each may have 700 kB. */
 const pageSize = 8;
 
 export class ClusterStore implements JobStore {
@@ -61,7 +61,10 @@ export class ClusterStore implements JobStore {
     return () => void this.#listeners.delete(fn);
   }
 
-  /** Whole: what the client leaves out goes. The uid guards against another job of that name. */
+  /**
+   * The status is replaced as a whole: fields that the client leaves out are removed. The uid test protects
+   * another job with the same name.
+   */
   async writeStatus(job: SlurmJob, status: SlurmJobStatus): Promise<void> {
     const { client } = this.#options;
     const test = { op: 'test', path: '/metadata/uid', value: job.uid };
@@ -94,7 +97,7 @@ export class ClusterStore implements JobStore {
       path,
       data: base64 === undefined ? Buffer.from(content ?? '') : Buffer.from(base64, 'base64'),
     }));
-    // Those of the object count more than those of a ConfigMap.
+    // Files in the object take precedence over those from a ConfigMap.
     const all = new Map<string, Uint8Array>();
     for (const { configMapName, path } of spec.filesFrom ?? [])
       for (const [key, data] of entriesOf(await this.#configMap(job, configMapName)))
@@ -113,7 +116,7 @@ export class ClusterStore implements JobStore {
         limit: pageSize,
         ...(after && { continue: after }),
       });
-      // The bytes themselves are not kept.
+      // The bytes of the files are not kept.
       chunks.push(...list.items.map(({ spec }) => ({ ...spec, data: '' })));
       after = list.metadata.continue || undefined;
     } while (after);
@@ -164,7 +167,7 @@ export class ClusterStore implements JobStore {
   }
 }
 
-/** Does nothing for a job that is gone, or whose name another has. */
+/** Does nothing if the job is gone, or if another job has its name. */
 async function unlessAnother(
   { uid }: SlurmJob,
   current: Promise<StoredJob | undefined>,
@@ -181,7 +184,7 @@ async function unlessAnother(
 
 function seen(job: StoredJob): SlurmJob {
   const { name, namespace = '', uid } = job.metadata;
-  // The client's form of a status, which nobody else writes, is a narrower one.
+  // The client's type of a status, which nobody else writes, is narrower.
   const status = job.status?.phase === undefined ? undefined : (job.status as SlurmJobStatus);
   return { name, namespace, uid, spec: job.spec, status, deleting: isTerminating(job) };
 }
@@ -191,7 +194,7 @@ function* entriesOf({ data = {}, binaryData = {} }: ConfigMap): Generator<[strin
   for (const [key, text] of Object.entries(binaryData)) yield [key, Buffer.from(text, 'base64')];
 }
 
-/** The same piece has the same name, so it is made once. */
+/** The same piece always has the same name, so it is created only once. */
 const chunkName = ({ name, uid }: SlurmJob, { kind, path }: FileName, offset: number) => {
   const hash = createHash('sha256')
     .update(JSON.stringify([uid, kind, path]))
@@ -200,7 +203,7 @@ const chunkName = ({ name, uid }: SlurmJob, { kind, path }: FileName, offset: nu
   return `${name.slice(0, 40)}-${hash}-${String(offset).padStart(10, '0')}`;
 };
 
-/** How much of each file is there from its beginning on: what follows a gap does not count. */
+/** Returns the stored length of each file, counted from its beginning: data after a gap is ignored. */
 export function storedLengths(
   chunks: readonly Pick<SlurmFile['spec'], 'kind' | 'path' | 'offset' | 'length'>[],
 ): readonly StoredFile[] {

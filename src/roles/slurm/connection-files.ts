@@ -1,4 +1,7 @@
-/** The Secret of a connection, as a pod has it: a file for each key, all replaced together when the Secret changes. */
+/**
+ * The Secret of a connection, as mounted in a pod: one file per key, all replaced together when the Secret
+ * changes.
+ */
 import { watch } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,7 +9,10 @@ import { type Current, replaceable } from '../../base/current.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import { type ConnectionSettings, connectionSettings } from '../../slurm/connection-settings.ts';
 
-/** What the files say; else why they cannot be used, without anything that stands in them. */
+/**
+ * Resolves to the settings in the files, or to the reason why they cannot be used. The reason contains
+ * nothing from the files.
+ */
 export async function readConnection(directory: string): Promise<ConnectionSettings | string> {
   const names = await readdir(directory).catch(() => []);
   const texts: Record<string, string> = {};
@@ -30,7 +36,7 @@ export async function followConnection(
       const next = await readConnection(directory);
       if (JSON.stringify(next) !== JSON.stringify(current.value)) current.replace(next);
     } catch (error) {
-      // A file went while they were replaced: the replacement itself is told too.
+      // A file was removed during the replacement, which triggers an event of its own.
       log.debug('the files of the Secret change', { error: errorMessage(error) });
     }
   };

@@ -1,4 +1,7 @@
-/** A support bundle: what is there, in one archive, without secrets; and which parts could not be had, with the reason. */
+/**
+ * A support bundle: all available parts in one archive, without secrets, and a list of the parts that failed
+ * with the reasons.
+ */
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { type Clock, sleep } from '../../base/clock.ts';
@@ -7,27 +10,30 @@ import { archiveEnd, memberHeader, padding } from '../../base/tar-archive.ts';
 import type { SecretFilter } from './without-secrets.ts';
 
 export interface BundlePart {
-  /** Of its file, with folders. */
+  /** File name, with folders. */
   readonly name: string;
-  /** What it gives was made of cleaned objects. */
+  /** The part is made of objects that are already free of secrets. */
   readonly isClean?: true;
-  /** Rejects where it cannot be had. */
+  /** Rejects if the part cannot be read. */
   read(signal: AbortSignal): Promise<string>;
 }
 
 export interface Bundle {
-  /** gzipped tar. */
+  /** Gzipped tar. */
   readonly archive: Uint8Array;
-  /** `NAME: REASON` of each part that is not whole. */
+  /** `NAME: REASON` of each part that is incomplete. */
   readonly missing: readonly string[];
 }
 
-/** For one part. */
+/** Timeout of one part, in milliseconds. */
 const patienceMs = 30_000;
-/** Characters of a part: of a longer one the end is kept, which is the latest of a log. */
+/** Maximum length of a part in characters. Of a longer part the end is kept, which is the latest of a log. */
 export const mostOfPart = 8 * 2 ** 20;
 
-/** One part after the other, so that it weighs little on a machine that is in trouble. Never rejects for a part. */
+/**
+ * Reads one part after the other, to keep the load low on a machine that is in trouble. Never rejects because
+ * of a part.
+ */
 export async function makeBundle(
   parts: readonly BundlePart[],
   {
@@ -52,7 +58,7 @@ export async function makeBundle(
     try {
       const text = await withinPatience(clock, read);
       if (text.length > mostOfPart) missing.push(`${name}: only its last ${mostOfPart} characters are here`);
-      // Cleaned before it is cut: of half a secret nobody could say that it is one.
+      // The text is cleaned before it is cut: half a secret would not be recognized.
       add(name, (isClean ? filter.withoutKnown(text) : filter.text(text)).slice(-mostOfPart));
     } catch (error) {
       missing.push(`${name}: ${filter.text(errorMessage(error))}`);

@@ -1,4 +1,4 @@
-/** What a support bundle has of the cluster: objects, conditions, metrics. */
+/** Parts of a support bundle about the cluster: objects, conditions, metrics. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
 import { formatYaml } from '../../apimachinery/yaml.ts';
@@ -11,7 +11,9 @@ import { pages } from '../../cli/pages.ts';
 import { type BundlePart, mostOfPart } from './bundle.ts';
 import { type SecretFilter, valuesOf } from './without-secrets.ts';
 
-/** Whose objects are there, of all namespaces. Of Secrets and ConfigMaps the values are left out. */
+/**
+ * Kinds whose objects are included, from all namespaces. The values of Secrets and ConfigMaps are left out.
+ */
 const kinds = [
   'nodes',
   'namespaces',
@@ -39,10 +41,13 @@ const kinds = [
   'slurmjobs.minik8s.io',
 ];
 
-/** Of one kind; a cluster may have very many. */
+/** Maximum number of objects of one kind. */
 const mostObjects = 5_000;
 
-/** Every value of every Secret, so that none of them is anywhere in the bundle. Rejects when they cannot be read. */
+/**
+ * Returns every value of every Secret, so that they can be removed from the bundle. Rejects if the Secrets
+ * cannot be read.
+ */
 export async function secretsOf(cluster: Cluster): Promise<string[]> {
   const values: string[] = [];
   for await (const secret of objectsOf(cluster, 'secrets', Number.POSITIVE_INFINITY))
@@ -93,7 +98,8 @@ async function yamlOf(cluster: Cluster, kind: string, filter: SecretFilter): Pro
     documents.push(document);
     count++;
     length += document.length;
-    // Only the end of a part is kept, and objects may be large.
+    // The beginning of a part is cut later, so earlier documents are dropped while objects are read: objects
+    // may be large.
     for (; length > 2 * mostOfPart && left < documents.length - 1; left++) {
       length -= documents[left]?.length ?? 0;
       documents[left] = '';
@@ -121,11 +127,13 @@ async function conditionsOf(cluster: Cluster): Promise<string> {
 
 const agentPages = ['metrics', 'metrics/cadvisor', 'metrics/resource', 'metrics/probes'];
 
-/** For one page of an agent, so that some that hang take nothing from the pages of the others. */
+/**
+ * Timeout of one page of an agent, in milliseconds. Hanging agents must not use up the time of the others.
+ */
 const pageMs = 5_000;
-/** Agents that are asked at a time. */
+/** Number of agents that are queried at a time. */
 const agentsAtOnce = 8;
-/** Bytes of one page. An agent may send without end. */
+/** Maximum size of one page in bytes, since an agent could send without end. */
 const mostOfPage = 2 * 2 ** 20;
 
 async function nodeMetrics(cluster: Cluster, clock: Clock, signal: AbortSignal): Promise<string> {
@@ -140,7 +148,7 @@ async function nodeMetrics(cluster: Cluster, clock: Clock, signal: AbortSignal):
   return found.join('\n');
 }
 
-/** All pages of one agent; after one that does not come in time no other is asked for. */
+/** Reads all pages of one agent; after a page that times out, the others are skipped. */
 async function agentMetrics(
   cluster: Cluster,
   node: string,
@@ -163,7 +171,7 @@ async function agentMetrics(
   return found.join('\n');
 }
 
-/** With a line that says so where there is more. */
+/** Returns the beginning of a body; a longer body ends with a line that says that it was cut. */
 async function beginningOf(body: AsyncIterable<Uint8Array>, mostBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let left = mostBytes;

@@ -1,4 +1,4 @@
-/** What a support bundle has of the machine on which it is made. */
+/** Parts of a support bundle about the machine on which it is made. */
 import { open, readFile } from 'node:fs/promises';
 import { release } from 'node:os';
 import { join } from 'node:path';
@@ -13,12 +13,12 @@ export interface MachineOptions {
   readonly exec: Exec;
   readonly dataDir: string;
   readonly dockerSocket: string;
-  /** Where settings are; those that do not exist are told as missing. */
+  /** Paths of configuration files; files that do not exist are listed as missing. */
   readonly configFiles: readonly string[];
   readonly now: number;
 }
 
-/** By file; what each prints. */
+/** Programs by the file that receives their output. */
 const programs: Readonly<Record<string, readonly [string, ...string[]]>> = {
   disk: ['df', '-h'],
   inodes: ['df', '-i'],
@@ -29,7 +29,7 @@ const programs: Readonly<Record<string, readonly [string, ...string[]]>> = {
   journal: ['journalctl', '--no-pager', '--lines=5000', '--unit=minik8s*'],
 };
 
-/** Bytes of a log. */
+/** Maximum size of a log, in bytes. */
 const endOfLog = 2 * 2 ** 20;
 
 export function machineParts({
@@ -48,7 +48,7 @@ export function machineParts({
         `minik8s ${version()}\nmade ${new Date(now).toISOString()}\nkernel ${release()}\nnode ${process.version}\n`,
     },
     { name: 'minik8s/command-line.txt', read: () => commandLine(dataDir) },
-    // Where bin/quickstart has it.
+    // bin/quickstart writes its log there.
     { name: 'minik8s/up.log', read: () => endOf(join(dataDir, 'up.log')) },
     ...configFiles.map((file) => ({
       name: `minik8s/${file.split('/').at(-1)}`,
@@ -68,7 +68,7 @@ export function machineParts({
       name: 'docker/containers.json',
       read: async () => {
         const containers = await docker.listContainers({ all: true });
-        // A label of ours has the command of a hook.
+        // One of minik8s' own labels contains the command of a lifecycle hook.
         return json(
           containers.map(({ Labels, Command, ...rest }) => ({
             ...rest,
@@ -95,7 +95,7 @@ async function endOf(file: string): Promise<string> {
     const bytes = Buffer.alloc(Math.min(size, endOfLog));
     const { bytesRead } = await handle.read(bytes, 0, bytes.length, size - bytes.length);
     const text = bytes.subarray(0, bytesRead).toString();
-    // The rest of a line may be the rest of a secret.
+    // The rest of a cut line may be the rest of a secret.
     return size > endOfLog ? text.slice(text.indexOf('\n') + 1) : text;
   } finally {
     await handle.close();

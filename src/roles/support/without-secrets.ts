@@ -1,17 +1,17 @@
-/** What is left out of a support bundle: whatever may be a password, a token or a private key. Pure. */
+/** Removes from a support bundle whatever may be a password, a token or a private key. Pure. */
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 
 export const leftOut = '(left out)';
 
 const secretName =
   /passw|pass$|pass.?(?:phrase|code)|pwd$|token|secret|credential|(?:private|api|access|account|encryption|signing|auth).?key|authorization|bearer/i;
-/** Such fields say which Secret, or how long a token lasts. */
+/** Fields with such names hold the name of a Secret, or the lifetime of a token. */
 const harmlessName = /(name|namespace|ref|seconds|path|optional|type|kind)s?$/i;
 const isSecretName = (name: string) => secretName.test(name) && !harmlessName.test(name);
 
 /**
- * Secrets that are recognized by their form, in any text. Texts are written by anybody, so each expression takes a time in proportion to the
- * text: no quantifier without a bound begins where another one may have passed.
+ * Secrets that are recognized by their form, in any text. The texts come from anybody, so each expression
+ * must run in linear time: no unbounded quantifier begins where another one may have passed.
  */
 const forms: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g, leftOut],
@@ -19,7 +19,7 @@ const forms: readonly (readonly [RegExp, string])[] = [
   [/\b[a-z0-9]{6}\.[a-z0-9]{16}\b/g, leftOut],
   [/\b(bearer|basic)\s+[\w.~+/=-]{6,}/gi, `$1 ${leftOut}`],
   [/(\b\w+:\/\/[^\s/@:]*:)[^\s/@]+@/g, `$1${leftOut}@`],
-  // A text in quotation marks that does not end within 1000 characters is left out up to the end of its line.
+  // A quoted text that does not end within 1000 characters is left out up to the end of its line.
   [
     /((?:passw|pass(?:[-_]?(?:phrase|code))?(?![a-z])|pwd|secret|token|(?:api|private|access|account|encryption|signing|auth)[-_]?key|credential|(?:client-)?key-data)[\w-]{0,256}\\?["']?[^\S\n]*[=:][^\S\n]*)(?!\(left out\))(?:\\?"(?:(?:[^"\\]|\\.){0,1000}"|[^\n]*)|'(?:[^']{0,1000}'|[^\n]*)|[^\s,;&"'}]+)/gi,
     `$1${leftOut}`,
@@ -27,10 +27,10 @@ const forms: readonly (readonly [RegExp, string])[] = [
 ];
 
 const keyEnd = /-----END [A-Z ]*PRIVATE KEY-----/;
-/** Lines of the largest private key that is in use (RSA of 16384 bits has 200). */
+/** Maximum number of lines of a private key; the largest in use (RSA of 16384 bits) has 200. */
 const mostKeyLines = 256;
 
-/** Without private keys whose first line is missing, as where a log was cut. Linear. */
+/** Removes private keys whose first line is missing, for example because a log was cut. Linear. */
 function withoutKeyEnds(text: string): string {
   if (!keyEnd.test(text)) return text;
   const kept: string[] = [];
@@ -44,19 +44,19 @@ function withoutKeyEnds(text: string): string {
   return kept.reverse().join('\n');
 }
 
-/** Fields with what users give a WorkflowRun and get of it; its `state` is a text that holds the same. */
+/** Fields with the input and output of a WorkflowRun; its `state` is a text that holds the same data. */
 const data: readonly string[] = ['input', 'output'];
 
 /** Fields with variables and headers: lists of names and values, and maps (`environment` of a SlurmJob). */
 const variables: readonly string[] = ['env', 'environment', 'httpHeaders'];
 
-/** Of so many characters a value is looked for everywhere; a shorter one is in too many words. */
+/** Minimum length of a value that is removed everywhere; shorter values occur in too many words. */
 const leastLength = 6;
 
 export class SecretFilter {
   readonly #known: readonly RegExp[];
 
-  /** `values` are known to be secret, in whatever form they come again. */
+  /** `values` are known secrets; they are removed in every form in which they may occur. */
   constructor(values: Iterable<string>) {
     const all = new Set([...values].flatMap(spellings).filter((text) => text.length >= leastLength));
     const escaped = [...all].toSorted((a, b) => b.length - a.length).map((text) => RegExp.escape(text));
@@ -72,7 +72,7 @@ export class SecretFilter {
     return withoutKeyEnds(clean);
   }
 
-  /** An object of the API, or what is in it. */
+  /** Cleans an object of the API, or a part of one. */
   object(value: unknown): unknown {
     if (typeof value === 'string') return this.text(value);
     if (Array.isArray(value)) return this.#list(value);
@@ -86,7 +86,7 @@ export class SecretFilter {
     if (isContent && ['data', 'stringData', 'binaryData'].includes(name)) return emptied(value);
     if (name === 'managedFields') return undefined;
     if (data.includes(name) || (name === 'state' && typeof value === 'string')) return leftOut;
-    // The name of a variable or a header is enough: its value may be anything.
+    // Variables and headers are always emptied: any value may be secret.
     if (variables.includes(name) && isRecord(value)) return emptied(value);
     if (variables.includes(name) && Array.isArray(value))
       return value.map((entry) =>
@@ -97,7 +97,7 @@ export class SecretFilter {
     return this.object(value);
   }
 
-  /** Of words of a command line, the one behind `--password` is left out. */
+  /** Cleans a list; in the words of a command line, the word after `--password` is left out. */
   #list(values: readonly unknown[]): unknown[] {
     return values.map((value, index) => {
       const before = values[index - 1];
@@ -106,7 +106,7 @@ export class SecretFilter {
     });
   }
 
-  /** Of what was cleaned already, where the forms would find names of fields. */
+  /** Cleans a text made of cleaned objects, in which the forms would match names of fields. */
   withoutKnown(text: string): string {
     let clean = text;
     for (const known of this.#known) clean = clean.replace(known, leftOut);
@@ -117,7 +117,7 @@ export class SecretFilter {
 const emptied = (value: unknown) =>
   isRecord(value) ? Object.fromEntries(Object.keys(value).map((key) => [key, leftOut])) : leftOut;
 
-/** As it is, line by line, and as it stands in JSON, in a URL and in base64. */
+/** Returns the forms of a value: unchanged, line by line, and as encoded in JSON, in a URL and in base64. */
 function spellings(value: string): string[] {
   const lines = value.split('\n').map((line) => line.trim());
   return [value.trim(), ...lines].flatMap((text) => [
@@ -128,10 +128,10 @@ function spellings(value: string): string[] {
   ]);
 }
 
-/** Keys of Secrets that hold nothing secret, and much that is in all other objects too. */
+/** Keys of Secrets whose values are not secret and often occur in other objects too. */
 const openKeys = ['ca.crt', 'tls.crt', 'namespace', 'username', 'host', 'port', 'user'];
 
-/** The values of a Secret that nobody may see. */
+/** Returns the secret values of a Secret. */
 export function valuesOf(secret: JsonObject): string[] {
   const data = isRecord(secret.data) ? secret.data : {};
   const only = secret.type === 'bootstrap.kubernetes.io/token' ? 'token-secret' : undefined;

@@ -1,4 +1,4 @@
-/** The bindings that give a user his role: in one namespace, or everywhere. */
+/** The bindings that grant a user a role, in one namespace or in all of them. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { isAlreadyExists, isNotFound } from '../../apimachinery/status-error.ts';
 import type { Cluster } from '../../cli/cluster.ts';
@@ -7,24 +7,24 @@ import { metadataOf, recordsAt, textAt } from '../../cli/objects.ts';
 const rbac = '/apis/rbac.authorization.k8s.io/v1';
 const group = 'rbac.authorization.k8s.io';
 const label = 'app.kubernetes.io/managed-by';
-/** Who made the binding, and will delete it. */
+/** Manager of the binding, which will delete it. */
 const manager = 'minik8s-user';
 
 export interface Grant {
   readonly user: string;
   readonly role: string;
-  /** Undefined: everywhere. */
+  /** Undefined for all namespaces. */
   readonly namespace: string | undefined;
 }
 
 export interface Binding {
   readonly user: string;
-  /** Such as `ClusterRole/view`. */
+  /** Kind and name, such as `ClusterRole/view`. */
   readonly role: string;
-  /** '' for everywhere. */
+  /** An empty string for all namespaces. */
   readonly namespace: string;
   readonly path: string;
-  /** As kubectl names it. */
+  /** The binding's name in kubectl's form. */
   readonly title: string;
 }
 
@@ -33,7 +33,7 @@ const collection = (namespace: string | undefined) =>
     ? `${rbac}/namespaces/${encodeURIComponent(namespace)}/rolebindings`
     : `${rbac}/clusterrolebindings`;
 
-/** Resolves to what was done, in one line. A binding that is there stays. Rejects where there is no such role. */
+/** Resolves to one line about the result. An existing binding is kept. Rejects if the role does not exist. */
 export async function grant(cluster: Cluster, { namespace, role, user }: Grant): Promise<string> {
   const roleRef = { apiGroup: group, kind: await roleKind(cluster, role, namespace), name: role };
   const name = `user:${user}:${role}`;
@@ -54,7 +54,7 @@ export async function grant(cluster: Cluster, { namespace, role, user }: Grant):
   }
 }
 
-/** A Role of the namespace goes before a ClusterRole of the same name. */
+/** A Role of the namespace takes precedence over a ClusterRole of the same name. */
 async function roleKind(cluster: Cluster, role: string, namespace: string | undefined): Promise<string> {
   const name = encodeURIComponent(role);
   if (
@@ -77,7 +77,7 @@ async function isThere(cluster: Cluster, path: string): Promise<boolean> {
   }
 }
 
-/** Those that `grant` has made, of all users. */
+/** Returns the bindings of all users that `grant` has created. */
 export async function bindings(cluster: Cluster): Promise<Binding[]> {
   const query = new URLSearchParams({ labelSelector: `${label}=${manager}` });
   const [everywhere, inNamespaces] = await Promise.all(

@@ -1,4 +1,7 @@
-/** A key and a certificate for a person: the key is made here, the certificate asked for, approved and signed by way of the API. */
+/**
+ * A key and a certificate for a user. The key is made here; the certificate is requested, approved and signed
+ * through the API.
+ */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { conditionsOf, decide } from '../../cli/certificate-decision.ts';
 import type { Cluster } from '../../cli/cluster.ts';
@@ -9,23 +12,23 @@ import { makeKey, makeRequest } from '../../pki/new-request.ts';
 
 const requests = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
 
-/** Milliseconds that an approved request may wait for its certificate: a controller signs it at once. */
+/** Timeout in milliseconds for an approved request to get its certificate: a controller signs it at once. */
 const patienceMs = 60_000;
 
 export interface UserSubject {
   readonly name: string;
   readonly groups: readonly string[];
-  /** Of the certificate; the signer's own where absent. */
+  /** Lifetime of the certificate; undefined for the signer's default. */
   readonly seconds: number | undefined;
 }
 
 export interface UserCertificate {
-  /** PEM, both. The key has not left this process. */
+  /** Both are PEM. The key has not left this process. */
   readonly key: string;
   readonly certificate: string;
 }
 
-/** Rejects with the server's StatusError, or with why there is no certificate. */
+/** Rejects with the server's StatusError, or with the reason why there is no certificate. */
 export async function orderCertificate(
   cluster: Cluster,
   io: Io,
@@ -50,7 +53,7 @@ export async function orderCertificate(
   return { key, certificate: await issued(cluster, io, id) };
 }
 
-/** Until it is signed, or nobody will sign it any more. */
+/** Waits until the request is signed, or until it has failed or timed out. */
 async function issued(cluster: Cluster, io: Io, id: string): Promise<string> {
   const late = new AbortController();
   const why = `the certificate request ${id} is approved and was not signed within ${patienceMs / 1000} s: is a controller running?`;
@@ -71,7 +74,7 @@ async function issued(cluster: Cluster, io: Io, id: string): Promise<string> {
   }
 }
 
-/** Throws for a request that has failed. */
+/** Returns undefined while the request is not signed. Throws for a request that was denied or has failed. */
 function certificateOf(request: JsonObject, id: string): string | undefined {
   const bad = conditionsOf(request).find(({ type }) => type === 'Failed' || type === 'Denied');
   if (bad) throw new Error(`the certificate request ${id} got no certificate: ${textAt(bad, 'message')}`);

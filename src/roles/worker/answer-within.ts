@@ -1,7 +1,10 @@
-/** Waiting for an answer for a limited time. */
+/** Waits for a promise for a limited time. */
 import { type Clock, sleep } from '../../base/clock.ts';
 
-/** The result of the promise; undefined when it takes longer than `ms`. Rejects with the promise. */
+/**
+ * Returns the result of the promise; undefined if it takes longer than `ms` milliseconds. Rejects if the
+ * promise rejects.
+ */
 export async function answerWithin<T>(clock: Clock, ms: number, promise: Promise<T>): Promise<T | undefined> {
   const answered = new AbortController();
   const late = sleep(clock, ms, answered.signal).then(() => undefined);

@@ -1,6 +1,7 @@
 /**
- * Whether this node has the same service-cidr, cluster-dns and cluster-domain as the masters. With others, pods would
- * ask a DNS server that does not exist and Services would not be reachable, without any error message.
+ * Compares this node's service-cidr, cluster-dns and cluster-domain with those of the masters. With different
+ * values, pods would use a DNS server that does not exist and Services would be unreachable, without any
+ * error message.
  */
 import { serviceResource } from '../../api/core/v1/service.ts';
 import { apiService, dnsService, domainAnnotation } from '../../api/core/v1/system-objects.ts';
@@ -13,14 +14,17 @@ import { answerWithin } from './answer-within.ts';
 
 type AddressSettings = Settings<'service-cidr' | 'cluster-dns' | 'cluster-domain'>;
 
-/** What the Services kubernetes and kube-dns show: their clusterIPs, and the domain. */
+/** The clusterIPs of the Services kubernetes and kube-dns, and the domain. */
 export interface ClusterAddresses {
   readonly api?: string | undefined;
   readonly dns?: string | undefined;
   readonly domain?: string | undefined;
 }
 
-/** One line that says what to change; undefined when the settings match or the Services could not be read. */
+/**
+ * Returns one line with the setting to change; undefined if the settings match or the Services could not be
+ * read.
+ */
 export function addressProblem(
   settings: AddressSettings,
   { api, dns, domain }: ClusterAddresses,
@@ -43,7 +47,10 @@ export function addressProblem(
 
 const patienceMs = 5_000;
 
-/** Rejects in one line when the settings do not fit. While no API server answers they are taken as they are. */
+/**
+ * Rejects with one line if the settings do not match. While no API server answers, the settings are accepted
+ * unchecked.
+ */
 export async function requireClusterAddresses(
   { client, clock, log }: { readonly client: Client; readonly clock: Clock; readonly log: Logger },
   settings: AddressSettings,

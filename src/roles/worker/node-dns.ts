@@ -1,4 +1,4 @@
-/** Cluster DNS as the settings of a node have it. */
+/** Cluster DNS of a node, from its settings. */
 import { randomInt } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { addressKind } from '../../base/addresses.ts';
@@ -14,7 +14,7 @@ export const dnsSettings = ['cluster-dns', 'cluster-domain', 'dns-upstream'] as 
 
 type DnsSettings = Settings<(typeof dnsSettings)[number] | 'service-cidr' | 'cluster-cidr'>;
 
-/** What the node agent writes into the files of pods. */
+/** Returns the DNS settings that the node agent writes into the files of pods. */
 export function podDns(settings: Settings<'cluster-dns' | 'cluster-domain' | 'service-cidr'>) {
   return {
     clusterDNS: settings['cluster-dns'] ?? clusterDnsIP(settings['service-cidr']),
@@ -23,7 +23,7 @@ export function podDns(settings: Settings<'cluster-dns' | 'cluster-domain' | 'se
   };
 }
 
-/** The informers are not started yet. */
+/** Returns the node's DNS server. `informers` are not started yet. */
 export function createNodeDns(
   { clock, random, log, exec }: NodeContext,
   settings: DnsSettings,
@@ -51,8 +51,8 @@ export function createNodeDns(
 const resolvedFile = '/run/systemd/resolve/resolv.conf';
 
 /**
- * systemd-resolved gives programs of this machine a loopback address, which in a pod is another; beside it lie the
- * servers it asks.
+ * systemd-resolved configures a loopback address for programs of this machine, which inside a pod is a
+ * different address. A file beside it lists the upstream servers.
  */
 function hostResolvConf(): string {
   const usual = '/etc/resolv.conf';

@@ -1,4 +1,4 @@
-/** Settings of a node's life: the heartbeat interval, what ends its pods or keeps them away, its images and shutdown. */
+/** Settings of a node's life: the heartbeat interval, eviction and taints, images and shutdown. */
 import { existsSync } from 'node:fs';
 import { onAbort } from '../../base/abort.ts';
 import { type Exec, ExecError } from '../../base/exec.ts';
@@ -29,7 +29,7 @@ export const nodeLifeSettings = [
 
 type NodeLifeSettings = Settings<(typeof nodeLifeSettings)[number]>;
 
-/** The settings for the node agent. Throws UsageError. */
+/** Returns the settings of the node agent. Throws UsageError. */
 export const agentLife = (settings: NodeLifeSettings) => ({
   heartbeatMs: settings['heartbeat-interval'],
   evictionHard: settings['eviction-hard'],
@@ -41,7 +41,7 @@ export const agentLife = (settings: NodeLifeSettings) => ({
   imageGc: imageThresholds(settings),
 });
 
-/** Of the runtime, which rotates, and of the agent, which says so. */
+/** Log rotation, for the runtime, which rotates, and for the agent, which reports the setting. */
 export const logRotationOf = (
   settings: Settings<'container-log-max-size' | 'container-log-max-files'>,
 ): LogRotation => ({
@@ -57,10 +57,10 @@ function imageThresholds(settings: NodeLifeSettings): ImageThresholds {
   return { highPercent, lowPercent, minAgeMs: settings['image-minimum-gc-age'] };
 }
 
-/** Undefined: pods stay when the machine goes down. Throws UsageError. */
+/** Returns undefined if pods keep running when the machine shuts down. Throws UsageError. */
 export function shutdownPeriods(settings: NodeLifeSettings): ShutdownPeriods | undefined {
   const totalMs = settings['shutdown-grace-period'];
-  // A third of it, as in the kubelet's usual 30 and 10 seconds.
+  // The default is a third, as with the kubelet's usual 30 and 10 seconds.
   const criticalMs = settings['shutdown-grace-period-critical-pods'] ?? Math.floor(totalMs / 3);
   if (criticalMs > totalMs) {
     throw new UsageError(
@@ -70,7 +70,7 @@ export function shutdownPeriods(settings: NodeLifeSettings): ShutdownPeriods | u
   return totalMs > 0 ? { totalMs, criticalMs } : undefined;
 }
 
-/** The part of `process` that is needed to notice a shutdown, and to stop. */
+/** The part of `process` that is needed to detect a shutdown, and to stop. */
 export interface PowerSource {
   on(event: 'SIGPWR', listener: () => void): unknown;
   off(event: 'SIGPWR', listener: () => void): unknown;
@@ -86,7 +86,7 @@ export const processPower: PowerSource = {
 
 export interface NodeShutdownOptions {
   readonly kubelet: Pick<Kubelet, 'shutDown'>;
-  /** Undefined: `signal` is all that counts. */
+  /** Undefined if only `signal` stops the node. */
   readonly periods: ShutdownPeriods | undefined;
   readonly exec: Exec;
   readonly log: Logger;
@@ -95,8 +95,9 @@ export interface NodeShutdownOptions {
 }
 
 /**
- * A signal for the node's parts that aborts after `signal`: at once when the process alone is stopped, and when the
- * machine goes down only when the pods have ended. SIGPWR ends the pods too, and then the process.
+ * Returns a signal for the node's parts that aborts after `signal`: at once if only the process is stopped,
+ * and after the pods have ended if the machine is shutting down. SIGPWR ends the pods too, and then the
+ * process.
  */
 export function signalAfterPods(
   { kubelet, periods, exec, log, source = processPower, isStopping = machineIsStopping }: NodeShutdownOptions,
@@ -127,14 +128,17 @@ export function signalAfterPods(
   return ended.signal;
 }
 
-/** Whether systemd, where that runs (sd_booted(3)), takes the whole machine down, and not only this service. */
+/**
+ * Returns whether systemd, if it runs (sd_booted(3)), is shutting down the whole machine and not only this
+ * service.
+ */
 export async function machineIsStopping(exec: Exec, booted = '/run/systemd/system'): Promise<boolean> {
   if (!existsSync(booted)) return false;
   try {
     const { stdout } = await exec('systemctl', ['is-system-running'], { timeoutMs: 5000 });
     return stdout.trim() === 'stopping';
   } catch (error) {
-    // It ends with a status for every state but `running`.
+    // systemctl exits with an error for every state except `running`.
     return error instanceof ExecError && error.failure.stdout.trim() === 'stopping';
   }
 }

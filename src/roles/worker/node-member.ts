@@ -1,6 +1,7 @@
 /**
- * A machine's life in a cluster: it joins, runs pods and renews its certificates. When its Node is deleted, its pods
- * are stopped and its network rules removed, and it waits until the Node is created again.
+ * The membership of a machine in a cluster: it joins, runs pods and renews its certificates. When its Node is
+ * deleted, its pods are stopped and its network rules removed, and the machine waits until the Node is
+ * created again.
  */
 import { join } from 'node:path';
 import { nodeResource } from '../../api/core/v1/node.ts';
@@ -35,12 +36,18 @@ export interface MemberOptions extends NodeContext {
   readonly warn: (message: string) => void;
 }
 
-/** How long a Node must stay deleted to count as deleted: a replaced Node is there again at once. */
+/**
+ * Milliseconds for which a Node must stay deleted before its pods are removed: a replaced Node is back at
+ * once.
+ */
 const removalMs = 2_000;
 
 const say = (message: string) => process.stdout.write(`${message}\n`);
 
-/** Resolves when the signal has aborted and everything has ended; rejects when this machine cannot join or work. */
+/**
+ * Resolves when the signal has aborted and every part has ended; rejects if this machine cannot join or work
+ * as a node.
+ */
 export async function runMember(options: MemberOptions, signal: AbortSignal): Promise<void> {
   const { settings, servers, nodeName, clock, log } = options;
   const files = new NodeFiles(join(settings['data-dir'], 'node'));
@@ -106,7 +113,7 @@ class Member {
     this.#transport.close();
   }
 
-  /** Until the signal aborts. */
+  /** Renews the certificates until the signal aborts. */
   renewals(signal: AbortSignal): Promise<void>[] {
     const { nodeName, nodeIP, clock, random, log } = this.#options;
     const order = {
@@ -163,7 +170,7 @@ class Member {
     await endNode(traces, this.#options, signal);
   }
 
-  /** Resolves to true when the Node was deleted and has stayed so, to false when the signal aborted. */
+  /** Resolves to true if the Node was deleted and stayed deleted, to false if the signal aborted. */
   async #workUntilRemoved(signal: AbortSignal): Promise<boolean> {
     const { settings, nodeName } = this.#options;
     const stop = new AbortController();
@@ -226,7 +233,7 @@ class Member {
     return false;
   }
 
-  /** Resolves when there is a Node of this name again; rejects when the signal aborts. */
+  /** Resolves when a Node of this name exists again; rejects when the signal aborts. */
   async #untilBack(signal: AbortSignal): Promise<void> {
     const { clock, random, log, nodeName } = this.#options;
     const informers = createInformerFactory({ client: this.#client, clock, random, log });

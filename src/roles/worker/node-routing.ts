@@ -1,4 +1,4 @@
-/** The routing of Dns objects as the settings of a node have it. */
+/** The routing of Dns objects on a node, from its settings. */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { DnsServed } from '../../api/minik8s/v1/dns-served.ts';
@@ -20,7 +20,7 @@ type RoutingSettings = Settings<
 interface RoutingNode {
   readonly nodeName: string;
   readonly nodeIP: string;
-  /** Not started yet. */
+  /** Informers that are not started yet. */
   readonly informers: InformerFactory;
   readonly events: EventRecorder;
   readonly onState: (state: DnsServed) => void;
@@ -29,7 +29,7 @@ interface RoutingNode {
 const httpPort = 80;
 const hostsFile = '/etc/hosts';
 
-/** Two clusters may share a Docker engine. */
+/** The name includes a hash, since two clusters may share a Docker engine. */
 const containerOf = (dataDir: string) =>
   `minik8s-routing-${createHash('sha256').update(dataDir).digest('hex').slice(0, 8)}`;
 
@@ -66,7 +66,10 @@ export function createNodeRouting(
   });
 }
 
-/** Removes what the routing of a node created, in any run; does nothing when there is nothing. */
+/**
+ * Removes everything that the routing of a node created, in any run; does nothing if there is nothing to
+ * remove.
+ */
 export async function removeNodeRouting(dataDir: string, dockerSocket: string): Promise<void> {
   await dockerEngine(dockerClient(dockerSocket)).remove(containerOf(dataDir));
   await writeHostsBlock({ path: hostsFile, owner: dataDir, address: '' }, []);

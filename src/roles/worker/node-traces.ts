@@ -1,4 +1,4 @@
-/** What a node creates on its machine outside its data directory, and how that is removed. */
+/** Everything that a node creates on its machine outside its data directory, and its removal. */
 import { join } from 'node:path';
 import { nodeResource } from '../../api/core/v1/node.ts';
 import { isNotFound } from '../../apimachinery/status-error.ts';
@@ -29,15 +29,16 @@ export interface NodeTraces {
 }
 
 /**
- * Removes containers, rules, links and what the node agent has on disk. Returns how many containers there were; rejects
- * when something stays, or with the signal's reason when that aborts while files are removed.
+ * Removes containers, rules, links and the node agent's files. Resolves to the number of containers that were
+ * removed. Rejects if something could not be removed, or with the signal's reason if it aborts while files
+ * are removed.
  */
 export async function removeNodeTraces(
   { runtime, exec, dataDir, dockerSocket }: NodeTraces,
   signal?: AbortSignal,
 ): Promise<number> {
   const all = await runtime.list();
-  // The pods' containers before their sandboxes, whose namespaces they use.
+  // Containers are removed before the sandboxes whose namespaces they use.
   for (const kind of ['container', 'sandbox'] as const) {
     const ids = all.filter((object) => object.kind === kind).map(({ id }) => id);
     await Promise.all(ids.map((id) => runtime.remove(id)));
@@ -47,18 +48,20 @@ export async function removeNodeTraces(
   await removeServiceRules(exec);
   await removeDnsLink(exec);
   await cleanupNetwork(exec);
-  // Volumes in memory and parts of others' volumes: removing the directory would empty them.
+  // Volumes in memory and bind mounts of other volumes must be unmounted first: removing the directory would
+  // empty them.
   await unmountUnder(join(dataDir, 'kubelet'), exec);
   await removeTree(join(dataDir, 'kubelet'), exec, signal);
   return all.length;
 }
 
-/** How long a start waits for an API server to say whether the node is still known. */
+/** Timeout in milliseconds for the API server's answer at the start, whether the Node still exists. */
 const patienceMs = 5_000;
 
 /**
- * Whether the Node was deleted while this machine was away: what is here of the time before has addresses that may be
- * another node's by now. While no API server answers nothing is outdated.
+ * Returns whether the Node was deleted, or created again with another range of pods, while this machine was
+ * away. Everything left on the machine then has addresses that may belong to another node by now. Returns
+ * false while no API server answers.
  */
 export async function areOutdated(former: {
   readonly client: Client;
@@ -79,7 +82,7 @@ export async function areOutdated(former: {
   return (await answerWithin(clock, patienceMs, known)) === false;
 }
 
-/** Stops the pods gracefully, then removes everything, retrying while the Docker engine does not answer. */
+/** Stops the pods gracefully, then removes everything; retries while the Docker engine does not answer. */
 export async function endNode(
   traces: NodeTraces,
   { clock, random, log }: ProcessContext,

@@ -1,4 +1,4 @@
-/** How a node reaches its API servers. */
+/** The connection of a node to its API servers. */
 import type { Clock } from '../../base/clock.ts';
 import type { Current } from '../../base/current.ts';
 import type { Logger } from '../../base/log.ts';
@@ -9,7 +9,7 @@ import type { Transport } from '../../client/transport.ts';
 import type { KeyAndCertificate } from '../../pki/x509.ts';
 
 export interface NodeTransportOptions {
-  /** Such as `https://127.0.0.1:6443`; at least one. */
+  /** URLs such as `https://127.0.0.1:6443`; at least one. */
   readonly servers: readonly string[];
   /** PEM of the cluster's authority. */
   readonly authority: string;
@@ -21,12 +21,12 @@ export interface NodeTransportOptions {
 }
 
 export function nodeTransport({ servers, authority, clock, log, ...who }: NodeTransportOptions): Transport {
-  // The fields that a node sets are the kubelet's, as upstream.
+  // The user agent makes the node's entries in managedFields those of the kubelet, as upstream.
   const userAgent = `kubelet/${version()}`;
   const connect = (server: string) =>
     createHttp2Transport({ server, ca: authority, userAgent, clock, ...who });
   const [only = '', ...others] = servers;
-  // With a single server there is nothing to fail over to.
+  // A single server has nothing to fail over to.
   if (others.length === 0) return connect(only);
   return createFailoverTransport({ servers, connect, clock, log: log.named('api') });
 }

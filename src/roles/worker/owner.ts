@@ -1,2 +1,5 @@
-/** Written on every container made here, so that two clusters on one Docker engine keep out of each other's way. */
+/**
+ * Returns the owner label of every container that is created here, so that two clusters on one Docker engine
+ * do not touch each other's containers.
+ */
 export const ownerOf = (dataDir: string) => `minik8s:${dataDir}`;

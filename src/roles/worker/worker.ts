@@ -57,21 +57,21 @@ export const workerSettings = [
 
 export interface WorkerOptions extends NodeContext {
   readonly settings: Settings<(typeof workerSettings)[number]>;
-  /** To the API server, as this node; the caller closes it. */
+  /** Transport to the API server, authenticated as this node; the caller closes it. */
   readonly transport: Transport;
   /** PEM of the cluster's authority. */
   readonly authority: string;
-  /** With which the transport asks; absent where that has no certificate. */
+  /** Client certificate of the transport; absent if the transport has none. */
   readonly identity?: Current<KeyAndCertificate>;
-  /** The certificate of the agent's own server. */
+  /** Certificate of the agent's own server. */
   readonly serving: Current<KeyAndCertificate | undefined>;
   readonly nodeName: string;
   readonly nodeIP: string;
   /** Addresses of this machine at which the agent's own server listens. */
   readonly listenAddresses: readonly string[];
-  /** Called when the Node's status says that pods can run here; perhaps more than once. */
+  /** Called when the Node's status is ready for pods; may be called more than once. */
   readonly onReady?: () => void;
-  /** Called when this node's Node was deleted; absent: it registers again. */
+  /** Called when this node's Node was deleted; if absent, the node registers again. */
   readonly onRemoved?: () => void;
   readonly labels?: Readonly<Record<string, string>>;
   readonly taints?: readonly TaintValue[];
@@ -96,7 +96,7 @@ export function workerRuntime(
   });
 }
 
-/** Works until the signal aborts; rejects when the node cannot work here. */
+/** Runs until the signal aborts; rejects if the node cannot work on this machine. */
 export async function runWorker(options: WorkerOptions, signal: AbortSignal): Promise<void> {
   const { settings, clock, random, log, loopMeter, tracer, exec, nodeName, nodeIP, serving, authority } =
     options;
@@ -207,7 +207,10 @@ export async function runWorker(options: WorkerOptions, signal: AbortSignal): Pr
   const stop = new AbortController();
   const going = signalAfterPods({ kubelet, periods, exec, log }, signal);
   const ended = AbortSignal.any([going, stop.signal]);
-  /** Objects that all nodes read are watched only after registration: before, the API server would refuse. */
+  /**
+   * Objects that all nodes read are watched only after registration: the API server would reject these
+   * requests earlier.
+   */
   const member = async (work: () => Promise<unknown>) => {
     try {
       await unlessAborted(ended, registered.promise);

@@ -1,6 +1,6 @@
 /**
- * A host as a machine that has only Docker: to what runs on it, the usual places (/etc, /var, /run) are its own, under
- * their usual names, and so is its host name. For what people are told to type, which names those places.
+ * A host as a machine with only Docker. Programs on it have their own /etc, /var and /run under the usual
+ * names, and their own host name. It is used for instructions to users, which name these places.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
@@ -11,10 +11,10 @@ import { end, type Host } from './host.ts';
 import { killIfThere } from './processes.ts';
 import { waitFor } from './wait-for.ts';
 
-/** Everything of the repository that a user has copied to each machine. */
+/** The files of the repository that a user has copied to each machine. */
 const repository = join(import.meta.dirname, '../../..');
 
-/** What is over the machine's own places: the lower layers stay as they are, whatever is written. */
+/** Mounts overlays over the machine's own places: the lower layers are not changed by writes. */
 const mounts = (directory: string, name: string) => `
   set -e
   hostname ${name}
@@ -44,7 +44,10 @@ export class BareMachine {
     this.#host = host;
   }
 
-  /** On a host that was made without an engine; resolves when Docker answers. It ends before the host does. */
+  /**
+   * Starts on a host that was created without an engine; resolves when Docker answers. The machine ends
+   * before the host does.
+   */
   static async start(name: string, host: Host): Promise<BareMachine> {
     const machine = new BareMachine(name, host);
     host.after(() => machine.#end());
@@ -59,7 +62,10 @@ export class BareMachine {
     return machine;
   }
 
-  /** What somebody types there, in the folder with the repository's files; rejects when bash ends with a failure. */
+  /**
+   * Runs a script as a user would type it there, in the folder with the repository's files; rejects when bash
+   * fails.
+   */
   run(script: string, options: ExecOptions = {}): Promise<ExecResult> {
     const pid = this.#holder?.pid;
     if (pid === undefined) throw new Error(`${this.name} is not running`);
@@ -71,7 +77,7 @@ export class BareMachine {
     });
   }
 
-  /** A process that keeps the places while others come and go. */
+  /** Starts a process that keeps the mounts while other processes start and end. */
   async #hold(script: string): Promise<void> {
     const unshare = ['unshare', '--mount', '--propagation', 'private', '--uts', 'bash', '-c', script];
     const [program, args] = this.#host.command('env', unshare);

@@ -1,6 +1,7 @@
 /**
- * What a test's process has on this machine, written down, so that it goes away however that process ends: with Ctrl-C,
- * without its runner, killed. Its hooks take down what they made; this is for when they do not come to it.
+ * Records everything that a test's process has on this machine, so that it is removed however the process
+ * ends: with Ctrl-C, without its runner, or killed. Hooks normally remove what they created; this record is
+ * for tests whose hooks do not run.
  */
 import {
   appendFileSync,
@@ -18,26 +19,29 @@ import { hasMachine } from '../../fixtures/machine-lock.ts';
 import { type Belonging, endProcesses, isThere, takeAway } from './take-away.ts';
 
 /**
- * Files `PID TICKS`, and `PID TICKS N` for what a process takes away of others; one belonging a line, as JSON, and as `gone`
- * one that is no more.
+ * Journals named `PID TICKS`, or `PID TICKS N` for belongings of other processes that this process removes.
+ * Each line is one belonging as JSON; `gone` marks a removed one.
  */
 const journals = join(tmpdir(), 'minik8s-tests');
 const name = identityOf(process.pid) ?? '';
 let open = false;
 let adopted = 0;
 
-/** Writes down what was just made, with nothing awaited in between: a signal would find it there and not written. */
+/**
+ * Records a new belonging. Nothing may be awaited between its creation and this call: a signal in between
+ * would leave it unrecorded.
+ */
 export function keep(belonging: Belonging): void {
   begin();
   appendFileSync(join(journals, name), `${JSON.stringify(belonging)}\n`);
 }
 
-/** Strikes out what has been taken away: its name may be another's by now. */
+/** Records that a belonging was removed: another process may have its name by now. */
 export function letGo(belonging: Belonging): void {
   appendFileSync(join(journals, name), `${JSON.stringify({ gone: belonging })}\n`);
 }
 
-/** A directory that goes with this process. */
+/** Creates a directory that is removed with this process. */
 export function makeDirectory(prefix: string, parent = tmpdir()): string {
   const path = mkdtempSync(join(parent, prefix));
   keep({ kind: 'directory', path });
@@ -45,8 +49,8 @@ export function makeDirectory(prefix: string, parent = tmpdir()): string {
 }
 
 /**
- * Takes away what processes that have ended left. A cluster that worked on this machine itself waits for somebody who
- * has the machine: its rules have the names of another's that may work there now.
+ * Removes the belongings of processes that have ended. A cluster that worked on this machine itself is only
+ * removed by a process with the machine lock: a running cluster may have rules with the same names.
  */
 export function sweep(): void {
   mkdirSync(journals, { recursive: true, mode: 0o700 });
@@ -77,7 +81,7 @@ function begin(): void {
   });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () => process.exit(128 + constants.signals[signal]));
-  // A runner that was killed tells nobody; it held the other end of this.
+  // A killed runner gives no notice, but the other end of standard input then closes.
   if (process.env.NODE_TEST_CONTEXT !== undefined || process.env.MINIK8S_TEST_RUNNER !== undefined) {
     process.stdin.on('end', () => process.exit(1)).resume();
     if ('unref' in process.stdin) process.stdin.unref();
@@ -85,7 +89,7 @@ function begin(): void {
   sweep();
 }
 
-/** What resists is told, and tried again by the next run. */
+/** Belongings that cannot be removed are reported, and retried by the next run. */
 function settle(file: string): void {
   try {
     const left = read(file).filter(isThere);

@@ -1,4 +1,4 @@
-/** The built file running as `minik8s up`, on a data directory of its own, taken away again whatever happens. */
+/** The built file running as `minik8s up`, with its own data directory, which is removed in any case. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,20 +20,20 @@ import { waitFor } from './wait-for.ts';
 export const executable = join(import.meta.dirname, '../../../dist/minik8s');
 
 export interface ClusterOptions {
-  /** More flags for `up`. */
+  /** Additional flags for `up`. */
   readonly flags?: readonly string[];
   /**
-   * Runs it there, on the ports it has by itself, and removes it when that host goes; else on this machine, which the
-   * process then has to itself (`lockMachine`).
+   * Runs the cluster on this host with default ports, and removes it with the host. Without a host the
+   * cluster runs on this machine, which requires `lockMachine`.
    */
   readonly host?: Host;
-  /** Of the process; by itself this process's. */
+  /** PATH of the process; by default this process's. */
   readonly path?: string;
-  /** Makes the data directory and leaves the start to the test. */
+  /** Creates the data directory, but does not start the process. */
   readonly stopped?: boolean;
 }
 
-/** What a test's context offers: `node:test` gives it to a test, and to a suite's hooks. */
+/** Cleanup of a test's context: `node:test` passes it to a test, and to a suite's hooks. */
 export interface Cleanup {
   after(fn: () => Promise<void>): void;
 }
@@ -68,7 +68,10 @@ export class Cluster {
     this.#environment = path === undefined ? process.env : { ...process.env, PATH: path };
   }
 
-  /** Starts one, waits until it says that it is ready, and has it removed when the test is over. */
+  /**
+   * Starts a cluster, waits until it reports that it is ready, and registers its removal at the end of the
+   * test.
+   */
   static async start(cleanup: Cleanup, options: ClusterOptions = {}): Promise<Cluster> {
     if (!existsSync(executable)) throw new Error(`${executable} is missing; run npm run build`);
     const { host, stopped = false } = options;
@@ -102,19 +105,19 @@ export class Cluster {
     );
   }
 
-  /** Everything it has written so far, over all its starts. */
+  /** Output of all starts so far. */
   get log(): string {
     return this.#log.text;
   }
 
-  /** Where device plugins register. */
+  /** Directory where device plugins register. */
   get pluginDirectory(): string {
     return `${this.dataDir}-device-plugins`;
   }
 
-  /** What `up` starts: a program and its arguments. */
+  /** Returns the program of `up` and its arguments. */
   command(): [string, string[]] {
-    // The usual one is the machine's, and several hosts are on it.
+    // The default directory belongs to the machine, which several hosts share.
     const plugins = ['--device-plugin-dir', this.pluginDirectory];
     const args = ['up', '--node-name', this.nodeName, '--data-dir', this.dataDir, ...plugins, ...this.#flags];
     if (this.#host) {
@@ -124,7 +127,10 @@ export class Cluster {
     return [executable, [...args, `--port=${this.port}`, `--kubelet-port=${this.kubeletPort}`]];
   }
 
-  /** Starts the process again after a stop or a kill. Resolves when it is ready, with the milliseconds that took. */
+  /**
+   * Starts the process again after a stop or a kill. Resolves when it is ready, with the milliseconds that it
+   * took.
+   */
   async up(timeoutMs = 60_000): Promise<number> {
     const start = performance.now();
     const options = { cwd: tmpdir(), env: this.#environment };
@@ -168,30 +174,33 @@ export class Cluster {
     return child.exitCode;
   }
 
-  /** Runs another command of the built file; returns its standard output, throws when it fails. */
+  /** Runs another command of the built file; returns its standard output; throws if it fails. */
   async run(...args: string[]): Promise<string> {
     return (await systemExec(executable, args, { timeoutMs: 60_000 })).stdout;
   }
 
-  /** The processes whose arguments name this data directory: etcd among them. */
+  /** Returns the processes whose arguments contain this data directory, including etcd. */
   processes(program: string): number[] {
     return processesNaming(this.dataDir).filter((pid) => programOf(pid) === program);
   }
 
-  /** A client of @kubernetes/client-node's for this cluster's administrator. */
+  /** Returns the configuration of a @kubernetes/client-node client for this cluster's administrator. */
   kubeConfig(): KubeConfig {
     const config = new KubeConfig();
     config.loadFromFile(this.kubeconfig);
     return config;
   }
 
-  /** What it has put on the machine since it started. */
+  /** Returns everything that the cluster has added to the machine since it started. */
   async leftovers(): Promise<MachineState> {
     if (this.#before === undefined) throw new Error('on a host of its own it leaves nothing here');
     return leftovers(this.#before);
   }
 
-  /** Ends it and everything of it, however broken it is; throws when it has written what is no log line. */
+  /**
+   * Ends the cluster and removes everything of it, in any state; throws if its output has lines that are not
+   * log lines.
+   */
   async destroy(): Promise<void> {
     await this.end('SIGTERM');
     const directory = { kind: 'directory', path: this.dataDir } as const;

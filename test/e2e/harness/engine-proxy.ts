@@ -1,6 +1,6 @@
 /**
- * Stands between an agent and its Docker engine, and lets a test do something at one of the calls: before the engine has it,
- * while it works on it, or when it is done and nobody has heard of it.
+ * Proxy between an agent and its Docker engine that lets a test act at one of the calls: before the engine
+ * receives it, while the engine works on it, or after it is done and before the answer is delivered.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
@@ -12,21 +12,21 @@ export type Moment = (typeof moments)[number];
 
 export interface Strike {
   readonly moment: Moment;
-  /** Whoever waits for the answer never gets it: the connection ends when this resolves. */
+  /** The caller never gets the answer: its connection ends when this resolves. */
   act(): Promise<void>;
 }
 
-/** Such as `POST /containers/create`: without versions, ids and queries. */
+/** A call such as `POST /containers/create`: without versions, ids and queries. */
 export type EngineCall = string;
 
 export class EngineProxy {
   readonly #engine: string;
   readonly #server: Server;
   readonly #connections = new Set<Duplex>();
-  /** Asked at each call; undefined lets it pass. */
+  /** Called for each call; undefined lets the call pass. */
   onCall: (call: EngineCall) => Strike | undefined = () => undefined;
 
-  /** `engine` is the path of its socket. */
+  /** `engine` is the path of the engine's socket. */
   constructor(engine: string) {
     this.#engine = engine;
     this.#server = createServer((asked, answer) => this.#pass(asked, answer));
@@ -35,9 +35,9 @@ export class EngineProxy {
       this.#connections.add(socket);
       socket.on('error', () => socket.destroy()).once('close', () => this.#connections.delete(socket));
     });
-    // A stream of events may be silent for long.
+    // A stream of events may be silent for a long time.
     this.#server.requestTimeout = 0;
-    // An engine closes no connection that is idle.
+    // An engine does not close idle connections.
     this.#server.keepAliveTimeout = 0;
   }
 
@@ -46,7 +46,7 @@ export class EngineProxy {
     await once(this.#server, 'listening');
   }
 
-  /** Ends every connection, as an engine does that is killed. */
+  /** Ends every connection, as a killed engine does. */
   cut(): void {
     for (const socket of this.#connections) socket.destroy();
   }
@@ -78,7 +78,7 @@ export class EngineProxy {
         return;
       }
       answer.writeHead(answered.statusCode ?? 500, answered.headers);
-      // The head alone is an answer to who waits for events.
+      // A client that waits for events needs the head before the first event.
       answer.flushHeaders();
       answered.pipe(answer);
     });
@@ -86,7 +86,7 @@ export class EngineProxy {
     if (strike?.moment === 'during') onwards.once('finish', struck);
   }
 
-  /** As it is: what follows the head is no HTTP. */
+  /** Passes bytes unchanged: the data after the head is not HTTP. */
   #tunnel(asked: IncomingMessage, socket: Duplex, head: Buffer): void {
     const strike = this.onCall(callOf(asked));
     const end = () => {
@@ -105,7 +105,7 @@ export class EngineProxy {
     const lines = [`${asked.method} ${asked.url} HTTP/1.1`];
     for (let i = 0; i < rawHeaders.length; i += 2) lines.push(`${rawHeaders[i]}: ${rawHeaders[i + 1]}`);
     engine.write(`${lines.join('\r\n')}\r\n\r\n`);
-    // A body belongs to the request; what comes after it does not.
+    // The body belongs to the request; the data after it does not.
     asked
       .on('data', (chunk) => engine.write(chunk))
       .once('end', () => {

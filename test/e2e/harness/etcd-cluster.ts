@@ -1,10 +1,10 @@
-/** An etcd of three members, each of which can be killed, frozen and started again. */
+/** An etcd with three members, each of which can be killed, frozen and started again. */
 import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { end, type Host } from './host.ts';
 import { waitFor } from './wait-for.ts';
 
-/** Where a member runs; its peers reach it at the port after that for its clients. */
+/** Place of a member; its peer port is the port after its client port. */
 interface Place {
   readonly host: Host;
   readonly address: string;
@@ -24,18 +24,18 @@ export class EtcdCluster {
     this.#places = places;
   }
 
-  /** All on one host, where nobody else reaches them. */
+  /** All members on one host, where nothing else reaches them. */
   static on(host: Host): EtcdCluster {
     return new EtcdCluster(ports.map((port) => ({ host, address: '127.0.0.1', port })));
   }
 
-  /** One on each of three hosts. */
+  /** One member on each of three hosts. */
   static over(hosts: readonly Host[]): EtcdCluster {
     if (hosts.length !== ports.length) throw new Error(`${ports.length} members need as many hosts`);
     return new EtcdCluster(hosts.map((host) => ({ host, address: host.address, port: ports[0] })));
   }
 
-  /** The flag that minik8s reaches it with. */
+  /** The flag with which minik8s connects to it. */
   get flag(): string {
     return `--etcd-endpoints=${this.#places.map(endpointOf).join(',')}`;
   }
@@ -46,13 +46,13 @@ export class EtcdCluster {
     for (const member of this.members) await this.#answers(member);
   }
 
-  /** Resolves when it answers; the others must make a majority with it. */
+  /** Resolves when the member answers; it must have a majority with the other members. */
   async restart(member: number): Promise<void> {
     this.#spawn(member);
     await this.#answers(member);
   }
 
-  /** Starts it without waiting for an answer. */
+  /** Starts the member without waiting for an answer. */
   revive(member: number): void {
     this.#spawn(member);
   }
@@ -69,7 +69,7 @@ export class EtcdCluster {
     this.#processes.get(member)?.kill('SIGCONT');
   }
 
-  /** Its clients' packets go nowhere, and so do its own to them; no connection is told. */
+  /** Drops packets from and to the member's clients, without closing connections. */
   cutOff(member: number): Promise<void> {
     return this.#filter('-I', member);
   }
@@ -85,7 +85,10 @@ export class EtcdCluster {
     }
   }
 
-  /** The other members hear nothing of it, and it nothing of them; its clients reach it. Each must have its own host. */
+  /**
+   * Drops packets between the member and the other members; its clients still reach it. Each member must have
+   * its own host.
+   */
   async isolate(member: number): Promise<void> {
     const { host, port } = this.#place(member);
     if (this.#places.some((other) => other.host === host && other.port !== port))
@@ -96,12 +99,12 @@ export class EtcdCluster {
     }
   }
 
-  /** Where its clients reach a member. */
+  /** Endpoint of a member for its clients. */
   endpoint(member: number): string {
     return endpointOf(this.#place(member));
   }
 
-  /** The member that a process on the one host is connected to. */
+  /** Returns the member to which a process on the single host is connected. */
   async memberOf(pid: number): Promise<number> {
     const connections = await this.#place(0).host.run('ss', '-Htnp', 'state', 'established');
     const index = this.#places.findIndex(({ port }) =>

@@ -1,4 +1,4 @@
-/** An etcd as its operators run it: over TLS, for clients with a certificate alone. */
+/** An etcd as operators run it: over TLS, only for clients with a certificate. */
 import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { openCredentials } from '../../../src/pki/credentials.ts';
@@ -24,12 +24,12 @@ export class ExternalEtcd {
       usages: ['server', 'client'],
     });
     await credentials.leaf({ file: 'client', commonName: 'minik8s', usages: ['client'] });
-    // Of an authority that this etcd does not know.
+    // A certificate of an authority that this etcd does not trust.
     const other = await openCredentials(this.#at('other'), Date.now);
     await other.leaf({ file: 'client', commonName: 'minik8s', usages: ['client'] });
   }
 
-  /** The flags that minik8s reaches it with. */
+  /** The flags with which minik8s connects to it. */
   flags(pki = this.#at('pki')): string[] {
     const files = { ca: this.#at('pki/ca.crt'), cert: join(pki, 'client.crt'), key: join(pki, 'client.key') };
     return [

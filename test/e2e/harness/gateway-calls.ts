@@ -9,7 +9,10 @@ export interface Answer {
   readonly text: string;
 }
 
-/** Calls as the administrator the gateway at `host`. Rejects when the connection is refused or cut. */
+/**
+ * Returns a function that calls the gateway at `host` as the administrator. It rejects when the connection is
+ * refused or cut.
+ */
 export function gatewayCaller(
   context: TestContext,
   cluster: Pick<Cluster, 'kubeConfig'>,
@@ -42,7 +45,10 @@ export function gatewayCaller(
     });
 }
 
-/** Those of the functions, which the agent removes a minute after the last of them has gone, and those they were made of. */
+/**
+ * Removes the images of functions, which the agent removes a minute after the last function is gone, and the
+ * images from which they were built.
+ */
 export async function removeFunctionImages(others: readonly string[]): Promise<void> {
   const listed = await systemExec('docker', ['image', 'ls', '--format', '{{.Repository}}:{{.Tag}}']);
   const names = listed.stdout

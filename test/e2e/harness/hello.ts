@@ -1,4 +1,4 @@
-/** samples/hello on a cluster: what several tests start from. */
+/** samples/hello on a cluster: the starting point of several tests. */
 import { join } from 'node:path';
 import type { V1Pod, V1PodList, V1Service } from '@kubernetes/client-node';
 import { systemExec } from '../../../src/base/exec.ts';
@@ -15,7 +15,9 @@ export async function deleteHello({ kubectl }: Cluster): Promise<void> {
   await kubectl('delete', '-f', samples, '--wait=true', '--timeout=60s');
 }
 
-/** The pods of hello that are not being deleted, once exactly so many of them are ready and none is not. */
+/**
+ * Resolves to the pods of hello that are not being deleted, once there are exactly `count` and all are ready.
+ */
 export function readyPods(
   { kubectl }: Pick<Cluster, 'kubectl'>,
   count: number,
@@ -49,13 +51,18 @@ export function service({ kubectl }: Cluster): Promise<V1Service> {
   return kubectl.json<V1Service>('get', 'service', 'hello');
 }
 
-/** The page at an address such as `10.96.0.20:80`, asked for from this machine over a new connection. */
+/**
+ * Returns the page at an address such as `10.96.0.20:80`, requested from this machine over a new connection.
+ */
 export async function page(address: string): Promise<string> {
   const { stdout } = await systemExec('curl', ['-sS', '--max-time', '2', `http://${address}/`]);
   return stdout.trim();
 }
 
-/** Asks until every one of the pods has answered and meanwhile no other: one that goes may answer a moment longer. */
+/**
+ * Requests the page until every pod has answered and no other pod has meanwhile: a deleted pod may answer a
+ * moment longer.
+ */
 export async function everyPodAnswers(address: string, pods: readonly V1Pod[]): Promise<void> {
   const expected = new Set(pods.map((pod) => `hello from ${nameOf(pod)}`));
   const seen = new Set<string>();

@@ -1,7 +1,7 @@
 /**
- * A host of a test's own: a network namespace with a Docker engine in it, joined to this machine alone, or to a link it
- * shares with other hosts (hosts.ts). Its ports, firewall rules, links and containers are nobody else's, and its engine
- * may be killed.
+ * A host of a test: a network namespace with a Docker engine in it, linked to this machine only, or to a link
+ * that it shares with other hosts (hosts.ts). It has its own ports, firewall rules, links and containers, and
+ * its engine may be killed.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,26 +17,29 @@ import { takeAway } from './take-away.ts';
 import { waitFor } from './wait-for.ts';
 
 export interface HostOptions {
-  /** More flags for dockerd. */
+  /** Additional flags for dockerd. */
   readonly dockerFlags?: readonly string[];
   /** Images copied from this machine's engine. */
   readonly images?: readonly string[];
   /** False for a host without an engine. */
   readonly docker?: boolean;
-  /** Of a file system of its own on which the engine keeps all it has, such as `300m`; by itself it is this machine's. */
+  /**
+   * Size of a separate file system for the engine's data, such as `300m`; by default the data is on this
+   * machine's file system.
+   */
   readonly dockerDisk?: string;
-  /** By itself a host has a link to this machine that is nobody else's. */
+  /** Link of the host; by default a link of its own to this machine. */
   readonly port?: HostPort;
 }
 
-/** Where a host's eth0 leads. */
+/** The link of a host's eth0. */
 export interface HostPort {
-  /** Where this machine, and everybody on the same link, reaches the host. */
+  /** Address at which this machine, and every host on the same link, reaches the host. */
   readonly address: string;
   readonly prefix: number;
-  /** This machine on that link, and the host's way to everywhere else. */
+  /** This machine's address on the link, which is the host's default gateway. */
   readonly gateway: string;
-  /** Makes eth0 in the host's namespace, its other end where it belongs. */
+  /** Creates eth0 in the host's namespace, and connects its other end. */
   plug(namespace: string): Promise<void>;
 }
 
@@ -46,7 +49,7 @@ const imagesTimeoutMs = 300_000;
 export class Host implements Cleanup {
   readonly name: string;
   readonly directory: string;
-  /** Where this machine reaches the host, and it this machine. */
+  /** Addresses of the host and of this machine on their link. */
   readonly address: string;
   readonly gateway: string;
   readonly dockerSocket: string;
@@ -67,7 +70,7 @@ export class Host implements Cleanup {
     this.#flags = dockerFlags;
   }
 
-  /** Resolves when its engine answers and has the images; everything is taken away when the test is over. */
+  /** Resolves when the engine answers and has the images; everything is removed at the end of the test. */
   static async start(cleanup: Cleanup, options: HostOptions = {}): Promise<Host> {
     const { images = [helloImage], docker = true } = options;
     if (docker && images.includes(helloImage)) await makeImages();
@@ -86,18 +89,18 @@ export class Host implements Cleanup {
     return host;
   }
 
-  /** Called before the host goes away, the last one first. */
+  /** Registers a function that is called before the host is removed; the last one is called first. */
   after(fn: () => Promise<void>): void {
     this.#closers.push(fn);
   }
 
-  /** A command and its arguments, as they are started on this machine to run on the host. */
+  /** Returns a command and its arguments in the form in which this machine runs them on the host. */
   command(program: string, args: readonly string[]): [string, string[]] {
-    // `ip netns exec` would hide the control groups, and dockerd then fails.
+    // `ip netns exec` would hide the control groups, without which dockerd fails.
     return ['nsenter', [`--net=/run/netns/${this.name}`, program, ...args]];
   }
 
-  /** Standard output of a command on the host. */
+  /** Returns the standard output of a command on the host. */
   async run(program: string, ...args: string[]): Promise<string> {
     return (await systemExec(...this.command(program, args), { timeoutMs: 60_000 })).stdout.trim();
   }
@@ -106,12 +109,14 @@ export class Host implements Cleanup {
     return this.run('docker', '-H', `unix://${this.dockerSocket}`, ...args);
   }
 
-  /** The page at an address such as `10.96.0.20:80`, asked for from the host over a new connection. */
+  /**
+   * Returns the page at an address such as `10.96.0.20:80`, requested from the host over a new connection.
+   */
   page(address: string): Promise<string> {
     return this.run('curl', '-sS', '--max-time', '2', `http://${address}/`);
   }
 
-  /** Something listens on the port, for one connection, until the function returned is called. */
+  /** Listens on the port, for one connection, until the returned function is called. */
   async take(port: string): Promise<() => Promise<void>> {
     const child = this.spawn('busybox', ['nc', '-l', '-p', port]);
     await waitFor(`a listener on port ${port}`, () =>
@@ -120,17 +125,19 @@ export class Host implements Cleanup {
     return () => end(child, 'SIGTERM');
   }
 
-  /** Where its engine keeps images and containers. */
+  /** Directory of the engine's images and containers. */
   get dockerData(): string {
     return join(this.directory, 'data');
   }
 
-  /** The processes that name the host's directory: its engine, and what runs on data below it. */
+  /**
+   * Returns the processes that name the host's directory: its engine, and processes that use data below it.
+   */
   processes(): number[] {
     return processesNaming(this.directory);
   }
 
-  /** As distributions have it: containerd is a service of its own, which a dockerd that is killed leaves running. */
+  /** Starts containerd as a separate service, as distributions do; a killed dockerd leaves it running. */
   async startDocker(): Promise<void> {
     const at = (name: string) => join(this.directory, name);
     const containerd = at('containerd.sock');
@@ -153,7 +160,10 @@ export class Host implements Cleanup {
     this.#dockerd = undefined;
   }
 
-  /** Its output goes to a file named after the program. It should end with the test; else it is killed with the host. */
+  /**
+   * Writes the output to a file named after the program. The process should end with the test; otherwise it
+   * is killed with the host.
+   */
   spawn(program: string, args: readonly string[]): ChildProcess {
     const log = openSync(join(this.directory, `${basename(program)}.log`), 'a');
     try {
@@ -190,7 +200,7 @@ export class Host implements Cleanup {
     await attempt(() => this.#removeContainers());
     await attempt(() => end(this.#dockerd, 'SIGTERM'));
     await attempt(() => end(this.#containerd, 'SIGTERM'));
-    // What a killed engine left is no child of anything here.
+    // Processes that a killed engine left are not children of this process.
     const namespace = { kind: 'namespace', name: this.name } as const;
     await attempt(() => {
       takeAway([{ kind: 'directory', path: this.directory }, namespace]);
@@ -206,7 +216,7 @@ export class Host implements Cleanup {
   }
 }
 
-/** Four addresses each, of the range for tests between networks (RFC 2544). */
+/** Each link has four addresses, from the range for tests between networks (RFC 2544). */
 function ownLink(id: number): HostPort {
   const network = `198.18.${id >> 6}.`;
   const gateway = `${network}${(id & 63) * 4 + 1}`;
@@ -234,7 +244,7 @@ function ownLink(id: number): HostPort {
   };
 }
 
-/** Asks a process to end, kills it when it has not after 20 s, and resolves when it has ended. */
+/** Signals a process, kills it if it has not ended after 20 s, and resolves when it has ended. */
 export async function end(child: ChildProcess | undefined, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
   if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
   const exit = once(child, 'exit');

@@ -1,6 +1,7 @@
 /**
- * Several hosts on one link, as machines in one rack. The link is a bridge in a namespace of its own: on this machine
- * Docker's firewall would drop what passes a bridge. This machine is on the link too, but is no host: it is the outside.
+ * Several hosts on one link, like machines in one rack. The link is a bridge in a namespace of its own, since
+ * Docker's firewall on this machine would drop packets that pass a bridge. This machine is on the link too,
+ * as an external client and not as a host.
  */
 import { existsSync } from 'node:fs';
 import { systemExec } from '../../../src/base/exec.ts';
@@ -12,7 +13,7 @@ import { claimNamespace, type Namespace } from './namespace.ts';
 import { mountsBelow, processesNaming } from './processes.ts';
 import { waitFor } from './wait-for.ts';
 
-/** Of the range for tests between networks (RFC 2544), the half that single hosts do not use. */
+/** Part of the range for tests between networks (RFC 2544) that single hosts do not use. */
 const range = '198.19';
 
 export class Hosts {
@@ -25,8 +26,8 @@ export class Hosts {
   }
 
   /**
-   * Resolves when every host's engine answers. Everything is taken away when the test is over; what should resist that
-   * fails the test.
+   * Resolves when every host's engine answers. Everything is removed at the end of the test; a part that
+   * cannot be removed fails the test.
    */
   static async start(
     cleanup: Cleanup,
@@ -72,7 +73,7 @@ export class Hosts {
     return this.#switch.gateway;
   }
 
-  /** Pulls the host's plug: from now on nobody reaches it, and it nobody. */
+  /** Disconnects the host from the link: no packet reaches it or leaves it. */
   async cut(host: Host): Promise<void> {
     await this.#switch.set(this.#hosts.indexOf(host), 'down');
   }
@@ -85,7 +86,7 @@ export class Hosts {
 class Switch {
   readonly #octet: number;
   readonly namespace: string;
-  /** This machine's own plug. */
+  /** This machine's end of the link. */
   readonly link: string;
 
   constructor({ name, number }: Namespace) {
@@ -124,13 +125,13 @@ class Switch {
     await this.#ip('link', 'set', 'dev', portName(index), state);
   }
 
-  /** Resolves when nothing of it is there any more. */
+  /** Resolves when every part of the link is gone. */
   async remove(): Promise<void> {
     if (existsSync(`/run/netns/${this.namespace}`)) {
       await systemExec('ip', ['netns', 'delete', this.namespace]);
     }
     letGo({ kind: 'namespace', name: this.namespace });
-    // It goes with the namespace of its other end, a moment later.
+    // The link is removed with the namespace of its other end, a moment later.
     await deleteLink(systemExec, this.link);
     await waitFor(`the end of ${this.link}`, () => !existsSync(`/sys/class/net/${this.link}`));
   }
@@ -142,7 +143,10 @@ class Switch {
 
 const portName = (index: number) => `host${index}`;
 
-/** One line for everything of a run that is still there; the link's name may be another run's by now. */
+/**
+ * Returns one line for each remaining part of a run; the link is left out, since another run may have its
+ * name by now.
+ */
 function leftBehind(directories: readonly string[]): string[] {
   return [
     ...directories.filter((path) => existsSync(path)),

@@ -1,6 +1,6 @@
 /**
- * A pod with all that takes several steps to start, while the agent or its engine is killed at a call between the two.
- * Whatever happens the pod becomes Ready, and nothing is left when it has been deleted.
+ * Starts a pod with every part that takes several steps, while the agent or its engine is killed at one of
+ * the calls between them. The pod must become Ready each time, and nothing may be left after its deletion.
  */
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
@@ -19,27 +19,27 @@ export type Victim = (typeof victims)[number];
 
 export interface Kill {
   readonly moment: Moment;
-  /** The number of the call, from 0, since the pod was made. */
+  /** Number of the call, from 0, since the pod was created. */
   readonly at: number;
 }
 
 export interface Outcome {
   readonly call: EngineCall;
-  /** How often each reason was told of the pod, and by how many objects. */
+  /** Number of events of each reason for the pod, and number of Event objects. */
   readonly events: ReadonlyMap<string, { readonly objects: number; readonly times: number }>;
-  /** What its programs wrote, one word each. */
+  /** Output of its programs, one word each. */
   readonly story: readonly string[];
 }
 
 const spares = 1;
-/** No reason is told more often, whoever was killed where. */
+/** Maximum number of events of one reason, wherever the kill was. */
 const mostEvents = 16;
-/** The exit status that Docker gives a container of which it does not know how it ended. */
+/** Docker's exit status of a container whose end it missed. */
 const endLost = 255;
 const patience = { timeoutMs: 60_000, intervalMs: 200 };
 
 const write = (word: string) => `echo ${word} >> /log/story`;
-/** Ends as soon as it is asked to. */
+/** Ends as soon as it receives SIGTERM. */
 const serve = (word: string) =>
   `trap 'exit 0' TERM; ${write(word)}; touch /tmp/ready; while true; do sleep 0.1; done`;
 
@@ -116,7 +116,7 @@ export class KillWalk {
     return walk;
   }
 
-  /** Undefined when it did not come to that call. Rejects when something is not as it has to be. */
+  /** Resolves to undefined if that call was not reached. Rejects if the pod is not in the expected state. */
   async step({ moment, at }: Kill): Promise<Outcome | undefined> {
     const { kubectl } = this.#cluster;
     const name = `pod-${this.#pods++}`;
@@ -141,7 +141,7 @@ export class KillWalk {
       await struck?.back;
       await this.#untilReady(name);
       const uid = await kubectl('get', 'pod', name, '-o', 'jsonpath={.metadata.uid}');
-      // An engine may be killed while it is looked at; what has run too often stays so.
+      // The engine may be killed during a check; a program that ran too often cannot recover.
       const story = await waitFor(
         'it as it has to be',
         async () => {
@@ -153,7 +153,8 @@ export class KillWalk {
       );
       await kubectl('delete', 'pod', name, '--wait=true', '--timeout=60s');
       await struck?.back;
-      // An engine that is killed after that look takes the containers along, which then begin again until the pod is deleted.
+      // An engine that is killed after the check ends the containers, which are then started again until the
+      // pod is deleted.
       const whole = storyIn(log);
       const seen = this.#victim === 'dockerd' ? whole.slice(0, story.length) : whole;
       assert.deepEqual(seen, story, 'after its end');
@@ -196,7 +197,10 @@ export class KillWalk {
     await this.#cluster.kubectl('wait', '--for=condition=Ready', `pod/${name}`, '--timeout=50s');
   }
 
-  /** Each step ran once; but again in the sandbox that follows one that was lost, and where the engine has lost its end. */
+  /**
+   * Each step must have run once; more often only in a new sandbox after a lost one, or if the engine lost
+   * its exit status.
+   */
   async #asItHasToBe(name: string, uid: string, story: readonly string[]): Promise<void> {
     const { status } = await this.#cluster.kubectl.json<V1Pod>('get', 'pod', name);
     const statuses = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
@@ -223,7 +227,7 @@ export class KillWalk {
     assert.equal(sandboxes.length, 1, `sandboxes ${sandboxes}`);
   }
 
-  /** For who looks for the reason of a failure. */
+  /** Returns details for the analysis of a failure. */
   async #said(name: string): Promise<string> {
     const { kubectl } = this.#cluster;
     const { stdout: pod } = await kubectl.attempt(['get', 'pod', name, '-o', 'jsonpath={.status}']);
@@ -238,7 +242,7 @@ export class KillWalk {
 
   async #list(flags: readonly string[], what: 'containers' | 'names'): Promise<string[]> {
     const format = what === 'names' ? '{{.Names}}' : '{{.Label "io.kubernetes.container.name"}}';
-    // Its engine may be away.
+    // The engine may be unavailable.
     const lines = await waitFor('the containers', async () => [
       await this.#host.docker('ps', '--format', format, ...flags),
     ]);
@@ -257,7 +261,7 @@ export class KillWalk {
     return all;
   }
 
-  /** Nothing but the sandboxes that wait for a pod. */
+  /** Waits until nothing is left except unused sandboxes that wait for a pod. */
   async #nothingLeft(): Promise<void> {
     let left: readonly string[] = [];
     await waitFor(
@@ -289,7 +293,7 @@ export class KillWalk {
       ...countOf('containers', containers),
       ...countOf('links', links),
       ...countOf('tasks', tasks),
-      // An engine that is killed in a start may leave containerd with a shim that has nothing in it.
+      // An engine that is killed during a start may leave an empty shim in containerd.
       ...(this.#victim === 'agent' ? countOf('shims', shims.map(String)) : []),
       ...mountsBelow(this.#node.dataDir),
       ...['pods', 'volume-subpaths'].flatMap((place) => entriesOf(join(data, place))),

@@ -1,4 +1,4 @@
-/** The real kubectl, as people run it. */
+/** The real kubectl, as users run it. */
 import { ExecError, type ExecOptions, systemExec } from '../../../src/base/exec.ts';
 import { anyKubectl } from '../../fixtures/kubectls.ts';
 import { objectReader } from './objects.ts';
@@ -10,14 +10,14 @@ export interface KubectlResult {
 }
 
 export interface Kubectl {
-  /** Standard output; throws when kubectl fails. */
+  /** Returns standard output; throws if kubectl fails. */
   (...args: string[]): Promise<string>;
   /**
-   * The object or list of `get TYPE [NAME]`, read without a kubectl (objects.ts). Throws where one would
-   * fail.
+   * Returns the object or list of `get TYPE [NAME]`, read without kubectl (objects.ts). Throws where kubectl
+   * would fail.
    */
   json<T>(...args: string[]): Promise<T>;
-  /** Never throws for a failure of kubectl. */
+  /** Never throws because of a failure of kubectl. */
   attempt(args: readonly string[], options?: ExecOptions): Promise<KubectlResult>;
 }
 

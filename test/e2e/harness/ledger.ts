@@ -1,4 +1,4 @@
-/** What clients were told of their writes, to hold against what is there in the end. */
+/** The answers to clients' writes, for comparison with the final objects. */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -12,18 +12,23 @@ import {
 import { waitFor } from './wait-for.ts';
 
 const namespace = 'default';
-/** Between two writes of one writer: enough for one to be under way at every kill, and little beside what else runs. */
+/**
+ * Milliseconds between two writes of one writer: short enough that every kill interrupts a write, long enough
+ * to cause little load.
+ */
 const restMs = 10;
 
 export class Ledger {
   /** Content by name. */
   readonly acknowledged = new Map<string, string>();
-  /** Sent, and never answered: there or not. */
+  /** Writes without an answer, which may or may not have been stored. */
   readonly unknown = new Map<string, string>();
-  /** The content of one object each, from the first to the last that was acknowledged. */
+  /** Counters, each stored in one object; the values from the first to the last acknowledged one. */
   readonly counters = new Map<string, number>();
 
-  /** Creates objects and counts up one of its own until the signal aborts, now with one client, now with the next. */
+  /**
+   * Creates objects and increments a counter of its own until the signal aborts, with each client in turn.
+   */
   async write(apis: readonly CoreV1Api[], writer: number, signal: AbortSignal): Promise<void> {
     const counter = `counter-${writer}`;
     let turn = writer;
@@ -40,7 +45,7 @@ export class Ledger {
         this.counters.set(counter, i);
         await pause(restMs);
       } catch (error) {
-        // No name is sent twice: that the object is there already would mean that a write was done twice.
+        // No name is sent twice: an existing object would mean that a write was applied twice.
         if (hasCode(error, 409)) throw error;
         turn++;
         await pause(50);
@@ -48,13 +53,16 @@ export class Ledger {
     }
   }
 
-  /** Resolves when so many writes more have been acknowledged. */
+  /** Resolves when `count` more writes have been acknowledged. */
   async more(count: number, timeoutMs = 60_000): Promise<void> {
     const enough = this.acknowledged.size + count;
     await waitFor(`${count} writes`, () => this.acknowledged.size >= enough, { intervalMs: 5, timeoutMs });
   }
 
-  /** Subtests: what was acknowledged is there, once, and nothing beside it but what was never answered. */
+  /**
+   * Checks in subtests that every acknowledged write exists once, and that all other objects are from writes
+   * without an answer.
+   */
   async check(context: TestContext, api: CoreV1Api): Promise<readonly V1ConfigMap[]> {
     const { items } = await api.listNamespacedConfigMap({ namespace });
     const there = new Map(items.map((item) => [nameOf(item), item.data ?? {}]));
@@ -76,7 +84,7 @@ export class Ledger {
   }
 }
 
-/** client-node's informer, started again when its server was away, as its users do. */
+/** client-node's informer, restarted when its server was unavailable, as its users do. */
 export class Watcher {
   readonly seen = new Map<string, V1ConfigMap>();
   readonly added: string[] = [];
@@ -106,7 +114,10 @@ export class Watcher {
     return this.#informer.start();
   }
 
-  /** Resolves when it has exactly these, as they are; rejects when one was told of as new twice. */
+  /**
+   * Resolves when the informer has exactly these objects in these versions; rejects if an object was reported
+   * as added twice.
+   */
   async hasAll(items: readonly V1ConfigMap[]): Promise<void> {
     const versions = (all: Iterable<V1ConfigMap>) =>
       [...all]

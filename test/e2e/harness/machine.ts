@@ -1,15 +1,15 @@
-/** What minik8s leaves on a machine, so that a test can prove it left nothing, and take away what it did. */
+/** The traces that minik8s may leave on a machine, so that a test can detect and remove them. */
 import { systemExec } from '../../../src/base/exec.ts';
 import { containersWith, docker } from './docker.ts';
 
 export interface MachineState {
   readonly containers: readonly string[];
-  /** Such as `ip minik8s`. */
+  /** Names such as `ip minik8s`. */
   readonly tables: readonly string[];
   readonly links: readonly string[];
   /** iptables rules, as `iptables -S` prints them. */
   readonly rules: readonly string[];
-  /** To pods of other nodes, as `ip route` prints them. */
+  /** Routes to pods of other nodes, as `ip route` prints them. */
   readonly routes: readonly string[];
 }
 
@@ -38,7 +38,7 @@ export async function machineState(): Promise<MachineState> {
   };
 }
 
-/** What is there now and was not before. */
+/** Returns everything that exists now and did not exist before. */
 export async function leftovers(before: MachineState): Promise<MachineState> {
   const now = await machineState();
   const added = (key: keyof MachineState) => now[key].filter((name) => !before[key].includes(name));
@@ -51,7 +51,10 @@ export async function leftovers(before: MachineState): Promise<MachineState> {
   };
 }
 
-/** Removes leftovers; what disappears by itself meanwhile (a veth with its container) is as good as removed. */
+/**
+ * Removes leftovers; a leftover that disappears by itself meanwhile (a veth with its container) counts as
+ * removed.
+ */
 export async function remove({ containers, tables, links, rules, routes }: MachineState): Promise<void> {
   const ignoreGone = (error: Error) => {
     if (
@@ -69,7 +72,8 @@ export async function remove({ containers, tables, links, rules, routes }: Machi
   for (const route of routes) {
     await systemExec('ip', ['route', 'delete', ...route.split(' ')]).catch(ignoreGone);
   }
-  // `-A CHAIN …` is undone by `-D CHAIN …`, `-N CHAIN` by `-X CHAIN`, last, when no rule leads there any more.
+  // `-A CHAIN …` is undone by `-D CHAIN …`, and `-N CHAIN` by `-X CHAIN`, last, when no rule refers to the
+  // chain any more.
   const undo = { '-A': '-D', '-N': '-X' } as const;
   for (const kind of ['-A', '-N'] as const) {
     for (const rule of rules.filter((text) => text.startsWith(kind))) {

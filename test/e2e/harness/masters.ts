@@ -1,4 +1,4 @@
-/** Masters on an etcd that they share, and what a test asks of them. */
+/** Masters that share an etcd, with helpers for tests. */
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { CoordinationV1Api, KubeConfig, type V1EndpointSliceList } from '@kubernetes/client-node';
@@ -8,7 +8,7 @@ import { type Kubectl, kubectlFor } from './kubectl.ts';
 import { Role } from './role.ts';
 import { waitFor } from './wait-for.ts';
 
-/** What a master writes when it serves. */
+/** A master's message when it is ready. */
 export const ready = /^minik8s is ready: https:/m;
 
 export class Master {
@@ -33,12 +33,12 @@ export class Master {
     return config;
   }
 
-  /** As the Service kubernetes lists it. */
+  /** The endpoint in the form of the Service kubernetes. */
   get endpoint(): string {
     return `${this.role.host.address}:${this.port}`;
   }
 
-  /** The last identity under which it became the leader. */
+  /** The last identity with which it became the leader. */
   get identity(): string | undefined {
     return [...this.role.log.matchAll(/became the leader.*?identity[=:]\s*"?([^\s",}]+)/g)].at(-1)?.[1];
   }
@@ -59,14 +59,14 @@ export async function prepareMasters(context: TestContext): Promise<Scene> {
   return { host, etcd, masters: [master('a', 6443), master('b', 7443)] };
 }
 
-/** Who holds the lease of the controllers, as this master has it. */
+/** Returns the holder of the controllers' lease, read from this master. */
 export async function holderAt(master: Master): Promise<string | undefined> {
   const api = master.config().makeApiClient(CoordinationV1Api);
   const lease = await api.readNamespacedLease({ name: 'minik8s-controllers', namespace: 'kube-system' });
   return lease.spec?.holderIdentity;
 }
 
-/** Which of the two leads, and the other. */
+/** Resolves to the leader, and the other master. */
 export async function leaderOf(scene: Scene): Promise<readonly [Master, Master]> {
   return waitFor('a leader', async () => {
     const [a, b] = scene.masters;
@@ -77,7 +77,7 @@ export async function leaderOf(scene: Scene): Promise<readonly [Master, Master]>
   });
 }
 
-/** `ADDRESS:PORT` of the masters that the Service kubernetes lists, in order. */
+/** Returns `ADDRESS:PORT` of the masters in the Service kubernetes, sorted. */
 export async function endpoints({ kubectl }: Master): Promise<string[]> {
   const of = ['-n', 'default', '-l', 'kubernetes.io/service-name=kubernetes'];
   const { items } = await kubectl.json<V1EndpointSliceList>('get', 'endpointslices', ...of);
@@ -87,7 +87,10 @@ export async function endpoints({ kubectl }: Master): Promise<string[]> {
   return all.sort();
 }
 
-/** Pods of a deployment, those that end among them: there is no node that would end one. */
+/**
+ * Returns the number of pods of a deployment, including terminating ones: there is no node that would end
+ * them.
+ */
 export async function podsOf(master: Master, app: string): Promise<number> {
   const names = await master.kubectl('get', 'pods', '-l', `app=${app}`, '-o', 'name');
   return names.trim() === '' ? 0 : names.trim().split('\n').length;

@@ -1,4 +1,7 @@
-/** A cluster over several hosts: a master on the first, nodes that join it by token as a user would. */
+/**
+ * A cluster over several hosts: a master on the first host, and nodes that join it by token as a user would
+ * do it.
+ */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { KubeConfig, type V1Node } from '@kubernetes/client-node';
@@ -9,20 +12,20 @@ import { type Kubectl, kubectlFor } from './kubectl.ts';
 import { Role } from './role.ts';
 import { waitFor } from './wait-for.ts';
 
-/** Lines of a configuration file; a list or a map is written as YAML has it. */
+/** Lines of a configuration file; a list or a map is written as YAML. */
 export type Config = Readonly<Record<string, unknown>>;
 
 export interface MultiClusterOptions {
   /** Default 3. */
   readonly hosts?: number;
-  /** The hosts that are nodes from the start, by number; all by default, the master's too. */
+  /** Numbers of the hosts that are nodes from the start; all by default, including the master's. */
   readonly nodes?: readonly number[];
-  /** More flags for `master`, such as those of an etcd of its own. */
+  /** Additional flags for `master`, such as those of an external etcd. */
   readonly masterFlags?: readonly string[];
-  /** More lines in the file of every node. */
+  /** Additional lines in the file of every node. */
   readonly nodeConfig?: Config;
   readonly images?: readonly string[];
-  /** More flags for each host's dockerd. */
+  /** Additional flags for each host's dockerd. */
   readonly dockerFlags?: readonly string[];
 }
 
@@ -60,7 +63,7 @@ export class MultiCluster {
     this.#nodeConfig = nodeConfig;
   }
 
-  /** Resolves when all its nodes are Ready; everything is taken away when the test is over. */
+  /** Resolves when all nodes are Ready; everything is removed at the end of the test. */
   static async start(cleanup: Cleanup, options: MultiClusterOptions = {}): Promise<MultiCluster> {
     if (!existsSync(executable)) throw new Error(`${executable} is missing; run npm run build`);
     const { hosts: count = 3, images, dockerFlags } = options;
@@ -75,7 +78,7 @@ export class MultiCluster {
     return cluster;
   }
 
-  /** Those that joined, in that order. */
+  /** Nodes in the order in which they joined. */
   get nodes(): readonly ClusterNode[] {
     return [...this.#nodes.values()];
   }
@@ -86,7 +89,7 @@ export class MultiCluster {
     return node;
   }
 
-  /** Makes a host a node `node-NUMBER` with a new token, and waits until it is Ready. */
+  /** Makes a host the node `node-NUMBER` with a new token, and waits until it is Ready. */
   async join(number: number, config: Config = {}): Promise<ClusterNode> {
     const node = await this.prepare(number, config);
     await node.role.start();
@@ -94,7 +97,7 @@ export class MultiCluster {
     return node;
   }
 
-  /** All that `join` does but starting it. */
+  /** Does everything that `join` does, except starting the node. */
   async prepare(number: number, config: Config = {}): Promise<ClusterNode> {
     const host = this.hosts.at(number);
     const name = `node-${number}`;
@@ -115,13 +118,16 @@ export class MultiCluster {
     return node;
   }
 
-  /** What `minik8s token create` prints: the lines of a node's file that lead it here. */
+  /** Returns the output of `minik8s token create`: the lines of a node's file for joining this cluster. */
   async token(...flags: string[]): Promise<string> {
     const args = ['token', 'create', '--kubeconfig', this.kubeconfig, ...flags];
     return `${await this.hosts.at(0).run(executable, ...args)}\n`;
   }
 
-  /** The status of a node's condition Ready; undefined when there is no such node, or nobody to ask. */
+  /**
+   * Returns the status of a node's condition Ready; undefined if the node does not exist, or no master
+   * answers.
+   */
   async readiness(name: string): Promise<string | undefined> {
     const node = await this.kubectl.json<V1Node>('get', 'node', name).catch(() => undefined);
     return node?.status?.conditions?.find(({ type }) => type === 'Ready')?.status;
@@ -135,7 +141,7 @@ export class MultiCluster {
     if (!role.running) throw new Error(`minik8s node ended on ${name}\n${role.log}`);
   }
 
-  /** A client of @kubernetes/client-node's for this cluster's administrator. */
+  /** Returns the configuration of a @kubernetes/client-node client for this cluster's administrator. */
   kubeConfig(): KubeConfig {
     const config = new KubeConfig();
     config.loadFromFile(this.kubeconfig);

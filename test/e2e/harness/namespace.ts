@@ -1,15 +1,18 @@
-/** Network namespaces of a test's own. */
+/** Network namespaces for a test. */
 import { execFileSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { keep } from './belongings.ts';
 
 export interface Namespace {
   readonly name: string;
-  /** Nobody else on this machine has it with this prefix: addresses and links are made of it. */
+  /** Number that is unique on this machine for the prefix: addresses and links are derived from it. */
   readonly number: number;
 }
 
-/** Makes one, `PREFIX` and a number below the limit: that it could be made means that the number was free. */
+/**
+ * Creates a namespace with a name of `prefix` and a free number below the limit. The creation fails if the
+ * number is in use.
+ */
 export function claimNamespace(prefix: string, limit: number): Namespace {
   for (;;) {
     const number = randomInt(0, limit);

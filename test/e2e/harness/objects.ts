@@ -1,6 +1,6 @@
 /**
- * Objects as the API has them, read by this process. A wait looks several times a second, and a kubectl that
- * is started for each look takes the processors from what the test waits for.
+ * Objects of the API, read by this process. A wait reads several times a second, and starting kubectl for
+ * each read would take processor time from the tested programs.
  */
 import { parseArgs } from 'node:util';
 import { systemClock } from '../../../src/base/clock.ts';
@@ -16,10 +16,13 @@ import { createRequester } from '../../../src/client/requester.ts';
 import { collectionPath, listQuery, objectPath } from '../../../src/client/resource-path.ts';
 import { isTransportError } from '../../../src/client/transport-error.ts';
 
-/** A `kubectl get … -o json`: `TYPE [NAME]`, a namespace and selectors. Rejects where kubectl fails. */
+/**
+ * Reads like `kubectl get … -o json`, with `TYPE [NAME]`, a namespace and selectors. Rejects where kubectl
+ * fails.
+ */
 export type ReadObjects = (args: readonly string[]) => Promise<unknown>;
 
-/** For the user of this kubeconfig, which is read each time: certificates are renewed. */
+/** Returns a reader for the user of this kubeconfig, which is read each time: certificates are renewed. */
 export function objectReader(kubeconfig: string): ReadObjects {
   let kept: Connection | undefined;
   return async (args) => {
@@ -34,7 +37,7 @@ export function objectReader(kubeconfig: string): ReadObjects {
         return await kept.read(args);
       } catch (error) {
         if (!isTransportError(error)) throw error;
-        // The server may have been started again since, or have closed what was idle for long.
+        // The server may have been restarted since, or may have closed an idle connection.
         kept.close();
       }
     }

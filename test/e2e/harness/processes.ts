@@ -1,18 +1,18 @@
-/** Processes and mounts of this machine, found by what they name. */
+/** Processes and mounts of this machine, found by the names they refer to. */
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 
-/** The processes whose arguments contain the text, but this one. */
+/** Returns the processes whose arguments contain the text, except this one. */
 export function processesNaming(text: string): number[] {
   return processesWhere('cmdline', (content) => content.includes(text));
 }
 
-/** The processes in a control group that is named after one of the containers. */
+/** Returns the processes in a control group that is named after one of the containers. */
 export function processesInGroups(containers: readonly string[]): number[] {
   if (containers.length === 0) return [];
   return processesWhere('cgroup', (content) => containers.some((id) => content.includes(id)));
 }
 
-/** The processes whose network is the namespace at a path such as `/run/netns/NAME`. */
+/** Returns the processes in the network namespace at a path such as `/run/netns/NAME`. */
 export function processesIn(namespace: string): number[] {
   const wanted = gone(() => `net:[${statSync(namespace).ino}]`);
   return wanted === undefined
@@ -24,7 +24,7 @@ function processesWhere(file: string, matches: (content: string) => boolean): nu
   return running().filter((pid) => matches(gone(() => readFileSync(`/proc/${pid}/${file}`, 'utf8')) ?? ''));
 }
 
-/** All processes but this one, and those that have ended and wait for their parent to notice. */
+/** Returns all processes except this one and zombies. */
 function running(): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
@@ -32,7 +32,7 @@ function running(): number[] {
     .map(Number);
 }
 
-/** The names of the programs that a process has started and that have not ended. */
+/** Returns the names of the running programs that a process has started. */
 export function childrenOf(parent: number): string[] {
   return running().flatMap((pid) => {
     const [, name, ppid] =
@@ -41,7 +41,7 @@ export function childrenOf(parent: number): string[] {
   });
 }
 
-/** The name of the file that a process runs. */
+/** Returns the name of the file that a process runs. */
 export function programOf(pid: number): string | undefined {
   return gone(() => readlinkSync(`/proc/${pid}/exe`))
     ?.replace(/ \(deleted\)$/, '')
@@ -57,7 +57,7 @@ export function killIfThere(pid: number): void {
   }
 }
 
-/** Where something is mounted below a directory, in the order of mounting. */
+/** Returns the mount points below a directory, in the order of mounting. */
 export function mountsBelow(directory: string): string[] {
   return readFileSync('/proc/self/mounts', 'utf8')
     .split('\n')
@@ -65,7 +65,7 @@ export function mountsBelow(directory: string): string[] {
     .filter((point) => point.startsWith(`${directory}/`));
 }
 
-/** A process may end between being listed and being read. */
+/** Returns undefined for a process that ended between being listed and being read. */
 function gone(read: () => string): string | undefined {
   try {
     return read();

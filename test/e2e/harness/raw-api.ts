@@ -1,4 +1,4 @@
-/** The API as bytes: for what no client would send. */
+/** The API as bytes, for requests that no client would send. */
 import { request } from 'node:https';
 import { text } from 'node:stream/consumers';
 import type { V1Status } from '@kubernetes/client-node';
@@ -9,7 +9,7 @@ export interface Answer {
   readonly status: V1Status;
 }
 
-/** Sends the body as it is, as the administrator; what is answered must be JSON. */
+/** Sends the body unchanged, as the administrator; the answer must be JSON. */
 export async function send(
   cluster: Cluster,
   method: string,

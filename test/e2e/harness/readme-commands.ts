@@ -1,4 +1,4 @@
-/** Commands of a README or a guide, carried out on a cluster: what is written there happens. */
+/** Runs the commands of a README or a guide on a cluster, and compares their output with the text. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { ExecError, systemExec } from '../../../src/base/exec.ts';
@@ -11,11 +11,14 @@ export const root = join(import.meta.dirname, '../../..');
 
 export interface ReadmePlace {
   readonly host: Host;
-  /** Variables that the commands name, and KUBECONFIG. */
+  /** Variables that the commands use, and KUBECONFIG. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** In order, in the root of the repository; one that says something is repeated until it does. */
+/**
+ * Runs the commands in order, in the root of the repository; a command with an expected output is repeated
+ * until it prints it.
+ */
 export async function carryOut(place: ReadmePlace, commands: readonly SampleCommand[]): Promise<void> {
   for (const { command, says } of commands) {
     if (says === undefined) {
@@ -32,7 +35,7 @@ export async function carryOut(place: ReadmePlace, commands: readonly SampleComm
   }
 }
 
-/** All that it prints, and whether it ended well. */
+/** Resolves to the whole output, and the exit status. */
 async function shell({ host, env }: ReadmePlace, command: string): Promise<{ code: number; said: string }> {
   const script = `ctl() { '${executable}' ctl "$@"; }\n${command}`;
   const options = { env: { ...process.env, ...env }, cwd: root, timeoutMs: 150_000 };

@@ -1,22 +1,20 @@
-/**
- * The output of a role of the built file over all its starts, and the lines in it that should not be there.
- */
+/** The output of a role of the built file over all its starts, with detection of unexpected lines. */
 import type { Readable } from 'node:stream';
 
 /**
- * In the log: `2026-01-02T03:04:05.678Z INFO  kubelet: …` or, with `--log-format json`, an object with such a
+ * A log line: `2026-01-02T03:04:05.678Z INFO kubelet: …` or, with `--log-format json`, an object with such a
  * time.
  */
 const logLine = /^(?:\{"ts":")?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z(?: (?:ERROR|WARN |INFO |DEBUG) |",)/;
-/** Printed for whoever started the role. */
+/** Messages for the user who started the role. */
 const said =
   /^(?:minik8s is ready: |waiting for approval: |node \S+ was (?:deleted|let in)|warning: |error: )/;
-/** What a program says that has printed a value it does not have. */
+/** Output of a program that printed a missing value. */
 const valueless = /(?:^|[\s=:"'(])(?:undefined|NaN|\[object Object\])(?:$|[\s,;:"')])/;
 
 /**
- * Returns the lines that are no log lines, such as those of a bare stack or a warning of Node, or that lack a
- * value.
+ * Returns the lines that are not log lines, such as those of a bare stack or a warning of Node, or that have
+ * a missing value.
  */
 export function strangeLines(text: string): string[] {
   return text
@@ -34,7 +32,7 @@ export class RoleLog {
     this.#what = what;
   }
 
-  /** Everything that was written so far, the two outputs of each process line by line. */
+  /** All output so far, the two streams of each process line by line. */
   get text(): string {
     return this.#text;
   }
@@ -47,14 +45,14 @@ export class RoleLog {
       if (end > 0) this.#add(rest + chunk.slice(0, end));
       rest = end > 0 ? chunk.slice(end) : rest + chunk;
     });
-    // A process that is killed may leave half a line.
+    // A killed process may leave half a line.
     output.once('close', () => {
       this.#text += rest;
       rest = '';
     });
   }
 
-  /** Throws an Error with the first strange lines; those are said once. */
+  /** Throws an Error with the first strange lines; each line is reported once. */
   requireLogLines(): void {
     const strange = this.#strange;
     this.#strange = [];

@@ -13,8 +13,8 @@ export class Role {
   readonly #log: RoleLog;
 
   /**
-   * `args` are those of the built file, the role's name first. It ends before its host does, and the test
-   * fails when it has written what is no log line.
+   * `args` are the arguments of the built file, with the role's name first. The role ends before its host,
+   * and the test fails if its output has lines that are not log lines.
    */
   constructor(host: Host, args: readonly string[]) {
     this.host = host;
@@ -38,12 +38,14 @@ export class Role {
     );
   }
 
-  /** Everything it has written so far, over all its starts. */
+  /** Output of all starts so far. */
   get log(): string {
     return this.#log.text;
   }
 
-  /** Starts the process and resolves when it has written a line that matches, at once when none is asked for. */
+  /**
+   * Starts the process and resolves when its output has a line that matches; resolves at once without `line`.
+   */
   async start(line?: RegExp, timeoutMs = 60_000): Promise<void> {
     if (this.running) throw new Error(`minik8s ${this.#args[0]} runs already on ${this.host.name}`);
     const [program, args] = this.host.command(executable, this.#args);
@@ -63,7 +65,7 @@ export class Role {
     if (!this.running) throw new Error(`minik8s ${this.#args[0]} ended\n${lastLines(written())}`);
   }
 
-  /** Ends the process with a signal, frozen or not, and resolves when it is gone; its exit status. */
+  /** Ends the process with a signal, frozen or not, and resolves to its exit status when it is gone. */
   async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null> {
     const child = this.#process;
     if (!child) return null;
@@ -73,7 +75,7 @@ export class Role {
     return child.exitCode;
   }
 
-  /** The machine stands still as far as this role goes: nothing is answered, no connection ends. */
+  /** Stops the process like a hanging machine: requests get no answer, and connections stay open. */
   freeze(): void {
     process.kill(this.pid, 'SIGSTOP');
   }

@@ -1,16 +1,21 @@
 /**
- * Ends what runs for a test and removes what it has on this machine, whatever state that is in. Without a single
- * `await`: it is also done between a signal and the process's end, when nothing else may happen.
+ * Ends the processes of a test and removes its belongings on this machine, in any state. There is no `await`:
+ * this also runs between a signal and the process's end, when nothing asynchronous may happen.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { killIfThere, mountsBelow, processesIn, processesInGroups, processesNaming } from './processes.ts';
 
-/** What lies in a directory, and whatever runs on it, goes with it; whatever runs in a namespace too. */
+/**
+ * Belongings with their processes: a directory includes its contents and processes that use it; a namespace
+ * includes its processes.
+ */
 export type Belonging =
   | { readonly kind: 'directory'; readonly path: string }
-  /** The data directory of a minik8s that works on this machine itself, and the file that it was started from. */
+  /**
+   * The data directory of a minik8s that runs on this machine itself, and the file from which it was started.
+   */
   | { readonly kind: 'cluster'; readonly path: string; readonly executable: string }
   | { readonly kind: 'namespace'; readonly name: string };
 
@@ -20,7 +25,7 @@ export function isThere(belonging: Belonging): boolean {
   return existsSync(belonging.kind === 'namespace' ? namespacePath(belonging.name) : belonging.path);
 }
 
-/** Throws when something resists; all the rest is gone then nevertheless. */
+/** Throws if a belonging cannot be removed; all others are removed nevertheless. */
 export function takeAway(belongings: readonly Belonging[]): void {
   const failures: unknown[] = [];
   const attempt = (step: () => void) => {
@@ -42,7 +47,10 @@ export function takeAway(belongings: readonly Belonging[]): void {
   if (failures.length > 0) throw new AggregateError(failures, failures.map(String).join('\n'));
 }
 
-/** Kills until nobody is left: one that is killed may just have started another. Throws after two seconds of that. */
+/**
+ * Kills repeatedly until no process is left, since a killed process may just have started another. Throws
+ * after two seconds.
+ */
 export function endProcesses(belongings: readonly Belonging[]): void {
   const directories = directoriesOf(belongings);
   const containers = directories.flatMap(containersBelow);
@@ -65,7 +73,10 @@ function unmountBelow(directory: string): void {
   for (const point of mountsBelow(directory).reverse()) run('umount', '--lazy', point);
 }
 
-/** The IDs of all containers of the engines below a host's directory (host.ts, bare-machine.ts), running or not. */
+/**
+ * Returns the IDs of all containers of the engines below a host's directory (host.ts, bare-machine.ts),
+ * running or not.
+ */
 function containersBelow(directory: string): string[] {
   return ['data/containers', 'places/docker/containers']
     .map((place) => join(directory, place))

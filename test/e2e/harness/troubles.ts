@@ -1,25 +1,27 @@
-/** How each error of docs/troubleshooting.md is provoked on a cluster of one node, and what ends it. */
+/** Provokes each error of docs/troubleshooting.md on a cluster of one node, and applies the advice. */
 
 export interface Trouble {
   /** Words of the entry's text. */
   readonly entry: string;
-  /** For each command of the entry what it prints; undefined for one that cannot be run here. */
+  /** Expected output of each command of the entry; undefined for a command that cannot be run here. */
   readonly commands?: Readonly<Record<string, RegExp | undefined>>;
-  /** What words of the commands stand for. */
+  /** Values for placeholders in the commands. */
   readonly replace?: Readonly<Record<string, string>>;
   readonly errors?: readonly Provoked[];
-  /** The file of the test that provokes the error, where it takes another cluster; here the commands alone are run. */
+  /**
+   * File of the test that provokes the error, if it requires another cluster; only the commands are run here.
+   */
   readonly elsewhere?: string;
 }
 
 export interface Provoked {
-  /** A line of bash that prints the text; with `shown` at once or later. */
+  /** A line of bash that prints the text; with `shown`, at once or later. */
   readonly line: string;
-  /** Words of the cause that is printed, where the entry lists causes. */
+  /** Words of the cause in the output, if the entry lists causes. */
   readonly cause?: string;
-  /** A line of bash that does what the entry advises. */
+  /** A line of bash that follows the advice of the entry. */
   readonly advice: string;
-  /** What the advice prints then; with `shown`, what that line prints, at once or later. */
+  /** Expected output of the advice; with `shown`, the expected output of that line, at once or later. */
   readonly ends: RegExp;
   readonly shown?: string;
 }
@@ -36,7 +38,7 @@ const pod = (name: string, more: object, container: object = {}) => ({
 });
 const asking = (cpu: string) => ({ resources: { requests: { cpu } } });
 const onPort = (hostPort: number) => ({ ports: [{ containerPort: 8080, hostPort }] });
-/** Something else on the host listens there. */
+/** A port on which another program of the host listens. */
 export const takenPort = 9090;
 const nowhere = '127.0.0.1:1/nothing:1';
 export const manifests = {
@@ -50,12 +52,12 @@ export const manifests = {
   'map.json': { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } },
 };
 
-/** What `up` and `node` print next on a host where `up` runs, once nothing else is wrong. */
+/** The next error of `up` and `node` on a host where `up` runs, once all other problems are solved. */
 const inUse = /\/var\/lib\/minik8s is used by minik8s with process id/;
 const ready = /^e2e +Ready /m;
 const running = / 1\/1 +Running /;
 const asNobody = 'setpriv --reuid=65534 --regid=65534 --clear-groups';
-/** The program may lie where only root comes. */
+/** The program may be in a directory that only root can enter. */
 const withAccess = '--inh-caps=+dac_override --ambient-caps=+dac_override';
 
 const starts = (pid: number, address: string): readonly Trouble[] => [
@@ -223,7 +225,7 @@ const clients = (address: string): readonly Trouble[] => [
       },
       {
         cause: 'connection timed out',
-        // Two minutes by itself.
+        // The default would take two minutes.
         line: `sysctl -qw net.ipv4.tcp_syn_retries=1; iptables -I INPUT -p tcp --dport 6445 -j DROP; ctl get nodes --server https://${address}:6445`,
         advice: `ctl get nodes --request-timeout 1s --server https://${address}:6445; iptables -D INPUT -p tcp --dport 6445 -j DROP`,
         ends: /no whole answer within 1 s/,
@@ -340,7 +342,10 @@ const pods: readonly Trouble[] = [
   },
 ];
 
-/** In the order of the page. `pid` is the process of `minik8s up`, `address` that of its API server. */
+/**
+ * Returns the entries in the order of the page. `pid` is the process of `minik8s up`, `address` that of its
+ * API server.
+ */
 export const troubles = (pid: number, address: string): readonly Trouble[] => [
   ...starts(pid, address),
   ...clients(address),

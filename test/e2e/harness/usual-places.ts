@@ -1,11 +1,15 @@
-/** Commands as an administrator types them: the programs by name, the data directory and Docker's socket at their usual places. */
+/**
+ * Commands as an administrator types them: the programs by name, the data directory and Docker's socket at
+ * their default paths.
+ */
 import { ExecError, systemExec } from '../../../src/base/exec.ts';
 import { type Cluster, executable } from './cluster.ts';
 import type { Host } from './host.ts';
 
 /**
- * Returns a function that runs a line of bash on the host as root, in a namespace of mounts of its own, in the host's
- * directory, and resolves with what it prints, however it ends. It rejects when the line has not ended after 60 s.
+ * Returns a function that runs a line of bash on the host as root, in a mount namespace of its own, in the
+ * host's directory. It resolves to the output, whatever the exit status, and rejects if the line has not
+ * ended after 60 s.
  */
 export function usualPlaces(host: Host, cluster: Cluster): (line: string) => Promise<string> {
   const places = [

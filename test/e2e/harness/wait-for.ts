@@ -1,21 +1,21 @@
 /**
- * Waiting for the world, with a deadline: end to end there is no clock to step. Who waits leaves the processors to who
- * works: after a look that took long, such as one by a program, the pause is longer.
+ * Waits for external events, with a deadline: end-to-end tests have no clock to advance. The pause after a
+ * slow probe, such as one that starts a program, is longer, to leave the processors to the tested programs.
  */
 
 export interface WaitOptions {
   readonly timeoutMs?: number;
-  /** The least between two looks. */
+  /** Minimum interval between two probes, in milliseconds. */
   readonly intervalMs?: number;
 }
 
-/** A pause is as many times as long as the look before it, up to the longest. */
+/** Factor of a pause to the duration of the probe before it, up to the maximum pause. */
 const restFactor = 2;
 const longestRestMs = 500;
 
 /**
- * Calls `probe` until it answers something other than undefined or false, and returns that. What it throws counts as
- * "not yet", and is told when the deadline passes.
+ * Calls `probe` until its result is not undefined or false, and returns the result. Errors of the probe count
+ * as "not yet"; the last one is reported when the deadline passes.
  */
 export async function waitFor<T>(
   what: string,

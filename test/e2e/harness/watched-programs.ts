@@ -1,13 +1,16 @@
-/** Programs of this machine that write down who starts them, for a process that finds them first on its PATH. */
+/** Programs that log their callers, for a process that finds them first on its PATH. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { makeDirectory } from './belongings.ts';
 
 export interface WatchedPrograms {
-  /** The PATH of who is watched. */
+  /** The PATH for the watched process. */
   readonly path: string;
-  /** The names of programs that were started since the last call, each with the name of what started it: `ip sh`. */
+  /**
+   * Returns the names of the programs that were started since the last call, each with the name of its
+   * caller: `ip sh`.
+   */
   seen(): string[];
 }
 
