@@ -18,7 +18,7 @@ const fragment =
 /** The same on the line after the one that opens a comment. */
 const fragmentBelow =
   /^\s*\/\*\*\n\s*\* (?:Of|By|Those|That|Whom?|Whose|What|Whether|Where|Which|It|They|So|Not)\b/gm;
-const isComment = (line: string) => /^\s*(?:\/\*|\/\/|\* |\*$)/.test(line);
+const isComment = (line: string) => /^\s*(?:\/\*|\/\/|\* |\*$)/.test(line) && !line.includes('biome-ignore');
 
 /** Returns the places of comment lines that break a rule: `src/x.ts:12: …`. */
 function faultsOf(path: string): string[] {
