@@ -24,7 +24,7 @@ for (const [text, line] of [
     said('unable to start container process: exec: "/etc/passwd": permission denied'),
     'cannot run "/etc/passwd" in container main of pod web: permission denied; name a program that is executable there',
   ],
-  // As nodes with containerd wrap it.
+  // Message as nodes with containerd wrap it.
   [
     'Internal error occurred: error executing command in container: failed to exec in container: failed to start exec ' +
       `"0f": ${said('unable to start container process: exec: "a \\"b": executable file not found in $PATH').trimEnd()}`,
