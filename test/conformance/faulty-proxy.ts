@@ -18,9 +18,9 @@ export class FaultyProxy {
   readonly #pairs = new Set<Pair>();
   /** Number of bytes from the server after which each connection is cut. */
   cutAfterBytes = Number.POSITIVE_INFINITY;
-  /** Whether data from the server is dropped. */
+  /** True while data from the server is dropped. */
   muteServer = false;
-  /** Whether data from the client is held back. */
+  /** True while data from the client is held back. */
   holdClient = false;
   cuts = 0;
 

@@ -248,7 +248,7 @@ test('without a majority nothing is written, and it goes on when there is one ag
     await assert.rejects(store.update(`${tree}a`, Buffer.from('2'), revision), StoreUnavailableError);
     await assert.rejects(store.get(`${tree}a`), StoreUnavailableError);
     for (const member of others) member?.kill('SIGCONT');
-    // On a busy machine an election takes longer than this store waits.
+    // An election on a busy machine takes longer than this store waits.
     const patience = AbortSignal.timeout(30_000);
     let now: StoredValue | undefined;
     let last: number | undefined;

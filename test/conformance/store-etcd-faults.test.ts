@@ -207,7 +207,7 @@ test('a request that arrives after its write was settled changes nothing', limit
     const key = `${tree}a`;
     const start = await direct.currentRevision();
     const created = await losingTheRequest(proxy, () => store.create(key, bytes('1')));
-    // Without a fence the late creation would now restore the object.
+    // The late creation would now restore the object if there were no fence.
     await direct.delete(key, created);
     assert.ok(proxy.deliverHeld() > 0, 'the proxy held nothing back');
     await pause(300);

@@ -15,7 +15,7 @@ export interface Sent {
   readonly body: Buffer;
   /** Reason why there is no answer, or no whole one. */
   readonly failed?: string;
-  /** Whether the client left as planned. */
+  /** True if the client left as planned. */
   readonly left?: boolean;
 }
 

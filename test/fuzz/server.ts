@@ -49,7 +49,7 @@ const store = await connectEtcd({
 const log = new RecordingLogger();
 const server = await startHttpsTestServer({ log, wrapStore: () => store });
 const { key, certificate: cert } = await server.clientCertificate('fuzz', ['system:masters']);
-// On an interrupt the parent process requests the end.
+// The parent process requests the end on an interrupt.
 process.on('SIGINT', () => undefined);
 watchStalls(stallMs, (stall) => tell({ stall, limit: stallMs }));
 tell({ ready: { port: server.port, ca: server.authority.certificate, key, cert } });

@@ -13,7 +13,7 @@ interface CountedRange {
   readonly count: number;
 }
 
-/** Whether the code from this offset until the next was executed. Sorted by offset. */
+/** Offsets, and true if the code from there until the next offset was executed. Sorted by offset. */
 export type Ran = readonly (readonly [offset: number, ran: boolean])[];
 
 /**

@@ -37,7 +37,7 @@ export class Place {
     return parent !== undefined && 'test' in parent && parent.test === node && parent.type !== 'SwitchCase';
   }
 
-  /** Whether the node is in a text for people: a thrown value, a created error, a line of a log. */
+  /** True if the node is in a text for people: a thrown value, a created error, a line of a log. */
   get isMessage(): boolean {
     return this.parents.some((node) => {
       if (node.type === 'ThrowStatement') return true;
@@ -48,12 +48,12 @@ export class Place {
     });
   }
 
-  /** Whether the node is part of a template in such a text, like the numbers in it. */
+  /** True if the node is part of a template in such a text, like the numbers in it. */
   get isInMessage(): boolean {
     return this.isMessage && this.parents.some(({ type }) => type === 'TemplateLiteral');
   }
 
-  /** Whether the node is the name of a class of errors: code checks the class instead. */
+  /** True if the node is the name of a class of errors: code checks the class instead. */
   get isErrorName(): boolean {
     const { parent, parents } = this;
     const around = parents.at(-3);
@@ -76,7 +76,7 @@ export class Place {
     );
   }
 
-  /** Whether the list around is inside another list: mostly a pair, which has no meaning with one half. */
+  /** True if the list around is inside another list: mostly a pair, which has no meaning with one half. */
   get isPair(): boolean {
     return this.parent?.type === 'ArrayExpression' && this.parents.at(-2)?.type === 'ArrayExpression';
   }
@@ -109,7 +109,7 @@ export class Place {
     return /^[<>]$/.test(node.test.operator) && this.text(node.consequent) === '-1';
   }
 
-  /** Whether the function around answers yes or no. */
+  /** True if the function around answers yes or no. */
   get answersYesOrNo(): boolean {
     const around = this.parents.findLast((node) => /Function/.test(node.type));
     if (!around || !('returnType' in around)) return false;

@@ -1,4 +1,4 @@
-/** Scripts of bin/ without arguments print a usage for an argument, and do nothing. */
+/** Scripts of bin/ that take no arguments reject one with a message and their description, and do nothing. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';

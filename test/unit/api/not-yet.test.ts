@@ -1,4 +1,4 @@
-/** A client that sets a field without effect gets one warning. */
+/** A client that creates an object of a kind without effect gets one warning. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { registry } from '../../../src/api/registry.ts';

@@ -201,7 +201,7 @@ describe('an answer', () => {
       return new Response(ReadableStream.from(pieces()) as ReadableStream<Uint8Array>);
     };
     const stream = open({ ':path': '/' });
-    // On `end` a client would take the partial body for the whole one.
+    // A client would take the partial body for the whole one after `end`.
     stream.once('end', () => assert.fail('it ended'));
     stream.resume();
     await closeOf(stream);

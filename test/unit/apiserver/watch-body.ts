@@ -85,7 +85,7 @@ export interface Fixture {
   hand(...events: CacheEvent[]): void;
   /** Lets the cache lose track, so that the watch expires. */
   expire(): void;
-  /** Whether the watch is subscribed to events. */
+  /** True while the watch is subscribed to events. */
   readonly watches: boolean;
   /** Ends the watch as a disconnecting client does. */
   cancel(): void;

@@ -27,7 +27,7 @@ export class ModelServer {
   readonly failures: Error[] = [];
   /** Answers for the next requests, in place of the correct ones. */
   readonly refusals: StatusError[] = [];
-  /** Whether expiry is sent in an ERROR event instead of the answer's status. */
+  /** True if expiry is sent in an ERROR event instead of the answer's status. */
   expireInStream = false;
   /** Cuts the bytes of a watch into pieces. */
   cut: (bytes: Uint8Array) => readonly Uint8Array[] = (bytes) => [bytes];

@@ -41,12 +41,12 @@ export class UnrulyWorld {
   server: ScriptedWorld;
   /** Events of the earlier processes. */
   readonly told: string[] = [];
-  /** Whether a process has ended before it was done. */
+  /** True if a process has ended before it was done. */
   get wasKilled(): boolean {
     return this.#processes > 1;
   }
 
-  /** Whether an answer was lost. */
+  /** True if an answer was lost. */
   get hasLost(): boolean {
     return this.#manner === 'lost' || this.#manner === 'killed';
   }

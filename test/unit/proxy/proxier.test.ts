@@ -226,7 +226,7 @@ describe('a transaction that fails', () => {
       '10.96.0.1': ['random-1', '10.244.0.2'],
       '10.96.0.2': ['random-1', '10.244.0.3'],
     });
-    // The proxier knows the table again from here on.
+    // The proxier's copy matches the table again from here on.
     await put(slice('b-1', 'b', ['10.244.0.4']));
     assert.deepEqual(leads()['10.96.0.2'], ['random-1', '10.244.0.4']);
     assert.doesNotMatch(kernel.transactions.at(-1) ?? '', /add table/);

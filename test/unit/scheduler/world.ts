@@ -29,9 +29,9 @@ export class SchedulingWorld {
   readonly informers = new ScriptedInformers();
   /** `TYPE REASON POD: MESSAGE`. */
   readonly events: string[] = [];
-  /** Whether the scheduler sees changes of pods at once; otherwise with `tell`. */
+  /** True if the scheduler sees changes of pods at once; otherwise it sees them after `tell`. */
   prompt = true;
-  /** Whether a deleted pod stays until the test removes it. */
+  /** True if a deleted pod stays until the test removes it. */
   graceful = false;
   /** Names of the pods that the scheduler deleted. */
   readonly deletes: string[] = [];

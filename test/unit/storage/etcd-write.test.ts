@@ -35,7 +35,7 @@ async function withStore(body: (store: Store, etcd: ModelEtcd) => Promise<void>)
 type Apply = () => TxnResponse;
 
 interface Around {
-  /** Whether the write itself is carried out. */
+  /** True if the write itself is carried out. */
   readonly applied?: boolean;
   readonly before?: () => void;
   readonly after?: () => void;
@@ -156,7 +156,7 @@ test('a write is not settled by a fence that was raised before it', () =>
       throw unanswered();
     };
     const first = store.create('/r/lost-1', bytes('1'));
-    // By this write the store learns the revision of the fence before the fence's answer arrives.
+    // This write shows the store the revision of the fence before the fence's answer arrives.
     await store.create(key, bytes('2'));
     const second = store.create('/r/lost-2', bytes('3'));
     await new Promise(setImmediate);

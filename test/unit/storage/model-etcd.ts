@@ -1,5 +1,5 @@
 /**
- * In-memory model of etcd as the store sees it: revisions, versions, transactions, history and watches. The
+ * Model of etcd in memory as the store sees it: revisions, versions, transactions, history and watches. The
  * test decides the outcome of each call (applied or not, answered or not, late).
  */
 import {

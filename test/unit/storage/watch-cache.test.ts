@@ -160,7 +160,7 @@ test('history beyond its limits is refused, within them it is not', () =>
         revisions.push(await store.create(key(String(i)), body(String(i))));
         await clock.advance(10);
       }
-      // Of six events at most four may be kept; two of these are too old, but the minimum of three stays.
+      // The limit keeps four of six events; two of these are too old, but the minimum of three stays.
       const oldest = revisions[2] ?? 0;
       assert.throws(() => watch('/registry/', oldest - 1), {
         name: 'CompactedError',

@@ -76,7 +76,7 @@ class Client {
       this.#next();
     });
     near.once('end', () => near.end());
-    // As with a socket, which notices that the other side has ended even without a reader.
+    // The far end reads on, since a socket notices the end of the other side even without a reader.
     far.once('finish', () => far.resume());
     near.once('close', () => {
       this.closed = true;

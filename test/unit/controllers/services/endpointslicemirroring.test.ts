@@ -106,7 +106,7 @@ it('others of the same name are not taken for those that were mirrored', async (
   sync();
   await world.reconcile(key);
   assert.deepEqual([isThere(), mirrored()], [true, []]);
-  // The slices are not created again either when the cache shows the earlier Endpoints.
+  // The others are not mistaken for them either when the cache shows the earlier Endpoints.
   world.store(endpointsResource, endpoints(['192.0.2.1']));
   world.store(serviceResource, bare);
   sync();

@@ -56,7 +56,7 @@ describe('the provisioner', () => {
       );
       assert.match(world.told[0] ?? '', why);
       assert.deepEqual([volumes(), world.asked], [[], []]);
-      // New pods and other volumes do not requeue the volume.
+      // New pods and other volumes do not requeue the claim.
       assert.deepEqual(world.keysOf(persistentVolumeResource, volume('v')), ['v']);
     });
 

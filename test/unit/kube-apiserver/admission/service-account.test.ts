@@ -25,7 +25,7 @@ class World {
   readonly watches = new Set<CacheWatch>();
   /** Functions that wait for a turn, in order. */
   readonly waiting: (() => void)[] = [];
-  /** Whether turns come without the test. */
+  /** True if turns come without the test. */
   prompt = true;
 
   constructor() {

@@ -21,7 +21,7 @@ export interface Program {
   /** While true, the program does not listen. */
   isDeaf: boolean;
   answer: (request: IncomingMessage, respond: Parameters<RequestListener>[1]) => void;
-  /** Whether the program answers as soon as it has the head of a request, without reading the body. */
+  /** True if the program answers as soon as it has the head of a request, without reading the body. */
   answersEarly?: boolean;
 }
 

@@ -97,7 +97,7 @@ export class Backend {
   connect(server: Server): Duplex {
     const [near, far] = duplexPair();
     this.connections.push(far);
-    // As with a socket: when the other side closes, this side closes too, once it has been read.
+    // When the other side closes, this side closes too, once it has been read, as a socket does.
     far.once('close', () => {
       if (near.readableEnded) near.destroy();
       else near.once('end', () => near.destroy());

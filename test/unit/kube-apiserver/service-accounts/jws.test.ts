@@ -51,7 +51,7 @@ const strange = (head: object) => {
   const [, content, mark] = signToken(privateOf(foreign), claims).split('.');
   return `${encode({ alg: 'ES256', kid, ...head })}.${content}.${mark}`;
 };
-/** Returns a token that verifies for a parser that trusts the header, except for its text. */
+/** Returns the token with another spelling of its header: the text differs, but not the meaning. */
 const reSpelt = (text: string) => `${text}.${body}.${signature}`;
 
 const forgeries: readonly [string, string][] = [

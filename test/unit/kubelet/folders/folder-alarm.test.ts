@@ -95,7 +95,7 @@ test('a folder that cannot be watched is a fault until the next look', async (co
   const folder = await open(join(root, 'a'), 'r');
   const stats = await folder.stat();
   await folder.close();
-  // Its descriptor is closed already.
+  // The folder's descriptor is closed already.
   await alarm.add('a', { fd: folder.fd, stat: async () => stats } as unknown as FileHandle);
   alarm.end();
   assert.match(alarm.fault ?? '', /ENOENT/);

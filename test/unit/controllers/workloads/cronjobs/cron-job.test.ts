@@ -192,7 +192,7 @@ describe('a CronJob', () => {
   it('in another time zone makes up for nothing either', async () => {
     const world = new CronWorld(cronJob({ schedule: '1 12 * * *', timeZone: 'Etc/UTC' }));
     await world.after(2 * minute + 10);
-    // That time was a minute ago at twelve hours east of UTC.
+    // The time was a minute ago at twelve hours east of UTC.
     world.put(cronJobResource, cronJob({ schedule: '1 12 * * *', timeZone: 'Etc/GMT-12' }));
     assert.equal(await world.after(0), (24 * 60 - 1) * minute * 1000 - 10_000 + 100);
     assert.deepEqual(world.names(jobResource), []);
