@@ -7,7 +7,7 @@ import { troubles } from '../e2e/harness/troubles.ts';
 import { troubleEntries, troubleEntry } from '../fixtures/troubleshooting.ts';
 
 const root = join(import.meta.dirname, '../..');
-/** Source with its messages split at variable parts, and before an advice or a hint. */
+/** Source of all messages. A message is composed at variable parts, and before an advice or a hint. */
 const source = globSync('src/**/*.ts', { cwd: root })
   .filter((file) => !file.endsWith('.gen.ts'))
   .map((file) => readFileSync(join(root, file), 'utf8').replaceAll("\\'", "'"))

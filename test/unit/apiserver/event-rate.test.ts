@@ -32,7 +32,7 @@ test('is five hundred at once, of all the ways to write one, and ten a second fr
   assert.equal(message, 'node "n1" writes too many events: 10 a second are accepted; wait 1 s');
   assert.equal(refused.headers.get('retry-after'), '1');
 
-  // Other users have limits of their own, and requests for other kinds are not counted.
+  // Other nodes have limits of their own, other users have none, and only writes of events are counted.
   assert.equal(await isLimited(node('n2'), 'POST'), false);
   for (let i = 0; i < 501; i++) assert.equal(await isLimited(systemUser('admin'), 'POST'), false);
   for (const method of ['GET', 'DELETE']) assert.equal(await isLimited(node('n1'), method), false);

@@ -278,7 +278,7 @@ describe('shutdown', () => {
   for (const [totalMs, grace] of [
     [60_000, 58],
     [4_000, 2],
-    // Half of the lacking amount.
+    // Half of the time if it is short.
     [3_000, 1],
     [1_000, 0],
   ] as const) {
