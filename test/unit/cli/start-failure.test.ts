@@ -13,7 +13,7 @@ for (const [text, line] of [
     said('unable to start container process: exec: "nosuch": executable file not found in $PATH'),
     `cannot run "nosuch" in container main of pod web: executable file not found in $PATH; ${has}`,
   ],
-  // An older runc.
+  // Message of an older runc.
   [
     said(
       'container_linux.go:367: starting container process caused: exec: "/x": stat /x: no such file or directory',

@@ -68,7 +68,7 @@ describe('counts', () => {
     assert.equal(live.size, 2_048);
     assert.equal(live.of(query('web')), first);
     assert.notEqual(live.of(query('app1')), second);
-    // A removed pod is not counted any more.
+    // Dropped counts are not updated any more.
     live.countPod(pod('x', { metadata: { labels: { app: 'app1' } } }), host, 1);
     assert.deepEqual([second.total, live.of(query('app1')).total], [0, 1]);
   });

@@ -258,7 +258,7 @@ describe('a StatefulSet', () => {
     assert.ok(made && revision);
     world = new ScriptedWorld(statefulSetController);
     put(statefulSet(1, withData()));
-    // The caches show neither object yet.
+    // The cache does not show the claim yet.
     world.store(persistentVolumeClaimResource, made);
     world.put(controllerRevisionResource, revision);
     await world.reconcile(key);
