@@ -1,4 +1,6 @@
-/** The rules of server-side apply beside those of structured-merge-diff, which is Kubernetes' own library for them. */
+/**
+ * Rules of server-side apply, compared with structured-merge-diff, which is Kubernetes' own library for them.
+ */
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -30,7 +32,10 @@ const root = join(import.meta.dirname, '../..');
 interface State {
   readonly object: unknown;
   readonly managers: Record<string, unknown>;
-  /** Who has which field otherwise; `refused` for a configuration that cannot be applied; '' for none. */
+  /**
+   * Conflicting managers and their fields; `refused` for a configuration that cannot be applied; '' without
+   * an error.
+   */
   readonly error: string;
 }
 
@@ -42,14 +47,14 @@ const version: TypeVersion = {
 };
 const versions = () => version;
 
-/** After each of the operations. */
+/** Returns the states after each of the operations. */
 function statesOf(operations: readonly ApplyOperation[]): State[] {
   let object: unknown = {};
   let managers: Managers = new Map();
   return operations.map((operation) => {
     let error = '';
     try {
-      // As every write begins: with what is stored.
+      // Every write begins with the stored managers.
       [object, managers] = run(operation, object, storedManagers(writeManagers(managers)));
     } catch (failure) {
       error = problemOf(failure);
@@ -79,7 +84,7 @@ function problemOf(failure: unknown): string {
     .join(' ');
 }
 
-/** Absent and null are one; keys have no order. */
+/** Returns the value without nulls, which count as absent, and with sorted keys. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (!isRecord(value)) return value;
@@ -139,7 +144,7 @@ describe('the rules of apply', () => {
           else if (mine.error) seen.conflicts++;
         }
       }
-      // Otherwise they would be the same for nothing.
+      // Otherwise the two could be equal without any conflict.
       assert.ok(seen.conflicts > 500 && seen.refused > 50, JSON.stringify(seen));
     });
   }

@@ -1,4 +1,6 @@
-/** etcd as a child: started on what is there, restarted, closed to others, and never left behind. */
+/**
+ * etcd as a child process: started on existing data, restarted, closed to other users, and never left behind.
+ */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -76,7 +78,9 @@ test('it is started again when killed, keeps its data, and is gone after stop', 
   assert.equal(etcd.pid(), undefined);
 });
 
-/** A process that runs etcd and has written to it. Resolves with the process and the id of its etcd. */
+/**
+ * Starts a process that runs etcd and has written to it. Resolves with the process and the id of its etcd.
+ */
 async function startMaster(dataDir: string, more = '') {
   const source = path.join(import.meta.dirname, '../../src');
   const script = `
@@ -103,7 +107,7 @@ async function startMaster(dataDir: string, more = '') {
 
 test('etcd ends when its master is killed, and not when a thread of the master ends', limit, async () => {
   const dataDir = makeDirectory('minik8s-store-');
-  // Workers are threads, and so is what reads files.
+  // Workers are threads, as are the file operations of Node.
   const thread = `
     const worker = new Worker('await 0', { eval: true });
     await new Promise((resolve) => worker.once('exit', resolve));
@@ -131,7 +135,7 @@ test('etcd ends when its master is killed, and not when a thread of the master e
 test('an etcd that outlived its master is ended and its data served', limit, async () => {
   const dataDir = makeDirectory('minik8s-store-');
   const { master, etcd: orphan } = await startMaster(dataDir);
-  // A frozen process does not hear that its parent ended.
+  // A frozen process gets no signal when its parent ends.
   process.kill(orphan, 'SIGSTOP');
   master.kill('SIGKILL');
   await once(master, 'exit');
@@ -210,7 +214,7 @@ test('killed in its first start it begins anew, and later it keeps what it has',
     const dataDir = makeDirectory('minik8s-store-');
     const abort = new AbortController();
     const starting = start(dataDir, abort.signal);
-    // Its log is there, itself not yet in it.
+    // The log exists, but the member is not in it yet.
     while (!existsSync(path.join(dataDir, 'data/member/wal'))) await nextTurn();
     abort.abort();
     await starting.then(
@@ -254,7 +258,7 @@ test('damaged data are told as that, at once, with what to do', limit, async () 
     const { endpoints, trouble } = etcd;
     const connecting = connectEtcd({
       ...{ endpoints, trouble, log: silentLogger, clock: systemClock, random: systemRandom },
-      // Longer than this test may take: it is not what ends the waiting.
+      // The timeout is longer than this test may take, so that it does not end the wait.
       settleMs: 600_000,
     });
     await assert.rejects(connecting, (error) => {

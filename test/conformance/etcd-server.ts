@@ -11,7 +11,7 @@ import type { Store } from '../../src/storage/store.ts';
 import { makeDirectory } from '../e2e/harness/belongings.ts';
 import { etcdBinary } from '../fixtures/etcd-binary.ts';
 
-/** Debian's: 3.4, and 3.5 from Debian 13 on. */
+/** Debian's etcd: 3.4, and 3.5 from Debian 13 on. */
 export const earlierBinary = '/usr/bin/etcd';
 export const binaries = { binary: etcdBinary, earlierBinary };
 
@@ -22,7 +22,7 @@ export function requireEarlierEtcd(): void {
 export interface TestEtcd {
   readonly directory: string;
   readonly etcd: EmbeddedEtcd;
-  /** Connects, to `endpoint` if told. */
+  /** Connects to `endpoint`, if given. */
   connect(
     endpoint?: string,
     options?: { readonly keepaliveMs?: number; readonly attemptMs?: number; readonly settleMs?: number },
@@ -34,7 +34,7 @@ export async function startTestEtcd(
   subdirectory = 'etcd',
   more: { readonly binary?: string; readonly quotaBytes?: number } = {},
 ): Promise<TestEtcd> {
-  // Goes with this process, and the etcd in it too, however that ends.
+  // The directory is removed with this process, and the etcd ends with it too, however the process ends.
   const directory = makeDirectory('minik8s-store-');
   const etcd = await startEmbeddedEtcd({
     ...binaries,

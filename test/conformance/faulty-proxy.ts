@@ -5,7 +5,7 @@ import net from 'node:net';
 interface Pair {
   readonly client: net.Socket;
   readonly server: net.Socket;
-  /** What the client sent and the server has not been given. */
+  /** Data from the client that the server has not received. */
   readonly held: Buffer[];
   frozen: boolean;
 }
@@ -16,11 +16,11 @@ type Place = { readonly path: string } | { readonly host: string; readonly port:
 export class FaultyProxy {
   readonly #server: net.Server;
   readonly #pairs = new Set<Pair>();
-  /** Cut each connection when so many bytes have come from the server. */
+  /** Number of bytes from the server after which each connection is cut. */
   cutAfterBytes = Number.POSITIVE_INFINITY;
-  /** Swallow what the server says. */
+  /** True while data from the server is dropped. */
   muteServer = false;
-  /** Keep back what the client says. */
+  /** True while data from the client is held back. */
   holdClient = false;
   cuts = 0;
 
@@ -28,7 +28,7 @@ export class FaultyProxy {
     this.#server = server;
   }
 
-  /** Port 0 lets the system choose. */
+  /** Listens and resolves with the proxy. With port 0 the system chooses the port. */
   static async listen(place: Place, target: Place): Promise<FaultyProxy> {
     const server = net.createServer({ allowHalfOpen: false });
     const proxy = new FaultyProxy(server);
@@ -44,7 +44,7 @@ export class FaultyProxy {
     return `http://${place.address}:${place.port}`;
   }
 
-  /** Whether clients have said this, and the server has not been told. */
+  /** Returns whether clients have sent this text and the server has not received it. */
   holds(text: string): boolean {
     return [...this.#pairs].some(({ held }) => Buffer.concat(held).includes(text));
   }
@@ -63,7 +63,7 @@ export class FaultyProxy {
       if (pair.frozen || this.muteServer || client.destroyed) return;
       received += chunk.length;
       if (received > this.cutAfterBytes) {
-        // Half a message goes through.
+        // Half a message is forwarded.
         client.write(chunk.subarray(0, chunk.length >> 1));
         this.#end(pair);
       } else {
@@ -86,17 +86,17 @@ export class FaultyProxy {
     if (pair.held.length === 0) pair.server.destroy();
   }
 
-  /** Ends every connection; what is held stays for `deliverHeld`. */
+  /** Ends every connection; held data stays for `deliverHeld`. */
   cut(): void {
     for (const pair of this.#pairs) this.#end(pair);
   }
 
-  /** Stops forwarding on the connections there are, without ending them. */
+  /** Stops forwarding on the existing connections, without ending them. */
   freeze(): void {
     for (const pair of this.#pairs) pair.frozen = true;
   }
 
-  /** Hands the server what was held back, though the client is gone. */
+  /** Sends the held data to the server, although the client is gone. Returns its number of bytes. */
   deliverHeld(): number {
     let bytes = 0;
     for (const pair of this.#pairs) {

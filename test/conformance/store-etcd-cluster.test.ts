@@ -1,4 +1,4 @@
-/** The etcd store on a cluster of three members that asks for client certificates. */
+/** The etcd store on a cluster of three members that requires client certificates. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -127,7 +127,7 @@ test('members are killed one after the other: nothing is lost, repeated or misre
       await once(child, 'exit');
       await more(200);
       start(member, 'existing');
-      // Two members must be left when the next one goes.
+      // Two members must be left when the next one is stopped.
       await (await connect({ endpoints: [endpoints[members.indexOf(member)] ?? ''] })).close();
     }
     going = false;
@@ -167,7 +167,7 @@ test('writers at different members exclude one another', limit, async () => {
   }
 });
 
-/** A store whose calls begin at the first endpoint. */
+/** Connects a store whose calls begin at the first endpoint. */
 const atTheFirst = (options: Partial<EtcdOptions> = {}) =>
   connect({ random: { ...systemRandom, next: () => 0 }, ...options });
 
@@ -225,7 +225,7 @@ test('the member it talks to freezes: writes and the watch go on at another', li
   }
 });
 
-/** The signal is sent when kill returns; each thread stops a moment later. */
+/** Returns whether all threads have stopped: each thread stops a moment after kill has returned. */
 async function isFrozen(pid: number | undefined): Promise<boolean> {
   const threads = await readdir(`/proc/${pid}/task`);
   const stats = await Promise.all(
@@ -248,7 +248,7 @@ test('without a majority nothing is written, and it goes on when there is one ag
     await assert.rejects(store.update(`${tree}a`, Buffer.from('2'), revision), StoreUnavailableError);
     await assert.rejects(store.get(`${tree}a`), StoreUnavailableError);
     for (const member of others) member?.kill('SIGCONT');
-    // On a busy machine electing takes longer than this store waits.
+    // An election on a busy machine takes longer than this store waits.
     const patience = AbortSignal.timeout(30_000);
     let now: StoredValue | undefined;
     let last: number | undefined;
@@ -257,13 +257,13 @@ test('without a majority nothing is written, and it goes on when there is one ag
         now = await store.get(`${tree}a`);
         last = await store.update(`${tree}a`, Buffer.from('3'), now?.revision ?? 0);
       } catch (error) {
-        // The update that was not answered may also happen just now.
+        // The unanswered update may also be carried out just now.
         const passes = error instanceof StoreUnavailableError || error instanceof RevisionMismatchError;
         if (patience.aborted || !passes) throw error;
       }
     }
     await collector.until(() => collector.revisions.at(-1) === last);
-    // The update that was not answered may have happened after all; never twice, and nothing else.
+    // The unanswered update may have been carried out after all, but only once, and nothing else.
     const values = collector.events.map((event) => (event.type === 'put' ? event.value.toString() : 'gone'));
     assert.deepEqual(values, now?.value.toString() === '2' ? ['1', '2', '3'] : ['1', '3']);
     await collector.stop();

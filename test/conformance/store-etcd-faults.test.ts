@@ -1,4 +1,4 @@
-/** The etcd store when connections break, answers are lost, requests come late and etcd is killed. */
+/** The etcd store when connections break, answers are lost, requests are late and etcd is killed. */
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
@@ -28,7 +28,7 @@ after(async () => {
 
 let proxies = 0;
 
-/** A store whose connections go through a proxy that the test makes fail. */
+/** Runs the body with a store whose connections go through a proxy that the test can make fail. */
 async function proxied(
   body: (store: Store, proxy: FaultyProxy, tree: string) => Promise<void>,
   options?: Parameters<TestEtcd['connect']>[1],
@@ -50,7 +50,7 @@ const bytes = (text: string) => Buffer.from(text);
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 const limit = { timeout: 180_000 };
 
-/** The server gets the next request and its answer is lost with the connection. */
+/** Lets the server get the next request, and loses its answer with the connection. */
 async function losingTheAnswer<T>(proxy: FaultyProxy, call: () => Promise<T>): Promise<T> {
   proxy.muteServer = true;
   const result = call();
@@ -61,7 +61,7 @@ async function losingTheAnswer<T>(proxy: FaultyProxy, call: () => Promise<T>): P
   return await result;
 }
 
-/** The next request is kept back, and the connection lost. */
+/** Holds back the next request, and cuts the connection. */
 async function losingTheRequest<T>(proxy: FaultyProxy, call: () => Promise<T>): Promise<T> {
   proxy.holdClient = true;
   const result = call();
@@ -151,7 +151,7 @@ test('a lost answer: of two that delete one revision, one is told that it did', 
       const key = `${tree}${round}`;
       const revision = await direct.create(key, bytes('1'));
       const lost = losingTheAnswer(proxy, () => store.delete(key, revision));
-      // Now ahead of the request whose answer is lost, now behind it.
+      // The deletion alternates between before and after the request whose answer is lost.
       if (round % 2 === 1) await pause(25);
       const [ours, theirs] = await Promise.allSettled([lost, direct.delete(key, revision)]);
       const told = [ours, theirs].map(({ status }) => status).sort();
@@ -207,7 +207,7 @@ test('a request that arrives after its write was settled changes nothing', limit
     const key = `${tree}a`;
     const start = await direct.currentRevision();
     const created = await losingTheRequest(proxy, () => store.create(key, bytes('1')));
-    // Without a fence the late creation would now bring the object back.
+    // The late creation would now restore the object if there were no fence.
     await direct.delete(key, created);
     assert.ok(proxy.deliverHeld() > 0, 'the proxy held nothing back');
     await pause(300);

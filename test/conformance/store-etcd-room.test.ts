@@ -1,4 +1,7 @@
-/** An etcd whose quota is small: what a flood of writes may not take from the cluster, and how the cluster recovers. */
+/**
+ * An etcd with a small quota: the functions that a flood of writes must not stop, and the recovery of the
+ * cluster.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
@@ -19,7 +22,7 @@ const large = (name: string, letter = 'x') => ({
 
 const merge = { headers: { 'content-type': 'application/merge-patch+json' } };
 
-/** An API server on an etcd that may grow to so many bytes. */
+/** Runs the body with an API server on an etcd with this quota in bytes. */
 async function withServer(
   binary: string,
   quotaBytes: number,
@@ -48,7 +51,7 @@ async function renew(server: TestServer): Promise<void> {
   assert.ok([200, 201].includes(status), text);
 }
 
-/** Tries until the answer is `wanted`; the limit of the test ends it. */
+/** Retries until the answer has the status `wanted`; the timeout of the test ends it. */
 async function until(wanted: number, call: () => Promise<{ status: number; text: string }>): Promise<void> {
   for (;;) {
     const { status } = await call();
@@ -65,7 +68,7 @@ test(
       await renew(server);
       const node = { metadata: { name: 'n', finalizers: ['a.b/c'] } };
       assert.equal((await server.call('POST', '/api/v1/nodes', node)).status, 201);
-      // One namespace alone has at most half of the store.
+      // A single namespace may use at most half of the store.
       const place = (at: number) => `/api/v1/namespaces/space-${at % 4}/configmaps`;
       for (let at = 0; at < 4; at++) {
         const space = { metadata: { name: `space-${at}` } };
@@ -88,7 +91,7 @@ test(
       assert.match(ready.text, /\[-\]etcd-room failed: etcd is almost full/);
       for (let beat = 0; beat < 50; beat++) await renew(server);
       const status = { status: { conditions: [{ type: 'Ready', status: 'True' }] } };
-      // What was just sent may be counted twice for two seconds.
+      // Recent writes may be counted twice for two seconds.
       await until(200, () => server.call('PATCH', '/api/v1/nodes/n/status', status, merge));
       assert.equal((await server.call('DELETE', '/api/v1/nodes/n')).status, 200);
       const freed = await server.call('PATCH', '/api/v1/nodes/n', { metadata: { finalizers: null } }, merge);

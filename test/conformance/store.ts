@@ -1,4 +1,7 @@
-/** What every Store must do, as tests. Each test works in a tree of its own, so one store can serve them all. */
+/**
+ * Contract of every Store, as tests. Each test works in a tree of its own, so that one store can serve all
+ * tests.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -14,12 +17,12 @@ import {
 
 let trees = 0;
 
-/** A prefix no other test uses. */
+/** Returns a prefix that no other test uses. */
 export function freshTree(): string {
   return `/tree-${process.pid}-${++trees}/`;
 }
 
-/** Collects what a watch delivers; `take` resolves once `count` events are there. */
+/** Collects the events of a watch; `take` resolves once `count` events are there. */
 export class Collector {
   readonly events: StoreEvent[] = [];
   readonly batches: WatchBatch[] = [];
@@ -66,7 +69,7 @@ export class Collector {
     return this.events;
   }
 
-  /** Ends the watch and returns the error it ended with, if any. */
+  /** Ends the watch and returns the error with which the watch ended, if any. */
   async stop(): Promise<unknown> {
     this.#abort.abort();
     return await this.ended;
@@ -163,11 +166,11 @@ export function storeSuite(name: string, open: () => Promise<Store>): void {
       taken,
     );
     assert.equal(await store.get(`${tree}b`), undefined);
-    // The free one of a refused pair is not kept.
+    // The free claim of a rejected pair is not kept.
     const pair = [other, claim].map((key) => ({ key, owner: 'b' }));
     await assert.rejects(store.create(`${tree}b`, bytes('b'), { acquire: pair }), ClaimTakenError);
     const c = await store.create(`${tree}c`, bytes('c'), { acquire: [{ key: other, owner: 'c' }] });
-    // A write that fails takes and gives back nothing.
+    // A failed write acquires and releases no claims.
     await assert.rejects(store.delete(`${tree}a`, a, { release: [claim] }), RevisionMismatchError);
     await assert.rejects(
       store.create(`${tree}b`, bytes('b'), { acquire: [{ key: claim, owner: 'b' }] }),
@@ -201,7 +204,7 @@ export function storeSuite(name: string, open: () => Promise<Store>): void {
     await assert.rejects(store.create(`${tree}b`, bytes('late'), late), lost);
     await assert.rejects(store.update(`${tree}a`, bytes('late'), a, late), lost);
     await assert.rejects(store.delete(`${tree}a`, a, held('one')), lost);
-    // What the key itself has to say comes first: a later leader may well have changed it.
+    // An error about the key itself has precedence: a later leader may have changed the key.
     await assert.rejects(store.create(`${tree}a`, bytes('late'), held('one')), KeyExistsError);
     await store.create(`${tree}c`, bytes('c'), { acquire: [{ key: `/claims${tree}x`, owner: 'c' }] });
     assert.equal((await store.get(`${tree}a`))?.revision, a);
@@ -223,7 +226,7 @@ export function storeSuite(name: string, open: () => Promise<Store>): void {
       assert.equal(page.more, seen.length < 25);
       const last = page.items.at(-1);
       if (!page.more || !last) break;
-      // Neither what goes nor what comes nor what changes in between is seen.
+      // Objects that are deleted, created or changed in between are not seen.
       const next = await store.get(sorted[seen.length] ?? '');
       assert.ok(next);
       await store.delete(next.key, next.revision);

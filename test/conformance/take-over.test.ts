@@ -1,4 +1,4 @@
-/** Data that Debian's etcd wrote, taken over by the one inside the one file: nothing of them is ever lost. */
+/** Data of Debian's etcd that the etcd inside the single file takes over: no data is ever lost. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -24,15 +24,15 @@ import { Collector } from './store.ts';
 const limit = { timeout: 180_000 };
 const tree = '/registry/';
 const missing = '/nowhere/etcd';
-/** What is taken over, and by what, is not for MINIK8S_TEST_ETCD to say. */
+/** MINIK8S_TEST_ETCD does not affect the binaries of this test. */
 const binaries = { binary: insideEtcd, earlierBinary };
 
 let scratch: string;
-/** A directory as an earlier minik8s leaves it when it is killed, and all that it had acknowledged. */
+/** Directory as an earlier minik8s leaves it when killed, and all acknowledged objects in it. */
 let earlier: string;
 let acknowledged: readonly StoredValue[];
 let last: number;
-/** What came after the last compaction. */
+/** Events after the last compaction. */
 let history: readonly StoreEvent[];
 
 const connect = (socket: string) =>
@@ -61,7 +61,8 @@ before(async () => {
   const compacted = await writeSome(store);
   ({ items: acknowledged, revision: last } = await store.list(tree));
   history = await historyAfter(store, compacted);
-  // It writes to its log at once and to its database ten times a second, so these are in the log alone.
+  // etcd writes to its log at once and to its database ten times a second, so that these objects are only in
+  // the log.
   const value = Buffer.from('last');
   const write = async (n: number) => {
     const key = `${tree}last/${n}`;
@@ -82,7 +83,7 @@ after(async () => {
   await rm(scratch, { recursive: true, force: true });
 });
 
-/** Resolves to the revision that is compacted. */
+/** Writes objects; resolves to the compacted revision. */
 async function writeSome(store: Store): Promise<number> {
   const write = async (lane: number) => {
     for (let n = 0; n < 100; n++) {
@@ -113,7 +114,7 @@ async function copyOfEarlier(): Promise<string> {
   return dataDir;
 }
 
-/** What a failed test has left running ends with the file. */
+/** Processes of failed tests, which end with the file. */
 const started: EmbeddedEtcd[] = [];
 async function begin(dataDir: string, given: Partial<typeof binaries> = {}): Promise<EmbeddedEtcd> {
   const { signal } = new AbortController();
@@ -123,7 +124,9 @@ async function begin(dataDir: string, given: Partial<typeof binaries> = {}): Pro
   return etcd;
 }
 
-/** Starts it and finds everything: values, revisions, and the history that was not compacted. */
+/**
+ * Starts etcd and asserts that everything is there: values, revisions, and the history after the compaction.
+ */
 async function assertTakenOver(dataDir: string, given: Partial<typeof binaries> = {}): Promise<void> {
   const etcd = await begin(dataDir, given);
   const store = await connect(socketAddress(dataDir, 0));
@@ -146,7 +149,7 @@ test('everything is there, once and for all, and the earlier data are kept', lim
   const dataDir = await copyOfEarlier();
   await assertTakenOver(dataDir);
   assert.deepEqual(await entries(dataDir), ['data', 'data.earlier']);
-  // From now on without the earlier etcd.
+  // The earlier etcd is missing from now on.
   await assertTakenOver(dataDir, { earlierBinary: missing });
   const etcd = await begin(dataDir, { earlierBinary: missing });
   const store = await connect(socketAddress(dataDir, 0));
@@ -201,7 +204,7 @@ test('a start that finds no mark looks at the database: its own data are not tak
   await assertTakenOver(dataDir);
   await rm(path.join(dataDir, 'format'));
   await assertTakenOver(dataDir, { earlierBinary: missing });
-  // The earlier data in their old place again.
+  // The earlier data are in their old place again.
   await rm(path.join(dataDir, 'data'), { recursive: true });
   await rename(path.join(dataDir, 'data.earlier'), path.join(dataDir, 'data'));
   await assert.rejects(begin(dataDir, { earlierBinary: missing }), /are of an earlier version/);
@@ -212,7 +215,7 @@ test('earlier data put back under a name whose inode is used again are taken ove
   const dataDir = await copyOfEarlier();
   await assertTakenOver(dataDir);
   const at = (name: string) => path.join(dataDir, name);
-  // A file system gives the number that became free to what is made next.
+  // A file system reuses a freed inode number for the next new file.
   await rm(at('data'), { recursive: true });
   await cp(at('data.earlier'), at('data'), { recursive: true, preserveTimestamps: true });
   await assert.rejects(begin(dataDir, { earlierBinary: missing }), /are of an earlier version/);
@@ -234,7 +237,7 @@ test('an empty directory in the place of the data is as good as none', limit, as
   }
 });
 
-/** While it runs, the directory is the mount point of what it holds. */
+/** Makes the directory a mount point of its own contents while `run` runs. */
 async function mounted(directory: string, run: () => Promise<void>): Promise<void> {
   await systemExec('mount', ['--bind', directory, directory]);
   try {
@@ -258,7 +261,7 @@ test('earlier data on a mount point are refused with what to do, and stay as the
   );
   assert.deepEqual(await entries(dataDir), ['data']);
   await assertTakenOver(dataDir);
-  // Its own data may be mounted there.
+  // The data of the new etcd may be on a mount point.
   await mounted(data, () => assertTakenOver(dataDir));
 });
 
@@ -271,7 +274,7 @@ test('a new disk in the place of the data is refused with what to do', limit, as
 test('what another take-over kept is never deleted', limit, async () => {
   const dataDir = await copyOfEarlier();
   const at = (name: string) => path.join(dataDir, name);
-  // Killed when the data had been moved away; then a minik8s of before began anew.
+  // The process was killed after it had moved the data away; then an earlier minik8s began with new data.
   await rename(at('data'), at('data.earlier'));
   await cp(at('data.earlier'), at('data'), { recursive: true });
   await mkdir(at('data.earlier/only-here'));
@@ -284,12 +287,12 @@ test('killed while the data change places, the next start goes on there', limit,
   const dataDir = await copyOfEarlier();
   const at = (name: string) => path.join(dataDir, name);
   await assertTakenOver(dataDir);
-  // Ready, and no more: what lies beside it is made again.
+  // The data are ready, and nothing more is done: `data` is made again.
   await rename(at('data'), at('data.ready'));
   await rename(at('data.earlier'), at('data'));
   await assertTakenOver(dataDir);
   assert.deepEqual(await entries(dataDir), ['data', 'data.earlier']);
-  // The earlier data out of the way, and nothing in their place.
+  // The earlier data are moved away, and nothing is in their place.
   await rename(at('data'), at('data.ready'));
   for (const marked of [true, false]) {
     if (!marked) await rm(at('format'));
@@ -299,7 +302,7 @@ test('killed while the data change places, the next start goes on there', limit,
   }
 });
 
-/** A process that takes the data over, as a master does before anything else. */
+/** Spawns a process that takes the data over, as a master does before anything else. */
 function spawnMaster(dataDir: string) {
   const source = path.join(import.meta.dirname, '../../src');
   const script = `

@@ -1,4 +1,4 @@
-/** The watch cache on a real etcd: what no fault of the server may change. */
+/** The watch cache on a real etcd: invariants under every fault of the server. */
 import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
@@ -113,7 +113,7 @@ test(
         }
       };
       await lane('early', 20);
-      // The deletion itself: etcd forgets it with everything before it.
+      // The compacted revision is the deletion itself: etcd forgets it with everything before it.
       const compacted = Math.max(...written);
       await store.compact(compacted);
       await Promise.all(['x', 'y', 'z'].map((name) => lane(name, 20)));
@@ -204,7 +204,7 @@ test(
           clock: systemClock,
           signal: new AbortController().signal,
         });
-        // Caught by the change, a write can only say that it does not know.
+        // The outcome of a write during the change is unknown.
         await store.create('/registry/pods/a/new', body('new', 0)).catch((error) => {
           assert.ok(error instanceof StoreUnavailableError);
           return store.create('/registry/pods/a/new', body('new', 0));

@@ -1,8 +1,8 @@
-/** Ways to break a value, and the text of one. */
+/** Functions that break a value, or the text of one. */
 import type { SeededRandom } from '../fixtures/seeded-random.ts';
 import { pick } from './schema.ts';
 
-/** What JSON.stringify cannot say stands in such a text until the end. */
+/** Placeholder for a text that JSON.stringify cannot produce; replaced at the end. */
 const raw = (text: string) => `@@raw:${text}@@`;
 const rawText = /"@@raw:([^@"]*)@@"/g;
 
@@ -67,7 +67,7 @@ const strange: readonly ((random: SeededRandom) => unknown)[] = [
   (random) => 'x'.repeat(pick(random, [64, 254, 300])),
 ];
 
-/** Each costs the server much, so they are rare. */
+/** Share of values that cost the server much; they are rare. */
 const largeShare = 0.02;
 const large: readonly ((random: SeededRandom) => unknown)[] = [
   (random) => 'x'.repeat(pick(random, [5000, 200_000])),
@@ -132,7 +132,7 @@ const names = [
   ],
 ];
 
-/** One more thing is wrong with it afterwards. It may be the value itself that changes. */
+/** Breaks one more thing in the value, and returns the result. The value itself may be replaced. */
 export function breakOnce(value: unknown, random: SeededRandom): unknown {
   const place = pick(random, placesOf(value));
   if (!place) return strangeValue(random);
@@ -160,7 +160,7 @@ export function breakOnce(value: unknown, random: SeededRandom): unknown {
 
 export const jsonOf = (value: unknown): string => (JSON.stringify(value) ?? 'null').replaceAll(rawText, '$1');
 
-/** Text that is wrong as a text. */
+/** Returns a text with invalid syntax or encoding. */
 export function breakText(text: string, random: SeededRandom): string | Uint8Array {
   const cut = random.below(text.length + 1);
   switch (random.below(12)) {
@@ -199,7 +199,7 @@ export function breakText(text: string, random: SeededRandom): string | Uint8Arr
   }
 }
 
-/** Bytes of a message that is written in fields with lengths. */
+/** Returns broken bytes of a message of fields with lengths. */
 export function breakBytes(bytes: Uint8Array, random: SeededRandom): Uint8Array {
   const broken = new Uint8Array(bytes);
   for (let times = random.below(6); times > 0; times--)

@@ -1,7 +1,7 @@
 /** Connections of this machine, from /proc. */
 import { readFileSync } from 'node:fs';
 
-/** Established, or not yet closed by the server, at a port on which it listens. */
+/** States of connections that are established, or not yet closed by the server. */
 const open = new Set(['01', '08']);
 
 export function openConnections(port: number): number {

@@ -1,13 +1,13 @@
 /**
- * Bodies in which one field is as long, or has as many entries, as a request may have: every field that
- * OpenAPI names of a kind, in turn.
+ * Bodies in which one field has the maximum length, or the maximum number of entries, of a request: every
+ * field of a kind in OpenAPI, in turn.
  */
 import { maxValues } from '../../src/apimachinery/value-limit.ts';
 import { type Resource, seedOf } from './routes.ts';
 import { resolve, type Schema, type Schemas } from './schema.ts';
 
 export interface FieldBody {
-  /** The field, such as `Pod spec.containers[].env`, and what it was set to. */
+  /** The field, such as `Pod spec.containers[].env`, and a description of its content. */
   readonly what: string;
   readonly json: () => string;
 }
@@ -19,17 +19,17 @@ interface Field {
   readonly schema: Schema;
 }
 
-/** What a field is set to: JSON, and what it is. */
+/** Content of a field: its description, and its JSON. */
 type Content = readonly [what: string, json: () => string];
 
 const maxDepth = 14;
 const textBytes = 400_000;
-/** Units of long texts: what parsers look for, and go back to. */
+/** Units of long texts: characters that parsers look for, and at which they backtrack. */
 const units = ['a.', '/', '9', '(a*)*', '{% a', ' '];
-/** In place of the content: it is no object while a body is made. */
+/** Placeholder for the content, which is no object while a body is made. */
 const marker = '\u0000';
 
-/** The fields of a kind. Those of a schema that `seen` has are left out: other kinds have it too. */
+/** Yields the fields of a kind, except those of schemas in `seen`, which other kinds have too. */
 function* fieldsOf(schemas: Schemas, schema: Schema, steps: Steps, seen: Set<string>): Generator<Field> {
   if (steps.length > maxDepth) return;
   const of = resolve(schemas, schema) ?? {};
@@ -47,7 +47,7 @@ function* fieldsOf(schemas: Schemas, schema: Schema, steps: Steps, seen: Set<str
     yield* fieldsOf(schemas, of.additionalProperties, [...steps, 'key'], seen);
 }
 
-/** Sets a field of a copy; what is missing on the way there is made. */
+/** Returns a copy of the object with the field; missing parents are created. */
 function withField(object: object, steps: Steps, value: unknown): object {
   const root = structuredClone(object);
   let at = root as Record<string | number, unknown>;
@@ -65,7 +65,10 @@ const place = (steps: Steps) =>
     .join('')
     .slice(1);
 
-/** `seen`: names of schemas whose fields need no bodies any more; those of this kind are added. */
+/**
+ * Yields the bodies for a kind. `seen`: names of schemas whose fields need no bodies any more; the schemas of
+ * this kind are added.
+ */
 export function* fieldBodies(schemas: Schemas, resource: Resource, seen: Set<string>): Generator<FieldBody> {
   const schema = resource.schema === undefined ? undefined : schemas[resource.schema];
   const seed = seedOf(resource);
@@ -103,7 +106,7 @@ function contentsOf(schemas: Schemas, field: Schema): readonly Content[] {
   );
 }
 
-/** One entry of a list or map in JSON, and how many values it has. */
+/** One entry of a list or map: its description, its JSON, and its number of values. */
 type Item = readonly [what: string, json: (index: number) => string, values: number];
 
 const texts: readonly Item[] = [
@@ -113,7 +116,7 @@ const texts: readonly Item[] = [
   ['numbers', (index) => `"${index + 1}"`, 1],
 ];
 
-/** Fields by which entries of lists are told from one another. */
+/** Fields that identify the entries of lists. */
 const names = ['name', 'key', 'type', 'ip', 'uid', 'topologyKey', 'path', 'host', 'containerPort', 'port'];
 const emptyValues: Readonly<Record<string, string>> = { array: '[]', object: '{}', string: '"a"' };
 

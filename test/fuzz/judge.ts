@@ -1,13 +1,13 @@
-/** What is wrong with an answer. */
+/** Checks of an answer. */
 import type { FuzzRequest } from './requests.ts';
 import type { Sent } from './send.ts';
 
-/** Those need a node, and there is none. */
+/** Subresources that need a node, of which there is none. */
 const needsNode = /\/(log|exec|attach|portforward|proxy)(\/|\?|$)/;
 
 export type Verdict = 'right' | 'store' | { readonly wrong: string };
 
-/** `store`: the answer that etcd did not say in time. */
+/** Returns the verdict on an answer; `store` for an answer after a timeout of etcd. */
 export function judge({ path }: FuzzRequest, sent: Sent): Verdict {
   const { status, failed, left, body } = sent;
   if (left) return 'right';

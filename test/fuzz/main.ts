@@ -1,7 +1,8 @@
 /**
- * `npm run fuzz`: requests over every route the server has, broken in many ways, while objects of each kind are there. It fails on
- * an answer of 5xx, on none, on a turn of the server's event loop of more than 200 ms of its own, on its end, and on a
- * connection that it keeps when all clients have gone. What failed is written down whole, and sent again by --again.
+ * `npm run fuzz`: sends requests to every route of the server, broken in many ways, while objects of each
+ * kind exist. The run fails on a 5xx answer, on a missing answer, on a turn of the server's event loop of
+ * more than 200 ms of its own, on the end of the server, and on a connection that the server keeps when all
+ * clients have gone. Failed requests are recorded whole, and sent again by --again.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -54,7 +55,7 @@ if (![requests, seed, lanes].every(Number.isInteger)) {
 
 interface Failure {
   readonly what: string;
-  /** Those that were under way. */
+  /** Requests that were in progress. */
   readonly requests: readonly FuzzRequest[];
 }
 
@@ -74,7 +75,7 @@ let storeTimeouts = 0;
 let stolen = 0;
 
 let called = false;
-// What it has found is told all the same.
+// The results so far are reported all the same.
 process.on('SIGINT', () => {
   called = true;
 });
@@ -113,7 +114,7 @@ async function send(sender: Sender, asked: FuzzRequest): Promise<void> {
     await writeBack(sender, asked);
 }
 
-/** What is stored is accepted as it is read. */
+/** Checks that a stored object is accepted as it is read. */
 async function writeBack(sender: Sender, { object: path = '' }: FuzzRequest): Promise<void> {
   const json = 'application/json';
   const read = await sender.send({ method: 'GET', path, headers: { accept: json } });
@@ -121,7 +122,7 @@ async function writeBack(sender: Sender, { object: path = '' }: FuzzRequest): Pr
   const headers = { accept: json, 'content-type': json };
   const asked = { method: 'PUT', path, headers, body: read.body.toString() };
   const { status, body } = await sender.send(asked);
-  // Another lane may have written or deleted it.
+  // Another lane may have written or deleted the object.
   if (status !== 200 && status !== 404 && status !== 409)
     fail(`what was read is refused when it is written: ${status} ${body.toString('utf8', 0, 400)}`, [asked]);
 }
@@ -164,7 +165,7 @@ async function run(server: ChildProcess, target: Target): Promise<void> {
   const lane = async () => {
     while (!called && next < requests && server.exitCode === null && server.signalCode === null) {
       const number = next++;
-      // Far apart, so that neighbours have nothing in common.
+      // The seeds are far apart, so that neighbors have nothing in common.
       const random = new SeededRandom((seed * 1_000_003 + number * 7919) >>> 0);
       await send(sender, await requestOf(routes, random, read));
       if (number % renewEvery === 0) await objects.renew();

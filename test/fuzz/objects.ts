@@ -1,4 +1,4 @@
-/** Keeps an object of each kind there, whatever the requests did to it, and few others. */
+/** Keeps one object of each kind on the server, whatever the requests did to it, and few others. */
 import { collectionOf, type Resource, seedName, seedOf } from './routes.ts';
 import type { Sender } from './send.ts';
 
@@ -22,7 +22,10 @@ export class Objects {
     this.#resources = resources.filter(({ verbs }) => verbs.includes('get') && verbs.includes('create'));
   }
 
-  /** Throws when an object of a kind cannot be made at all. */
+  /**
+   * Creates the objects that are missing or being deleted. With `strict`, throws if an object of a kind
+   * cannot be created.
+   */
   async renew(strict = false): Promise<void> {
     await this.#account();
     await this.#policy();
@@ -53,13 +56,13 @@ export class Objects {
     }
   }
 
-  /** Pods need one, and no controller makes it here. */
+  /** Creates the ServiceAccount that pods need, since no controller creates it here. */
   async #account(): Promise<void> {
     const path = '/api/v1/namespaces/default/serviceaccounts';
     await this.#call('POST', path, { metadata: { name: 'default' } });
   }
 
-  /** So that pods, and what makes them, are looked at by every rule there is. */
+  /** Sets labels by which pods and workloads are checked against every rule. */
   async #policy(): Promise<void> {
     const labels = Object.fromEntries(
       ['audit', 'warn'].map((mode) => [`pod-security.kubernetes.io/${mode}`, 'restricted']),

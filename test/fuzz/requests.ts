@@ -1,4 +1,4 @@
-/** One request after the other, each made of its number and what the server holds at that time. */
+/** Generator of requests, each made from its number and the current objects of the server. */
 import type { SeededRandom } from '../fixtures/seeded-random.ts';
 import { breakBytes, breakOnce, breakText, jsonOf } from './break.ts';
 import { collectionOf, type Resource, type Routes, seedName, seedOf } from './routes.ts';
@@ -9,13 +9,13 @@ export interface FuzzRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
-  /** Goes on for as long as the client stays: the client leaves after so many milliseconds. */
+  /** Milliseconds after which the client leaves, for a request without an end. */
   readonly leaveAfterMs?: number;
-  /** The object that it writes, when it is a write of a whole one. */
+  /** Path of the object that the request writes as a whole, if any. */
   readonly object?: string;
 }
 
-/** Reads what the server holds; undefined when it holds none. */
+/** Reads an object of the server; resolves to undefined if it does not exist. */
 export type Read = (path: string, accept: string) => Promise<Uint8Array | undefined>;
 
 const json = 'application/json';
@@ -153,7 +153,7 @@ const oddNames = [
 const places = ['', 'gone', 'web', '%00', 'kube-system', 'default%2f'];
 const wrongSubresources = ['nope', 'status', 'scale', 'status/more', 'proxy/a/b', '..', '%2e%2e'];
 
-/** How often a request is for all objects of the kind. */
+/** Share of requests for all objects of a kind, by method. */
 const ofAll: Readonly<Record<string, number>> = { GET: 0.4, POST: 0.9, DELETE: 0.04, PUT: 0.02, PATCH: 0.02 };
 
 export async function requestOf(routes: Routes, random: SeededRandom, read: Read): Promise<FuzzRequest> {
@@ -199,7 +199,7 @@ interface Body {
 
 interface Meant {
   readonly method: string;
-  /** Of the object that is there. */
+  /** Path of the existing object. */
   readonly path: string;
   readonly sub: string;
 }

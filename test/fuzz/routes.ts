@@ -1,10 +1,12 @@
-/** What the server serves, by its own account: discovery says the resources, OpenAPI what their objects look like. */
+/**
+ * Routes of the server from its own description: resources from discovery, schemas of objects from OpenAPI.
+ */
 
 import type { Schemas } from './schema.ts';
 import { seeds } from './seeds.ts';
 
 export interface Resource {
-  /** `/api/v1`, `/apis/apps/v1` */
+  /** Prefix of the paths, such as `/api/v1` or `/apis/apps/v1`. */
   readonly prefix: string;
   readonly plural: string;
   readonly kind: string;
@@ -13,14 +15,14 @@ export interface Resource {
   readonly namespaced: boolean;
   readonly verbs: readonly string[];
   readonly subresources: readonly string[];
-  /** Of its object; undefined when OpenAPI knows none. */
+  /** Name of the schema of its object; undefined if OpenAPI has none. */
   readonly schema: string | undefined;
 }
 
 export interface Routes {
   readonly resources: readonly Resource[];
   readonly schemas: Schemas;
-  /** All else that answers. */
+  /** All other paths with an answer. */
   readonly others: readonly string[];
 }
 
@@ -90,10 +92,10 @@ function resourcesOf(prefix: string, listed: readonly ApiResource[], schemas: Sc
 export const collectionOf = ({ prefix, namespaced, plural }: Resource, namespace: string) =>
   `${prefix}${namespaced && namespace !== '' ? `/namespaces/${namespace}` : ''}/${plural}`;
 
-/** The name of the objects that are there from the beginning. */
+/** Name of the objects that exist from the beginning. */
 export const seedName = 'web';
 
-/** A whole object that is accepted. */
+/** Returns a whole object that the server accepts; undefined for a kind without a seed. */
 export function seedOf({ group, version, kind }: Resource): Record<string, unknown> | undefined {
   const seed = seeds[`${group}/${kind}`];
   const apiVersion = group === '' ? version : `${group}/${version}`;

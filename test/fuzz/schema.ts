@@ -1,4 +1,4 @@
-/** Values as a schema of OpenAPI has them. */
+/** Values that match a schema of OpenAPI. */
 import type { SeededRandom } from '../fixtures/seeded-random.ts';
 
 export interface Schema {
@@ -62,7 +62,7 @@ export function resolve(schemas: Schemas, schema: Schema | undefined): Schema | 
   return schema.allOf?.[0] ?? schema;
 }
 
-/** A value of the right type, whose contents are any; not deeper than `depth`. */
+/** Returns a value of the right type with arbitrary contents, not deeper than `depth`. */
 export function sampleOf(
   schemas: Schemas,
   given: Schema | undefined,
@@ -99,7 +99,7 @@ export function sampleOf(
   }
 }
 
-/** Sets a field that the kind has, at any depth, to a value of its type. */
+/** Sets a field of the kind, at any depth, to a value of its type. */
 export function setField(
   schemas: Schemas,
   schema: string | undefined,
@@ -113,7 +113,7 @@ export function setField(
       (name) => name !== 'apiVersion' && name !== 'kind',
     );
     if (names.length === 0) return;
-    // What is there already leads deeper more often.
+    // Existing objects are entered more often.
     const there = names.filter((name) => typeof at[name] === 'object' && at[name] !== null);
     const name = there.length > 0 && random.next() < 0.8 ? pick(random, there) : pick(random, names);
     const field = resolve(schemas, of?.properties?.[name]);

@@ -1,4 +1,7 @@
-/** An object of each kind that the server accepts: what is broken begins here. By group and kind, without head and name. */
+/**
+ * One object of each kind that the server accepts, by group and kind, without head and name: the base of
+ * every broken object.
+ */
 import { makeKey, makeRequest } from '../../src/pki/new-request.ts';
 
 const pem = await makeRequest(await makeKey(), { commonName: 'a' });

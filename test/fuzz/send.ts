@@ -1,4 +1,4 @@
-/** Sends a request as it is and reads the answer, over connections that are used again. */
+/** Sends a request as it is and reads the answer, over connections that are reused. */
 import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
 import type { FuzzRequest } from './requests.ts';
@@ -13,13 +13,13 @@ export interface Target {
 export interface Sent {
   readonly status: number;
   readonly body: Buffer;
-  /** Why there is no answer, or no whole one. */
+  /** Reason why there is no answer, or no whole one. */
   readonly failed?: string;
-  /** The client left, as it meant to. */
+  /** True if the client left as planned. */
   readonly left?: boolean;
 }
 
-/** How long an answer may take. */
+/** Timeout of an answer, in milliseconds. */
 const patienceMs = 20_000;
 
 export class Sender {
@@ -31,7 +31,7 @@ export class Sender {
     this.#agent = new Agent({ keepAlive: true, maxSockets: connections });
   }
 
-  /** One more time when a connection that had been kept ended just then. Never rejects. */
+  /** Sends the request, and retries it once when a kept connection has just ended. Never rejects. */
   async send(asked: FuzzRequest): Promise<Sent> {
     const first = await this.#once(asked);
     return first.failed === 'ended before it was used' ? this.#once(asked) : first;

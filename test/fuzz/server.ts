@@ -1,4 +1,4 @@
-/** The API server that is sent the requests, in a process of its own, with its real listener and a real etcd. */
+/** API server that receives the requests, in a process of its own, with its real listener and a real etcd. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -49,12 +49,12 @@ const store = await connectEtcd({
 const log = new RecordingLogger();
 const server = await startHttpsTestServer({ log, wrapStore: () => store });
 const { key, certificate: cert } = await server.clientCertificate('fuzz', ['system:masters']);
-// Whoever interrupts the run has its starter ask for the end.
+// The parent process requests the end on an interrupt.
 process.on('SIGINT', () => undefined);
 watchStalls(stallMs, (stall) => tell({ stall, limit: stallMs }));
 tell({ ready: { port: server.port, ca: server.authority.certificate, key, cert } });
 
-// Who started it has been killed.
+// The parent process was killed.
 process.on('disconnect', () => {
   rmSync(directory, { recursive: true, force: true });
   process.exit(1);

@@ -1,16 +1,16 @@
-/** Watches the event loop of the process it is in. */
+/** Watches the event loop of its own process. */
 
 export interface Stall {
-  /** Of the epoch. */
+  /** Beginning, in milliseconds since the epoch. */
   readonly from: number;
   readonly to: number;
-  /** Milliseconds that this thread was running: the rest of the time was other processes', or spent waiting. */
+  /** Milliseconds of CPU time of this thread; the rest was other processes' time, or waiting. */
   readonly own: number;
 }
 
 const everyMs = 10;
 
-/** Tells of each time that the loop did not turn for longer than `limitMs`. */
+/** Reports each time that the loop did not turn for longer than `limitMs`. */
 export function watchStalls(limitMs: number, tell: (stall: Stall) => void): void {
   const cpu = () => {
     const { user, system } = process.threadCpuUsage();

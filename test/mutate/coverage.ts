@@ -1,4 +1,4 @@
-/** Which parts of a source ran, from what V8 writes for NODE_V8_COVERAGE. */
+/** Executed parts of a source, from the reports that V8 writes for NODE_V8_COVERAGE. */
 
 export interface CoverageReport {
   readonly result: readonly {
@@ -13,10 +13,13 @@ interface CountedRange {
   readonly count: number;
 }
 
-/** From this offset on, until the next: whether it ran. Sorted by offset. */
+/** Offsets, and true if the code from there until the next offset was executed. Sorted by offset. */
 export type Ran = readonly (readonly [offset: number, ran: boolean])[];
 
-/** What ran of each file whose URL begins with `prefix`, by the rest of the URL; of all processes together. */
+/**
+ * Returns the executed parts of each file whose URL begins with `prefix`, by the rest of the URL, for all
+ * processes together.
+ */
 export function coverageOf(reports: readonly CoverageReport[], prefix: string): ReadonlyMap<string, Ran[]> {
   const found = new Map<string, Ran[]>();
   for (const { url, functions } of reports.flatMap(({ result }) => result)) {
@@ -27,7 +30,7 @@ export function coverageOf(reports: readonly CoverageReport[], prefix: string): 
   return found;
 }
 
-/** Ranges lie in one another; what counts at a place is the smallest one around it. */
+/** Returns flat ranges. Ranges are nested; the innermost one around an offset counts. */
 function flattened(ranges: readonly CountedRange[]): Ran {
   const sorted = ranges.toSorted(
     (one, other) => one.startOffset - other.startOffset || other.endOffset - one.endOffset,
@@ -53,6 +56,6 @@ function flattened(ranges: readonly CountedRange[]): Ran {
   return ran;
 }
 
-/** Whether what stands at the offset ran in one of them. */
+/** Returns whether the code at the offset was executed in one of the reports. */
 export const ranAt = (all: readonly Ran[], offset: number): boolean =>
   all.some((ran) => ran.findLast(([from]) => from <= offset)?.[1] ?? false);

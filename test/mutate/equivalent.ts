@@ -1,16 +1,19 @@
-/** Changes that change nothing: no test can notice them. Each with its reason. */
+/** Mutants without an effect: no test can detect them. Each has its reason. */
 import type { Mutant } from './mutants.ts';
 
 export interface Equivalent {
   readonly file: string;
-  /** The line of the source where the change begins, trimmed. */
+  /** Line of the source where the change begins, trimmed. */
   readonly line: string;
-  /** As a run prints it. */
+  /** Change as a run prints it. */
   readonly change: string;
   readonly because: string;
 }
 
-/** Those of a file: which of its mutants they are, and which of them are of none, since the source has changed. */
+/**
+ * Returns the mutants of a file that match an entry, and the stale entries, which match no mutant since the
+ * source has changed.
+ */
 export function matchEquivalents(
   file: string,
   source: string,

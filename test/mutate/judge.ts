@@ -1,16 +1,16 @@
-/** Runs the tests that may notice a change, one after the other, until one does. */
+/** Runs the tests that may detect a mutant, one after the other, until one fails. */
 import type { Mutant } from './mutants.ts';
 import type { Outcome } from './outcomes.ts';
 import type { TestResult } from './run-test.ts';
 
 export interface Candidate {
   readonly test: string;
-  /** Whether it runs what stands at an offset of the source. */
+  /** Returns whether the test executes the code at an offset of the source. */
   readonly runs: (offset: number) => boolean;
 }
 
 export class Judge {
-  /** The nearest first. */
+  /** Candidates, the nearest first. */
   readonly #candidates: readonly Candidate[];
   readonly #run: (mutant: Mutant, test: string) => Promise<TestResult>;
   readonly #caught = new Map<string, number>();
@@ -23,7 +23,7 @@ export class Judge {
   async judge(mutant: Mutant): Promise<Outcome> {
     const candidates = this.#candidates.filter(({ runs }) => runs(mutant.start));
     if (candidates.length === 0) return { type: 'not run' };
-    // Who has noticed most so far is most likely to notice this one.
+    // The test that has detected the most mutants so far is the most likely to detect this one.
     const score = ({ test }: Candidate) => this.#caught.get(test) ?? 0;
     for (const { test } of candidates.toSorted((one, other) => score(other) - score(one))) {
       const result = await this.#run(mutant, test);

@@ -1,7 +1,8 @@
 /**
- * `npm run mutate [-- FILE_OR_FOLDER…]`: changes the source a little at a time and sees whether a test fails. The tests of a
- * file are those that import it and run what was changed, the nearest first. What was found before counts as long
- * as neither the file nor its tests have changed, so a run that was ended goes on where it was.
+ * `npm run mutate [-- FILE_OR_FOLDER…]`: makes small changes of the source and checks whether a test fails.
+ * The tests of a file are those that import it and execute the changed code, the nearest first. Earlier
+ * outcomes count as long as neither the file nor its tests have changed, so that an interrupted run continues
+ * where it was.
  */
 import { globSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { availableParallelism, constants } from 'node:os';
@@ -21,7 +22,7 @@ import { cache, root, testRunner } from './run-test.ts';
 import { sampleOf } from './sample.ts';
 import { TestGraph } from './test-graph.ts';
 
-/** What a run without names is about. */
+/** Sources of a run without names. */
 const usual = [
   'src/grpc',
   'src/storage',
@@ -32,7 +33,7 @@ const usual = [
   'src/proxy',
 ];
 
-/** The tests besides the unit tests that are there for a part. None that needs the machine for itself. */
+/** Tests of a part besides its unit tests. None of them needs the machine for itself. */
 const further: Readonly<Record<string, readonly string[]>> = {
   'src/apiserver/': ['test/integration/apiserver/*.test.ts'],
   'src/kube-apiserver/': ['test/integration/apiserver/*.test.ts'],
@@ -50,10 +51,11 @@ const further: Readonly<Record<string, readonly string[]>> = {
   'src/kubelet/functions/': ['test/integration/kubelet/build-engine-faults.test.ts'],
   'src/proxy/': ['test/integration/proxy/kernel.test.ts', 'test/integration/proxy/through-node.test.ts'],
   'src/scheduler/': ['test/integration/scheduler/*.test.ts'],
-  // With an SSH server of this process; jobs.test.ts, on a real Slurm, takes the machine a minute.
+  // These tests use an SSH server in this process; jobs.test.ts, on a real Slurm, would occupy the machine
+  // for a minute.
   'src/slurm/': ['test/integration/slurm/{client,connection,failed-steps,host-scripts,odd-results}.test.ts'],
-  // With a program, or a server of this process, in the place of etcd, which takes seconds. The rest of the store is seen whole
-  // by unit tests.
+  // These tests use a program, or a server in this process, in place of etcd, and take seconds. Unit tests
+  // cover the rest of the store.
   'src/storage/embedded-etcd.ts': ['test/integration/storage/embedded-etcd.test.ts'],
   'src/storage/etcd-process.ts': ['test/integration/storage/etcd-process.test.ts'],
   'src/storage/etcd.ts': [
@@ -66,17 +68,19 @@ const further: Readonly<Record<string, readonly string[]>> = {
 const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
-    /** How many tests run at a time. */
+    /** Number of tests that run at a time. */
     jobs: { type: 'string', default: String(availableParallelism()) },
-    /** More tests that are to notice, by name or pattern. */
+    /** More tests that may detect a mutant, by name or pattern. */
     with: { type: 'string', multiple: true, default: [] },
-    /** Only the unit tests, and those of --with. */
+    /** Runs only the unit tests, and those of --with. */
     unit: { type: 'boolean', default: false },
-    /** Only these tests, by name or pattern: quick where it is known who should notice. */
+    /**
+     * Runs only these tests, by name or pattern: quick when it is known which test should detect the mutant.
+     */
     only: { type: 'string', multiple: true, default: [] },
-    /** Of each file only so many changes, drawn by lot: for files whose tests take long. */
+    /** Maximum number of mutants of each file, drawn at random: for files whose tests take long. */
     sample: { type: 'string', default: 'all' },
-    /** Another seed draws others. */
+    /** Seed of the sample. */
     seed: { type: 'string', default: '1' },
   },
 });
@@ -106,7 +110,7 @@ const graph = new TestGraph(
 );
 const unitTests = filesOf('test/unit/**/*.test.ts');
 
-/** What is named: files, and those in folders. */
+/** Returns the named files, and the files in the named folders. */
 function sourcesOf(names: readonly string[]): readonly string[] {
   return names.flatMap((name) => {
     const path = relative(root, resolve(name));
@@ -131,7 +135,7 @@ interface Baseline {
 const failing = new Set<string>();
 const baselines = new Map<string, Promise<Baseline | undefined>>();
 
-/** How long a test takes and what it runs, with the source as it is; undefined when it fails so. */
+/** Resolves to the duration and the coverage of a test with the unchanged source; undefined if it fails. */
 function baselineOf(test: string): Promise<Baseline | undefined> {
   const known = baselines.get(test) ?? measure(test);
   baselines.set(test, known);
@@ -185,7 +189,7 @@ async function mutateFile(file: string): Promise<FileOutcomes> {
     'by' in outcome ? proofOf(source, [graph.hashOf(outcome.by)]) : everything;
   const log = new OutcomeLog(join(cache, 'outcomes'), file);
   const judge = new Judge(tests, (mutant, test) =>
-    // A machine that is busy is no reason to take a test for one that never ends.
+    // A generous limit: on a busy machine a test must not count as one that never ends.
     runner.run(test, 10_000 + 6 * (times.get(test) ?? 0), { file, text: mutated(source, mutant) }),
   );
   const outcomes = await queue.addAll(

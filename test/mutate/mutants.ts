@@ -1,19 +1,22 @@
-/** Every small change of a source that a test should notice. */
+/** Small changes of a source, each of which a test should detect. */
 import { type Node, parseSync } from 'oxc-parser';
 import { changesOf } from './mutators.ts';
 
 export interface Mutant {
-  /** Offsets into the source, in UTF-16 code units; what lies between them becomes `replacement`. */
+  /** Offsets into the source, in UTF-16 code units; `replacement` replaces the text between them. */
   readonly start: number;
   readonly end: number;
   readonly replacement: string;
-  /** From 1. */
+  /** Line number, beginning with 1. */
   readonly line: number;
-  /** Such as `a < b → a <= b`, in one line. */
+  /** Description of the change in one line, such as `a < b → a <= b`. */
   readonly change: string;
 }
 
-/** Throws when the source, or the source with one of the changes, cannot be parsed. */
+/**
+ * Returns the mutants of a source. Throws when the source, or the source with one of the changes, cannot be
+ * parsed.
+ */
 export function mutantsOf(file: string, source: string): readonly Mutant[] {
   const { program, errors } = parseSync(file, source);
   if (errors[0]) throw new Error(`${file}: ${errors[0].message}`);
@@ -40,7 +43,7 @@ export const mutated = (source: string, { start, end, replacement }: Mutant): st
 
 const oneLine = (text: string) => text.replaceAll(/\s+/g, ' ').trim();
 
-/** Parts that leave no trace at run time, or name what another file holds. */
+/** Parts without an effect at run time, or with names from another file. */
 const passedOver = /^(Import|ExportAll|Decorator|TS(?!As|NonNull|Satisfies))/;
 
 function walk(node: Node, parents: readonly Node[], visit: (node: Node, parents: readonly Node[]) => void) {

@@ -1,6 +1,6 @@
 /**
- * What may be changed at one node of a syntax tree. Changes that another one implies are left out: a test that notices
- * `a && b` become `a`, and become `b`, also notices `a || b`.
+ * Changes of one node of a syntax tree. Changes that another one implies are left out: a test that detects `a
+ * && b` as `a`, and as `b`, also detects `a || b`.
  */
 import type { Node } from 'oxc-parser';
 import { otherCalls } from './mutators/calls.ts';
@@ -9,7 +9,7 @@ import { otherAssignment, otherOperators, otherSign, otherStep } from './mutator
 import { negated, removal } from './mutators/statements.ts';
 import { type Change, Place } from './place.ts';
 
-/** `parents` from the program down to the node's own. */
+/** Returns the changes of the node. `parents` are listed from the program down to the node's own parent. */
 export function changesOf(node: Node, parents: readonly Node[], source: string): readonly Change[] {
   const place = new Place(parents, source);
   if (place.isInMessage) return [];
@@ -21,7 +21,7 @@ export function changesOf(node: Node, parents: readonly Node[], source: string):
   ];
 }
 
-/** The node as a whole, otherwise. */
+/** Returns replacements of the node as a whole. */
 function expressions(node: Node, place: Place): readonly string[] {
   switch (node.type) {
     case 'BinaryExpression':
@@ -47,7 +47,7 @@ function expressions(node: Node, place: Place): readonly string[] {
   }
 }
 
-/** What is in the node, or the node taken out. */
+/** Returns changes of the parts of the node, or its removal. */
 function parts(node: Node, place: Place): readonly Change[] {
   switch (node.type) {
     case 'ArrayExpression':
@@ -76,14 +76,17 @@ function conditions(node: Node): readonly Change[] {
     case 'WhileStatement':
     case 'DoWhileStatement':
     case 'ForStatement':
-      // Those that are always true would never end.
+      // A loop whose condition is always true would never end.
       return node.test ? decided(node.test).filter(({ replacement }) => replacement === 'false') : [];
     default:
       return [];
   }
 }
 
-/** A condition that is always one way. Where `&&` or `||` decides, what is left of it when one side goes says more. */
+/**
+ * Returns the changes that make a condition constant. For `&&` or `||` one constant is left out, since the
+ * removal of one side says more.
+ */
 function decided(test: Node): readonly Change[] {
   if (test.type === 'Literal') return [];
   const { start, end } = test;

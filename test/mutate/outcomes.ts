@@ -1,4 +1,4 @@
-/** What became of each mutant, kept from run to run: one file for each source, a line for each mutant. */
+/** Outcome of each mutant, kept between runs: one file for each source, one line for each mutant. */
 import { createHash } from 'node:crypto';
 import { appendFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -6,7 +6,7 @@ import type { Mutant } from './mutants.ts';
 
 export type Outcome =
   | { readonly type: 'caught' | 'timed out'; readonly by: string; readonly test: string }
-  /** No test failed; or none even ran what was changed. */
+  /** No test failed (`survived`), or no test executed the changed code (`not run`). */
   | { readonly type: 'survived' | 'not run' | 'equivalent' };
 
 interface Line {
@@ -24,7 +24,7 @@ export class OutcomeLog {
     this.#known = new Map(linesOf(this.#path).map((line) => [line.mutant, line]));
   }
 
-  /** What was found before, if `proofOf` says the same of it still. */
+  /** Returns the earlier outcome, if `proofOf` still returns the same for it. */
   get(mutant: Mutant, proofOf: (outcome: Outcome) => string): Outcome | undefined {
     const line = this.#known.get(nameOf(mutant));
     return line && line.proof === proofOf(line.outcome) ? line.outcome : undefined;
@@ -50,13 +50,17 @@ function linesOf(path: string): readonly Line[] {
     try {
       return [JSON.parse(line) as Line];
     } catch {
-      // The end of the file, or of a run that was killed while it wrote: that mutant is run again.
+      // The line is the end of the file, or of a run that was killed while it wrote: that mutant is run
+      // again.
       return [];
     }
   });
 }
 
-/** Of a source and the tests that were to notice: another text when one of them, or what it imports, has changed. */
+/**
+ * Returns a hash of a source and its tests, which changes when one of them, or a file that they import, has
+ * changed.
+ */
 export function proofOf(source: string, tests: readonly string[]): string {
   const hash = createHash('sha256').update(source);
   for (const test of tests) hash.update(`\0${test}`);

@@ -1,4 +1,4 @@
-/** Where a node stands in a source, as far as that decides what may be changed of it. */
+/** Place of a node in a source, as far as it decides which changes of the node are made. */
 import type { Node } from 'oxc-parser';
 
 export interface Change {
@@ -13,7 +13,7 @@ export interface Span {
 }
 
 export class Place {
-  /** From the program down to the node's own. */
+  /** Parents from the program down to the node's own parent. */
   readonly parents: readonly Node[];
   readonly source: string;
 
@@ -30,14 +30,14 @@ export class Place {
     return this.source.slice(start, end);
   }
 
-  /** Whether the node is a condition, or one of several, that is decided both ways anyhow. */
+  /** Returns whether the node is a condition, or part of one, that is made constant both ways anyway. */
   isCondition(node: Node): boolean {
     const { parent } = this;
     if (parent?.type === 'LogicalExpression') return parent.operator !== '??';
     return parent !== undefined && 'test' in parent && parent.test === node && parent.type !== 'SwitchCase';
   }
 
-  /** Whether it is in words for people: what is thrown, an error that is made, a line of a log. */
+  /** True if the node is in a text for people: a thrown value, a created error, a line of a log. */
   get isMessage(): boolean {
     return this.parents.some((node) => {
       if (node.type === 'ThrowStatement') return true;
@@ -48,12 +48,12 @@ export class Place {
     });
   }
 
-  /** Whether it makes a part of such words, like the numbers that are told. */
+  /** True if the node is part of a template in such a text, like the numbers in it. */
   get isInMessage(): boolean {
     return this.isMessage && this.parents.some(({ type }) => type === 'TemplateLiteral');
   }
 
-  /** Whether it is what an error of a kind calls itself: code asks for the class. */
+  /** True if the node is the name of a class of errors: code checks the class instead. */
   get isErrorName(): boolean {
     const { parent, parents } = this;
     const around = parents.at(-3);
@@ -66,7 +66,7 @@ export class Place {
     );
   }
 
-  /** Whether it is a whole element of a list, which goes with the element. */
+  /** Returns whether the node is a whole element of a list, which is removed with the element. */
   isListed(node: Node): boolean {
     const { parent } = this;
     return (
@@ -76,14 +76,14 @@ export class Place {
     );
   }
 
-  /** Whether the list around is one in another: mostly a pair, which has no meaning with one half. */
+  /** True if the list around is inside another list: mostly a pair, which has no meaning with one half. */
   get isPair(): boolean {
     return this.parent?.type === 'ArrayExpression' && this.parents.at(-2)?.type === 'ArrayExpression';
   }
 
   /**
-   * Whether the node is an answer of `a < b ? -1 : 1`, or of a longer one such as `a < b ? -1 : a > b ? 1 : 0`: only its
-   * sign counts.
+   * Returns whether the node is a result of `a < b ? -1 : 1`, or of a longer one such as `a < b ? -1 : a > b
+   * ? 1 : 0`: only the sign counts.
    */
   isOrder(node: Node): boolean {
     const { parent, parents } = this;
@@ -93,7 +93,7 @@ export class Place {
     return this.#orders(parent) || this.#orders(around);
   }
 
-  /** Whether the node is the comparison of `a < b ? -1 : 1`, which says that no two are equal. */
+  /** Returns whether the node is the comparison of `a < b ? -1 : 1`, in which no two values are equal. */
   isStrictOrder(node: Node): boolean {
     const { parent } = this;
     return (
@@ -109,7 +109,7 @@ export class Place {
     return /^[<>]$/.test(node.test.operator) && this.text(node.consequent) === '-1';
   }
 
-  /** Whether the function around is one that says yes or no. */
+  /** True if the function around answers yes or no. */
   get answersYesOrNo(): boolean {
     const around = this.parents.findLast((node) => /Function/.test(node.type));
     if (!around || !('returnType' in around)) return false;
@@ -118,7 +118,7 @@ export class Place {
   }
 }
 
-/** The name by which something is called: of `a.b.c` that is `c`. */
+/** Returns the last name of an expression, such as `c` for `a.b.c`. */
 function nameOf(node: Node): string {
   if (node.type === 'MemberExpression') return nameOf(node.property);
   return 'name' in node && typeof node.name === 'string' ? node.name : '';

@@ -1,4 +1,4 @@
-/** What a run found: a table by file and folder, and what survived. */
+/** Results of a run: a table by file and folder, and the mutants that survived. */
 import { dirname } from 'node:path';
 import type { Mutant } from './mutants.ts';
 import type { Outcome } from './outcomes.ts';
@@ -8,7 +8,7 @@ export interface FileOutcomes {
   readonly outcomes: readonly (readonly [Mutant, Outcome])[];
 }
 
-/** The share of a folder's mutants, of 100, that the tests should notice. */
+/** Percentage of a folder's mutants that the tests should detect. */
 export const aim = 90;
 
 interface Counts {
@@ -18,7 +18,7 @@ interface Counts {
   readonly survived: number;
   readonly notRun: number;
   readonly equivalent: number;
-  /** Of 100; undefined where nothing could be noticed. */
+  /** Percentage of detected mutants; undefined if there are none to detect. */
   readonly score: number | undefined;
 }
 
@@ -41,7 +41,7 @@ export function countsOf(files: readonly FileOutcomes[]): Counts {
   };
 }
 
-/** By folder: those that the tests do not hold to the aim. */
+/** Folders whose tests are below the aim. */
 export const belowAim = (files: readonly FileOutcomes[]): readonly string[] =>
   [...byFolder(files)].flatMap(([folder, inside]) => ((countsOf(inside).score ?? 100) < aim ? [folder] : []));
 
@@ -62,7 +62,7 @@ export function reportOf(files: readonly FileOutcomes[]): string {
       counts.notRun,
       counts.equivalent,
     ].map(String),
-    // Never 100 for what is not.
+    // Rounded down, so that only a full score is 100.
     counts.score === undefined ? '–' : String(Math.floor(counts.score * 10) / 10),
   ]);
   return `${table([['', 'mutants', 'caught', 'timed out', 'survived', 'not run', 'equivalent', 'score'], ...rows])}${survivors(files)}`;

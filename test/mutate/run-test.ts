@@ -1,6 +1,6 @@
 /**
- * Runs one test file in a process of its own: a unit test until its first failure, any other to its end, where it takes
- * away what it made.
+ * Runs one test file in a process of its own: a unit test until its first failure, any other test to its end,
+ * where it cleans up.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,20 +17,20 @@ export const cache = join(root, 'node_modules/.cache/mutate');
 
 export type TestResult =
   | { readonly type: 'passed' | 'timed out'; readonly ms: number }
-  /** The first test of the file that failed; the file itself when none had begun. */
+  /** The first failed test of the file; the file itself if no test had begun. */
   | { readonly type: 'failed'; readonly ms: number; readonly test: string };
 
 export interface Replacement {
-  /** From the root. */
+  /** Path from the repository's root. */
   readonly file: string;
   readonly text: string;
 }
 
 export interface TestRunner {
   run(test: string, limitMs: number, replaced?: Replacement): Promise<TestResult>;
-  /** With what it ran of the source. */
+  /** Runs the test and returns its coverage of the source too. */
   measure(test: string, limitMs: number): Promise<{ result: TestResult; reports: CoverageReport[] }>;
-  /** Ends the processes that still run, and takes away what they left. */
+  /** Ends the running processes, and removes their files. */
   stop(): void;
 }
 
@@ -45,7 +45,7 @@ export function testRunner(): TestRunner {
     env: NodeJS.ProcessEnv,
   ): Promise<TestResult> {
     const began = performance.now();
-    // A process group of its own, so that what the test started ends with it.
+    // The process group is its own, so that processes which the test started end with it.
     const child = spawn(process.execPath, ['--test-reporter=tap', test], {
       cwd: root,
       env: { ...environment, TMPDIR: directory, ...env },
@@ -108,7 +108,7 @@ export function testRunner(): TestRunner {
   };
 }
 
-/** Whoever runs this in a test run, or with options of their own, does not mean these processes. */
+/** Settings of an outer test run, or of the user, must not affect these processes. */
 const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
 const environment = {
   ...inherited,

@@ -1,10 +1,10 @@
-/** Which mutants are taken where there is no time for all of them. */
+/** Sample of mutants for a run without time for all of them. */
 import { createHash } from 'node:crypto';
 import type { Mutant } from './mutants.ts';
 
 /**
- * At most so many, in their order. Each is drawn by itself, so a change elsewhere in the file leaves most of the sample as it
- * was; the same seed draws the same ones.
+ * Returns at most `size` mutants, in their order. Each is drawn independently, so that a change elsewhere in
+ * the file keeps most of the sample; the same seed draws the same ones.
  */
 export function sampleOf(mutants: readonly Mutant[], size: number, seed: string): readonly Mutant[] {
   if (mutants.length <= size) return mutants;

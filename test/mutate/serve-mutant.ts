@@ -1,6 +1,6 @@
 /**
- * Loaded before a test: gives a changed text for one file of the source, and leaves the file itself as it is. It goes
- * with the environment, so the threads and processes that a test starts have it too.
+ * Preloaded module of a test process: serves a changed text for one file of the source, and leaves the file
+ * itself unchanged. The environment holds the setting, so that threads and processes of a test have it too.
  */
 import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';

@@ -1,4 +1,4 @@
-/** Which tests can notice a change of a file, from what imports what. */
+/** Tests that can detect a change of a file, from the imports. */
 import { createHash } from 'node:crypto';
 import type { Import } from '../fixtures/imports.ts';
 
@@ -12,12 +12,12 @@ export class TestGraph {
   readonly #distances = new Map<string, ReadonlyMap<string, number>>();
   readonly #hashes = new Map<string, string>();
 
-  /** By path from the repository's root: the tests, and all that they can import. */
+  /** `files`: the tests and everything that they can import, by path from the repository's root. */
   constructor(files: ReadonlyMap<string, SourceFile>) {
     this.#files = files;
   }
 
-  /** Those of the tests that import the file, by whatever way, the nearest first. */
+  /** Returns the tests that import the file, directly or indirectly, the nearest first. */
   reaching(file: string, tests: readonly string[]): readonly string[] {
     return tests
       .flatMap((test) => {
@@ -28,7 +28,7 @@ export class TestGraph {
       .map(({ test }) => test);
   }
 
-  /** Changes when the test does, or anything that it imports. */
+  /** Returns a hash that changes when the test changes, or a file that it imports. */
   hashOf(test: string): string {
     const known = this.#hashes.get(test);
     if (known !== undefined) return known;
@@ -41,12 +41,12 @@ export class TestGraph {
     return digest;
   }
 
-  /** Steps to everything that it imports. */
+  /** Returns the number of steps to each file that the test imports. */
   #from(test: string): ReadonlyMap<string, number> {
     const known = this.#distances.get(test);
     if (known) return known;
     const distances = new Map([[test, 0]]);
-    // A Map goes on with what is added while it is read.
+    // Iteration over a Map includes entries that are added meanwhile.
     for (const [file, steps] of distances) {
       for (const { to, kind } of this.#files.get(file)?.imports ?? []) {
         if (kind !== 'type' && this.#files.has(to) && !distances.has(to)) distances.set(to, steps + 1);

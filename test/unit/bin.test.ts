@@ -1,4 +1,4 @@
-/** The scripts of bin/ that take no arguments say so, and what they would have done, instead of doing it. */
+/** Scripts of bin/ that take no arguments reject one with a message and their description, and do nothing. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
@@ -22,7 +22,7 @@ const taken = (script: string) => (script === 'setup' ? 'no argument but --tests
 
 for (const script of scripts) {
   test(`bin/${script} --help does nothing`, (context) => {
-    // One that went on would find no program to do it with.
+    // A script that continued would find no program to run.
     const path = mkdtempSync(join(tmpdir(), 'minik8s-bin-'));
     context.after(() => rmSync(path, { recursive: true }));
     symlinkSync('/usr/bin/sed', join(path, 'sed'));
@@ -36,7 +36,7 @@ for (const script of scripts) {
   });
 }
 
-/** Packages of a list of bin/setup, such as to_run. */
+/** Returns the packages of a list in bin/setup, such as to_run. */
 function packages(list: string): string[] {
   const words = new RegExp(`^${list}=\\(([^)]*)\\)$`, 'm').exec(
     readFileSync(join(bin, 'setup'), 'utf8'),

@@ -63,7 +63,8 @@ test('the licences are those of all packages that are put in, of those whose wor
   const text = licenses(root, await etcdLicenses(root));
   const sections = text.split(`${'='.repeat(80)}\n`).slice(1);
   const titles = sections.map((section) => section.split('\n', 1)[0]?.replace(/ v?\d\S*$/, ''));
-  // A dependency, one of its own, what the descriptions come from, and what no package brings.
+  // A dependency, a package of minik8s itself, the source of the descriptions, and software that is in no
+  // package.
   for (const title of [
     'minik8s',
     'dockerode',

@@ -1,4 +1,4 @@
-/** Every page that --help prints, of every role and every verb. */
+/** Pages that --help prints for every role and every verb. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
@@ -8,14 +8,14 @@ import { dispatch, type Entry } from '../../src/dispatch.ts';
 import { settingSubjects } from '../../src/roles/settings/setting-groups.ts';
 import { settingTable } from '../../src/roles/settings/setting-table.ts';
 
-/** Each is loaded once, as in a process. */
+/** Entries; each is loaded once, as in a process. */
 const table: Record<string, Entry> = Object.fromEntries(
   Object.entries(commands).map(([name, entry]) => {
     let loaded: ReturnType<Entry['load']> | undefined;
     return [name, { ...entry, load: () => (loaded ??= entry.load()) }];
   }),
 );
-// The commands of this process listen to its signals and its output.
+// The commands of this process add listeners for its signals and for errors of its output.
 after(() => process.stdout.removeAllListeners('error'));
 
 async function page(...path: string[]): Promise<string> {
@@ -27,7 +27,7 @@ async function page(...path: string[]): Promise<string> {
 
 interface Section {
   readonly title: string;
-  /** The first line of each command or flag, with all that belongs to it behind it. */
+  /** First line of each command or flag, joined with the lines that belong to it. */
   readonly entries: readonly string[];
 }
 
@@ -78,7 +78,7 @@ for (const [path, text] of pages) {
         const group =
           name === 'yes' ? 'Confirmation' : (own ? settingSubjects : flagSubjects).headingOf(name);
         assert.equal(title, `${group}:`, entry);
-        // What a flag is for, and for a setting what holds without it.
+        // A flag has a description, and a setting also its default.
         assert.match(entry, own ? / \w.*\(default .+\)$/ : /--\S+ .*\w/, entry);
       }
   });

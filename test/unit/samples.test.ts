@@ -1,4 +1,4 @@
-/** Every sample can be found and says how it is tried. That it works is test/e2e/samples.test.ts's. */
+/** Every sample is listed and says how to try it. test/e2e/samples.test.ts checks that it works. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

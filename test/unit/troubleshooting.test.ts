@@ -1,4 +1,4 @@
-/** Every text that docs/troubleshooting.md explains still stands in the source, and a test provokes each. */
+/** Every text that docs/troubleshooting.md explains exists in the source, and a test provokes each. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { troubles } from '../e2e/harness/troubles.ts';
 import { troubleEntries, troubleEntry } from '../fixtures/troubleshooting.ts';
 
 const root = join(import.meta.dirname, '../..');
-/** A message is put together at these places: where something differs, and before an advice or a hint. */
+/** Source of all messages. A message is composed at variable parts, and before an advice or a hint. */
 const source = globSync('src/**/*.ts', { cwd: root })
   .filter((file) => !file.endsWith('.gen.ts'))
   .map((file) => readFileSync(join(root, file), 'utf8').replaceAll("\\'", "'"))

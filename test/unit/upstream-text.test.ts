@@ -1,4 +1,6 @@
-/** What Kubernetes wrote is its own: the repository has its names, types and numbers, and none of its sentences. */
+/**
+ * Kubernetes' texts are its own: the repository has its names, types and numbers, but none of its sentences.
+ */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -7,7 +9,7 @@ import { test } from 'node:test';
 import { fieldDocs } from '../../config/build/field-docs.ts';
 
 const root = join(import.meta.dirname, '../..');
-/** Fewer words in a row are also what anybody would say of the same thing. */
+/** Minimum number of equal words in a row; fewer may be equal by chance. */
 const run = 10;
 
 function* runsOf(text: string): Iterable<string> {
@@ -17,7 +19,7 @@ function* runsOf(text: string): Iterable<string> {
 
 test('no description of a type or field of Kubernetes is copied into the repository', () => {
   const texts = Object.values(fieldDocs()).flatMap((type) => Object.values(type));
-  // Values that a field may have are names, which a list in a description repeats.
+  // The values of a field are names, which a list in a description repeats.
   const descriptions = texts.map((text) => text.replace(/^ *- `"[^`]*"`/gm, ''));
   const theirs = new Set(descriptions.flatMap((text) => [...runsOf(text)]));
   assert.ok(theirs.size > 20_000, `only ${theirs.size} runs of words: the descriptions were not found`);

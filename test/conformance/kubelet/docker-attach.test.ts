@@ -1,4 +1,4 @@
-/** Containers of the real engine that end while somebody attaches to them. */
+/** Containers of the real engine that end during an attach. */
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -23,7 +23,7 @@ describe('attaching to a container that ends meanwhile', () => {
     await images.remove();
   });
 
-  /** It prints `last words` when it is asked to end. */
+  /** Starts a container that prints `last words` when it is asked to end. */
   async function run(): Promise<Docker.Container> {
     const container = await docker.createContainer({
       Image: images.busybox,
@@ -39,7 +39,7 @@ describe('attaching to a container that ends meanwhile', () => {
     await container.wait();
   }
 
-  /** What is attached to, with something that happens around the attach itself. */
+  /** Returns the container with a hook around the attach itself. */
   function around(
     container: Docker.Container,
     attach: (attach: () => Promise<NodeJS.ReadWriteStream>) => Promise<NodeJS.ReadWriteStream>,

@@ -1,4 +1,4 @@
-/** Programs of probes and hooks in containers of the real engine: what they print and leave behind. */
+/** Programs of probes and hooks in containers of the real engine: their output and their remains. */
 import assert from 'node:assert/strict';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -48,7 +48,7 @@ describe('a program that a handler runs', () => {
   const run = (command: readonly string[], timeoutMs = 30_000, signal = new AbortController().signal) =>
     execHandler({ runtime, clock: systemClock }, container.id, command, timeoutMs, signal);
 
-  /** The command lines of this machine's processes that have the word. */
+  /** Returns the command lines of this machine's processes that contain the word. */
   async function running(word: string): Promise<readonly string[]> {
     const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
     const lines = await Promise.all(

@@ -1,4 +1,7 @@
-/** Logs of containers that print more than is kept, on the real engine: what is kept, and what who follows sees. */
+/**
+ * Logs of containers that print more than is kept, on the real engine: the kept part, and the part that a
+ * follower reads.
+ */
 import assert from 'node:assert/strict';
 import { readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -13,9 +16,9 @@ import { dockerSocket } from '../../fixtures/docker-socket.ts';
 
 const docker = dockerClient(dockerSocket);
 const rotation = { maxBytes: 64 * 1024, maxFiles: 3 };
-/** A line takes about 90 bytes of a file: the files that are kept are filled ten times over. */
+/** Number of lines of about 90 bytes each: they fill the kept files ten times over. */
 const count = 20_000;
-/** Prints a number a line, and rests so often that a reader keeps up. */
+/** Command that prints a number a line, and sleeps so often that a reader keeps up. */
 const talk = `i=0; while [ $i -lt ${count} ]; do echo "line $i"; i=$((i+1)); [ $((i % 100)) = 0 ] && sleep 0.02; done`;
 
 describe('the log of a container that prints more than is kept', { timeout: 300_000 }, () => {
@@ -77,7 +80,7 @@ describe('the log of a container that prints more than is kept', { timeout: 300_
       const lines = 60_000;
       const pad = 'p'.repeat(80);
       const program = `BEGIN { for (i = 0; i < ${lines}; i++) print i " ${pad}" }`;
-      // All files are kept: whatever is missing was lost by the reader.
+      // All files are kept: the reader has lost every missing line.
       const HostConfig = { LogConfig: engineLogConfig({ maxBytes: 64 * 1024, maxFiles: 400 }) };
       const id = await start(`sleep 0.5; awk '${program}'`, { HostConfig });
       const options = { follow: true, timestamps: false, tailLines: undefined, since: undefined };
@@ -116,7 +119,7 @@ describe('the log of a container that prints more than is kept', { timeout: 300_
     }
     const kept = await read(id);
     const length = countOf(kept);
-    // More than two files, which are full, and no more than three.
+    // The length is more than two full files, and no more than three.
     assert.ok(length > 1300 && length < 2400, `${length} lines`);
     assert.equal(kept, linesFrom(count - length));
     assert.equal(await read(id, { follow: true }), kept);

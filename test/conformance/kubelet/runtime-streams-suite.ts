@@ -1,4 +1,4 @@
-/** What every ContainerRuntime must do with streams. */
+/** Contract of every ContainerRuntime for streams. */
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { duplexPair, PassThrough, Readable, Writable } from 'node:stream';
@@ -20,10 +20,13 @@ function noSizes(): TerminalSizes {
   return sizes;
 }
 
-/** Keeps what it is given, as slowly as asked. */
+/** Stream that keeps the written data, as slowly as requested. */
 class Sink extends Writable {
   readonly #chunks: Buffer[] = [];
-  /** All of it, once nothing is on its way any more: who runs a program ends its streams afterwards. */
+  /**
+   * Ends the stream and returns all data once none is on its way any more: the caller that runs a program
+   * ends its streams.
+   */
   async content(): Promise<Buffer> {
     this.end();
     await finished(this);
@@ -162,7 +165,7 @@ export function runtimeStreamsConformance(name: string, start: () => Promise<Run
         name: 'RuntimeError',
         reason: 'Conflict',
       });
-      // Whoever attaches is told, and reads the log instead.
+      // The attach is rejected; the caller reads the log instead.
       await assert.rejects(runtime.attach(ended, streams, never()), {
         name: 'RuntimeError',
         reason: 'Conflict',

@@ -1,4 +1,4 @@
-/** What every ContainerRuntime must do, whatever is behind it. */
+/** Contract of every ContainerRuntime, whatever its engine is. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type {
@@ -11,23 +11,26 @@ import type {
 
 export interface RuntimeFixture {
   readonly runtime: ContainerRuntime;
-  /** An image that is there. */
+  /** Existing image. */
   readonly image: string;
-  /** Another, of which no container is made. */
+  /** Another image, of which no container is made. */
   readonly data: string;
-  /** Prints `one`, `two` and then waits; ignores nothing. */
+  /** Command that prints `one`, `two` and then waits; does not ignore signals. */
   readonly talker: readonly string[];
-  /** Exits with 3 soon; `runtime` does it by itself or `end` makes it. */
+  /** Command that soon exits with 3; the container does it by itself or `settle` makes it. */
   readonly failing: readonly string[];
-  /** Copies its input to its output. */
+  /** Command that copies its input to its output. */
   readonly copier: readonly string[];
-  /** Prints `out`, and `err` on its error output; exits with 3. */
+  /** Command that prints `out`, and `err` on its error output; exits with 3. */
   readonly speaker: readonly string[];
-  /** Answers `GET /passwd` with a line that begins with `root:` on 127.0.0.1:8080, and nothing on other addresses. */
+  /**
+   * Command that answers `GET /passwd` with a line that begins with `root:` on 127.0.0.1:8080, and nothing on
+   * other addresses.
+   */
   readonly listener: readonly string[];
-  /** Brings up what the pod network brings up in a sandbox. */
+  /** Creates the interfaces that the pod network creates in a sandbox. */
   bringUp(sandbox: SandboxState): Promise<void>;
-  /** Makes what real containers do by themselves happen in a simulation. */
+  /** Simulates the behavior that real containers have by themselves. */
   settle(id: string, what: 'talk' | 'fail'): void;
   readonly readPauseArchive: () => Promise<Uint8Array>;
   close(): Promise<void>;
@@ -226,7 +229,7 @@ export function runtimeConformance(name: string, start: () => Promise<RuntimeFix
       return text;
     };
 
-    /** The talker runs and has said what it has to say. */
+    /** Resolves when the talker runs and has printed everything. */
     const talked = async (id: string) => {
       fixture.settle(id, 'talk');
       const deadline = AbortSignal.timeout(30_000);
@@ -237,7 +240,7 @@ export function runtimeConformance(name: string, start: () => Promise<RuntimeFix
       withSandbox(async (sandbox) => {
         const id = await runtime.createContainer(await config(sandbox));
         await runtime.startContainer(id);
-        // The first process of a container misses a signal that comes before it has said what to do with it.
+        // The first process of a container ignores a signal that arrives before it has installed a handler.
         await talked(id);
         await runtime.terminate(id);
         await until(id, 'exited');

@@ -1,4 +1,4 @@
-/** How the API server answers: subresources, /proxy, tables, lists, health. */
+/** Answers of the API server: subresources, /proxy, tables, lists, health. */
 import type { Equivalent } from '../equivalent.ts';
 
 type Lines = readonly (readonly [line: string, change: string])[];

@@ -1,4 +1,4 @@
-/** All that is known to change nothing, by the folder of the source it is about. */
+/** All known equivalent mutants, by the folder of their source. */
 import type { Equivalent } from '../equivalent.ts';
 import { apiserver } from './apiserver.ts';
 import { apiserverAnswers } from './apiserver-answers.ts';

@@ -1,4 +1,4 @@
-/** Of the node agent. */
+/** Equivalent mutants of the node agent. */
 import type { Equivalent } from '../equivalent.ts';
 
 type Lines = readonly (readonly [line: string, change: string])[];

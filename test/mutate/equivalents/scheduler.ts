@@ -1,4 +1,4 @@
-/** Of the scheduler. */
+/** Equivalent mutants of the scheduler. */
 import type { Equivalent } from '../equivalent.ts';
 
 type Lines = readonly (readonly [line: string, change: string])[];

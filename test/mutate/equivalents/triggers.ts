@@ -1,4 +1,4 @@
-/** The controller of triggers, and the folders that nodes watch for them. */
+/** Equivalent mutants of the trigger controller, and of the folders that nodes watch for it. */
 import type { Equivalent } from '../equivalent.ts';
 
 type Lines = readonly (readonly [line: string, change: string])[];

@@ -1,4 +1,4 @@
-/** Changes of volumes, budgets and DaemonSets that change nothing. */
+/** Equivalent mutants of volumes, budgets and DaemonSets. */
 import type { Equivalent } from '../equivalent.ts';
 
 const of = (name: string, because: string, ...lines: [line: string, change: string][]): Equivalent[] =>

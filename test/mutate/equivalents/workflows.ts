@@ -1,15 +1,15 @@
-/** Changes that change nothing of workflows, triggers and functions. */
+/** Equivalent mutants of workflows, triggers and functions. */
 import type { Equivalent } from '../equivalent.ts';
 
 const workflows = 'src/controllers/workflows/';
 const triggers = 'src/kube-apiserver/triggers/';
 const functions = 'src/kube-apiserver/functions/';
 
-/** Several changes of one line with one reason. */
+/** Returns several changes of one line with the same reason. */
 const each = (file: string, line: string, because: string, ...changes: readonly string[]): Equivalent[] =>
   changes.map((change) => ({ file: `${file}.ts`, line, change, because }));
 
-/** Defaults of namespaces that are there. */
+/** Defaults of namespaces that are always set. */
 const namespaces: readonly (readonly [file: string, line: string])[] = [
   [`${workflows}definitions`, "const { namespace = '' } = workflow.metadata;"],
   [`${workflows}definitions`, "const { name: of, namespace = '', generation = 1 } = workflow.metadata;"],

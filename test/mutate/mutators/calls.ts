@@ -1,4 +1,4 @@
-/** Other methods, and calls that are left out. */
+/** Changes of method calls: other methods, and removed calls. */
 import type { CallExpression } from 'oxc-parser';
 import type { Place } from '../place.ts';
 
@@ -10,7 +10,7 @@ const otherMethods = new Map<string, string>([
   ['startsWith', 'endsWith'],
   ['endsWith', 'startsWith'],
 ]);
-/** Methods whose result is like what they are called on. */
+/** Methods whose result is similar to the object that they are called on. */
 const leftOut = new Set([
   'filter',
   'sort',

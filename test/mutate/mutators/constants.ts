@@ -1,4 +1,4 @@
-/** Other numbers, texts and answers; lists with one element less. */
+/** Changes of numbers, texts and answers; lists with one element less. */
 import type { Node, TemplateLiteral } from 'oxc-parser';
 import type { Change, Place } from '../place.ts';
 
@@ -15,7 +15,9 @@ export function otherTemplate(node: TemplateLiteral, place: Place): readonly str
   return parent?.type === 'TaggedTemplateExpression' || place.isListed(node) || place.isMessage ? [] : ["''"];
 }
 
-/** Whether a text names what is somewhere else: a key, a module, one of the few words that typeof gives. */
+/**
+ * Returns whether a text is a name of something else: a key, a module, or one of the few results of typeof.
+ */
 function isName(node: Node, parent: Node | undefined): boolean {
   switch (parent?.type) {
     case 'Property':
@@ -34,7 +36,7 @@ function isName(node: Node, parent: Node | undefined): boolean {
   }
 }
 
-/** The list without one of its elements, for each of them that may go. */
+/** Returns the changes that remove one element of the list, for each element that may be removed. */
 export function withoutOne<T extends Node | null>(
   elements: readonly T[],
   source: string,

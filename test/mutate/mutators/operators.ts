@@ -1,4 +1,4 @@
-/** Other operators: boundaries, opposites, arithmetic, assignments. */
+/** Changes of operators: boundaries, opposites, arithmetic, assignments. */
 import type {
   AssignmentExpression,
   BinaryExpression,
@@ -59,13 +59,13 @@ export function otherOperators(
   if (operator === '+' && (isText(left) || isText(right))) return [];
   const others = [
     place.isStrictOrder(node) ? undefined : boundaries.get(operator),
-    // A condition is decided both ways anyhow.
+    // A condition is made constant both ways anyway.
     place.isCondition(node) ? undefined : opposites.get(operator),
     arithmetic.get(operator),
   ].filter((other) => other !== undefined);
   if (others.length === 0) return place.isCondition(node) ? [] : [`!(${place.text(node)})`];
   const between = place.text({ start: left.end, end: right.start });
-  // A function, since a replacement text has signs of its own.
+  // The replacement is a function, since `$` has a meaning in a replacement text.
   return others.map((other) => place.text(left) + between.replace(operator, () => other) + place.text(right));
 }
 
@@ -76,7 +76,7 @@ export function otherSign(node: UnaryExpression, place: Place): readonly string[
 }
 
 export function otherStep({ operator, prefix, argument }: UpdateExpression, place: Place): readonly string[] {
-  // A loop that counts the other way would never end.
+  // A loop with the opposite step would never end.
   if (place.parent?.type === 'ForStatement') return [];
   const [text, other] = [place.text(argument), operator === '++' ? '--' : '++'];
   return [prefix ? other + text : text + other];
@@ -90,7 +90,7 @@ export function otherAssignment(
   return other === undefined || isText(right) ? [] : [`${place.text(left)} ${other} ${place.text(right)}`];
 }
 
-/** Whether it is certainly a text, so that + puts texts together. */
+/** Returns whether the node is certainly a text, so that + concatenates texts. */
 function isText(node: Node): boolean {
   if (node.type === 'BinaryExpression') return isText(node.left) || isText(node.right);
   return node.type === 'TemplateLiteral' || (node.type === 'Literal' && typeof node.value === 'string');

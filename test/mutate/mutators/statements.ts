@@ -1,10 +1,10 @@
-/** Statements that go, and answers that are turned round. */
+/** Removed statements, and negated answers. */
 import type { Node, Statement } from 'oxc-parser';
 import type { Change, Place } from '../place.ts';
 
 /**
- * A statement that goes, unless the condition before it, decided, means the same, or it only tells those who look for the cause
- * of something.
+ * Returns the removal of a statement, unless the constant condition before it means the same, or the
+ * statement only writes a debug log.
  */
 export function removal(node: Statement, place: Place): readonly Change[] {
   const { parent, parents } = place;
@@ -17,7 +17,7 @@ export function removal(node: Statement, place: Place): readonly Change[] {
   }
   const holder = parent?.type === 'BlockStatement' && parent.body.length === 1 ? parents.at(-2) : parent;
   if (holder?.type === 'IfStatement' && holder.alternate === null) return [];
-  // The last of a function gives what it was for; without it there is nothing.
+  // The last return of a function is its purpose; its removal would remove everything.
   if (node.type === 'ReturnStatement') {
     const whole = parent?.type === 'BlockStatement' && /Function/.test(parents.at(-2)?.type ?? '');
     if (whole && parent.body.at(-1) === node) return [];
@@ -25,7 +25,7 @@ export function removal(node: Statement, place: Place): readonly Change[] {
   return [{ start, end, replacement: ';' }];
 }
 
-/** What a function that says yes or no gives, the other way round. */
+/** Returns the negated result of a function that answers yes or no. */
 export function negated(value: Node | null, place: Place): readonly Change[] {
   if (value === null || !place.answersYesOrNo) return [];
   if (!['CallExpression', 'MemberExpression', 'Identifier', 'AwaitExpression'].includes(value.type))

@@ -7,7 +7,9 @@ import { cells, decode, merge } from '../../fixtures/kinds.ts';
 export const now = Date.parse('2026-03-01T12:00:00Z');
 export const before = (seconds: number) => new Date(now - seconds * 1000).toISOString();
 
-/** A test of the cells of an object, by the names of their columns; those that are not named may be anything. */
+/**
+ * Declares a test of the cells of an object, by the names of their columns; other columns may have any value.
+ */
 export function testCells<T extends KubeObject>(
   kind: ResourceDefinition<T>,
   title: string,

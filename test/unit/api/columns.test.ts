@@ -12,7 +12,10 @@ import { endpointSliceResource } from '../../../src/api/discovery/v1/endpoint-sl
 import { storedKinds } from '../../../src/api/registry.ts';
 import { before, testCells } from './column-cells.ts';
 
-/** Of kinds whose own tests do not name every column. Name, and after it `(i)` for integers and `*` for `-o wide`; the order is kubectl's. */
+/**
+ * Columns of kinds whose own tests do not name every column. After the name: `(i)` for integers and `*` for
+ * `-o wide`. The order is kubectl's.
+ */
 const layouts: Readonly<Record<string, string>> = {
   pods: 'Name|Ready|Status|Restarts|Age|IP*|Node*|Nominated Node*|Readiness Gates*',
   namespaces: 'Name|Status|Age',

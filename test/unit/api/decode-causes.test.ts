@@ -1,4 +1,7 @@
-/** What a client is told of an object with wrong choices and missing fields: all of it at once. */
+/**
+ * Causes that a client receives for an object with wrong values and missing fields: all of them in one
+ * answer.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { kindFields, registry } from '../../../src/api/registry.ts';
@@ -12,7 +15,7 @@ import type { Raw } from '../../fixtures/kinds.ts';
 
 const kinds = new Map(registry.map((definition) => [definition.kind, definition]));
 
-/** The causes of the refusal, `field: message` each. */
+/** Returns the causes of the rejection, each as `field: message`. */
 function refusal(definition: ResourceDefinition, body: unknown): string[] {
   try {
     convertObject(kindFields, definition, deepCopy(body), 'Ignore');
@@ -80,7 +83,7 @@ test('of more than a hundred causes a hundred are listed', () => {
   });
 });
 
-/** An object with every field that is acted on. */
+/** Returns an object with every field that minik8s acts on. */
 function full(type: FieldType, name = '', inside: readonly string[] = []): unknown {
   switch (type.kind) {
     case 'object':
@@ -108,7 +111,7 @@ function full(type: FieldType, name = '', inside: readonly string[] = []): unkno
 const acted = (type: ObjectType): readonly Field[] =>
   [...type.fields.values()].filter(({ rule }) => rule?.acts ?? false);
 
-/** Every way to break one field: the path of keys, and the value it gets; undefined takes it away. */
+/** Yields every way to break one field: the path of keys, and the new value; undefined removes the field. */
 function* breakages(
   type: FieldType,
   path: (string | number)[] = [],
@@ -148,7 +151,7 @@ for (const definition of registry) {
       const body = deepCopy(base);
       put(body, path, value);
       const found = refusal(definition, body);
-      // What Kubernetes fills in may be left out.
+      // Fields for which Kubernetes has a default may be missing.
       if (found.length > 0)
         assert.ok(
           found.some((line) => line.startsWith('metadata.name: Invalid value: "Bad/Name"')),

@@ -9,7 +9,7 @@ export class Draw {
     this.#random = new SeededRandom(seed);
   }
 
-  /** One of the values; undefined among them leaves a field out. */
+  /** Returns one of the values; undefined among them leaves a field out. */
   of<T>(...values: T[]): T | undefined {
     return values[this.#random.below(values.length)];
   }
@@ -23,7 +23,7 @@ export class Draw {
     this.of<Record<string, string> | undefined>(undefined, {}, { app: 'web' }, { app: 'web', v: '1' });
 }
 
-/** What stands in objects below their kind; deeper, a type that contains itself would have no end. */
+/** Maximum depth of objects below their kind; without it a type that contains itself would have no end. */
 const deepest = 5;
 
 const scalars: Readonly<Record<Scalar, readonly (string | number | boolean)[]>> = {
@@ -39,7 +39,7 @@ const scalars: Readonly<Record<Scalar, readonly (string | number | boolean)[]>> 
   bytes: ['eA=='],
 };
 
-/** Some of the fields of the type, and always those that must be given. */
+/** Returns some of the fields of the type, and always the required ones. */
 export function drawFields(type: ObjectType, draw: Draw, depth = 0): Record<string, unknown> {
   const given = [...type.fields.values()].filter(
     (field) => isMandatory(field) || (depth < deepest && draw.of(true, false)),

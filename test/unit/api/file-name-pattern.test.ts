@@ -1,4 +1,4 @@
-/** Globs of names of files. */
+/** Globs of file names. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { nameMatcher, patternFault } from '../../../src/api/minik8s/v1/file-name-pattern.ts';

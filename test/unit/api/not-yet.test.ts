@@ -1,4 +1,4 @@
-/** Whoever creates what nothing acts on yet is told so, once. */
+/** A client that creates an object of a kind without effect gets one warning. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { registry } from '../../../src/api/registry.ts';

@@ -113,7 +113,7 @@ test('how long a pod gets to stop', () => {
   assert.equal(grace(bound, 'Succeeded'), 0);
 });
 
-/** What a pod's specification has more after defaulting, of the first item of a list or of one object. */
+/** Returns the first volume of a pod's specification after defaulting. */
 const volume = (source: object) => withSpec({ volumes: [{ name: 'v', ...source }] }).spec.volumes?.[0];
 const defaultMode = 0o644;
 const fieldRef = { fieldPath: 'metadata.name' };

@@ -27,7 +27,7 @@ const classesOf = (type: string, field: string): Treatment[] =>
     (podFields[type]?.[treatment] ?? '').split(' ').includes(field),
   );
 
-/** The types that a pod's specification is made of, as far as something inside is acted on. */
+/** Returns the types of a pod's specification with a field inside that minik8s acts on. */
 function reached(type: ObjectType, seen = new Set<string>()): ReadonlySet<string> {
   if (seen.has(type.name)) return seen;
   seen.add(type.name);

@@ -1,4 +1,4 @@
-/** A valid pod, and patches of it for tables of what is accepted and refused. */
+/** A valid pod, and patches of it for tables of accepted and rejected pods. */
 
 export const pod = {
   apiVersion: 'v1',
@@ -7,12 +7,12 @@ export const pod = {
   spec: { containers: [{ name: 'web', image: 'nginx:1.27' }] },
 };
 
-/** A patch of the first container. */
+/** Returns a patch of the first container. */
 export const container = (fields: object) => ({
   spec: { containers: [{ name: 'web', image: 'nginx:1.27', ...fields }] },
 });
 
 export const spec = (fields: object) => ({ spec: fields });
 
-/** The path of the first container. */
+/** Path of the first container. */
 export const c0 = 'spec.containers[0]';

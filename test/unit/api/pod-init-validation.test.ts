@@ -1,4 +1,4 @@
-/** What containers before the others, and hooks, may ask for. */
+/** Validation of init containers and lifecycle hooks. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { podResource } from '../../../src/api/core/v1/pod.ts';

@@ -1,4 +1,4 @@
-/** Rules of what a pod asks for its safety, and of the annotations that ask the same in the older way. */
+/** Validation of a pod's security fields, and of the older annotations with the same meaning. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { podResource } from '../../../src/api/core/v1/pod.ts';

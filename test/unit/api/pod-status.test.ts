@@ -45,7 +45,7 @@ const inits = (...names: string[]) => ({
 const sidecar = { spec: { initContainers: [{ name: 's', image: 'x', restartPolicy: 'Always' }] } };
 const initialized = [condition('Initialized', 'True')];
 
-/** title, [ready, status, restarts], what is merged into the pod in order */
+/** Title, [ready, status, restarts], and the patches that are merged into the pod in order. */
 const ladder: readonly (readonly [string, readonly [string, string, string], ...object[]])[] = [
   ['phase', ['0/1', 'Pending', '0'], { status: { phase: 'Pending' } }],
   ['reason of the pod', ['0/1', 'Evicted', '0'], { status: { phase: 'Failed', reason: 'Evicted' } }],

@@ -4,7 +4,7 @@ import { c0, container, pod, spec } from './pod-fixture.ts';
 
 const term = 'spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0]';
 
-/** Names that are so many characters with the blanks between them. */
+/** Returns names with this many characters in total, including the blanks between them. */
 function searchesOf(characters: number): string[] {
   const name = (length: number) => 'a'.repeat(length).replaceAll(/a{63}(?=a)/g, `${'a'.repeat(62)}.`);
   const rest = characters - 8 * 251;

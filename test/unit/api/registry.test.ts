@@ -11,7 +11,7 @@ test('no two kinds share a name of any sort', () => {
   const names = registry
     .filter(({ conversion }) => !conversion)
     .flatMap(({ plural, singular, shortNames, group }) =>
-      // Endpoints are called the same, one or many.
+      // The singular and the plural name of Endpoints are the same.
       [...new Set([plural, singular, ...shortNames])].map((name) => `${name}.${group}`),
     );
   assert.equal(new Set(names).size, names.length);
@@ -43,7 +43,7 @@ test('a type has its rules from one place', () => {
   );
 });
 
-/** The types that an object of the type is made of, as far as minik8s acts on them. */
+/** Returns the types that an object of the type is made of, as far as minik8s acts on them. */
 function typesIn(type: ObjectType, seen = new Set<string>()): Set<string> {
   if (seen.has(type.name)) return seen;
   seen.add(type.name);
@@ -60,7 +60,10 @@ function objectIn(type: FieldType): ObjectType | undefined {
   return type.kind === 'object' ? type.object : undefined;
 }
 
-/** Parts of statuses that nothing here writes, and what a pod is refused for; all kept as they came. */
+/**
+ * Parts of statuses that minik8s does not write, and fields for which a pod is rejected; all are kept as
+ * received.
+ */
 const withoutRules = [
   'core.v1.AttachedVolume',
   'core.v1.ContainerRestartRule',
@@ -83,10 +86,10 @@ test('what minik8s acts on has rules: without them nothing in a type is checked'
   assert.deepEqual([...found].sort(), withoutRules);
 });
 
-/** Its document says that a namespace answers a Status, but the object is what comes. */
+/** Kinds whose deletion returns an object although upstream's OpenAPI document has a Status. */
 const otherwise: Readonly<Record<string, object>> = { Namespace: { deleteAnswers: 'object' } };
 
-// The client has no operation by which upstream's kinds that are only read could be known.
+// Upstream's read-only kinds have no operation in the client by which the test could find them.
 for (const kind of registry.filter(({ schema, isMeasured }) => schema === undefined && !isMeasured))
   test(`${kind.plural}.${kind.group}/${kind.version} is as Kubernetes has it`, () => {
     const { namespaced, hasStatus, deleteAnswers } = kind;
@@ -94,7 +97,10 @@ for (const kind of registry.filter(({ schema, isMeasured }) => schema === undefi
     assert.deepEqual({ namespaced, hasStatus, deleteAnswers }, { ...facts, ...otherwise[kind.kind] });
   });
 
-/** What no document says: upstream's strategies do. Kinds that are in no list are told by tests of their own. */
+/**
+ * Facts that are in no document but in upstream's strategies. Kinds that are in no list have tests of their
+ * own.
+ */
 const strategies = {
   countsGenerations: {
     yes: 'csidrivers cronjobs daemonsets deployments endpointslices flowschemas ingresses ingressclasses jobs networkpolicies pods poddisruptionbudgets podtemplates priorityclasses prioritylevelconfigurations replicasets replicationcontrollers statefulsets',

@@ -1,4 +1,4 @@
-/** What a pod counts with that is to have other resources than it has. */
+/** Resources that a pod counts with while its resize is not finished. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';

@@ -1,4 +1,4 @@
-/** Addresses that others write into the status of Pods and Services. */
+/** Addresses that other components write into the status of Pods and Services. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { podResource } from '../../../src/api/core/v1/pod.ts';

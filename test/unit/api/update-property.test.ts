@@ -1,6 +1,6 @@
 /**
- * Properties of every kind, on random objects: defaulting twice is defaulting once, and an object that is written back
- * as it was read neither changes nor is refused for having changed.
+ * Properties of every kind, on random objects: defaulting is idempotent, and an object that is written back
+ * as it was read neither changes nor is rejected as changed.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -89,7 +89,10 @@ const service = (draw: Draw) => ({
   })),
 });
 
-/** What a creator may write into an object of a kind, beside its metadata, where it should mean something; else of every field. */
+/**
+ * Fields that a creator may write into an object of a kind, beside metadata, where these must be meaningful;
+ * other kinds get random values in every field.
+ */
 const bodies: Readonly<Record<string, (draw: Draw) => object>> = {
   Pod: (draw) => ({ spec: podSpec(draw) }),
   Namespace: (draw) => ({ spec: draw.of(undefined, {}, { finalizers: ['example.com/x'] }) }),

@@ -1,4 +1,6 @@
-/** What Kubernetes' own OpenAPI document says of its kinds, read from the client that is generated from it. */
+/**
+ * Facts about kinds from Kubernetes' own OpenAPI document, read from the client that is generated from it.
+ */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { ResourceDefinition } from '../../../src/apimachinery/resource-definition.ts';
@@ -7,7 +9,7 @@ const declarations = fileURLToPath(
   new URL('gen/types/ObjectParamAPI.d.ts', import.meta.resolve('@kubernetes/client-node')),
 );
 
-/** `CoreV1 deleteNamespacedPod` and the type it answers with, `V1Pod`. */
+/** Operations, such as `CoreV1 deleteNamespacedPod`, and the type of their answer, such as `V1Pod`. */
 const operations: ReadonlyMap<string, string> = new Map(
   readFileSync(declarations, 'utf8')
     .matchAll(/^ {4}(\w+)\(param: (\w+?)Api[A-Z]\w*Request, options\?: \w+\): Promise<(\w+)>;$/gm)
@@ -20,7 +22,7 @@ export interface UpstreamFacts {
   readonly deleteAnswers: 'object' | 'status';
 }
 
-/** Undefined for a kind that Kubernetes does not have. */
+/** Returns undefined for a kind that Kubernetes does not have. */
 export function upstreamFacts(kind: ResourceDefinition): UpstreamFacts | undefined {
   const api = apiName(kind);
   const scoped = `Namespaced${kind.kind}`;
@@ -35,7 +37,7 @@ export function upstreamFacts(kind: ResourceDefinition): UpstreamFacts | undefin
   };
 }
 
-/** `rbac.authorization.k8s.io/v1` is RbacAuthorizationV1. */
+/** Returns the client's name of an API: RbacAuthorizationV1 for `rbac.authorization.k8s.io/v1`. */
 function apiName({ group, version }: ResourceDefinition): string {
   const words = (group || 'core').replace(/\.k8s\.io$/, '').split('.');
   return [...words, version].map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');

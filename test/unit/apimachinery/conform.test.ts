@@ -1,4 +1,4 @@
-/** What the scalars of Kubernetes' own kinds are read as. */
+/** Values that the scalars of Kubernetes' own kinds are decoded to. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { secretResource } from '../../../src/api/core/v1/secret.ts';

@@ -16,7 +16,7 @@ const lines = {
 };
 const choices = { 'a.v1.Mode': 'Fast,Slow' };
 
-/** What comes out, and what was found, with these rules. */
+/** Returns the decoded value and the problems that were found with these rules. */
 function decode(value: unknown, rules: RulesByType = {}, type = 'a.v1.Thing') {
   const found = createTypeTable(lines, choices, rules).typeOf(type);
   assert.ok(found);
@@ -102,7 +102,7 @@ test('a field that must be given and is not has its zero value, and a cause', ()
     causes: [
       'name: Required value',
       'count: Required value',
-      // A struct that is missing is an empty one: what it must have is named.
+      // A missing struct is an empty one: its required fields are named.
       'inner.key: Required value',
       'number: Required value',
       'must: Required value',
@@ -130,7 +130,7 @@ test('defaults are given where nothing is, and have defaults of their own', () =
     inner: { key: 'x', value: 'y' },
     text: 'shown',
   });
-  // No two objects share what a default holds.
+  // Objects do not share the value of a default.
   const first = decode({}, rules).object.inner as { key: string };
   first.key = 'changed';
   assert.deepEqual(decode({}, rules).object.inner, { key: 'k', value: 'v' });
@@ -143,7 +143,7 @@ test('an empty text is an unset field where a default or a choice says so', () =
   assert.deepEqual(unset({ defaults: { text: 'd', mode: 'Fast' } }).object, { text: 'd', mode: 'Fast' });
   assert.deepEqual(unset({ defaults: { text: '' } }).object, { text: '' });
   assert.deepEqual(unset({ choices: { text: ['', 'a'] } }).object, { text: '' });
-  // A field that must be given was given an empty text.
+  // A required field with an empty text counts as given.
   assert.deepEqual(unset({ acts: 'mode', requires: 'mode' }).causes, [
     'mode: Unsupported value: "": supported values: "Fast", "Slow"',
   ]);
@@ -191,7 +191,7 @@ test('a field that is not acted on is kept and named when its value asks for som
   };
   const { object, ignored } = decode({ name: 'n', ...asking }, rules);
   assert.deepEqual(ignored, Object.keys(asking));
-  // Inside it no rule holds: there is no default of `value`.
+  // No rule holds inside the field: `value` has no default.
   assert.deepEqual(object, { name: 'n', ...asking });
 });
 

@@ -18,7 +18,7 @@ import { createTypeTable } from '../../../src/apimachinery/type-table.ts';
 import { parseYaml } from '../../../src/apimachinery/yaml.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 
-/** A body as the server reads it. */
+/** Returns a body as the server decodes it. */
 function decodeBody<T extends KubeObject>(
   definition: ResourceDefinition<T>,
   body: string,
@@ -28,7 +28,7 @@ function decodeBody<T extends KubeObject>(
   return convertObject(table, definition, value, validation, duplicates);
 }
 
-/** Kinds of this test's own: what the real ones act on may grow. */
+/** Defines a kind of this test: the fields of the real kinds that minik8s acts on may grow. */
 function define(
   kind: string,
   typeName: string,

@@ -43,7 +43,7 @@ const source: OpenApiSource = {
   version: 'v1.32.0',
 };
 
-/** Every `$ref` in a document. */
+/** Returns every `$ref` in a document. */
 function references(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, inner]) =>
@@ -52,7 +52,7 @@ function references(value: unknown): string[] {
 }
 
 describe('descriptions', () => {
-  /** Kubernetes says nothing of them, nor of the fields of JSON Schema. */
+  /** Fields for which Kubernetes has no description, as for the fields of JSON Schema. */
   const silent = new Set([
     'networking.v1.IngressRule.http',
     'certificates.v1.CertificateSigningRequest.metadata',
@@ -66,7 +66,7 @@ describe('descriptions', () => {
   ];
   for (const [name, schemas] of documents) {
     it(`are in ${name} for each field of which Kubernetes says something`, () => {
-      // Types are from a newer Kubernetes than the texts, which do not have its newest fields.
+      // The types are from a newer Kubernetes than the descriptions, which lack its newest fields.
       const fields = Object.entries(schemas).flatMap(([schema, { properties = {} }]) => {
         const type = schema.split('.').slice(-3).join('.');
         const known = Object.keys(source.docs[type] ?? {});
@@ -195,7 +195,7 @@ test('operation names are unique', () => {
 
 type Message = Map<number, (Message | string)[]>;
 
-/** Reads a protobuf message without its schema; what reads as a message is given by `shape`. */
+/** Decodes a protobuf message without its schema; `shape` decides which fields are decoded as messages. */
 function decode(bytes: Buffer, shape: Shape): Message {
   const message: Message = new Map();
   let at = 0;

@@ -17,7 +17,9 @@ const directive = () =>
 const retain = () =>
   often(0.1) ? { $retainKeys: some(4, () => pick(['name', 'image', 'env', 'ports'])) } : {};
 
-/** An item of a list that merges by `key`; now and then without one, or with one that is no text. */
+/**
+ * Returns an item of a list that merges by `key`; sometimes without the key, or with one that is not a text.
+ */
 const item = (key: string, patch: boolean, more: () => object = () => ({})) => ({
   ...(often(0.97) && { [key]: often(0.9) ? pick(['a', 'b', 'c', 'd', 'e']) : pick([1, 2, { x: 1 }]) }),
   ...(often(0.5) && { image: patch && often(0.2) ? null : pick(['i', 'j']) }),
@@ -27,7 +29,9 @@ const item = (key: string, patch: boolean, more: () => object = () => ({})) => (
 
 const env = (patch: boolean) => () => (often(0.4) ? { env: some(4, () => item('name', patch)) } : {});
 
-/** Directives beside the field `name`: an order (mostly of all there is), or what is to be deleted of a set. */
+/**
+ * Returns directives beside the field `name`: an order (mostly of all items), or items to delete from a set.
+ */
 function beside(name: string, key: string | undefined): object {
   const order = (all: readonly string[]) =>
     all.filter(() => often(0.8)).map((id) => (key === undefined ? id : { [key]: id }));
@@ -73,7 +77,7 @@ test('merging by maps gives what searching the lists gives', () => {
   assert.ok(merged > 500, `only ${merged} patches applied`);
 });
 
-// Searched from its start for every item, a list of this length would take until the test is cut off.
+// A merge that searches the list from its start for every item would not finish before the timeout.
 test('lists of 100,000 items are merged, ordered and emptied', () => {
   const type = kubernetesFields.typeOf('meta.v1.ObjectMeta');
   assert.ok(type);

@@ -34,7 +34,7 @@ for (const [target, patch, result] of [
   });
 }
 
-/** A random object without nulls: a merge patch cannot write them. */
+/** Returns a random object without nulls: a merge patch cannot write them. */
 function randomObject(random: SeededRandom, depth: number): JsonObject {
   const object: JsonObject = {};
   for (const key of ['a', 'b', 'c', '__proto__'])

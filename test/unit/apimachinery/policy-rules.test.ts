@@ -1,4 +1,4 @@
-/** Whether somebody has all that he would give away. */
+/** A user who grants rights must have all of them. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { PolicyRule } from '../../../src/api/rbac/v1/types.gen.ts';

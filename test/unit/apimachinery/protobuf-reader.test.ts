@@ -15,7 +15,7 @@ const fails = (message: RegExp) => (error: unknown) => {
 test('integers of 32 and 64 bits, with and without a sign', () => {
   const numbers = [0, 1, 127, 128, 300, 2 ** 31 - 1, 2 ** 32, 2 ** 48, 2 ** 49 - 1, 2 ** 49, 2 ** 53 - 1];
   for (const value of [...numbers, ...numbers.map((number) => -number)]) {
-    // A negative zero is the zero that stands before it.
+    // A negative zero is decoded as zero.
     assert.equal(readerOf(varint(value)).int64(0), value + 0, String(value));
   }
   for (const value of [0, 1, -1, 80, 2 ** 31 - 1, -(2 ** 31)])

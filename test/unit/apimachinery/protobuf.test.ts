@@ -151,7 +151,7 @@ test('numbers in a list may be packed or not', () => {
   });
 });
 
-/** 413, whatever the message is made of. */
+/** Status 413, whatever the message contains. */
 const tooMany = (error: unknown) => error instanceof StatusError && error.status.code === 413;
 
 test('values count however they are packed', () => {

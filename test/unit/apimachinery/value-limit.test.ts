@@ -70,7 +70,7 @@ test('as many values and levels as may be, and one more', () => {
 });
 
 test('a text is refused before it is read', () => {
-  // The parser would tell of the fault at its end.
+  // The parser would report the syntax error at the end of the text.
   assert.throws(() => parseJson(`[${'0,'.repeat(maxValues)}`, false), hasCode(413));
 });
 

@@ -1,4 +1,4 @@
-/** Which Secrets let a machine in, and whom it then is. */
+/** Secrets that let a machine join, and the user that the machine then is. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Secret } from '../../../src/api/core/v1/secret.ts';

@@ -1,4 +1,4 @@
-/** The list of custom resource definitions: there, and empty for ever. */
+/** The list of custom resource definitions exists and is always empty. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';

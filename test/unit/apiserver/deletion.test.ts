@@ -264,7 +264,7 @@ test('an object that nobody deleted is not gone, though nothing holds it; one wi
   );
 });
 
-/** Of other objects nobody sees that they go, so nothing in them says it. */
+/** Returns whether the object shows that it is being deleted; other kinds are removed without a mark. */
 const isSeenGoing = ({ strategy }: ResourceDefinition, { metadata }: KubeObject) =>
   !!(strategy.gracePeriodSeconds || strategy.beginDeletion || metadata.deletionTimestamp);
 
@@ -286,7 +286,7 @@ describe('markDeleted', () => {
       if (result === 'keep') assert.deepEqual(copy, given);
       const removed = result === 'remove' && isSeenGoing(definition, given);
       assert.equal(isFullyFinalized(definition, copy), removed);
-      // Deciding again changes nothing more.
+      // A second decision changes nothing more.
       if (result !== 'remove') assert.equal(markDeleted(definition, copy, all, now).type, 'keep');
     });
   }

@@ -1,4 +1,4 @@
-/** What a client is told when something fails, and what the log is. */
+/** The answer to a client when a request fails, and the line in the log. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { toStatusError } from '../../../src/apiserver/errors.ts';
@@ -95,7 +95,7 @@ describe('a client is told of', () => {
       const { status } = toStatusError(error, request, { log: new RecordingLogger(), random });
       assert.deepEqual([status.code, status.reason], [code, reason]);
       assert.match(status.message?.replace(/^Internal error occurred: /, '') ?? '', message);
-      // client-go would take it as leave to send a write once more.
+      // client-go would take it as permission to repeat a write.
       assert.equal(status.details?.retryAfterSeconds, undefined);
     });
 });

@@ -1,4 +1,4 @@
-/** How many events a node may write. */
+/** Rate limit of the events that a node may write. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import type { Status } from '../../../src/apimachinery/status-error.ts';
@@ -10,12 +10,12 @@ const node = (name: string): UserInfo => ({ name: `system:node:${name}`, groups:
 
 let server: TestServer;
 beforeEach(async () => {
-  // Nodes may not read or delete events; were they let, it would not be counted.
+  // Nodes may not read or delete events; if they were allowed to, these requests would not be counted.
   server = await startTestServer({ authorize: async () => true });
 });
 afterEach(() => server.stop());
 
-/** A request that is refused for what it holds, when it is not refused before. */
+/** A request that is rejected for its body unless it is rejected before. */
 const ask = (user: UserInfo, method: string, path = method === 'POST' ? events : `${events}/e`) =>
   server.call(method, path, method === 'GET' || method === 'DELETE' ? undefined : '{', { user });
 const isLimited = async (...asked: Parameters<typeof ask>) => (await ask(...asked)).status === 429;
@@ -32,7 +32,7 @@ test('is five hundred at once, of all the ways to write one, and ten a second fr
   assert.equal(message, 'node "n1" writes too many events: 10 a second are accepted; wait 1 s');
   assert.equal(refused.headers.get('retry-after'), '1');
 
-  // Others have their own, and what is no event is not counted.
+  // Other nodes have limits of their own, other users have none, and only writes of events are counted.
   assert.equal(await isLimited(node('n2'), 'POST'), false);
   for (let i = 0; i < 501; i++) assert.equal(await isLimited(systemUser('admin'), 'POST'), false);
   for (const method of ['GET', 'DELETE']) assert.equal(await isLimited(node('n1'), method), false);

@@ -1,4 +1,4 @@
-/** How long a read waits for the watch cache, and whom it asks meanwhile. */
+/** Time that a read waits for the watch cache, and the reads of the store meanwhile. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { StatusError } from '../../../src/apimachinery/status-error.ts';
@@ -15,7 +15,7 @@ const objectAt = (revision: number) => ({
   metadata: { name: 'a', resourceVersion: String(revision) },
 });
 
-/** The cache is at revision 5 and the store at 7 unless told; each has the object as of its revision. */
+/** The cache is at revision 5 and the store at 7 by default; each has the object as of its revision. */
 function world({ store = 7, cache = 5, answers = true, has = true } = {}) {
   const clock = new FakeClock();
   const state = { cache, reads: 0 };

@@ -1,4 +1,4 @@
-/** What probes are told: whether the server lives, whether it can work, and to whom it says why not. */
+/** Health endpoints: liveness, readiness, and the users who may read the reasons. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { StoreUnavailableError } from '../../../src/storage/store.ts';
@@ -6,7 +6,7 @@ import { admin, createTestApi, startTestServer, type TestServer } from '../../fi
 
 let server: TestServer;
 let synced: boolean;
-/** What the store says when it is asked how far it is. */
+/** State of the store when its revision is read. */
 let store: 'well' | 'broken' | 'silent';
 beforeEach(async () => {
   synced = true;
@@ -31,7 +31,7 @@ const ask = async (path: string) => {
   assert.equal(headers.get('content-type'), 'text/plain; charset=utf-8');
   return `${status} ${text}`;
 };
-/** By somebody who has not said who they are. */
+/** A request from an anonymous client. */
 const askUnknown = async (path: string) => {
   const answer = await server.app.fetch(new Request(`https://apiserver${path}`), {});
   return `${answer.status} ${await answer.text()}`;
@@ -82,7 +82,7 @@ describe('a server whose store does not answer', () => {
     assert.equal(await ask('/readyz/etcd'), '500 [-]etcd failed: gone\nreadyz check failed\n');
     assert.equal(await ask('/healthz'), '500 [+]ping ok\n[-]etcd failed: gone\nhealthz check failed\n');
     assert.equal(await ask('/readyz?exclude=etcd'), '200 ok');
-    // One that is asked for by its name is asked.
+    // A check that is requested by its own path runs although it is excluded.
     assert.match(await ask('/readyz/etcd?exclude=etcd'), /^500 /);
   });
 

@@ -25,7 +25,7 @@ let ends: readonly [Duplex, Duplex];
 let answer: Answer;
 let clock: FakeClock;
 const stalledMs = 60_000;
-/** Of each stream, once it has been served. */
+/** One promise for each stream; resolves when the stream has been served. */
 let served: Promise<void>[];
 beforeEach(() => {
   served = [];
@@ -59,7 +59,7 @@ function open(headers: OutgoingHttpHeaders, endStream = true): ClientHttp2Stream
   return stream;
 }
 
-/** With or without an error. */
+/** Resolves when the stream is closed, with or without an error. */
 const closeOf = (stream: ClientHttp2Stream) =>
   new Promise<void>((resolve) => {
     if (stream.destroyed) resolve();
@@ -201,7 +201,7 @@ describe('an answer', () => {
       return new Response(ReadableStream.from(pieces()) as ReadableStream<Uint8Array>);
     };
     const stream = open({ ':path': '/' });
-    // It would take what has come for the whole.
+    // A client would take the partial body for the whole one after `end`.
     stream.once('end', () => assert.fail('it ended'));
     stream.resume();
     await closeOf(stream);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { LatestRevision } from '../../../src/apiserver/latest-revision.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 
-/** A store that is asked how far it is, and answers when the test does. */
+/** A store that answers with its revision when the test calls for it. */
 function asked(known?: () => number | undefined) {
   const clock = new FakeClock();
   const questions: PromiseWithResolvers<number>[] = [];

@@ -1,4 +1,4 @@
-/** The description of the API: which documents there are, and how long a client may keep one. */
+/** Description of the API: the documents, and how long a client may cache one. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { fieldDocs } from '../../../config/build/field-docs.ts';
@@ -62,7 +62,7 @@ describe('the description of the API', () => {
     setImmediate(hear);
     await fresh(new Request('https://apiserver/openapi/v3'));
     made = true;
-    // Two groups, v2, its JSON, its protobuf.
+    // Turns: the two groups, v2, its JSON, its protobuf.
     assert.ok(heard >= 5, `others were heard ${heard} times`);
   });
 

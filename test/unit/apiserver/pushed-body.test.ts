@@ -1,4 +1,4 @@
-/** The body of a long answer as a web stream: what waits for its reader, and how it ends. */
+/** The body of a long answer as a web stream: its backlog, and how it ends. */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
@@ -6,7 +6,7 @@ import { type Sink, type Source, streamOf } from '../../../src/apiserver/pushed-
 
 const KiB = 1024;
 
-/** Who writes: it keeps what it was given, and that its reader has left. */
+/** Writer of the body; keeps the sink that it was given, and records that its reader has left. */
 class Writer implements Source {
   sink: Sink | undefined;
   cancelled = 0;
@@ -33,7 +33,7 @@ beforeEach(() => {
 const body = (connection = false) =>
   streamOf(writer, client.signal, connection ? () => hungUp++ : undefined).getReader();
 
-/** Whether a promise is settled, once everything that can happen has. */
+/** Returns whether a promise is settled once all pending callbacks have run. */
 async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   let settled = false;
   const done = () => {
@@ -95,7 +95,7 @@ describe('it ends', () => {
     assert.equal(Buffer.from((await reader.read()).value ?? []).toString(), 'last');
     assert.equal((await reader.read()).done, true);
     assert.equal(writer.to.backlog, 0);
-    // What comes late goes nowhere, and whoever leaves then leaves nothing.
+    // Late writes are dropped, and a later cancel has no effect.
     writer.to.write(Buffer.from('late'));
     writer.to.end();
     client.abort();

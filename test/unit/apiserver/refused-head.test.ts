@@ -10,7 +10,7 @@ const twice = request('Host', 'a', 'HOST', 'b');
 const indirect = (url: string) => ({ rawHeaders: [], url }) as unknown as IncomingMessage;
 const text = 'the request has more than one Host header\n';
 
-/** Keeps what is answered. */
+/** Returns a response that records the answer. */
 function answer() {
   const said: { status?: number; headers?: object; body?: string } = {};
   const outgoing = {

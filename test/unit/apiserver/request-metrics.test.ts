@@ -1,4 +1,4 @@
-/** What a request is counted as while it is answered and afterwards, by the page that tells it. */
+/** Metrics of a request while it is answered and afterwards, as the metrics page shows them. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { newStatusError } from '../../../src/apimachinery/status-error.ts';
@@ -29,7 +29,7 @@ function world() {
         answer,
         toStatus,
       ),
-    /** The lines of a name, each without the labels that are the same in all. */
+    /** Returns the lines of a name, each without the labels that are the same in all. */
     linesOf: (name: string) =>
       [...registry.pieces()]
         .join('')

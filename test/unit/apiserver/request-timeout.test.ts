@@ -1,4 +1,4 @@
-/** How long a client waits, and what becomes of an answer that comes later. */
+/** Timeout of a request, and the fate of an answer that comes later. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StatusError } from '../../../src/apimachinery/status-error.ts';

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { RequestWork } from '../../../src/apiserver/request-work.ts';
 import type { Turns } from '../../../src/apiserver/turns.ts';
 
-/** Work that began when the clock, which need not have begun at zero, stood at 500. */
+/** Work that began at 500 on the clock, which need not have begun at zero. */
 function world() {
   const clock = { at: 500, monotonic: () => clock.at };
   const given = { turns: 0, next: async () => void given.turns++ };

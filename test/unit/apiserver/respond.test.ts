@@ -1,4 +1,4 @@
-/** Answers as bytes: what a client is told of them, and what it gets. */
+/** Answers as bytes: their headers and their bodies. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newNotFound, newStatusError } from '../../../src/apimachinery/status-error.ts';

@@ -1,4 +1,4 @@
-/** What a SelfSubjectAccessReview asks whoever authorizes, and what comes of the answer. */
+/** Questions of a SelfSubjectAccessReview to the authorizer, and the review's status. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import type { AccessRequest } from '../../../src/apiserver/authorization/authorizer.ts';
@@ -15,7 +15,7 @@ before(async () => {
   server = await startTestServer({
     bare: true,
     authorize: async (request) => {
-      // Whether bob may ask at all is another question.
+      // The right to create the review itself is not part of this test.
       if (request.type === 'resource' && request.resource === 'selfsubjectaccessreviews') return true;
       asked.push(request);
       return allowed;

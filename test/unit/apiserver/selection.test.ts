@@ -1,4 +1,7 @@
-/** Which objects a list, a watch or the deletion of a collection is about: nothing beside them may be read or deleted. */
+/**
+ * Objects that a list, a watch or a deletion of a collection selects: no other objects may be read or
+ * deleted.
+ */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { namespaceResource } from '../../../src/api/core/v1/namespace.ts';
@@ -75,7 +78,7 @@ describe('pods', () => {
     test(`of ${namespace || 'all'} with fields "${fields}" and labels "${labels}"`, () => {
       const selection = selected(namespace, fields, labels);
       assert.deepEqual(selection.found, found);
-      // The one key is where it is looked for; what is elsewhere is not seen.
+      // The only key is read from its own place; objects elsewhere are not seen.
       assert.equal(selection.key, only && `/registry/pods/${only}`);
       assert.equal(selection.everything, fields === '' && labels === '');
     });

@@ -1,4 +1,4 @@
-/** The body of a watch on a cache and for a client that do what the test says. */
+/** The body of a watch on a cache and for a client that the test controls. */
 import { podResource } from '../../../src/api/core/v1/pod.ts';
 import { type ListQuery, parseListQuery } from '../../../src/apimachinery/list-options.ts';
 import type { Framing } from '../../../src/apiserver/encoding/framing.ts';
@@ -13,7 +13,7 @@ import { FakeClock } from '../../fixtures/fake-clock.ts';
 
 export const line = (text: string, bytes = 0) => Buffer.from(`${text.padEnd(bytes - 1)}\n`);
 
-/** Frames that can be read: what happened, to what, and when. */
+/** Readable frames: the type of the event, the object, and the revision. */
 export const framing: Framing = {
   contentType: 'text/plain',
   frame: (type, { key }, revision) => line(`${type} ${key}@${revision}`),
@@ -38,7 +38,7 @@ export function changed(key: string, revision: number, bytes?: number): CacheEve
   return { type: 'MODIFIED', key, revision, current: object(key, revision), previous: object(key, 1), frame };
 }
 
-/** A client that reads when the test says so. */
+/** A client that reads when the test calls for it. */
 export class Client implements Sink {
   #text = '';
   #room = Promise.withResolvers<void>();
@@ -62,7 +62,7 @@ export class Client implements Sink {
   room(): Promise<void> {
     return this.#room.promise;
   }
-  /** From now on there is room for more. */
+  /** Lets the client accept more from now on. */
   makeRoom(): void {
     this.#room.resolve();
   }
@@ -80,14 +80,14 @@ export class Client implements Sink {
 export interface Fixture {
   readonly clock: FakeClock;
   readonly client: Client;
-  /** The cache has applied everything up to there; what it has not handed out comes by `hand`. */
+  /** Marks every event up to the revision as applied by the cache; `hand` delivers the events later. */
   reach(revision: number): void;
   hand(...events: CacheEvent[]): void;
-  /** The cache does not know what comes next. */
+  /** Lets the cache lose track, so that the watch expires. */
   expire(): void;
-  /** Whether it hears of events. */
+  /** True while the watch is subscribed to events. */
   readonly watches: boolean;
-  /** As the client's leaving does. */
+  /** Ends the watch as a disconnecting client does. */
   cancel(): void;
 }
 

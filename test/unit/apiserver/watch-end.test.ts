@@ -1,4 +1,4 @@
-/** How the body of a watch ends, what it holds then, and in which pieces it comes. */
+/** End of a watch's body, the resources that it holds then, and the pieces that it is written in. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Turns } from '../../../src/apiserver/turns.ts';
@@ -11,7 +11,9 @@ import { changed, type Fixture, framing, object, open } from './watch-body.ts';
 
 const two = [object('a', 3), object('b', 4)];
 
-/** It holds nothing: no timer, no place in the cache; nothing is written any more. */
+/**
+ * Asserts that the watch holds nothing: no timer, no subscription to the cache; nothing is written any more.
+ */
 async function assertOver({ client, clock, watches, hand }: Fixture, state: string): Promise<void> {
   const { written } = client;
   assert.deepEqual([client.state, watches, clock.pending], [state, false, 0]);
@@ -20,7 +22,7 @@ async function assertOver({ client, clock, watches, hand }: Fixture, state: stri
   assert.equal(client.written, written);
 }
 
-/** Writes wait in the line until the test calls them. */
+/** Line of writes that wait until the test calls them. */
 function waitingTurns() {
   const line = new Set<WaitingWrite>();
   const writeTurns = Object.assign(new WriteTurns(systemClock), {
@@ -98,7 +100,7 @@ describe('a watch', () => {
     watch.hand(changed('a', 11));
     watch.cancel();
     assert.equal(line.size, 0);
-    // The client is told nothing more.
+    // The client receives nothing more.
     await assertOver(watch, 'open');
     stopping.abort();
     assert.equal(watch.client.state, 'open');

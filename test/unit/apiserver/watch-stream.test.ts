@@ -1,4 +1,7 @@
-/** In which order the body of a watch tells things, and when its client counts as too slow. How it ends: watch-end.test.ts. */
+/**
+ * Order of the events in the body of a watch, and when its client counts as too slow. For the end of a watch
+ * see watch-end.test.ts.
+ */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type WaitingWrite, WriteTurns } from '../../../src/apiserver/write-turns.ts';
@@ -38,7 +41,7 @@ describe('the body of a watch', () => {
   it('has no bookmark ahead of an event that the cache has not handed out', async () => {
     const { clock, client, hand, reach } = open([]);
     await clock.advance(60_010);
-    // Applied a moment before the bookmark is written, and handed out after it.
+    // The event is applied just before the bookmark is written, and delivered after it.
     reach(11);
     await clock.advance(50);
     hand(changed('a', 11));
@@ -103,7 +106,7 @@ describe('a client that reads slowly', () => {
       await clock.advance(20_000);
       assert.equal(client.state, 'open', `after ${i + 1} times 30 s`);
     }
-    // What it has read before does not count for it now.
+    // Bytes that the client has read before do not count now.
     client.read(100);
     await clock.advance(30_000);
     assert.equal(client.state, 'cut');

@@ -211,7 +211,7 @@ test('what a range contains', () => {
       return range(`${formatIPv4(random.below(2 ** 16) * 2 ** 16 + random.below(2 ** 16))}/${prefix}`);
     });
     assert.ok(a && b);
-    // Two ranges lie in one another or apart.
+    // Two ranges are nested or disjoint.
     assert.equal(overlaps(a, b), containsRange(a, b) || containsRange(b, a));
     assert.equal(containsRange(a, b), a.prefix <= b.prefix && hasAddress(a, formatIPv4(b.first)));
   }

@@ -8,7 +8,7 @@ import { giveBackMapped } from '../../../src/base/allocator.ts';
 
 const length = 4 << 20;
 
-/** kB of a mapped file that are in memory. */
+/** Returns the kB of a mapped file that are in memory. */
 function resident(path: string): number {
   const maps = readFileSync('/proc/self/smaps', 'utf8');
   const [, rss] = new RegExp(`${RegExp.escape(path)}\\n(?:.*\\n)*?Rss: +(\\d+) kB`).exec(maps) ?? [];
@@ -30,7 +30,7 @@ test('what is mapped is given back, and read from the file again', (context) => 
   const at = libc.functions.mmap(0n, BigInt(length), readable, privately, file, 0n);
   closeSync(file);
   context.after(() => libc.functions.munmap(at, BigInt(length)));
-  // Not at the beginning of a page, as assets lie.
+  // Assets do not begin at a page boundary either.
   const bytes = ffi.toBuffer(at, length, false).subarray(100);
   assert.ok(bytes.equals(content.subarray(100)));
   const before = resident(path);

@@ -3,14 +3,14 @@ import { mock, test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
 
 const day = 24 * 3_600_000;
-/** What a timer of Node can hold. */
+/** Maximum delay of a Node timer, in milliseconds. */
 const longest = 2 ** 31 - 1;
 
-/** Counts calls while the machine's timers stand still; `tick` moves them. */
+/** Calls `fn` while the machine's timers stand still; `tick` moves them. */
 function withTimers(fn: (tick: (ms: number) => void) => void): void {
   mock.timers.enable({ apis: ['setTimeout'] });
   const set = globalThis.setTimeout;
-  // As the real one does with more than it can hold.
+  // The real setTimeout also falls back to 1 ms for a delay above the maximum.
   const overflowing = ((run: () => void, ms = 1) => set(run, ms > longest ? 1 : ms)) as typeof setTimeout;
   globalThis.setTimeout = overflowing;
   try {
@@ -26,7 +26,7 @@ for (const ms of [longest, longest + 1, 40 * day, 400 * day])
     withTimers((tick) => {
       let calls = 0;
       systemClock.after(ms, () => calls++);
-      // In steps that end where a timer does: mocked ones count from the end of a step.
+      // Steps end where a timer does: mocked timers count from the end of a step.
       for (let left = ms - 1; left > 0; left -= longest) tick(Math.min(left, longest));
       assert.equal(calls, 0);
       tick(1);

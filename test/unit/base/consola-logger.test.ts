@@ -14,7 +14,7 @@ function loggerOf(levels: string, format: LogFormat) {
 const circular: Record<string, unknown> = {};
 circular.self = circular;
 
-/** What a field may hold by mistake or by malice. */
+/** Values that a field may hold by mistake or by malice. */
 const awkward: Fields = {
   newline: 'a\nb\r\nc',
   escape: '\u001b[2Jgone\u009b\u2028next\u202eback\u2066',

@@ -1,4 +1,4 @@
-/** Every value has one encoding: whatever has another is refused, so that no two readers see two things in it. */
+/** Every value has one encoding: any other is rejected, so that two parsers cannot read different values. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { childrenOf, readDer, readObjectIdentifier, requireTag, tags } from '../../../src/base/der.ts';

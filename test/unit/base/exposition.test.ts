@@ -1,4 +1,7 @@
-/** The text that Prometheus reads; that it can is tried with its own reader in test/integration/kubelet/metrics.test.ts. */
+/**
+ * Text that Prometheus reads; test/integration/kubelet/metrics.test.ts checks this with Prometheus' own
+ * parser.
+ */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { exposition, Histogram, labelPairs } from '../../../src/base/exposition.ts';

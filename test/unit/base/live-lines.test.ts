@@ -1,4 +1,4 @@
-/** What a person sees of work that takes a while, by a terminal that does what it is told. */
+/** Progress of long work as a terminal shows it; the terminal is controlled by the test. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { beginWork, LiveLines } from '../../../src/base/live-lines.ts';

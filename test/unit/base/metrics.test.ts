@@ -1,4 +1,4 @@
-/** What is counted as it happens, and the page that tells it. */
+/** Metrics that are counted as events happen, and the page that shows them. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { exponentialBounds } from '../../../src/base/exposition.ts';

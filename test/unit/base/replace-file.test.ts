@@ -44,7 +44,7 @@ describe('a file that is replaced', () => {
   it('is never there for others to read, also where somebody else left something under its draft’s name', async () => {
     const others = join(directory, 'others');
     writeFileSync(others, '', { mode: 0o666 });
-    // How many drafts there were so far is not known: under each of the next names.
+    // The number of earlier drafts is unknown, so that a link is created under each of the next names.
     for (let n = 0; n < 50; n++) symlinkSync(others, `${path}.minik8s-${process.pid}-${n}`);
     await replaceFile(path, 'secret', { mode: 0o600 });
     assert.equal(lstatSync(path).isSymbolicLink(), false);

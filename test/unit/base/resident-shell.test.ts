@@ -10,7 +10,7 @@ import { nextToStart, residentShell, type Turn, turnOf } from '../../../src/base
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 
 const exec = residentShell({ clock: systemClock });
-/** Its shell is the parent of what it runs. */
+/** Returns the process id of the resident shell, which is the parent of its commands. */
 const shellPid = async () => Number((await exec('sh', ['-c', 'echo $PPID'])).stdout);
 
 test('input goes in, output comes back, no shell reads arguments or input', async () => {
@@ -66,7 +66,7 @@ test('aborting and the time limit kill the program; another shell runs the next'
   assert.notEqual(await shellPid(), first);
 });
 
-/** A pipe that says when a program has begun, and a program that says so and then hangs. */
+/** Creates a pipe that shows when a program has begun, and a program that writes to it and then hangs. */
 async function hanging(context: TestContext) {
   const directory = await mkdtemp(join(tmpdir(), 'minik8s-shell-'));
   context.after(() => rm(directory, { recursive: true }));
@@ -74,12 +74,12 @@ async function hanging(context: TestContext) {
   execFileSync('mkfifo', [pipe]);
   return {
     command: ['sh', ['-c', `echo $$ >${pipe}; sleep 600; true`]] as const,
-    /** Its process. */
+    /** Returns the process id of the program. */
     begun: async () => Number(await readFile(pipe, 'utf8')),
   };
 }
 
-/** Returns when there is no such process; fails after half a minute. */
+/** Returns when the process does not exist; fails after half a minute. */
 const gone = (pid: number) =>
   execFileSync('timeout', ['30', 'tail', '-s0.05', `--pid=${pid}`, '-f', '/dev/null']);
 

@@ -4,7 +4,7 @@ import { TokenBuckets } from '../../../src/base/token-buckets.ts';
 
 const limits = { burst: 3, refillMs: 128, keys: 2 };
 
-/** How many are had at once. */
+/** Returns the number of tokens that are available at once. */
 function drain(buckets: TokenBuckets, key: string, now: number): number {
   let had = 0;
   while (had < 100 && buckets.take(key, now) === 0) had++;
@@ -16,7 +16,7 @@ test('a bucket begins full, gains one in a while, and says how long that is', ()
   assert.equal(drain(buckets, 'a', 1000), 3);
   assert.equal(buckets.take('a', 1000), 128);
   assert.equal(buckets.take('a', 1032), 96);
-  // Asking in vain costs nothing.
+  // A request without success costs nothing.
   assert.equal(buckets.take('a', 1096), 32);
   assert.equal(buckets.take('a', 1128), 0);
   assert.equal(buckets.take('a', 1128), 128);

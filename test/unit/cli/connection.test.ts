@@ -1,4 +1,4 @@
-/** As whom a request is made, and for how long. */
+/** User and timeout of a request. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { impersonation, requestTimeout, withTimeout } from '../../../src/cli/connection.ts';
@@ -37,7 +37,7 @@ describe('impersonation', () => {
 
 describe('the time that a request may take', () => {
   const clock = new FakeClock();
-  /** Answers when `begin` resolves, and ends its body with the signal alone. */
+  /** Answers when `begin` resolves; unless `ends`, the body ends only with the signal. */
   const transportOf = (begin: Promise<void>, chunks: readonly string[], ends = false): Transport => ({
     async request({ signal }) {
       const aborted = Promise.withResolvers<never>();

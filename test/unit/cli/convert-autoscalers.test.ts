@@ -1,4 +1,4 @@
-/** What other systems say of autoscalers: each word, and what is told of it. */
+/** Fields of other systems' autoscalers: the conversion of each, and the notes about it. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { JsonObject } from '../../../src/apimachinery/equality.ts';

@@ -1,4 +1,4 @@
-/** Which manifests are in the form of another small system, and which are Kubernetes' own with a mistake. */
+/** Manifests in the form of another small system, and Kubernetes manifests with a mistake. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { kubernetesFields } from '../../../src/api/field-table.ts';

@@ -1,4 +1,6 @@
-/** Each form of another system's manifests becomes the object that it means, and what it loses is told. */
+/**
+ * Each form of another system's manifests becomes the matching object, with a note about every lost field.
+ */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseManifests } from '../../../src/cli/manifests.ts';

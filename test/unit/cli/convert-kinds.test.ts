@@ -1,4 +1,4 @@
-/** Kinds by their words, and what becomes of the fields of each. */
+/** Kinds by their words, and the conversion of the fields of each. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { kubernetesFields } from '../../../src/api/field-table.ts';

@@ -1,4 +1,4 @@
-/** Jobs of Slurm clusters as other systems have them, and the SlurmJobs that become of them. */
+/** Jobs for Slurm clusters of other systems, and the SlurmJobs that they are converted to. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import * as v from 'valibot';
@@ -25,7 +25,7 @@ const sources = new Map<string, ReturnType<typeof source> | Error>([
 const secretNote =
   'connection: added: make a Secret slurm with host, user, privateKey or password, and knownHosts';
 
-/** The one job that becomes of it, which the API server would take. */
+/** Returns the single job of a conversion, which the API server would accept. */
 function convertedJob(object: JsonObject) {
   const { objects, notes, errors } = convert([{ where: 'f', object, sources }], kubernetesFields);
   assert.deepEqual(errors, []);

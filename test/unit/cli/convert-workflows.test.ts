@@ -1,4 +1,4 @@
-/** Workflows of other small systems: what they become does what they did. */
+/** Workflows of other small systems: the converted workflow does the same. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { kubernetesFields } from '../../../src/api/field-table.ts';
@@ -17,7 +17,7 @@ function one(object: JsonObject): { readonly object: JsonObject; readonly defini
   return { object: first, definition: first.spec.definition };
 }
 
-/** Which functions it calls, in order, when they answer so; and its output. */
+/** Returns the functions that the workflow calls, in order, with these answers; and its output. */
 async function path(
   definition: JsonObject,
   input: Json,

@@ -1,4 +1,4 @@
-/** Manifests of other small systems: what they become, and what is told of what they lose. */
+/** Manifests of other small systems: the converted objects, and the notes about lost fields. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { kubernetesFields } from '../../../src/api/field-table.ts';

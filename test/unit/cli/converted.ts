@@ -1,4 +1,4 @@
-/** One manifest of another system, and what becomes of it. */
+/** One manifest of another system, and the result of its conversion. */
 import assert from 'node:assert/strict';
 import { kubernetesFields } from '../../../src/api/field-table.ts';
 import type { JsonObject } from '../../../src/apimachinery/equality.ts';
@@ -6,7 +6,7 @@ import { convert } from '../../../src/cli/convert/convert-plan.ts';
 
 type Made = JsonObject & { readonly metadata: JsonObject; readonly spec: JsonObject };
 
-/** Of inputs that stand at `f`. */
+/** Converts these manifests, which stand in a file `f`. */
 export function converted(...objects: readonly JsonObject[]) {
   const {
     objects: made,
@@ -19,7 +19,7 @@ export function converted(...objects: readonly JsonObject[]) {
   return { made: made as Made[], notes, errors: errors.map(({ message }) => message) };
 }
 
-/** Of one that becomes one. */
+/** Converts a manifest that becomes one object. */
 export function convertedOne(object: JsonObject): { readonly made: Made; readonly notes: readonly string[] } {
   const { made, notes, errors } = converted(object);
   assert.deepEqual(errors, []);

@@ -48,7 +48,7 @@ test('members lie below what was asked for', () => {
   assert.deepEqual(splitRemote('b'), { directory: '.', name: 'b' });
 });
 
-/** A directory with what is hard to pack. */
+/** Creates a directory with files that are hard to pack. */
 function hardDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), 'ctl-cp-'));
   const from = join(directory, 'from');
@@ -89,7 +89,7 @@ for (const format of ['gnu', 'pax', 'ustar']) {
     const directory = hardDirectory();
     context.after(() => rmSync(directory, { recursive: true }));
     const from = join(directory, 'from');
-    // The old format has no room for it.
+    // The old format has no room for such a name.
     const exclude = format === 'ustar' ? ['--exclude=xxxx*'] : [];
     if (format === 'ustar') rmSync(join(from, 'a-long-name-of-a-directory'), { recursive: true });
     execFileSync('ln', ['block', 'second'], { cwd: from });
@@ -104,7 +104,7 @@ for (const format of ['gnu', 'pax', 'ustar']) {
       assert.deepEqual(readFileSync(join(destination, 'second')), readFileSync(join(from, 'block')));
       assert.deepEqual(warnings, [`warning: skipping symlink: "${destination}/link" -> "block"\n`]);
     }
-    // A single file goes into a directory that is there.
+    // A single file is copied into an existing directory.
     const one = execFileSync('tar', ['cf', '-', '-C', directory, 'from/block']);
     await extract(inPieces(one, 100), { prefix: 'from/block', destination: directory, err: nothingToSay });
     assert.equal(readFileSync(join(directory, 'block'), 'utf8'), 'b'.repeat(512));

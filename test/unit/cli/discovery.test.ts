@@ -14,7 +14,9 @@ import { notServedKind, notServedResource } from '../../../src/cli/kubernetes-ki
 import { createRequester } from '../../../src/client/requester.ts';
 import { startTestServer } from '../../fixtures/api-server.ts';
 
-/** What discovery finds on our server; `old` servers have no aggregated documents. */
+/**
+ * Returns the resources that discovery finds on a minik8s server; `old` servers have no aggregated documents.
+ */
 async function discovered(old: boolean): Promise<ApiResources> {
   const server = await startTestServer();
   try {

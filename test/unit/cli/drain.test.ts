@@ -1,4 +1,4 @@
-/** Which pods a drain takes, and what it does about evictions that are refused for now. */
+/** Pods that a drain evicts, and retries of evictions that are rejected for now. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { JsonObject } from '../../../src/apimachinery/equality.ts';
@@ -97,7 +97,7 @@ describe('evictions', () => {
   };
   const collection = { resource, namespace: '', labelSelector: undefined, fieldSelector: 'spec.nodeName=n' };
 
-  /** A server that answers each eviction by the next of `answers`; pods are gone once evicted. */
+  /** A server that answers each eviction with the next of `answers`; evicted pods are removed. */
   function scene(
     answers: readonly (unknown | undefined)[],
     {

@@ -17,7 +17,7 @@ const schemas = {
   'io.Part': {
     type: 'object',
     description: `${'word '.repeat(16)}${long} end`,
-    // It may hold itself.
+    // The type may contain itself.
     properties: { size: { type: 'integer' }, more: { $ref: '#/components/schemas/io.Part' } },
   },
 };

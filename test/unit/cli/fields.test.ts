@@ -1,4 +1,4 @@
-/** Of a manifest nothing gets lost unseen. */
+/** No field of a manifest is dropped without a message. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { JsonObject } from '../../../src/apimachinery/equality.ts';

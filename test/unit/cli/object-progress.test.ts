@@ -1,4 +1,4 @@
-/** What a person who waits is told of objects. */
+/** Progress of objects as `ctl` shows it to a waiting user. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {

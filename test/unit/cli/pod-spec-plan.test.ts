@@ -1,4 +1,4 @@
-/** What `ctl set` makes of a pod, or of the template of whatever makes pods. */
+/** Changes of `ctl set` to a pod, or to the pod template of a workload. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { JsonObject } from '../../../src/apimachinery/equality.ts';

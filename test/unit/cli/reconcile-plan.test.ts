@@ -1,4 +1,4 @@
-/** What `auth reconcile` changes; beside kubectl in test/integration/cli/access.test.ts. */
+/** Changes of `auth reconcile`; compared with kubectl in test/integration/cli/access.test.ts. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { JsonObject } from '../../../src/apimachinery/equality.ts';

@@ -1,4 +1,4 @@
-/** Earlier templates of workloads: which there are, and what brings one back. */
+/** Earlier templates of workloads: their list, and the patch that restores one. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { JsonObject } from '../../../src/apimachinery/equality.ts';
@@ -34,7 +34,10 @@ const workload = (kind: string) => ({
   spec: { replicas: 2, selector: { matchLabels: { a: 'b' } }, template: { metadata: {}, spec: spec('2') } },
 });
 
-/** Of a workload of that kind, where the server has these; and where it was asked for them. */
+/**
+ * Returns the revisions of a workload of the kind on a server with these items, and the lists that were
+ * requested.
+ */
 async function revisions(kind: string, items: readonly JsonObject[]) {
   const asked: string[] = [];
   const cluster = {

@@ -1,4 +1,4 @@
-/** What is told of rollouts, at each bound (k8s.io/kubectl polymorphichelpers rollout_status). */
+/** Messages about rollouts, at each bound (k8s.io/kubectl polymorphichelpers rollout_status). */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { revisionAnnotation } from '../../../src/cli/rollout-revisions.ts';

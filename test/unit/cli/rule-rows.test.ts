@@ -1,4 +1,4 @@
-/** What `auth can-i --list` prints; beside kubectl in test/integration/cli/access.test.ts. */
+/** Output of `auth can-i --list`; compared with kubectl in test/integration/cli/access.test.ts. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ruleHeaders, ruleRows } from '../../../src/cli/access/rule-rows.ts';

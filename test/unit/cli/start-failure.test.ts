@@ -13,7 +13,7 @@ for (const [text, line] of [
     said('unable to start container process: exec: "nosuch": executable file not found in $PATH'),
     `cannot run "nosuch" in container main of pod web: executable file not found in $PATH; ${has}`,
   ],
-  // An older runc.
+  // Message of an older runc.
   [
     said(
       'container_linux.go:367: starting container process caused: exec: "/x": stat /x: no such file or directory',
@@ -24,7 +24,7 @@ for (const [text, line] of [
     said('unable to start container process: exec: "/etc/passwd": permission denied'),
     'cannot run "/etc/passwd" in container main of pod web: permission denied; name a program that is executable there',
   ],
-  // As nodes with containerd wrap it.
+  // Message as nodes with containerd wrap it.
   [
     'Internal error occurred: error executing command in container: failed to exec in container: failed to start exec ' +
       `"0f": ${said('unable to start container process: exec: "a \\"b": executable file not found in $PATH').trimEnd()}`,

@@ -1,4 +1,6 @@
-/** What stands in objects was written by programs, hosts and strangers: it does not steer the terminal of who looks at them. */
+/**
+ * Text in objects comes from programs, hosts and strangers: it must not control the terminal of the reader.
+ */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { describeObject } from '../../../src/cli/printers/description.ts';

@@ -25,7 +25,7 @@ const podType = () => {
   return type;
 };
 
-/** What the server has after an apply; the patch is checked to be none when nothing differs. */
+/** Returns the object on the server after an apply; asserts that the patch is empty when nothing differs. */
 function applied(original: JsonObject, modified: JsonObject, current: JsonObject): JsonObject {
   const patch = threeWayPatch({ original, modified, current }, podSchema());
   return patch ? applyStrategicPatch(current, patch, podType()) : current;
@@ -205,7 +205,7 @@ test('kinds that Kubernetes does not know have no strategic merge', () => {
   assert.equal(mergeSchemaOf({}, podRef), undefined);
 });
 
-/** A random manifest of few names, so that two of them overlap. */
+/** Returns a random manifest with few names, so that two of them overlap. */
 function randomPod(random: SeededRandom): JsonObject {
   const some = <T>(items: readonly T[]): T[] => items.filter(() => random.next() < 0.6);
   const value = () => String(Math.floor(random.next() * 3));

@@ -1,4 +1,4 @@
-/** What a command line says goes before what the kubeconfig says. */
+/** Settings of the command line override those of the kubeconfig. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

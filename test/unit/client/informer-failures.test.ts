@@ -1,4 +1,4 @@
-/** What an informer does when its server fails, is behind, or says nothing. */
+/** Informers whose server fails, lags, or does not answer. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ConfigMap, configMapResource } from '../../../src/api/core/v1/config-map.ts';

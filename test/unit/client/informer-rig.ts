@@ -40,7 +40,7 @@ export function setUp(seed = 1, pageSize = 3, silenceMs = 90_000) {
   return { server, clock, log, factory, informer, start, end, stop };
 }
 
-/** Folds what a handler is told into the world it describes, and fails when the telling is inconsistent. */
+/** Applies the events of a handler to a model of the objects, and fails when the events are inconsistent. */
 export function follow(informer: Informer<ConfigMap>) {
   const world = new Map<string, string>();
   const told: string[] = [];

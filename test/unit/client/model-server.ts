@@ -1,6 +1,7 @@
 /**
- * An API server for one kind, small enough to be seen to be right: objects, a log of changes, lists in pages and
- * watches that replay the log. It fails on request, so that what a client makes of failures can be tested.
+ * An API server for one kind, small enough to be obviously correct: objects, a log of changes, lists in pages
+ * and watches that replay the log. It fails on request, so that a client's behavior after failures can be
+ * tested.
  */
 import type { ConfigMap } from '../../../src/api/core/v1/config-map.ts';
 import { newExpired, newInternalError, type StatusError } from '../../../src/apimachinery/status-error.ts';
@@ -20,13 +21,13 @@ export class ModelServer {
   readonly objects = new Map<string, ConfigMap>();
   readonly requests: string[] = [];
   revision = 10;
-  /** Changes up to this revision are forgotten. */
+  /** Changes up to this revision are compacted. */
   compacted = 10;
-  /** Thrown by the next requests, first one first. */
+  /** Errors that the next requests throw, first one first. */
   readonly failures: Error[] = [];
-  /** Answers for the next requests, in place of the true one. */
+  /** Answers for the next requests, in place of the correct ones. */
   readonly refusals: StatusError[] = [];
-  /** Says expiry in an ERROR event instead of with the answer's status. */
+  /** True if expiry is sent in an ERROR event instead of the answer's status. */
   expireInStream = false;
   /** Cuts the bytes of a watch into pieces. */
   cut: (bytes: Uint8Array) => readonly Uint8Array[] = (bytes) => [bytes];
@@ -81,13 +82,13 @@ export class ModelServer {
     );
   }
 
-  /** Sends a change again that was sent before. */
+  /** Sends an earlier change again. */
   repeat(pick: (count: number) => number): void {
     const change = this.#changes[pick(this.#changes.length)];
     if (change) this.#sendAll(frame(change));
   }
 
-  /** Every watch breaks; with `half`, in the middle of an event. */
+  /** Breaks every watch; with `half`, in the middle of an event. */
   disconnect(half = false): void {
     for (const watcher of [...this.#watchers]) {
       if (half) watcher.send('{"type":"MODIFIED","object":{"metadata":');
@@ -95,7 +96,7 @@ export class ModelServer {
     }
   }
 
-  /** Every watch ends as it does when its time is over. */
+  /** Ends every watch as its timeout does. */
   endWatches(): void {
     for (const watcher of [...this.#watchers]) watcher.end();
   }

@@ -1,4 +1,7 @@
-/** From where the reflector lists and watches, how soon again, and in which order an informer tells what it missed. */
+/**
+ * Revisions at which the reflector lists and watches, its backoff, and the order in which an informer reports
+ * missed changes.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ConfigMap, configMapResource } from '../../../src/api/core/v1/config-map.ts';
@@ -71,7 +74,10 @@ test('what went while nobody watched is told before what came, so that it makes 
     assert.deepEqual(told, ['delete goes', 'update changes', 'add comes']);
   }));
 
-/** When watches were opened, in milliseconds; each ends after `lastsMs`, having said something or nothing. */
+/**
+ * Returns the times at which watches were opened, in milliseconds; each watch ends after `lastsMs`, with or
+ * without an event.
+ */
 async function openings({ lastsMs, says }: { readonly lastsMs: number; readonly says: boolean }) {
   const [clock, stop] = [new FakeClock(), new AbortController()];
   const start = clock.now();

@@ -1,4 +1,4 @@
-/** What a client's requests are counted as. */
+/** Labels under which a client's requests are counted. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { RequestCounts } from '../../../src/client/request-counts.ts';

@@ -24,7 +24,7 @@ interface Seen {
   readonly body: string;
 }
 
-/** A client whose requests are answered by the given answers, one after the other. */
+/** A client whose requests get the given answers, one after the other. */
 function scripted(answers: (Response | Error)[], clock?: FakeClock) {
   const seen: Seen[] = [];
   const transport = inProcessTransport(async (request) => {

@@ -137,7 +137,7 @@ test('start rejects when it is stopped before the first list', async () => {
 test('whatever happens, store and handlers end at what the server has', async () => {
   for (let seed = 1; seed <= 40; seed++) {
     const random = new SeededRandom(seed);
-    // A silent watch would be made up for by a list, and hide what was lost.
+    // The timeout of a silent watch would lead to a list, which would hide lost events.
     const { server, clock, informer, start, end } = setUp(seed, 1 + random.below(4), 1e9);
     server.cut = (bytes) => {
       const pieces: Uint8Array[] = [];

@@ -7,7 +7,10 @@ import { type TestContext, test } from 'node:test';
 import { compareExchangeCode } from '../../../config/build/node-runtime.ts';
 import { withoutLibatomic } from '../../../config/build/without-libatomic.ts';
 
-/** Prints, for each size and for an address that is not aligned, what an exchange that succeeds and one that fails do. */
+/**
+ * Program that prints the effects of a successful and of a failed exchange, for each size and for an address
+ * that is not aligned.
+ */
 const program = `
 #include <stdbool.h>
 #include <stddef.h>

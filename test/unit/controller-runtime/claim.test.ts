@@ -1,4 +1,4 @@
-/** Which objects a controller makes its own and lets go, and what is then on the server. */
+/** Objects that a controller adopts and releases, and their state on the server afterwards. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type ReplicaSet, replicaSetResource } from '../../../src/api/apps/v1/replica-set.ts';
@@ -67,7 +67,7 @@ it('the reference to a controller is whole', () => {
   });
 });
 
-/** A server that has the set, if it is there, and these pods. */
+/** A server that has the set, if there is one, and these pods. */
 function serverWith(live: ReplicaSet | undefined, pods: readonly Pod[]) {
   const stored = new Map(pods.map((one) => [one.metadata.name, one]));
   let asked = 0;
@@ -80,7 +80,7 @@ function serverWith(live: ReplicaSet | undefined, pods: readonly Pod[]) {
               const before = stored.get(name);
               if (!before) throw newNotFound(podResource, name);
               const next = applyMergePatch(before, body) as Pod;
-              // What it says of them is compared by the server.
+              // The server compares these preconditions.
               assert.equal(next.metadata.resourceVersion, before.metadata.resourceVersion);
               assert.equal(next.metadata.uid, before.metadata.uid);
               stored.set(name, next);

@@ -1,4 +1,4 @@
-/** What becomes of a list of conditions when one is said. */
+/** Updates of a list of conditions by one condition. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import {

@@ -10,13 +10,13 @@ import { LeaseServer } from './lease-server.ts';
 class Candidate {
   leading = false;
   terms = 0;
-  /** The numbers of its terms. */
+  /** Numbers of the candidate's terms. */
   readonly numbers: number[] = [];
   giveUp: (why: string) => void = () => undefined;
-  /** Called as it begins to lead. */
+  /** Called when the candidate begins to lead. */
   onLead: () => void = () => undefined;
   readonly log = new RecordingLogger();
-  /** What `lead` waits for after its signal has aborted. */
+  /** Promise that `lead` awaits after its signal has aborted. */
   tail: Promise<unknown> | undefined;
   readonly #stop = new AbortController();
   readonly #run: Promise<void>;
@@ -309,7 +309,7 @@ test('a short outage costs nothing, a long one the leadership', async () => {
 
 for (const [what, verb, answeredAt, until] of [
   ['the taking of its lease', 'create', 9_000, 10_000],
-  // Asked for after 2 s.
+  // The renewal is requested after 2 s.
   ['its renewal', 'update', 9_000, 12_000],
 ] as const) {
   test(`a leadership lasts from when ${what} was asked for, however late that was answered`, async () => {

@@ -1,4 +1,4 @@
-/** Leases with versions and conflicts, and nothing else: what an election needs of an API server. */
+/** Leases with versions and conflicts, and nothing else: the part of an API server that an election needs. */
 import type { Lease } from '../../../src/api/coordination/v1/lease.ts';
 import type { Draft } from '../../../src/apimachinery/meta.ts';
 import { newAlreadyExists, newConflict, newNotFound } from '../../../src/apimachinery/status-error.ts';
@@ -10,12 +10,15 @@ const leases = { group: 'coordination.k8s.io', plural: 'leases' };
 export class LeaseServer {
   lease: Lease | undefined;
   writes = 0;
-  /** When set, a request waits for this before it is acted on. */
+  /** When set, every request waits for this promise. */
   gate: Promise<unknown> | undefined;
   down = false;
   readonly #watchers = new Set<(event: WatchEvent<Lease> | undefined) => void>();
 
-  /** The client of one candidate; `before` runs ahead of each of its requests, `after` between its effect and its answer. */
+  /**
+   * The client of one candidate; `before` runs ahead of each of its requests, `after` between its effect and
+   * its answer.
+   */
   client(
     before: (verb: string) => Promise<void> | void = () => {},
     after: (verb: string) => Promise<void> | void = () => {},
@@ -57,12 +60,12 @@ export class LeaseServer {
     return { resource: () => client as never };
   }
 
-  /** Somebody takes or changes the lease behind everyone's back. */
+  /** Takes or changes the lease as an unknown client does. */
   overwrite(spec: Partial<Lease['spec']>): void {
     if (this.lease) this.#store({ ...this.lease, spec: { ...this.lease.spec, ...spec } });
   }
 
-  /** Somebody deletes it. */
+  /** Deletes the lease. */
   remove(): void {
     if (!this.lease) return;
     const metadata = { ...this.lease.metadata, resourceVersion: String(++this.writes) };
@@ -71,12 +74,15 @@ export class LeaseServer {
     this.#tell({ type: 'DELETED', object });
   }
 
-  /** Every watch ends. */
+  /** Ends every watch. */
   cut(): void {
     this.#tell(undefined);
   }
 
-  /** From now on; `enter` is asked before each event, so a candidate that is cut off hears nothing. */
+  /**
+   * Yields events from now on; `enter` is awaited before each event, so that a candidate that is cut off gets
+   * none.
+   */
   async *#watch(
     enter: (verb: string) => Promise<void>,
     signal: AbortSignal,

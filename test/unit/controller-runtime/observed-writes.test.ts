@@ -7,7 +7,7 @@ import type { EventHandler, Informer } from '../../../src/client/informer.ts';
 import { ObservedWrites, verifyAfter } from '../../../src/controller-runtime/observed-writes.ts';
 import { at, pod } from '../controllers/objects.ts';
 
-/** A cache that shows what a test puts into it, and a server that has what the test says. */
+/** A cache and a server whose objects the test sets. */
 function world() {
   const cached = new Map<string, Pod>();
   const handlers: EventHandler<Pod>[] = [];

@@ -88,7 +88,7 @@ test('whatever the order of adds and failures, no key runs twice at once and no 
     const random = new SeededRandom(seed);
     const clock = new FakeClock();
     const queue = new WorkQueue<string>(clock, { maxMs: 100 });
-    /** What a key is, and what was last made of it. */
+    /** Wanted value of each key, and the value that was reconciled last. */
     const wanted = new Map<string, number>();
     const made = new Map<string, number>();
     const running = new Set<string>();

@@ -1,7 +1,7 @@
 /**
- * Runs a scenario of a controller again and again: each time another of its requests goes wrong, or its
- * process ends there. The controller is called as its queue would: again after an error, and with a cache
- * that shows writes late.
+ * Runs a scenario of a controller repeatedly: each time another of its requests fails, or its process ends
+ * there. The controller is called as its queue would call it: again after an error, and with a cache that
+ * shows writes late.
  */
 import type { KubeObject, ObjectKey } from '../../../src/apimachinery/meta.ts';
 import type { ResourceRef } from '../../../src/apimachinery/resource-definition.ts';
@@ -11,26 +11,26 @@ import { verifyAfter } from '../../../src/controller-runtime/observed-writes.ts'
 import { ScriptedWorld } from './scripted-world.ts';
 
 /**
- * What becomes of the request: `lost` is carried out, and `killed` is carried out and the last of its
- * process.
+ * Outcomes of a request: `lost` is carried out but its answer is lost, and `killed` is carried out and the
+ * process ends.
  */
 const manners = ['InternalError', 'Forbidden', 'Conflict', 'lost', 'killed'] as const;
 type Manner = (typeof manners)[number];
 
-/** Times that a controller is called in a row, before and after its cache shows what it has written. */
+/** Number of calls in a row, before and after the cache shows the controller's writes. */
 const looks = 2;
 const mostRounds = 12;
 
 export interface ScenarioOptions {
   readonly factory: ControllerFactory;
   readonly keys: readonly ObjectKey[];
-  /** Kinds that the cache shows, the first ones first. */
+  /** Kinds in the cache, in the order in which the cache is updated. */
   readonly kinds: readonly ResourceRef[];
-  /** What other components do between two looks of the controller, such as agents that start pods. */
+  /** Work of other components between two calls of the controller, such as agents that start pods. */
   readonly others?: (world: ScriptedWorld) => void;
 }
 
-/** A world whose controller may be another one after a request. */
+/** A world whose controller process may be replaced after a request. */
 export class UnrulyWorld {
   readonly #options: ScenarioOptions;
   readonly #manner: Manner | undefined;
@@ -39,14 +39,14 @@ export class UnrulyWorld {
   #processes = 0;
   #isDead = false;
   server: ScriptedWorld;
-  /** Events that the processes before have made. */
+  /** Events of the earlier processes. */
   readonly told: string[] = [];
-  /** Whether a process has ended in the middle. */
+  /** True if a process has ended before it was done. */
   get wasKilled(): boolean {
     return this.#processes > 1;
   }
 
-  /** Whether an answer was lost. */
+  /** True if an answer was lost. */
   get hasLost(): boolean {
     return this.#manner === 'lost' || this.#manner === 'killed';
   }
@@ -62,7 +62,7 @@ export class UnrulyWorld {
     return this.#requests;
   }
 
-  /** The controller is called until it asks for nothing any more, however that ends. */
+  /** Calls the controller until it makes no more requests, whatever the outcome. */
   async settle(): Promise<void> {
     for (let round = 0; round < mostRounds; round++) {
       const before = this.#requests;
@@ -75,7 +75,7 @@ export class UnrulyWorld {
     throw new Error(`the controller still writes after ${mostRounds} rounds`);
   }
 
-  /** What the controller does by itself happens meanwhile. */
+  /** Advances the time; the controller's own timers run meanwhile. */
   async pass(ms: number): Promise<void> {
     await this.server.clock.advance(ms);
     if (this.#isDead) this.#restart();
@@ -111,7 +111,7 @@ export class UnrulyWorld {
     return this.#isDead || this.#manner === 'lost';
   }
 
-  /** The next process has a cache that shows what is stored. */
+  /** Starts the next process, with a cache that shows the stored objects. */
   #restart(): void {
     const before = this.server;
     this.#isDead = false;
@@ -124,8 +124,8 @@ export class UnrulyWorld {
 }
 
 /**
- * The scenario as it should go, and then once for each request and each manner. Fails with the request and
- * what became of it.
+ * Runs the scenario without failures, and then once for each request and each manner. Fails with the request
+ * and its outcome.
  */
 export async function atEachRequest(
   options: ScenarioOptions,

@@ -1,4 +1,4 @@
-/** What the controllers say of themselves: their names, how much they do at once, what they watch a part of. */
+/** Definitions of the controllers: names, numbers of workers, and restricted watches. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemObjects } from '../../../src/api/core/v1/system-objects.ts';

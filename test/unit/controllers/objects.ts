@@ -47,7 +47,7 @@ export interface PodOptions {
   readonly metadata?: Partial<ObjectMeta>;
   readonly spec?: Partial<Pod['spec']>;
   readonly phase?: 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
-  /** Seconds after the start at which it became ready. */
+  /** Time at which the pod became ready, in seconds after the start. */
   readonly readyAt?: number;
   readonly ip?: string;
   readonly restarts?: number;

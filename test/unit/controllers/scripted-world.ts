@@ -1,7 +1,7 @@
 /**
- * A controller between a cache that a test fills by hand, so that it can lag, and a server that keeps objects as they are
- * written, unless they were read before they changed: without defaults, validation or admission. Whether the real one takes the
- * writes is for integration tests.
+ * A controller between a cache that a test fills by hand, so that it can lag, and a server that stores
+ * objects as they are written. The server rejects a write that is based on an older version, but has no
+ * defaults, validation or admission: integration tests show whether the real server accepts the writes.
  */
 
 import { registry, storedKinds } from '../../../src/api/registry.ts';
@@ -21,7 +21,7 @@ import { ScriptedInformers } from '../../fixtures/scripted-informers.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 import { at } from './objects.ts';
 
-/** For directives of strategic patches; lists merge as in JSON. */
+/** Type for directives of strategic patches; lists merge as in JSON. */
 const untyped: ObjectType = { name: 'untyped', atomic: false, fields: new Map() };
 
 interface WithStatus extends KubeObject {
@@ -34,11 +34,11 @@ export class ScriptedWorld {
   readonly seen = new ScriptedInformers();
   /** `TYPE REASON NAME: MESSAGE` of each event. */
   readonly told: string[] = [];
-  /** What is not there any more, as it was last. */
+  /** Removed objects in their last state. */
   readonly gone = new Map<string, KubeObject>();
-  /** Answers instead of the server when it gives an error; `verb` is one of the client's methods. */
+  /** Returns an error to answer instead of the server; `verb` is one of the client's methods. */
   refuse: (verb: string, name: string) => Error | undefined = () => undefined;
-  /** Whether the answer to a request is lost that the server has carried out. */
+  /** Returns whether the answer to a request that the server has carried out is lost. */
   loses: (verb: string) => boolean = () => false;
   /** `VERB KIND NAME` of each request. */
   readonly asked: string[] = [];
@@ -47,7 +47,7 @@ export class ScriptedWorld {
   #version: number;
   readonly controller: ReturnType<ControllerFactory>;
 
-  /** `made`: how many objects it has made before; names and versions go on from there. */
+  /** `made`: number of objects that the server has made before; names and versions continue from there. */
   constructor(factory: ControllerFactory, made = 0) {
     this.#made = made;
     this.#version = 100 + made;
@@ -66,12 +66,12 @@ export class ScriptedWorld {
     });
   }
 
-  /** As long as this process leads. */
+  /** Aborts when the leadership of this process ends. */
   readonly #term = new AbortController();
 
   reconcile = (key: ObjectKey) => this.controller.reconcile(key, this.#term.signal);
 
-  /** The keys that a change of the object means. */
+  /** Returns the keys to which the controller maps a change of the object. */
   keysOf<T extends KubeObject>(ref: ResourceRef<T>, object: T): readonly ObjectKey[] {
     const { watches, watchOf } = this.controller;
     const ofKinds = storedKinds.flatMap((kind) => watchOf?.(kind) ?? []);
@@ -80,19 +80,19 @@ export class ScriptedWorld {
     );
   }
 
-  /** On the server and in the cache. */
+  /** Stores the object on the server and in the cache. */
   put<T extends KubeObject>(ref: ResourceRef<T>, object: T): T {
     this.store(ref, object);
     this.seen.put(ref, object);
     return object;
   }
 
-  /** On the server alone. */
+  /** Stores the object on the server only. */
   store<T extends KubeObject>(ref: ResourceRef<T>, object: T): void {
     this.#stored.set(`${ref.kind} ${objectKey(object)}`, object);
   }
 
-  /** Somebody else writes it: on the server alone. */
+  /** Changes the object as another client would: on the server only. */
   edit<T extends KubeObject>(ref: ResourceRef<T>, key: ObjectKey, change: (object: T) => T): void {
     const object = this.stored(ref, key);
     if (!object) throw newNotFound(ref, key);
@@ -100,7 +100,7 @@ export class ScriptedWorld {
     this.store(ref, { ...next, metadata: { ...next.metadata, resourceVersion: String(++this.#version) } });
   }
 
-  /** The cache shows what the server has of that kind. */
+  /** Updates the cache to the server's objects of the kind. */
   sync<T extends KubeObject>(ref: ResourceRef<T>): void {
     const stored = this.all(ref);
     const keys = new Set(stored.map(objectKey));
@@ -109,13 +109,13 @@ export class ScriptedWorld {
     for (const one of stored) this.seen.put(ref, one);
   }
 
-  /** What the server has of that kind, by name. */
+  /** Returns the server's objects of the kind, by name. */
   all<T extends KubeObject>(ref: ResourceRef<T>): T[] {
     const found = [...this.#stored].filter(([key]) => key.startsWith(`${ref.kind} `));
     return found.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object as T);
   }
 
-  /** From the server alone. */
+  /** Removes the object from the server only. */
   take(ref: ResourceRef, key: ObjectKey): void {
     this.#stored.delete(`${ref.kind} ${key}`);
   }
@@ -124,7 +124,10 @@ export class ScriptedWorld {
     return this.#stored.get(`${ref.kind} ${key}`) as T | undefined;
   }
 
-  /** How many requests were made in one turn of the event loop at most, where each takes the process a millisecond. */
+  /**
+   * Returns the maximum number of requests in one turn of the event loop, where each takes the process a
+   * millisecond.
+   */
   async mostAskedInOneTurn(work: () => Promise<unknown>): Promise<number> {
     const { clock } = this;
     clock.monotonic = () => this.asked.length;
@@ -171,7 +174,7 @@ export class ScriptedWorld {
         if (next.metadata.resourceVersion !== object.metadata.resourceVersion)
           throw newConflict(ref, next.metadata.name, 'it has changed');
         const [{ status }, said] = [object as WithStatus, next as WithStatus];
-        // The status is written by itself, and nothing else with it.
+        // A status update changes nothing but the status, and other updates do not change it.
         const written = verb === 'updateStatus' ? { ...object, status: said.status } : { ...next, status };
         const whole = verb === 'approval' || verb === 'finalize' ? next : written;
         const metadata = { ...whole.metadata, resourceVersion: String(++this.#version) };
@@ -209,7 +212,7 @@ export class ScriptedWorld {
           if (next.metadata.resourceVersion !== resourceVersion || next.metadata.uid !== uid)
             throw newConflict(ref, name, 'it has changed');
           const metadata = { ...next.metadata, resourceVersion: String(++this.#version) };
-          // The status is patched by itself, and nothing else with it.
+          // A patch of the status changes nothing else, and other patches do not change the status.
           const { status } = object as WithStatus;
           const whole =
             part === 'status' ? { ...object, status: (next as WithStatus).status } : { ...next, status };

@@ -1,4 +1,6 @@
-/** What the controller of SlurmJobs makes and takes away, where something is refused or in its way. */
+/**
+ * Objects that the SlurmJob controller creates and removes, where requests are rejected or names are taken.
+ */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
@@ -63,7 +65,7 @@ describe('the controller of SlurmJobs', () => {
     await world.reconcile(key);
     const [first] = world.all(podResource);
     assert.ok(first);
-    // The cache does not show it yet.
+    // The cache does not show the pod yet.
     await world.reconcile(key);
     assert.equal(world.names(podResource).length, 1);
     world.put(podResource, { ...first, metadata: { ...first.metadata, ...leaving } } as Pod);

@@ -1,6 +1,6 @@
 /**
- * What the pod of a client of SlurmJobs is made of: what restricted asks for, one Secret, and little of the
- * node.
+ * Pod of a client of SlurmJobs: it meets the restricted level, mounts one Secret, and uses few resources of
+ * the node.
  */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';

@@ -18,7 +18,7 @@ const zoneOf = (informers: ScriptedInformers): ClusterZone =>
     hostAddresses: (name) => (name === 'app.example.org' ? ['192.0.2.1'] : undefined),
   });
 
-/** As dig shows it. */
+/** Returns the record as dig shows it. */
 function show(record: DnsRecord): string {
   switch (record.type) {
     case 'SRV': {

@@ -41,7 +41,7 @@ const [first, second]: readonly Server[] = [
   { address: '192.0.2.54', port: 53 },
 ];
 
-/** What each server does with a question, and which were asked. */
+/** Upstream servers: the answer of each to a question, and the servers that were asked. */
 class Upstream {
   readonly asked: string[] = [];
   readonly clock = new FakeClock();

@@ -1,4 +1,4 @@
-/** Services and what belongs to them, as the API server gives them. */
+/** Services and their related objects, as the API server returns them. */
 import type { Namespace } from '../../../src/api/core/v1/namespace.ts';
 import { namespaceResource } from '../../../src/api/core/v1/namespace.ts';
 import { type Service, serviceResource } from '../../../src/api/core/v1/service.ts';
@@ -48,7 +48,7 @@ export const makeSlice = (
   ports,
 });
 
-/** The namespace `shop` with web (a cluster IP), db (headless), and two names for others. */
+/** Creates the namespace `shop` with web (a cluster IP), db (headless), and two names for other Services. */
 export function makeShop(): ScriptedInformers {
   const informers = new ScriptedInformers();
   informers.put(namespaceResource, makeNamespace('shop'));

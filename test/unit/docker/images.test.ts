@@ -1,4 +1,4 @@
-/** Docker's progress streams, which say how a pull or a load ended. */
+/** Docker's progress streams, with the outcome of a pull or a load. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { drain } from '../../../src/docker/images.ts';

@@ -4,7 +4,7 @@ import { FrameReader, framed } from '../../../src/grpc/frames.ts';
 import type { GrpcError } from '../../../src/grpc/status.ts';
 
 const messages = ['', 'a', 'b'.repeat(300), '', 'c'.repeat(70_000)];
-/** The bytes of a message are the text, as one field's would be. */
+/** Returns a frame whose message is the bytes of the text. */
 const frameOf = (text: string) => framed(0, (writer) => writer.append(Buffer.from(text)));
 
 describe('messages on a stream', () => {

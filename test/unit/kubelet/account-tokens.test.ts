@@ -1,4 +1,7 @@
-/** Tokens of pods: for whom they are asked, how long they are kept, and what happens when there is no other. */
+/**
+ * Tokens of pods: the accounts that they are requested for, their lifetime, and the fallback when no new one
+ * is available.
+ */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import type { ServiceAccountTokenProjection } from '../../../src/api/core/v1/types.gen.ts';
@@ -17,7 +20,7 @@ describe('the token of a pod', () => {
   let clock: FakeClock;
   let log: RecordingLogger;
   let tokens: AccountTokens;
-  /** What the server was asked for, and how far its clock is ahead. */
+  /** Requests to the server, and the time by which its clock is ahead. */
   let asked: { readonly of: string; readonly spec: Record<string, unknown> }[];
   let ahead: number;
   let answer: ((spec: { expirationSeconds: number }) => unknown) | undefined;

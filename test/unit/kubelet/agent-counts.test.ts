@@ -1,4 +1,4 @@
-/** What the agent counts as it happens, as a scraper of its server reads it. */
+/** Counters of the agent, as a scraper of its server reads them. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { exposition, type Family } from '../../../src/base/exposition.ts';

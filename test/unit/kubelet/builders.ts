@@ -1,4 +1,4 @@
-/** Pods and what runs of them, as tests of the node agent need them: a sound base, and what a case changes. */
+/** Pods and their containers for tests of the node agent: a valid base, and the changes of a case. */
 import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
 import type { Container } from '../../../src/api/core/v1/types.gen.ts';
 import { specHash } from '../../../src/kubelet/containers/plan/spec-hash.ts';
@@ -106,7 +106,7 @@ export const failure = (
   specHash: specHash(of),
 });
 
-/** An action in a few words, with all that it says. */
+/** Returns an action in a few words, with all of its fields. */
 export function short(action: PodAction): string {
   switch (action.type) {
     case 'createSandbox':

@@ -1,4 +1,6 @@
-/** Which volume a pod here has by a claim, what keeps it from having one, and who else has it. */
+/**
+ * Volume that a pod on this node gets by a claim, the reasons against it, and the other users of the volume.
+ */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { persistentVolumeResource } from '../../../src/api/core/v1/persistent-volume.ts';
@@ -68,7 +70,7 @@ describe('the volume that a pod has by a claim', () => {
     await claimed.find(one, data);
     claims.set('default/c', bound({ metadata: { deletionTimestamp: at(1) } }));
     assert.equal((await claimed.find(one, data)).metadata.name, 'v');
-    // Another that comes only now does not get it.
+    // Another pod that comes only now does not get the volume.
     await refused("can't start pod because PVC is being deleted", user('q'));
   });
 

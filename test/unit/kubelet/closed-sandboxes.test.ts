@@ -1,4 +1,4 @@
-/** Whose sandboxes are closed to all but their own machine, and when. */
+/** Sandboxes that only their own machine can reach, and the time of this restriction. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
@@ -9,7 +9,7 @@ import { Sandboxes } from '../../../src/kubelet/runtime/sandboxes.ts';
 
 const done = async () => undefined;
 
-/** What is done of a pod's sandbox, in order; `poolSize` are ready before the pod comes. */
+/** Returns the steps for a pod's sandbox, in order; `poolSize` sandboxes are ready before the pod comes. */
 async function stepsOf(pod: object, poolSize: number, fails = false): Promise<string[]> {
   const steps: string[] = [];
   const network = {

@@ -1,4 +1,4 @@
-/** What is done for a pod that is to run. */
+/** Actions for a pod that is to run. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
@@ -23,7 +23,7 @@ interface Case {
   readonly pod?: Pod;
   readonly observed?: ObservedPod;
   readonly memory?: PodMemory;
-  /** Each action in short. */
+  /** Short form of each action. */
   readonly actions: readonly string[];
   readonly requeueAfter?: number;
 }

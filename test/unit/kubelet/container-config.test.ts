@@ -117,9 +117,9 @@ describe('resources', () => {
     assert.equal(of({ cpu: '1', memory: '1Gi' }).oomScoreAdj, -997);
     assert.equal(of({}, { memory: '1Gi' }).oomScoreAdj, 900);
     assert.equal(of({}, { memory: '10Gi' }).oomScoreAdj, 3);
-    // Of the limit, where nothing is requested.
+    // The share of the limit counts when there is no request.
     assert.equal(of({ memory: '1Gi' }).oomScoreAdj, 900);
-    // Never as a pod that asked for nothing, nor rounded up.
+    // The score is never that of a pod without requests, and is not rounded up.
     assert.equal(of({}, { memory: '1' }).oomScoreAdj, 999);
     assert.equal(of({}, { memory: String(0.5995 * 10 * GiB) }).oomScoreAdj, 401);
   });

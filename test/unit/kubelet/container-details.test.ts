@@ -1,4 +1,4 @@
-/** What a container's status says of its user and its mounts, and what a node says that it can. */
+/** User and mounts in a container's status, and features in a node's status. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { computePodStatus } from '../../../src/kubelet/pods/plan/pod-status.ts';

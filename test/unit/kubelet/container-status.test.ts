@@ -1,4 +1,4 @@
-/** What one container's status says, and keeps of what was said before. */
+/** Status of one container, and the fields that are kept from its previous status. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
@@ -341,13 +341,13 @@ describe('a pod with init containers', () => {
     };
     assert.deepEqual(said(makeContainer(first)), [false, true, 'running']);
     assert.deepEqual(said(exited(0, first)), [true, false, 'terminated']);
-    // It starts again at once, and then later.
+    // The container starts again at once the first time, and later after a pause.
     assert.deepEqual(said(exited(1, first)), [false, false, 'terminated']);
     assert.deepEqual(said(exited(1, { ...first, crashes: 1 })), [false, false, 'waiting']);
     assert.deepEqual(said(exited(0, { ...first, oomKilled: true })), [false, false, 'terminated']);
     const never = makePod({ restartPolicy: 'Never', initContainers: list });
     assert.deepEqual(said(exited(1, { ...first, crashes: 1 }), never), [false, false, 'terminated']);
-    // What ended well is not undone by a new image.
+    // A new image does not undo a successful end.
     assert.deepEqual(said(exited(0, { ...first, image: 'init:0' })), [true, false, 'terminated']);
     assert.deepEqual(said(exited(1, { ...first, image: 'init:0' })), [false, false, 'waiting']);
   });

@@ -1,4 +1,4 @@
-/** Whatever there is to begin with, doing what the plan says ends in a plan that says nothing. */
+/** From any initial state, carrying out the plan ends in an empty plan. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
@@ -17,7 +17,7 @@ import {
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 import { makeContainer, makeMemory, makePod, makeSandbox, now as start } from './builders.ts';
 
-/** A pod's part of an engine: containers run until they are stopped; some ignore being asked. */
+/** Model of an engine for one pod: containers run until they are stopped; some ignore the signal to stop. */
 class Model {
   sandboxes: SandboxState[] = [];
   containers: ContainerState[] = [];
@@ -26,7 +26,7 @@ class Model {
   readonly stopping = new Map<string, number>();
   reportedGone = false;
   now = start;
-  /** How often its volume cannot be made. */
+  /** Number of times that the creation of its volume fails. */
   volumeFailures = 0;
   #volume: VolumeAttempt | undefined;
   #made = 0;
@@ -141,7 +141,7 @@ function randomModel(random: SeededRandom): Model {
   const model = new Model();
   model.volumeFailures = random.below(3);
   for (let i = random.below(3); i > 0; i--) {
-    // The agent makes one at a time: at most the newest runs.
+    // The agent makes one sandbox at a time: at most the newest one runs.
     const state = i === 1 ? pick(random, ['running', 'exited'] as const) : 'exited';
     model.sandboxes.push(makeSandbox({ id: `sandbox-${i}`, attempt: 10 - i, state }));
   }
@@ -164,7 +164,7 @@ function randomModel(random: SeededRandom): Model {
   return model;
 }
 
-/** Does what each plan says until one says nothing; time passes only when a plan asks for it. */
+/** Carries out plans until one is empty; time passes only when a plan asks for it. */
 function settle(model: Model, pod: Pod, known: boolean): void {
   const images = new Map(pod.spec.containers.map(({ name, image }) => [name, image]));
   for (let steps = 0; ; steps++) {

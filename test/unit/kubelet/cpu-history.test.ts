@@ -17,7 +17,7 @@ describe('a rate', () => {
     history.take('a', { at: 0, total: 0 });
     history.take('a', { at: 1000, total: 1e9 });
     assert.deepEqual(history.take('a', { at: 1001, total: 2e9 }), { at: 1000, total: 1e9, rate: 1e9 });
-    // A clock that was set back.
+    // The clock was set back.
     assert.equal(history.take('a', { at: 500, total: 3e9 }).at, 1000);
   });
 

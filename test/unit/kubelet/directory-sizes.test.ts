@@ -1,4 +1,4 @@
-/** How much lies in directories: when it is counted, and what is told where that is not whole. */
+/** Sizes of directories: the times at which they are counted, and the result when they are not complete. */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { ExecError } from '../../../src/base/exec.ts';
@@ -8,7 +8,7 @@ import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 
 let clock: FakeClock;
 let counted: string[][];
-/** What lies in each directory: bytes and files; what is not there `du` cannot count. */
+/** Bytes and files of each directory; `du` cannot count a directory that is missing here. */
 let there: Map<string, readonly [bytes: number, files: number]>;
 let sizes: DirectorySizes;
 const du = (args: readonly string[]) => {
@@ -100,7 +100,7 @@ describe('counting directories', () => {
   };
   let asked: Asked[];
   let log: RecordingLogger;
-  /** With what each run of `du` gives. */
+  /** Sizes with the output of each run of `du`. */
   function counting(answer: (asked: Asked) => Promise<string>): DirectorySizes {
     [asked, log] = [[], new RecordingLogger()];
     return new DirectorySizes({

@@ -12,7 +12,7 @@ const facts = {
   allocatable: { cpu: '4', memory: '8Gi' },
   serviceVariables: new Map([['WEB_SERVICE_HOST', '10.96.0.9']]),
 };
-/** What every container has of the Services. */
+/** Variables that every container has for the Services. */
 const linked = { WEB_SERVICE_HOST: '10.96.0.9' };
 const metadata = { name: 'x', uid: 'u', resourceVersion: '1', creationTimestamp: '' };
 const map: ConfigMap = {
@@ -52,7 +52,7 @@ describe('resolveEnv', () => {
       "metadata.labels['app']": 'web',
       "metadata.annotations['a/b']": 'note',
       "metadata.labels['absent']": '',
-      // Not what every object of the language has.
+      // Properties that every JavaScript object has do not count.
       "metadata.labels['constructor']": '',
       "metadata.annotations['toString']": '',
       'spec.nodeName': 'node-1',

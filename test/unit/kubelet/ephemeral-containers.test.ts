@@ -1,4 +1,4 @@
-/** Containers that are added to a pod that runs: they start once, and hold up nobody. */
+/** Containers that are added to a running pod: they start once, and delay nothing. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ContainerStatus, EphemeralContainer } from '../../../src/api/core/v1/types.gen.ts';

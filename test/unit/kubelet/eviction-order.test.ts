@@ -1,4 +1,4 @@
-/** Which pods a node gives up first when it is short of something, and what it says of them. */
+/** Pods that a node evicts first when it is short of a resource, and the messages about them. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
@@ -24,7 +24,7 @@ const shortage: Shortage = {
   threshold: 100 * Mi,
   available: 80 * Mi,
 };
-/** What each container uses, in mebibytes; undefined when nothing is known. */
+/** Usage of each container, in mebibytes; undefined when it is unknown. */
 const using = (pod: Pod, used?: Readonly<Record<string, number>>): EvictionCandidate => ({
   pod,
   usage: used && new Map(Object.entries(used).map(([name, mebibytes]) => [name, mebibytes * Mi])),
@@ -177,7 +177,7 @@ describe('an eviction', () => {
       resources: { ...(requests && { requests }), ...(limits && { limits }) },
     });
     const pod = makePod({
-      // What is only asked for before the others run is of none of them.
+      // Requests of init containers count for no container.
       initContainers: [container('init', { memory: '1Gi' })],
       containers: [
         container('within', asks(100)),

@@ -1,4 +1,4 @@
-/** When a node is short of something, and in which words it says so. */
+/** Shortages of a node, and the messages about them. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
@@ -24,7 +24,7 @@ const plenty: NodeUsage = {
   nodefs: disk,
   pids: { size: 32_768, available: 30_000 },
 };
-/** `SIGNAL PRESSURE RESOURCE AVAILABLE<THRESHOLD` of each. */
+/** Returns `SIGNAL PRESSURE RESOURCE AVAILABLE<THRESHOLD` for each shortage. */
 const shortOf = (usage: Partial<NodeUsage>, thresholds = defaultEvictionHard) =>
   shortagesOf({ ...plenty, ...usage }, parseThresholds(thresholds)).map(
     ({ signal, pressure, resource, available, threshold }) =>

@@ -1,4 +1,4 @@
-/** Who goes when the node is short of disk: images that nobody uses first, then a pod. */
+/** Eviction when the node is short of disk: unused images are removed first, then a pod. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { Eviction, type EvictionOptions } from '../../../src/kubelet/node/eviction.ts';

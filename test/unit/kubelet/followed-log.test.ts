@@ -1,4 +1,7 @@
-/** What comes again of a log that is followed, and what only looks so. The real engine: test/conformance/kubelet/docker-logs.test.ts. */
+/**
+ * Repeated entries of a followed log, and entries that only look repeated. For the real engine see
+ * test/conformance/kubelet/docker-logs.test.ts.
+ */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { eachOnce } from '../../../src/kubelet/runtime/followed-log.ts';
@@ -19,7 +22,7 @@ function frame(text: string, stream = 1): Buffer {
   return Buffer.concat([header, Buffer.from(text)]);
 }
 
-/** The bytes in pieces of an odd size, so that entries are cut anywhere. */
+/** Yields the bytes in pieces of an odd size, so that entries are cut anywhere. */
 async function* pieces(bytes: Buffer, size = 37) {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }

@@ -1,4 +1,7 @@
-/** Each field that minik8s does not have keeps its pod from starting, wherever it stands, and the pod says which it was. */
+/**
+ * Each field that minik8s does not implement keeps its pod from starting, wherever the field is, and the
+ * pod's status names it.
+ */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
@@ -18,7 +21,10 @@ interface Place {
 
 const typeNamed = (name: string): ObjectType => kubernetesFields.typeOf(name) ?? assert.fail(name);
 
-/** The first place of each type below the specification, but for what can only be added to a pod that runs. */
+/**
+ * Returns the first place of each type below the specification, except fields that can only be added to a
+ * running pod.
+ */
 function places(): readonly Place[] {
   const found: Place[] = [{ type: 'core.v1.PodSpec', path: 'spec', wrap: (value) => value as object }];
   for (const { type, path, wrap } of found) {
@@ -45,7 +51,7 @@ const objectIn = (type: FieldType): ObjectType | undefined =>
 const named = (field: string, value: unknown) =>
   field === 'containers' ? { name: 'main', image: 'app:1', ...(value as object) } : value;
 
-/** Something else than changes nothing. */
+/** Returns a value other than the one without effect. */
 function unusual(type: string, field: string): unknown {
   const kind = typeNamed(type).fields.get(field)?.type.kind;
   if (ordinaryValues[`${type}.${field}`]?.includes(true)) return false;

@@ -1,4 +1,4 @@
-/** When hooks are run, what waits for them, and what becomes of a container whose hook failed. */
+/** Times at which hooks run, actions that wait for them, and containers whose hook failed. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';

@@ -1,4 +1,4 @@
-/** When the ports of the machine lead to a pod. */
+/** Times at which ports of the machine are forwarded to a pod. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -12,7 +12,7 @@ const pod = (ports: readonly { containerPort: number; hostPort: number }[], podI
 
 const serving = pod([{ containerPort: 80, hostPort: 8080 }]);
 
-/** Rules of which each set is in force, or fails, when the test says so. */
+/** Rules of which each set takes effect, or fails, when the test calls for it. */
 function world(pods: readonly Pod[]) {
   const writes: (PromiseWithResolvers<void> & { readonly ports: number })[] = [];
   const log = new RecordingLogger();

@@ -1,4 +1,4 @@
-/** Which ports of the machine lead into a pod. */
+/** Ports of the machine that are forwarded to a pod. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hostPortsOf, wantedPortsOf } from '../../../src/kubelet/pods/plan/host-ports.ts';

@@ -1,4 +1,4 @@
-/** When images go, and what is told of it, with an engine that is only data. */
+/** Times at which images are removed, and the messages about it, with an engine that is only data. */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { RuntimeError } from '../../../src/docker/runtime-error.ts';

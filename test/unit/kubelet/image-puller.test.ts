@@ -1,4 +1,4 @@
-/** What is done for an image and told of it, with an engine and an API server that are only data. */
+/** Pulls of an image and their events, with an engine and an API server that are only data. */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { secretResource } from '../../../src/api/core/v1/secret.ts';
@@ -25,7 +25,7 @@ describe('an image', () => {
   let recorded: string[];
   let present: string | undefined;
   let secrets: Record<string, unknown>;
-  /** What a pull with these credentials does. */
+  /** Outcome of a pull with these credentials. */
   let pull: (credentials: RegistryCredentials | undefined, signal: AbortSignal) => Promise<void>;
   let find: () => Promise<RuntimeImage | undefined>;
   let puller: ImagePuller;

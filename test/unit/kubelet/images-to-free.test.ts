@@ -1,4 +1,4 @@
-/** Which images go when the disk is full. */
+/** Images that are removed when the disk is full. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {

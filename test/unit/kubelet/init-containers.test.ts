@@ -1,4 +1,4 @@
-/** Containers that run before the others, and beside them: what is done, in which order, and what is said of the pod. */
+/** Init containers and sidecars: actions, their order, and the status of the pod. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
@@ -263,7 +263,8 @@ describe('sidecars', () => {
       actions: [`terminate log log-0: ${why}`],
       requeueAfter: seconds(6),
     });
-    // Whatever the others do, the grace period is that of all of them; who is asked late gets a moment.
+    // The grace period is one for all containers, whatever the others do; a container that is signaled late
+    // gets a moment.
     const over = now + seconds(10);
     assert.deepEqual(planOf(ends, [sandbox, net, log, makeContainer()], { stopBegan, stopping }, over), {
       actions: [`terminate net net-0: ${why}`, `terminate log log-0: ${why}`, 'kill main main-0'],

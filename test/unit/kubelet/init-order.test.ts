@@ -1,6 +1,6 @@
 /**
- * The agent may end after any of its actions, and go on with nothing in mind: what runs before the others still runs in
- * its order, and once in each sandbox when it ended well.
+ * The agent may end after any of its actions, and continue without memory: init containers still run in their
+ * order, and a successful one runs once in each sandbox.
  */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -29,7 +29,7 @@ class World {
   memory = emptyMemory();
   pod: Pod;
   now = start;
-  /** Where programs fail or a sandbox dies; from then on all goes well. */
+  /** Number of steps in which programs fail or a sandbox dies; afterwards everything succeeds. */
   trouble: number;
   confirmed = false;
   #made = 0;
@@ -123,7 +123,7 @@ class World {
     this.containers.push(container);
   }
 
-  /** What programs do while the agent waits; false when nothing happens any more. */
+  /** Lets programs run while the agent waits; returns false when nothing happens any more. */
   passTime(): boolean {
     const running = this.containers.filter(({ state }) => state === 'running');
     if (this.trouble > 0) {

@@ -1,4 +1,4 @@
-/** The phase of a pod by what its containers before, beside and of the pod itself are said to do. */
+/** Phase of a pod by the states of its init containers, sidecars and own containers. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { ContainerStatus } from '../../../src/api/core/v1/types.gen.ts';
@@ -39,25 +39,25 @@ const rows: readonly [policy: string, step: Said, sidecar: Said, main: Said, pha
   ['Always', ended(0), running, waiting, 'Pending'],
   ['Never', running, running, waiting, 'Pending'],
   ['Never', ended(0), running, waiting, 'Pending'],
-  // Their end is the pod's only under Never, and when nothing runs.
+  // Their end is the pod's end only under Never, and when nothing runs.
   ['Never', ended(1), ended(0), waiting, 'Failed'],
   ['Never', again(1), ended(0), waiting, 'Failed'],
   ['Never', again(0), ended(0), waiting, 'Pending'],
   ['Never', ended(0, 'OOMKilled'), ended(0), waiting, 'Failed'],
   ['Never', ended(1), running, waiting, 'Pending'],
   ['OnFailure', ended(1), ended(0), waiting, 'Pending'],
-  // While they run.
+  // While the pod's own containers run.
   ['Always', ended(0), running, running, 'Running'],
   ['Always', ended(0), starting, running, 'Running'],
   ['Always', ended(0), again(1), running, 'Running'],
   ['Always', ended(0), waiting, running, 'Pending'],
   ['Always', ended(0), running, again(1), 'Running'],
-  // After a sandbox was lost all begin anew.
+  // After the loss of a sandbox all containers begin again.
   ['Always', running, ended(137), again(137), 'Pending'],
   ['Always', ended(0), starting, again(137), 'Pending'],
   ['Always', ended(0), waiting, again(137), 'Pending'],
   ['Always', ended(0), starting, ended(137), 'Running'],
-  // Sidecars end last, and how does not matter.
+  // Sidecars end last, and their exit codes do not matter.
   ['Never', ended(0), running, ended(0), 'Running'],
   ['Never', ended(0), ended(137), ended(0), 'Succeeded'],
   ['Never', ended(0), ended(0), ended(3), 'Failed'],

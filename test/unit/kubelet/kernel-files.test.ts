@@ -28,7 +28,7 @@ describe('a limit of memory', () => {
     ['max\n', undefined],
     ['', undefined],
     [' \n', undefined],
-    // v1, without one: the highest multiple of a page.
+    // cgroup v1 without a limit: the highest multiple of a page.
     ['9223372036854771712\n', undefined],
     [`${2 ** 60}`, undefined],
     [`${2 ** 50}`, 2 ** 50],

@@ -1,4 +1,4 @@
-/** What an image says in its labels, which Docker gives to each container of it that lacks them, is not the agent's own. */
+/** Labels of an image, which Docker copies to each of its containers, are not the agent's own labels. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Docker } from '../../../src/docker/client.ts';

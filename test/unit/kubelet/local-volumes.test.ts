@@ -1,4 +1,4 @@
-/** Whose folders an agent makes and removes. */
+/** Volumes whose folders an agent makes and removes. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { LocalVolumes } from '../../../src/kubelet/volumes/local-volumes.ts';

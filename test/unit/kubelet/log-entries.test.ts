@@ -1,5 +1,5 @@
 /**
- * Times before the lines of a log that the engine sends in pieces. The real engine:
+ * Times before the lines of a log that the engine sends in pieces. For the real engine see
  * test/conformance/kubelet/docker-logs.test.ts.
  */
 import assert from 'node:assert/strict';
@@ -15,7 +15,10 @@ interface Sent {
   readonly output?: 'stdout' | 'stderr';
 }
 
-/** As the engine sends it without a terminal: behind a header with the output and the length. */
+/**
+ * Returns the entries as the engine sends them without a terminal: behind a header with the output and the
+ * length.
+ */
 function framed(entries: readonly Sent[]): Buffer {
   return Buffer.concat(
     entries.map(({ head, text, output = 'stdout' }) => {
@@ -46,7 +49,7 @@ async function printed(chunks: AsyncIterable<Uint8Array>, tty: boolean, timestam
 }
 
 const long = 'L'.repeat(16 * 1024);
-/** What the engine makes of a piece in which every byte is no UTF-8. */
+/** Piece as the engine sends it when none of its bytes is UTF-8. */
 const replaced = '\uFFFD'.repeat(16 * 1024);
 
 const longLine: readonly Sent[] = [
@@ -72,7 +75,7 @@ describe('the time of a line', () => {
     ['of a terminal', true, plain(longLine)],
   ] as const) {
     test(`${title} stands once before a long line, wherever its bytes are cut`, async () => {
-      // Around each border of an entry every byte, and some in between.
+      // Every byte around each border of an entry, and some in between.
       const borders = [0, 6, 37, 16_384, 16_461, 32_768, 32_900, bytes.length - 80];
       const cuts = borders.flatMap((border) => Array.from({ length: 90 }, (_, index) => border + index));
       for (const cut of cuts.filter((at) => at < bytes.length))

@@ -1,4 +1,4 @@
-/** Which log is asked for, and how much of it. */
+/** Log that a request asks for, and the part of it. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';

@@ -1,4 +1,4 @@
-/** What Docker is told of a container's mounts. */
+/** Mounts of a container in the request to Docker. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { containerOptions } from '../../../src/kubelet/runtime/docker-config.ts';

@@ -1,4 +1,4 @@
-/** The conditions of a node, and the events that tell of their changes. */
+/** Conditions of a node, and the events about their changes. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Condition } from '../../../src/apimachinery/schema.ts';
@@ -152,7 +152,7 @@ describe('a pressure that comes or goes', () => {
     [undefined, 'True', 'NodeHasDiskPressure'],
     ['True', 'False', 'NodeHasNoDiskPressure'],
     ['Unknown', 'False', 'NodeHasNoDiskPressure'],
-    // A node that has just come says nothing of what it does not lack.
+    // A new node has no events about resources that it does not lack.
     [undefined, 'False', undefined],
     ['True', 'True', undefined],
     ['False', 'False', undefined],

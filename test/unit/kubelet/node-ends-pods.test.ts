@@ -1,4 +1,4 @@
-/** Which pods a node does not take, and how it ends those that it has. */
+/** Pods that a node rejects, and the way in which it ends its pods. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
@@ -169,7 +169,7 @@ describe('a pod that is new to a node', () => {
       ['Failed', 'OutOfcpu', end.message, undefined],
     );
     assert.ok(!status.conditions?.some(({ type }) => type === 'DisruptionTarget'));
-    // Also after the agent has forgotten why.
+    // The same holds after the agent has forgotten the reason.
     const later = computePodStatus({
       pod: { ...pod, status },
       observed: observed(),
@@ -278,7 +278,7 @@ describe('shutdown', () => {
   for (const [totalMs, grace] of [
     [60_000, 58],
     [4_000, 2],
-    // Half of what is short.
+    // Half of the time if it is short.
     [3_000, 1],
     [1_000, 0],
   ] as const) {

@@ -1,4 +1,4 @@
-/** What is told of usage, from snapshots. */
+/** Metrics of usage, from snapshots. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { PersistentVolume } from '../../../src/api/core/v1/types.gen.ts';

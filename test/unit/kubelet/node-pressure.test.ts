@@ -1,4 +1,4 @@
-/** When a node says that it is short of something, and for how long. */
+/** Pressure conditions of a node, and how long they last. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { silentLogger } from '../../../src/base/log.ts';
@@ -78,7 +78,7 @@ describe('pressure', () => {
     const { look, clock } = scene();
     const { promise, resolve } = Promise.withResolvers<NodeUsage>();
     assert.equal((await look(promise)).DiskPressure, 'Unknown KubeletCannotMeasure');
-    // It is not asked again while it has not answered.
+    // The kernel is not asked again before it has answered.
     assert.equal((await look(promise)).DiskPressure, 'Unknown KubeletCannotMeasure');
     resolve(plenty);
     await clock.settle();

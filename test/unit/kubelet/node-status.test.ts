@@ -1,4 +1,4 @@
-/** What a node says of itself: its status, its labels and its Lease. */
+/** Status, labels and Lease of a node. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Lease } from '../../../src/api/coordination/v1/lease.ts';
@@ -25,7 +25,7 @@ const facts = {
   bootID: 'boot',
   hasAppArmor: false,
   cpus: 2,
-  // Neither is a whole number of kibibytes.
+  // Neither value is a whole number of kibibytes.
   memoryBytes: 8 * 2 ** 30 + 1023,
   storageBytes: 2 ** 40 + 1023,
   kubeletVersion: 'v1.34.0',
@@ -73,7 +73,7 @@ describe('the status of a node', () => {
     const left = { 'example.com/gpu': '1', 'example.com/away': '0' };
     assert.deepEqual(amounts(status.allocatable), { ...others, ...left });
     const patch = nodeStatusPatch(status, previous, devices) as typeof status;
-    // What others advertise is left as it is on the server; what is gone is taken away.
+    // Resources that others advertise are left unchanged on the server; resources that are gone are removed.
     assert.deepEqual(amounts(patch.capacity), {
       'example.com/gpu': '2',
       'example.com/away': '3',

@@ -1,4 +1,4 @@
-/** What a node agent says of a pod in its conditions. */
+/** Conditions of a pod that a node agent sets. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ContainerStatus } from '../../../src/api/core/v1/types.gen.ts';
@@ -19,7 +19,7 @@ const container = (name: string, more: Partial<ContainerStatus> = {}): Container
   lastState: {},
   ...more,
 });
-/** By type; a pod that runs, but for what is given. */
+/** Returns the conditions by type; the pod runs by default. */
 function said(over: Partial<ConditionInput> = {}) {
   const conditions = podConditions({
     pod: makePod(),

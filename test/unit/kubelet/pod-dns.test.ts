@@ -1,4 +1,4 @@
-/** What a pod's resolv.conf says. */
+/** Contents of a pod's resolv.conf. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { renderResolvConf } from '../../../src/kubelet/names/plan/pod-dns.ts';
@@ -88,7 +88,7 @@ describe('names of others', () => {
   describe('of as many as resolvers read', () => {
     const none = (dnsConfig: object) => renderResolvConf(makePod({ dnsPolicy: 'None', dnsConfig }), facts);
     const nameservers = ['192.0.2.1', '192.0.2.2', '192.0.2.3'];
-    // Seven of 255 characters and a blank behind each, and one that fills the line.
+    // Seven domains of 255 characters, each followed by a blank, and one that fills the line.
     const long = Array.from({ length: 7 }, (_, n) => `${n}${'x'.repeat(254)}`);
     const last = (length: number) => 'y'.repeat(length);
 

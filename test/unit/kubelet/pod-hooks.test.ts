@@ -1,4 +1,4 @@
-/** Hooks as they are run: what they leave, how they end, and what is told of them. */
+/** Running hooks: their files, their ends, and the events about them. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -182,7 +182,7 @@ describe('hooks of a pod', () => {
     assert.equal(hooks.states.size, 2);
     await hooks.forget(id);
     assert.equal(hooks.states.size, 0);
-    // What is there is read once: it is known from then on.
+    // Existing files are read once; afterwards they are known.
     await hooks.read();
     await writeFile(join(directory, 'hooks', hookKey(id, 'preStop')), '');
     await hooks.read();

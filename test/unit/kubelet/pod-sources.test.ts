@@ -1,4 +1,4 @@
-/** Which ConfigMaps and Secrets are watched, for whom, and who is told. */
+/** ConfigMaps and Secrets that are watched for pods, and the pods that are notified. */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { configMapResource } from '../../../src/api/core/v1/config-map.ts';
@@ -16,7 +16,7 @@ const object = (version: number, more: object = {}) => ({
   ...more,
 });
 
-/** An API server with one object, which can be away. */
+/** An API server with one object, which can be unreachable. */
 class Server {
   object: object | undefined = object(1);
   away = false;

@@ -1,4 +1,4 @@
-/** Rows of pod-status-table.test.ts: what is said of a pod at its end. */
+/** Rows of pod-status-table.test.ts: the status of a pod at its end. */
 import { exited, makeContainer } from './builders.ts';
 import {
   box,
@@ -18,7 +18,7 @@ import {
 } from './pod-status-rows.ts';
 
 export const rowsOfEnds: Readonly<Record<string, Row>> = {
-  // The end of a pod that is deleted: whatever its restart policy says, nothing starts again.
+  // End of a deleted pod: nothing starts again, whatever its restart policy is.
   'is deleted, and runs': {
     isDeleted: true,
     found: [box, makeContainer()],
@@ -126,7 +126,7 @@ export const rowsOfEnds: Readonly<Record<string, Row>> = {
     told: ['Failed NodeAffinity: m', noSandbox, 'Initialized True', ...over('PodFailed')],
   },
 
-  // The node ends it.
+  // End by the node.
   'its time is over, and it runs': {
     found: [box, makeContainer()],
     memory: { end: deadline },

@@ -1,4 +1,7 @@
-/** Rows of pod-status-table.test.ts: what is found of a pod, and what Kubernetes 1.33 says of it until its end. */
+/**
+ * Rows of pod-status-table.test.ts: the state of a pod's containers, and its status in Kubernetes 1.33 until
+ * its end.
+ */
 import type { PodMemory } from '../../../src/kubelet/pods/plan/actions.ts';
 import type { ContainerState, SandboxState } from '../../../src/kubelet/runtime/runtime.ts';
 import { exited, failure, makeContainer, makeSandbox, now, seconds } from './builders.ts';
@@ -6,7 +9,7 @@ import { exited, failure, makeContainer, makeSandbox, now, seconds } from './bui
 export interface Row {
   readonly spec?: object;
   readonly isDeleted?: boolean;
-  /** What was told before. */
+  /** Status that was reported before. */
   readonly before?: object;
   readonly found?: readonly (ContainerState | SandboxState)[];
   readonly memory?: Partial<PodMemory>;
@@ -69,7 +72,7 @@ export const rows: Readonly<Record<string, Row>> = {
     told: ['Pending', 'sandbox True', 'Initialized True', ...unready('main'), 'main waits ErrImagePull'],
   },
 
-  // Containers are told by their names, those that run in turn in their order.
+  // Containers are listed by name, init containers in their order.
   'several containers': {
     spec: {
       containers: [
@@ -145,7 +148,7 @@ export const rows: Readonly<Record<string, Row>> = {
     told: ['Running', ...good, 'main runs ready started restarts 1 last 2 Error'],
   },
 
-  // What is not there any more.
+  // Containers that are gone.
   'said to run, and gone': {
     before: { phase: 'Running', containerStatuses: [runs('main')] },
     found: [box],
@@ -357,7 +360,7 @@ export const rows: Readonly<Record<string, Row>> = {
     ],
   },
 
-  // Ephemeral containers count for nothing.
+  // Ephemeral containers have no effect.
   'an ephemeral container runs': {
     spec: { ephemeralContainers: [debug] },
     found: [box, makeContainer(), makeContainer({ name: 'debug' })],

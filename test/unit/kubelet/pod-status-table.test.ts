@@ -1,4 +1,4 @@
-/** What a pod's status says, row by row, as Kubernetes 1.33 would say it of the same containers. */
+/** Status of a pod, row by row, as Kubernetes 1.33 would report it for the same containers. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ContainerStatus, PodStatus } from '../../../src/api/core/v1/types.gen.ts';
@@ -7,7 +7,7 @@ import { exited, makeMemory, makePod, now, observed } from './builders.ts';
 import { rowsOfEnds } from './pod-status-row-ends.ts';
 import { image, never, rows } from './pod-status-rows.ts';
 
-/** All that the rows are about. */
+/** Returns the parts of the status that the rows list. */
 function tell(status: PodStatus): readonly string[] {
   const { phase, conditions = [], containerStatuses = [], initContainerStatuses = [] } = status;
   const { ephemeralContainerStatuses = [] } = status;
@@ -50,7 +50,7 @@ describe('the status of a pod', () => {
       const input = { observed: observed(...found), memory: makeMemory(memory), nodeIP: '192.0.2.1', now };
       const status = computePodStatus({ ...input, pod: makePod(spec, metadata, before) });
       assert.deepEqual(tell(status), told);
-      // Looking again changes nothing.
+      // A second computation changes nothing.
       const again = computePodStatus({ ...input, pod: makePod(spec, metadata, status) });
       assert.deepEqual(again, status);
       assert.deepEqual([status.hostIP, status.hostIPs], ['192.0.2.1', [{ ip: '192.0.2.1' }]]);

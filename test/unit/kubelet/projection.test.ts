@@ -1,4 +1,4 @@
-/** Which files a volume from the API has, and whose they are. */
+/** Files of a volume from the API, and their owners. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ConfigMap } from '../../../src/api/core/v1/config-map.ts';
@@ -20,7 +20,7 @@ const configMap = {
 };
 const secret = { data: { key: base64('hidden') } };
 
-/** path → content and mode, in octal, with the owner when there is one. */
+/** Returns the content and mode of each path, the mode in octal, with the owner if there is one. */
 function filesOf(volume: object, spec: object = {}, metadata: object = {}) {
   const pod = makePod({ volumes: [{ name: 'v', ...volume }], ...spec }, metadata);
   const source = projectionOf(pod.spec.volumes?.[0] as never);

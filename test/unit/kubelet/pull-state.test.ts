@@ -1,4 +1,4 @@
-/** How far a pull is, by what Docker 28 said of one. */
+/** Progress of a pull, from the recorded messages of Docker 28. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { Pulls } from '../../../src/kubelet/images/pulls.ts';

@@ -1,4 +1,4 @@
-/** Which credentials of pull secrets are for an image. */
+/** Credentials of pull secrets that match an image. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Secret } from '../../../src/api/core/v1/secret.ts';
@@ -14,7 +14,7 @@ const secret = (content: unknown, kind = 'dockerconfigjson', key = `.${kind}`) =
     data: { [key]: base64(typeof content === 'string' ? content : JSON.stringify(content)) },
   }) as unknown as Secret;
 
-/** `name:password` of those for the image, of servers and what they take. */
+/** Returns `name:password` of the credentials that match the image. */
 const found = (image: string, auths: object) =>
   credentialsFor(image, [secret({ auths })]).map(({ username, password }) => `${username}:${password}`);
 

@@ -1,4 +1,4 @@
-/** What becomes of a container whose pod was given other resources, and what of it is told. */
+/** Container whose pod was given other resources, and the reported status. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { podRequests } from '../../../src/api/core/v1/pod-requests.ts';
@@ -267,7 +267,7 @@ describe('the status', () => {
     assert.deepEqual(bare, { ...statuses[0], resources: {} });
     const empty = { requests: {}, limits: {} };
     assert.deepEqual(said(empty, { resources: undefined }), { ...statuses[0], resources: empty });
-    // What it has is as much as the kernel takes: it is told as it was asked for.
+    // The container has as much as the kernel accepts: the status shows the requested values.
     const least = { requests: { cpu: '1m', memory: '32Mi' }, limits: { cpu: '1m', memory: '32Mi' } };
     const most = { ...held, nanoCpus: 10_000_000, cpuShares: 2 };
     assert.deepEqual(said(least, { resources: most })?.resources, {

@@ -1,4 +1,4 @@
-/** What a container is told of its own resources and of those of another. */
+/** Resources of its own and of another container that a container reads. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { resourceValue } from '../../../src/kubelet/environment/plan/resource-value.ts';

@@ -1,4 +1,4 @@
-/** How long is waited before what failed is tried again. */
+/** Backoff before a failed action is retried. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {

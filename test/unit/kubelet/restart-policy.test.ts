@@ -1,4 +1,4 @@
-/** Which containers start again after their end, whatever else is known of them. */
+/** Containers that start again after their end, whatever else is known about them. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { isStarted } from '../../../src/kubelet/pods/plan/container-started.ts';

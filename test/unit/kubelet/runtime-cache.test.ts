@@ -15,7 +15,7 @@ const sandbox = (state: SandboxState['state']): SandboxState => ({
   createdAt: 0,
 });
 
-/** Every look waits for its answer. */
+/** A runtime whose queries wait for an answer of the test. */
 function slowRuntime() {
   const answers: ((object: RuntimeObject | undefined) => void)[] = [];
   const inspect: ContainerRuntime['inspect'] = () => new Promise((resolve) => answers.push(resolve));

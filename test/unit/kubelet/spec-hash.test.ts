@@ -1,4 +1,4 @@
-/** By which a container is known to be of the definition that its pod has. */
+/** Hash that shows whether a container was made from the definition that its pod has. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { specHash } from '../../../src/kubelet/containers/plan/spec-hash.ts';

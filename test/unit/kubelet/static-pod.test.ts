@@ -1,4 +1,4 @@
-/** Pods from files, and what is done about their mirrors. */
+/** Pods from files, and the actions on their mirror pods. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';

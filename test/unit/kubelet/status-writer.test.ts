@@ -13,7 +13,7 @@ interface Patch {
   readonly status: Record<string, unknown>;
 }
 
-/** A server that keeps what it is sent, and fails first with what it is told to. */
+/** A server that stores the statuses, and fails with these errors first. */
 function setUp(failures: Error[] = []) {
   const clock = new FakeClock();
   const patches: Patch[] = [];

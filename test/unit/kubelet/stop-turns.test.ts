@@ -1,4 +1,4 @@
-/** When a container of several is asked to stop, and what is not asked twice. */
+/** Order in which containers are signaled to stop, and containers that are not signaled twice. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { PodMemory } from '../../../src/kubelet/pods/plan/actions.ts';

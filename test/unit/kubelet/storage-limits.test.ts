@@ -15,12 +15,12 @@ function pod(name: string, volumes: readonly object[], metadata: object = {}, ph
   return makePod({ volumes }, { name, uid: name, ...metadata }, { phase });
 }
 
-/** The pods of a node, and how much of each volume `POD/VOLUME` is used. */
+/** The pods of a node, and the usage of each volume `POD/VOLUME`. */
 class Machine {
   readonly log = new RecordingLogger();
   readonly ended = new Map<string, PodEnd[]>();
   looks = 0;
-  /** By pod. */
+  /** Usage by pod. */
   storage: Record<string, StorageUse> = {};
   readonly limits: StorageLimits;
 

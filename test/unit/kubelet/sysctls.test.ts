@@ -1,4 +1,4 @@
-/** Which kernel parameters a pod may set. */
+/** Kernel parameters that a pod may set. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {

@@ -1,4 +1,4 @@
-/** What is read of containers, pods and the machine, from the files of a kernel that lie in a folder. */
+/** Usage of containers, pods and the machine, read from kernel files in a folder. */
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** What is read where the kernel says less: nothing is made up, and nothing is NaN. */
+/** Values where the kernel reports less: none is made up, and none is NaN. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {

@@ -1,4 +1,4 @@
-/** When an agent does something with a volume, when it stops, tries again, and what it says on the volume. */
+/** Work of an agent on volumes: when it begins, stops and retries, and the events on the volume. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { persistentVolumeResource } from '../../../src/api/core/v1/persistent-volume.ts';
@@ -22,9 +22,9 @@ const released = (over: Over = {}) =>
 let clock: FakeClock;
 let stored: Map<string, PersistentVolume>;
 let writes: PersistentVolume[];
-/** Instead of writing a status. */
+/** Returns the error with which the write of a status fails. */
 let refuse: () => Error | undefined;
-/** What is done with a volume, `remove` as well as `empty`. */
+/** Work on a volume, for `remove` as well as `empty`. */
 let work: (signal: AbortSignal) => Promise<void>;
 let done: string[];
 let chores: VolumeChores;
@@ -70,7 +70,7 @@ afterEach(async () => {
   stop.abort();
   await running;
 });
-/** The server has it, and the agent sees that. */
+/** Stores the volume on the server, and shows it to the agent. */
 const see = async (one: PersistentVolume) => {
   stored.set(one.metadata.name, one);
   chores.apply({ type: 'MODIFIED', object: one });
@@ -229,7 +229,7 @@ describe('an agent', () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     work = () => promise;
     await see(released());
-    // It was freed, bound, and released once more: what was done before does not count.
+    // The volume was freed, bound, and released once more: the earlier work does not count.
     await see(released({ metadata: { labels: { 'minik8s.io/node': 'n1' }, resourceVersion: '9' } }));
     refuse = () => newConflict(persistentVolumeResource, 'v', 'it has changed');
     resolve();

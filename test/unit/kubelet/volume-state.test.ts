@@ -1,4 +1,4 @@
-/** When a pod's volumes are made, made again and waited for. */
+/** Times at which a pod's volumes are made, made again and awaited. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { computePodActions } from '../../../src/kubelet/pods/plan/compute-pod-actions.ts';

@@ -1,4 +1,4 @@
-/** Where a pod's volumes are, how large they may grow, and what a container sees of them. */
+/** Paths of a pod's volumes, their maximum sizes, and the mounts of a container. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { kindOf } from '../../../src/kubelet/volumes/kinds/index.ts';
@@ -27,7 +27,7 @@ describe('volumes', () => {
   });
   it('of other kinds are nobody’s', () => {
     const claim = { name: 'v', csi: { driver: 'c' } };
-    // Nor does one take the place of the other.
+    // One does not take the place of the other either.
     for (const volume of [
       claim,
       { ...claim, emptyDir: {} },

@@ -1,4 +1,4 @@
-/** What people read of results: the table and the page of the documentation. */
+/** Results for readers: the table and the page of the documentation. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { causeOf } from '../../kubernetes-suite/causes.ts';

@@ -5,7 +5,7 @@ import { SuiteLog, testName } from '../../kubernetes-suite/suite-log.ts';
 const divider = '------------------------------';
 const place = '/go/pkg/mod/k8s.io/kubernetes@v1.32.5/test/e2e/storage/x.go:12';
 
-/** As several processes write it. */
+/** Log of several processes. */
 const passed = [
   '• [2.345 seconds]',
   '[sig-storage] Things should be there [NodeConformance] [Conformance] [sig-storage, Conformance]',
@@ -34,7 +34,7 @@ const failed = [
   '  There were additional failures detected.',
   '    [FAILED] a namespace did not go',
 ];
-/** As one process alone writes it: the name before it runs, the verdict last. */
+/** Log of a single process: the name before the test runs, the verdict last. */
 const alone = [
   '[sig-apps] Sets [Serial] should count [Conformance] [sig-apps, Serial, Conformance]',
   place,

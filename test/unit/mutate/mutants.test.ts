@@ -4,7 +4,7 @@ import { mutantsOf, mutated } from '../../mutate/mutants.ts';
 
 const changesOf = (source: string) => mutantsOf('x.ts', source).map(({ change }) => change);
 
-/** What may become of a source; each once, in order. */
+/** Mutants of a source; each once, in order. */
 const rules: readonly [what: string, source: string, changes: readonly string[]][] = [
   ['a condition', 'if (f) g = h;', ['f → true', 'f → false']],
   ['a comparison in a condition', 'if (a < b) g = h;', ['a < b → true', 'a < b → false', 'a < b → a <= b']],

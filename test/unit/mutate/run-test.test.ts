@@ -11,7 +11,7 @@ import { root, testRunner } from '../../mutate/run-test.ts';
 const source =
   'export const add = (a: number, b: number): number => a + b;\nexport const not = () => false;\n';
 
-/** A source with a test of it, outside of the repository. */
+/** Creates a source with a test of it, outside of the repository. */
 async function sample(context: TestContext) {
   const directory = await mkdtemp(join(tmpdir(), 'run-test-'));
   context.after(() => rm(directory, { recursive: true }));

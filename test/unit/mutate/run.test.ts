@@ -96,7 +96,10 @@ describe('what ran', () => {
 describe('a mutant', () => {
   const passed: TestResult = { type: 'passed', ms: 1 };
   const failed: TestResult = { type: 'failed', ms: 1, test: 'adds' };
-  /** Judges them one after the other, with tests that do what `results` says; resolves with who was run for each. */
+  /**
+   * Judges the mutants one after the other, with tests whose outcomes are `results`; resolves with the tests
+   * that ran for each.
+   */
   async function judged(
     results: Readonly<Record<string, (mutant: Mutant) => TestResult>>,
     list: readonly Mutant[],

@@ -59,7 +59,10 @@ describe('AddressPool', () => {
   }
 });
 
-/** The text; what a kernel does with it, packets show (test/integration/network/guards.test.ts and vxlan.test.ts). */
+/**
+ * Text of the rules. Their effect on packets is tested in test/integration/network/guards.test.ts and
+ * vxlan.test.ts.
+ */
 describe('the text of the rules', () => {
   const facts = { podCIDR: '10.244.3.0/24', clusterCIDR: '10.244.0.0/16' };
   const port = (hostPort: number, more: object = {}) => ({

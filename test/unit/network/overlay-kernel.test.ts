@@ -4,7 +4,7 @@ import type { Exec } from '../../../src/base/exec.ts';
 import { readOverlay } from '../../../src/network/overlay/kernel.ts';
 import { defaultNames } from '../../../src/network/rules.ts';
 
-/** As ip(8) of Ubuntu 24.04 prints it, shortened. */
+/** Output of ip(8) of Ubuntu 24.04, shortened. */
 const link =
   '[{"ifname":"minik8s.vxlan","flags":["BROADCAST","UP","LOWER_UP"],"mtu":1450,"address":"0a:58:0a:f4:00:00",' +
   '"linkinfo":{"info_kind":"vxlan","info_data":{"id":1fan-map ,"local":"198.19.1.1","link":"eth0","port":8472}},' +

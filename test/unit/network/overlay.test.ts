@@ -25,7 +25,7 @@ interface NodeOptions {
   readonly podCIDR?: string | undefined;
   readonly ip?: string;
   readonly annotations?: Readonly<Record<string, string>>;
-  /** Seconds after the start at which it was made. */
+  /** Creation time of the node, in seconds after the start. */
   readonly made?: number;
 }
 
@@ -57,7 +57,7 @@ const facts: OverlayFacts = {
   underlay: { dev: 'eth0', mtu: 1500, network: '192.0.2.0/24' },
 };
 
-/** With the range that node-1 is said to have. */
+/** Returns the plan of node-1, for the range in its own object. */
 const plan = (nodes: readonly KubeObject[], more: Partial<OverlayFacts> = {}) => {
   const own = nodes.find(({ metadata }) => metadata.name === facts.nodeName);
   const podCIDR = own?.metadata.annotations?.[podCIDRAnnotation];
@@ -115,7 +115,7 @@ describe('the plan of the overlay', () => {
     assert.equal(alone.annotations, undefined);
     assert.deepEqual(plan([node(2), node(3)]).state, noOverlay);
     assert.deepEqual(plan([node(1, { podCIDR: undefined }), node(2)]).state, noOverlay);
-    // Eight addresses are the fewest that pods can have; of four none would be left for them.
+    // Pods need a range of at least eight addresses; a range of four would have none left for them.
     assert.deepEqual(plan([node(1, { podCIDR: '10.244.1.0/30' }), node(2)]).state, noOverlay);
     assert.notDeepEqual(plan([node(1, { podCIDR: '10.244.1.0/29' }), node(2)]).state, noOverlay);
   });
@@ -225,7 +225,10 @@ describe('the plan of the overlay', () => {
   });
 });
 
-/** A kernel that does what ip(8) and bridge(8) are told, strictly: it refuses to delete what is not there. */
+/**
+ * Kernel that carries out commands of ip(8) and bridge(8) strictly: it rejects the deletion of absent
+ * entries.
+ */
 class ModelKernel {
   link: string | undefined;
   mtu = 0;
@@ -345,7 +348,7 @@ describe('the change from one state to another', () => {
         change(state, state, () => false),
         undefined,
       );
-      // Read from the kernel anew, as after a restart: everything but the senders.
+      // State read from the kernel again, as after a restart: everything but the senders.
       known = random.next() < 0.2 ? { ...state, senders: undefined } : state;
     }
   });

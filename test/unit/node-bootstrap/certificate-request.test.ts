@@ -25,13 +25,13 @@ const other = await createAuthority('other', now - hour, now + hour);
 const key = await makeKey();
 const order: CertificateOrder = { ...clientOrder('a', key), requester: 'abcdef' };
 
-/** A server with one request, that does as `script` says. */
+/** A server with one request, controlled by `script`. */
 class Server {
   stored: Csr | undefined;
   creates = 0;
   watches = 0;
   failures: unknown[] = [];
-  /** What a watch sends before it ends; undefined keeps it open. */
+  /** Events of a watch before it ends; undefined keeps the watch open. */
   watch: (() => AsyncIterable<WatchEvent<Csr>>) | undefined;
 
   readonly client = { resource: () => this.#resource() } as unknown as Client;

@@ -6,7 +6,7 @@ const now = Date.UTC(2026, 10, 20, 12);
 const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000];
 const server = 'https://m:6443';
 
-/** The server's certificates are good from an hour before its time, for a year. */
+/** Advice for a server whose certificates are valid from an hour before its time, for a year. */
 const advice = (skewMs: number, tells = true) =>
   clockAdvice(
     server,

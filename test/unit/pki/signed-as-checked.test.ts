@@ -1,4 +1,4 @@
-/** What the guards see of a request, what is signed, and what the API server reads of it are the same. */
+/** The checks of a request, the signed certificate, and the API server read the same fields. */
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { before, describe, test } from 'node:test';

@@ -16,7 +16,10 @@ const rule = (address: string, endpoints: readonly string[], extra: Partial<Serv
   ...extra,
 });
 
-/** What nft would do with a difference: it refuses to remove what is not there or to add what is. */
+/**
+ * Returns the elements after a difference as nft applies it: nft rejects the removal of absent elements and
+ * the addition of existing ones.
+ */
 function applyTo(kernel: Elements, { removed, added }: { removed: Elements; added: Elements }): Elements {
   const next = noElements();
   for (const name of elementNames) {
@@ -83,7 +86,7 @@ test('differences, applied one after the other, lead to what all services want',
   }
 });
 
-/** Of the services in the order of their names, what the first of them wants. */
+/** Returns the elements of all services; for each, the first service in the order of names wins. */
 function ofAll(wanted: ReadonlyMap<string, Elements>): Elements {
   const all = noElements();
   for (const service of [...wanted.keys()].sort().reverse())

@@ -26,7 +26,7 @@ const nodePort = (masquerade: boolean, ...ips: string[]) => ({
   masquerade,
   endpoints: ips.map((ip) => endpoint(ip, true)),
 });
-/** Only those that have something in them. */
+/** Returns only the maps that are not empty. */
 const asObject = (elements: Elements) =>
   Object.fromEntries(
     elementNames.flatMap((name) =>
@@ -99,7 +99,7 @@ describe('the elements of a rule', () => {
   });
 });
 
-/** The chains of a text: how each draws a slot, and where it looks it up. */
+/** Returns the chains of a text: how each draws a slot, and the map in which it looks the slot up. */
 const chainsIn = (text: string) =>
   new Map(
     [

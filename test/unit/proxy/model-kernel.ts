@@ -1,6 +1,6 @@
 /**
- * What the kernel makes of the proxy's transactions: it takes one whole or refuses it, as nft does, and keeps what is in
- * the maps. And the UDP flows that were deleted.
+ * Kernel model for the proxy's transactions: it accepts or rejects a transaction as a whole, as nft does, and
+ * stores the elements of the maps. It also records the UDP flows that were deleted.
  */
 import assert from 'node:assert/strict';
 import { type Exec, ExecError } from '../../../src/base/exec.ts';
@@ -16,11 +16,11 @@ export const failure = (file: string, code: number, stderr = 'refused') =>
 
 export class ModelKernel {
   table: Table | undefined;
-  /** Texts of the transactions that were taken. */
+  /** Texts of the accepted transactions. */
   readonly transactions: string[] = [];
-  /** The arguments of conntrack. */
+  /** Arguments of each call of conntrack. */
   readonly deletions: string[] = [];
-  /** Called before a program runs; what it throws is how that ends. */
+  /** Called before a program runs; an error that it throws is the program's result. */
   before: (file: string) => Promise<void> | void = () => {};
 
   readonly exec: Exec = async (file, args, { input = '' } = {}) => {
@@ -34,7 +34,7 @@ export class ModelKernel {
     return { stdout: '', stderr: '' };
   };
 
-  /** What there is, without the names that have nothing. */
+  /** Existing elements, without the names of empty maps. */
   get elements(): Readonly<Record<string, Readonly<Record<string, string>>>> {
     return this.table ? asObject(this.table.elements) : {};
   }
@@ -47,7 +47,7 @@ export const asObject = (elements: Elements) =>
     ),
   );
 
-/** The table after a transaction; throws as nft ends when it refuses one. */
+/** Returns the table after a transaction; throws the error of nft for a rejected one. */
 function changed(before: Table | undefined, text: string): Table | undefined {
   let table = before && structuredClone(before);
   const lines = text.trimEnd().split('\n');

@@ -84,7 +84,10 @@ const slice = (
   endpoints: ips.map((ip) => ({ addresses: [ip], conditions: {}, nodeName: 'n' })),
 });
 
-/** Where each service leads, by its address: what the kernel has, with the chain that draws the slot. */
+/**
+ * Returns the backends of each service by its address: the elements in the kernel, and the chain that draws
+ * the slot.
+ */
 const leads = () => {
   const { services = {}, endpoints = {} } = kernel.elements;
   return Object.fromEntries(
@@ -211,7 +214,7 @@ describe('a transaction that fails', () => {
   it('is followed by one that writes everything', async () => {
     await put(service('a', '10.96.0.1'), slice('a-1', 'a', ['10.244.0.2']));
     await start();
-    // Whatever it was that somebody else did to the table.
+    // Any change of the table by another program.
     kernel.table = undefined;
     await put(service('b', '10.96.0.2'), slice('b-1', 'b', ['10.244.0.3']));
     assert.deepEqual(kernel.elements, {});
@@ -223,7 +226,7 @@ describe('a transaction that fails', () => {
       '10.96.0.1': ['random-1', '10.244.0.2'],
       '10.96.0.2': ['random-1', '10.244.0.3'],
     });
-    // From here on it knows again what there is.
+    // The proxier's copy matches the table again from here on.
     await put(slice('b-1', 'b', ['10.244.0.4']));
     assert.deepEqual(leads()['10.96.0.2'], ['random-1', '10.244.0.4']);
     assert.doesNotMatch(kernel.transactions.at(-1) ?? '', /add table/);

@@ -19,7 +19,7 @@ const onNodes = (ips: readonly string[], over: Partial<ServicePortRules> = {}): 
   return rule([], { addresses: [], nodePort: { port: 30053, endpoints, masquerade: true }, ...over });
 };
 
-/** What is forgotten when a service becomes another. */
+/** Returns the flows that are deleted when a service changes. */
 function forgotten(before: ServicePortRules, after: ServicePortRules): readonly string[] {
   const table = new ElementTable();
   table.replace('s', elementsOf([before]));

@@ -7,7 +7,7 @@ const ranges: readonly ClusterRange[] = [
   ['service-cidr', '10.96.0.0/16'],
 ];
 
-/** A usual machine with Docker, with more routes and addresses. */
+/** A usual machine with Docker, with additional routes and addresses. */
 const machine = ({ routes = [], links = [] }: Partial<MachineAddresses>): MachineAddresses => ({
   routes: [
     { dst: 'default', gateway: '192.0.2.1', dev: 'eth0' },

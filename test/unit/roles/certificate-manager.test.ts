@@ -13,7 +13,7 @@ const day = 24 * 3600 * 1000;
 const directory = mkdtempSync(join(tmpdir(), 'minik8s-certificates-'));
 after(() => rmSync(directory, { recursive: true }));
 
-/** Files and keys take more than a few turns, and on a busy machine many: the time that it takes is the machine's. */
+/** Runs the loop until `ready`: files and keys take more than a few turns, and many on a busy machine. */
 async function rest(clock: FakeClock, ready: () => boolean): Promise<void> {
   const latest = performance.now() + 30_000;
   while (!ready() && performance.now() < latest) await clock.settle();

@@ -75,7 +75,7 @@ test('what cannot be used is said in one line', async () => {
 test('a holder that has ended, which its parent has not noticed yet, holds nothing', () => {
   const path = join(parent, 'ended');
   mkdirSync(path);
-  // This process learns of its end when it comes to its events, which is after this test.
+  // This process handles the child's exit with its next events, which is after this test.
   const { pid } = spawn('true', { stdio: 'ignore' });
   const fields = () => readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/.*\) /, '').split(' ');
   while (fields()[0] !== 'Z');

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { type Exec, ExecError } from '../../../src/base/exec.ts';
 import { requireKernelNetwork, requireOwnAddress } from '../../../src/roles/preflight.ts';
 
-/** A machine where that program fails as told. */
+/** A machine where the program `broken` fails with this code and error output. */
 const machine =
   (broken: string, code: number | undefined, stderr = ''): Exec =>
   async (file, args) => {

@@ -21,24 +21,24 @@ const service = (clusterIP: string): Service => ({
   spec: { type: 'ClusterIP', sessionAffinity: 'None', clusterIP, ports: [{ protocol: 'TCP', port: 80 }] },
 });
 
-/** One node, whose web server does as a test says. */
+/** One node, whose web server the test controls. */
 class Stand {
   readonly informers = new ScriptedInformers();
   readonly clock = new FakeClock();
   readonly events: string[] = [];
-  /** What the web server serves; undefined while there is none. */
+  /** Routes that the web server serves; undefined while it is stopped. */
   served: readonly HostRoutes[] | undefined;
-  /** How often it was told what to serve, or to go. */
+  /** Number of times that the web server was configured or stopped. */
   looks = 0;
-  /** What goes wrong when it is told. */
+  /** Error of the next configuration. */
   problem: Error | undefined;
-  /** What it waits for before it does as it is told. */
+  /** Promise that the web server awaits before it applies a configuration. */
   gate = Promise.resolve();
   readonly hostsFile: string;
   readonly routing: ReturnType<typeof createDnsRouting>;
   readonly #stopping = new AbortController();
   readonly #ended: Promise<void>;
-  /** How often it has said how it is. */
+  /** Number of status reports. */
   said = 0;
   #looked = Promise.withResolvers<DnsServed>();
   #told = Promise.withResolvers<void>();
@@ -78,14 +78,14 @@ class Stand {
     });
   }
 
-  /** What is said after the next look, and the time that it then waits. */
+  /** Returns the reason that the next pass reports, once the routing waits again. */
   async next(): Promise<string> {
     const { reason } = await this.#looked.promise;
     await this.clock.settle();
     return reason;
   }
 
-  /** Resolves when the web server is told something. */
+  /** Resolves when the web server is configured or stopped. */
   told(): Promise<void> {
     return this.#told.promise;
   }
@@ -204,7 +204,7 @@ describe('Dns objects on a node', () => {
       gate.resolve();
       await stand.until(said + 1);
       stand.problem = undefined;
-      // Nothing moves the clock: the second look needs no time to pass.
+      // The clock does not move: the second pass needs no time.
       await stand.until(said + 2);
       assert.equal(stand.served?.length, 3);
     });

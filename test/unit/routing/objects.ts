@@ -1,6 +1,6 @@
 import type { Dns } from '../../../src/api/minik8s/v1/dns.ts';
 
-/** Paths as `/api=api:8080`; in the namespace `shop`. */
+/** Creates a Dns in the namespace `shop`, with paths such as `/api=api:8080`. */
 export function makeDns(name: string, host: string, paths: readonly string[], metadata: object = {}): Dns {
   return {
     apiVersion: 'minik8s.io/v1',

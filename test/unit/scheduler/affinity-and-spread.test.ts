@@ -1,4 +1,7 @@
-/** Affinity to pods and spreading: tables of what upstream decides, and random clusters beside a model that counts every pod. */
+/**
+ * Affinity to pods and topology spread: tables of upstream's decisions, and random clusters compared with a
+ * model that counts every pod.
+ */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Node } from '../../../src/api/core/v1/node.ts';
@@ -42,7 +45,7 @@ const incoming = (spec: Spec, labels: Labels = { app: 'web' }): Pod => {
   return { ...made, metadata: { ...made.metadata, labels } };
 };
 
-/** Two nodes in zone a, one in b, one in none. */
+/** Two nodes in zone a, one in b, and one without a zone. */
 const nodes = [
   node('a1', { labels: { zone: 'a', host: 'a1' } }),
   node('a2', { labels: { zone: 'a', host: 'a2' } }),
@@ -68,7 +71,7 @@ function world(bound: readonly Pod[], list: readonly Node[] = nodes): Snapshot {
   return snapshot;
 }
 
-/** The nodes that can take the pod, found one by one: each with the others cordoned. */
+/** Returns the nodes that can take the pod, found one by one: each with the others cordoned. */
 function feasible(one: Pod, snapshot: Snapshot): string[] {
   return snapshot.nodes
     .map(({ name }) => name)

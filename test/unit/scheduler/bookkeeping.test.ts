@@ -1,4 +1,7 @@
-/** What the scheduler keeps beside nodes: pods that have one, pods that wait for room on one, and pods that wait for a permit. */
+/**
+ * State of the scheduler beside nodes: bound pods, pods that wait for room on a node, and pods that wait for
+ * a permit.
+ */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';

@@ -1,4 +1,4 @@
-/** What the scheduler reads of other kinds than pods and nodes. */
+/** Objects of kinds other than pods and nodes that the scheduler reads. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { replicaSetResource } from '../../../src/api/apps/v1/replica-set.ts';

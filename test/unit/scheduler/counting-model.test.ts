@@ -1,6 +1,6 @@
 /**
- * What the kept counts give is what counting all pods gives: random clusters that change, beside a model that walks over every pod for
- * every node.
+ * The kept counts equal the counts over all pods: random clusters that change, compared with a model that
+ * iterates over every pod for every node.
  */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -142,7 +142,7 @@ class Model {
     }));
   }
 
-  // What follows is the model: nothing is kept, everything is walked over.
+  // The model follows: it keeps no counts and iterates over everything.
 
   labelsMatch(selector: PodAffinityTerm['labelSelector'], labels: Labels = {}): boolean {
     if (!selector) return false;

@@ -1,4 +1,4 @@
-/** What the claims of one pod get on a node, before it is bound. */
+/** Volumes for the claims of one pod on a node, before the pod is bound. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { persistentVolumeResource } from '../../../src/api/core/v1/persistent-volume.ts';

@@ -1,4 +1,4 @@
-/** Which event can help a pod that a plugin keeps waiting: what is missed here leaves it waiting for ever. */
+/** Events that can help a pod that a plugin rejected: a missed event leaves the pod waiting forever. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
@@ -12,7 +12,7 @@ import { at, container, meta, type NodeOptions, node, pod } from '../controllers
 import { plain, wanting } from './pods.ts';
 
 type Spec = Partial<Pod['spec']>;
-/** `forget`: what was told so far is no part of it. */
+/** `forget`: drops the events that were recorded so far. */
 type Happening = (snapshot: Snapshot, forget: () => void) => void;
 
 const claim = (name: string, bound: boolean) =>
@@ -26,7 +26,7 @@ const late = {
   spec: { resources: {}, storageClassName: 'late' },
 } as PersistentVolumeClaim;
 
-/** A node with a pod of the app `db` on it, and one of `web`. */
+/** A node with a pod of the app `db` on it, and a node with one of `web`. */
 function world(tell: (event: ClusterEvent) => void): Snapshot {
   const claims: Record<string, PersistentVolumeClaim> = { unbound: claim('unbound', false), late };
   const snapshot = new Snapshot(
@@ -78,7 +78,7 @@ const cordoned = changed({ unschedulable: true });
 const tainted = changed({ taints: [{ key: 'k', effect: 'NoSchedule' }] });
 const unready = changed({ ready: 'False' });
 const room = changed({ allocatable: { cpu: '9', memory: '1Gi', pods: '9' } });
-/** A pod that is there, or was put there unseen, goes. */
+/** Removes a pod that exists, or that was added without an event. */
 const leaves =
   (one: Pod): Happening =>
   (snapshot, forget) => {
@@ -279,7 +279,7 @@ for (const [name, cases] of Object.entries(table))
         happens(snapshot, forget);
         const plugin = plugins().find((one) => one.name === name);
         assert.ok(plugin?.helps);
-        // One that does not say is taken to be helped.
+        // A plugin without `helps` counts as helped by every event.
         const answers = events.map((event) => plugin.helps?.(event, podInfo(waiting), snapshot) ?? true);
         assert.equal(answers.includes(true), helped);
       });

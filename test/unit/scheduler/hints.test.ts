@@ -1,4 +1,4 @@
-/** Which event looks at which waiting pod again, how often, and what costs nothing. */
+/** Events after which a waiting pod is retried, the number of retries, and events without cost. */
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { namespaceResource } from '../../../src/api/core/v1/namespace.ts';
@@ -15,7 +15,7 @@ import { SchedulingWorld } from './world.ts';
 let world: SchedulingWorld;
 afterEach(() => world.stop());
 
-/** Which pods were looked at, each time. */
+/** Pods that were tried, each time. */
 let looks: string[] = [];
 const watcher: Plugin = {
   name: 'Watcher',

@@ -1,4 +1,4 @@
-/** Pods that ask for thousands of things. What a pod says is nowhere kept once for each of them. */
+/** Pods with thousands of terms: no data of a pod is stored once for each of its terms. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';

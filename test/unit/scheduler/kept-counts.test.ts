@@ -1,4 +1,4 @@
-/** Which counts are kept, for how long, and what is forgotten with the last that needs it. */
+/** Counts that are kept, how long they are kept, and counts that are dropped with their last user. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Node } from '../../../src/api/core/v1/node.ts';
@@ -32,7 +32,7 @@ function query(app: string, more: Partial<CountQuery> = {}, of: Partial<PodAffin
 const host = node('n', { labels: { host: 'n' } });
 const web = pod('w', { metadata: { labels: { app: 'web' } } });
 
-/** On one machine, or on as many as are said. */
+/** Counts on one machine, or on the given ones. */
 function counts(machines: Iterable<Node> = [host], pods: readonly Pod[] = [web]) {
   const placements = {
     knownNodes: machines,
@@ -68,7 +68,7 @@ describe('counts', () => {
     assert.equal(live.size, 2_048);
     assert.equal(live.of(query('web')), first);
     assert.notEqual(live.of(query('app1')), second);
-    // What has gone is not counted any more.
+    // Dropped counts are not updated any more.
     live.countPod(pod('x', { metadata: { labels: { app: 'app1' } } }), host, 1);
     assert.deepEqual([second.total, live.of(query('app1')).total], [0, 1]);
   });

@@ -1,4 +1,4 @@
-/** Which pods are told what another one was told, and for how long. */
+/** Pods that get the failure of an equal pod without a try, and how long. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';

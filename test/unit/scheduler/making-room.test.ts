@@ -1,4 +1,4 @@
-/** Preemption as it runs: who is told what, who goes, and when the one who waits comes. */
+/** Preemption: events, victims, and the time at which the preemptor is bound. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
@@ -146,7 +146,7 @@ describe('two pods of a series', () => {
     await world.put(urgent('c', '2', 20));
     const [victim] = world.deletes;
     await world.remove(victim ?? '');
-    // As its controller makes another.
+    // The controller creates a replacement.
     await world.put(urgent('d', '2', 10));
     await world.clock.advance(60_000);
     assert.equal(world.deletes.length, 1);

@@ -1,4 +1,4 @@
-/** What each plugin gives to each node, in numbers (upstream's formulas). */
+/** Score of each plugin for each node, in numbers (upstream's formulas). */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Node } from '../../../src/api/core/v1/node.ts';
@@ -21,7 +21,7 @@ function pluginOf(name: string): Plugin {
   return plugin;
 }
 
-/** By node; undefined where the plugin has nothing to say about the pod. */
+/** Returns the scores by node; undefined if the plugin does not apply to the pod. */
 function scores(name: string, one: Pod, snapshot: Snapshot): Record<string, number> | undefined {
   const plugin = pluginOf(name);
   const info = podInfo(one);
@@ -158,7 +158,7 @@ it('taints that would rather not have the pod count, whatever else is tainted', 
 const on = (name: string, nodeName: string, app: string, spec: Partial<Pod['spec']> = {}) =>
   pod(name, { spec: { nodeName, ...spec }, metadata: { labels: { app } } });
 const app = (name: string) => ({ matchLabels: { app: name } });
-/** Two nodes in zone a, one in b, one in none. */
+/** Two nodes in zone a, one in b, and one without a zone. */
 const nodes = [
   node('a1', { labels: { zone: 'a', host: 'a1' } }),
   node('a2', { labels: { zone: 'a', host: 'a2' } }),
@@ -234,7 +234,7 @@ describe('preferred spread', () => {
       })),
     });
   const bound = [on('1', 'a1', 'web'), on('2', 'a1', 'web'), on('3', 'b1', 'web')];
-  /** As upstream makes scores of counts: the emptiest has 100. */
+  /** Returns the score of a count as upstream does: the node with the lowest count gets 100. */
   const share = (raw: number, least: number, most: number) => (100 * (most + least - raw)) / most;
   const [two, three] = [Math.log(2 + 2), Math.log(3 + 2)];
 

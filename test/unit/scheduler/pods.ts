@@ -1,4 +1,4 @@
-/** Pods that have no node yet, and nodes with pods on them. */
+/** Pods without a node, and nodes with pods on them. */
 import type { Node } from '../../../src/api/core/v1/node.ts';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
 import { plugins } from '../../../src/scheduler/plugins/index.ts';
@@ -7,7 +7,7 @@ import { Snapshot } from '../../../src/scheduler/snapshot.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 import { container, pod } from '../controllers/objects.ts';
 
-/** One that asks for this much. */
+/** Pod with these requests. */
 export const wanting = (name: string, requests: Record<string, string>, spec: Partial<Pod['spec']> = {}) =>
   pod(name, {
     phase: 'Pending',
@@ -31,7 +31,7 @@ export const decideWith = (one: Pod, snapshot: Snapshot, options: Partial<Schedu
     ...options,
   });
 
-/** The name of the node; undefined where there is none. */
+/** Returns the name of the chosen node; undefined if there is none. */
 export const nodeFor = (...given: Parameters<typeof decideWith>): string | undefined => {
   const decision = decideWith(...given);
   return decision.kind === 'node' ? decision.node : undefined;

@@ -1,4 +1,4 @@
-/** Nodes with pods that may have to go for another one, and what is decided of them. */
+/** Nodes with pods that may be preempted for another pod, and the decision about them. */
 import assert from 'node:assert/strict';
 import type { Node } from '../../../src/api/core/v1/node.ts';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
@@ -9,7 +9,7 @@ import { decideWith, snapshotOf, wanting } from './pods.ts';
 
 export const sized = (name: string, cpu: string) =>
   node(name, { allocatable: { cpu, memory: '8Gi', pods: '10' } });
-/** A pod that has a node, cpu and a priority; started so many seconds in. */
+/** Pod with a node, cpu and a priority; started `seconds` after the start. */
 export function on(
   nodeName: string,
   name: string,
@@ -44,7 +44,9 @@ export interface Given {
   readonly nominated?: string;
 }
 
-/** The same at whichever node the search begins, and in whatever order the pods came. */
+/**
+ * Returns the remedy, which is the same for every first node of the search, and for every order of the pods.
+ */
 export function remedyFor(one: Pod, { nodes, bound, budgets = [], nominated }: Given): Remedy | undefined {
   const remedies = [0, 0.99].flatMap((drawn) =>
     [bound, bound.toReversed()].map((pods) => {

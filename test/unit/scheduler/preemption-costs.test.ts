@@ -1,4 +1,4 @@
-/** Which node's pods have to go for another one: decisions in tables, by cost and budgets. */
+/** Node whose pods are preempted for another pod: decisions in tables, by cost and budgets. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { selectorFromLabelSelector } from '../../../src/apimachinery/labels.ts';
@@ -136,7 +136,10 @@ describe('the node that costs least is', () => {
 
 describe('of many nodes', () => {
   const cost = (cheap: readonly number[], index: number) => (cheap.includes(index) ? 1 : 50);
-  /** Which of so many nodes is chosen, each with one pod that is in the way; those named are cheapest. */
+  /**
+   * Returns the node that is chosen of `count` nodes, each with one pod that is in the way; those in `cheap`
+   * cost least.
+   */
   function chosen(count: number, cheap: readonly number[], begin = 0, guarded: readonly number[] = []) {
     const nodes = Array.from({ length: count }, (_, index) => sized(`n${index}`, '2'));
     const bound = nodes.map(({ metadata: { name } }, index) =>

@@ -1,4 +1,4 @@
-/** Who has to go for whom: decisions of preemption in tables. */
+/** Victims of preemption for each pod: decisions in tables. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
@@ -162,7 +162,8 @@ describe('victims', () => {
       metadata: { ...sized(name, cpu).metadata, labels: { host: name } },
     });
     const like = on('a', 'like', '1', 1, { labels: { app: 'web' } });
-    // It must be near its like on a, which leaves no room there beside it, and b would do without it.
+    // The pod must be near `like` on a, which leaves no room beside it there; b would be possible without
+    // `like`.
     const given = { nodes: [placed('a', '1'), placed('b', '1')], bound: [like, on('b', 'y', '1', 200)] };
     assert.deepEqual(told(remedyFor(urgent('1', { affinity }), given)), ['a', ['like']]);
   });

@@ -1,4 +1,4 @@
-/** What makes one node better than another, as far as it is not a matter of affinity; and volumes. */
+/** Preferences between nodes other than affinity; and volumes. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Node } from '../../../src/api/core/v1/node.ts';
@@ -122,7 +122,7 @@ describe('pods of one Service or set', () => {
     });
     for (const one of zones) snapshot.setNode(one);
     snapshot.setPod(on('b1', 'x', {}));
-    // As much is taken everywhere.
+    // The same amount is used on every node.
     for (const name of ['a1', 'a2']) snapshot.setPod(on(name, `other-${name}`, {}, 'other'));
     return snapshot;
   };

@@ -1,4 +1,7 @@
-/** Why a node cannot take a pod, as data: what people count, and whether it would help that pods of the node go. */
+/**
+ * Reasons why a node cannot take a pod, as data: the counts in messages, and whether preemption on the node
+ * would help.
+ */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
@@ -17,7 +20,7 @@ const claim = {
 } as PersistentVolumeClaim;
 const there = { metadata: meta('pv'), spec: {} } as PersistentVolume;
 
-/** Of a node with one pod of the app `db`. */
+/** Returns the rejections of a node with one pod of the app `db`. */
 function rejections(one: Pod, bound: Spec, options: NodeOptions) {
   const snapshot = new Snapshot({
     namespaceLabels: () => undefined,

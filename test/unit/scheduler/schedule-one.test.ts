@@ -133,7 +133,7 @@ describe('of many nodes', () => {
       ['a', 'b', 'c'].filter(
         (name) => nodeFor(one, snapshotOf(nodes.filter(({ metadata }) => metadata.name === name))) === name,
       );
-    // On all of them together what they allow is the same.
+    // All of them together allow the same nodes.
     const together = (one: Pod) => {
       const { nodes: names } = Cycle.begin(podInfo(one), snapshotOf(nodes), plugins()) as Cycle;
       return names;

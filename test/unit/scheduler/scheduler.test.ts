@@ -28,7 +28,7 @@ describe('a pod without a node', () => {
     assert.equal(world.nodeOf('p'), 'n');
     assert.deepEqual(world.events, ['Normal Scheduled p: Successfully assigned default/p to n']);
     assert.equal(world.conditionOf('p')?.status, 'True');
-    // Stored when made and when bound.
+    // The pod was stored at its creation and at its binding.
     assert.equal(world.revisionOf('p'), '2');
   });
 
@@ -103,7 +103,7 @@ describe('nodes are never given more than they have', () => {
     await world.clock.settle();
     const nodes = names.map(world.nodeOf);
     for (const name of ['n', 'm']) assert.equal(nodes.filter((one) => one === name).length, 2, name);
-    // What the server tells later changes nothing, be it from before they were bound or from after it.
+    // Later events of the server change nothing, whether they are from before the binding or after it.
     await world.repeat(wanting('p0', { cpu: '400m' }, { nodeSelector: {} }));
     assert.deepEqual(world.log.lines, []);
     for (const name of names) world.tell(name);

@@ -21,7 +21,7 @@ const asking = (requests: Record<string, string>, spec: Partial<Pod['spec']> = {
     spec: { nodeName: undefined, containers: [container({ resources: { requests } })], ...spec },
   });
 
-/** What a plugin makes of one pod and one node. */
+/** Returns the result of a plugin for one pod and one node. */
 function look(plugin: Plugin, one: Pod, options: NodeOptions = {}, bound: readonly Pod[] = []) {
   const snapshot = snapshotOf([node('n', options)], bound);
   const [info] = snapshot.nodes;

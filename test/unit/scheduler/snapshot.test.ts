@@ -90,12 +90,12 @@ describe('Snapshot', () => {
         const snapshot = new Snapshot(undefined, ({ kind }) => events.push(kind));
         snapshot.setNode(node('n'));
         snapshot.setPod(sized('1', '1'));
-        // Its specification is seen before its status.
+        // The specification is seen before the status.
         snapshot.setPod(sized(last.spec.containers[0]?.resources?.requests?.cpu ?? '', '1'));
         events.length = 0;
         snapshot.setPod(last);
         assert.equal(snapshot.nodes[0]?.requested.get('cpu'), expected);
-        // Who waits for room is told.
+        // Pods that wait for room are notified.
         if (expected < 1000 || last.status?.resize) assert.deepEqual(events, ['podChanged']);
       });
   });

@@ -1,4 +1,4 @@
-/** Where a pod with a claim may run, and what it is told that waits for one. */
+/** Nodes on which a pod with a claim may run, and the message for a pod that waits for a claim. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';

@@ -70,7 +70,7 @@ describe('a pod that fits nowhere', () => {
     assert.equal(world.events.length, 2);
     const condition = world.conditionOf('p');
     assert.match(condition?.message ?? '', /^0\/1 nodes are available/);
-    // It waits since then, whatever for.
+    // The pod has been waiting since then, whatever the reason is.
     assert.equal(condition?.lastTransitionTime, at(0));
   });
 
@@ -233,7 +233,7 @@ describe('a pod that waits is looked at again', () => {
     await world.remove('earlier');
     world.prompt = false;
     await world.put(wanted());
-    // The scheduler has not seen what it said itself, so that each look would say it again.
+    // The scheduler has not seen its own status write, so that each try would write it again.
     const said = world.revisionOf('p');
     await world.addNode({ ...full, status: { ...full.status, images: [] } });
     await world.put({ ...holder(), status: { phase: 'Running' } }, over);

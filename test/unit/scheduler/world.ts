@@ -1,6 +1,6 @@
 /**
- * The scheduler with what it works on, in memory: pods and nodes as a server holds them, told to the scheduler at once or
- * when a test says so, and requests that fail or wait on demand.
+ * The scheduler with an in-memory server: pods and nodes that reach the scheduler at once or when a test
+ * calls for it, and requests that fail or wait on demand.
  */
 import assert from 'node:assert/strict';
 import { type Node, nodeResource } from '../../../src/api/core/v1/node.ts';
@@ -29,13 +29,13 @@ export class SchedulingWorld {
   readonly informers = new ScriptedInformers();
   /** `TYPE REASON POD: MESSAGE`. */
   readonly events: string[] = [];
-  /** Whether the scheduler sees at once what becomes of pods; else with `tell`. */
+  /** True if the scheduler sees changes of pods at once; otherwise it sees them after `tell`. */
   prompt = true;
-  /** Whether a pod that is deleted stays until the test removes it. */
+  /** True if a deleted pod stays until the test removes it. */
   graceful = false;
-  /** Names of pods that were deleted by the scheduler. */
+  /** Names of the pods that the scheduler deleted. */
   readonly deletes: string[] = [];
-  /** Called before a request is answered; what it throws is the answer. */
+  /** Called before a request is answered; an error that it throws is the answer. */
   before: (request: Request, name: string) => Promise<void> | void = () => {};
   readonly #pods = new Map<string, Pod>();
   readonly #stop = new AbortController();
@@ -77,7 +77,7 @@ export class SchedulingWorld {
     await this.clock.settle();
   }
 
-  /** Stores them, and tells the scheduler. */
+  /** Stores the pods, and shows them to the scheduler. */
   async put(...list: readonly Pod[]): Promise<void> {
     for (const pod of list) {
       this.#store(pod);
@@ -92,14 +92,14 @@ export class SchedulingWorld {
     await this.clock.settle();
   }
 
-  /** Lets the scheduler see what has become of a pod. */
+  /** Shows the current state of a pod to the scheduler. */
   tell(name: string): void {
     const pod = this.#pods.get(name);
     if (pod) this.informers.put(podResource, pod);
     else this.informers.remove(podResource, `default/${name}`);
   }
 
-  /** The scheduler sees a pod as it was once more. */
+  /** Shows an earlier state of a pod to the scheduler once more. */
   repeat(pod: Pod): Promise<void> {
     this.informers.put(podResource, pod);
     return this.clock.settle();
@@ -113,7 +113,7 @@ export class SchedulingWorld {
 
   nodeOf = (name: string): string | undefined => this.pod(name).spec.nodeName;
 
-  /** How often the server has stored the pod. */
+  /** Returns the number of times that the server has stored the pod. */
   revisionOf = (name: string): string => this.pod(name).metadata.resourceVersion;
 
   conditionOf = (name: string) =>
@@ -177,7 +177,7 @@ interface StatusPatch {
 
 type Condition = NonNullable<NonNullable<Pod['status']>['conditions']>[number];
 
-/** As a strategic merge patch: conditions are one for each type. */
+/** Returns the pod after a strategic merge patch: conditions merge by type. */
 function patched(pod: Pod, { metadata, status }: StatusPatch): Pod {
   if (metadata.uid !== pod.metadata.uid) throw newConflict(pods, pod.metadata.name, 'another uid');
   const { conditions = [], ...rest } = status;
@@ -189,7 +189,7 @@ function patched(pod: Pod, { metadata, status }: StatusPatch): Pod {
   return { ...merged, status: { ...merged.status, ...(all.length > 0 && { conditions: all }) } };
 }
 
-/** What the server makes of a binding (src/apiserver/subresources/binding.ts). */
+/** Returns the pod after a binding, as the server does it (src/apiserver/subresources/binding.ts). */
 function bound(pod: Pod, { apiVersion, kind, metadata, target }: Binding, now: string): Pod {
   assert.deepEqual([apiVersion, kind, target.kind], ['v1', 'Binding', 'Node']);
   assert.equal(metadata.name, pod.metadata.name);

@@ -18,7 +18,7 @@ describe('what sbatch is given', () => {
     [{ gpus: 2, gpuType: 'a100' }, '--gres=gpu:a100:2'],
     [{ array: '0-9%2' }, '--output=.minik8s/stdout-%a'],
     [{ arguments: ['--exclusive'] }, '--exclusive'],
-    // What the API server takes the client takes too.
+    // The client accepts every argument that the API server accepts.
     [{ arguments: ['--overcommit'] }, '--overcommit'],
     [{}, '--comment=minik8s:u-1'],
   ] as const)

@@ -1,4 +1,4 @@
-/** Bounds, words and names of the client of SlurmJobs, and what it shares with the cluster. */
+/** Bounds, words and names of the client of SlurmJobs, and constants that it shares with the cluster. */
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { describe, it } from 'node:test';

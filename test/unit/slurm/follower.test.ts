@@ -1,4 +1,4 @@
-/** What is found out of jobs by questions to a host, and how often it is asked. */
+/** State of jobs from queries to a host, and the rate of the queries. */
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { after, describe, it } from 'node:test';
@@ -19,21 +19,21 @@ const fails = (code: number, stderr: string): Ran => ({ code, stdout: '', stderr
 const disabled = fails(1, 'Slurm accounting storage is disabled');
 const at = '2026-01-01T00:00:00';
 
-/** A host that answers as the test says, and a client's follower of the job 7. */
+/** A host whose answers the test sets, and a client's follower of the job 7. */
 class World {
   readonly clock = new FakeClock();
   queue = says('');
   account = says('');
   look = says('');
-  /** When accounting was asked, in seconds. */
+  /** Times of queries to accounting, in seconds. */
   readonly accounted: number[] = [];
   queued = 0;
   looks = 0;
-  /** Called while the queue is asked. */
+  /** Called during a query of the queue. */
   onQueue = () => undefined as unknown;
-  /** How often something new was told. */
+  /** Number of calls of `onNews`. */
   news = 0;
-  /** The first one: with it a client ends the job. */
+  /** First verdict: with it a client ends the job. */
   verdict: Verdict | undefined;
   readonly entry: JobEntry;
   readonly follower: Follower;
@@ -261,7 +261,7 @@ it('a job is looked after when one of its files has grown, and not when none has
   await world.seconds(10);
   const told = async (stdout: number, stderr: number) => {
     look(stdout, stderr);
-    // Between two questions to the queue, which are news by themselves.
+    // The time is between two queries of the queue, which are news by themselves.
     const before = world.queued;
     while (world.queued === before) await world.seconds(1);
     const { news } = world;

@@ -1,4 +1,4 @@
-/** After which jobs Slurm is asked. */
+/** Jobs about which Slurm is queried. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { JobEntry } from '../../../src/slurm/job-entry.ts';

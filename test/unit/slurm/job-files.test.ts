@@ -1,6 +1,6 @@
 /**
- * How output and results come from the host into the cluster: what of each, up to which size, and what is
- * left there.
+ * Copies of output and results from the host to the cluster: the files, the maximum size, and the remains on
+ * the host.
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -16,7 +16,7 @@ const KiB = 1024;
 const MiB = 1024 * KiB;
 const own = /^\/w\/\.minik8s\/(std(out|err)(-\d+)?|build\.log)$/;
 
-/** A work folder /w with files of so many bytes. */
+/** A work folder /w with files of these sizes in bytes. */
 function world(files: Record<string, number>, spec: SlurmJobSpec = { run: ['true'] }) {
   const store = new MemoryStore();
   const uid = store.add('one', spec);

@@ -1,4 +1,4 @@
-/** What a client notes of the writes of a job's status, where some of them fail. */
+/** Status writes that a client records for a job, where some of them fail. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { JobEntry } from '../../../src/slurm/job-entry.ts';

@@ -1,4 +1,4 @@
-/** A host that says what cannot be: whatever it is, the status of the job stays one that the cluster takes. */
+/** A host with impossible answers: the status of the job always stays one that the cluster accepts. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import * as v from 'valibot';

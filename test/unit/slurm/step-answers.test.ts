@@ -1,6 +1,6 @@
 /**
- * What the steps up to a job's submission make of each answer of the host: the status, and the error that has
- * them tried again.
+ * Steps up to a job's submission for each answer of the host: the status, and the error after which the step
+ * is retried.
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

@@ -1,4 +1,4 @@
-/** What the steps that end a job make of each answer of the host: canceled, fetched, cleaned up, deleted. */
+/** Steps that end a job for each answer of the host: canceled, fetched, cleaned up, deleted. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { SlurmJobCondition, SlurmJobStatus } from '../../../src/slurm/slurm-job.ts';
@@ -78,7 +78,7 @@ describe('the end', () => {
       large.entry.status.droppedFiles?.map(({ path, size }) => [path, size]),
       [['b', 20]],
     );
-    // It became shorter since it was listed: the host gave nothing of it.
+    // The file became shorter after it was listed: the host sent nothing of it.
     assert.deepEqual(large.entry.status.files, [{ path: 'a', size: 0 }]);
     const gone = world(over([condition('Complete', 'Unknown')]), (script) => looks(script, failed(74)), {
       spec,

@@ -1,4 +1,4 @@
-/** What is refused of a definition, each with its field and in words. */
+/** Faults of a definition, each with its field and message. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { checkDefinition } from '../../../src/states-language/definition/check-definition.ts';
@@ -17,7 +17,7 @@ const choice = (rule: unknown) => ({
   StartAt: 'S',
   States: { S: { Type: 'Choice', Choices: [rule] }, E: end },
 });
-/** Faults of one state, without the path to it; N is a state beside it that is always reached. */
+/** Returns the faults of one state without the path to it; N is a state beside it that is always reached. */
 const of = (state: object, top: object = {}) =>
   faults({
     ...top,
@@ -167,7 +167,7 @@ const good: [name: string, definition: unknown][] = [
 for (const [name, definition] of good)
   test(`allowed: ${name}`, () => assert.deepEqual(faults(definition), []));
 
-/** Of one state: what is wrong with it, without `S.` at the beginning; empty when nothing. */
+/** Faults of one state without `S.` at the beginning; empty for a valid state. */
 const states: [state: object, expected: string[], top?: object][] = [
   [{}, ['S.Type: Required value']],
   [

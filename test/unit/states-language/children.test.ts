@@ -1,4 +1,4 @@
-/** Parallel and Map: in what order they run, what they are given, what becomes of failures. */
+/** Parallel and Map: the order of their branches, their inputs, and failures. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../../src/states-language/json.ts';

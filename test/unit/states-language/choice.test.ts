@@ -1,4 +1,4 @@
-/** Every comparison of a Choice, patterns, times, and the rules that join them. */
+/** Comparisons of a Choice, patterns, times, and the rules that combine them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { holdsRule } from '../../../src/states-language/choice/evaluate.ts';
@@ -9,7 +9,7 @@ import { StateError } from '../../../src/states-language/failure.ts';
 import type { Json } from '../../../src/states-language/json.ts';
 import { parseTimestamp } from '../../../src/states-language/timestamp.ts';
 
-/** By type: a value, one below it, one above it, and the same written otherwise. */
+/** Samples of each type: a value, one below it, one above it, and the same in another notation. */
 const samples: readonly [type: string, middle: Json, below: Json, above: Json, same: Json][] = [
   ['String', 'b', 'a', 'c', 'b'],
   ['Numeric', 20, 3, 100, 20.0],

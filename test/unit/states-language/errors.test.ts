@@ -1,4 +1,4 @@
-/** Retry and Catch: which errors they are about, the times between attempts, what goes on. */
+/** Retry and Catch: the errors that they match, the pauses between attempts, and the next state. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { matchesError } from '../../../src/states-language/failure.ts';
@@ -65,7 +65,7 @@ const failsWith = (...errors: (string | Json[])[]) => {
   };
 };
 
-/** Seconds from the start at which each attempt was made. */
+/** Returns the time of each attempt, in seconds from the start. */
 async function attempts(retry: object[], ...errors: string[]) {
   const run = await WorkflowRun.start(alone({ ...task, Retry: retry }));
   const answer = failsWith(...errors);
@@ -282,7 +282,7 @@ test('a time that is over is tried again with a new time', async () => {
     ['0-0', '0-1'],
   );
   assert.equal(run.due, started + 25_000);
-  // The first attempt answers late: nobody waits for it.
+  // The first attempt answers late: its answer is ignored.
   await run.send({ type: 'TaskSucceeded', id: '0-0', output: 'late' });
   assert.equal(run.state.status, 'Running');
   assert.deepEqual(run.state.stopping, []);

@@ -1,4 +1,7 @@
-/** Workflows of the shapes that the specification and AWS' own guides show, run from end to end. The texts are ours. */
+/**
+ * Workflows of the shapes in the specification and AWS' own guides, run from end to end. The texts are
+ * minik8s' own.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { started, type TaskEnd, WorkflowRun } from '../../fixtures/workflow-run.ts';

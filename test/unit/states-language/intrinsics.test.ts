@@ -1,4 +1,4 @@
-/** The intrinsic functions: what they give, what they refuse, and how a call is written. */
+/** Intrinsic functions: their results, their errors, and the syntax of a call. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StateError } from '../../../src/states-language/failure.ts';

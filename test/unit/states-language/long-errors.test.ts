@@ -1,4 +1,4 @@
-/** What fails may say so at any length: neither its name nor its cause fills the run. */
+/** An error of any length does not fill the run with its name or its cause. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { mostCause, mostErrorName } from '../../../src/states-language/limits.ts';

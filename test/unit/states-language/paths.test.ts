@@ -1,4 +1,7 @@
-/** JSONPath as the States Language uses it. The document is that of the articles in which JSONPath was first described. */
+/**
+ * JSONPath as the States Language uses it. The document is from the article in which JSONPath was first
+ * described.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../../src/states-language/json.ts';

@@ -1,7 +1,8 @@
 /**
- * Random workflows and random orders of events, restarts among them. What holds for each: the same call gives the same answer; what is
- * outstanding can be read from the stored state (test/fixtures/workflow-run.ts looks after every event); no task is started twice;
- * every run ends, and then nothing is outstanding.
+ * Random workflows and random orders of events, including restarts. The following holds for each: the same
+ * call gives the same answer; outstanding tasks can be read from the stored state
+ * (test/fixtures/workflow-run.ts checks this after every event); no task is started twice; every run ends,
+ * and then nothing is outstanding.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -14,7 +15,7 @@ import { pending } from '../../../src/states-language/run/commands.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 import { WorkflowRun } from '../../fixtures/workflow-run.ts';
 
-/** A workflow that ends, whatever happens: states go on to later ones only. */
+/** Makes a workflow that always ends: states only lead to later ones. */
 class Maker {
   readonly #random: SeededRandom;
   #names = 0;
@@ -85,7 +86,7 @@ class Maker {
   }
 }
 
-/** Something that may happen now: to a task of this run or to one that is no more, or time passes. */
+/** Returns a possible next event: for a task of this run, for an earlier task, or passing time. */
 function eventFor(run: WorkflowRun, random: SeededRandom): RunEvent {
   const tasks = [...run.outstanding.keys(), ...(random.below(5) === 0 ? run.tasks.map(({ id }) => id) : [])];
   const id = tasks[random.below(tasks.length)];
@@ -110,7 +111,7 @@ test(`${rounds} random workflows`, async () => {
   for (let seed = 1; seed <= rounds; seed++) {
     const random = new SeededRandom(seed);
     const definition = new Maker(random).machine(2);
-    // Some names are reached by nothing, which is all that may be wrong.
+    // Some states are not reached, which is the only fault that is allowed.
     const faults = checkDefinition(definition, 'd').filter(
       ({ message }) => !message.includes('no way leads'),
     );
@@ -121,7 +122,7 @@ test(`${rounds} random workflows`, async () => {
       assert.ok(count < 2000, `seed ${seed} does not end`);
       const event = seed % 10 === 0 && count === 12 ? ({ type: 'Stop' } as const) : eventFor(run, random);
       if (count % 5 === 0) await sameAnswer(run, event, seed + count);
-      // A restart: what is stored is all there is.
+      // A restart: only the stored state is left.
       run.state = JSON.parse(JSON.stringify(run.state));
       await run.send(event);
     }
@@ -129,13 +130,13 @@ test(`${rounds} random workflows`, async () => {
     ends.set(run.state.status, (ends.get(run.state.status) ?? 0) + 1);
     await ended(run, seed);
   }
-  // The lot has to have brought something of each kind.
+  // The rounds together must have covered each kind of end.
   assert.ok(tasks > rounds, `${tasks} tasks`);
   for (const status of ['Succeeded', 'Failed', 'Aborted'])
     assert.ok((ends.get(status) ?? 0) > 2, `${status}: ${ends.get(status)}`);
 });
 
-/** Nothing is left to do but to say how it ended. */
+/** Asserts that nothing is left to do, and the way in which the run ended. */
 async function ended(run: WorkflowRun, seed: number): Promise<void> {
   assert.equal(run.outstanding.size, 0, `seed ${seed}: a task is outstanding after the end`);
   for (const id of [...run.state.stopping]) await run.send({ type: 'TaskStopped', id });
@@ -150,7 +151,10 @@ async function ended(run: WorkflowRun, seed: number): Promise<void> {
   );
 }
 
-/** Asked twice, and of a copy from the store, the call gives the same and changes nothing that it was given. */
+/**
+ * Asserts that a repeated call, and a call with a copy from the store, give the same and do not change their
+ * arguments.
+ */
 async function sameAnswer(
   { definition, state, now }: WorkflowRun,
   event: RunEvent,

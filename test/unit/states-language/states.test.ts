@@ -1,4 +1,4 @@
-/** Each type of state with JSONPath: what its fields do to the data, and where it goes. */
+/** Each type of state with JSONPath: the effect of its fields on the data, and its next state. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../../src/states-language/json.ts';
@@ -449,7 +449,7 @@ test('a state that fails assigns nothing', async () => {
     },
   });
   await run.finish();
-  // A path of the state that finds nothing is States.Runtime, which cannot be caught.
+  // A path of the state that matches nothing is States.Runtime, which cannot be caught.
   assert.equal(run.error, 'States.Runtime');
   assert.equal(
     run.history.some(({ type }) => type === 'ErrorCaught'),

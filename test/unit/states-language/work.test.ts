@@ -1,4 +1,7 @@
-/** A definition holds nobody else up: what its states look at is bounded for a state, and shared out between calls. */
+/**
+ * A definition does not block others: the work of its states is bounded for each state, and divided between
+ * calls.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { checkDefinition } from '../../../src/states-language/definition/check-definition.ts';

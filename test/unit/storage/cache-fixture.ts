@@ -1,4 +1,7 @@
-/** A cache over the memory store whose watch a test can hold back and break, on a clock that only the test moves. */
+/**
+ * A cache over the memory store whose watch a test can hold back and break, on a clock that only the test
+ * moves.
+ */
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import type { CacheEvent } from '../../../src/storage/cache.ts';
@@ -21,7 +24,7 @@ export function pod(name: string, note = ''): KubeObject {
 export const key = (name: string, namespace = 'default') => `/registry/pods/${namespace}/${name}`;
 export const body = (name: string, note?: string) => encodeObject(pod(name, note));
 
-/** The store, with a watch that the test can break and requests for progress that it can count. */
+/** Returns the store with a watch that the test can break, and with a counter of progress requests. */
 function breakable(store: Store) {
   let broken = new AbortController();
   const state = { progress: 0, deaf: false, held: undefined as Promise<void> | undefined };
@@ -41,7 +44,7 @@ function breakable(store: Store) {
       if (!signal.aborted) throw new CompactedError('history is gone', undefined);
     },
   };
-  /** The cache has to list again, and misses what happens until the clock moves on. */
+  /** Makes the cache list again; it misses all changes until the clock is advanced. */
   const loseHistory = () => {
     broken.abort();
     broken = new AbortController();
@@ -55,13 +58,13 @@ export interface Fixture {
   readonly cache: ReturnType<typeof createWatchCache>['cache'];
   readonly state: { progress: number; deaf: boolean; held: Promise<void> | undefined };
   loseHistory(): void;
-  /** Collects what a watch is given. */
+  /** Watches and records the delivered events. */
   watch(prefix: string, after?: number): Seen;
 }
 
 export interface Seen {
   readonly events: CacheEvent[];
-  /** How many events came in each call. */
+  /** Number of events in each call. */
   readonly calls: number[];
   readonly revisions: number[];
   expired: number;

@@ -1,4 +1,4 @@
-/** Where a cache begins when the store has forgotten the past: what each kind of store tells of it. */
+/** First revision of a cache whose store has compacted its history, for each kind of store. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { firstPage } from '../../../src/storage/cache-start.ts';
@@ -9,7 +9,7 @@ import {
   StoreUnavailableError,
 } from '../../../src/storage/store.ts';
 
-/** A store at revision 30,000. */
+/** Store at revision 30,000. */
 function storeWith(list: (revision: number | undefined) => void, watch: Store['watch']) {
   const lists: (ListOptions | undefined)[] = [];
   const store = {

@@ -1,4 +1,4 @@
-/** The fence behind a lost write, the claims beside it, and the end of trying. */
+/** Fence after a lost write, the claims with it, and the end of retries. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '../../../src/base/log.ts';
@@ -40,7 +40,7 @@ for (const [what, write] of [
       late = apply;
       throw unanswered();
     };
-    // Made again after that, and once.
+    // The write is made again after that, and once.
     assert.equal(await write(store), etcd.revision);
     assert.equal(arrived, false);
   });

@@ -1,4 +1,4 @@
-/** What is made of the history between what had been seen before a write and the fence after it. */
+/** Results of the history between the last seen revision before a write and the fence after the write. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { findInHistory, type MarkedWrite } from '../../../src/storage/etcd-history.ts';
@@ -45,7 +45,7 @@ const usual = {
   events: [],
 };
 
-/** A stream that gives these responses and then is silent, or ends; and what became of it. */
+/** Returns a stream that sends these responses and then stays silent, or ends; records its cancellation. */
 function streamOf(responses: readonly Partial<WatchResponse>[], end: 'silence' | 'end') {
   const cancelled = Promise.withResolvers<void>();
   const state = { sent: [] as WatchRequest[], cancelled: 0 };

@@ -1,4 +1,4 @@
-/** How far the store is, as far as it knows without asking etcd. */
+/** Revision of the store that is known without a request to etcd. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '../../../src/base/log.ts';
@@ -9,7 +9,7 @@ import { ModelEtcd, unanswered } from './model-etcd.ts';
 
 const bytes = (text: string) => Buffer.from(text);
 
-/** A store that watches, and what is counted of its calls. */
+/** A store with a watch, and counters of its calls. */
 async function watching(isOnlyWriter: boolean | undefined) {
   const etcd = new ModelEtcd();
   const clock = new FakeClock();

@@ -1,4 +1,4 @@
-/** Lists of objects that are too large, together, for one answer. */
+/** Lists of objects that together are too large for one answer. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { silentLogger } from '../../../src/base/log.ts';
@@ -21,7 +21,7 @@ const storeOf = (etcd: ModelEtcd) =>
     settleMs: 5000,
   });
 
-/** Objects of these sizes, and how many the store then asks for, call by call. */
+/** Lists objects of these sizes; returns the limit of each call of the store. */
 async function listed(sizes: readonly number[], list = (store: Store) => store.list('/r/')) {
   const etcd = new ModelEtcd();
   etcd.answerBytes = answerBytes;
@@ -47,12 +47,12 @@ describe('a list', () => {
     const sizes = many(70, 1 << 20);
     const { limits, ...found } = await listed(sizes);
     assert.deepEqual(found, { keys: [...sizes.keys()], sizes, more: false, remaining: 0 });
-    // The first three would hold all 70; then as many as hold 16 MiB.
+    // The first three limits exceed the 70 objects; later ones shrink to the number of objects in 16 MiB.
     assert.deepEqual(limits, [2500, 625, 157, 40, 16, 16]);
   });
 
   it('goes on in large pages behind large objects', async () => {
-    // Of the second size a little more than three would hold 16 MiB.
+    // A little more than three objects of the second size fit into 16 MiB.
     const sizes = [1 << 26, 5_592_405, ...many(6000, 1)];
     const { limits, ...found } = await listed(sizes);
     assert.deepEqual(found.sizes, sizes);

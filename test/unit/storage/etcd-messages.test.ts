@@ -1,4 +1,4 @@
-/** The messages of etcd's API, beside etcd's own definitions of them. */
+/** Messages of etcd's API, compared with etcd's own definitions of them. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { WireWriter } from '../../../src/apimachinery/protobuf/writer.ts';
@@ -26,7 +26,7 @@ const method = (path: string) => methods.get(`/etcdserverpb.${path}`) ?? assert.
 const bytes = (text: string) => Buffer.from(text);
 const messageOf = (write: (writer: WireWriter) => void) => framed(0, write).subarray(5);
 
-/** Without what is empty or zero, which the definitions put in for what is not there. */
+/** Returns the value without empty and zero fields, which the definitions add for missing ones. */
 function filled(value: unknown): unknown {
   if (Buffer.isBuffer(value)) return value.toString();
   if (Array.isArray(value)) return value.map(filled);
@@ -44,7 +44,7 @@ const asked = (path: string, write: (writer: WireWriter) => void) =>
   filled(method(path).requestDeserialize(messageOf(write)));
 const answered = (path: string, message: object) => method(path).responseSerialize(message);
 
-/** More than fits in 32 bits, and as much as a number holds exactly. */
+/** A number of more than 32 bits, and the largest number that is exact. */
 const [large, largest] = [2 ** 40 + 3, Number.MAX_SAFE_INTEGER];
 
 describe('what is asked', () => {

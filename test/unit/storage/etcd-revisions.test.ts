@@ -1,6 +1,7 @@
 /**
- * How far the store knows etcd to be: by all answers and all watches, whatever their order. A write whose answer was lost is
- * looked for only after that, since what was there before with the same bytes is not this write.
+ * Revision of etcd that the store knows of: from all answers and all watches, in any order. The store looks
+ * for a write whose answer was lost only after that revision, since an older entry with the same bytes is not
+ * this write.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -19,7 +20,7 @@ function open(rpc: EtcdRpc, clock = new FakeClock()): Promise<Store> {
   return createEtcdStore({ rpc, clock, random, log, attemptMs: 1000, settleMs: 5000 });
 }
 
-/** The next write does not arrive: the creation is made again, and is none that was before. */
+/** Asserts that the next write is lost and made again, and that the result is none of the earlier writes. */
 async function createsAnew(store: Store, etcd: ModelEtcd): Promise<void> {
   const { revision } = etcd;
   const usual = etcd.onTxn;

@@ -1,6 +1,4 @@
-/**
- * How room is kept in etcd over time: when members are asked, what is forgotten, defragmented and disarmed.
- */
+/** Space in etcd over time: queries of members, compaction, defragmentation and disarmed alarms. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EtcdRoom } from '../../../src/storage/etcd-room.ts';
@@ -11,7 +9,7 @@ import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 const mega = 1024 * 1024;
 const quota = 1000 * mega;
 
-/** One or more members whose sizes the test sets; what is asked of them is written down. */
+/** One or more members whose sizes the test sets; records the requests to them. */
 function world(memberCount = 1) {
   const clock = new FakeClock();
   const log = new RecordingLogger();
@@ -49,7 +47,7 @@ function world(memberCount = 1) {
     first: members[0] ?? assert.fail(),
     keep: () => room.keep(stop.signal),
     stop: () => stop.abort(),
-    /** What was asked since this was called last. */
+    /** Requests since the last call of this function. */
     taken: () => calls.splice(0),
   };
 }

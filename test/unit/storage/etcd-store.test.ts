@@ -1,4 +1,4 @@
-/** What the store makes of an etcd that does not answer, or refuses. */
+/** Behavior of the store when etcd does not answer, or rejects requests. */
 import assert from 'node:assert/strict';
 import { describe, it, test } from 'node:test';
 import { silentLogger } from '../../../src/base/log.ts';
@@ -20,7 +20,7 @@ const bytes = (text: string) => Buffer.from(text);
 interface World {
   readonly etcd: ModelEtcd;
   readonly clock: FakeClock;
-  /** What somebody has to do before etcd answers again. */
+  /** Action that an operator has to take before etcd answers again. */
   trouble: string | undefined;
   readonly open: () => Promise<Store>;
 }
@@ -46,7 +46,7 @@ function world(): World {
   return self;
 }
 
-/** What has become of a promise, and when. */
+/** Returns the outcome of a promise, and its time. */
 function watched<T>(clock: FakeClock, promise: Promise<T>) {
   const began = clock.now();
   const seen: { value?: T; error?: unknown; after?: number } = {};
@@ -89,7 +89,7 @@ describe('a read that is not answered', () => {
     assert.equal(seen.error.message, 'listing /r/: etcd did not answer: the connection was cut');
     assert.equal(seen.error.trouble, undefined);
     assert.ok(seen.error.cause instanceof RpcError);
-    // For the last moment nobody asks: its answer could only be late.
+    // There is no attempt in the last moment: its answer could only be late.
     assert.equal(seen.after, 4900);
     assert.deepEqual([limits[0], limits.at(-1)], [1000, 100]);
   });

@@ -1,4 +1,4 @@
-/** The streams of one watch: what they are asked, when the next one is opened, what is said of those that are lost. */
+/** Streams of one watch: their requests, the opening of the next one, and the log lines about lost ones. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { WatchRequest, WatchStream } from '../../../src/storage/etcd-rpc.ts';
@@ -17,9 +17,9 @@ class World {
   readonly batches: WatchBatch[] = [];
   readonly sent: WatchRequest[] = [];
   readonly streams: ModelWatch[] = [];
-  /** Of each stream, how often it was canceled. */
+  /** Number of times that each stream was canceled. */
   readonly canceled: number[] = [];
-  /** While it is there, a stream is opened only when it is over. */
+  /** While set, a stream opens only after this promise. */
   opening: Promise<void> | undefined;
 
   watch(after: number, prefix = '/r/'): Promise<void> {

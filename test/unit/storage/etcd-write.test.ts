@@ -1,4 +1,4 @@
-/** Writes whose answer is lost, in the orders of events that no real etcd can be made to show. */
+/** Writes whose answer is lost, in orders of events that a real etcd cannot be made to show. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '../../../src/base/log.ts';
@@ -17,7 +17,7 @@ import { ModelEtcd, raisesFence, unanswered } from './model-etcd.ts';
 const key = '/r/a';
 const bytes = (text: string) => Buffer.from(text);
 
-/** No time passes by itself: what is not settled at once waits for ever. */
+/** Time stands still: a promise that does not settle at once never settles. */
 async function withStore(body: (store: Store, etcd: ModelEtcd) => Promise<void>): Promise<void> {
   const etcd = new ModelEtcd();
   const store = await createEtcdStore({
@@ -35,7 +35,7 @@ async function withStore(body: (store: Store, etcd: ModelEtcd) => Promise<void>)
 type Apply = () => TxnResponse;
 
 interface Around {
-  /** Whether the write itself happens. */
+  /** True if the write itself is carried out. */
   readonly applied?: boolean;
   readonly before?: () => void;
   readonly after?: () => void;
@@ -43,7 +43,7 @@ interface Around {
 
 const nothing = () => {};
 
-/** The answer to the next write is lost. */
+/** Loses the answer to the next write. */
 function loseNext(etcd: ModelEtcd, { applied = true, before = nothing, after = nothing }: Around = {}): void {
   const usual = etcd.onTxn;
   etcd.onTxn = async (_request, apply) => {
@@ -85,7 +85,7 @@ test('an update is not found in a creation of the same bytes', () =>
   withStore(async (store, etcd) => {
     const first = await store.create(key, bytes('0'));
     etcd.put(key, undefined);
-    // The store knows of the deletion, and whoever updates does not.
+    // The store has seen the deletion, but the caller of the update has not.
     await store.currentRevision();
     loseNext(etcd, { applied: false, after: () => void etcd.put(key, 'ours') });
     await assert.rejects(store.update(key, bytes('ours'), first), RevisionMismatchError);
@@ -115,7 +115,7 @@ test('of a write to a database that was wiped meanwhile nobody knows whether it 
       }
       if (!raisesFence(request)) return apply();
       const answer = apply();
-      // The new database soon counts as far as the old one had come.
+      // The new database soon reaches the revision of the old one.
       for (let i = 0; i < 40; i++) etcd.put(key, String(i));
       return answer;
     };
@@ -156,7 +156,7 @@ test('a write is not settled by a fence that was raised before it', () =>
       throw unanswered();
     };
     const first = store.create('/r/lost-1', bytes('1'));
-    // By this write the store learns of the fence before its answer is there.
+    // This write shows the store the revision of the fence before the fence's answer arrives.
     await store.create(key, bytes('2'));
     const second = store.create('/r/lost-2', bytes('3'));
     await new Promise(setImmediate);
@@ -165,6 +165,6 @@ test('a write is not settled by a fence that was raised before it', () =>
     for (const [i, name] of ['/r/lost-1', '/r/lost-2'].entries())
       assert.equal((await store.get(name))?.revision, revisions[i]);
     assert.equal(fences, 2);
-    // The requests that were lost arrive at last.
+    // The lost requests arrive at last.
     for (const apply of late) assert.equal(apply().succeeded, false);
   }));

@@ -8,7 +8,7 @@ import {
 } from '../../../src/storage/event-history.ts';
 import { Fifo } from '../../../src/storage/fifo.ts';
 
-/** Ten bytes long. */
+/** Event of ten bytes. */
 const event = (revision: number, key = '/r/a') =>
   ({ key, revision, frame: Buffer.alloc(10) }) as unknown as CacheEvent;
 const wide: HistoryLimits = { minEvents: 0, maxEvents: 1000, maxAgeMs: 1e9, maxBytes: 1e9 };

@@ -5,7 +5,10 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { isThere, isUnfinished, keepData, prepareData } from '../../../src/storage/first-data.ts';
 
-/** A data directory, and how often what it holds was made to outlast a power failure. */
+/**
+ * Runs the body with a data directory, and with a counter of the syncs that protect its contents from a power
+ * failure.
+ */
 async function withDirectory(
   body: (directory: string, handle: Parameters<typeof keepData>[1], syncs: () => number) => Promise<void>,
 ): Promise<void> {
@@ -25,7 +28,7 @@ async function withDirectory(
   }
 }
 
-/** What etcd does when it starts. */
+/** Writes files as etcd does when it starts. */
 const write = async (directory: string) => {
   await mkdir(join(directory, 'data/member'), { recursive: true });
   await writeFile(join(directory, 'data/member/log'), 'x');

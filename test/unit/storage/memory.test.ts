@@ -1,4 +1,4 @@
-/** What the store in memory forgets, and how its watches come forward, beyond what every store is held to. */
+/** Compaction and watch progress of the store in memory, beyond the contract of every store. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createMemoryStore } from '../../../src/storage/memory.ts';
@@ -16,7 +16,7 @@ const settle = async () => {
   for (let turn = 0; turn < 4; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
 };
 
-/** Collects what a watch is given. */
+/** Watches and records the delivered batches. */
 function watch(store: Store, prefix: string, after: number) {
   const batches: WatchBatch[] = [];
   const abort = new AbortController();
@@ -27,14 +27,14 @@ function watch(store: Store, prefix: string, after: number) {
   return { seen, batches, abort, ended };
 }
 
-/** `COUNT` writes to one key; the first has revision 2. */
+/** Writes `count` times to one key; the first write has revision 2. */
 async function writes(store: Store, count: number): Promise<number> {
   let revision = await store.create('/r/a', bytes);
   for (let n = 1; n < count; n++) revision = await store.update('/r/a', bytes, revision);
   return revision;
 }
 
-/** The oldest revision that can be read. */
+/** Returns the oldest revision that can be read. */
 async function oldest(store: Store): Promise<number> {
   for (let revision = 0; ; revision++)
     try {

@@ -1,6 +1,6 @@
 /**
- * etcd as the store sees it, in memory: revisions, versions, transactions, history and watches. What becomes of a call
- * (applied or not, answered or not, late) a test says.
+ * Model of etcd in memory as the store sees it: revisions, versions, transactions, history and watches. The
+ * test decides the outcome of each call (applied or not, answered or not, late).
  */
 import {
   type Compare,
@@ -22,28 +22,28 @@ type Event = WatchResponse['events'][number];
 
 export const unanswered = () => new RpcError('unanswered', 'the connection was cut');
 
-/** Whether the transaction raises a fence, rather than writes an object. */
+/** Returns whether the transaction raises a fence rather than writes an object. */
 export const raisesFence = ({ success }: TxnRequest) =>
   success[0]?.request_put?.key.toString().endsWith('.fence') === true;
 
 export class ModelEtcd {
   revision = 1;
-  /** Says how far it is past events that it has not sent yet, when it is older than 3.5.13. */
+  /** Version of etcd; before 3.5.13, a progress notification may be ahead of events that are not sent yet. */
   version = '3.5.13';
   readonly watches = new Set<ModelWatch>();
-  /** Values of more bytes together are not read in one answer. */
+  /** Maximum bytes of the values in one answer to a read. */
   answerBytes = Number.POSITIVE_INFINITY;
   #cluster = 1;
   #compacted = 0;
   #closed = false;
   #values = new Map<string, KeyValue>();
   #history: Event[] = [];
-  /** Does with a transaction what the test wants; `apply` carries it out, whenever that is. */
+  /** Handles a transaction; `apply` carries the transaction out at that time. */
   onTxn: (request: TxnRequest, apply: () => TxnResponse, timeoutMs: number) => Promise<TxnResponse> = async (
     _,
     apply,
   ) => apply();
-  /** Called before any other call is answered, with its name; what it throws is the answer. */
+  /** Called with the name of any other call before its answer; an error that it throws is the answer. */
   onCall: (name: 'range' | 'compact' | 'version' | 'watch', timeoutMs: number) => void = () => {};
 
   readonly rpc: EtcdRpc = {
@@ -75,7 +75,7 @@ export class ModelEtcd {
     },
   };
 
-  /** Another database takes its place: empty, and counting anew. */
+  /** Replaces the database with an empty one, whose revisions begin again. */
   wipe(): void {
     this.#cluster++;
     this.revision = 1;
@@ -84,12 +84,12 @@ export class ModelEtcd {
     this.#history = [];
   }
 
-  /** Every watch loses its connection. */
+  /** Cuts the connection of every watch. */
   cut(): void {
     for (const watch of [...this.watches]) watch.end(unanswered());
   }
 
-  /** What somebody else writes; undefined deletes. */
+  /** Writes a value as another client; undefined deletes the key. Returns the revision. */
   put(key: string, value: string | undefined): number {
     const at = Buffer.from(key);
     const op: RequestOp =
@@ -104,7 +104,7 @@ export class ModelEtcd {
     return this.#values.get(key)?.value.toString();
   }
 
-  /** Every key that there is. */
+  /** All existing keys. */
   get keys(): readonly string[] {
     return [...this.#values.keys()].sort();
   }

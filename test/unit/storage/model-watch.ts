@@ -11,7 +11,7 @@ type Event = WatchResponse['events'][number];
 interface Source {
   readonly header: () => ResponseHeader;
   readonly compacted: () => number;
-  /** Every event there has been, in order. */
+  /** All events so far, in order. */
   readonly past: () => readonly Event[];
   readonly onEnd: () => void;
 }
@@ -47,7 +47,7 @@ export class ModelWatch implements WatchStream {
     this.#wake.resolve();
   }
 
-  /** What happens while it is open: what is of its range and not before its start. */
+  /** Delivers events while the stream is open: those in its range and not before its start. */
   happened(events: readonly Event[]): void {
     const wanted = this.#wanted;
     if (!wanted) return;
@@ -60,7 +60,7 @@ export class ModelWatch implements WatchStream {
     if (own.length > 0) this.say({ events: own });
   }
 
-  /** Sends a response, in which all that is not given is as etcd has it usually. */
+  /** Sends a response; missing fields have etcd's usual values. */
   say(response: Partial<WatchResponse>): void {
     this.#queue.push({
       header: this.#source.header(),

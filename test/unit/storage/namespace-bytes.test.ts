@@ -1,4 +1,4 @@
-/** What the objects of a namespace are counted to take. */
+/** Bytes that the objects of a namespace count for. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NamespaceBytes } from '../../../src/storage/namespace-bytes.ts';

@@ -12,7 +12,7 @@ import {
 } from '../../../src/storage/room-plan.ts';
 
 const mega = 2 ** 20;
-/** Of an etcd whose quota is 1000 MiB; sizes in MiB. */
+/** Usage of an etcd whose quota is 1000 MiB; sizes in MiB. */
 const usage = (size: number, inUse = size, more: Partial<MemberUsage> = {}): MemberUsage => ({
   ...{ size: size * mega, inUse: inUse * mega, quota: 1000 * mega, isFull: false },
   ...more,

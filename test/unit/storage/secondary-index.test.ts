@@ -1,4 +1,4 @@
-/** Objects by what they say: as the cache is at that moment, whatever happened to it. */
+/** Objects by their fields: the index matches the cache at every moment. */
 import assert from 'node:assert/strict';
 import { describe, it, test } from 'node:test';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
@@ -7,7 +7,7 @@ import { ObjectIndex } from '../../../src/storage/object-index.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 import { body, key, withCache } from './cache-fixture.ts';
 
-/** Pods by the words of their note. */
+/** Index of pods by the words of their note. */
 const byWord: IndexDeclaration = {
   name: 'pods by word',
   prefix: '/registry/pods/',

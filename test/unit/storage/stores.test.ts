@@ -1,4 +1,4 @@
-/** The contract of the store (test/conformance/store.ts), without a real etcd: what mutations are shown to. */
+/** Contract of the store (test/conformance/store.ts) without a real etcd; mutation tests use it. */
 import { silentLogger } from '../../../src/base/log.ts';
 import { createEtcdStore } from '../../../src/storage/etcd-store.ts';
 import { createMemoryStore } from '../../../src/storage/memory.ts';

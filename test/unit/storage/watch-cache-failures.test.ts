@@ -1,4 +1,4 @@
-/** A cache whose store fails, and what is left of the cache at its end. */
+/** Cache whose store fails, and the resources that remain at its end. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createMemoryStore } from '../../../src/storage/memory.ts';
@@ -66,7 +66,7 @@ test('a cache that ends before it has begun says so, to those who ask', async ()
   await clock.advance(49);
   assert.deepEqual(levels(log), ['error']);
   abort.abort();
-  // Nobody has to ask: what is not asked for ends no process.
+  // `synced` need not be awaited: its rejection ends no process.
   await clock.settle();
   await running;
   assert.equal(clock.pending, 0);
@@ -114,7 +114,7 @@ test('a list ends with the page that says so', async () => {
   });
   await clock.settle();
   assert.equal(cache.list('/registry/').length, 1);
-  // The first one was of a revision that is compacted.
+  // The first list was of a revision that is compacted.
   assert.equal(lists, 2);
   abort.abort();
   await clock.settle();
@@ -191,7 +191,7 @@ test('8 MiB of objects stay decoded, unless it is told otherwise', () =>
       const list = cache.list('/registry/');
       const decoded = list.map(({ object }) => object);
       const kept = list.map(({ object }, at) => object === decoded[at]);
-      // Looking at one that is gone decodes it again, and another one goes.
+      // Reading a dropped object decodes it again, and another one is dropped.
       assert.equal(kept[0], false);
       const now = list.map(({ object }) => object);
       const last = list.slice(-15).map(({ object }, at) => object === now.slice(-15)[at]);

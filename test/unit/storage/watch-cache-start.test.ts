@@ -1,4 +1,4 @@
-/** A cache that starts over a store with a past: watchers of the one before it resume. */
+/** Cache that starts on a store with a history: watchers of the previous cache resume. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
@@ -26,7 +26,7 @@ async function withStarted(
   const abort = new AbortController();
   const running = watchCache.run(abort.signal);
   const ready = watchCache.synced.then(() => true);
-  // Only a revision that no event brings is asked for, and only that takes time.
+  // Progress is requested only for a revision without an event, and only such a request takes time.
   while (!(await Promise.race([ready, clock.settle().then(() => false)]))) await clock.advance(100);
   try {
     await use(watchCache.cache, clock);
@@ -196,7 +196,7 @@ test('a watch that cannot be had is asked for later and later, until something c
   const running = run(abort.signal);
   await clock.advance(7000);
   assert.deepEqual(asked, [0, 50, 150, 350, 750, 1550, 3150, 5150]);
-  // The next list brings something new.
+  // The next list contains something new.
   await memory.create(key('a'), body('a'));
   await clock.advance(300);
   assert.deepEqual(asked.slice(8), [7150, 7200, 7300]);

@@ -1,4 +1,4 @@
-/** A cache over a store that lost its data: revisions come to mean something else. */
+/** Cache on a store that lost its data: revisions get another meaning. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '../../../src/base/log.ts';
@@ -12,7 +12,7 @@ import { body, key } from './cache-fixture.ts';
 interface World {
   readonly cache: Cache;
   readonly clock: FakeClock;
-  /** Another database takes the place of the one there was. */
+  /** Replaces the database with another one. */
   wipe(next: Store): void;
 }
 
@@ -105,7 +105,7 @@ test('an object of the same name and revision is not taken for the one before', 
     wipe(next);
     await clock.advance(5000);
     assert.equal(noteOf(cache, 'a'), 'new');
-    // It is as far as the old one was, so nobody else has missed anything.
+    // The new database has the revision of the old one, so that no other watch has missed an event.
     assert.deepEqual(
       watches.map(({ expired }) => expired),
       [1, 0],

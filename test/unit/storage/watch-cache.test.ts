@@ -101,7 +101,7 @@ test('a watcher resumes anywhere in the history and loses and repeats nothing', 
     let revision = await store.create(key('a'), body('a', '0'));
     for (let i = 1; i <= 30; i++) {
       revision = await store.update(key('a'), body('a', String(i)), revision);
-      // Some join while events wait for their flush, some after.
+      // Some watches begin while events wait for their flush, some after it.
       if (i % 3 === 0) await clock.settle();
       if (i % 5 === 0) await clock.advance(2);
       resumed.push(watch('/registry/pods/', start + (i % 7)));
@@ -160,7 +160,7 @@ test('history beyond its limits is refused, within them it is not', () =>
         revisions.push(await store.create(key(String(i)), body(String(i))));
         await clock.advance(10);
       }
-      // Six events, four may be kept, of which two are too old for more than three.
+      // The limit keeps four of six events; two of these are too old, but the minimum of three stays.
       const oldest = revisions[2] ?? 0;
       assert.throws(() => watch('/registry/', oldest - 1), {
         name: 'CompactedError',
@@ -213,7 +213,7 @@ test('waiting for a revision: at once when it is here, by progress when no event
     await clock.settle();
     await Promise.all(waits);
     assert.ok(cache.get(key('a')));
-    // Nobody waits any more, so nobody asks.
+    // No request waits any more, so that no progress is requested.
     await clock.advance(1000);
     assert.equal(state.progress, 0);
     const elsewhere = await store.create('/elsewhere/a', body('a'));

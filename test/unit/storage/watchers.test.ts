@@ -1,4 +1,4 @@
-/** Who is handed which events, in which order, and when. */
+/** Delivery of events to watchers: which events, in which order, and when. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LoopMeter } from '../../../src/base/event-loop/loop-meter.ts';
@@ -8,12 +8,12 @@ import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 import { key } from './cache-fixture.ts';
 
-/** Of an event only its key and its revision matter here. */
+/** Event of which only the key and the revision matter here. */
 const event = (revision: number, at = key(String(revision))) =>
   ({ type: 'ADDED', key: at, revision, frame: Buffer.alloc(0) }) as unknown as CacheEvent;
 const revisions = (events: readonly CacheEvent[]) => events.map(({ revision }) => revision);
 
-/** All that a watch is told, in order: the revisions of each call, and `expired`. */
+/** Calls of a watch, in order: the revisions of each call, and `expired`. */
 type Told = (readonly number[] | 'expired')[];
 
 function world() {
@@ -89,7 +89,7 @@ test('a watch that is lost hears first what had happened, and nothing after', as
   const watching = add('/registry/pods/');
   const other = add('/registry/nodes/');
   watchers.publish([event(1)], 1);
-  // Held back for a moment, since others have just been handed out; and one that has not been told anything.
+  // The event is held back for a moment after the last delivery; `joined` has had no delivery so far.
   watchers.publish([event(2)], 2);
   const joined = add('/registry/pods/default/', 1, [event(2)]);
   watchers.expire((prefix) => prefix.startsWith('/registry/pods/'));

@@ -13,7 +13,7 @@ import {
 } from '../../../src/streams/spdy-frames.ts';
 import { HeaderEncoder } from '../../../src/streams/spdy-headers.ts';
 
-/** The client's side: what it writes, and every frame it has got. */
+/** The client's side: writes frames, and records every received frame. */
 class Client {
   readonly transport: Duplex;
   readonly frames: Frame[] = [];
@@ -41,7 +41,7 @@ class Client {
     this.transport.write(synStreamFrame(streamId, this.#encoder.encode(headers)));
   }
 
-  /** Resolves when it holds; whatever can change that wakes it. */
+  /** Resolves when the condition holds; every event that can change it triggers a check. */
   async until(condition: () => boolean): Promise<void> {
     while (!condition()) {
       await this.#changed.promise;
@@ -101,7 +101,7 @@ describe('SPDY connection', () => {
     const closed = once(client.opened[1] as SpdyStream, 'close');
     client.transport.write(rstStreamFrame(3, 5));
     await closed;
-    // The connection goes on, and nobody answers a reset with a reset.
+    // The connection continues, and a reset is not answered with a reset.
     client.open(5, {});
     await client.until(() => client.opened.length === 3);
     assert.deepEqual(

@@ -24,7 +24,7 @@ const conversation = Buffer.concat([
   dataFrames(3, Buffer.alloc(0), true),
 ]);
 
-/** The frames with the pieces of each stream's data joined, as a reader of the streams sees them. */
+/** Returns the frames with the pieces of each stream's data joined, as a reader of the streams gets them. */
 function summary(frames: readonly Frame[]): unknown {
   const data: Record<number, string> = {};
   const others: unknown[] = [];

@@ -1,4 +1,4 @@
-/** What an autoscaler may say, what it says when it says nothing, and how its metrics are printed. */
+/** Validation, defaults and printed metrics of a HorizontalPodAutoscaler. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { horizontalPodAutoscalerV1Resource as inV1 } from '../../../../src/api/autoscaling/v1/horizontal-pod-autoscaler.ts';

@@ -1,4 +1,4 @@
-/** Autoscalers as they are written in each version, between them with everything that there is. */
+/** HorizontalPodAutoscalers as they are written in each version; together they have every field. */
 const scaleTargetRef = { kind: 'Deployment', name: 'web', apiVersion: 'apps/v1' };
 const selector = { matchLabels: { app: 'web' }, matchExpressions: [{ key: 'a', operator: 'Exists' }] };
 const describedObject = { kind: 'Service', name: 'web', apiVersion: 'v1' };
@@ -14,7 +14,7 @@ export const pods = {
   pods: { metric: { name: 'hits', selector }, target: { type: 'AverageValue', averageValue: '1500m' } },
 };
 
-/** The metrics of an autoscaler, by what is special about them. */
+/** Metrics of an autoscaler, by their special property. */
 export const metricLists: Readonly<Record<string, readonly object[]>> = {
   'the share of the CPU': [cpu],
   'the CPU as an amount': [
@@ -129,7 +129,7 @@ export const status = {
   ],
 };
 
-/** Less than a controller writes. */
+/** Status with fewer fields than a controller writes. */
 export const bareStatus = {
   currentReplicas: 0,
   desiredReplicas: 1,
@@ -154,5 +154,5 @@ export const inV1 = (spec: object = {}, more: object = {}) => ({
   apiVersion: 'autoscaling/v1',
 });
 
-/** The annotation in which v1 has this. */
+/** Returns the annotation in which v1 stores this field. */
 export const carrier = (name: string) => `autoscaling.alpha.kubernetes.io/${name}`;

@@ -1,4 +1,4 @@
-/** The two versions of an autoscaler tell the same: nothing is lost on the way from one to the other and back. */
+/** The two versions of a HorizontalPodAutoscaler hold the same: a conversion there and back loses nothing. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { horizontalPodAutoscalerV1Resource as v1 } from '../../../../src/api/autoscaling/v1/horizontal-pod-autoscaler.ts';
@@ -35,7 +35,7 @@ const metadata = {
 const shown = (stored: ReturnType<typeof decode<never>>) =>
   deepFreeze(asServed(v1 as unknown as ResourceDefinition, stored)) as ShownInV1;
 
-/** As it is stored when it was written in v2. */
+/** Returns the object as it is stored when it was written in v2. */
 const stored = (raw: object) => deepFreeze(decode(v2, raw));
 const throughV1 = (object: ReturnType<typeof stored>) =>
   deepFreeze(decode(v1, deepCopy(shown(object as never))));
@@ -157,7 +157,7 @@ test('what v1 has fields for needs no annotation', () => {
   assert.equal(Object.hasOwn(object, 'status'), false);
 });
 
-/** In v1 with these annotations, as it is stored. */
+/** Returns the stored object that was written in v1 with these annotations. */
 const annotated = (annotations: Readonly<Record<string, unknown>>, spec: object = {}, more: object = {}) =>
   decode(
     v1,

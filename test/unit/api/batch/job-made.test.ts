@@ -1,4 +1,6 @@
-/** What the server makes of a job by itself: its selector and labels, its defaults; and how it is printed and deleted. */
+/**
+ * Fields that the server sets in a Job (selector, labels, defaults), and how a Job is printed and deleted.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { jobResource } from '../../../../src/api/batch/v1/job.ts';
@@ -21,7 +23,7 @@ test('the selector and the labels of a job', () => {
   assert.deepEqual(made.spec.selector, { matchLabels: { 'batch.kubernetes.io/controller-uid': uid } });
   const older = { 'controller-uid': uid, 'job-name': 'web' };
   assert.deepEqual(made.spec.template.metadata.labels, { ...older, ...labels, app: 'web' });
-  // The labels of its pods are its own, where it has none.
+  // A Job without labels gets those of its pods.
   assert.deepEqual(made.metadata.labels, { ...older, ...labels, app: 'web' });
   const own = merge(job, { metadata: { labels: { own: '1' } } });
   assert.deepEqual(created(jobResource, own).metadata.labels, { own: '1' });

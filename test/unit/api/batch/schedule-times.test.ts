@@ -1,4 +1,4 @@
-/** When schedules are due, where clocks change too. */
+/** Times of schedules, also where clocks change. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseSchedule } from '../../../../src/api/batch/v1/schedule.ts';

@@ -46,7 +46,7 @@ test('a day of either kind is enough where neither is any', () => {
   assert.equal(both('0 0 * * 1'), true);
   assert.equal(both('0 0 1 * ?'), true);
   assert.equal(both('0 0 1,* * 1'), true);
-  // Every second day is not any day, every single one is.
+  // `*/2` restricts the days; `*/1` does not.
   assert.equal(both('0 0 */2 * 1'), false);
   assert.equal(both('0 0 */1 * 1'), true);
   assert.equal(both('0 0 1-31 * 1'), false);

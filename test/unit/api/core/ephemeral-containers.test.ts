@@ -1,4 +1,4 @@
-/** Which containers may be added to a pod that runs, and that nothing of those that were added changes. */
+/** Containers that may be added to a running pod; those that were added before must not change. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {

@@ -1,4 +1,7 @@
-/** Which external addresses of Services a node serves, as Services, nodes and masters come, change and go. */
+/**
+ * External addresses of Services that a node serves while Services, nodes and masters are added, changed and
+ * removed.
+ */
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { externalPort } from '../../../../src/api/core/v1/external-addresses.ts';

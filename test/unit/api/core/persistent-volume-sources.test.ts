@@ -1,4 +1,4 @@
-/** Every kind of source that a volume can have, with what is wrong with it. */
+/** Validation of every kind of source that a volume can have. */
 import { persistentVolumeResource } from '../../../../src/api/core/v1/persistent-volume.ts';
 import { testCreate } from '../../../fixtures/kinds.ts';
 

@@ -1,4 +1,4 @@
-/** What a pod asks for as a whole: what quota counts, schedulers look for and cgroups get. */
+/** Resources of a whole pod: the amounts that quota counts, the scheduler looks for and cgroups get. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { podLimitAmounts, podRequestAmounts } from '../../../../src/api/core/v1/pod-amounts.ts';

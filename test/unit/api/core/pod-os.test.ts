@@ -1,4 +1,7 @@
-/** What a pod for Windows may not say, and that a pod for Linux, or for whichever there is, may. */
+/**
+ * Fields that a pod for Windows must not set, and that a pod for Linux or without an operating system may
+ * set.
+ */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { validatePodOS } from '../../../../src/api/core/v1/pod-os-validation.ts';

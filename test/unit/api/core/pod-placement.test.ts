@@ -1,4 +1,4 @@
-/** What a pod may ask of the pods around it, and what its label keys become. */
+/** Affinity to other pods and topology spread: validation, and the effect of their label keys. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { applyLabelKeys, validatePodAffinity } from '../../../../src/api/core/v1/pod-affinity-validation.ts';

@@ -1,4 +1,4 @@
-/** Which pods go first when a node runs out. */
+/** Pods that are evicted first when a node runs out of a resource. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type QosClass, qosClassOf } from '../../../../src/api/core/v1/pod-qos.ts';

@@ -1,4 +1,4 @@
-/** What pods/NAME/resize takes of the pod that it is given, and what it refuses. */
+/** Fields that pods/NAME/resize takes from the pod that it receives, and pods that it rejects. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { mirrorAnnotation } from '../../../../src/api/core/v1/pod-annotations.ts';
@@ -16,7 +16,7 @@ const made = (over: PodOptions = {}, ...containers: readonly Container[]): Pod =
   return pod('p', { ...over, spec: { containers: [...list], ...over.spec } }) as Pod;
 };
 
-/** What is kept of a pod that was sent. */
+/** Returns the pod that is stored after `wanted` was sent. */
 function taken(kept: Pod, wanted: Pod): Pod {
   const copy = structuredClone(kept);
   resizePart.take(copy, wanted);

@@ -1,4 +1,7 @@
-/** What accepted pods are warned of, in upstream's texts: its own cases of pkg/api/pod/warnings_test.go, and some more. */
+/**
+ * Warnings for accepted pods, in upstream's texts: upstream's own cases of pkg/api/pod/warnings_test.go, and
+ * some more.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { daemonSetResource } from '../../../../src/api/apps/v1/daemon-set.ts';

@@ -1,4 +1,4 @@
-/** Which files a volume from the API may have, and what of the pod may stand in them. */
+/** Files that a volume from the API may have, and fields of the pod that these files may hold. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { validateProjections } from '../../../../src/api/core/v1/projection-validation.ts';

@@ -1,4 +1,4 @@
-/** What tolerates a taint, and how the taints are called that everybody knows. */
+/** Tolerations that match a taint, and the keys of the well-known taints. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { taintKeys, tolerates } from '../../../../src/api/core/v1/taints.ts';

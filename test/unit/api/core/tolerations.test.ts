@@ -1,4 +1,4 @@
-/** Tolerations that say no more than another one are left out. */
+/** Tolerations that another one covers are left out. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { mergeTolerations } from '../../../../src/api/core/v1/tolerations.ts';

@@ -1,4 +1,4 @@
-/** Which volume a claim may have. */
+/** Volumes that may be bound to a claim. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { boundVolume, rankVolumes, volumeFault } from '../../../../src/api/core/v1/volume-binding.ts';

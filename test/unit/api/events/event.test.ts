@@ -1,4 +1,7 @@
-/** Events of both groups are the same objects: what one writes the other reads, and the newer one asks for more. */
+/**
+ * Events of both groups are the same objects: an event that is written in one is read in the other, and the
+ * newer group requires more fields.
+ */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { eventResource } from '../../../../src/api/core/v1/event.ts';

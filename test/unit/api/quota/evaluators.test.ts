@@ -1,4 +1,4 @@
-/** What a quota counts of each kind, under which names, and how much of it one object is. */
+/** Resources that a quota counts for each kind: their names, and the amount of one object. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { countName, evaluatorOf } from '../../../../src/api/quota/evaluator.ts';

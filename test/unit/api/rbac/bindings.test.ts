@@ -24,7 +24,7 @@ const roleRef = (fields: object | null) => ({ roleRef: fields });
 const subject = (fields: object) => ({ subjects: [fields] });
 const subjectKinds = 'supported values: "ServiceAccount", "User", "Group"';
 
-/** Of both kinds. */
+/** Cases for both kinds. */
 const common = [
   ['a name with colons', { metadata: { name: 'system:readers' } }],
   ['nobody', { subjects: null }],

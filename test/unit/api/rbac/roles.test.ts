@@ -21,7 +21,7 @@ const rules = (...all: object[]) => ({ rules: all });
 const bothSorts =
   'rules[0].nonResourceURLs: Invalid value: ["/healthz"]: rules cannot apply to both regular resources and non-resource URLs';
 
-/** Of both kinds: the names are those of a path's segment, and a rule says which verbs and on what. */
+/** Cases for both kinds: a name is a segment of a path, and a rule has verbs and resources. */
 const common = [
   ['no rules', { rules: null }],
   ['a name with colons', { metadata: { name: 'system:Controller:x_y' } }],

@@ -1,4 +1,6 @@
-/** Sets of fields: their form in FieldsV1, their order, and what can be told of that form without reading it. */
+/**
+ * Sets of fields: their form in FieldsV1, their order, and facts that are known without decoding that form.
+ */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {

@@ -1,4 +1,4 @@
-/** The short way to the owners of a new object, beside the long one that every other write goes. */
+/** The fast path to the owners of a new object gives the same as the path of every other write. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { kubernetesMessages } from '../../../../src/api/message-table.ts';
@@ -22,7 +22,7 @@ const orKeyError = <T>(find: () => T): T | string => {
   }
 };
 
-/** The same object with items that stand in their list twice, and with nulls. */
+/** Returns the same object with duplicate items in its lists, and with nulls. */
 function disturbed(value: unknown): unknown {
   if (Array.isArray(value)) {
     const items = value.map(disturbed);
@@ -32,7 +32,9 @@ function disturbed(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, disturbed(inner)]));
 }
 
-/** Random objects of a kind; undefined for one that has no form in protobuf, by which they are made. */
+/**
+ * Returns random objects of a kind; undefined for a kind without a protobuf form, from which they are made.
+ */
 function samplesOf(definition: ResourceDefinition) {
   const type = kubernetesMessages.typeOf(definition.typeName);
   if (!type) return [];
@@ -64,7 +66,7 @@ test('both ways find the same owners of a new object, of any kind', () => {
       );
       const short = orKeyError(() => entriesOfNew({ live, next }, write, versions));
       if (typeof long === 'string' || typeof short === 'string') {
-        // Of several problems each way finds another first.
+        // The two paths may report different problems of an object that has several.
         assert.equal(typeof short, typeof long, definition.plural);
         refused++;
         continue;

@@ -1,4 +1,4 @@
-/** Whom a token, a certificate, or the subprotocol of a WebSocket makes of a request. */
+/** User of a request by a token, a certificate, or the subprotocol of a WebSocket. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { unionAuthenticator } from '../../../../src/apiserver/authentication/authenticator.ts';

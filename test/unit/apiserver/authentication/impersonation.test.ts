@@ -1,4 +1,4 @@
-/** As whom a request is answered that asks for it, and what its sender must be allowed for that. */
+/** User of a request with impersonation headers, and the rights that its sender needs. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { StatusError } from '../../../../src/apimachinery/status-error.ts';
@@ -13,7 +13,7 @@ const sender: UserInfo = { name: 'root', groups: ['admins'] };
 const [known, unknown] = ['system:authenticated', 'system:unauthenticated'];
 const utf8 = (text: string) => Buffer.from(text).toString('latin1');
 
-/** What was asked for, one line each; `refuses` says which of them are not allowed. */
+/** Returns the authorization requests, one line each; `refuses` returns true for those that are denied. */
 async function act(fields: readonly Field[], refuses: (line: string) => boolean = () => false) {
   const asked: string[] = [];
   const user = await impersonated(sender, fields, async (access) => {

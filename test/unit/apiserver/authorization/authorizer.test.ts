@@ -1,4 +1,4 @@
-/** Who may do everything, how several rules are one, and what machines that join may do. */
+/** Users with all rights, the union of several rules, and the rights of joining machines. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {

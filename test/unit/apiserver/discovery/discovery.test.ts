@@ -1,4 +1,4 @@
-/** What clients learn of the kinds there are: what they may ask for, and in which form the answer comes. */
+/** Discovery: the kinds, their verbs and subresources, and the format of the answer. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { selfSubjectAccessReviewResource } from '../../../../src/api/authorization/v1/self-subject-access-review.ts';
@@ -45,12 +45,12 @@ const json = async <T>(response: Response | undefined) => {
 
 const proxied = 'create,delete,get,patch,update';
 const changing = 'get,patch,update';
-/** Those that every kind has that says so. */
+/** Subresources that every kind has which declares them. */
 const common = registry.flatMap(({ group, version, plural, kind, hasStatus, scale }) => [
   ...(hasStatus ? [`${group ? `${group}/` : ''}${version} ${plural}/status ${kind} ${changing}`] : []),
   ...(scale ? [`autoscaling/v1 ${plural}/scale Scale ${changing}`] : []),
 ]);
-/** All subresources, with the kind that is exchanged. */
+/** All subresources, each with the kind of its body. */
 const expected = [
   ...common,
   'certificates.k8s.io/v1 certificatesigningrequests/approval CertificateSigningRequest get,patch,update',

@@ -1,4 +1,4 @@
-/** The answer that holds a collection: whole while it is small, in pieces and turns when it is not. */
+/** Body of an answer with a collection: in one piece while it is small, else in pieces over several turns. */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
 import { type Collection, respondCollection } from '../../../../src/apiserver/encoding/collection-body.ts';
@@ -33,7 +33,7 @@ function respond<T>(collection: Pick<Collection<T>, 'items' | 'render'> & Partia
 }
 
 const numbers = (count: number) => Array.from({ length: count }, (_, i) => i);
-/** So many, each of that many bytes of JSON, and as much to read. */
+/** Answers with `count` objects, each of `bytes` bytes of JSON and of the weight `weight`. */
 const answer = (count: number, bytes: number, weight = 0) =>
   respond({
     items: numbers(count),
@@ -93,12 +93,12 @@ describe('takes', () => {
 });
 
 describe('is sent in pieces', () => {
-  /** Its first turn writes so many bytes, with the head. */
+  /** Answer whose first turn writes `bytes` bytes, including the head. */
   const beginning = (bytes: number, count: number) => answer(count, bytes - start.length, 64 * KiB);
 
   test('once 64 KiB are there and more is to come', async () => {
     for (const [bytes, whole, before] of [
-      // Two turns are too little for the first piece, so that a third comes before it.
+      // Two turns write too little for the first piece, so that a third turn comes before the piece.
       [32 * KiB, false, 2],
       [64 * KiB - 1, false, 1],
       [64 * KiB, false, 0],
@@ -108,7 +108,7 @@ describe('is sent in pieces', () => {
       assert.deepEqual([response instanceof WholeAnswer, turns], [whole, before], `${bytes}`);
       assert.equal((await contents(response)).items.length, 4);
     }
-    // What is there when the last was written is whole, however large it is.
+    // An answer that is complete after the last object is sent whole, however large it is.
     const last = await beginning(200 * KiB, 1);
     assert.ok(last instanceof WholeAnswer);
   });
@@ -137,7 +137,7 @@ describe('is sent in pieces', () => {
       assert.equal(response.headers.get('connection'), connection, `${count} of ${bytes}`);
       await response.body?.cancel();
     }
-    // What has been written says how large one is.
+    // The size of an object is known from the bytes that were written.
     for (const [count, connection] of [
       [6, null],
       [7, 'close'],

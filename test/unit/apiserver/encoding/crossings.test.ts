@@ -1,4 +1,4 @@
-/** Watches whose selection an object enters or leaves share what is sent. */
+/** Watches whose selection an object enters or leaves share the encoded event. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { crossings } from '../../../../src/apiserver/encoding/framing.ts';

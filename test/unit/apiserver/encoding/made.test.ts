@@ -1,4 +1,4 @@
-/** What is kept of what was made: found by its object, and no more of it than the budget. */
+/** Cache of encoded objects: entries are found by their object, and do not exceed the budget. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Budget, MadeOnce } from '../../../../src/apiserver/encoding/made.ts';

@@ -1,4 +1,4 @@
-/** The message of an object in the cache is made once, whoever asks: a get, a list, a watch. */
+/** The message of a cached object is encoded once for all requests: a get, a list, a watch. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { configMapResource } from '../../../../src/api/core/v1/config-map.ts';
@@ -17,7 +17,7 @@ const encoderFor = (encoders = createEncoders(kubernetesMessages, () => 0)) =>
     () => 'None',
   );
 
-/** An object that counts how often it is read. */
+/** Returns an object that counts how often it is read. */
 function counted(of: { readonly revision?: number }) {
   const found = {
     ...of,

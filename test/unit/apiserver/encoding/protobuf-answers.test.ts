@@ -1,4 +1,7 @@
-/** Answers that are made in JSON and sent in protobuf: what kind they say they are, and that nothing of them is lost. */
+/**
+ * Answers that are made in JSON and sent in protobuf: the kind in their envelope, and the completeness of
+ * their fields.
+ */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { kubernetesMessages } from '../../../../src/api/message-table.ts';
@@ -21,7 +24,7 @@ beforeEach(async () => {
 
 const messageOf = (name: string) => kubernetesMessages.typeOf(name) ?? assert.fail(name);
 
-/** The kind in the envelope, and the bytes of the message. */
+/** Returns the kind in the envelope, and the bytes of the message. */
 async function ask(method: string, path: string, accept = protobufType) {
   const request = new Request(`https://apiserver${path}`, { method, headers: { accept } });
   const response = await server.handlerFor(admin)(request);

@@ -1,4 +1,4 @@
-/** A long list in protobuf is made in turns of the same size, from the first to the last. */
+/** A long list in protobuf is encoded in turns of the same size, from the first to the last. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { configMapResource } from '../../../../src/api/core/v1/config-map.ts';
@@ -11,7 +11,7 @@ import type { Listing } from '../../../../src/apiserver/encoding/encoder.ts';
 import { createEncoders } from '../../../../src/apiserver/encoding/encoders.ts';
 
 test('each turn of a list takes 64 KiB', async () => {
-  // Six of them are a little less than a turn may take, and seven more.
+  // Six objects are slightly smaller than a turn, and seven are larger.
   const object = {
     apiVersion: 'v1',
     kind: 'ConfigMap',
@@ -61,7 +61,7 @@ test('a list is whole and right at any size, in one piece or in several', async 
     signal: new AbortController().signal,
     server: { turns: { next: async () => {} } },
   } as unknown as Listing;
-  // The first object fills nearly a piece; small ones stand on both sides of its end.
+  // The first object fills nearly a piece; small ones are on both sides of its end.
   for (let left = 0; left < 300; left += 7) {
     const texts = ['x'.repeat(65_536 - left), ...Array.from({ length: 20 }, (_, i) => `${i}`)];
     const objects = texts.map((a) => ({ metadata: {}, data: { a } }) as unknown as KubeObject);

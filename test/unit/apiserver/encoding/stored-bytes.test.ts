@@ -1,4 +1,6 @@
-/** What is stored goes out as it lies: nothing is decoded for it where the version and the form allow that. */
+/**
+ * Stored bytes are sent as they are stored, without decoding, where the version and the format allow that.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { configMapResource } from '../../../../src/api/core/v1/config-map.ts';

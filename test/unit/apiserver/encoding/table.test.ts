@@ -1,4 +1,4 @@
-/** What `kubectl get` is given to print. */
+/** Tables that `kubectl get` prints. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { persistentVolumeResource } from '../../../../src/api/core/v1/persistent-volume.ts';
@@ -61,7 +61,7 @@ test('its head says of which version it is, and its columns everything that a cl
           ['Ready', 'string', '', 0],
         ],
       );
-      // Only for people who ask for more.
+      // The column is only shown with `-o wide`.
       assert.equal(columnDefinitions.find(({ name }) => name === 'IP')?.priority, 1);
       for (const { cells, object } of rows) {
         assert.equal(cells.length, columnDefinitions.length);

@@ -28,7 +28,7 @@ class Socket extends EventEmitter implements RawConnection {
   destroy(): void {
     if (this.destroyed) return;
     this.destroyed = true;
-    // As a socket does: later.
+    // Asynchronously, as a socket does.
     queueMicrotask(() => this.emit('close'));
   }
 }
@@ -84,7 +84,7 @@ describe('connections', () => {
     own[0]?.destroy();
     await Promise.resolve();
     assert.equal(connections.belongsTo(further, 'a'), true);
-    // The same connection again, and the whole of its life.
+    // The same connection, for its whole life.
     assert.equal(connections.belongsTo(further, 'a'), true);
     assert.equal(connections.isStranger(further), false);
   });
@@ -140,7 +140,7 @@ describe('connections', () => {
     const next = new Socket('192.0.2.1', 2000);
     connections.accept(next);
     assert.ok(connections.belongsTo(next, 'a'));
-    // Only now the end of the first is heard of.
+    // The server sees the end of the first connection only now.
     await Promise.resolve();
     assert.equal(connections.isStranger(next), false);
     assert.equal(next.destroyed, false);
@@ -226,7 +226,7 @@ describe('connections', () => {
       connections.accept(socket);
       return socket;
     };
-    // The first was reset by its client, who connects anew before the server has seen that.
+    // The client has reset the first connection, and connects again before the server has seen the reset.
     for (let round = 0; round < 9; round++) {
       const [first, second] = [open(), open()];
       assert.ok(connections.belongsTo(second, 'a'));

@@ -10,7 +10,7 @@ import { type Keyed, selectionOf } from '../../../../src/apiserver/selection.ts'
 const selecting = (labelSelector: string, fieldSelector = '') =>
   selectionOf(podResource, 'default', parseListQuery(new URLSearchParams({ labelSelector, fieldSelector })));
 
-/** An object that counts how often it is read. */
+/** Returns an object that counts how often it is read. */
 function counted(labels: Record<string, string>): Keyed & { reads: number } {
   return {
     key: '/registry/pods/default/a',

@@ -1,4 +1,4 @@
-/** How a new object gets its name and its place in the store, and what of it is not tried again. */
+/** Names and keys of new objects in the store, and creations that are not retried. */
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
 import type { Status } from '../../../../src/apimachinery/status-error.ts';

@@ -1,4 +1,4 @@
-/** A write rests on what is stored, whatever the watch cache shows and whoever writes meanwhile. */
+/** A write is based on the stored object, whatever the watch cache shows and whoever writes meanwhile. */
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { configMapResource } from '../../../../src/api/core/v1/config-map.ts';
@@ -28,7 +28,7 @@ const map = (n: number) =>
   }) as unknown as ConfigMap;
 
 let store: Store;
-/** What the cache shows of the one key: nothing unless told. */
+/** Entry of the one key in the cache; undefined by default. */
 let cached: { readonly bytes: Buffer; readonly revision: number } | undefined;
 let reads: number;
 beforeEach(() => {
@@ -37,7 +37,7 @@ beforeEach(() => {
   reads = 0;
 });
 
-/** Stores it, and lets the cache see it. */
+/** Stores the object, and updates the cache. */
 async function seen(n: number): Promise<number> {
   const bytes = encodeObject(map(n));
   const before = await store.get(key);
@@ -46,7 +46,7 @@ async function seen(n: number): Promise<number> {
   return revision;
 }
 
-/** Stores it behind the cache's back, as another master does. */
+/** Stores the object without updating the cache, as another master does. */
 async function behind(n: number): Promise<number> {
   const kept = cached;
   const revision = await seen(n);

@@ -1,4 +1,7 @@
-/** What holds for the metadata of every kind: whose it is, what only the server sets, what a write rests on. */
+/**
+ * Rules for the metadata of every kind: owners, fields that only the server sets, and preconditions of a
+ * write.
+ */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { namespaceResource } from '../../../../src/api/core/v1/namespace.ts';

@@ -1,4 +1,6 @@
-/** What a kind's own rules are asked, and in which part of a write, by way of a kind made up for it. */
+/**
+ * Hooks of a kind's strategy and the part of a write in which each is called, on a kind made for this test.
+ */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { forbiddenCause } from '../../../../src/apimachinery/field-error.ts';
@@ -43,7 +45,7 @@ const kind = (over: Partial<ResourceDefinition<Thing>> = {}) =>
     ...{ group: 'x.io', version: 'v1', kind: 'Thing', plural: 'things', namespaced: true },
     ...{ hasStatus: true, strategy: rules, ...over },
   }) as unknown as ResourceDefinition;
-/** A kind without rules of its own. */
+/** Kind without a strategy of its own. */
 const plain = kind({ hasStatus: false, strategy: { countsGenerations: false } });
 
 const thing = (over: Omit<Partial<Thing>, 'metadata'> & { metadata?: Partial<ObjectMeta> }): Thing => ({

@@ -29,7 +29,7 @@ afterEach(() => server.stop());
 const stored = async () =>
   (await storedObject(server, storageKey(deploymentResource, 'default', 'web'))) as unknown as Deployment;
 
-/** What all answers have in common. */
+/** Fields that all answers have in common. */
 const scaleOf = ({ metadata }: Deployment, replicas: number, running: number) => {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = metadata;
   return {

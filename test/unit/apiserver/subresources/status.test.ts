@@ -1,4 +1,4 @@
-/** The status of an object is written by its own way, and nothing else is. */
+/** The status of an object is only written by its subresource, which writes nothing else. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import type { Pod } from '../../../../src/api/core/v1/pod.ts';

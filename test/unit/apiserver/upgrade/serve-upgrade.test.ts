@@ -1,4 +1,4 @@
-/** Requests that want to leave HTTP, over connections that the test has both ends of. */
+/** Requests to upgrade from HTTP, over connections of which the test has both ends. */
 import assert from 'node:assert/strict';
 import { getEventListeners, once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
@@ -16,7 +16,7 @@ const attach = '/api/v1/namespaces/default/pods/web/attach';
 const token = `base64url.bearer.authorization.k8s.io.${Buffer.from('s3cret').toString('base64url')}`;
 
 let agents: Agents;
-/** What the server's own authentication was shown. */
+/** Requests that the server's own authentication received. */
 const shown: unknown[] = [];
 before(async () => {
   agents = await Agents.start({
@@ -43,7 +43,7 @@ beforeEach(() => {
   agents.agree = () => Promise.reject(new Error('nobody is there'));
 });
 
-/** Both ends of a connection, each of which is closed with the other once it has read all. */
+/** Returns both ends of a connection; each end is closed with the other once it has read everything. */
 function pair(): [Duplex, Duplex] {
   const ends = duplexPair();
   for (const [one, other] of [ends, ends.toReversed() as typeof ends]) {
@@ -58,12 +58,12 @@ function pair(): [Duplex, Duplex] {
 
 class Client {
   readonly socket: Duplex;
-  /** The server's end of it. */
+  /** The server's end of the connection. */
   readonly far: Duplex;
   #text = '';
   #more = Promise.withResolvers<void>();
   closed = false;
-  /** What was set of the server's end. */
+  /** Keep-alive settings of the server's end. */
   keepAlive: unknown[] = [];
   done: Promise<void> | undefined;
 
@@ -76,7 +76,7 @@ class Client {
       this.#next();
     });
     near.once('end', () => near.end());
-    // As a socket would, which notices that the other side has ended though nobody reads it.
+    // The far end reads on, since a socket notices the end of the other side even without a reader.
     far.once('finish', () => far.resume());
     near.once('close', () => {
       this.closed = true;
@@ -97,7 +97,7 @@ class Client {
     this.#more = Promise.withResolvers();
   }
 
-  /** All that has come, once it matches. */
+  /** Returns all received text once it matches. */
   async reads(pattern: RegExp): Promise<string> {
     while (!pattern.test(this.#text)) {
       assert.equal(this.closed, false, `closed after ${JSON.stringify(this.#text)}`);

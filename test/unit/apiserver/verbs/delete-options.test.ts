@@ -1,4 +1,4 @@
-/** What a DELETE asks for, in its body or its query; what cannot be read deletes nothing. */
+/** Options of a DELETE in its body or its query; a DELETE with invalid options deletes nothing. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { kubernetesMessages } from '../../../../src/api/message-table.ts';

@@ -1,4 +1,4 @@
-/** A dry run that does not exist is refused before anything is read, wherever one can be asked for. */
+/** An unknown value of dryRun is rejected before anything is read, on every path with a dry run. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Status } from '../../../../src/apimachinery/status-error.ts';

@@ -1,4 +1,4 @@
-/** GET of one object: as it is now, as it was at least at a version, or what happens to it. */
+/** GET of one object: the current state, a state at least as new as a version, or a watch. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Status } from '../../../../src/apimachinery/status-error.ts';
@@ -111,7 +111,7 @@ test('a pod that was made for another node after its reader was allowed is not s
     ...store,
     async get(name) {
       const found = await store.get(name);
-      // Who is asked whether the node may read finds nothing, and then it is made.
+      // The authorizer that checks whether the node may read finds nothing; afterwards the object is created.
       const once = name === key ? make : undefined;
       if (once) make = undefined;
       await once?.();

@@ -1,4 +1,4 @@
-/** A collection in each form that a client may ask for, and what stands beside it. */
+/** A collection in each format that a client may request, with its metadata. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startTestServer, type TestServer } from '../../../fixtures/api-server.ts';

@@ -1,4 +1,7 @@
-/** Pages of a collection: each object once and as of one revision, from the cache, from the store's past, and in turns. */
+/**
+ * Pages of a collection: each object once and as of one revision, from the cache, from the store's past, and
+ * over several turns.
+ */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
 import { configMapResource } from '../../../../src/api/core/v1/config-map.ts';
@@ -20,7 +23,7 @@ const prefix = '/registry/configmaps/default/';
 const { signal } = new AbortController();
 
 let store: Store;
-/** What the cache shows, as of which revision. */
+/** Objects in the cache, and the revision that it is at. */
 let cached: { readonly revision: number; readonly items: readonly StoredValue[] };
 const counts = { turns: 0, asked: 0, lists: [] as ListOptions[] };
 beforeEach(() => {
@@ -36,7 +39,7 @@ async function put(name: string, labels: Record<string, string> = {}): Promise<v
   await (before ? store.update(key, bytes, before.revision) : store.create(key, bytes));
 }
 
-/** The cache catches up. */
+/** Brings the cache up to date with the store, and returns the revision. */
 async function catchUp(): Promise<number> {
   cached = await store.list('/registry/');
   return cached.revision;
@@ -158,7 +161,7 @@ describe('pages', () => {
       return true;
     });
     const rest = await page(`continue=${further}`);
-    // What came before the place where it goes on is not shown.
+    // Objects before the place where the list continues are not shown.
     assert.deepEqual(rest.names, ['bb', 'c', 'd', 'e', 'f']);
     assert.equal(rest.revision, await store.currentRevision());
   });

@@ -1,4 +1,4 @@
-/** A patch is answered with warnings of what it brings, once, and not of what was there before. */
+/** A patch gets each warning about its own fields once, and none about fields that were there before. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { RevisionMismatchError, type Store } from '../../../../src/storage/store.ts';

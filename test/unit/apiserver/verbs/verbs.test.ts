@@ -1,4 +1,4 @@
-/** What a method on an address is called when it is asked whether it is allowed, and whether anything serves it. */
+/** Verb of a method on a path for authorization, and whether a handler serves it. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { deploymentResource } from '../../../../src/api/apps/v1/deployment.ts';
@@ -68,7 +68,7 @@ describe('what serves', () => {
     [pods, ['GET', 'HEAD', 'POST', 'DELETE'], 405],
     ['/api/v1/pods', ['GET', 'HEAD'], 405],
     [`${pods}/x`, ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'], 405],
-    // An object of a namespaced kind has no address without its namespace.
+    // An object of a namespaced kind has no path without its namespace.
     ['/api/v1/pods/x', [], 404],
     ['/api/v1/nodes', ['GET', 'HEAD', 'POST', 'DELETE'], 405],
     ['/api/v1/nodes/x', ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'], 405],
@@ -116,7 +116,7 @@ describe('what serves', () => {
   });
 
   test('is asked for a form of its answer, but where that is bytes', async () => {
-    /** What a handler looks at first. */
+    /** Returns the name of the field of the scope that a handler reads first. */
     const firstOf = async (path: string) => {
       const info = at(path);
       const handle = handlerOf('GET', kinds[info.plural] as ResourceDefinition, info, kubeBehavior);

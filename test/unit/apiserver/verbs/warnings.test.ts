@@ -1,4 +1,4 @@
-/** What a kind has to say of an object that it accepts reaches the writer, once. */
+/** Warnings of a kind about an accepted object reach the writer once. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type Namespace, namespaceResource } from '../../../../src/api/core/v1/namespace.ts';
@@ -24,7 +24,7 @@ const body = (team: string, more = {}) => ({ metadata: { name: 'web', labels: { 
 describe('warnings of a kind', () => {
   let server: TestServer;
   let loseRace = false;
-  /** The first write after `loseRace` finds that another was faster. */
+  /** The first write after `loseRace` finds that another write was faster. */
   const wrapStore = (store: Store): Store => ({
     ...store,
     async update(key, ...rest) {

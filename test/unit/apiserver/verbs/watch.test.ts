@@ -1,4 +1,4 @@
-/** Where a watch begins, and how long it lasts. */
+/** First event and duration of a watch. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import type { Source } from '../../../../src/apiserver/pushed-body.ts';
@@ -8,7 +8,7 @@ import { LaggingStore } from '../../../fixtures/lagging-store.ts';
 
 const maps = '/api/v1/namespaces/default/configmaps';
 const minute = 60_000;
-/** What a draw gives, in [0, 1). */
+/** Next random number, in [0, 1). */
 let drawn: number;
 let lagging: LaggingStore | undefined;
 let server: TestServer;
@@ -48,7 +48,7 @@ interface Event {
   };
 }
 
-/** A watch whose events are read by the test; it is over with the test. */
+/** A watch whose events are read by the test; closed at the end of the test. */
 class Watch {
   readonly response: Response;
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
@@ -82,7 +82,7 @@ class Watch {
     this.over = true;
   }
 
-  /** What has come: once there are so many, and everything is at rest. */
+  /** Returns the events once there are `count` of them and no work is pending. */
   async events(count = 0): Promise<readonly Event[]> {
     for (;;) {
       const { promise } = this.#more;
@@ -98,7 +98,7 @@ class Watch {
     return events.map(({ type, object }) => `${type} ${object.metadata.name ?? ''}`.trim()).join();
   }
 
-  /** The milliseconds after which it ends, to the millisecond. */
+  /** Asserts the number of milliseconds after which the watch ends, to the millisecond. */
   async lasts(ms: number): Promise<void> {
     await server.clock.advance(ms - 1);
     assert.equal(this.over, false, `it was over before ${ms} ms`);
@@ -153,7 +153,8 @@ describe('a watch begins', () => {
       assert.deepEqual(mark.metadata.annotations, { 'k8s.io/initial-events-end': 'true' });
       assert.equal(mark.metadata.resourceVersion, String(revision));
     }
-    // Marks are for who takes them, and this one is for who streams.
+    // Bookmarks are only sent to clients that allow them, and this one only to clients that stream the
+    // initial list.
     assert.equal(await (await Watch.open(streaming)).names(1), 'ADDED a');
     assert.equal(await (await Watch.open('&allowWatchBookmarks=true')).names(1), 'ADDED a');
   });
@@ -174,7 +175,7 @@ describe('a watch begins', () => {
       });
       await server.clock.settle();
       assert.equal(opened, false);
-      // Who names a version takes what the cache has.
+      // A client that names a version gets the state of the cache.
       for (const from of [0, revision]) await Watch.open(`&resourceVersion=${from}`);
       lagging?.releaseEvents();
       const watch = await opening;

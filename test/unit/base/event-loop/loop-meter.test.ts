@@ -6,7 +6,7 @@ import type { Work } from '../../../../src/base/event-loop/work.ts';
 import { exposition } from '../../../../src/base/exposition.ts';
 import { RecordingLogger } from '../../../fixtures/recording-logger.ts';
 
-/** An event loop that turns when the test says so. */
+/** Creates an event loop that turns when the test calls for it. */
 function world() {
   let now = 0;
   let soon: (() => void)[] = [];
@@ -28,11 +28,11 @@ function world() {
     meter,
     log,
     timers,
-    /** Time in which the loop does not turn. */
+    /** Advances the time without a turn of the loop. */
     hold(ms: number) {
       now += ms;
     },
-    /** What is due of timers, then what was asked for soon. */
+    /** Runs the timers that are due, then the immediate callbacks. */
     turn() {
       for (const [id, { at, fn }] of [...timers]) {
         if (at > now) continue;
@@ -149,7 +149,7 @@ test('the timer runs only while work is marked or under way', () => {
   assert.equal(timers.size, 0);
   meter.mark(work('short', 'controller'));
   assert.equal(timers.size, 1);
-  // Work that nobody marked, right after.
+  // Unmarked work directly afterwards.
   turn();
   hold(200);
   turn();

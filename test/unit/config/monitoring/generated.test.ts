@@ -1,4 +1,4 @@
-/** What is made of prometheus.yml and of the boards is what lies in config/monitoring. */
+/** The files in config/monitoring are the ones that the generators of prometheus.yml and the boards make. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** An autoscaler from end to end: what it reads, scales, says and remembers. */
+/** An autoscaler from end to end: the metrics that it reads, the scale, the status and the history. */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { deploymentResource } from '../../../../src/api/apps/v1/deployment.ts';
@@ -47,7 +47,7 @@ const condition = (type: string) => {
 };
 const replicas = () => world.stored(deploymentResource, key)?.spec.replicas;
 
-/** A Deployment of so many pods, each of which uses so many thousandths of the CPU that it requests. */
+/** Creates a Deployment of `count` pods, each of which uses `cpu` thousandths of the CPU that it requests. */
 function load(count: number, cpu: number): void {
   world.put(deploymentResource, deployment(count));
   for (let n = 0; n < count; n++) {

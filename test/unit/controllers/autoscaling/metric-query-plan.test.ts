@@ -1,4 +1,4 @@
-/** What Prometheus is asked for: predictable, and nothing that an autoscaler says gets out of its quotes. */
+/** Queries to Prometheus: predictable, and no value of an autoscaler escapes its quotes. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { MetricSpec } from '../../../../src/api/autoscaling/v2/types.gen.ts';
@@ -120,7 +120,7 @@ describe('the query of a metric', () => {
       ask(external('queue', { matchLabels: { c: '$&' } }), queries),
       'max(q{c="$&",a="b"}) - min(q{c="$&"})',
     );
-    // Nothing between braces and a comma would be a mistake.
+    // Empty text between a brace and a comma would be a syntax error.
     assert.match(ask(external('queue'), queries) ?? '', /^max\(q\{namespace=~"\.\*",a="b"\}\)/);
     assert.equal(ask(external('own'), queries), 'max(q{ns="shop"})');
   });

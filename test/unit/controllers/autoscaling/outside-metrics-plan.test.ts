@@ -1,4 +1,7 @@
-/** What a metric from outside asks for: the numbers are those of upstream's tests, the words its own. */
+/**
+ * Replica counts for external metrics: the numbers are those of upstream's tests, the wording is minik8s'
+ * own.
+ */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { MetricSpec } from '../../../../src/api/autoscaling/v2/types.gen.ts';

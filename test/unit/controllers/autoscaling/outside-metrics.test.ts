@@ -1,4 +1,7 @@
-/** An autoscaler that scales by what Prometheus says: how often it asks, and what it does without an answer. */
+/**
+ * An autoscaler that scales by metrics of Prometheus: the rate of its queries, and its behavior without an
+ * answer.
+ */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { deploymentResource } from '../../../../src/api/apps/v1/deployment.ts';
@@ -50,7 +53,7 @@ beforeEach(() => {
   );
 });
 
-/** A Deployment `web` of two pods that have been ready for long. */
+/** Creates a Deployment `web` of two pods that have been ready for long. */
 function two(): void {
   const one = deployment(2);
   world.put(deploymentResource, { ...one, status: { ...one.status, replicas: 2 } });
@@ -254,7 +257,7 @@ describe('a status that somebody else changes meanwhile', () => {
     await look();
     assert.equal(replicas(), 6);
     assert.equal(status()?.desiredReplicas, 6);
-    // Four in fifteen seconds, or twice as many: they have come.
+    // The limits are four pods in fifteen seconds, or twice as many pods: these have been added.
     put(...(autoscaler('web', [ofPods('rps'), external('queue')]).spec.metrics ?? []));
     world.sync(deploymentResource);
     await look();

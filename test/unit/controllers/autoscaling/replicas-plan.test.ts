@@ -12,7 +12,7 @@ import { at, container, pod, start } from '../objects.ts';
 const minute = 60_000;
 const now = start + 60 * minute;
 const request = { resources: { requests: { cpu: '1', memory: '1Gi' } } };
-/** Ready for an hour, requesting one CPU. */
+/** Pod that has been ready for an hour and requests one CPU. */
 const old = (name: string): Pod => {
   const one = pod(name, { readyAt: 0, spec: { containers: [container(request)] } });
   return { ...one, status: { ...one.status, startTime: at(0) } };

@@ -1,4 +1,7 @@
-/** When bootstrap tokens and requests for certificates are deleted, and which never. */
+/**
+ * Times at which bootstrap tokens and CertificateSigningRequests are deleted, and objects that are never
+ * deleted.
+ */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { certificateSigningRequestResource } from '../../../../src/api/certificates/v1/certificate-signing-request.ts';

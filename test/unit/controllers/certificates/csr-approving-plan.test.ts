@@ -1,4 +1,4 @@
-/** Who gets a certificate as a client: machines that join, and nodes that renew theirs. */
+/** Clients whose certificates are approved: joining machines, and nodes that renew theirs. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Node } from '../../../../src/api/core/v1/node.ts';

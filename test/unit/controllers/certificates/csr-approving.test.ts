@@ -1,4 +1,4 @@
-/** What becomes of requests for certificates and of the Nodes they are for, where the cache lags. */
+/** Approval of CertificateSigningRequests and of the Nodes that they are for, where the cache lags. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
@@ -27,7 +27,7 @@ const worldOf = (approval: 'auto' | 'manual') =>
       read: async (text) => JSON.parse(text),
     }),
   );
-/** Of no namespace, as these objects are, asking for that. */
+/** A cluster-scoped CertificateSigningRequest with this specification. */
 const asking = (
   request: CertificateSigningRequest,
   wanted: CertificateRequestContent = content(),

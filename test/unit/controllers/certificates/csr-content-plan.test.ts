@@ -1,4 +1,4 @@
-/** What each signer takes: one thing wrong at a time. */
+/** Requests that each signer accepts: each case has one mistake. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { CertificateRequestContent } from '../../../../src/base/certificate-request.ts';

@@ -1,4 +1,4 @@
-/** Requests for certificates, and what is known when they are decided. */
+/** CertificateSigningRequests, and the facts for their decision. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CertificateSigningRequest } from '../../../../src/api/certificates/v1/certificate-signing-request.ts';
@@ -105,10 +105,10 @@ export const ofA = node('a', [
 ]);
 export const servingA = serving('a');
 
-/** The type of the decision, and how its reason and message begin. */
+/** Type of the decision, and the beginnings of its reason and message. */
 export type Row = readonly [string, CertificateSigningRequest, Partial<Situation>, string, string?];
 
-/** A test for each. */
+/** Declares a test for each row. */
 export function decide(rows: readonly Row[]): void {
   for (const [what, asked, over, type, text] of rows) {
     test(`${asked.spec.signerName === servingSigner ? 'serving' : 'client'} certificate: ${what}: ${type}`, () => {

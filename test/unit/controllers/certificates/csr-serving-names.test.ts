@@ -1,4 +1,4 @@
-/** Names and addresses under which no node serves, however they are written. */
+/** Names and addresses under which no node serves, in every spelling. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -9,7 +9,7 @@ import { isReservedName } from '../../../../src/controllers/certificates/csr-ser
 import { signerRefusal } from '../../../../src/controllers/certificates/csr-signing-plan.ts';
 import { content, hosts, node, places, serving, servingA, situation } from './csr-requests.ts';
 
-/** The request of a node of that name for that name, however the Node tells its names and addresses. */
+/** Returns a node's request for these names, where the Node itself reports the same names and addresses. */
 function askedFor(dnsNames: string[], ipAddresses: string[], over: Partial<Situation> = {}, name = 'a') {
   const told = node(name, [
     ...dnsNames.map((dnsName) => ['Hostname', dnsName] as const),

@@ -1,4 +1,4 @@
-/** Which requests for a serving certificate are granted, and why not. */
+/** Serving certificates that are approved, and the reasons for a denial. */
 import type { Node } from '../../../../src/api/core/v1/node.ts';
 import {
   client,

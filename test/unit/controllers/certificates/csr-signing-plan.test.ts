@@ -1,4 +1,4 @@
-/** What is signed, on which terms, and how long requests are kept. */
+/** Certificates that are signed, their terms, and the time that requests are kept. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { deletableAt } from '../../../../src/controllers/certificates/csr-cleaner-plan.ts';

@@ -1,4 +1,4 @@
-/** What is written into a request that is approved: a certificate, or why there is none. */
+/** Status of an approved request: a certificate, or the reason for the failure. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { certificateSigningRequestResource as kind } from '../../../../src/api/certificates/v1/certificate-signing-request.ts';

@@ -27,7 +27,7 @@ const owned = (name: string, by: string | undefined = 'web', over: Parameters<ty
   });
 const scales: Record<string, { uid: string; replicas: number }> = {
   web: { uid: 'a', replicas: 5 },
-  // Two sets of one Deployment.
+  // Two ReplicaSets of one Deployment.
   old: { uid: 'd', replicas: 4 },
   new: { uid: 'd', replicas: 4 },
 };

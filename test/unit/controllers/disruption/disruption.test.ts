@@ -1,4 +1,4 @@
-/** The controllers of disruption: what wakes them, what they write. */
+/** Controllers of disruption: the changes after which they reconcile, and their writes. */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { deploymentResource } from '../../../../src/api/apps/v1/deployment.ts';

@@ -1,4 +1,4 @@
-/** What the controller of functions does of what is there. */
+/** Actions of the function controller for the objects in its cache. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Lease, leaseResource } from '../../../../src/api/coordination/v1/lease.ts';
@@ -93,7 +93,7 @@ describe('a function', () => {
     server.seen.remove(leaseResource, 'kube-system/m1');
     assert.deepEqual(changed(lease('m2', 3)), [key]);
     assert.deepEqual(changed(lease('m1', 3)), [key]);
-    // The cache shows them in another order than before.
+    // The cache lists the leases in another order than before.
     for (const name of ['m2', 'm1']) server.seen.remove(leaseResource, `kube-system/${name}`);
     server.put(leaseResource, lease('m1', 4));
     assert.deepEqual(changed(lease('m2', 4)), []);

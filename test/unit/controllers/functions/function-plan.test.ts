@@ -17,7 +17,7 @@ const instance = (version: string, name: string, options: Parameters<typeof pod>
   pod(name, { ...options, metadata: { labels: { [functionVersionLabel]: version }, ...options.metadata } });
 const ready = (version: string, name: string, created = 0) =>
   instance(version, name, { readyAt: 0, metadata: { creationTimestamp: at(created) } });
-/** One whose program runs. */
+/** Instance whose program runs. */
 const unready = (version: string, name: string, started: boolean) => {
   const one = instance(version, name);
   const containerStatuses = [{ name: 'function', started, state: { running: {} } }];

@@ -1,5 +1,5 @@
 /**
- * Functions and pools of instances where each request in turn is refused, loses its answer, or is the last of
+ * Functions and instance pools where each request in turn is rejected, loses its answer, or is the last of
  * its process.
  */
 import assert from 'node:assert/strict';
@@ -33,7 +33,7 @@ const fn = (more: object = {}): Fn =>
     status: { demand: { m: 3 } },
   }) as unknown as Fn;
 
-/** Its process is seen for as long as a scenario takes. */
+/** Lease of the master, valid for the whole scenario. */
 const lease = {
   ...{ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' },
   metadata: meta('m', { namespace: 'kube-system', labels: { [masterLabel]: '' } }),
@@ -53,7 +53,7 @@ const waiting = (name: string): Pod =>
     spec: { containers: [] },
   }) as unknown as Pod;
 
-/** Agents: pods run and are ready, and those that are being deleted end. */
+/** Acts as the node agents: pods run and become ready, and deleted pods end. */
 function agents(world: ScriptedWorld): void {
   const status = {
     ...{ phase: 'Running', podIP: '10.0.0.1', containerStatuses: [{ state: { running: {} } }] },
@@ -82,7 +82,7 @@ it('a function has the instances that are asked for, and one version, whatever b
     assert.equal(instances(world).length, 3);
     assert.equal(stored().status?.activeVersion, first);
 
-    // Others call less of it now, and it is another version.
+    // Other clients call less of the function now, and its version changes.
     world.server.edit(functionResource, 'default/f', (one) => ({
       ...fn({ files: { 'main.py': 'new' } }),
       metadata: one.metadata,
@@ -119,7 +119,7 @@ it('a pool has so many that wait, and none once nobody wants them, whatever beco
     assert.equal(alive(world).length, 2);
     assert.equal(world.server.names(functionVersionResource).length, 1);
 
-    // One is given away, and another takes its place.
+    // One instance is assigned, and a new one takes its place in the pool.
     const [given] = alive(world);
     world.server.edit(podResource, objectKey(given ?? assert.fail()), (pod) => ({
       ...pod,

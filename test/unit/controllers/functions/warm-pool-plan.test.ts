@@ -1,4 +1,4 @@
-/** How many instances wait, and whose they can become. */
+/** Number of waiting instances, and the functions that they can be assigned to. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Node } from '../../../../src/api/core/v1/node.ts';

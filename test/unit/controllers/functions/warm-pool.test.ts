@@ -1,4 +1,4 @@
-/** Instances that wait: how a pool is kept, and who gets one, on a cache that lags. */
+/** Waiting instances: the size of a pool, and the function that gets an instance, on a cache that lags. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Lease, leaseResource } from '../../../../src/api/coordination/v1/lease.ts';
@@ -138,7 +138,10 @@ describe('a pool', () => {
 describe('a function', () => {
   const draft = versionOf(fn(), images, sha256);
   const latest = draft.metadata.name ?? '';
-  /** Of which `wanted` instances are asked for, and whose version was called before unless it `isNew`. */
+  /**
+   * World with a function that needs `wanted` instances, and whose version was called before unless it
+   * `isNew`.
+   */
   async function world(wanted: number, isNew = false) {
     const one = new ScriptedWorld(functionController(images));
     const lease = {
@@ -171,7 +174,7 @@ describe('a function', () => {
     assert.equal(pod?.metadata.labels?.['minik8s.io/function-version'], latest);
     assert.equal(pod?.metadata.ownerReferences?.[0]?.uid, 'uid-f');
     assert.equal(pod?.metadata.annotations?.['minik8s.io/given-at'], at(0));
-    // Before the cache shows it.
+    // The cache does not show the assignment yet.
     await one.reconcile('default/f');
     assert.deepEqual(one.names(), ['middle', 'old']);
   });

@@ -126,7 +126,7 @@ describe('ownersInCycle', () => {
   }
   const waiting = (name: string) =>
     meta(name, { deletionTimestamp: at(1), finalizers: ['foregroundDeletion'] });
-  /** Of the first object; all wait but those named. */
+  /** Returns the owners in a circle with the first object; all objects wait except `notWaiting`. */
   const circle = (links: readonly Link[], notWaiting: readonly string[] = []) => {
     const all = [...new Set(links.flatMap(({ of, owner }) => [of, owner]))].map((name): KubeObject => {
       const owners = links.filter(({ of }) => of === name);
@@ -157,10 +157,10 @@ describe('ownersInCycle', () => {
     it(name, () => assert.deepEqual(circle(links, notWaiting), expected));
 });
 
-/** Objects of one server, and the garbage collector's decisions carried out on them in a random order. */
+/** Objects of one server; the garbage collector's decisions are carried out on them in a random order. */
 class Graph {
   objects = new Map<string, KubeObject>();
-  /** In the order in which they went. */
+  /** Removed objects, in the order of their removal. */
   readonly gone: string[] = [];
 
   add(name: string, owners: readonly { name: string; blocks: boolean }[]): void {
@@ -188,7 +188,7 @@ class Graph {
     });
   }
 
-  /** False when there was nothing to do for any object. */
+  /** Carries out one decision; returns false if no object needs any. */
   step(random: SeededRandom): boolean {
     const order = [...this.objects.values()].toSorted(() => random.below(3) - 1);
     return order.some((object) => this.#collect(object));
@@ -219,7 +219,7 @@ class Graph {
         });
         return true;
       case 'deleteDependents':
-        // Its dependents are collected in their own right: their owner waits.
+        // The dependents are collected on their own: their owner waits.
         return false;
       case 'orphanDependents':
         for (const dependent of dependents) this.#dropOwners(dependent.metadata.uid, [uid]);

@@ -1,4 +1,4 @@
-/** What the garbage collector does to objects, where its cache lags, references are wrong, or requests fail. */
+/** Actions of the garbage collector where its cache lags, references are wrong, or requests fail. */
 
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';

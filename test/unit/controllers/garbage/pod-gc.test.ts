@@ -1,4 +1,4 @@
-/** Which pods are removed because no agent is left to end them, and what is said of them. */
+/** Pods that are removed because no agent is left to end them, and the events about them. */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { type Node, nodeResource, type Taint } from '../../../../src/api/core/v1/node.ts';

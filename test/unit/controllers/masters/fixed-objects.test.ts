@@ -1,4 +1,4 @@
-/** The system's objects of the whole cluster come back, and are put right. */
+/** Fixed cluster-wide objects of the system are created again and corrected. */
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { fixedObjects } from '../../../../src/api/fixed-objects.ts';
@@ -28,7 +28,7 @@ beforeEach(async () => {
   for (const ref of [classes, levels, schemas, storageClassResource]) world.sync(ref as never);
 });
 
-/** What happens when the cache and the server show the object so. */
+/** Returns the result for an object that the cache and the server show in this state. */
 async function becomes<T extends FlowSchema | PriorityLevelConfiguration>(
   ref: typeof schemas | typeof levels,
   name: string,

@@ -1,4 +1,7 @@
-/** How one master keeps its Lease, judges those of others, and publishes who is alive; the cache may lag. */
+/**
+ * Leases of masters: a master renews its own, judges those of others, and publishes the live masters; the
+ * cache may lag.
+ */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { type Lease, leaseResource } from '../../../../src/api/coordination/v1/lease.ts';
@@ -25,13 +28,13 @@ function begin(address = '192.0.2.1'): void {
   const onPublished = () => void published++;
   world = new ScriptedWorld(mastersController({ address, port: 6443, hostname: 'm1', onPublished }));
 }
-/** Looks at everything, and then the cache shows what came of it. */
+/** Reconciles everything, and then updates the cache. */
 async function round() {
   const result = await world.reconcile('masters');
   for (const ref of [leaseResource, endpointSliceResource, endpointsResource]) world.sync(ref as never);
   return result;
 }
-/** Rounds every five seconds. */
+/** Runs a round every five seconds. */
 async function pass(seconds: number): Promise<void> {
   for (let at = 0; at < seconds; at += 5) {
     await world.clock.advance(5000);
@@ -110,7 +113,7 @@ describe('its own Lease', () => {
     world.sync(leaseResource);
     for (let n = 0; n < 5; n++) {
       await world.clock.advance(5000);
-      // What it renews it has renewed before, as the server knows.
+      // The server has an earlier renewal that the cache lacks, so that this one may fail with a conflict.
       await world.reconcile('masters').catch((error) => assert.match(String(error), /it has changed/));
     }
     assert.ok(world.stored(leaseResource, own));
@@ -291,7 +294,7 @@ describe('what is published', () => {
     world.store(endpointSliceResource, labelled);
     await world.reconcile('masters');
     assert.equal(slice(), labelled);
-    // Gone before it was looked at.
+    // The object is removed before the controller reads it.
     world.refuse = (verb, name) => (verb === 'get' ? newNotFound(endpointSliceResource, name) : undefined);
     await world.reconcile('masters');
     world.refuse = (verb) => (verb === 'get' ? newInternalError('no') : undefined);

@@ -1,4 +1,4 @@
-/** What is done to the Service of the API, whatever somebody made of it. */
+/** Corrections of the Service of the API, whatever its state is. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Service } from '../../../../src/api/core/v1/service.ts';

@@ -1,4 +1,6 @@
-/** What every cluster has from the beginning is made again, also when other masters do the same. */
+/**
+ * Objects that every cluster has from the beginning are created again, also when other masters do the same.
+ */
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { namespaceResource } from '../../../../src/api/core/v1/namespace.ts';
@@ -27,7 +29,7 @@ const sync = () => {
   for (const ref of [namespaceResource, serviceResource]) world.sync(ref as never);
 };
 const serviceAt = (key: string) => world.stored<Service>(serviceResource, key);
-/** The cache and the server have that in the place of the Service of the API. */
+/** Changes the Service of the API in the cache and on the server. */
 const change = (over: Partial<Service['spec']>) => {
   const there = serviceAt(api) ?? assert.fail();
   return world.put(serviceResource, { ...there, spec: { ...there.spec, ...over } });

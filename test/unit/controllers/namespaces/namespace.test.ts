@@ -1,4 +1,7 @@
-/** What is deleted of a namespace that ends, what is said of the rest, and what is never touched. */
+/**
+ * Deletion of the objects in a terminating namespace, conditions about the rest, and objects that are never
+ * touched.
+ */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { configMapResource } from '../../../../src/api/core/v1/config-map.ts';

@@ -1,4 +1,7 @@
-/** What every namespace has: a ServiceAccount for pods that name none, and the certificate authority of the cluster. */
+/**
+ * Objects of every namespace: a ServiceAccount for pods that name none, and the certificate authority of the
+ * cluster.
+ */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type ConfigMap, configMapResource } from '../../../../src/api/core/v1/config-map.ts';
@@ -179,7 +182,7 @@ describe('the published authority', () => {
     world.sync(configMapResource);
     await world.reconcile('a');
     assert.deepEqual(world.all(configMapResource)[0]?.data, { 'ca.crt': authority });
-    // The cache still has the old one.
+    // The cache still has the old object.
     world.seen.put(configMapResource, published({ immutable: true, data: {} }, { uid: 'old' }));
     await world.reconcile('a');
     assert.deepEqual(world.names(configMapResource), ['kube-root-ca.crt']);

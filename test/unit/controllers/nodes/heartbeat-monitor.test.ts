@@ -6,7 +6,7 @@ import { FakeClock } from '../../../fixtures/fake-clock.ts';
 const tickMs = 5_000;
 const limit = () => 40_000;
 
-/** A clock of a process that can be stopped: time goes on, and what fell due meanwhile runs later. */
+/** Clock of a process that can be stopped: time passes, and timers that were due meanwhile run later. */
 class StoppableClock extends FakeClock {
   #skipped = 0;
 

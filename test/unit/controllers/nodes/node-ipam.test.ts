@@ -1,4 +1,4 @@
-/** Who gets which range of pod addresses while the cache lags, and what is said of ranges that cannot be used. */
+/** Pod address ranges of nodes while the cache lags, and the events about ranges that cannot be used. */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { type Node, nodeResource } from '../../../../src/api/core/v1/node.ts';
@@ -13,7 +13,7 @@ const begin = (options?: Parameters<typeof nodeIpam>[0]) => {
 };
 beforeEach(() => begin({ clusterCidr: '10.244.0.0/23' }));
 
-/** A node whose machine has reported. */
+/** A node whose agent has reported its machine. */
 function node(name: string, range?: string, over: Partial<Node['metadata']> = {}): Node {
   const one = makeNode(name);
   return {
@@ -112,7 +112,7 @@ describe('a node without a range', () => {
     put('a', undefined, { uid: 'another' });
     await world.reconcile('a');
     assert.equal(rangeOf('a'), '10.244.0.0/24');
-    // What the cache shows counts: somebody took the range away.
+    // The state in the cache counts: another client has removed the range.
     world.sync(nodeResource);
     put('b');
     await world.reconcile('b');

@@ -1,4 +1,4 @@
-/** When a node counts as lost, and what is done then, on a clock that only the test moves. */
+/** Time at which a node counts as lost, and the actions then, on a clock that only the test moves. */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { type Lease, leaseResource } from '../../../../src/api/coordination/v1/lease.ts';
@@ -25,7 +25,7 @@ function lease(name: string, seconds: number | 'none' = 40): Lease {
 const beat = (...names: string[]) => {
   for (const name of names) world.put(leaseResource, lease(name));
 };
-/** The time passes; these nodes are heard meanwhile. */
+/** Advances the time; these nodes renew their leases meanwhile. */
 async function pass(ms: number, ...heard: string[]): Promise<void> {
   for (let left = ms; left > 0; left -= 10_000) {
     beat(...heard);
@@ -51,7 +51,7 @@ const taintsOf = (name: string) =>
 const podReadyOf = (name: string) =>
   world.stored(podResource, `default/${name}`)?.status?.conditions?.find(({ type }) => type === 'Ready');
 const on = (nodeName: string) => ({ readyAt: 1, spec: { nodeName } });
-/** Beside that nodes are new. */
+/** Events other than those about new nodes. */
 const told = () => world.told.filter((text) => !text.includes(' RegisteredNode '));
 const lost = ['unreachable:NoSchedule', 'unreachable:NoExecute'];
 
@@ -77,7 +77,7 @@ describe('a node whose heartbeats stop', () => {
   it('is heard by a Lease that is renewed, and not by one that is only changed', async () => {
     await add('n1', 'n2', 'n3');
     await pass(30_000, 'n1', 'n2', 'n3');
-    // The last one was ten seconds ago.
+    // The last heartbeat was ten seconds ago.
     assert.deepEqual(await world.reconcile('n1'), { requeueAfter: grace - 10_000 });
     const known = world.stored(leaseResource, 'kube-node-lease/n1') ?? assert.fail();
     world.put(leaseResource, { ...known, metadata: { ...known.metadata, labels: { a: 'b' } } });
@@ -132,7 +132,7 @@ describe('a node whose heartbeats stop', () => {
     assert.deepEqual(told(), [
       'Warning HeartbeatTooSlow n1: the node reports every 60 s, so it counts as lost after 120 s instead of after the 40 s of --node-monitor-grace-period; start the node with --heartbeat-interval 10s',
     ]);
-    // The same name, and another node.
+    // The node has the same name, but is another object.
     const again = node('n1');
     world.put(nodeResource, { ...again, metadata: { ...again.metadata, uid: 'another' } });
     await world.reconcile('n1');
@@ -149,7 +149,7 @@ describe('a node whose heartbeats stop', () => {
   });
 
   it('is not lost for a time in which no node could be heard, which is that of the slowest', async () => {
-    // Twice 40 s, and a longer silence of all: all start afresh.
+    // The gaps are twice 40 s, and a longer silence of all nodes, after which the times of all begin again.
     for (const gap of [80_000, 80_001]) {
       begin();
       await add('n2', 'n3');
@@ -199,7 +199,7 @@ describe('a node whose heartbeats stop', () => {
       assert.equal(await world.reconcile('n1'), undefined);
       assert.deepEqual(taintsOf('n1'), []);
     }
-    // Approved: its time begins now.
+    // The node is approved: its time begins now.
     world.put(nodeResource, one);
     assert.deepEqual(await world.reconcile('n1'), { requeueAfter: 60_000 });
     world.seen.remove(nodeResource, 'n1');
@@ -312,7 +312,7 @@ describe('while nobody is heard', () => {
       await world.reconcile(name);
       world.sync(nodeResource);
     }
-    // All are lost: that they are heard again is news of its own.
+    // All nodes are lost: their next heartbeats are an event of their own.
     assert.equal(await world.reconcile('n1'), undefined);
     assert.equal(podReadyOf('ready')?.status, 'True');
   });
@@ -356,7 +356,7 @@ describe('while nobody is heard', () => {
     await world.reconcile('n1');
     assert.equal(podReadyOf('ready')?.status, 'False');
     assert.deepEqual(taintsOf('n1'), lost);
-    // Known to be lost, which all nodes are then.
+    // The node is known to be lost, so that all nodes are.
     world.sync(nodeResource);
     world.put(podResource, pod('ready', on('n1')));
     await world.reconcile('n1');
@@ -372,7 +372,7 @@ describe('when a number of nodes is lost or heard again', () => {
     await add('n1', 'n2', 'n3', 'n4', 'n5');
     assert.deepEqual(change('n1', 'Unknown'), ['n1']);
     assert.deepEqual(change('n2', 'False'), ['n2']);
-    // More than half of them.
+    // More than half of the nodes are not ready.
     assert.deepEqual(change('n3', 'Unknown'), ['n3', 'n1', 'n2', 'n3']);
     assert.deepEqual(change('n3', 'Unknown'), ['n3']);
     assert.deepEqual(change('n4', 'Unknown'), ['n4']);
@@ -388,7 +388,7 @@ describe('when a number of nodes is lost or heard again', () => {
     assert.deepEqual(change('n5', 'True'), ['n5'], 'three of five still');
     world.seen.remove(nodeResource, 'n3');
     assert.deepEqual(world.keysOf(nodeResource, node('n3')), ['n3', 'n1', 'n2']);
-    // Two of two that have said something.
+    // Two of the two nodes that have reported a status.
     world.seen.remove(nodeResource, 'n4');
     world.seen.remove(nodeResource, 'n5');
     assert.deepEqual(change('n6', 'Unknown').slice(0, 1), ['n6']);

@@ -1,4 +1,4 @@
-/** What is told of a node that is new. */
+/** Events about a new node. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Lease, leaseResource } from '../../../../src/api/coordination/v1/lease.ts';

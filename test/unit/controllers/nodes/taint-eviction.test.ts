@@ -1,4 +1,4 @@
-/** When a pod is deleted because of a taint of its node, when not, and what is said of it. */
+/** Deletion of pods because of a taint of their node, the exceptions, and the events about it. */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { nodeResource, type Taint } from '../../../../src/api/core/v1/node.ts';

@@ -1,4 +1,4 @@
-/** What is counted in a quota, and what its status is made of it. */
+/** Objects that a quota counts, and the status that the counts give. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ResourceQuota } from '../../../../src/api/core/v1/resource-quota.ts';

@@ -1,4 +1,7 @@
-/** When quotas are counted, and what is given back when: where writes fail, caches lag and others take meanwhile. */
+/**
+ * Times at which quotas are counted and usage is given back: where writes fail, caches lag and other clients
+ * take quota meanwhile.
+ */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { configMapResource } from '../../../../src/api/core/v1/config-map.ts';
@@ -34,7 +37,7 @@ const put = (...names: string[]) => {
   for (const name of names) world.put(configMapResource, configMap(name));
 };
 const used = () => world.stored(resourceQuotaResource, key)?.status?.used?.configmaps;
-/** As admission takes it: the status says more. */
+/** Takes quota as admission does: it increases the used amount in the status. */
 const take = (amount: number) => {
   const stored = world.stored(resourceQuotaResource, key) ?? quota();
   world.put(resourceQuotaResource, { ...stored, status: { hard, used: { configmaps: String(amount) } } });
@@ -77,7 +80,7 @@ describe('a quota', () => {
     assert.equal(used(), '1');
     assert.deepEqual(await after(settleMs - 500), { requeueAfter: 500 });
     assert.equal(used(), '1');
-    // Another takes meanwhile: that may be about to be stored, too.
+    // Another client takes quota meanwhile; its object may also be about to be stored.
     take(2);
     assert.deepEqual(await after(400), { requeueAfter: settleMs });
     assert.equal(used(), '2');
@@ -135,7 +138,7 @@ describe('a quota', () => {
     const secret = { ...configMap('a'), kind: 'Secret' } as never;
     assert.deepEqual(world.keysOf(secretResource, secret), []);
     const { keysOfKind } = world.controller;
-    // When a kind is known for the first time nobody has counted its objects.
+    // The objects of a new kind have not been counted yet.
     assert.deepEqual(keysOfKind?.(configMapResource as ResourceDefinition), [key, 'other/far']);
     assert.deepEqual(keysOfKind?.(secretResource as ResourceDefinition), []);
   });

@@ -1,4 +1,4 @@
-/** The sum of ClusterRoles, and how it is written. */
+/** Aggregated rules of ClusterRoles, and their write. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { clusterRoleResource } from '../../../../src/api/rbac/v1/cluster-role.ts';

@@ -17,7 +17,7 @@ const services = [
   makeService('far', { type: 'ExternalName', externalName: 'x.example' }),
 ];
 const find = (name: string) => services.find(({ metadata }) => metadata.name === name);
-/** With its condition DnsServed as `Status Reason: message`; '' where it does not say. */
+/** Node with its condition DnsServed as `Status Reason: message`; '' for a node without the condition. */
 function node(name: string, ready: 'True' | 'False' | 'Unknown', served: string): Node {
   const made = makeNode(name, { ready });
   const [, status, reason = '', message = ''] = /^(\S+) ([^:]+)(?:: (.*))?$/.exec(served) ?? [];

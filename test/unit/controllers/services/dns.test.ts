@@ -1,4 +1,4 @@
-/** When the status of a Dns is looked at, and what is written then. */
+/** Changes after which the status of a Dns is reconciled, and the writes then. */
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { type Node, nodeResource } from '../../../../src/api/core/v1/node.ts';
@@ -128,7 +128,7 @@ test('one that is gone, or goes, is let be', async () => {
   world.put(dnsResource, { ...going, metadata: { ...going.metadata, deletionTimestamp: at(0) } });
   await world.reconcile(`${namespace}/going`);
   assert.deepEqual(world.asked, []);
-  // Gone, and not yet so in the cache: nothing is told of it.
+  // The Dns is removed, but still in the cache: there is no event about it.
   world.take(dnsResource, key);
   await world.reconcile(key);
   assert.deepEqual(world.told, []);

@@ -16,7 +16,7 @@ const unready = (index: number) => ready(index, { readyAt: undefined });
 const slicesOf = (target: Service, pods: readonly Pod[]) =>
   planSlices(target, ownedBy('Service', 'web'), pods, []).create as readonly EndpointSlice[];
 
-/** What is stored once the plan for a Service with these pods was carried out. */
+/** Returns the stored Endpoints after the plan for a Service with these pods was carried out. */
 function publish(target: Service, pods: readonly Pod[], existing?: Endpoints): Endpoints {
   const plan = planEndpoints(target, slicesOf(target, pods), existing);
   if (!plan) return existing ?? assert.fail('nothing was planned');

@@ -1,4 +1,4 @@
-/** Which subsets of Endpoints come of slices as they may lie in the store, whoever wrote these. */
+/** Subsets of Endpoints from stored slices, whoever wrote the slices. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Endpoints } from '../../../../src/api/core/v1/endpoints.ts';
@@ -21,7 +21,7 @@ const port = (number: number | undefined, over: Partial<EndpointPort> = {}): End
   ...(number !== undefined && { port: number }),
   ...over,
 });
-/** `uid` is that of the pod. */
+/** `uid` is the uid of the pod. */
 const endpoint = (ip: string, conditions: Endpoint['conditions'] = {}, uid = `uid-${ip}`): Endpoint => ({
   addresses: [ip],
   conditions,
@@ -51,7 +51,7 @@ function subsetsOf(...slices: readonly EndpointSlice[]) {
   assert.ok(plan && 'create' in plan);
   return deepCopy(plan.create.subsets) ?? [];
 }
-/** Ready, not ready, ports. */
+/** Returns the ready addresses, the addresses that are not ready, and the ports of each subset. */
 const brief = (subsets: NonNullable<Endpoints['subsets']>) =>
   subsets.map(({ addresses = [], notReadyAddresses = [], ports = [] }) =>
     [

@@ -1,4 +1,4 @@
-/** Which slices and Endpoints are written for Services, and when none, where the cache lags and namespaces end. */
+/** Slices and Endpoints that are written for Services, where the cache lags and namespaces terminate. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Endpoints, endpointsResource } from '../../../../src/api/core/v1/endpoints.ts';

@@ -1,4 +1,4 @@
-/** Which slices hold which endpoints, where there are several to choose from; and what a new slice is. */
+/** Distribution of endpoints over several slices, and the fields of a new slice. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../../src/api/core/v1/pod.ts';
@@ -18,7 +18,7 @@ const ready = (index: number, over: Parameters<typeof pod>[1] = {}) =>
 const some = (from: number, count: number) =>
   Array.from({ length: count }, (_, index) => ready(from + index));
 
-/** A slice of the Service as this controller leaves it, with these pods. */
+/** A slice of the Service with these pods, as this controller writes it. */
 function sliceWith(name: string, pods: readonly Pod[], target: Service = service()): EndpointSlice {
   const [draft] = planSlices(target, owner, pods.slice(0, 1), []).create;
   assert.ok(draft);
@@ -29,7 +29,7 @@ function sliceWith(name: string, pods: readonly Pod[], target: Service = service
 
 const plan = (pods: readonly Pod[], existing: readonly EndpointSlice[], target = service()) =>
   planSlices(target, owner, pods, existing);
-/** The sizes of the slices that are changed and made, and the names of those that go. */
+/** Returns the sizes of the changed and created slices, and the names of the removed ones. */
 const brief = ({ create, update, remove }: ReturnType<typeof plan>) => ({
   create: create.map(({ endpoints }) => endpoints.length),
   update: Object.fromEntries(update.map(({ metadata, endpoints }) => [metadata.name, endpoints.length])),

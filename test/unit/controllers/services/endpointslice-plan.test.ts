@@ -16,7 +16,7 @@ const many = (count: number) => Array.from({ length: count }, (_, index) => read
 
 let made = 0;
 
-/** The slices after a plan was carried out, and how many writes that took. */
+/** Returns the slices after a plan was carried out, and the number of writes. */
 function apply(target: Service, pods: readonly Pod[], slices: readonly EndpointSlice[]) {
   const plan = planSlices(target, owner, pods, slices);
   const gone = new Set([...plan.update, ...plan.remove].map(({ metadata }) => metadata.name));
@@ -165,7 +165,7 @@ describe('planSlices', () => {
   ])
     it(`adds to the fuller of two slices (${sizes}) that has room for all`, () => {
       const { slices } = apply(service(), many(200), []);
-      // The names decide which stands first.
+      // The slices are ordered by name.
       const uneven = slices
         .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
         .map((slice, index) => ({ ...slice, endpoints: slice.endpoints.slice(0, sizes[index]) }));

@@ -27,7 +27,7 @@ const subset = (ips: readonly string[], port = 80, name?: string): EndpointSubse
 
 let made = 0;
 
-/** The slices after the plan was carried out, and what it wrote. */
+/** Returns the slices after the plan was carried out, and the plan's writes. */
 function mirror(of: Endpoints, existing: readonly EndpointSlice[] = []) {
   const plan = planMirror(of, owner, existing);
   const gone = new Set([...plan.update, ...plan.remove].map(({ metadata }) => metadata.name));

@@ -1,4 +1,6 @@
-/** Endpoints that a person wrote, the slices that are made of them, and what goes with their Service; the cache may lag. */
+/**
+ * Endpoints that a user wrote, their mirrored slices, and the removal with their Service; the cache may lag.
+ */
 import assert from 'node:assert/strict';
 import { beforeEach, it } from 'node:test';
 import { type Endpoints, endpointsResource } from '../../../../src/api/core/v1/endpoints.ts';
@@ -43,7 +45,7 @@ it('they are mirrored, as their own, and followed', async () => {
     [['Endpoints', 'uid-web', true]],
   );
   assert.deepEqual(world.told, []);
-  // The cache does not show what was written.
+  // The cache does not show the write.
   assert.deepEqual(await world.reconcile(key), { requeueAfter: verifyAfter });
   sync();
   world.put(endpointsResource, endpoints(['192.0.2.1', '192.0.2.2']));
@@ -104,7 +106,7 @@ it('others of the same name are not taken for those that were mirrored', async (
   sync();
   await world.reconcile(key);
   assert.deepEqual([isThere(), mirrored()], [true, []]);
-  // Nor when the cache shows the ones before.
+  // The others are not mistaken for them either when the cache shows the earlier Endpoints.
   world.store(endpointsResource, endpoints(['192.0.2.1']));
   world.store(serviceResource, bare);
   sync();

@@ -1,4 +1,4 @@
-/** What the status of a Service says of external addresses that nodes do not serve for it. */
+/** Conditions of a Service about external addresses that nodes do not serve for it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Service } from '../../../../src/api/core/v1/service.ts';

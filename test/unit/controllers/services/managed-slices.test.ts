@@ -1,4 +1,4 @@
-/** How slices are told apart: by who keeps them for which Service, and by their ports. */
+/** Slices are grouped by their manager and Service, and by their ports. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { EndpointPort, EndpointSlice } from '../../../../src/api/discovery/v1/endpoint-slice.ts';

@@ -1,4 +1,6 @@
-/** How many events of a trigger wait, and when a source that has filled the room goes on. */
+/**
+ * Number of waiting events of a trigger, and the time at which a source that has filled the limit continues.
+ */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type TriggerEvent, triggerEventResource } from '../../../../src/api/minik8s/v1/trigger-event.ts';

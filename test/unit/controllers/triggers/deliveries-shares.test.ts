@@ -1,4 +1,4 @@
-/** Whose deliveries are under way, of those that many triggers ask for. */
+/** Deliveries in progress, of those that many triggers request. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Trigger } from '../../../../src/api/minik8s/v1/trigger.ts';
@@ -15,7 +15,7 @@ it('functions of one namespace that are slow do not keep out the deliveries of o
     clock,
     log: silentLogger,
     random: { next: () => 0, uuid: () => '' },
-    // What came of them is not looked at here: all events are gone.
+    // This test ignores the outcome of deliveries: all events are gone.
     client: { resource: () => ({ delete: async () => undefined }) },
     events: { event: () => undefined },
     deliver: () => new Promise<undefined>((resolve) => ends.push(() => resolve(undefined))),

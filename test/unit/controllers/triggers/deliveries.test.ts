@@ -1,4 +1,4 @@
-/** What becomes of events while they are delivered, and after, on a cache that lags. */
+/** Events during and after their delivery, on a cache that lags. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Trigger } from '../../../../src/api/minik8s/v1/trigger.ts';
@@ -42,7 +42,7 @@ function world() {
   const { clock } = server;
   return {
     ...{ server, deliveries, under, woken, clock, term },
-    /** One that is stored, on its way. */
+    /** Stores an event and begins its delivery. */
     begin(one: TriggerEvent, of = trigger()): TriggerEvent {
       server.store(triggerEventResource, one);
       deliveries.begin(of, one, term.signal);

@@ -1,4 +1,4 @@
-/** Which events are delivered first, what is sent of them, and when one is tried again. */
+/** Order of deliveries, the content that is sent, and the times of retries. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Trigger } from '../../../../src/api/minik8s/v1/trigger.ts';
@@ -70,7 +70,7 @@ describe('deliveries', () => {
     assert.equal(isDue(12, { minSeconds: 7, maxSeconds: 5 }), false);
     assert.equal(isDue(13, { minSeconds: 7, maxSeconds: 5 }), true);
     assert.equal(isDue(5403, { minSeconds: 1, maxSeconds: 3600 }), true);
-    // One millisecond before the next second.
+    // The time is one millisecond before the next second.
     assert.equal(isDue(6, { minSeconds: 1, maxSeconds: 2 }, 999), true);
   });
 

@@ -1,4 +1,4 @@
-/** Where the folder of a trigger is watched, and what is said of it. */
+/** Nodes on which the folder of a trigger is watched, and the trigger's conditions about it. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
@@ -131,7 +131,7 @@ describe('a claim', () => {
 describe('a folder of nodes', () => {
   const nodes = [node('n1', { disk: 'big' }), node('n2'), node('n3', { disk: 'big' }, 'Unknown')];
   const file = { folder: '/srv/in', nodeSelector: { disk: 'big' } };
-  /** As they are when they were made, with what the nodes say. */
+  /** The FolderWatches after their creation, with the statuses that the nodes report. */
   const made = (says: Readonly<Record<string, object>>) =>
     plan(file, { nodes }).make.map((draft) => ({ ...draft, status: says[draft.spec.nodeName] }));
 

@@ -1,4 +1,4 @@
-/** What is told of an object that has changed, whole. */
+/** Content of an event about a changed object, whole. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { KubeObject } from '../../../../src/apimachinery/meta.ts';

@@ -1,4 +1,6 @@
-/** How a trigger follows objects: from where it goes on, when it waits, and what it holds open. */
+/**
+ * Watch of a trigger's objects: where it continues, when it waits, and the connections that it holds open.
+ */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { configMapResource } from '../../../../src/api/core/v1/config-map.ts';
@@ -25,27 +27,27 @@ const map = (name: string, resourceVersion: number, seconds = 0): KubeObject =>
     metadata: meta(name, { resourceVersion: String(resourceVersion), creationTimestamp: at(seconds) }),
   }) as KubeObject;
 
-/** A server whose watches a test speaks for. */
+/** A server whose watch events come from the test. */
 class World {
   readonly clock = new FakeClock();
-  /** Of each watch that is open: from where it goes on. */
+  /** Resource version at which each open watch continues. */
   readonly open = new Map<(event: Event | Error | undefined) => void, string | undefined>();
   readonly begun: (string | undefined)[] = [];
   refusal: Error | undefined;
-  /** What a list has, page by page. */
+  /** Pages of a list. */
   pages: readonly (readonly KubeObject[])[] = [[]];
   listed = '1';
   isFull = false;
   #room = Promise.withResolvers<void>();
   readonly told: string[] = [];
-  /** Whoever stores waits for it. */
+  /** Promise for which the storing of an event waits. */
   storing: Promise<void> = Promise.resolve();
   readonly stop = new AbortController();
   readonly source: ObjectSource;
 
   /** Queries of watches and lists. */
   readonly asked: object[] = [];
-  /** What went wrong, each time that it changed. */
+  /** Problems, one for each change. */
   readonly problems: (string | undefined)[] = [];
 
   constructor(resourceVersion = '10', object: object = {}) {
@@ -228,7 +230,7 @@ describe('a source of objects', () => {
   it('does not list without a pause where the history of what it has just listed is lost', async () => {
     const world = new World();
     world.refusal = newExpired('too old');
-    // A world that goes on at once for ever would never come to rest.
+    // A source that retried without a pause would never come to rest here.
     await world.clock.advance(600_000);
     assert.ok(world.begun.length > 5 && world.begun.length < 60, `${world.begun.length}`);
     world.refusal = undefined;

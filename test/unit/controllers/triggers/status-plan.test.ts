@@ -1,4 +1,4 @@
-/** The status of a trigger, whole; and when a schedule is due. */
+/** The whole status of a trigger, and the times of a schedule. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Trigger } from '../../../../src/api/minik8s/v1/trigger.ts';

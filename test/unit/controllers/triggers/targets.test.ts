@@ -1,4 +1,4 @@
-/** What a delivery is to a target, and which failures are worth another attempt. */
+/** Request of a delivery to its target, and failures after which it is retried. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Fn, functionResource } from '../../../../src/api/minik8s/v1/function.ts';

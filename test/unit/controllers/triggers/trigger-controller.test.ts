@@ -1,4 +1,4 @@
-/** What the controller of triggers does of what is there: events, times, watches. */
+/** Actions of the trigger controller for the objects in its cache: events, times, watches. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { serviceAccountResource } from '../../../../src/api/core/v1/service-account.ts';
@@ -193,7 +193,7 @@ describe('watches', () => {
     server.put(triggerResource, trigger({ file, suspend: true }));
     await look();
     assert.deepEqual(server.names(folderWatchResource), []);
-    // One that the cache still shows is not another that has its name by now.
+    // The watch that the cache still shows is not the one that has its name by now.
     watch('same');
     server.store(folderWatchResource, {
       ...(server.stored(folderWatchResource, 'default/same') as FolderWatch),

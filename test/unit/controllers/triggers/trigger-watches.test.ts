@@ -1,4 +1,7 @@
-/** What has the controller look at a trigger, what hinders one, and how often its status is written. */
+/**
+ * Changes after which the controller reconciles a trigger, obstacles for a trigger, and the rate of its
+ * status writes.
+ */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { nodeResource } from '../../../../src/api/core/v1/node.ts';

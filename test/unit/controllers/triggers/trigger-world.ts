@@ -1,4 +1,4 @@
-/** Triggers, their events, and a controller of triggers whose functions answer as a test says. */
+/** Triggers, their events, and a trigger controller whose function calls the test answers. */
 import assert from 'node:assert/strict';
 import { serviceAccountResource } from '../../../../src/api/core/v1/service-account.ts';
 import type { ServiceAccount } from '../../../../src/api/core/v1/types.gen.ts';
@@ -28,7 +28,7 @@ export const event = (name: string, owner = 'uid-t'): TriggerEvent =>
     spec: { trigger: 't', id: name, depth: 0, replays: 0 },
   }) as unknown as TriggerEvent;
 
-/** `watches`: who watches objects now, as ACCOUNT from VERSION. */
+/** `watches`: the open watches of objects, as ACCOUNT from VERSION. */
 export function world() {
   const calls: FunctionCall[] = [];
   const watches = new Set<string>();

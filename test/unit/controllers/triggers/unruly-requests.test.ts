@@ -1,4 +1,4 @@
-/** Triggers where each request in turn is refused, loses its answer, or is the last of its process. */
+/** Triggers where each request in turn is rejected, loses its answer, or is the last of its process. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { serviceAccountResource } from '../../../../src/api/core/v1/service-account.ts';
@@ -32,7 +32,7 @@ const event = (name: string): TriggerEvent =>
     spec: { trigger: 't', id: name, depth: 0, replays: 0 },
   }) as unknown as TriggerEvent;
 
-/** A function that has answered each call, and what it was called with in the scenario that goes on. */
+/** A function that answers each call, and the calls of the current scenario. */
 function scenario() {
   const calls: string[] = [];
   let status: (id: string) => number = () => 200;
@@ -76,7 +76,7 @@ it('each event is delivered, once where its master goes on, whatever becomes of 
     const wanted = [1, 2, 3];
     const made = ['quick', 'late', 'dead'].map(times);
     if (!world.wasKilled) assert.deepEqual(made, wanted);
-    // Who ends between an answer and what is written of it calls again.
+    // A process that ends between an answer and the write of its result calls again.
     assert.ok(made.every((count, i) => count >= (wanted[i] ?? 0) && count <= (wanted[i] ?? 0) + 1));
     const { delivered = 0, failed = 0 } = world.server.stored(triggerResource, key)?.status ?? {};
     if (!world.hasLost) assert.deepEqual([delivered, failed], [2, 1]);

@@ -1,4 +1,4 @@
-/** What wakes the binder, whom it wakes, and what it does while its caches lag behind what it wrote. */
+/** Changes that requeue keys of the binder, and its actions while its caches lag behind its writes. */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { persistentVolumeResource } from '../../../../src/api/core/v1/persistent-volume.ts';
@@ -39,7 +39,7 @@ describe('the binder is woken', () => {
   it('by a claim: for itself, the volume that it names, those that are for it, and who waits beside it', () => {
     assert.deepEqual(ofClaim(claim('c')), ['default/c']);
     assert.deepEqual(ofClaim(bound()), ['default/c', 'v', 'class ']);
-    // It goes, or has another one: whoever looks after this one has to see that.
+    // The claim may be removed or get another volume: the volume that is reserved for it must be reconciled.
     putVolume(volume('kept', { spec: { claimRef: referenceTo('c', '') } }));
     assert.deepEqual(ofClaim(claim('c')), ['default/c', 'kept']);
     const half = claim('c', { spec: { volumeName: 'v' } });
@@ -258,7 +258,7 @@ describe('a volume', () => {
       `Warning VolumeMismatch v: Cannot bind PersistentVolume to requested PersistentVolumeClaim "c" ${why}`,
       `Warning VolumeMismatch c: Cannot bind PersistentVolume "v" to requested PersistentVolumeClaim ${why}`,
     ]);
-    // Nobody is told whom the cache does not know.
+    // A claim that is not in the cache gets no events.
     world.seen.remove(persistentVolumeClaimResource, 'default/c');
     await world.reconcile('v');
     assert.equal(world.told.length, 3);

@@ -1,4 +1,4 @@
-/** Which agent looks after a volume that nobody uses any more, and what is said on the volume meanwhile. */
+/** Node whose agent cleans up an unused volume, and the events on the volume meanwhile. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Node } from '../../../../src/api/core/v1/node.ts';
@@ -18,9 +18,9 @@ const host = (name: string, ready: 'True' | 'False' = 'True') =>
 const share = { hostPath: undefined, nfs: { server: 'files', path: '/v' } };
 const of = (given: string | undefined, spec: object = {}) =>
   volume('v', { metadata: given === undefined ? {} : { labels: { [label]: given } }, spec });
-/** As a node is before its agent has said anything. */
+/** Node before its agent has reported its status. */
 const silent = (name: string): Node => ({ ...host(name), status: {} });
-/** Among what else it says. */
+/** Node that reports these conditions among others. */
 const saying = (name: string, ready: 'True' | 'False', pressure: 'True' | 'False'): Node => ({
   ...host(name),
   status: {

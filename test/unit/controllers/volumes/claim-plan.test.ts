@@ -1,4 +1,4 @@
-/** What becomes of a claim next, in the cases that the binder's tests do not come to. */
+/** Next step for a claim, in the cases that the binder's tests do not cover. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type ClaimWorld, planClaim } from '../../../../src/controllers/volumes/claim-plan.ts';

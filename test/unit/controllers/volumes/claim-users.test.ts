@@ -1,4 +1,4 @@
-/** Who uses claims, as the server says: page by page, and once for all who ask at a time. */
+/** Pods that use claims, from the server's list: page by page, and one list for all questions at a time. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../../src/api/core/v1/pod.ts';
@@ -13,7 +13,7 @@ const user = (name: string, ...claims: string[]): Pod =>
     },
   });
 
-/** A server that answers when it is told to. */
+/** A server that answers when the test calls for it. */
 function server() {
   const asked: {
     readonly options: unknown;

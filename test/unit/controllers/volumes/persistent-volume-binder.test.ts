@@ -56,7 +56,7 @@ describe('the binder', () => {
         world.refuse = (asked, of) => (asked === verb && of === name ? new Error('cut off') : undefined);
         await assert.rejects(world.reconcile('default/c'));
         world.refuse = () => undefined;
-        // Nor does what it had begun fall to another volume that is better.
+        // The begun binding does not go to a better volume either.
         put(volume('a'));
         world.sync(persistentVolumeResource);
         world.sync(persistentVolumeClaimResource);
@@ -141,7 +141,7 @@ describe('the binder', () => {
       'Normal WaitForPodScheduled c: waiting for pod p to be scheduled',
     ]);
     assert.equal(claimNow()?.status?.phase, 'Pending');
-    // The scheduler has chosen.
+    // The scheduler has chosen a volume.
     put(volume('v', { spec: { storageClassName: 'late', claimRef: referenceTo('c') } }));
     await world.reconcile('default/c');
     assert.equal(claimNow()?.status?.phase, 'Bound');
@@ -214,7 +214,7 @@ describe('the binder', () => {
     await world.reconcile('v');
     assert.equal(volumeNow()?.status?.phase, 'Released');
     assert.ok(volumeNow()?.spec.claimRef);
-    // Another of its name does not get the data.
+    // Another claim of the same name does not get the data.
     world.sync(persistentVolumeResource);
     put(claim('c', { metadata: { uid: 'second' } }));
     await world.reconcile('default/c');
@@ -284,7 +284,7 @@ describe('the binder', () => {
     put(volume('w'), volume('x'), volume('y'));
     await world.reconcile('class ');
     assert.deepEqual(woken.splice(0), ['default/b', 'default/c', 'default/e']);
-    // One that has just been given away is not offered again, though the cache shows it free.
+    // A volume that has just been bound is not offered again, although the cache shows it as free.
     await world.reconcile('default/b');
     world.sync(persistentVolumeClaimResource);
     await world.reconcile('class ');

@@ -1,4 +1,4 @@
-/** Who keeps a claim or a volume that is deleted, and which claims are made for pods. */
+/** Finalizers that keep a deleted claim or volume, and claims that are created for pods. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { persistentVolumeResource } from '../../../../src/api/core/v1/persistent-volume.ts';
@@ -59,7 +59,7 @@ describe('a claim that is deleted', () => {
       world.put(persistentVolumeClaimResource, claim(name, { metadata: { ...ofClaim, deletionTimestamp } }));
     const first = world.reconcile('default/c0');
     while (!world.asked.includes('list Pod')) await Promise.resolve();
-    // What is known since the first question was asked does not say that nobody uses these.
+    // The list for the first question is too old to show that nobody uses these claims.
     const used = { name: 'v', persistentVolumeClaim: { claimName: 'c7' } };
     world.store(podResource, pod('p', { spec: { volumes: [used] } }));
     await Promise.all([first, ...names.slice(1).map((name) => world.reconcile(`default/${name}`))]);
@@ -220,7 +220,7 @@ describe('an ephemeral volume', () => {
     ] as unknown as typeof ephemeral;
     world.put(podResource, pod('p', { spec: { volumes: mixed } }));
     world.put(podResource, pod('bare', { spec: { volumes: undefined } }));
-    // Somebody's, which the pod has by its name.
+    // A claim of another owner with the name that the pod refers to.
     world.seen.put(persistentVolumeClaimResource, claim('c'));
     for (const name of ['p', 'bare', 'gone']) await world.reconcile(`default/${name}`);
     const [made, ...others] = world.all(persistentVolumeClaimResource);

@@ -1,4 +1,4 @@
-/** Which volume is made for a claim, and what becomes of one that was made. */
+/** Volume that is provisioned for a claim, and the next step for a provisioned volume. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {

@@ -1,4 +1,4 @@
-/** What becomes of a volume next, in the cases that the binder's tests do not come to. */
+/** Next step for a volume, in the cases that the binder's tests do not cover. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { planVolume, unbound } from '../../../../src/controllers/volumes/volume-plan.ts';

@@ -1,4 +1,4 @@
-/** Volumes that this server makes for claims, and why it makes none. */
+/** Volumes that this server provisions for claims, and the reasons for a failure. */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { nodeResource } from '../../../../src/api/core/v1/node.ts';
@@ -56,7 +56,7 @@ describe('the provisioner', () => {
       );
       assert.match(world.told[0] ?? '', why);
       assert.deepEqual([volumes(), world.asked], [[], []]);
-      // The pods that come, and other volumes, are no news for it.
+      // New pods and other volumes do not requeue the claim.
       assert.deepEqual(world.keysOf(persistentVolumeResource, volume('v')), ['v']);
     });
 
@@ -102,7 +102,7 @@ describe('the provisioner', () => {
     assert.equal(found?.spec.storageClassName, 'local');
     assert.deepEqual(volumes(), []);
     assert.match(world.told.join(), /^Warning ProvisioningFailed c: .*node "n1" is not there$/);
-    // Another was chosen before it could write that.
+    // The scheduler chose another node before the provisioner could write the failure.
     world.refuse = (_, name) =>
       name === 'c' ? newConflict(persistentVolumeClaimResource, 'c', 'it') : undefined;
     await world.reconcile('default/c');
@@ -290,7 +290,7 @@ describe('the folder of a share', () => {
       world.refuse = (asked) => (asked === verb ? new Error('cut off') : undefined);
       await assert.rejects(world.reconcile('pvc-1'));
       world.refuse = () => undefined;
-      // The first agent says it again.
+      // The first agent reports the failure again.
       if (now()?.status?.reason === undefined) going(stuck, given);
       world.sync(persistentVolumeResource);
       await look(2);

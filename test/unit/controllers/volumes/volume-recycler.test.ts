@@ -1,4 +1,7 @@
-/** Volumes that others are to have next: who empties them, when they are free again, and that nobody has them before. */
+/**
+ * Volumes that are recycled: the agent that empties them, the time at which they are available again, and
+ * that no claim gets them before.
+ */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { nodeResource } from '../../../../src/api/core/v1/node.ts';
@@ -73,7 +76,7 @@ describe('the recycler', () => {
         world.refuse = (asked) => (asked === verb ? error : undefined);
         await look().catch(() => world.sync(persistentVolumeResource));
         world.refuse = () => undefined;
-        // The agent that was asked first says it again, if it has to.
+        // The agent that was chosen first reports the failure again, if needed.
         if (!now().status?.reason) put({ ...now(), status: { phase: 'Failed', reason: 'Stuck' } });
         await look(3);
         assert.deepEqual([now().metadata.labels?.[label], now().status?.reason], ['n2', undefined]);

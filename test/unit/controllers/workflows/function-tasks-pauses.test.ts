@@ -1,4 +1,4 @@
-/** How long calls of tasks wait between attempts, and what they are given up for. */
+/** Pauses between attempts to call a task's function, and the failures after which the call is given up. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { functionResource } from '../../../../src/api/minik8s/v1/function.ts';
@@ -23,7 +23,7 @@ const answered: CallOutcome = {
   ...{ type: 'answered', status: 200, error: undefined, isJson: true, body: Buffer.from('1') },
 };
 
-/** Functions that are placed and answered at once, as `place` and `outcome` say. */
+/** Functions that are placed and answered at once, as `place` and `outcome` return. */
 function world(calls?: Partial<PlacedCalls> | 'none') {
   const clock = new FakeClock();
   const placed: { readonly at: number; readonly call: PlacedCall }[] = [];
@@ -51,7 +51,7 @@ function world(calls?: Partial<PlacedCalls> | 'none') {
             ...calls,
           },
   });
-  /** The controller has stored the marks of the run, or what `mark` says, and goes on. */
+  /** Continues a task after the controller has stored the marks of the run, or `mark`. */
   const ensure = async (id: string, mark = tasks.marksOf('r').find((one) => one.id === id)) => {
     tasks.ensure('r', 'home', task(id), mark);
     await clock.settle();
@@ -73,7 +73,7 @@ describe('a call that finds no place', () => {
     state.fault = busy;
     clock.spend(1_000_000);
     await ensure('a');
-    // The attempts are at 12.7 s and every ten seconds after that.
+    // Attempts happen after 12.7 s and every ten seconds after that.
     await clock.advance(302_000);
     assert.equal(tasks.eventOf('r', 'a'), undefined);
     await clock.advance(1000);

@@ -1,4 +1,4 @@
-/** Calls that tasks of runs are: who gets his turn, and how old a call is said to be. */
+/** Function calls of tasks: fair shares of the places, and the reported age of a call. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { CallOutcome, Place, SentCall } from '../../../../src/base/placed-calls.ts';
@@ -13,7 +13,7 @@ const task = (id: string): Task => ({
   input: null,
 });
 
-/** A clock that people can put back. */
+/** A clock that a user can set back. */
 class WallClock extends FakeClock {
   off = 0;
 
@@ -95,7 +95,7 @@ describe('calls of runs', () => {
     await clock.settle();
     const [usual = 0, odd = 0] = sent.map(({ ageMs }) => ageMs);
     assert.equal(usual, 5000);
-    // No instance is so old that it can be sure.
+    // No instance has been running that long, so that none can rule out an earlier call.
     assert.ok(odd > 365 * 24 * 3_600_000, String(odd));
   });
 });

@@ -1,4 +1,7 @@
-/** Calls that tasks are: when each is placed, sent, sent again and given up, and what it holds meanwhile. */
+/**
+ * Function calls of tasks: the times at which each is placed, sent, retried and given up, and the places that
+ * it holds.
+ */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { functionResource } from '../../../../src/api/minik8s/v1/function.ts';
@@ -14,10 +17,10 @@ const answered: CallOutcome = {
   ...{ type: 'answered', status: 200, error: undefined, isJson: true, body: Buffer.from('1') },
 };
 
-/** A gateway that a test answers for. */
+/** A gateway that the test controls. */
 class World {
   readonly clock = new FakeClock();
-  /** Places that were given and not given back. */
+  /** Number of places that were given and not released. */
   held = 0;
   readonly waiting: ((place: Error | undefined) => void)[] = [];
   readonly sent: { readonly call: SentCall; readonly answer: (outcome: CallOutcome | Error) => void }[] = [];
@@ -62,7 +65,7 @@ class World {
     };
   }
 
-  /** The first that waits for a place gets one, or an error. */
+  /** Gives a place, or an error, to the first call that waits for one. */
   async give(error?: Error): Promise<void> {
     await this.clock.settle();
     (this.waiting.shift() ?? assert.fail('nobody waits for a place'))(error);

@@ -1,4 +1,4 @@
-/** Jobs that are tasks of runs: what of them others may write, and what of that counts. */
+/** Jobs of tasks: fields that other clients may write, and the ones that count. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type CronJob, cronJobResource } from '../../../../src/api/batch/v1/cron-job.ts';
@@ -115,7 +115,7 @@ describe('the objects of a run', () => {
       const name = await nameOf(server, tasks, run);
       const first = server.stored<Job>(jobResource, `default/${name}`) ?? assert.fail();
       server.put(jobResource, { ...first, status } as Job);
-      // The cache shows the first Job; the write meets the second.
+      // The cache shows the first Job, but the write is for the second one.
       server.store(jobResource, { ...first, metadata: { ...first.metadata, uid: 'made-again' } });
       await assert.rejects(tasks.release(run.metadata.uid, new Set()), { name: 'StatusError' });
       const { uid, deletionTimestamp, finalizers } =

@@ -1,4 +1,4 @@
-/** The newest that is known of a run. */
+/** Newest known state of a run. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { WorkflowRun } from '../../../../src/api/minik8s/v1/workflow-run.ts';

@@ -1,4 +1,4 @@
-/** What is kept of runs, and the objects that their tasks are. */
+/** Stored definitions of runs, and the objects of their tasks. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { controllerRevisionResource } from '../../../../src/api/apps/v1/controller-revision.ts';
@@ -48,7 +48,7 @@ describe('a definition', () => {
     const { server, context } = world();
     const { lister } = server.seen.informerFor(controllerRevisionResource);
     const first = await keepDefinition(context.client, lister, workflow(pass));
-    // The cache does not show it yet.
+    // The cache does not show the revision yet.
     assert.deepEqual(await keepDefinition(context.client, lister, workflow(pass)), first);
     assert.deepEqual(server.names(controllerRevisionResource), [first.name]);
     const other = {
@@ -116,7 +116,7 @@ describe('a task that is an object', () => {
     ] as const) {
       const { server, objects: tasks } = objects();
       assert.equal(await tasks.look(run, task(type)), undefined);
-      // The cache does not show it yet.
+      // The cache does not show the object yet.
       assert.equal(await tasks.look(run, task(type)), undefined);
       const [made] = server.all<KubeObject>(kind as never);
       assert.ok(made && server.all(kind as never).length === 1);
@@ -164,8 +164,8 @@ describe('a task that is an object', () => {
   });
 
   /**
-   * Rights that are asked for a task in the namespace `other`, as VERB RESOURCE.GROUP NAME; `allowed` are
-   * granted.
+   * Returns the rights that are reviewed for a task in the namespace `other`, as VERB RESOURCE.GROUP NAME;
+   * those in `allowed` are granted.
    */
   async function reviewed(type: Task['resource']['type'], allowed: readonly string[]) {
     const { context } = world();

@@ -1,4 +1,4 @@
-/** A controller of runs between a cache, a server and functions that a test answers. */
+/** A run controller between a cache, a server and functions that a test answers. */
 import assert from 'node:assert/strict';
 import { controllerRevisionResource } from '../../../../src/api/apps/v1/controller-revision.ts';
 import { jobResource } from '../../../../src/api/batch/v1/job.ts';
@@ -45,7 +45,7 @@ export function world(definition?: object, spec: object = {}) {
   const enqueued: string[] = [];
   server.controller.onAttach?.((keys) => void enqueued.push(...keys));
   if (definition) server.put(workflowResource, workflow(definition, {}, spec));
-  /** Looks of the controller with a cache that follows, until nothing is asked for any more. */
+  /** Reconciles with an up-to-date cache until the controller makes no more requests. */
   const settle = async (...keys: string[]) => {
     for (let quiet = 0, before = -1; quiet < 2; before = server.asked.length) {
       quiet = before === server.asked.length ? quiet + 1 : 0;

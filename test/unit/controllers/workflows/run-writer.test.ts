@@ -1,4 +1,4 @@
-/** How a run is written, and what is forgotten then. */
+/** Writes of a run, and the memory that is freed then. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type WorkflowRun, workflowRunResource } from '../../../../src/api/minik8s/v1/workflow-run.ts';
@@ -18,7 +18,7 @@ const run = {
   spec: { workflow: 'w' },
 } as unknown as WorkflowRun;
 const { uid } = run.metadata;
-/** One that waits for a task that is a Job, in the state that it has entered so many times. */
+/** Run that waits for a Job task, in the state that it has entered `visit` times. */
 const waitingIn = (visit: number) =>
   ({
     ...{ execution: {}, input: {}, started: start, events: 1, status: 'Running', stopping: [] },

@@ -1,4 +1,4 @@
-/** What is written of a run that waits, is stopped, or has too much history. */
+/** Writes of a run that waits, is stopped, or has too much history. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Workflow, workflowResource } from '../../../../src/api/minik8s/v1/workflow.ts';

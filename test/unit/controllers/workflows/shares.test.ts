@@ -1,4 +1,4 @@
-/** How much of something scarce one namespace may hold. */
+/** Share of a scarce resource that one namespace may hold. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { roomFor } from '../../../../src/base/fair-share.ts';
@@ -55,7 +55,7 @@ test('the lines take turns, and one that has its share already is passed over', 
     for (let i = 0; i < 8; i++) shares.enter(namespace, `${namespace}${i}`);
   };
   for (const namespace of ['a', 'b', 'c', 'd', 'e']) fill(namespace);
-  // Of eight a has four, b two, and c and d the last ones.
+  // Namespace a has four of eight, b has two, and c and d have the last ones.
   assert.equal(shares.isFree('a'), false);
   assert.equal(shares.leave('a'), 'e0');
   assert.equal(shares.enter('e', 'e0'), true);

@@ -1,4 +1,4 @@
-/** Runs and Jobs that are made for tasks, and what comes of them. */
+/** Runs and Jobs that are created for tasks, and their results. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { CronJob } from '../../../../src/api/batch/v1/cron-job.ts';

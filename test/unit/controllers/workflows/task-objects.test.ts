@@ -1,4 +1,7 @@
-/** Objects that are tasks: what they are called, why they fail, and when they are stopped and let go of. */
+/**
+ * Objects of tasks: their names, the causes of their failures, and the times at which they are stopped and
+ * released.
+ */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { subjectAccessReviewResource } from '../../../../src/api/authorization/v1/subject-access-review.ts';

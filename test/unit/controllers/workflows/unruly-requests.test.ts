@@ -1,5 +1,5 @@
 /**
- * Runs of workflows where each request in turn is refused, loses its answer, or is the last of its process.
+ * Runs of workflows where each request in turn is rejected, loses its answer, or is the last of its process.
  */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -97,7 +97,7 @@ it('a run that is stopped ends with the run that is its task, whatever becomes o
       world.server.all(workflowRunResource).filter(({ spec }) => spec.parent?.uid === 'uid-r');
     const { status } = world.server.stored(workflowRunResource, 'default/r') ?? assert.fail();
     if (children().length === 0) {
-      // The controller may not make it: that is what the task fails with.
+      // The controller is not allowed to create the object: the task fails with this error.
       assert.deepEqual([status?.phase, status?.error], ['Failed', taskErrors.refused]);
       return;
     }

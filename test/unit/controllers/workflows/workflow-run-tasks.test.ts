@@ -1,4 +1,4 @@
-/** Tasks of runs, what others write of runs, and for what the controller looks at them. */
+/** Tasks of runs, writes of other clients to runs, and changes after which a run is reconciled. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { subjectAccessReviewResource } from '../../../../src/api/authorization/v1/subject-access-review.ts';

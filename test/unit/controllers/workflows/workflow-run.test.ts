@@ -1,4 +1,4 @@
-/** How a run goes from its beginning to its end on the objects of the API. */
+/** Run of a workflow from its beginning to its end on the objects of the API. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { controllerRevisionResource } from '../../../../src/api/apps/v1/controller-revision.ts';
@@ -235,7 +235,7 @@ describe('a run', () => {
     const { server, functions, settle, stored } = world(
       single({ Type: 'Parallel', Branches: Array(5).fill(branch), End: true }),
     );
-    // In the status the state is a text: each of its quotation marks takes four bytes.
+    // The state is a text in the status: each of its quotation marks takes four bytes.
     const output = { output: '"'.repeat(80_000) };
     functions.handle = ({ function: name }) => (name === 'hangs' ? 'never' : output);
     server.put(workflowRunResource, run());

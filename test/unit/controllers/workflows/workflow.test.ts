@@ -1,4 +1,6 @@
-/** What the controller of workflows keeps, removes and says of each. */
+/**
+ * Objects that the workflow controller keeps and removes, and the status that it writes for each workflow.
+ */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {

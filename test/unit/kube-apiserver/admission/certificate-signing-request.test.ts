@@ -1,4 +1,7 @@
-/** Who may ask for which certificate, and who may decide on it: a wrong answer here makes somebody an administrator. */
+/**
+ * Users who may request a certificate of a signer, and who may approve it: an error here makes somebody an
+ * administrator.
+ */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
@@ -24,7 +27,7 @@ const joining: UserInfo = { name: 'system:bootstrap:abcdef', groups: ['system:bo
 const n1: UserInfo = { name: 'system:node:n1', groups: ['system:nodes'] };
 
 type Status = NonNullable<CertificateSigningRequest['status']>;
-/** The request that stands in `request` is, in these tests, JSON of its own content. */
+/** `request` of a request is JSON of its own content in these tests. */
 const csr = (signerName: string, content: object = {}, status?: Status) =>
   ({
     ...{ apiVersion: 'certificates.k8s.io/v1', kind: 'CertificateSigningRequest', metadata: { name: 'x' } },

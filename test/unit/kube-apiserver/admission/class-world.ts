@@ -1,4 +1,4 @@
-/** Admission of pods beside classes that the server has in its cache, or only in its store. */
+/** Admission of pods with classes that the server has in its cache, or only in its store. */
 import assert from 'node:assert/strict';
 import { podResource } from '../../../../src/api/core/v1/pod.ts';
 import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
@@ -48,7 +48,7 @@ export class ClassWorld {
     },
   } as unknown as ServerContext;
 
-  /** The pod's specification as it is stored, or why it is refused. */
+  /** Returns the pod's specification as it is stored, or the reason of the rejection. */
   async admitted(
     plugin: AdmissionPlugin,
     spec: object,

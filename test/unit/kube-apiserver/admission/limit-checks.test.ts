@@ -1,4 +1,4 @@
-/** What a LimitRange fills in, and in what words it refuses a pod or a claim. */
+/** Defaults of a LimitRange, and the messages with which it rejects a pod or a claim. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { LimitRange } from '../../../../src/api/core/v1/limit-range.ts';

@@ -1,4 +1,4 @@
-/** Where something may be made, and which namespaces stay. */
+/** Namespaces in which objects may be created, and namespaces that must not be deleted. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { configMapResource } from '../../../../src/api/core/v1/config-map.ts';
@@ -17,7 +17,7 @@ const namespace = (name: string, over: object = {}) => ({
 });
 const going = { deletionTimestamp: '2026-01-01T00:00:00Z' };
 const key = (name: string) => `/registry/namespaces/${name}`;
-/** The cache is behind: it does not know `new` yet, and shows `seen`, which is gone. */
+/** The cache lags: it does not have `new` yet, and still shows `seen`, which is gone. */
 const cached = new Map(
   [namespace('seen'), namespace('going', going)].map((object) => [key(object.metadata.name), { object }]),
 );
@@ -75,6 +75,6 @@ test('the namespaces that Kubernetes counts on are not deleted', async () => {
     const elsewhere = { ...namespaceResource, group: 'example.com' };
     assert.equal(await answer('delete', elsewhere, '', name), 'taken');
   }
-  // It is made again.
+  // The controllers create the namespace again.
   assert.equal(await answer('delete', namespaceResource, '', 'kube-node-lease'), 'taken');
 });

@@ -1,4 +1,4 @@
-/** Whose events a node may write: its own, about itself and about pods that are or were bound to it. */
+/** Events that a node may write: its own, about itself and about pods that are or were bound to it. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Admission } from '../../../../src/apiserver/admission/plugin.ts';
@@ -19,7 +19,10 @@ const event = (over: object = {}) =>
     over,
   );
 const about = (over: object) => event({ involvedObject: over });
-/** Of a pod that is gone, `gone`; of another that is, by another node; and of something else of that name. */
+/**
+ * Events about the removed pod `gone`, about a removed pod by another node, about an object that is not a
+ * pod, and about a removed pod with a longer name.
+ */
 const told = [
   ['gone.1', about({ name: 'gone', uid: 'uid-gone' })],
   ['lost.1', event({ involvedObject: { name: 'lost', uid: 'uid-lost' }, source: { host: 'n2' } })],
@@ -86,7 +89,7 @@ describe('an event', () => {
   ] as const)
     test(`${title}: ${why ?? 'taken'}`, async () => {
       assert.deepEqual(await refusal(object), [why, asked]);
-      // What was written before must be its own too: it takes over nobody's.
+      // The stored event must also be the node's own: a node does not take over events of others.
       assert.deepEqual((await refusal(event(), object))[0], why);
     });
 

@@ -1,4 +1,7 @@
-/** What a node may write into what it may address: each refusal by its reason, and what it is allowed beside. */
+/**
+ * Writes of a node to objects that it may address: each rejection by its reason, and the writes that are
+ * allowed.
+ */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Lease, leaseResource } from '../../../../src/api/coordination/v1/lease.ts';
@@ -19,11 +22,11 @@ const named = (name: string) => ({ metadata: { name } });
 
 interface World {
   readonly mayRegister?: boolean;
-  /** The Nodes there are. */
+  /** Names of the existing Nodes. */
   readonly nodes?: readonly string[];
   readonly stored?: readonly string[];
 }
-/** Every claim of a range is refused, with the Nodes it was compared with. */
+/** Server that rejects every claim of a range, with the Nodes that the range was compared with. */
 const serverOf = ({ mayRegister = true, nodes = ['n1', 'n2'], stored = [] }: World) =>
   ({
     mayRegister: () => mayRegister,
@@ -41,7 +44,7 @@ const serverOf = ({ mayRegister = true, nodes = ['n1', 'n2'], stored = [] }: Wor
     },
   }) as unknown as KubeContext;
 
-/** Why the write is refused; '' when it is not. */
+/** Returns the reason of the rejection; '' when the write is accepted. */
 async function refusal(
   definition: unknown,
   old: unknown,

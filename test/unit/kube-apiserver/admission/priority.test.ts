@@ -1,4 +1,4 @@
-/** Which priority a pod gets, and that only one class is the default. */
+/** Priority of a pod, and the uniqueness of the default class. */
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { priorityClassResource } from '../../../../src/api/scheduling/v1/priority-class.ts';

@@ -1,4 +1,7 @@
-/** What writes use is taken from quotas once, whoever else takes at that moment, and however far the cache lags. */
+/**
+ * Usage of writes is charged to quotas once, whoever else charges at that moment, and however far the cache
+ * lags.
+ */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import type { ResourceQuota } from '../../../../src/api/core/v1/resource-quota.ts';
@@ -25,11 +28,11 @@ const quota = (name: string, used: number, most: number): ResourceQuota => ({
 });
 
 let store: Store;
-/** As the cache shows it: only what `show` has brought there. */
+/** Contents of the cache: only objects that `show` has put there. */
 let cached: { key: string; object: KubeObject; revision: number }[];
 let revision: number;
 let updates: string[];
-/** Rejects a write with what it gives. */
+/** Returns the error with which a write is rejected. */
 let refuse: (key: string) => Error | undefined;
 let charges: QuotaCharges;
 beforeEach(() => {
@@ -68,7 +71,7 @@ const make = async (...quotas: ResourceQuota[]) => {
   for (const one of quotas) await store.create(keyOf(one.metadata.name), encodeObject(one));
   await show();
 };
-/** As another master does it. */
+/** Changes a quota as another master does. */
 async function change(name: string, used: number, most = 9): Promise<void> {
   const found = await store.get(keyOf(name));
   await store.update(keyOf(name), encodeObject(quota(name, used, most)), found?.revision ?? 0);
@@ -112,7 +115,7 @@ describe('what a write uses', () => {
     const answers = await Promise.all(Array.from({ length: 12 }, () => take()));
     assert.equal(answers.filter((refusal) => refusal === undefined).length, 5);
     assert.equal(await used('a'), '5');
-    // The first by itself, the others together.
+    // The first charge is written by itself, the others together.
     assert.equal(updates.length, 2);
   });
 

@@ -1,4 +1,4 @@
-/** In what words a quota refuses, and what is taken from it otherwise. */
+/** Messages of a quota's rejection, and the usage that it is charged otherwise. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ResourceQuota } from '../../../../src/api/core/v1/resource-quota.ts';
@@ -33,7 +33,7 @@ const podSpec = (requests: object = {}, over: object = {}) => ({
 const pod = (requests: object = {}, over: Partial<QuotaWrite> = {}) => write('pods', podSpec(requests), over);
 const claim = (storage: string) => ({ spec: { resources: { requests: { storage } } } });
 
-/** Why it is refused, or what is used of each quota after it. */
+/** Returns the reason of the rejection, or the usage of each quota afterwards. */
 function outcome(quotas: readonly ResourceQuota[], asked: QuotaWrite) {
   const decision = decide(quotas.map(useOf), asked);
   return decision.type === 'refused' ? decision.why : decision.uses.map(({ used }) => writeAmounts(used));

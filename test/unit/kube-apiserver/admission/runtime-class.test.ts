@@ -1,4 +1,4 @@
-/** What a pod takes over from its RuntimeClass. */
+/** Fields that a pod takes over from its RuntimeClass. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { runtimeClassResource } from '../../../../src/api/node/v1/runtime-class.ts';

@@ -1,4 +1,7 @@
-/** Which ServiceAccount a pod gets, what it takes of it, and how long it waits for the one that each namespace has. */
+/**
+ * ServiceAccount of a pod, the fields that the pod takes from it, and the wait for the default one of a new
+ * namespace.
+ */
 import assert from 'node:assert/strict';
 import { describe, it, test } from 'node:test';
 import { podResource } from '../../../../src/api/core/v1/pod.ts';
@@ -20,9 +23,9 @@ class World {
   readonly cached = new Map<string, object>();
   readonly stored = new Map<string, object>();
   readonly watches = new Set<CacheWatch>();
-  /** Those that wait for a turn, in order. */
+  /** Functions that wait for a turn, in order. */
   readonly waiting: (() => void)[] = [];
-  /** Turns come by themselves. */
+  /** True if turns come without the test. */
   prompt = true;
 
   constructor() {
@@ -62,7 +65,7 @@ class World {
     for (const { onEvents } of this.watches) onEvents([], 8);
   }
 
-  /** The pod's specification as it will be stored, or why it is refused. */
+  /** Returns the pod's specification as it will be stored, or the reason of the rejection. */
   async admitted(spec: object = {}, over: Partial<Admission> = {}): Promise<object | string> {
     const object = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec } as unknown as KubeObject;
     const user = { name: 'u', groups: [] };
@@ -84,7 +87,9 @@ class World {
   }
 }
 
-/** Its pods need no token; what they get is in test/integration/apiserver/account-admission.test.ts. */
+/**
+ * Pods of this account need no token; for tokens see test/integration/apiserver/account-admission.test.ts.
+ */
 const accountOf = (more: object, name = 'default') => ({
   metadata: { name },
   automountServiceAccountToken: false,

@@ -1,4 +1,4 @@
-/** What a node may do where no request but an access review can ask, or where an answer depends on how far the cache is. */
+/** Rights of a node that only an access review can ask for, or that depend on how far the cache lags. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
@@ -14,7 +14,7 @@ const needing = pod('web', {
 const n1 = { name: 'system:node:n1', groups: ['system:nodes'] };
 
 interface World {
-  /** The pods that the cache shows, and those it shows once it has caught up. */
+  /** Pods that the cache shows, and those that it shows once it has caught up. */
   readonly pods?: readonly object[];
   readonly later?: readonly object[];
   readonly phase?: string;

@@ -1,4 +1,4 @@
-/** Who may read a node's metrics through the API server. */
+/** Users who may read a node's metrics through the API server. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AccessRequest } from '../../../../src/apiserver/authorization/authorizer.ts';

@@ -1,4 +1,4 @@
-/** The rules of a user as a list, however many he has. */
+/** Rules of a user as a list, however many the user has. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { rulesOf } from '../../../../src/kube-apiserver/authorization/rules.ts';

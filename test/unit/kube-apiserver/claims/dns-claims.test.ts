@@ -1,4 +1,4 @@
-/** Which paths of a host a Dns takes and gives back, and which it is refused. */
+/** Paths of a host that a Dns claims and releases, and claims that are rejected. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Dns } from '../../../../src/api/minik8s/v1/dns.ts';

@@ -1,4 +1,4 @@
-/** Which addresses and node ports a Service takes and gives back; what it is refused. */
+/** Addresses and node ports that a Service claims and releases, and claims that are rejected. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Service } from '../../../../src/api/core/v1/service.ts';
@@ -18,9 +18,9 @@ const service = (spec: object, uid = 'u') =>
 interface World {
   readonly serviceCIDR?: string;
   readonly nodePorts?: readonly [number, number];
-  /** Where a search begins, from 0 to below 1. */
+  /** Beginning of a search, from 0 to below 1. */
   readonly start?: number;
-  /** What the cache knows. */
+  /** Services in the cache. */
   readonly others?: readonly Service[];
 }
 
@@ -51,7 +51,7 @@ const nodePort = (number?: number) => ({ port: 80, ...(number !== undefined && {
 
 describe('a Service without an address', () => {
   for (const [title, world, taken, expected] of [
-    // A sixteenth of the range, and at least 16 addresses, are left to those who choose theirs.
+    // A sixteenth of the range, and at least 16 addresses, are reserved for Services with a chosen address.
     ['gets one beyond the low ones', {}, [], '10.96.0.17'],
     ['gets the last', { start: 0.9999 }, [], '10.96.0.254'],
     ['gets the next when one is taken', {}, [ip('10.96.0.17')], '10.96.0.18'],

@@ -1,4 +1,4 @@
-/** How much of the body of a call is kept, and what becomes of a caller who does not send it. */
+/** Part of a call's body that is kept, and the answer to a caller who does not send the body. */
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { PassThrough } from 'node:stream';
@@ -24,7 +24,7 @@ function world() {
         result.message = error.message;
       },
     );
-  /** Nothing waits for the body any more. */
+  /** Asserts that nothing waits for the body any more. */
   const isLetGo = () => {
     assert.deepEqual([clock.pending, body.listenerCount('data'), body.listenerCount('end')], [0, 0, 0]);
     assert.equal(body.listenerCount('close'), 0);
@@ -89,7 +89,7 @@ describe('a caller who does not send the body', () => {
       await one.clock.settle();
       assert.deepEqual(one.result, { code: 400, message: left });
       one.isLetGo();
-      // A connection may say more than once that it has failed.
+      // A connection may emit several errors.
       one.body.emit('error', new Error('again'));
       one.gone.abort();
     });

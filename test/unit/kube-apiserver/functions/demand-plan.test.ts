@@ -80,7 +80,7 @@ describe('demandOf', () => {
     const meter = begun(10, 0, new LoadMeter(5000, 0));
     ended(1, 6, meter);
     ended(9, 555, meter);
-    // 5,001 ms of calls in 1,000 ms.
+    // The demand is 5,001 ms of calls in 1,000 ms.
     assert.equal(instances(spec({ target: 1, windowSeconds: 5 }), meter, 1000), 6);
   });
   it('sees a rise of any size within a tenth of the window', () => {

@@ -1,4 +1,4 @@
-/** Which requests at the port of the gateway are served directly, and how. */
+/** Requests at the gateway's port that are served directly, and their answers. */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { duplexPair } from 'node:stream';
@@ -48,7 +48,7 @@ function world() {
     const way = { env, settle: (status: number) => void settled.push(status) } as unknown as DirectWay;
     if (!serve(incoming, outgoing, way)) outgoing.end('the app');
   });
-  /** What is answered to a request that a caller writes, and whether the connection is still open. */
+  /** Sends a request; returns the answer and whether the connection is still open. */
   const send = async (head: string, body = '') => {
     const [near, far] = duplexPair();
     const result = { text: '', isOpen: true };

@@ -1,4 +1,4 @@
-/** One exchange with an instance that its caller gives up. */
+/** One exchange with an instance that its caller cancels. */
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { it } from 'node:test';

@@ -6,7 +6,7 @@ import { storageKey } from '../../../../src/apimachinery/resource-definition.ts'
 import type { CacheEvent, CacheWatch, IndexDeclaration } from '../../../../src/storage/cache.ts';
 import { meta } from '../../controllers/objects.ts';
 
-/** A cache that a test fills, and whose watches it sees. */
+/** A cache that a test fills, and whose watches the test can inspect. */
 export class FakeCache {
   readonly #objects = new Map<string, KubeObject>();
   readonly watches = new Map<CacheWatch, string>();

@@ -29,7 +29,7 @@ function world() {
     onDemand: () => undefined,
   });
   const taken: string[] = [];
-  /** A call whose place is noted as `NAME@POD`. */
+  /** Begins a call and records its place as `NAME@POD`. */
   const call = (name: string) => {
     const one = calls.begin();
     const place = () =>

@@ -1,4 +1,4 @@
-/** What calls of functions are told as on the page of metrics. */
+/** Metrics about calls of functions. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { newStatusError } from '../../../../src/apimachinery/status-error.ts';

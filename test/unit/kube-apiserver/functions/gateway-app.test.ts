@@ -1,4 +1,4 @@
-/** What the port of the gateway serves. */
+/** Requests that the gateway's port serves. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ApiServer } from '../../../../src/apiserver/app.ts';

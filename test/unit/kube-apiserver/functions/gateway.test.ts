@@ -1,4 +1,4 @@
-/** What a gateway asks for and whom it gives calls to, as the cache changes. */
+/** Instances that a gateway requests and calls, as the cache changes. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { functionResource } from '../../../../src/api/minik8s/v1/function.ts';
@@ -23,7 +23,7 @@ function world(first = fn()) {
     },
   });
   cache.put(first);
-  /** A call that is given to an instance, or waits; what came of it. */
+  /** Begins a call that is assigned to an instance, or waits; returns its outcome. */
   const call = () => {
     const one = gateway.callsOf('default', 'f').begin();
     const result: { at?: string; error?: string } = {};
@@ -51,7 +51,7 @@ describe('a gateway', () => {
     await clock.settle();
     assert.deepEqual(one.result, { at: 'p' });
     one.end();
-    // It has become another's.
+    // The instance belongs to another function now.
     cache.put(pod('p', { labels: { 'minik8s.io/function': 'g' } }));
     const two = call();
     await clock.settle();

@@ -1,6 +1,6 @@
 /**
- * Programs of instances, each behind connections within this process: what a gateway calls, with all that can
- * go wrong.
+ * Programs of instances, each behind connections within this process: a gateway calls them, and every failure
+ * can be simulated.
  */
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { type Duplex, duplexPair } from 'node:stream';
@@ -14,14 +14,14 @@ import { SeededRandom } from '../../../fixtures/seeded-random.ts';
 import { FakeCache, fn, pod } from './function-cache.ts';
 
 export interface Program {
-  /** Requests that it has had: method, path, headers and body. */
+  /** Requests that the program has received: method, path, headers and body. */
   readonly asked: Asked[];
-  /** Connections that are open. */
+  /** Open connections. */
   readonly connections: Set<Duplex>;
-  /** Does not listen while this is set. */
+  /** While true, the program does not listen. */
   isDeaf: boolean;
   answer: (request: IncomingMessage, respond: Parameters<RequestListener>[1]) => void;
-  /** Answers as soon as it has the head of a request, and reads no body. */
+  /** True if the program answers as soon as it has the head of a request, without reading the body. */
   answersEarly?: boolean;
 }
 
@@ -55,12 +55,12 @@ export class InstancePrograms {
     return { clock, gateway, connections, random };
   }
 
-  /** Calls that are under way at this instance. */
+  /** Returns the number of calls in progress at this instance. */
   underWay(name: string): number | undefined {
     return this.gateway.callsOf('default', 'f').instances.known(`uid-${name}`)?.underWay;
   }
 
-  /** An instance of the function, whose program answers 200 with its name. */
+  /** Adds an instance of the function, whose program answers 200 with its name. */
   add(name: string): Program {
     const program: Program = {
       ...{ asked: [], connections: new Set(), isDeaf: false },
@@ -94,17 +94,17 @@ export class InstancePrograms {
     near.once('close', () => far.destroy());
     far.once('close', () => near.destroy());
     this.#servers.get(name)?.emit('connection', far);
-    // What a pool of connections asks of a socket; its own timeouts are those of real time.
+    // Functions that a connection pool calls on a socket; real timeouts would use real time.
     const own = () => near;
     return Object.assign(near, { setTimeout: own, setKeepAlive: own, setNoDelay: own, ref: own, unref: own });
   }
 }
 
-/** Answers that the program has not called its handler, and why. */
+/** Answers that the program has not called its handler, with the reason. */
 export const refusing =
   (why: string, status = 503): Program['answer'] =>
   (_, respond) =>
     void respond.writeHead(status, { 'function-not-called': why }).end();
 
-/** Breaks the connection off. */
+/** Cuts the connection. */
 export const cut: Program['answer'] = ({ socket }) => void socket.destroy();

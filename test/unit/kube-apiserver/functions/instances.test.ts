@@ -1,4 +1,4 @@
-/** Which instance a call is given to, and when one that has refused is tried again. */
+/** Instance that a call is assigned to, and the retry of one that has refused. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { whyNotCallable } from '../../../../src/kube-apiserver/functions/gateway.ts';

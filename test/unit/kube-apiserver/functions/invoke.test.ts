@@ -1,4 +1,4 @@
-/** Calls of functions by way of the API. */
+/** Calls of functions through the API. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { StatusError } from '../../../../src/apimachinery/status-error.ts';

@@ -1,4 +1,4 @@
-/** What callers say of their calls, and what of it counts. */
+/** Headers of callers, and the ones that are used. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { idOfCall, isDeliverer } from '../../../../src/kube-apiserver/functions/own-headers.ts';

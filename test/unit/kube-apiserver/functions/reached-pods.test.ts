@@ -1,4 +1,4 @@
-/** To which pods a master connects by itself. */
+/** Pods to which a master connects directly. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { nodeResource } from '../../../../src/api/core/v1/node.ts';

@@ -1,6 +1,6 @@
 /**
- * Calls of instances that refuse, break off, hang and go, by a clock of the test: each is made once, and
- * leaves no place behind.
+ * Calls of instances that refuse, break off, hang and disappear, on a clock of the test: each is made once,
+ * and leaves no place occupied.
  */
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';

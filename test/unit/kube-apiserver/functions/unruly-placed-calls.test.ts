@@ -1,4 +1,7 @@
-/** Placed calls of instances that refuse, break off, hang and go: each is made once, and leaves no place behind. */
+/**
+ * Placed calls of instances that refuse, break off, hang and disappear: each is made once, and leaves no
+ * place occupied.
+ */
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { describe, it } from 'node:test';
@@ -25,7 +28,7 @@ describe('a placed call', () => {
       await clock.advance(1000);
       return place;
     };
-    /** Sent with its place for the first time, or to the instance `again`. */
+    /** Sends a call with its place for the first time, or to the instance `again`. */
     const send = (place: Place | undefined, again = 'uid-one', ageMs = 0) => {
       const result: { outcome?: CallOutcome; error?: unknown } = {};
       const instance = place?.instance ?? again;

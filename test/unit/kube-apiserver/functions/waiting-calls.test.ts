@@ -1,4 +1,4 @@
-/** Calls that wait for an instance: what each is told, and what the gateway knows of its functions meanwhile. */
+/** Calls that wait for an instance: their results, and the functions that the gateway holds meanwhile. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Fn } from '../../../../src/api/minik8s/v1/function.ts';

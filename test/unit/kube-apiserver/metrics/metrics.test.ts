@@ -1,4 +1,4 @@
-/** metrics.k8s.io: what is made of what the agents of nodes tell. */
+/** metrics.k8s.io: answers that are made from the reports of node agents. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import type { Pod } from '../../../../src/api/core/v1/pod.ts';
@@ -20,7 +20,7 @@ interface Items<T> {
 
 describe('metrics', () => {
   let server: TestServer;
-  /** What the agent of a node answers. */
+  /** Answer of each node's agent. */
   let agents: Map<string, () => Response>;
   let asked: string[];
   const tell = (node: string, summary: object) => agents.set(node, () => Response.json(summary));
@@ -121,7 +121,7 @@ describe('metrics', () => {
     await server.call('PUT', `${path}/c/status`, { ...sidecar, status: { phase: 'Running' } });
     const was = (await server.call('GET', `${path}/b`)).json<Pod>();
     await server.call('PUT', `${path}/b/status`, { ...was, status: { phase: 'Succeeded' } });
-    // One that no node has says nothing, whoever says that it runs.
+    // A pod without a node has no metrics, whatever its status is.
     const loose = await server.call('POST', path, {
       metadata: { name: 'd' },
       spec: { containers: [{ name: 'c', image: 'i' }] },

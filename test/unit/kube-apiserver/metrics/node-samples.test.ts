@@ -1,4 +1,6 @@
-/** How agents are asked what their nodes use: how many at a time, how long, and how much they may say. */
+/**
+ * Requests to agents for the usage of their nodes: how many at a time, their timeout, and the maximum answer.
+ */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { NodeSamples } from '../../../../src/kube-apiserver/metrics/node-samples.ts';

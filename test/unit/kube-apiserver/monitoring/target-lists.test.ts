@@ -1,4 +1,4 @@
-/** What http_sd is told of nodes, pods and Services, and by whom it may be read. */
+/** http_sd targets for nodes, pods and Services, and the users who may read them. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import type { Pod } from '../../../../src/api/core/v1/pod.ts';
@@ -159,7 +159,7 @@ describe('lists of targets', () => {
     const of = (service: string) =>
       groups.filter(({ labels }) => labels?.__meta_kubernetes_service_name === service);
     assert.deepEqual(of('quiet'), []);
-    // The API servers are there without an annotation.
+    // The API servers are targets without an annotation.
     assert.deepEqual(
       of('kubernetes').map(({ targets, labels }) => [
         targets,

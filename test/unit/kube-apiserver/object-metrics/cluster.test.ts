@@ -69,7 +69,7 @@ tells('Nodes', nodes, 'kube_node', [
     'resource="nvidia_com_gpu",unit="integer" 4',
     'resource="storage",unit="byte" 3000000000',
   ],
-  // More thousandths than an int64 holds.
+  // The value has more thousandths than an int64 holds.
   [
     'status_allocatable',
     { status: { allocatable: { memory: '10E' } } },

@@ -98,7 +98,7 @@ tells('Endpoints', endpoints, 'kube_endpoint', [
   ['ports', { subsets: [subset] }, 'port_name="app",port_protocol="TCP",port_number="8080" 1'],
 ]);
 
-/** `addresses` of which some are not ready, and `ports`. */
+/** Returns a subset with this many addresses, of which some are not ready, and this many ports. */
 const subsetOf = (addresses: number, ports: number) => {
   const ips = Array.from({ length: addresses }, (_, index) => ({ ip: `10.0.${index >> 8}.${index & 255}` }));
   const [addressesOf, notReadyAddresses] = [ips.slice(1), ips.slice(0, 1)];

@@ -1,4 +1,4 @@
-/** The page of many objects: put together in turns, of lines that are made once. */
+/** Metrics page of many objects: rendered over several turns, from lines that are rendered once. */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
@@ -17,7 +17,7 @@ const many = 600;
 
 describe('the page', () => {
   let objects: CachedObject[];
-  /** How often an object was read. */
+  /** Number of times that an object was read. */
   let read: number;
   let turns: number;
   let page: ObjectMetricsPage;
@@ -62,7 +62,7 @@ describe('the page', () => {
 
   test('keeps the samples of a family together, and no piece is large', async () => {
     const all = await pieces();
-    // A family that came twice would be refused.
+    // Reading fails for a family that occurs twice.
     const families = readExposition(Buffer.concat(all).toString());
     assert.equal(families.get('kube_pod_info')?.samples.size, many);
     assert.equal(families.get('kube_pod_container_status_ready')?.samples.size, 2 * many);

@@ -1,4 +1,4 @@
-/** What a kind tells of one object, as the page has it but for the labels that all its samples have. */
+/** Samples of one object of a kind, as on the page but without the labels that all of its samples have. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { labelPairs, numberText } from '../../../../src/base/exposition.ts';
@@ -6,7 +6,7 @@ import type { ObjectMetrics } from '../../../../src/kube-apiserver/object-metric
 
 type Part = Readonly<Record<string, unknown>>;
 
-/** The object is `a` of the namespace `ns`, unless it says otherwise. */
+/** The object is `a` of the namespace `ns` by default. */
 const objectOf = ({ metadata, ...rest }: Part): never =>
   ({
     metadata: {
@@ -20,7 +20,7 @@ const objectOf = ({ metadata, ...rest }: Part): never =>
     ...rest,
   }) as never;
 
-/** The samples of a family: `phase="Running" 1`. */
+/** Returns the samples of a family, such as `phase="Running" 1`. */
 export function toldBy(metrics: ObjectMetrics, name: string, object: Part): readonly string[] {
   const family = metrics.families.find((one) => one.name === name);
   if (!family) throw new Error(`there is no family ${name}`);
@@ -33,7 +33,7 @@ export const labelsOf = (metrics: ObjectMetrics, object: Part = {}) =>
 
 export type Row = readonly [family: string, object: Part, ...lines: string[]];
 
-/** `prefix` is what the names of all families of the table begin with. */
+/** Declares a test for each row; `prefix` is the beginning of the names of all families of the table. */
 export function tells(title: string, metrics: ObjectMetrics, prefix: string, rows: readonly Row[]): void {
   describe(title, () => {
     for (const [family, object, ...lines] of rows) {

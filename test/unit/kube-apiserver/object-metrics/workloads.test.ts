@@ -183,7 +183,7 @@ tells('HorizontalPodAutoscalers', horizontalPodAutoscalers, 'kube_horizontalpoda
     'metric_name="memory",metric_target_type="average",container="c" 819200',
     'metric_name="jobs",metric_target_type="value",container="" 0.5',
   ],
-  // A status may say a type and have no part of it.
+  // A status may have a type without the field of this type.
   ['status_target_metric', { status: { currentMetrics: [{ type: 'Pods' }, { type: '' }] } }],
 ]);
 

@@ -49,7 +49,8 @@ describe('the labels of a namespace', () => {
       ['restricted:v1.30', 'baseline:v1.31', 'privileged:v1.32'],
       strict,
     ],
-    // What cannot be read is as strict as can be where pods are refused, and does not warn of itself.
+    // A level that cannot be parsed counts as the strictest one for rejections, and gives no warnings for
+    // itself.
     [{ enforce: 'Baseline' }, ['restricted:latest', everything, everything]],
     [{ enforce: '' }, ['restricted:latest', everything, everything]],
     [{ audit: 'x', warn: 'x' }, [everything, everything, everything]],

@@ -1,4 +1,4 @@
-/** Pods for the checks of Pod Security: only what a check looks at. */
+/** Pods for the checks of Pod Security, with only the fields that a check reads. */
 import type { PodLike, Violation } from '../../../../src/kube-apiserver/pod-security/check.ts';
 import { violationsOf } from '../../../../src/kube-apiserver/pod-security/evaluate.ts';
 import type { Level, Version } from '../../../../src/kube-apiserver/pod-security/levels.ts';
@@ -8,14 +8,14 @@ export interface PodFields {
   readonly [field: string]: unknown;
 }
 
-/** One container `a` where the fields name none. */
+/** Pod with one container `a` by default. */
 export const podWith = ({ annotations, ...spec }: PodFields): PodLike =>
   ({
     metadata: annotations ? { annotations } : {},
     spec: { containers: [{ name: 'a' }], ...spec },
   }) as unknown as PodLike;
 
-/** `a`, `b`, … with these contexts. */
+/** Containers `a`, `b`, … with these contexts. */
 export const containersWith = (...contexts: (object | undefined)[]) => ({
   containers: contexts.map((securityContext, index) => ({
     name: String.fromCodePoint(97 + index),
@@ -28,7 +28,7 @@ const newest = 37;
 export const judged = (pod: PodFields, level: Level, version: Version = 'latest'): readonly Violation[] =>
   violationsOf({ level, version }, podWith(pod), newest);
 
-/** What every pod may have that is restricted. */
+/** Security context that every restricted pod may have. */
 export const restrictedContext = {
   allowPrivilegeEscalation: false,
   capabilities: { drop: ['ALL'] },

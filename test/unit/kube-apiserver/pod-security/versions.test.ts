@@ -1,4 +1,6 @@
-/** Since which version what is refused: by a pod that breaks every rule that one pod can break. */
+/**
+ * Versions since which a field is rejected, shown with a pod that breaks every rule that one pod can break.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { judged } from './pods.ts';
@@ -25,7 +27,7 @@ const worst = {
   volumes: [{ name: 'v', hostPath: {} }],
 };
 
-/** In the order in which they are told. */
+/** Returns the reasons in the order of the message. */
 const reasonsAt = (level: 'baseline' | 'restricted', version: number) =>
   judged(worst, level, version).map(({ reason }) => reason);
 
@@ -52,7 +54,7 @@ const first = {
   ],
 };
 
-/** What is refused from a version on, and what is no more. The annotation of seccomp goes and the field comes at 1.19. */
+/** Reasons that begin and end with a version. The annotation of seccomp ends and the field begins at 1.19. */
 const changes = {
   baseline: [
     [19, [], ['seccompProfile']],

@@ -1,4 +1,4 @@
-/** What runs in a pod, as far as a client of its ports can tell: without a network, behind a node agent of the test. */
+/** Program in a pod, as a client of its ports sees it: without a network, behind a node agent of the test. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
@@ -26,13 +26,13 @@ export interface Echoed {
   readonly body: string;
 }
 
-/** The pod `web` on the node n1, its Service, and what is asked of them. */
+/** The pod `web` on the node n1, its Service, and the requests to them. */
 export class Backend {
   readonly agents: Agents;
   readonly server: Server;
-  /** What it does with the next request. */
+  /** Handler of the next request. */
   handle: Handle = echo;
-  /** The ends of the connections to it. */
+  /** Server's ends of the open connections. */
   readonly connections: Duplex[] = [];
 
   private constructor(agents: Agents) {
@@ -63,7 +63,7 @@ export class Backend {
     this.agents.agree = async () => ({ headers: {}, socket: this.connect(this.server) });
   }
 
-  /** The pod's port speaks HTTPS from now on, with a certificate that nobody knows. */
+  /** Makes the pod's port serve HTTPS from now on, with a certificate of an unknown authority. */
   async overTls(): Promise<void> {
     const validity = [Date.now() - 3_600_000, Date.now() + 3_600_000] as const;
     const authority = await createAuthority('nobody', ...validity);
@@ -80,16 +80,16 @@ export class Backend {
     this.agents.agree = async () => ({ headers: {}, socket: this.connect(secure) });
   }
 
-  /** What listens writes this, whatever it is asked. */
+  /** Makes the pod's port write `answer`, whatever the request is. */
   overBytes(answer: string): void {
     this.agents.agree = async () => {
       const [near, far] = duplexPair();
       this.connections.push(far);
       far.on('error', () => undefined);
       near.once('close', () => far.destroy());
-      // It speaks when it has been spoken to.
+      // The program answers after the first bytes of the request.
       once(far, 'data').then(() => far.write(answer));
-      // Of a socket, which this would be.
+      // Function of a socket, in whose place this stream is.
       return { headers: {}, socket: Object.assign(near, { setKeepAlive: () => near }) };
     };
   }
@@ -97,7 +97,7 @@ export class Backend {
   connect(server: Server): Duplex {
     const [near, far] = duplexPair();
     this.connections.push(far);
-    // As a socket would: what the other side closes is closed on this side too, once it has been read.
+    // When the other side closes, this side closes too, once it has been read, as a socket does.
     far.once('close', () => {
       if (near.readableEnded) near.destroy();
       else near.once('end', () => near.destroy());

@@ -1,4 +1,4 @@
-/** Who is reached by a request for /proxy, and what is said when nobody is. */
+/** Backends of requests for /proxy, and the errors when there is none. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { duplexPair } from 'node:stream';
@@ -65,7 +65,7 @@ test('a node leads to its agent, over what the server knows it by', async () => 
   assert.deepEqual(backend.agents.asked, []);
   backend.handle = (_, response) => response.writeHead(302, { location: 'http://127.0.0.1:10250/x' }).end();
   const moved = await backend.agents.ask('/api/v1/nodes/n1/proxy/');
-  // What the agent calls itself is no name that leads through the proxy.
+  // The address in the agent's own redirect is not one that leads through the proxy.
   assert.equal(moved.headers.get('location'), 'http://127.0.0.1:10250/x');
 });
 
@@ -97,7 +97,7 @@ test('a pod that was made just now is reached, though the cache has not heard of
     lagging?.releaseEvents();
     refusals.push(await refusal);
   }
-  // Each was found: what is missing is an address.
+  // All objects were found: only an address is missing.
   assert.deepEqual(refusals, [
     '400 address not allowed',
     '503 no endpoints available for service "late"',
@@ -119,7 +119,7 @@ describe('nobody is reached', () => {
     [`${namespace}/services/none/proxy/`, '404 services "none" not found'],
     ['/api/v1/nodes/none/proxy/', '404 nodes "none" not found'],
     [`${namespace}/services/lonely/proxy/`, '503 no endpoints available for service "lonely"'],
-    // This machine itself is not to be reached by way of a node that says so.
+    // A node whose address is the master's own machine must not be reached.
     ['/api/v1/nodes/n1:22/proxy/', '400 address not allowed'],
   ] as const)
     test(`by ${path}`, async () => {
@@ -163,7 +163,7 @@ describe('nobody is reached', () => {
         await backend.agents.refusal(web),
         `${trouble}it answered with the status ${Number(status)}`,
       );
-      // Nobody reads what it says any more.
+      // The client does not read the answer any more.
       const [connection] = backend.connections.splice(0);
       if (connection && !connection.destroyed) await once(connection, 'close');
     });

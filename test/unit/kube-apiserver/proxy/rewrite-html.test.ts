@@ -11,7 +11,7 @@ function rewrite(pieces: readonly string[]): string {
 }
 
 describe('links in HTML', () => {
-  /** What HTML calls a URL, of each element (upstream's list). */
+  /** Attributes of each HTML element that hold a URL (upstream's list). */
   const attributes = [
     'a href, applet codebase, area href, audio src, base href, blockquote cite, body background',
     'button formaction, command icon, del cite, embed src, form action, frame longdesc, frame src, head profile',

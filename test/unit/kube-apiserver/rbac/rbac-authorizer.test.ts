@@ -1,4 +1,4 @@
-/** A decision by roles, however many rules somebody has. */
+/** Decision by roles, however many rules a user has. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AccessRequest } from '../../../../src/apiserver/authorization/authorizer.ts';
@@ -12,7 +12,7 @@ const asked = (name: string): AccessRequest => ({
   user: { name: 'bob', groups: [] },
 });
 
-/** So many roles of 1,000 names each; every reading of the clock is a second after the last. */
+/** World with `roles` roles of 1,000 names each; every reading of the clock is a second after the last. */
 function world(roles: number) {
   let [seconds, turns] = [0, 0];
   const rules = Array.from({ length: 1_000 }, (_, i) => {

@@ -1,4 +1,4 @@
-/** What a start does to a role or a binding of the system that is there already. */
+/** Changes at the start of a master to an existing role or binding of the system. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ClusterRole, RoleBinding } from '../../../../src/api/rbac/v1/types.gen.ts';

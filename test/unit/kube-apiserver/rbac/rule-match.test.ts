@@ -1,4 +1,4 @@
-/** What one rule of a role allows, and where its wildcards end. */
+/** Requests that one rule of a role allows, and the limits of its wildcards. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { PolicyRule } from '../../../../src/api/rbac/v1/types.gen.ts';
@@ -91,7 +91,7 @@ const paths: readonly [urls: readonly string[], yes: readonly string[], no: read
   [['*'], ['', '/', '/x'], []],
   [['/a**'], ['/a', '/ab'], ['/b']],
   [['/a**x*'], ['/a**x', '/a**xy'], ['/a', '/ax']],
-  // Long enough to be noticed when each star is looked at for each.
+  // Patterns long enough for a quadratic match to be noticed.
   [[`${'*'.repeat(200_000)}x*`], [`${'*'.repeat(200_000)}xy`], ['x']],
   [['/a/*/c'], ['/a/*/c'], ['/a/b/c']],
   [[], [], ['', '/', '*']],

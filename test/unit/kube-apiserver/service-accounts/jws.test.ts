@@ -1,4 +1,4 @@
-/** Signed tokens: what verifies, and everything that is made to look like it. */
+/** Signed tokens: tokens that verify, and every kind of forgery. */
 import assert from 'node:assert/strict';
 import { createHmac, createPrivateKey, createPublicKey, subtle, type webcrypto } from 'node:crypto';
 import { test } from 'node:test';
@@ -46,12 +46,12 @@ const hmac = (head: string, secret: string | Buffer) =>
   createHmac('sha256', secret).update(`${head}.${body}`).digest('base64url');
 const hs256 = encode({ alg: 'HS256', kid });
 const none = encode({ alg: 'none', kid });
-/** Signed by a stranger, whose header says where his key is to be found. */
+/** Returns a token of a foreign key, whose header says where the key can be found. */
 const strange = (head: object) => {
   const [, content, mark] = signToken(privateOf(foreign), claims).split('.');
   return `${encode({ alg: 'ES256', kid, ...head })}.${content}.${mark}`;
 };
-/** Verifies for whoever takes the header's word, but for its text. */
+/** Returns the token with another spelling of its header: the text differs, but not the meaning. */
 const reSpelt = (text: string) => `${text}.${body}.${signature}`;
 
 const forgeries: readonly [string, string][] = [
@@ -94,7 +94,10 @@ const forgeries: readonly [string, string][] = [
   ['a signature in DER', `${header}.${body}.${encode('x')}`],
 ];
 
-/** The letter that means the same to a lenient reader: the last of 64 bytes leaves four bits unused. */
+/**
+ * Returns the letter with the same meaning for a lenient parser: the last letter of 64 bytes leaves four bits
+ * unused.
+ */
 function nextOf(letter: string): string {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
   return alphabet[alphabet.indexOf(letter) + 1] ?? '';

@@ -1,4 +1,4 @@
-/** Which key signs, which verify, and when one is replaced. */
+/** Signing key, verification keys, and the replacement of a key. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newKeyPair } from '../../../../src/kube-apiserver/service-accounts/jws.ts';
@@ -22,7 +22,7 @@ const plan = (keys: KeySet, now: number) => planKeys(keys, now, age, newKeyPair)
 const known = (keys: KeySet) => keys.map(({ publicKey }) => publicKey);
 const [one] = known(first);
 
-/** Everything that is done from a moment to another, each when it is due. */
+/** Carries out every step from a moment to another, each when it is due. */
 function live(keys: KeySet, from: number, to: number): KeySet {
   let [now, current] = [from, keys];
   for (let step = 0; now <= to; step++) {

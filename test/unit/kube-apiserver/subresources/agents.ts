@@ -1,4 +1,6 @@
-/** An API server whose node agents live in the test: they keep what they are asked, and answer as they are told. */
+/**
+ * An API server whose node agents are part of the test: they record requests, and answer as the test sets.
+ */
 
 import type { UpgradedConnection } from '../../../../src/apiserver/server-context.ts';
 import type { UserInfo } from '../../../../src/apiserver/user.ts';
@@ -14,7 +16,7 @@ export interface AskedAgent {
   readonly node: string;
   readonly path: string;
   readonly signal: AbortSignal;
-  /** Of one that is to leave HTTP. */
+  /** Method of a request to upgrade. */
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -23,7 +25,7 @@ export interface AskOptions {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | ReadableStream<Uint8Array>;
-  /** The request wants to leave HTTP, with these headers. */
+  /** Headers of a request to upgrade. */
   readonly upgrade?: Readonly<Record<string, string>>;
   readonly shutdown?: AbortSignal;
   readonly signal?: AbortSignal;
@@ -35,11 +37,11 @@ export interface AskOptions {
 export class Agents {
   readonly server: TestServer;
   readonly asked: AskedAgent[] = [];
-  /** What the agents answer next. */
+  /** Next answer of the agents. */
   answer: () => Response | Promise<Response> = () => new Response('said');
-  /** What they make of one that is to leave HTTP. */
+  /** Answer of the agents to a request to upgrade. */
   agree: () => Promise<UpgradedConnection | Response> = () => Promise.reject(new Error('nobody is there'));
-  /** The connection the last request was joined to. */
+  /** Connection to which the last request was joined. */
   joined: UpgradedConnection | undefined;
 
   private constructor(server: TestServer) {
@@ -82,7 +84,7 @@ export class Agents {
     return this.server.app.fetch(request, { user, ...env, ...(wanted && { upgrade: wanted }) });
   }
 
-  /** The status of a refusal and its message. */
+  /** Returns the status and the message of a rejection. */
   async refusal(path: string, options: AskOptions = {}): Promise<string> {
     const answer = await this.ask(path, options);
     const { kind, message } = (await answer.json()) as { kind: string; message: string };

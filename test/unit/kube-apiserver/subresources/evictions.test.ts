@@ -1,4 +1,4 @@
-/** Which pods an eviction may take away: what disruption budgets say, at the moment of the write. */
+/** Pods that an eviction may remove, by the disruption budgets at the moment of the write. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import type { Pod } from '../../../../src/api/core/v1/pod.ts';
@@ -225,7 +225,7 @@ describe('an eviction', () => {
         ...store,
         async update(key, value, revision, claims) {
           const found = key.endsWith('/pods/default/a') && hasty > 0 ? await store.get(key) : undefined;
-          // Somebody else is a little faster.
+          // Another client is slightly faster.
           if (found) {
             hasty--;
             await store.update(key, found.value, found.revision);

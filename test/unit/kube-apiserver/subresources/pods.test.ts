@@ -1,4 +1,4 @@
-/** Where a pod goes and how it goes: bindings, evictions, and the deletion of what a selector picks. */
+/** Bindings, evictions, and the deletion of the pods that a selector selects. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import type { Pod } from '../../../../src/api/core/v1/pod.ts';
@@ -48,7 +48,7 @@ describe('a binding', () => {
     await make('p');
     const { tolerations, ...spec } = (await stored('p'))?.spec ?? assert.fail();
     assert.ok(tolerations?.length);
-    // As one that was made before there were defaults.
+    // The pod is stored like one from before there were defaults.
     const key = '/registry/pods/default/p';
     const { value, revision } = (await server.store.get(key)) ?? assert.fail();
     const before = decodeObject(value, revision) as Pod;

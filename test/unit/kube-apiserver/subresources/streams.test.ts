@@ -1,4 +1,7 @@
-/** exec, attach, port-forward and logs of a pod: what its node's agent is asked, and what the client is told. */
+/**
+ * exec, attach, port-forward and logs of a pod: the requests to its node's agent, and the answers to the
+ * client.
+ */
 import assert from 'node:assert/strict';
 import { duplexPair } from 'node:stream';
 import { after, before, beforeEach, describe, test } from 'node:test';
@@ -33,7 +36,7 @@ beforeEach(() => {
   agents.agree = async () => ({ headers: {}, socket: duplexPair()[0] });
 });
 
-/** By which both logs have the request. */
+/** Audit id under which both logs have the request. */
 const id = { 'audit-id': 'mine' };
 
 describe('the agent is asked for', () => {
@@ -46,7 +49,7 @@ describe('the agent is asked for', () => {
     ['web/exec?command=ls&stdin=true&stdout=false', 'n1 /exec/default/web/c?input=1&command=ls'],
     ['web/exec?command=ls&stderr=true&tty=false', 'n1 /exec/default/web/c?error=1&command=ls'],
     ['two/exec?container=b&command=ls&stdout=1', 'n2 /exec/default/two/b?output=1&command=ls'],
-    // Without a word of its own an attach is for what the container prints, and not for what it reads.
+    // An attach without parameters is for the container's output, and not for its input.
     ['web/attach', 'n1 /attach/default/web/c?output=1&error=1'],
     ['web/attach?stdin=true&stderr=false', 'n1 /attach/default/web/c?input=1&output=1'],
     ['two/attach?container=a', 'n2 /attach/default/two/a?output=1&error=1'],
@@ -79,7 +82,7 @@ describe('the agent is asked for', () => {
       '?follow=1&previous=1&sinceSeconds=3&sinceTime=t&timestamps=1&tailLines=5&limitBytes=7',
       'follow=1&previous=1&sinceSeconds=3&sinceTime=t&timestamps=1&tailLines=5&limitBytes=7',
     ],
-    // The agent says what is wrong with a value.
+    // The agent reports an invalid value.
     ['?tailLines=', 'tailLines='],
   ] as const)
     test(`a log${query}`, async () => {

@@ -1,4 +1,4 @@
-/** What the server stores of events, and what it does where that is refused. */
+/** Events that the server stores, and the retries and answers where a write is rejected. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Trigger } from '../../../../src/api/minik8s/v1/trigger.ts';
@@ -20,7 +20,7 @@ const event = (of: string, status: object = {}, namespace = 'shop') =>
     status,
   }) as unknown as KubeObject;
 
-/** A server whose answers a test gives: none for one that is stored. */
+/** A server whose answers a test sets; undefined for a stored event. */
 function world(objects: readonly KubeObject[] = []) {
   const asked: { method: string; path: string; type: string | null; agent: string | null; body: unknown }[] =
     [];

@@ -1,4 +1,4 @@
-/** Which triggers are meant by a path, and by the function whose results they tell; how a body is read. */
+/** Triggers that match a path, or the function whose results they report; and parsing of a body. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Trigger } from '../../../../src/api/minik8s/v1/trigger.ts';

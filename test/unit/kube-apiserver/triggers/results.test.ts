@@ -1,4 +1,4 @@
-/** What calls of functions give, as events, and how many events are taken. */
+/** Results of function calls as events, and the maximum number of events. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { functionResource } from '../../../../src/api/minik8s/v1/function.ts';
@@ -135,7 +135,7 @@ describe('an answer that breaks off', () => {
 });
 
 describe('an answer that nobody gets', () => {
-  /** One of 300 KiB and more, and whether it was let go of. */
+  /** Result of 300 KiB and more; records whether it was released. */
   const large = () => {
     const seen = { isOver: false };
     const body = new ReadableStream({

@@ -1,4 +1,4 @@
-/** Which requests to a trigger become events, of whom, and what of them is told. */
+/** Requests to a trigger that become events, their users, and the fields of the events. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Trigger } from '../../../../src/api/minik8s/v1/trigger.ts';
@@ -26,14 +26,14 @@ interface Shape {
   readonly headers?: Record<string, string>;
   readonly body?: GivenBody;
   readonly user?: string;
-  /** How many runs of the trigger, and requests to it, are under way. */
+  /** Number of runs of the trigger, and of requests to it, in progress. */
   readonly waiting?: number;
   readonly fault?: Error;
 }
 
 const stranger = 'system:anonymous';
 
-/** A request to the trigger `t` of the namespace `shop`. */
+/** Sends a request to the trigger `t` of the namespace `shop`. */
 async function ask(shape: Shape = {}) {
   const { spec = { http: { path: '/x' } }, over = {}, isThere = true, method = 'POST', waiting = 0 } = shape;
   const { url = 'http://gateway.test:8080/trigger/shop/x', rest = '', headers = {}, user = 'alice' } = shape;

@@ -1,4 +1,7 @@
-/** The events of what calls of functions gave: their fields, who is told, and how the answer is passed on. */
+/**
+ * Events for the results of function calls: their fields, the triggers that get them, and the forwarded
+ * answer.
+ */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Trigger } from '../../../../src/api/minik8s/v1/trigger.ts';
@@ -19,7 +22,7 @@ const deliverer = 'system:serviceaccount:kube-system:trigger-controller';
 interface Shape {
   readonly headers?: Record<string, string>;
   readonly user?: string;
-  /** What the triggers wait for, by name. */
+  /** Outcomes that each trigger waits for, by its name. */
   readonly triggers?: Readonly<Record<string, readonly string[]>>;
 }
 

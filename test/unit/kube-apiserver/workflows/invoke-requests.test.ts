@@ -1,4 +1,4 @@
-/** What a call of a workflow makes, how long it waits, and what it is answered. */
+/** Call of a workflow: the run that it creates, its timeout, and its answer. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { workflowResource } from '../../../../src/api/minik8s/v1/workflow.ts';
@@ -23,7 +23,9 @@ interface Shape {
   readonly headers?: Record<string, string>;
   readonly body?: GivenBody;
   readonly query?: string;
-  /** The status of the run when it was created, and when its end was waited for; none for a run that goes on. */
+  /**
+   * Status of the run after its creation, and after the wait for its end; undefined for a run in progress.
+   */
   readonly begun?: object;
   readonly ended?: object;
   readonly isThere?: boolean;
@@ -33,7 +35,7 @@ interface Shape {
 
 const seed = () => new SeededRandom(1);
 
-/** A call of the workflow `w` of the namespace `shop`. */
+/** Calls the workflow `w` of the namespace `shop`. */
 async function invoke({ user = 'alice', headers = {}, body = '{"a":1}', query = '', ...shape }: Shape = {}) {
   const { begun, ended, isThere = true, createFault, run } = shape;
   const drafts: RunDraft[] = [];

@@ -1,4 +1,4 @@
-/** Whose run a caller gets by the name that he wishes. */
+/** Run that a caller gets for a requested name. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type WorkflowRun, workflowRunResource } from '../../../../src/api/minik8s/v1/workflow-run.ts';
@@ -20,7 +20,7 @@ const there = (over: object = {}) =>
 
 const named: string[] = [];
 
-/** The status and the text of the answer to a call that wishes the name `mine`. */
+/** Returns the status and the text of the answer to a call that requests the name `mine`. */
 async function call(user: string, run = there(), workflow: object = {}, wished = 'mine', underWay = 0) {
   const runs: RunClient = {
     create: async ({ metadata: { name = '' } }) => {
@@ -84,14 +84,14 @@ describe('a run of the wished name', () => {
     const secret = '0c7c8a4e-6f0b-4c52-8f0a-111111111111';
     await call(stranger, theirs, {}, secret);
     const shown = named.at(-1) ?? '';
-    // What is shown of a run names none, however it is sent.
+    // The visible fields of a run do not give access to it, in whatever form they are sent.
     for (const wished of [shown, shown.slice(2), ` ${shown} `, `${secret}, ${secret}`]) {
       await call(stranger, theirs, {}, wished);
       assert.notEqual(named.at(-1), shown, wished);
     }
-    // A user may name the run that is shown; it is not his.
+    // A user may send the visible name of the run, but does not own the run.
     assert.deepEqual(await call('alice', theirs, {}, shown), [409]);
-    // Nor is it of a user with the name of the annotation's beginning, or one that a stranger can have.
+    // The same holds for a user whose name is like the beginning of the annotation, or like a stranger's.
     for (const user of ['system:anonymous ', 'system', 'System:Anonymous'])
       assert.deepEqual(await call(user, theirs, {}, shown), [409], user);
   });

@@ -1,4 +1,4 @@
-/** Waiting for the ends of runs, with one watch for all who wait, and none for nobody. */
+/** Waiting for the ends of runs, with one watch for all waiting requests, and no watch without any. */
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { it } from 'node:test';
@@ -20,9 +20,9 @@ const run = (name: string, phase?: string): WorkflowRun =>
 function world() {
   const objects = new Map<string, WorkflowRun>();
   const watches = new Set<CacheWatch>();
-  /** The kind of each watch that was begun, and the revision it began with. */
+  /** Kind of each begun watch, and the revision at which it began. */
   const watched: [string, number][] = [];
-  /** The cache shows what was written last. */
+  /** Resolves when the cache shows the last write. */
   const shown = Promise.withResolvers<void>();
   const cache = {
     revision: 1,

@@ -1,4 +1,4 @@
-/** How many runs strangers may have under way. */
+/** Maximum number of runs in progress for unauthenticated users. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { WorkflowRun } from '../../../../src/api/minik8s/v1/workflow-run.ts';
@@ -14,7 +14,7 @@ import type { Cache, IndexDeclaration } from '../../../../src/storage/cache.ts';
 import { meta } from '../../controllers/objects.ts';
 
 const mostOfStrangers = ownRoom.count;
-/** Each object has so many bytes. */
+/** Cache of these objects, each of `size` bytes. */
 const cacheOf = (objects: readonly KubeObject[], size = 1) =>
   ({
     index: ({ keysOf }: IndexDeclaration) => ({

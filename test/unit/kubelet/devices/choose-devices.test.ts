@@ -1,4 +1,4 @@
-/** Which devices a container gets. */
+/** Devices that a container gets. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {

@@ -1,7 +1,4 @@
-/**
- * What is sent to device plugins and read from them, field by field, and what sources of devices say
- * together.
- */
+/** Messages to and from device plugins, field by field, and the union of several sources of devices. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { WireWriter } from '../../../../src/apimachinery/protobuf/writer.ts';
@@ -33,7 +30,7 @@ const within = (writer: WireWriter, field: number, write: () => void) => {
 const texts = (writer: WireWriter, ...fields: readonly string[]) => {
   for (const [index, text] of fields.entries()) writer.string(index + 1, text);
 };
-/** After the head of five bytes: no compression, and the length. */
+/** Returns the message after the head of five bytes, which holds no compression and the length. */
 const hex = (frame: Buffer) => frame.subarray(5).toString('hex');
 
 test('what a plugin is asked has the fields of upstream', () => {

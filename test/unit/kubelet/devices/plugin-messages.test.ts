@@ -1,4 +1,4 @@
-/** What device plugins answer, as bytes. */
+/** Answers of device plugins, as bytes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { WireWriter } from '../../../../src/apimachinery/protobuf/writer.ts';

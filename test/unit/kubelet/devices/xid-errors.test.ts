@@ -1,4 +1,4 @@
-/** Which lines of the kernel's log say that a card of NVIDIA's cannot be used any more. */
+/** Lines of the kernel's log after which an NVIDIA card cannot be used any more. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { busAddress, readCardNews } from '../../../../src/kubelet/devices/plan/xid-errors.ts';
@@ -40,7 +40,7 @@ describe('a line of the kernel log', () => {
   it('counts only when the kernel wrote it, whatever its level', () => {
     const text = 'NVRM: Xid (PCI:0000:3b:00): 79, x';
     for (const level of [0, 3, 7]) assert.ok(readCardNews(record(text, level)), `${level}`);
-    // Facilities 1 (user) and 3 (daemon): who may write to /dev/kmsg takes no card away.
+    // Facilities 1 (user) and 3 (daemon): a program that may write to /dev/kmsg must not disable a card.
     for (const priority of [8, 12, 27]) assert.equal(readCardNews(record(text, priority)), undefined);
   });
   it('that is no record says nothing', () => {

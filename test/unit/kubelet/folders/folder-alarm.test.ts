@@ -1,4 +1,4 @@
-/** What the kernel says of folders, and which of them are watched. */
+/** Events of the kernel about folders, and the folders that are watched. */
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
@@ -33,7 +33,10 @@ function begin(context: TestContext, ...folders: readonly string[]) {
       }
       alarm.end();
     },
-    /** How often a new folder in that one is told. The kernel tells in order: what is made in `z` behind it is told last. */
+    /**
+     * Returns the number of events for a new folder in `path`. The kernel keeps the order: a folder that is
+     * made in `z` afterwards is reported last.
+     */
     heard: async (path: string) => {
       const before = world.changes;
       mkdirSync(join(root, path, `made${made}`));
@@ -61,7 +64,7 @@ test('a folder that takes the place of another is watched in its stead', async (
   await look('a');
   renameSync(join(root, 'a'), join(root, 'old'));
   renameSync(join(root, 'b'), join(root, 'a'));
-  // What moved says so itself.
+  // The moved folder has an event of its own.
   await heard('.');
   assert.deepEqual([await heard('old'), await heard('a')], [1, 0]);
   await look('a');
@@ -92,7 +95,7 @@ test('a folder that cannot be watched is a fault until the next look', async (co
   const folder = await open(join(root, 'a'), 'r');
   const stats = await folder.stat();
   await folder.close();
-  // Its descriptor leads nowhere any more.
+  // The folder's descriptor is closed already.
   await alarm.add('a', { fd: folder.fd, stat: async () => stats } as unknown as FileHandle);
   alarm.end();
   assert.match(alarm.fault ?? '', /ENOENT/);

@@ -1,4 +1,4 @@
-/** What is told of a folder, from what was told and what is there. */
+/** Changes of a folder, from the reported state and the state on disk. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { FolderWatch } from '../../../../src/api/minik8s/v1/folder-watch.ts';
@@ -12,7 +12,7 @@ import {
 
 type Files = Readonly<Record<string, string>>;
 
-/** `SIZE@WRITTEN` by name. */
+/** Marks of `SIZE@WRITTEN` by name. */
 const marks = (files: Files) =>
   new Map<string, Mark>(
     Object.entries(files).map(([path, text]) => {
@@ -21,7 +21,10 @@ const marks = (files: Files) =>
     }),
   );
 
-/** Looks at the times, in milliseconds, at what is there then; each change as `TIME TYPE PATH`. */
+/**
+ * Compares at these times, in milliseconds, with the files of that time; returns each change as `TIME TYPE
+ * PATH`.
+ */
 function looks(before: Files, each: readonly (readonly [number, Files])[]): string[] {
   const told = marks(before);
   const said: string[] = [];

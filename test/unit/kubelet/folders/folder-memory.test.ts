@@ -1,4 +1,4 @@
-/** What is on disk of watched folders, and what is removed there. */
+/** Records of watched folders on disk, and the ones that are removed. */
 import assert from 'node:assert/strict';
 import {
   existsSync,

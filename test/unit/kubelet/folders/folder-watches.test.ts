@@ -1,4 +1,4 @@
-/** FolderWatches that come and go, on a real folder: what each of them tells. */
+/** FolderWatches that are added and removed, on a real folder: the changes that each of them reports. */
 import assert from 'node:assert/strict';
 import {
   mkdirSync,
@@ -22,7 +22,7 @@ import { pass, passes } from './real-files.ts';
 
 const year = 31_557_600_000;
 
-/** The files that are on disk as told by the watch; `none` before anything is there. */
+/** Returns the files that the watch has recorded on disk as reported; `none` before there is a record. */
 function remembered(memory: string): string {
   try {
     const { files } = JSON.parse(readFileSync(join(memory, 'default.w.json'), 'utf8'));
@@ -32,7 +32,7 @@ function remembered(memory: string): string {
   }
 }
 
-/** A node that watches; the cluster's side is this test. */
+/** A node that watches folders; the test acts as the cluster. */
 function start(context: TestContext) {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'minik8s-folder-watches-')));
   const folder = join(root, 'folder');
@@ -97,7 +97,7 @@ function start(context: TestContext) {
       world.items = type === 'ADDED' ? [object] : [];
       agent.watches.apply({ type, object });
     },
-    /** The watches that there are, as a list after a watch of the API server was lost. */
+    /** Sets the existing watches, as a list after a watch of the API server was lost. */
     list: (...uids: readonly string[]) => {
       world.items = uids.map((uid) => watchOf(uid, 0));
       agent.watches.replace(world.items);
@@ -116,12 +116,12 @@ test('a watch that is made again under its name does not go on with what the one
   writeFileSync(join(folder, 'a'), 'text');
   const release = Promise.withResolvers<void>();
   world.held = release.promise;
-  // It has been watched since a time after the file was written, and so counts it as told.
+  // The folder has been watched since a time after the file was written, so that the file counts as reported.
   apply('ADDED', 'one', Date.now() + year);
   await passes('the first one says that it watches', () => said.length === 1);
   apply('DELETED', 'one', Date.now() + year);
   apply('ADDED', 'two', 0);
-  // The one before is at its end only when its last request is: until then nothing of its memory may be read.
+  // The previous watch ends only with its last request: nothing of its records may be read before.
   await pass(120_000);
   assert.deepEqual(told, []);
   release.resolve();

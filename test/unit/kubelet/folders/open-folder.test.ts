@@ -1,4 +1,4 @@
-/** Which folders of a node may be watched, and what is found in one in which others write. */
+/** Folders of a node that may be watched, and the files that are found while others write. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import {
@@ -112,7 +112,7 @@ describe('a watched folder', () => {
 });
 
 describe('the files of a folder', () => {
-  /** Folders that were told to be looked at, and paths of files. */
+  /** Returns the folders for which `onFolder` was called, and the paths of files. */
   async function listed(base: string, more: Partial<ListOptions> = {}) {
     await using folder = await open(base, 'r');
     const looked: string[] = [];
@@ -216,7 +216,7 @@ describe('what is in a file', () => {
     execFileSync('mkfifo', [join(base, 'pipe')]);
     for (const path of ['folder/a', 'file', 'none', 'none/a', 'in/a/b'])
       assert.equal(await read(base, path, mark), undefined, path);
-    // A pipe without a writer would hold who opens it to read.
+    // A pipe without a writer would block its reader.
     assert.equal(await read(base, 'pipe'), undefined);
     assert.equal(await read(base, 'in'), undefined);
   });

@@ -1,4 +1,4 @@
-/** What is read of a watched file that changes meanwhile. */
+/** Content of a watched file that changes while it is read. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -27,7 +27,7 @@ it('a file that is written while it is read is not told as a mixture', async (co
   const original = handles.read;
   context.mock.method(handles, 'read', async function (this: unknown, ...args: unknown[]) {
     const answer = await original.apply(this, args);
-    // Of the same length: its time alone tells.
+    // The content has the same length: only the time differs.
     writeFileSync(path, 'behind');
     utimesSync(path, 1, 1);
     return answer;

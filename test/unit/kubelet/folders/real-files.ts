@@ -1,20 +1,20 @@
-/** Waiting for work on real files under a clock of tests: no test sleeps, and none is quicker than the disk. */
+/** Waiting for work on real files with a fake clock: no test sleeps, and none is faster than the disk. */
 import { setImmediate as loopTurn } from 'node:timers/promises';
 import type { FakeClock } from '../../../fixtures/fake-clock.ts';
 
-/** Turns of the event loop without work on files after which none follows. */
+/** Number of turns of the event loop without work on files after which no more work follows. */
 const quietTurns = 5;
 const mostSteps = 500;
 
 const works = () => process.getActiveResourcesInfo().some((name) => /^(?:FSReq|CloseReq)/.test(name));
 
-/** Resolves when no work on files is under way, and nothing happens any more before time passes. */
+/** Resolves when no work on files is in progress, and nothing happens any more before time passes. */
 export async function atRest(clock: FakeClock): Promise<void> {
   for (let quiet = 0; quiet < quietTurns; quiet = works() ? 0 : quiet + 1) await loopTurn();
   await clock.settle();
 }
 
-/** Steps from timer to timer until the probe holds. Rejects with `what` after 500 steps. */
+/** Advances the clock from timer to timer until the probe holds. Rejects with `what` after 500 steps. */
 export async function passes(clock: FakeClock, what: string, probe: () => unknown): Promise<void> {
   for (let step = 0; step < mostSteps; step++) {
     await atRest(clock);
@@ -24,7 +24,7 @@ export async function passes(clock: FakeClock, what: string, probe: () => unknow
   throw new Error(`did not happen: ${what}`);
 }
 
-/** Time passes, and all work on files that falls into it is done. */
+/** Advances the clock, and completes all work on files meanwhile. */
 export async function pass(clock: FakeClock, ms: number): Promise<void> {
   const end = clock.now() + ms;
   await atRest(clock);

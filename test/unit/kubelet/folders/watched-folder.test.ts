@@ -1,6 +1,6 @@
 /**
- * One watched folder, on a real disk, where the server and the disk have bad manners: each change is told,
- * and counts as told once.
+ * One watched folder on a real disk, where the server and the disk fail: each change is reported, and counts
+ * as reported once.
  */
 import assert from 'node:assert/strict';
 import {
@@ -38,12 +38,14 @@ function start(context: TestContext, spec: object = {}, makesFolder = true, stat
   mkdirSync(makesFolder ? folder : join(root, 'allowed'), { recursive: true });
   const dataDir = join(root, 'data');
   const memoryFile = join(dataDir, 'watched-folders', 'default.w.json');
-  /** Requests for events, also those that were refused. */
+  /** Requests for events, including those that were rejected. */
   const asked: Told[] = [];
   const stored = new Map<string, Told>();
   const said: { readonly reason?: string; readonly message?: string; readonly waiting?: boolean }[] = [];
   const world = {
-    /** Thrown instead of storing the event; and after it was stored. */
+    /**
+     * Returns the error that is thrown instead of storing the event (`refuse`), or after storing it (`lose`).
+     */
     refuse: (_: Told): Error | undefined => undefined,
     lose: (_: Told): Error | undefined => undefined,
     silence: (): Error | undefined => undefined,
@@ -104,7 +106,7 @@ function start(context: TestContext, spec: object = {}, makesFolder = true, stat
       await end();
       begin();
     },
-    /** What is on disk as told; empty before anything is. */
+    /** Returns the record on disk of the reported files; empty before there is one. */
     remembered: () => (existsSync(memoryFile) ? readFileSync(memoryFile, 'utf8') : ''),
     told: () =>
       [...stored.values()]
@@ -125,7 +127,7 @@ test('a change that the server did not take is sent again with a growing pause, 
   const count = asked.length;
   await pass(120_000);
   assert.ok(asked.length - count <= 12, `${asked.length - count} attempts in two minutes`);
-  // The answer is lost after it was stored.
+  // The answer is lost after the event was stored.
   world.refuse = () => undefined;
   let losses = 0;
   world.lose = () => (losses++ === 0 ? new Error('the connection was lost') : undefined);
@@ -223,7 +225,7 @@ test('files are told by pattern, types, folders below and content, and names tha
   );
   assert.equal(said.at(-1)?.message, '1 files have names that are no UTF-8, and are not told');
   writeFileSync(join(folder, 'a.csv'), 'longer than it was');
-  // An update is not asked for; it is remembered all the same.
+  // The trigger does not ask for updates; the change is recorded all the same.
   await passes('it is remembered', () => remembered().includes('"a.csv",18'));
   rmSync(join(folder, 'a.csv'));
   rmSync(join(folder, 'in'), { recursive: true });

@@ -1,4 +1,4 @@
-/** What is kept of what a build says: whole where it is short, and its beginning and end where it is not. */
+/** Part of a build's output that is kept: all of a short one, else its beginning and end. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

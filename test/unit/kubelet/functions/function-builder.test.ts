@@ -1,6 +1,6 @@
 /**
- * How the image of a function is put together, with an engine that does as a test says: what is installed,
- * committed, and written down.
+ * Build of a function's image, with an engine that the test controls: installed packages, commits, and
+ * records.
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

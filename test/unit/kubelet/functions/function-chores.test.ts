@@ -1,4 +1,6 @@
-/** When a node looks for what builds left, and what it does when the engine or the server fails. */
+/**
+ * Times at which a node looks for remains of builds, and its behavior when the engine or the server fails.
+ */
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +17,7 @@ import { RecordingLogger } from '../../../fixtures/recording-logger.ts';
 
 const imageOf = (name: string) => `minik8s.function/default/${name}:h1`;
 
-/** A machine with images of functions whose versions are there or not. */
+/** A machine with images of functions whose versions exist or not. */
 function machine(context: TestContext, ...images: readonly string[]) {
   const dataDir = mkdtempSync(join(tmpdir(), 'minik8s-chores-'));
   const [clock, log, stop] = [new FakeClock(), new RecordingLogger(), new AbortController()];
@@ -23,7 +25,7 @@ function machine(context: TestContext, ...images: readonly string[]) {
   const asked: string[] = [];
   const world = {
     versions: new Set<string>(),
-    /** Thrown by what is named: removeLeft, images, removeImage. */
+    /** Errors by the name of the function that throws them: removeLeft, images, removeImage. */
     faults: new Map<string, Error>(),
     left: 1,
     looks: 0,
@@ -145,7 +147,7 @@ it('an image goes with the log of its build; one of a version that is there, of 
     log.of('info').map(({ fields }) => fields),
     [{ image: imageOf('gone') }],
   );
-  // A container was made of it meanwhile: that is no fault.
+  // A container was made of the image meanwhile, which is no error.
   world.faults.set('removeImage', new RuntimeError('Conflict', 'in use'));
   there.add('busy');
   await chores.look();

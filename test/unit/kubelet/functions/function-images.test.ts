@@ -1,4 +1,4 @@
-/** Who waits for which build, what becomes of it when they leave, and what is removed afterwards. */
+/** Waiters for builds, builds whose waiters leave, and images that are removed afterwards. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../../src/api/core/v1/pod.ts';
@@ -25,14 +25,14 @@ const pod = {
   metadata: { name: 'p', namespace: 'default', labels: { 'minik8s.io/function-version': 'f-1' } },
 } as unknown as Pod;
 
-/** Where nobody can make a folder. */
+/** Path at which no folder can be made. */
 const noPlace = '/dev/null/no-place';
 
-/** A machine with images, and builds that end as a test says. */
+/** A machine with images, and builds that end when the test ends them. */
 class World {
   readonly clock = new FakeClock();
   readonly images = new Set<string>();
-  /** What was begun and neither ended nor given up. */
+  /** Builds that have begun and have neither ended nor been given up. */
   readonly recorded = new Set<string>();
   readonly builds: { readonly end: (error?: Error) => void; readonly signal: AbortSignal }[] = [];
   stored: FunctionVersion = version;
@@ -69,7 +69,7 @@ class World {
             resolve();
           };
           this.builds.push({ end, signal });
-          // The engine needs a moment to end what runs.
+          // The engine needs a moment to end a running build.
           signal.addEventListener('abort', () => setImmediate(() => reject(signal.reason)));
         }),
     },

@@ -1,4 +1,4 @@
-/** What nodes read of settings, locks and versions for functions, value by value. */
+/** Values that nodes read from settings, locks and versions for functions. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../../src/api/core/v1/pod.ts';

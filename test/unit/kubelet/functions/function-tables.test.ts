@@ -1,4 +1,4 @@
-/** What images and builds of functions are made of, value by value. */
+/** Contents of images and builds of functions, value by value. */
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,6 @@
 /**
- * Images of functions that are there, that a pod may not have, and that cannot be built: what is said,
- * counted and left.
+ * Function images that exist, that a pod may not have, or that cannot be built: messages, counters and
+ * remains.
  */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -170,7 +170,7 @@ describe('a build', () => {
       [['cannot write what came of a build', 'default/f-1', 'the store is away']],
     );
     const other = machine(context, async () => {
-      // What it adds is lost.
+      // The added image is lost.
       other.images.add = function add() {
         return this;
       };

@@ -52,7 +52,7 @@ test('of two nodes that install at once the first lock stays, and the other inst
       ...{ files: { 'requirements.txt': 'a' }, image: 'minik8s.function/default/f:h' },
     },
   } as unknown as FunctionVersion;
-  // Written while this node installs.
+  // The lock is written while this node installs.
   let stored = { ...version, status: { lock: theirs } } as FunctionVersion;
   const installed: string[] = [];
   let commits = 0;

@@ -1,6 +1,6 @@
 /**
- * The image that a node makes of the file that it runs: once for all who wait, and what is said where it
- * cannot be made.
+ * Image that a node makes of its own executable: once for all callers, with a message where it cannot be
+ * made.
  */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
@@ -54,7 +54,7 @@ function machine(
   return { own, images, told, world, program, library, envs };
 }
 
-/** Names and contents of the files of an archive. */
+/** Returns the names and contents of the files of an archive. */
 function filesOf(archive: Buffer): Record<string, string> {
   const files: Record<string, string> = {};
   for (let at = 0; at + 512 <= archive.length; ) {

@@ -1,4 +1,4 @@
-/** What becomes of containers that wait, whenever the agent ends and whatever fails. */
+/** Waiting containers, whenever the agent ends and whatever fails. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../../src/api/core/v1/pod.ts';
@@ -37,7 +37,7 @@ const given = podWith({ 'minik8s.io/function': 'fn', 'minik8s.io/function-versio
 /** A machine with containers, a server with one version, and agents one after another. */
 class World {
   version: FunctionVersion | undefined = first;
-  /** Fails the next signal. */
+  /** When true, the next signal fails. */
   isDeaf = false;
   readonly containers = new Map<string, { holds?: Uint8Array; told: number }>([['c1', { told: 0 }]]);
   #agent = this.#begin();

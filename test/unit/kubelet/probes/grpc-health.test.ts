@@ -1,4 +1,4 @@
-/** What a probe asks of grpc.health.v1.Health, byte by byte, and what it makes of the answer. */
+/** Request of a probe to grpc.health.v1.Health, byte by byte, and the result of its answer. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { GrpcError } from '../../../../src/grpc/status.ts';
@@ -33,7 +33,7 @@ describe('the answer', () => {
     ['0802', 'failure', unhealthy('NOT_SERVING')],
     ['0803', 'failure', unhealthy('SERVICE_UNKNOWN')],
     ['0807', 'failure', unhealthy('7')],
-    // Fields that nobody knows are passed over, and of one that is repeated the last counts.
+    // Unknown fields are skipped, and the last of a repeated field counts.
     ['1205616263646508020801', 'success', 'service healthy'],
     ['08010802', 'failure', unhealthy('NOT_SERVING')],
   ] as const)

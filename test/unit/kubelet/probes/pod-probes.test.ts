@@ -1,4 +1,4 @@
-/** The probes of a pod under a clock of the test's, with a program in the place of what they ask. */
+/** Probes of a pod on a clock that the test controls, with a program in place of the probed container. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../../src/api/core/v1/pod.ts';
@@ -18,7 +18,7 @@ class World {
   readonly clock = new FakeClock();
   readonly events: string[] = [];
   readonly counts = new ProbeCounts();
-  /** When a probe ran, in seconds, with its command. */
+  /** Time of each probe in seconds, with its command. */
   readonly runs: string[] = [];
   changes = 0;
   isEnding = false;
@@ -94,7 +94,7 @@ describe('the probes of a pod', () => {
     assert.deepEqual(world.runs, ['0 ready', '2 ready', '4 ready']);
     takes = 5000;
     await world.clock.advance(12_000);
-    // What took longer than a period is followed by the next at once, never by two at a time.
+    // A probe that took longer than a period is followed by the next one at once, never by two at a time.
     assert.deepEqual(world.runs.slice(3), ['6 ready', '11 ready', '16 ready']);
   });
 
@@ -111,7 +111,7 @@ describe('the probes of a pod', () => {
       ...['3 ready', '5 alive', '8 ready'],
     ]);
     assert.deepEqual(world.result, { startup: true, readiness: true, liveness: true });
-    // The first came before the container's first period was over.
+    // The first probe ran before the container's first period was over.
     assert.deepEqual(world.events, [
       'Warning Unhealthy Startup probe failed: ',
       'Warning Unhealthy Startup probe failed: ',
@@ -177,7 +177,7 @@ describe('the probes of a pod', () => {
     world.program = async (_command, _streams, signal) => {
       most = Math.max(most, ++running);
       await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
-      // It takes a while to end.
+      // The program takes a while to end.
       await new Promise<void>((resolve) => void world.clock.after(3000, resolve));
       running--;
       throw signal.reason;
@@ -214,7 +214,7 @@ describe('the probes of a pod', () => {
     await world.clock.advance(10_000);
     assert.deepEqual(world.result, { readiness: true });
     assert.equal(world.events[0], 'Warning Unhealthy Readiness probe errored: the engine is away');
-    // Three attempts each time.
+    // Each probe has three attempts.
     assert.deepEqual(world.runs.slice(1, 5), ['1 ready', '1 ready', '1 ready', '2 ready']);
   });
 

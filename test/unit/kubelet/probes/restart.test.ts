@@ -1,4 +1,4 @@
-/** What the node agent makes of a container that a probe found wanting: plan, phase and status. */
+/** Container whose probe has failed: plan, phase and status. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../../src/api/core/v1/pod.ts';

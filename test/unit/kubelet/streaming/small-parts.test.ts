@@ -20,7 +20,7 @@ test('the first protocol of the client that is known is spoken', () => {
   assert.equal(spdyCommandProtocol('v5.channel.k8s.io,v4.channel.k8s.io'), 'v4.channel.k8s.io');
   assert.equal(spdyCommandProtocol(undefined), undefined);
   assert.equal(spdyPortForwardProtocol('portforward.k8s.io'), 'portforward.k8s.io');
-  // client-node offers v5 and means v4.
+  // client-node offers v5 but uses v4.
   assert.deepEqual(webSocketPortForwardProtocol('v5.channel.k8s.io,v4.channel.k8s.io'), {
     protocol: 'v4.channel.k8s.io',
     carries: 'channels',

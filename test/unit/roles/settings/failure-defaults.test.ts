@@ -1,4 +1,4 @@
-/** The times by which a lost node is told, as they are shipped; the tests of the controllers use the same. */
+/** Default times after which a node counts as lost; the tests of the controllers use the same. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { planNode } from '../../../../src/controllers/nodes/node-lifecycle-plan.ts';

@@ -1,4 +1,4 @@
-/** What of a part is in the archive, and what is said of one that is not whole. */
+/** Contents of a part in the archive, and the message about an incomplete one. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { gunzipSync } from 'node:zlib';

@@ -1,11 +1,17 @@
-/** What is left out of a support bundle, and that no text keeps the filter busy: anybody who may write an annotation writes such texts. */
+/**
+ * Text that is left out of a support bundle; no text keeps the filter busy, because every user who may write
+ * an annotation can write such texts.
+ */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { leftOut, SecretFilter, valuesOf } from '../../../../src/roles/support/without-secrets.ts';
 
 const filter = new SecretFilter([]);
 
-/** In time that grows with the square of the length, the first of them took hours, and the others minutes. */
+/**
+ * Texts for which the filter would take time that grows with the square of the length: hours for the first
+ * one, minutes for the others.
+ */
 const repeated = [
   'passw',
   'secret=\\"',

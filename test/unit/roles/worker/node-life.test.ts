@@ -1,4 +1,4 @@
-/** What a node's process makes of the signals that stop it, and of settings about its life. */
+/** Signals that stop a node's process, and settings about its lifetime. */
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { describe, it } from 'node:test';
@@ -106,7 +106,7 @@ describe('a node that is stopped', () => {
 });
 
 describe('whether the machine goes down', () => {
-  /** `systemctl` in that state: it ends with a status for every state but `running`. */
+  /** `systemctl` for this state: its exit status is not 0 for every state but `running`. */
   const systemctl =
     (state: string): Exec =>
     async (file, args) => {

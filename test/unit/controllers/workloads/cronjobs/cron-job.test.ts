@@ -1,4 +1,4 @@
-/** What a CronJob makes and keeps, where its cache lags and requests fail. */
+/** Jobs that a CronJob creates and keeps, where its cache lags and requests fail. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type CronJob, cronJobResource } from '../../../../../src/api/batch/v1/cron-job.ts';
@@ -43,7 +43,7 @@ function cronJob(spec: Partial<CronJob['spec']> = {}, status?: CronJob['status']
   };
 }
 
-/** One that began so many seconds after the start and has come to that end, if to any. */
+/** A Job of the CronJob that began `seconds` after the start and has ended with `end`, if given. */
 function ofIt(name: string, seconds: number, end?: 'Complete' | 'Failed'): Job {
   const one = job();
   const status: Job['status'] = {
@@ -80,7 +80,7 @@ class CronWorld extends ScriptedWorld {
     return this.status?.active?.map(({ name }) => name) ?? [];
   }
 
-  /** Lets time pass and reconciles with a cache that shows everything; gives after how long it wants to be asked again. */
+  /** Advances the time and reconciles with an up-to-date cache; returns the delay of the next call. */
   async after(seconds: number): Promise<number | undefined> {
     await this.clock.advance(seconds * 1000);
     this.sync(jobResource);
@@ -161,7 +161,7 @@ describe('a CronJob', () => {
     await late.after(60);
     await late.after(60);
     assert.deepEqual(late.told, [told(new Date(start + 3_600_000).toUTCString())]);
-    // Another of the name has not been told.
+    // There was no event yet for another CronJob of the same name.
     const { metadata, ...later } = cronJob({ schedule: '0 * * * *', startingDeadlineSeconds: 600 });
     late.put(cronJobResource, { ...later, metadata: { ...metadata, uid: 'later' } });
     await late.after(60);
@@ -192,7 +192,7 @@ describe('a CronJob', () => {
   it('in another time zone makes up for nothing either', async () => {
     const world = new CronWorld(cronJob({ schedule: '1 12 * * *', timeZone: 'Etc/UTC' }));
     await world.after(2 * minute + 10);
-    // Twelve hours east of here that was a minute ago.
+    // The time was a minute ago at twelve hours east of UTC.
     world.put(cronJobResource, cronJob({ schedule: '1 12 * * *', timeZone: 'Etc/GMT-12' }));
     assert.equal(await world.after(0), (24 * 60 - 1) * minute * 1000 - 10_000 + 100);
     assert.deepEqual(world.names(jobResource), []);
@@ -310,7 +310,7 @@ describe('the Jobs of a CronJob', () => {
     );
     await world.after(90);
     assert.deepEqual(world.names(jobResource), ['a', 'b', 'e']);
-    // One that goes already is not removed again.
+    // A Job that is already being deleted is not removed again.
     const going = ofIt('0', 1, 'Complete');
     world.put(jobResource, { ...going, metadata: { ...going.metadata, deletionTimestamp: at(60) } });
     const asked = world.asked.length;

@@ -1,4 +1,4 @@
-/** On which nodes a DaemonSet runs, and what its pods carry. */
+/** Nodes on which a DaemonSet runs, and the fields of its pods. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Taint } from '../../../../../src/api/core/v1/node.ts';

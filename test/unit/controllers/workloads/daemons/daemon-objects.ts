@@ -28,7 +28,7 @@ export const surging = (maxSurge: number | string): Partial<Spec> => ({
   updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge } },
 });
 
-/** Of the DaemonSet, on a node; ready from the start, unless it says otherwise. */
+/** Pod of the DaemonSet on a node; ready from the start, unless `options` differ. */
 export const daemon = (name: string, nodeName: string, hash = 'new', options: PodOptions = {}): Pod =>
   pod(name, {
     readyAt: 0,
@@ -41,7 +41,7 @@ export const daemon = (name: string, nodeName: string, hash = 'new', options: Po
     },
   });
 
-/** As decided on a minute after the start. */
+/** Pods and nodes of the DaemonSet for a decision one minute after the start. */
 export const daemons = (set: DaemonSet, nodes: readonly (string | Node)[], ...pods: Pod[]): Daemons =>
   daemonsOf(
     set,

@@ -1,4 +1,4 @@
-/** How a DaemonSet replaces the pods of an older template. */
+/** Rolling update of a DaemonSet: pods of an older template are replaced. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { planRollout } from '../../../../../src/controllers/workloads/daemons/daemon-rollout-plan.ts';
@@ -97,7 +97,7 @@ describe('with a surge', () => {
     assert.deepEqual(changes(daemons(set, [left, 'n2'], old('n1', unready), fresh('n2'))), [[], ['old-n1']]);
     assert.deepEqual(changes(daemons(set, [left, 'n2'], old('n1'), fresh('n2', unready))), [[], []]);
     assert.deepEqual(changes(daemons(set, [left, 'n2'], old('n1'), fresh('n2'))), [[], ['old-n1']]);
-    // Nor of a node that is gone.
+    // A pod on a removed node is not replaced either.
     assert.deepEqual(changes(daemons(set, ['n2'], old('n1'), fresh('n2'))), [[], ['old-n1']]);
   });
 });

@@ -1,4 +1,4 @@
-/** What a DaemonSet makes and removes on its nodes, and what its status says. */
+/** Pods that a DaemonSet creates and removes on its nodes, and its status. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {

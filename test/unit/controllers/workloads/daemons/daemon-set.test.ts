@@ -1,4 +1,4 @@
-/** What a DaemonSet writes where its cache lags, requests fail and others write too. */
+/** Writes of a DaemonSet where its cache lags, requests fail and other clients write too. */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import {
@@ -31,7 +31,7 @@ const sync = () => {
   world.sync(controllerRevisionResource);
   world.sync(daemonSetResource);
 };
-/** Until nothing is left to do. */
+/** Reconciles until nothing is left to do. */
 const settle = async () => {
   for (let round = 0; round < 20; round++) {
     sync();
@@ -182,7 +182,7 @@ describe('a DaemonSet', () => {
     await world.clock.advance(first?.requeueAfter ?? 0);
     world.sync(controllerRevisionResource);
     await world.reconcile(key);
-    // The cache shows that the revision is gone before it shows the label of the pod.
+    // The cache shows the removal of the revision before it shows the label of the pod.
     world.sync(controllerRevisionResource);
     world.sync(daemonSetResource);
     await world.reconcile(key);

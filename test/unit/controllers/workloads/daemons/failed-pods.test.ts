@@ -1,4 +1,4 @@
-/** How long a DaemonSet leaves a pod that failed. */
+/** Time that a DaemonSet keeps a failed pod. */
 import assert from 'node:assert/strict';
 import { beforeEach, it } from 'node:test';
 import { FailedPods } from '../../../../../src/controllers/workloads/daemons/failed-pods.ts';

@@ -1,4 +1,4 @@
-/** What a Deployment does, stage by stage, until it comes to rest. */
+/** Stages of a Deployment until it comes to rest. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Deployment } from '../../../../../src/api/apps/v1/deployment.ts';
@@ -163,7 +163,7 @@ describe('planDeployment', () => {
     world.settle();
     world.edit(image('app:2'));
     world.settle();
-    // While one is paused nothing else says that a rollout is over.
+    // A paused Deployment has no other sign that its rollout is over.
     world.edit(({ spec }) => {
       spec.revisionHistoryLimit = 0;
       spec.paused = true;

@@ -1,4 +1,4 @@
-/** The arithmetic of rollouts: limits, sizes and names, and what holds whatever pods do. */
+/** Arithmetic of rollouts: limits, sizes and names, and invariants for any behavior of pods. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { resolveCount } from '../../../../../src/api/int-or-percent.ts';
@@ -33,7 +33,7 @@ describe('rolling updates with pods that become ready and break at random', () =
         const before = available(world);
         world.step();
         assert.ok(sumReplicas(world.sets) <= replicas + maxSurge, 'more pods than the surge allows');
-        // Removing prefers pods that are not available, so what stays available is bounded by the sizes.
+        // Unavailable pods are removed first, so that the sizes bound the number of available pods that stay.
         const kept = world.sets.reduce(
           (sum, set) => sum + Math.min(set.status?.availableReplicas ?? 0, set.spec.replicas),
           0,
@@ -54,7 +54,7 @@ describe('rolling updates with pods that become ready and break at random', () =
   const available = (world: World) =>
     world.sets.reduce((sum, set) => sum + Math.min(set.status?.availableReplicas ?? 0, set.spec.replicas), 0);
 
-  /** Each set catches up or not; pods become ready; now and then one breaks. */
+  /** Advances the sets at random: each may catch up; pods become ready; sometimes one breaks. */
   function wander(world: World, random: SeededRandom): void {
     world.sets = world.sets.map((set) => {
       if (random.below(3) === 0) return set;

@@ -1,4 +1,4 @@
-/** What a Deployment makes of its ReplicaSets: what they say of themselves, in what order, and which are forgotten. */
+/** ReplicaSets of a Deployment: their annotations, their order, and the removal of old ones. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Deployment } from '../../../../../src/api/apps/v1/deployment.ts';
@@ -27,7 +27,7 @@ const only = (actions: readonly DeploymentAction[]): DeploymentAction => {
   return action;
 };
 
-/** One whose pods are all there, with these annotations, and all that its ReplicaSet takes from it. */
+/** Deployment whose pods are all there, with these annotations, and all that its ReplicaSet takes from it. */
 function settled(
   replicas: number,
   own: Record<string, string> = {},
@@ -49,7 +49,7 @@ function settled(
   return { one, set };
 }
 
-/** One of another template. */
+/** ReplicaSet of another template. */
 function ofOther(set: ReplicaSet): ReplicaSet {
   const template = {
     ...set.spec.template,
@@ -58,7 +58,7 @@ function ofOther(set: ReplicaSet): ReplicaSet {
   return { ...set, spec: { ...set.spec, template } };
 }
 
-/** An old one, with nothing left of it. */
+/** Old ReplicaSet without pods. */
 const oldSet = (name: string, of: string, over: Partial<ReplicaSet> = {}) => {
   const set = ofOther(replicaSet(name, 0, { status: { replicas: 0, observedGeneration: 1 }, ...over }));
   return { ...set, metadata: { ...set.metadata, annotations: { [revision]: of } } };
@@ -230,7 +230,7 @@ describe('beyond the history', () => {
     const behind = oldSet('eight', '8', { status: { replicas: 0, observedGeneration: 0 } });
     const leftover = oldSet('nine', '9', { status: { replicas: 1, observedGeneration: 1 } });
     assert.deepEqual(forgotten(0, [behind, oldSet('ten', '10')]), ['ten']);
-    // With pods of an old one left only a paused Deployment is at rest.
+    // A Deployment with pods of an old ReplicaSet is at rest only while it is paused.
     assert.deepEqual(forgotten(0, [leftover, oldSet('ten', '10')], true), ['ten']);
     const unseen = oldSet('eight', '8', { status: undefined });
     assert.deepEqual(forgotten(0, [unseen]), []);

@@ -1,4 +1,4 @@
-/** How many pods each ReplicaSet of a Deployment may have next. */
+/** Next size of each ReplicaSet of a Deployment. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ReplicaSet } from '../../../../../src/api/apps/v1/replica-set.ts';
@@ -19,7 +19,7 @@ const rolling = (replicas: number, maxSurge: number, maxUnavailable: number) =>
   deployment(replicas, { strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge, maxUnavailable } } });
 const recreating = (replicas: number) => deployment(replicas, { strategy: { type: 'Recreate' } });
 
-/** With so many pods available; last sized for a Deployment of so many replicas. */
+/** ReplicaSet with `available` pods, last sized for a Deployment of this many replicas. */
 function sized(
   name: string,
   replicas: number,
@@ -226,7 +226,8 @@ describe('a change of spec.replicas', () => {
   });
 
   it('gives what rounding leaves over, or takes it, at the largest', () => {
-    // Sizes of a, b and c, from the oldest to the youngest, what they were sized for, and what is wanted.
+    // Sizes of a, b and c from the oldest to the youngest, the replica count that they were sized for, the
+    // wanted replica count, and the new sizes.
     const cases: [number[], number, number, Record<string, number>][] = [
       [[1, 1, 1], 3, 4, { a: 1, b: 1, c: 2 }],
       [[1, 1, 1], 3, 2, { a: 0, b: 1, c: 1 }],
@@ -235,7 +236,7 @@ describe('a change of spec.replicas', () => {
       [[1, 1], 2, 3, { a: 1, b: 2 }],
       [[1, 1], 2, 4, { a: 2, b: 2 }],
       [[1, 1], 2, 5, { a: 2, b: 3 }],
-      // Sized for fewer than there are by now, which cannot be undone in one go.
+      // ReplicaSets that were sized for fewer pods than they have by now; one step cannot correct this.
       [[1, 1], 1, 2, { a: 1, b: 1 }],
       [[1, 2], 1, 3, { a: 1, b: 2 }],
       [[1, 1], 1, 3, { a: 1, b: 2 }],

@@ -1,4 +1,4 @@
-/** What a Deployment does, and leaves, in one stage: half-done changes, pauses, and what must wait. */
+/** Single stages of a Deployment: unfinished changes, pauses, and changes that must wait. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Deployment } from '../../../../../src/api/apps/v1/deployment.ts';
@@ -29,7 +29,7 @@ const reasonOf = (world: World) => {
   return found && `${found.reason}: ${found.message}`;
 };
 
-/** Two templates, each at rest once; `spec` holds from then on. */
+/** World after two templates, each of which came to rest; `spec` holds from then on. */
 function rolledOnce(replicas: number, spec: Partial<Deployment['spec']> = {}): World {
   const world = new World(deployment(replicas));
   world.settle();
@@ -113,7 +113,7 @@ describe('what is said of progress', () => {
 });
 
 describe('a change of spec.replicas', () => {
-  /** In the middle of a rollout, both ReplicaSets with pods. */
+  /** World in the middle of a rollout, where both ReplicaSets have pods. */
   function midway(replicas: number): World {
     const strategy = { type: 'RollingUpdate' as const, rollingUpdate: { maxSurge: 3, maxUnavailable: 2 } };
     const world = new World(deployment(10, { strategy }));

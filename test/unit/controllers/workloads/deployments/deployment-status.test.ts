@@ -1,4 +1,4 @@
-/** What a Deployment says of itself. */
+/** Status of a Deployment. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Deployment } from '../../../../../src/api/apps/v1/deployment.ts';

@@ -1,4 +1,7 @@
-/** How a Deployment knows the ReplicaSet of its template: a name that changes rolls every Deployment there is. */
+/**
+ * Match of a Deployment with the ReplicaSet of its template: a changed hash name would roll every existing
+ * Deployment.
+ */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import {

@@ -10,7 +10,9 @@ import {
 import { findNewReplicaSet } from '../../../../../src/controllers/workloads/deployments/deployment-template.ts';
 import { meta, type pod, start } from '../../objects.ts';
 
-/** A world in which plans are carried out: the ReplicaSets and the Deployment as the server would hold them. */
+/**
+ * A world in which plans are carried out: the ReplicaSets and the Deployment as the server would store them.
+ */
 export class World {
   sets: ReplicaSet[] = [];
   messages: string[] = [];
@@ -25,7 +27,7 @@ export class World {
     return planDeployment(this.deployment, this.sets, pods, this.now);
   }
 
-  /** Carries out one plan; false when there was nothing to do. */
+  /** Carries out one plan; returns false if there was nothing to do. */
   step(): boolean {
     const { actions, status, statusChanged } = this.plan();
     for (const action of actions) {
@@ -59,7 +61,7 @@ export class World {
     return actions.length > 0 || statusChanged;
   }
 
-  /** Every pod that is asked for exists and is available. */
+  /** Makes every wanted pod exist and be available. */
   ready(): void {
     this.sets = this.sets.map((set) => withPods(set, set.spec.replicas, set.spec.replicas));
   }

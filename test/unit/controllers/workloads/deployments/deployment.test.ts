@@ -1,4 +1,4 @@
-/** How a Deployment's plan is carried out: where the cache lags, names collide and requests fail. */
+/** Execution of a Deployment's plan where the cache lags, names collide and requests fail. */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { type Deployment, deploymentResource } from '../../../../../src/api/apps/v1/deployment.ts';
@@ -29,7 +29,7 @@ const sync = () => {
 const stored = () => world.stored(deploymentResource, key) ?? assert.fail('no Deployment');
 const sets = () => world.all(replicaSetResource);
 const sizes = () => sets().map(({ spec }) => spec.replicas);
-/** Until there is nothing more to write; every pod is there at once. */
+/** Reconciles until there is nothing more to write; every pod is there at once. */
 async function settle(): Promise<void> {
   for (let round = 0; round < 30; round++) {
     sync();
@@ -234,7 +234,7 @@ describe('a ReplicaSet that cannot be made', () => {
     );
   });
 
-  /** The name that a Deployment's ReplicaSet will have. */
+  /** Returns the name that the Deployment's next ReplicaSet will have. */
   async function nameOfNext(): Promise<string> {
     const other = new ScriptedWorld(deploymentController);
     other.put(deploymentResource, deployment(2));

@@ -1,4 +1,4 @@
-/** Jobs whose pods have indexes: which of them run, which are done, which are lost. */
+/** Jobs whose pods have indexes: running, completed and failed indexes. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Job, jobResource } from '../../../../../src/api/batch/v1/job.ts';

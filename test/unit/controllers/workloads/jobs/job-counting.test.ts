@@ -1,4 +1,4 @@
-/** Each pod is counted once, whatever is interrupted when, and however far the cache lags. */
+/** Each pod is counted once, whatever is interrupted, and however far the cache lags. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Job, jobResource } from '../../../../../src/api/batch/v1/job.ts';
@@ -16,7 +16,7 @@ const ended = (index?: number) => [
   jobPod('c', { phase: 'Succeeded', ...(index === undefined ? {} : { index: 2 }) }),
 ];
 
-/** The same server under a controller that has just begun, with a cache that shows everything. */
+/** Returns the same server with a controller that has just begun, and a cache that shows everything. */
 const restarted = (before: JobWorld) =>
   new JobWorld(deepCopy(before.job), ...before.pods.map((pod) => deepCopy(pod)));
 

@@ -1,4 +1,4 @@
-/** Pods that carry the tracking finalizer and that no Job will count. */
+/** Pods with the tracking finalizer that no Job will count. */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { type Job, jobResource } from '../../../../../src/api/batch/v1/job.ts';

@@ -1,4 +1,7 @@
-/** A Job under everything at once, by many seeds: each pod is counted once, and never more run than may. */
+/**
+ * A Job with random events, with many seeds: each pod is counted once, and the number of running pods never
+ * exceeds the limit.
+ */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Job, jobResource } from '../../../../../src/api/batch/v1/job.ts';
@@ -13,11 +16,11 @@ import { JobWorld, job, key } from './job-world.ts';
 const parallelism = 3;
 const completions = 6;
 
-/** What nodes and people do to pods, and what is interrupted. */
+/** Random actions of nodes and users on pods, and interruptions of the controller. */
 class Life {
   world: JobWorld;
   readonly #random: SeededRandom;
-  /** By uid: how it ended first. */
+  /** First end of each pod, by uid. */
   readonly ended = new Map<string, 'Succeeded' | 'Failed'>();
 
   constructor(seed: number, spec: Partial<Job['spec']>) {
@@ -56,7 +59,7 @@ class Life {
     }
   }
 
-  /** Another process: with nothing remembered, and a cache that shows everything. */
+  /** Starts another process: without memory, and with a cache that shows everything. */
   #restart(): void {
     this.world = new JobWorld(deepCopy(this.world.job), ...this.world.pods.map((pod) => deepCopy(pod)));
   }

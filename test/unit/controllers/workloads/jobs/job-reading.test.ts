@@ -1,4 +1,7 @@
-/** What a Job reads from its pods: when they ended, which index they have, what its policies say of them. */
+/**
+ * Facts that a Job reads from its pods: the time of their end, their index, and the matching rule of its
+ * policies.
+ */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Job } from '../../../../../src/api/batch/v1/job.ts';

@@ -1,4 +1,4 @@
-/** A Job, its pods, and the controller between a cache that a test fills and a server that keeps what is written. */
+/** A Job, its pods, and the controller between a cache that a test fills and a server that stores writes. */
 import assert from 'node:assert/strict';
 import { type Job, jobResource } from '../../../../../src/api/batch/v1/job.ts';
 import type { JobConditionType } from '../../../../../src/api/batch/v1/job-conditions.ts';
@@ -15,7 +15,7 @@ export const key = 'default/work';
 export const owners = [{ ...ownedBy('Job', 'work'), apiVersion: 'batch/v1' }];
 const labels = { 'batch.kubernetes.io/controller-uid': 'uid-work' };
 
-/** With the defaults that the server gives. */
+/** Job with the server's defaults. */
 export function job(spec: Partial<Job['spec']> = {}, status?: Job['status']): Job {
   const template = {
     metadata: { name: '', uid: '', resourceVersion: '', creationTimestamp: '', labels },
@@ -42,7 +42,7 @@ export function job(spec: Partial<Job['spec']> = {}, status?: Job['status']): Jo
 
 export interface JobPodOptions extends PodOptions {
   readonly index?: number;
-  /** Seconds after the start. */
+  /** End of the pod, in seconds after the start. */
   readonly endedAt?: number;
   readonly exitCode?: number;
   readonly tracked?: false;
@@ -76,7 +76,7 @@ let worlds = 0;
 
 export class JobWorld extends ScriptedWorld {
   constructor(one?: Job, ...pods: readonly Pod[]) {
-    // Another world makes others than one before it of which these are.
+    // Another world gives its objects other names and versions than the world from which these pods came.
     super(jobController, 1000 * worlds++);
     if (one) this.put(jobResource, one);
     for (const each of pods) this.put(podResource, each);
@@ -99,13 +99,16 @@ export class JobWorld extends ScriptedWorld {
     );
   }
 
-  /** The cache shows all that is on the server. */
+  /** Updates the cache to the server's state. */
   showAll(): void {
     this.sync(podResource);
     this.sync(jobResource);
   }
 
-  /** The Job as it is once the controller has seen everything and has nothing left to do; gives how long it waits then. */
+  /**
+   * Reconciles until the controller has seen everything and has nothing left to do; returns the delay of its
+   * next call.
+   */
   async settle(): Promise<number | undefined> {
     for (let turns = 0; turns < 20; turns++) {
       this.showAll();
@@ -116,7 +119,7 @@ export class JobWorld extends ScriptedWorld {
     throw new Error('the controller does not come to rest');
   }
 
-  /** What its node says of a pod; 1 s later each time. */
+  /** Reports the end of a pod as its node does; each one 1 s later. */
   end(one: Pod, phase: 'Succeeded' | 'Failed', exitCode = phase === 'Failed' ? 1 : 0): void {
     const next = deepCopy(one);
     const seconds = (this.clock.now() - Date.UTC(2026, 0, 1)) / 1000;
@@ -137,7 +140,7 @@ export class JobWorld extends ScriptedWorld {
     this.store(podResource, next);
   }
 
-  /** Its node has ended it, and nothing holds it any more. */
+  /** Removes a pod that its node has ended and that has no finalizers left. */
   remove(one: Pod): void {
     assert.deepEqual(this.stored(podResource, objectKey(one))?.metadata.finalizers ?? [], []);
     this.take(podResource, objectKey(one));
@@ -150,7 +153,7 @@ export class JobWorld extends ScriptedWorld {
     );
   }
 
-  /** What was told of the Job but for the making and removing of pods. */
+  /** Events of the Job except those about created and deleted pods. */
   get news(): string[] {
     return this.told.filter((text) => !/ Successful(Create|Delete) /.test(text));
   }

@@ -1,4 +1,4 @@
-/** What a Job makes, counts and says, from its first pod to its end. */
+/** Pods, counts and conditions of a Job, from its first pod to its end. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { jobResource } from '../../../../../src/api/batch/v1/job.ts';

@@ -1,4 +1,4 @@
-/** When Jobs that have ended are deleted. */
+/** Time at which finished Jobs are deleted. */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { type Job, jobResource } from '../../../../../src/api/batch/v1/job.ts';

@@ -1,4 +1,4 @@
-/** What decides between two pods of a ReplicaSet, and what does not, where objects say less than they could. */
+/** Order in which pods of a ReplicaSet are deleted, where pods lack some fields. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../../../src/api/core/v1/pod.ts';
@@ -16,7 +16,7 @@ const names = (pods: readonly Pod[]) => pods.map(({ metadata }) => metadata.name
 const ranked = (one: Pod, two: Pod, siblings: readonly Pod[] = []) =>
   names(rankForDeletion([one, two], siblings));
 const silent = (name: string): Pod => ({ ...pod(name), status: undefined });
-/** Not ready since then. */
+/** Pod that is not ready since `seconds` after the start. */
 const unreadySince = (name: string, seconds: number, restarts = 0): Pod => {
   const one = pod(name, { restarts });
   const conditions = [{ type: 'Ready', status: 'False' as const, lastTransitionTime: at(seconds) }];

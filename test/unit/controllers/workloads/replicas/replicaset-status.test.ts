@@ -1,4 +1,4 @@
-/** What a ReplicaSet says of its pods, and when it will say more. */
+/** Status of a ReplicaSet, and the time of its next change. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../../../src/api/core/v1/pod.ts';

@@ -1,4 +1,4 @@
-/** What a ReplicaSet makes and deletes, where its cache lags and requests fail. */
+/** Pods that a ReplicaSet creates and deletes, where its cache lags and requests fail. */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { type ReplicaSet, replicaSetResource } from '../../../../../src/api/apps/v1/replica-set.ts';

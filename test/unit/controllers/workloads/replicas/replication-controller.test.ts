@@ -1,4 +1,6 @@
-/** What a ReplicationController does otherwise than a ReplicaSet: its selector is a plain map, its kind another. */
+/**
+ * Differences of a ReplicationController to a ReplicaSet: its selector is a plain map, and its kind differs.
+ */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import type { Pod } from '../../../../../src/api/core/v1/pod.ts';

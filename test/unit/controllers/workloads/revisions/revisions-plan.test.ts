@@ -1,4 +1,4 @@
-/** The history of a template: names, order, what is the newest. */
+/** History of a template: names, order, and the newest revision. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ControllerRevision } from '../../../../../src/api/apps/v1/controller-revision.ts';

@@ -1,4 +1,4 @@
-/** Whose the claims of a StatefulSet are. */
+/** Owners of the claims of a StatefulSet. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { OwnerReference } from '../../../../../src/apimachinery/meta.ts';

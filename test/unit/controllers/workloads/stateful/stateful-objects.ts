@@ -30,7 +30,7 @@ export function statefulSet(replicas: number, over: Partial<Spec> = {}): Statefu
 
 export const parallel = { podManagementPolicy: 'Parallel' } as const;
 
-/** With a claim `data` for each pod. */
+/** Specification with a claim `data` for each pod. */
 export const withData = (policy: Partial<Policy> = {}): Partial<Spec> => ({
   persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Retain', ...policy },
   volumeClaimTemplates: [
@@ -55,7 +55,7 @@ export const claim = (
     spec: { accessModes: ['ReadWriteOnce'], resources: {} },
   }) as PersistentVolumeClaim;
 
-/** Of the StatefulSet; ready from the start, unless it says otherwise. */
+/** Pod of the StatefulSet; ready from the start, unless `options` differ. */
 export const member = (ordinal: number, revision = 'new', options: PodOptions = {}): Pod => {
   const name = `web-${ordinal}`;
   return pod(name, {
@@ -78,7 +78,7 @@ export const member = (ordinal: number, revision = 'new', options: PodOptions = 
   });
 };
 
-/** As decided on a minute after the start. */
+/** Pods and claims of the StatefulSet for a decision one minute after the start. */
 export function members(set: StatefulSet, pods: readonly Pod[], ...claims: PersistentVolumeClaim[]): Members {
   const currentTemplate = replicaSet('web', 1).spec.template;
   return {
@@ -94,7 +94,7 @@ export function members(set: StatefulSet, pods: readonly Pod[], ...claims: Persi
   };
 }
 
-/** In words, a list for each group that has something. */
+/** Returns the steps as text, one list for each group that is not empty. */
 export const told = (steps: Steps): string[][] =>
   steps
     .filter((group) => group.length > 0)

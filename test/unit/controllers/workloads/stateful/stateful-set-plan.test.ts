@@ -1,4 +1,4 @@
-/** In which order the pods of a StatefulSet come, go and are replaced. */
+/** Order in which the pods of a StatefulSet are created, removed and replaced. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { StatefulSet } from '../../../../../src/api/apps/v1/stateful-set.ts';

@@ -1,4 +1,4 @@
-/** What a StatefulSet writes where its caches lag, requests fail and others write too. */
+/** Writes of a StatefulSet where its caches lag, requests fail and other clients write too. */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { controllerRevisionResource } from '../../../../../src/api/apps/v1/controller-revision.ts';
@@ -28,7 +28,7 @@ const sync = () => {
   world.sync(persistentVolumeClaimResource);
   world.sync(statefulSetResource);
 };
-/** Every pod that was made becomes ready, every one that was removed ends; until nothing is left to do. */
+/** Reconciles until nothing is left to do: every created pod becomes ready, and every deleted pod ends. */
 const settle = async () => {
   for (let round = 0; round < 60; round++) {
     for (const one of world.all(podResource)) {
@@ -180,7 +180,7 @@ describe('a StatefulSet', () => {
       await settle();
     }
     const numbers = world.all(controllerRevisionResource).map(({ revision }) => revision);
-    // The pod's, the newest, and one more.
+    // Revisions: the pod's, the newest, and one more.
     assert.deepEqual(numbers.sort(), [1, 3, 4]);
     assert.ok(world.names(controllerRevisionResource).includes(String(first)));
   });
@@ -258,7 +258,7 @@ describe('a StatefulSet', () => {
     assert.ok(made && revision);
     world = new ScriptedWorld(statefulSetController);
     put(statefulSet(1, withData()));
-    // Its caches show neither yet.
+    // The cache does not show the claim yet.
     world.store(persistentVolumeClaimResource, made);
     world.put(controllerRevisionResource, revision);
     await world.reconcile(key);

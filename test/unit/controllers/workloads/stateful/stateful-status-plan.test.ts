@@ -1,4 +1,4 @@
-/** What a StatefulSet says of its pods. */
+/** Status of a StatefulSet from its pods. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { StatefulSet } from '../../../../../src/api/apps/v1/stateful-set.ts';
