@@ -1,4 +1,4 @@
-/** How `ctl` finds its server, refuses a wrong command line, and ends. */
+/** How `ctl` finds its server, rejects a wrong command line, and exits. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

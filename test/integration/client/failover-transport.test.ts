@@ -13,7 +13,7 @@ import { isTransportError } from '../../../src/client/transport-error.ts';
 import { createAuthority, issueCertificate, type KeyAndCertificate } from '../../../src/pki/x509.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 
-/** An API server that says its name; `mode` is what it does with requests. */
+/** An API server that answers with its name; `mode` is its behaviour. */
 class Server {
   readonly name: string;
   readonly requests: string[] = [];
@@ -110,7 +110,7 @@ async function text({ body }: ApiResponse): Promise<string> {
 const send = async (method: ApiRequest['method'] = 'GET', path = '/x') =>
   text(await transport.request({ method, path, ...(method !== 'GET' && { body: '{}' }) }));
 
-/** Real sockets answer in real time, while the clock of the transport is the test's. */
+/** Real sockets answer in real time, while the transport uses the clock of the test. */
 async function until(what: string, condition: () => boolean): Promise<void> {
   const deadline = performance.now() + 30_000;
   while (!condition()) {
