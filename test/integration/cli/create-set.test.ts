@@ -1,4 +1,6 @@
-/** `ctl create KIND`, `set`, `replace` and `diff` beside kubectl 1.32: the same lines, and the same objects. */
+/**
+ * `ctl create KIND`, `set`, `replace` and `diff` beside kubectl 1.32: the same output, and the same objects.
+ */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

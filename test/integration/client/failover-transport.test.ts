@@ -1,4 +1,6 @@
-/** Several API servers behind one transport: real HTTPS servers that go down, hang, break streams and come back. */
+/**
+ * Several API servers behind one transport: real HTTPS servers that stop, hang, break streams and come back.
+ */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type * as http from 'node:http';
