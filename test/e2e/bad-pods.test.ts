@@ -14,7 +14,7 @@ const nowhere = '127.0.0.1:1/nothing:1';
 /** Several tests wait at the same time for slow operations. */
 const slowly = { intervalMs: 300 };
 
-/** Without this probe a pod is ready as soon as its program runs, possibly before it listens. */
+/** A pod without this probe is ready as soon as its program runs, possibly before it listens. */
 const readinessProbe = { httpGet: { port: 8080 }, periodSeconds: 1 };
 
 interface Container {

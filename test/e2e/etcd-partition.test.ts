@@ -43,7 +43,7 @@ test('a client that only watches at a partitioned etcd member receives what the 
     await etcd.isolate(parted);
     const begun = performance.now();
     await writer.create('/tree/parted', Buffer.from('x'));
-    // Only the watch uses the partitioned member, which still answers pings of its connections.
+    // The watch alone uses the partitioned member, which still answers pings of its connections.
     await waitFor('what was written at the others', () => seen.includes('/tree/parted'));
     context.diagnostic(`heard of it ${Math.round(performance.now() - begun)} ms after the parting`);
     await writer.create('/tree/later', Buffer.from('x'));

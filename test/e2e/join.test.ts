@@ -297,7 +297,7 @@ test('a machine that cannot join says why in one line, and leaves nothing behind
   });
 
   await context.test('other addresses of Services than the cluster has', async () => {
-    // Only a machine that has joined receives the cluster's settings, so it has its certificate by then.
+    // A machine receives the cluster's settings only after it has joined, so it has its certificate by then.
     const own = { 'data-dir': join(host.directory, 'elsewhere') };
     oneLine(
       await attempt({ ...own, 'service-cidr': '10.97.0.0/16' }),

@@ -15,7 +15,10 @@ import { MultiCluster } from './harness/multi-cluster.ts';
 import { waitFor } from './harness/wait-for.ts';
 
 const day = 24 * 3600 * 1000;
-/** They are renewed when 27 to 9 s are left: a node has that long to start, and then that long to renew. */
+/**
+ * Certificates are renewed when 27 to 9 s are left: a node has that long to start, and then that long to
+ * renew.
+ */
 const lifeMs = 90_000;
 const leftMs = 48_000;
 

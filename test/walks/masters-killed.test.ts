@@ -35,7 +35,7 @@ test('members of etcd and masters are killed under load: nothing is lost or done
     await etcd.cutOff(cut);
     await a.kubectl('create', 'configmap', 'past-the-cut');
     await b.kubectl('create', 'configmap', 'seen-past-the-cut');
-    // To read another master's write, this master's watch must have advanced as well.
+    // The watch of this master must have advanced too, so that it can read another master's write.
     await a.kubectl('get', 'configmap', 'seen-past-the-cut');
     const ms = performance.now() - since;
     assert.ok(ms < 30_000, `${ms} ms`);

@@ -22,7 +22,7 @@ const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 interface Taken {
   /** Processor cores. */
   readonly cpu: number;
-  /** MB. */
+  /** Resident memory in MB. */
   readonly rss: number;
 }
 

@@ -12,7 +12,7 @@ export interface CallersTask {
   readonly callers: number;
   /** Duration in milliseconds; 0 for one call per caller. */
   readonly ms: number;
-  /** Whether failed calls are repeated until they are answered. */
+  /** Repeats failed calls until they are answered. */
   readonly insist?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Kubernetes' own conformance tests of DNS, step by step; docs/conformance-network.md has the list. */
+/** Kubernetes' own conformance tests of DNS, step by step. For the list see docs/conformance-network.md. */
 import assert from 'node:assert/strict';
 import type { V1PodSpec } from '@kubernetes/client-node';
 import { waitFor } from '../harness/wait-for.ts';

@@ -1,4 +1,6 @@
-/** Kubernetes' own conformance tests of Services, step by step; docs/conformance-network.md has the list. */
+/**
+ * Kubernetes' own conformance tests of Services, step by step. For the list see docs/conformance-network.md.
+ */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -361,7 +363,7 @@ export const serviceLines: readonly Line[] = [
       spec?.ports?.map(({ name, port, protocol }) => [name, port, protocol]),
       [['https', 443, 'TCP']],
     );
-    // On every node the API server answers at the port, and presents its certificate.
+    // The API server answers at the port on every node, and presents its certificate.
     for (const { host } of space.cluster.nodes) {
       const authority = join(host.directory, 'ca.crt');
       writeFileSync(

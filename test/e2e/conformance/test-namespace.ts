@@ -169,7 +169,7 @@ export class TestNamespace {
   async reaches(pod: string, target: Target, names: readonly string[]): Promise<void> {
     const { protocol, host, port } = target;
     await waitFor(`${names.join(' and ')} answering ${pod} at ${protocol} ${host}:${port}`, async () => {
-      // Only one of two servers answers by chance once in hundreds of rounds; then the requests are repeated.
+      // A round in which only one of two servers answers occurs once in hundreds; then it is repeated.
       const seen = new Set(await this.ask(pod, target, names.length === 1 ? 3 : 4 * names.length));
       assert.deepEqual([...seen].sort(), [...names].sort());
       return true;

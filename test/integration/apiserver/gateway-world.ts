@@ -52,7 +52,7 @@ export interface GatewayWorldOptions extends Pick<HttpsTestServerOptions, 'trace
 export interface InstanceOptions {
   /** Version of the instance; default v1, the version that is called. */
   readonly version?: string;
-  /** Whether the Function owns the pod; default true. */
+  /** True if the Function owns the pod; default true. */
   readonly owned?: boolean;
 }
 

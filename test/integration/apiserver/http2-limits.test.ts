@@ -108,7 +108,7 @@ describe('a connection of HTTP/2', () => {
     const server = await start(t, {
       authenticate: async () => {
         asked++;
-        // As an authenticator that looks up a token: the other requests arrive meanwhile.
+        // Simulates the lookup of a token: the other requests arrive meanwhile.
         await new Promise(setImmediate);
         return undefined;
       },

@@ -14,9 +14,9 @@ const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\
 const begun = Buffer.from('\0\0\x01\x01\0\0\0\0\x01\x82', 'latin1');
 const connections = 12;
 
-/** Opens connections that send `words`, until only the two allowed connections are left. */
+/** Opens connections that send `words`, and waits until at most two of them, the limit, are left. */
 async function fewStay(t: TestContext, takesUpSession: boolean, words: Buffer): Promise<TLSSocket[]> {
-  // Only the limit ends a connection.
+  // Nothing but the limit ends a connection.
   const listen = { maxConnections: 32, patienceMs: 600_000 };
   const server = await startHttpsTestServer({ listenClock: new FakeClock(), listen });
   const tls = { host: '127.0.0.1', port: server.port, ca: server.authority.certificate };

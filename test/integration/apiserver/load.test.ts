@@ -305,7 +305,7 @@ describe('too many connections', () => {
   });
 
   it('of unauthenticated clients over HTTP/2 are as few from one address', async (t) => {
-    // Only the limit ends a connection.
+    // Nothing but the limit ends a connection.
     const patient = { ...listen, patienceMs: 600_000 };
     const server = await start(t, { listenClock: new FakeClock(), listen: patient });
     const sockets: TLSSocket[] = [];
@@ -367,7 +367,7 @@ describe('too many connections', () => {
     const drip = setInterval(() => socket.write('x: y\r\n'), 50);
     t.after(() => clearInterval(drip));
     socket.resume();
-    // Not `once`, which would reject: data written to a closed connection may be answered with a reset.
+    // `once` would reject: data written to a closed connection may be answered with a reset.
     await new Promise((resolve) => socket.once('close', resolve));
   });
 });

@@ -1,4 +1,4 @@
-/** Answers for clients that ask for protobuf. */
+/** Answers for clients that request protobuf. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { kubernetesMessages } from '../../../src/api/message-table.ts';

@@ -148,7 +148,7 @@ describe('a SelfSubjectAccessReview', () => {
       const head = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview' };
       const metadata = { creationTimestamp: null };
       const role = what.includes('discovery') ? 'system:discovery' : 'system:basic-user';
-      // For a role the reason names the binding; administrators and nodes are allowed by their groups.
+      // The reason names the binding of a role; administrators and nodes are allowed by their groups.
       const reason = `RBAC: allowed by ClusterRoleBinding "${role}" of ClusterRole "${role}" to Group "system:authenticated"`;
       const byRole = allowed && user === bob;
       const status = { allowed, ...(byRole && { reason }), ...(evaluationError && { evaluationError }) };

@@ -321,7 +321,7 @@ describe('the HTTPS listener', () => {
     const send = async (method: string, path: string, body?: string) => {
       const headers = { 'content-type': 'application/json' };
       const outgoing = request({ host: '127.0.0.1', port: server.port, method, path, headers, agent });
-      // Without a Content-Length the server learns the size only by reading the body.
+      // The server learns the size only by reading the body if there is no Content-Length.
       if (body !== undefined) outgoing.write(body);
       outgoing.end();
       const [response] = await once(outgoing, 'response');

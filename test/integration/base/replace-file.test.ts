@@ -21,8 +21,7 @@ beforeEach(async () => {
   await writeFile(at('device'), '');
   await truncate(at('device'), 16 << 20);
   await systemExec('mkfs.ext4', ['-q', '-F', at('device')]);
-  // Without these options the file system flushes much by itself that it is asked for here, although no
-  // standard requires that.
+  // Options that turn off flushes which the file system does by itself, although no standard requires them.
   const options = 'loop,data=writeback,noauto_da_alloc,commit=600';
   await systemExec('mount', ['-o', options, at('device'), at('before')]);
 });

@@ -1,5 +1,5 @@
 /**
- * ctl apply, create and replace name the converter for a manifest that it reads and the server does not take.
+ * ctl apply, create and replace name the converter for a manifest that ctl can read and the server rejects.
  */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

@@ -100,7 +100,7 @@ describe('ctl beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl('1.3
         const [ours, theirs] = [await ctl(args), await kubectl(args)];
         assert.deepEqual([ours.status, ours.out], [theirs.status, ''], ours.err);
         const [said = ''] = theirs.err.split('\n');
-        // For a wrong number of names each tool has its own message.
+        // Each tool has its own message for a wrong number of names.
         if (!said.includes('exactly one NAME'))
           assert.ok(ours.err.includes(said.replace(/^error: /, '')), `${ours.err}\n${said}`);
       });

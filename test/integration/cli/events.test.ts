@@ -87,7 +87,7 @@ describe('ctl events', { timeout: 300_000, skip: unlessKubectl('1.32') }, () => 
       const [ours, theirs] = [await ctl(args.split(' ')), await kubectl(args.split(' '))];
       assert.equal(ours.out, theirs.out);
       assert.equal(ours.status, theirs.status);
-      // For an error in the command line each tool has its own message.
+      // Each tool has its own message for an error in the command line.
       if (ours.status === 0) assert.equal(ours.err, theirs.err);
       else assert.notEqual(ours.err, '');
     });

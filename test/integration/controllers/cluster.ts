@@ -50,7 +50,7 @@ export interface Cluster {
   readonly refused: ReadonlySet<string>;
   readonly clock: Clock;
   readonly log: RecordingLogger;
-  /** As test/fixtures/eventually.ts, by the cluster's clock. */
+  /** The same as test/fixtures/eventually.ts, by the cluster's clock. */
   eventually<T>(what: string, probe: Probe<T>, within?: number): Promise<T>;
   /** Returns the result of the promise; advances the clock until the promise is settled. */
   until<T>(promise: Promise<T>): Promise<T>;
@@ -61,7 +61,7 @@ export interface Cluster {
   /** Applies `change` to the stored object; retries after a conflict. */
   edit<T extends KubeObject>(kind: ResourceRef<T>, name: string, change: (object: T) => void): Promise<T>;
   addNode(name: string, allocatable?: Record<string, string>, spec?: Node['spec']): Promise<Node>;
-  /** Whether the agent may make a pod ready or end it; tests hold pods back by returning false. */
+  /** Decisions of the simulated agent: it makes a pod ready or ends it only if the function returns true. */
   agent: {
     mayBeReady(pod: Pod): boolean;
     mayEnd(pod: Pod): boolean;

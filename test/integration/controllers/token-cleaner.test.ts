@@ -28,7 +28,7 @@ before(async () => {
   server = await startTestServer();
   client = createClient(inProcessTransport(server.handlerFor(admin)));
   const base = { client, random: new SeededRandom(5), log: silentLogger };
-  // Only the controllers' own timers use the clock that the test moves.
+  // The controllers' own timers use the clock that the test moves; nothing else does.
   const informers = createInformerFactory({ ...base, clock: server.clock });
   const manager = createManager({
     ...base,

@@ -180,7 +180,7 @@ test('what the engine has says who has what, after a restart of the agent', asyn
   has('ended', 1, 'a');
   active.add('two');
   has('two', 1, 'b');
-  // Of the pod's own containers the newest counts; of other pods the active ones count.
+  // The newest of the pod's own containers counts, and the active ones of other pods.
   assert.deepEqual(await give('one'), ['c']);
   assert.deepEqual(await give('three'), ['a']);
   assert.deepEqual(await give('four'), ['d']);

@@ -15,7 +15,7 @@ import { eventually, isReady, type NodeHarness, startNodeHarness } from './node-
 class OwnDocker {
   readonly directory: string;
   readonly socketPath: string;
-  /** Without a bridge of its own, dockerd would use the machine's docker0, or remove it with `none`. */
+  /** A bridge of its own; otherwise dockerd would use the machine's docker0, or remove it with `none`. */
   readonly #bridge = `it-br${process.pid}`;
   readonly #options: readonly string[];
   #containerd: ChildProcess | undefined;

@@ -63,7 +63,7 @@ describe('libraries of functions', () => {
           dependencies: { outer: '^1.0.0' },
           scripts: { preinstall: 'false' },
         }),
-        // Not npm's registry setting of this build.
+        // The build does not use this file as npm's configuration.
         '.npmrc': 'registry=http://127.0.0.1:1/\n',
       },
     },

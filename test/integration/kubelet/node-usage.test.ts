@@ -155,7 +155,7 @@ describe('what pods on Docker use', { timeout: 300_000 }, () => {
   };
   const pidOf = async (name: string) => (await runningPid(name)) ?? assert.fail(`${name} is not running`);
 
-  // In memory: the kernel does not reclaim a file in a tmpfs.
+  // A file in a tmpfs stays in memory: the kernel does not reclaim it.
   const hog = 'head -c 60000000 /dev/zero >/dev/shm/hog; exec sleep 1000';
   const writer = 'head -c 60000000 /dev/zero >/hog; sync; exec sleep 1000';
 

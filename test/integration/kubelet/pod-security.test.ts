@@ -88,7 +88,7 @@ describe('the security of a pod on Docker', () => {
     const pod = await node.waitFor('owned', isReady);
     const places = volumes.flatMap(({ name }) => [`/${name}`, `/part-of-${name}`]);
     const modes = (await inside(pod, 'main', `stat -c '%a %g' ${places.join(' ')}`)).split('\n');
-    // In a memory volume no user can remove another user's files, as in Kubernetes.
+    // Memory volumes are sticky: no user can remove another user's files, as in Kubernetes.
     assert.deepEqual(modes, ['2777 5000', '2777 5000', '3777 5000', '3777 5000']);
     const files = places.map((place) => `${place}/file`).join(' ');
     assert.deepEqual(

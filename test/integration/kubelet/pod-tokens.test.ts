@@ -115,7 +115,7 @@ describe('what a pod gets from the API', () => {
     );
     assert.equal(token(), first, 'it is young');
     ahead += 49 * 60_000;
-    // Without this change the clock would not be read for a minute.
+    // This change triggers a sync; otherwise the clock would not be read for a minute.
     await label('lives', 'newer');
     await eventually(async () => assert.notEqual(token(), first));
     const second = token();

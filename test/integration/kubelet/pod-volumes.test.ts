@@ -76,7 +76,7 @@ describe('what the node agent gives containers on Docker', () => {
     const pod = await node.waitFor('shared', isReady);
     assert.equal(await inside(pod, 'sh', '-c', 'echo $GREETING'), 'I am shared, green');
     assert.equal(await inside(pod, 'sh', '-c', 'echo $IP'), pod.status?.podIP);
-    // Without a shell, which would drop variables whose names it does not support.
+    // Runs env without a shell, which would drop variables whose names it does not support.
     const env = (await inside(pod, 'env')).split('\n');
     for (const line of [
       `URL=http://${clusterIP}:80`,

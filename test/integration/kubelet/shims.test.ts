@@ -12,7 +12,7 @@ await lockMachine();
 
 describe('the shims of pods', () => {
   let node: NodeHarness;
-  /** Whether the engine passes annotations on to containerd. */
+  /** True if the engine passes annotations on to containerd. */
   let shared: boolean;
 
   before(async () => {

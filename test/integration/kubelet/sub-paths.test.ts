@@ -116,7 +116,7 @@ describe('a part of a volume', () => {
     const ended = new Promise((resolve) => attacker.on('close', resolve));
     try {
       const found: boolean[] = [];
-      // Only inspects the source of the mount: that many mounts would take long.
+      // Inspects the source of the mount without mounting it: that many mounts would take long.
       const look: Exec = async (file, [, , source = '']) => {
         if (file === 'mount') found.push((await stat(source)).isDirectory());
         return { stdout: '', stderr: '' };

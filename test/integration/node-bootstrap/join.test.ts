@@ -136,7 +136,7 @@ describe('joining at once', () => {
       joinCluster(options(rig, { files, nodeName: 'b', clock: later }), never),
       /^the certificate of this node expired 20.*; put a new token into its configuration file/,
     );
-    // By that clock the server's certificate has expired too, which is the next error.
+    // The server's certificate has expired too by that clock, which is the next error.
     await rejectsInOneLine(
       joinCluster(options(rig, { files, nodeName: 'b', token, clock: later }), never),
       /^the clock of this machine is .* ahead/,

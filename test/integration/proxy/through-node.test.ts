@@ -136,7 +136,7 @@ for (const [masquerade, seen] of [
 test('what no service has is refused at once, whoever calls', async () => {
   await apply(rule({ endpoints: [] }));
   for (const from of [machine, pod, node]) {
-    // For a local datagram the kernel reports the rejection twice: when it is sent, and by an answer.
+    // The kernel reports the rejection of a local datagram twice: when it is sent, and by an answer.
     const refused = from === node ? /^(ECONNREFUSED|EPERM)$/ : /^ECONNREFUSED$/;
     for (const protocol of ['tcp', 'udp'] as const) {
       for (const address of ['10.96.0.10', '10.96.0.11'])

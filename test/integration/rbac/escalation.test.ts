@@ -107,7 +107,7 @@ describe('a role', () => {
         ['PATCH', `${roles}/fine`, add, patchOf('json-patch+json')],
       ] as const)
         assert.match(`${await as(bob, method, path, body, headers)}`, refused, `${method} ${path}`);
-      // As server-side apply, and as a status write, which roles do not have.
+      // The same as server-side apply, and as a status write, although roles have no status.
       const apply = await as(
         bob,
         'PATCH',

@@ -227,7 +227,7 @@ describe('nobody comes to more by it', () => {
       for (const path of [pods, '/api', '/version', '/livez', '/openapi/v2', '/nope']) {
         const answer = await get(who, path, ...encoded);
         assert.equal(answer.status, status, `${path}: ${answer.text}`);
-        // For a path that is no resource kubectl displays plain text only.
+        // kubectl displays plain text only for a path that is no resource.
         if (status !== 401) assert.match(answer.text, path === pods ? /application\/json/ : /text\/plain/);
       }
       const socket = ['Connection: Upgrade', 'Upgrade: websocket', ...encoded];

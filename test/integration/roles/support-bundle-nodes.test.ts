@@ -29,7 +29,7 @@ describe('a support bundle of a cluster with agents that misbehave', { timeout: 
     agents.set(node, agent);
     return agent;
   };
-  /** So many chunks that a bundle with all of them would be far too large, but a finite number. */
+  /** Yields a finite number of chunks; a bundle with all of them would be far too large. */
   function* chunks() {
     for (; sent < 400 * 2 ** 20; sent += chunk.length) yield chunk;
   }

@@ -108,7 +108,7 @@ test('what was taken over, or made by this etcd, is not looked at again', limit,
   const { length } = world.steps();
   await world.takeOver();
   assert.equal(world.steps().length, length);
-  // Without the mark the version is read from the database.
+  // The version is read from the database if there is no mark.
   rmSync(world.at('format'));
   await world.takeOver();
   assert.deepEqual(world.steps().slice(length), ['etcd storage-version data/member/snap/db']);

@@ -34,7 +34,7 @@ const ctlSays =
 interface Answer {
   readonly status: number;
   readonly text: string;
-  /** Whether the body is complete according to HTTP. */
+  /** True if the body is complete according to HTTP. */
   readonly complete: boolean;
 }
 
