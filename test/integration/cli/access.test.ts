@@ -1,4 +1,4 @@
-/** Identity and access: `ctl auth` and the connection flags, beside kubectl 1.32. */
+/** Identity and permissions: `ctl auth` and the connection flags, beside kubectl 1.32. */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -165,7 +165,7 @@ describe('ctl add node', { timeout: 300_000 }, () => {
     assert.match(err, /^Warning: no machine named ghost waits .* node\/ghost stays NotReady .*\n$/);
     const [, command = ''] = /: minik8s ctl (delete node ghost)\n$/.exec(err) ?? [];
     assert.equal((await ctl(command.split(' '))).out, 'node "ghost" deleted\n');
-    // No warning is printed for a machine that has already requested to join.
+    // No warning is printed for a node that is in the cluster already.
     assert.deepEqual(await ctl(['add', 'node', 'one']), {
       status: 0,
       out: 'node/one is in the cluster already\n',

@@ -455,7 +455,7 @@ for (const runtime of ['python', 'nodejs'] as const) {
     for (const [what, request, expected] of smuggled)
       it(`ends a connection with ${what}`, async () => {
         if (what === 'a bare line feed' || what === 'no HTTP') {
-          // The data must not end the head: then the timeout ends the request.
+          // The server may not see the end of a head in these bytes: then its timeout ends the connection.
           const socket = connect(program.port, '127.0.0.1');
           socket.end(request);
           let text = '';

@@ -159,7 +159,8 @@ describe('node agent', () => {
     start('drafts', { log });
     await until('drafts', 'True');
     assert.deepEqual((await readdir(folder(''))).sort(), ['..new-full', 'pvc-1', 'pvc-2']);
-    // The contents of the folders are lost: whoever wrote them has to restore them.
+    // Unfinished folders are empty when the agent makes them; whoever put something into one has to look
+    // after it.
     const said = log.of('warn').filter(({ message }) => message.includes('folders of volumes'));
     assert.equal(said.length, 1);
   });

@@ -37,7 +37,7 @@ describe('a job', () => {
     await sees('it is told', () => condition(store, uid, 'ResultsFetched')?.status === 'Unknown');
     assert.match(condition(store, uid, 'ResultsFetched')?.message ?? '', /exceeded quota/);
     await sees('it is tried again', () => refused > 3);
-    // From now on every second chunk fails once.
+    // The first attempt to store each chunk fails from now on.
     const failed = new Set<string>();
     store.onAppend = (_, { path }, offset) => {
       if (failed.has(`${path} ${offset}`)) return;

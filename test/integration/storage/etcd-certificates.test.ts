@@ -39,7 +39,7 @@ async function etcdAt(host: string, hosts: readonly string[], more: { readonly a
   return EtcdWire.listen({ host, port: 0 }, { cert, key, ...clients });
 }
 
-/** Connects to the first endpoint, or to another; after a failure the retry timeout ends at once. */
+/** Connects to the first endpoint, or to another; after a failure `settleMs` elapses at once. */
 async function connect(
   endpoints: readonly string[],
   { tls = { ca }, at = 0 }: { readonly tls?: EtcdOptions['tls']; readonly at?: number } = {},
