@@ -12,7 +12,7 @@ async function readiness({ kubectl, nodeName }: Cluster) {
   return node.status?.conditions?.find(({ type }) => type === 'Ready');
 }
 
-/** Returns the names of all running containers of hello, as listed by `docker ps`. */
+/** Returns the full IDs of all running containers of hello, sorted. */
 async function hellosOf(host: Host): Promise<string[]> {
   const filter = 'label=io.kubernetes.container.name=hello';
   const ids = await host.docker('ps', '--quiet', '--no-trunc', '--filter', filter);

@@ -29,7 +29,7 @@ async function tracesOn(host: Host): Promise<string[]> {
   ].filter((line) => line !== '');
 }
 
-/** Ignores the taints that the control plane adds and removes. */
+/** Returns false for the taints that the control plane adds and removes. */
 const isOwn = ({ key }: V1Taint) => !key.startsWith('node.kubernetes.io/');
 
 /** Creates a pod that runs on that node until it is deleted. */

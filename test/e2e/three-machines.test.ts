@@ -24,7 +24,7 @@ function stepsOf(text: string): Step[] {
   }));
 }
 
-/** The error is in the machine's log. */
+/** Runs a script on the machine. An error contains the end of the machine's log. */
 async function type(machine: BareMachine, script: string): Promise<ExecResult> {
   try {
     return await machine.run(script);
