@@ -18,7 +18,7 @@ const rounds = 100;
 const clusterIP = '10.96.0.90';
 
 /**
- * On request, connects until a connection is answered, or until one is refused, and prints the result. A
+ * Connects on request until a connection is answered, or until one is refused, and prints the result. A
  * connection without an answer counts as neither: busybox's server leaves connections unanswered when it
  * receives many at once.
  */
