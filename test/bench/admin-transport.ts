@@ -1,4 +1,4 @@
-/** To the API server of a cluster under measurement, as its administrator. */
+/** Transport to the API server of a measured cluster, as its administrator. */
 import { systemClock } from '../../src/base/clock.ts';
 import { createHttpsTransport } from '../../src/client/https-transport.ts';
 import { loadKubeconfig, resolveContext } from '../../src/client/kubeconfig.ts';

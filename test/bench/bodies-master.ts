@@ -1,6 +1,7 @@
 /**
- * How long others wait for a master while it serves the worst requests that there are: the longest that an answer of /livez
- * took, over a connection of its own. What else the machine does is in it; bodies.ts measures the work alone.
+ * Latency of a master for other clients while it serves the worst known requests: the maximum time of a
+ * /livez answer over a separate connection. The result includes other load of the machine; bodies.ts measures
+ * only the work itself.
  */
 import { Agent, get } from 'node:https';
 import { systemClock } from '../../src/base/clock.ts';
@@ -20,9 +21,9 @@ import { type Benchmark, median, type Row } from './report.ts';
 
 const runs = 3;
 const target = 100;
-/** One that takes so long is not sent again. */
+/** A request that takes this long is not sent again. */
 const slowMs = 3000;
-/** What a request leaves to do, such as telling watches of it. */
+/** Time for the work that remains after a request, such as sending events to watches. */
 const settleMs = 150;
 const day = 24 * 3600 * 1000;
 
@@ -51,7 +52,10 @@ interface Sent {
   readonly body: Uint8Array;
 }
 
-/** The status; 0 when the server hung up before the client was ready to hear it. */
+/**
+ * Sends the request and returns the status; 0 if the server closed the connection before the client could
+ * read the answer.
+ */
 async function send(transport: Transport, { method, path, type, body }: Sent): Promise<number> {
   try {
     const answer = await transport.request({ method, path, body, headers: { 'content-type': type } });
@@ -62,7 +66,7 @@ async function send(transport: Transport, { method, path, type, body }: Sent): P
   }
 }
 
-/** Asks for /livez again and again, each time when the answer before is there; tells the longest that one took. */
+/** Requests /livez continuously, one request after the other, and measures the maximum latency. */
 class Probe {
   readonly #agent: Agent;
   readonly #url: string;
@@ -92,7 +96,9 @@ class Probe {
     });
   }
 
-  /** The longest wait, in milliseconds, from the beginning of `work` until all is quiet again. */
+  /**
+   * Returns the maximum latency in milliseconds from the beginning of `work` until the server is idle again.
+   */
   async during(work: () => Promise<void>): Promise<number> {
     await wait(settleMs);
     this.#longest = 0;

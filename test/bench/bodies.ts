@@ -1,7 +1,8 @@
 /**
- * How long the worst requests that there are hold the API server's thread: the longest turn of the event loop while one is
- * served, in processor time, so that what else the machine does is left out. The server runs in this process, over the memory
- * store. The list is that of the integration test (test/fixtures/worst-bodies.ts).
+ * Time for which the worst known requests block the API server's thread: the longest turn of the event loop
+ * while one request is served, in processor time, so that other load of the machine does not count. The
+ * server runs in this process, over the memory store. The requests are those of the integration test
+ * (test/fixtures/worst-bodies.ts).
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Store } from '../../src/storage/store.ts';
@@ -39,7 +40,7 @@ async function remove(server: TestServer, path: string): Promise<void> {
     await server.call(method, path, body, { headers: { 'content-type': type } });
 }
 
-/** What it takes to make a value of the same text and to write it again; nothing for what is no JSON. */
+/** Returns the time to parse and serialize the same text; undefined if it is not JSON. */
 async function floorOf(body: Uint8Array): Promise<number | undefined> {
   const text = Buffer.from(body).toString();
   try {
@@ -76,7 +77,10 @@ async function measure(server: TestServer, worst: WorstBody): Promise<Row> {
   };
 }
 
-/** A store in another process, as etcd is, answers no sooner than the loop has turned. */
+/**
+ * Returns a store that answers only after the event loop has turned, like a store in another process, such as
+ * etcd.
+ */
 const asFarAway = (store: Store): Store => ({
   ...store,
   async get(key) {

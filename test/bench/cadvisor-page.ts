@@ -1,7 +1,7 @@
 /**
- * The pages of metrics of a node with 100 real containers: what one of them costs, how long it holds the event loop, and what all of them
- * cost when each is asked for every 15 seconds at a time of its own, as Prometheus asks. Processor time alone, so that what
- * else runs on the machine counts little.
+ * The metrics pages of a node with 100 real containers: the cost of one page, the time for which it blocks
+ * the event loop, and the cost of all pages when each is requested every 15 seconds at a separate time, as
+ * Prometheus does. Only processor time is measured, so that other load of the machine counts little.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { reportFor } from '../../src/kubelet/server/node-reports.ts';
@@ -17,7 +17,7 @@ const scrapes = 4;
 const everySeconds = 15;
 const pages = ['/metrics', '/metrics/cadvisor', '/metrics/resource', '/metrics/probes'];
 
-/** Milliseconds of this process, its other threads included. */
+/** Returns the milliseconds of processor time of this process, including its other threads. */
 function used(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;

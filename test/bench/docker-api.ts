@@ -1,10 +1,10 @@
-/** The bare Docker API: what a pod's two containers cost without anything around them. */
+/** The bare Docker API: the cost of a pod's two containers without anything else. */
 import { Agent, request } from 'node:http';
 import { dockerSocket } from '../fixtures/docker-socket.ts';
 
 const agent = new Agent({ keepAlive: true });
 
-/** Answers the decoded JSON; rejects with Docker's own message. */
+/** Sends a request. Resolves to the decoded JSON; rejects with Docker's own message. */
 export function dockerApi<T = unknown>(
   method: string,
   path: string,
@@ -40,10 +40,10 @@ export interface Created {
   readonly Id: string;
 }
 
-/** A container in the network of another. */
+/** Configuration of a container in the network of another container. */
 const joined = (id: string) => ({ HostConfig: { NetworkMode: `container:${id}` } });
 
-/** A pause container on Docker's bridge and the app in its network: created and started, one after the other. */
+/** Creates and starts a pause container on Docker's bridge, and then the app in its network. */
 export async function runPair(
   image: string,
   socketPath = dockerSocket,

@@ -1,7 +1,8 @@
 /**
- * What an answer takes of the server's thread in each form: JSON and protobuf, of pods of about 3 kB. The server runs in this
- * process, over the memory store, so HTTP, TLS and etcd are left out: they cost the same for both. Rounds of all of them follow one
- * another, and each number is the median of its rounds, in processor time.
+ * Cost of an answer on the server's thread in each format: JSON and protobuf, for pods of about 3 kB. The
+ * server runs in this process over the memory store, so HTTP, TLS and etcd are left out: they cost the same
+ * for both formats. Rounds of all formats alternate. Each number is the median of its rounds, in processor
+ * time.
  */
 import { protobufType } from '../../src/apimachinery/protobuf/envelope.ts';
 import { WholeAnswer } from '../../src/apiserver/whole-answer.ts';
@@ -54,7 +55,7 @@ const status = (written: number) => ({
   },
 });
 
-/** Microseconds of this thread. */
+/** Returns the microseconds of processor time of this thread. */
 function used(): number {
   const { user, system } = process.threadCpuUsage();
   return user + system;
@@ -68,14 +69,14 @@ async function costOf(times: number, work: (time: number) => Promise<unknown>): 
 
 type Ask = (path: string, accept: string) => Promise<Response>;
 
-/** All of it, the way the listener takes it. */
+/** Reads the whole answer, as the listener does. */
 const read = async (answer: Response) =>
   answer instanceof WholeAnswer ? answer.whole.length : (await answer.arrayBuffer()).byteLength;
 
-/** Each write writes something else. */
+/** Version that differs in each write. */
 let version = 0;
 
-/** What a write takes while so many watch. */
+/** Returns the cost of a write with the given number of watches. */
 async function costOfWrites(server: TestServer, ask: Ask, accept: string, watches: number): Promise<number> {
   const { revision } = server.cache;
   const readers = await Promise.all(
@@ -114,7 +115,7 @@ async function measure(server: TestServer): Promise<readonly Row[]> {
     'write that 20 watch': (accept) => costOfWrites(server, ask, accept, 20),
   };
   const measured = new Map<string, number[]>();
-  // The first round is not counted: what is used often has yet to be compiled.
+  // The first round is not counted: frequently used code is not compiled yet.
   for (let round = 0; round <= rounds; round++) {
     for (const [what, work] of Object.entries(works)) {
       for (const [form, accept] of Object.entries(forms)) {

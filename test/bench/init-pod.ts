@@ -1,4 +1,6 @@
-/** A pod with an init container, a config volume and a token, beside the same calls of the bare Docker API. */
+/**
+ * A pod with an init container, a config volume and a token, beside the same calls of the bare Docker API.
+ */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,7 +29,10 @@ async function start(container: object): Promise<string> {
   return Id;
 }
 
-/** The pod's network, its init container until that has ended, its own container; with two directories in each. */
+/**
+ * Runs the pod's sandbox, its init container until it has ended, and its own container, with two directories
+ * in each.
+ */
 async function bareCalls(directory: string): Promise<readonly string[]> {
   const sandbox = await start({ Cmd: ['sleep', '1000'], HostConfig: { NetworkMode: 'bridge' } });
   const inside = {
@@ -46,7 +51,7 @@ async function bareCalls(directory: string): Promise<readonly string[]> {
     Entrypoint: command,
     ...inside,
   });
-  // Asked before it can have ended.
+  // The request is sent before the container can have ended.
   const ended = dockerApi('POST', `/containers/${init}/wait?condition=next-exit`);
   await dockerApi('POST', `/containers/${init}/start`);
   await ended;

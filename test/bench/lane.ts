@@ -1,9 +1,12 @@
-/** One connection to a server under measurement: as little as HTTP/1.1 needs, so that what is measured is the server. */
+/**
+ * One connection to a measured server with a minimal HTTP/1.1 client, so that the cost of the client is
+ * small.
+ */
 import { connect as connectPlain, type Socket } from 'node:net';
 import { connect } from 'node:tls';
 
 export interface Target {
-  /** An address; this machine's own unless told. */
+  /** Address; this machine's by default. */
   readonly host?: string;
   readonly port: number;
   /** PEM; undefined for a server without TLS. */
@@ -36,27 +39,30 @@ function textOf(body: Buffer, inChunks: boolean): string {
   }
 }
 
-/** One request at a time. A server may close the connection after an answer; the next request then opens another. */
+/**
+ * Sends one request at a time. A server may close the connection after an answer; the next request then opens
+ * another.
+ */
 export class Lane {
   readonly #target: Target;
   readonly #keep: boolean;
   #socket: Socket | undefined;
   #head = '';
   #read = nothing;
-  /** Of the body, with a length: what is still to come. Without one: chunks. */
+  /** Remaining bytes of a body with a length; undefined for a chunked body. */
   #left: number | undefined;
   #tail = nothing;
   #parts: Buffer[] = [];
   #answered: (body: string) => void = () => undefined;
   #failed: (error: Error) => void = () => undefined;
 
-  /** `keep`: answers are given as text; otherwise they are only read, and given as ''. */
+  /** If `keep` is set, answers are returned as text; otherwise they are read and returned as ''. */
   constructor(target: Target, keep = false) {
     this.#target = target;
     this.#keep = keep;
   }
 
-  /** Rejects when the answer is no 2xx. */
+  /** Sends a request and resolves to the answer. Rejects when the status is not 2xx. */
   ask(request: Buffer): Promise<string> {
     return new Promise((resolve, reject) => {
       this.#answered = resolve;

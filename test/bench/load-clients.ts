@@ -1,4 +1,4 @@
-/** The clients of load.ts, in a process of their own so that they do not keep the prober waiting. */
+/** The clients of load.ts, in a process of their own so that they do not delay the prober. */
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
@@ -7,7 +7,7 @@ import { connect, type TLSSocket } from 'node:tls';
 export interface ClientsTask {
   readonly port: number;
   readonly ca: string;
-  /** Each has a key and a certificate of its own. */
+  /** Users; each has a key and a certificate of its own. */
   readonly users: readonly { readonly key: string; readonly cert: string }[];
   readonly task:
     | { readonly type: 'secrets'; readonly count: number; readonly bytes: number }
@@ -19,7 +19,7 @@ export interface ClientsTask {
 
 export interface ClientsAnswer {
   readonly ms: number;
-  /** Read, or connections that are open. */
+  /** Bytes read, or number of open connections. */
   readonly amount: number;
 }
 
@@ -46,7 +46,7 @@ async function inLanes(count: number, wide: number, work: (number: number) => Pr
 
 async function connected(options: object): Promise<TLSSocket> {
   const socket = connect(options);
-  // Some are refused; how many are open is counted in the end.
+  // Some connections are refused; the open connections are counted in the end.
   socket.on('error', () => undefined);
   open.push(socket);
   await Promise.race([once(socket, 'secureConnect'), once(socket, 'close')]).catch(() => undefined);

@@ -1,6 +1,7 @@
 /**
- * The API server under load: lists and Tables of everything, thousands of watches, some that are never read, and
- * connections of nobody known. What counts is how long a probe waits meanwhile, and what memory is left behind.
+ * The API server under load: lists and Tables of everything, thousands of watches, watches that are never
+ * read, and unauthenticated connections. The results are the latency of a probe meanwhile, and the memory
+ * afterwards.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -21,7 +22,7 @@ import { usageOf } from './usage.ts';
 
 const objects = Number(process.env.MINIK8S_BENCH_OBJECTS ?? 37_000);
 const objectBytes = 1000;
-/** etcd takes no more in one transaction. */
+/** Maximum number of operations in one etcd transaction. */
 const together = 100;
 const readers = 5;
 const watches = Number(process.env.MINIK8S_BENCH_WATCHES ?? 2000);
@@ -33,7 +34,7 @@ const table = 'application/json;as=Table;g=meta.k8s.io;v=v1';
 
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Asks for /livez all the time, over one connection, and knows the longest time an answer took. */
+/** Requests /livez continuously over one connection, and records the maximum latency. */
 class Prober {
   readonly #options: object;
   #longest = 0;
@@ -44,7 +45,7 @@ class Prober {
     void this.#run();
   }
 
-  /** ms, since it was last asked. */
+  /** Returns the maximum latency in milliseconds since the last call. */
   longest(): number {
     const longest = this.#longest;
     this.#longest = 0;
@@ -111,7 +112,10 @@ async function usersOf(authority: KeyAndCertificate, names: readonly string[]) {
   return { ca: authority.certificate, users };
 }
 
-/** Straight into the etcd the master will start, many at a time: through the API it would take longer than all the rest. */
+/**
+ * Writes directly to the etcd that the master will start, many objects at a time: through the API this would
+ * take longer than everything else.
+ */
 async function fillStore(dataDir: string): Promise<void> {
   const { signal } = new AbortController();
   const binaries = { binary: etcdBinary, earlierBinary: etcdBinary };

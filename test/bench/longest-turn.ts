@@ -1,16 +1,19 @@
-/** How long work holds the thread at once. */
+/** Time for which work blocks the thread. */
 import { setImmediate } from 'node:timers/promises';
 
-/** Turns in which what a request leaves to do is done, such as telling watches of it. */
+/** Turns for the work that remains after a request, such as sending events to watches. */
 const turnsAfter = 200;
 
-/** Milliseconds of processor time of this thread. */
+/** Returns the milliseconds of processor time of this thread. */
 function used(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
 }
 
-/** The longest turn of the loop, in milliseconds of this thread, until `work` is done and all is quiet again. */
+/**
+ * Returns the longest turn of the event loop, in milliseconds of this thread, until `work` is done and the
+ * loop is idle.
+ */
 export async function longestTurn(work: () => Promise<unknown>): Promise<number> {
   let longest = 0;
   let after = 0;
@@ -20,7 +23,7 @@ export async function longestTurn(work: () => Promise<unknown>): Promise<number>
     .finally(() => {
       done = true;
     });
-  // Whether it failed is told at the end.
+  // A failure is reported in the end.
   finished.catch(() => undefined);
   for (let last = used(); after < turnsAfter; after += done ? 1 : 0) {
     await setImmediate();

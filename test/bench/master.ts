@@ -1,4 +1,4 @@
-/** The built file as a master alone, for as long as a benchmark measures it. */
+/** Runs the built file as a single master for the duration of a benchmark. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,14 +13,17 @@ import { freePort } from '../fixtures/free-port.ts';
 export interface BenchMaster {
   readonly process: ChildProcess;
   readonly dataDir: string;
-  /** `https://127.0.0.1:…` */
+  /** URL of the server, such as `https://127.0.0.1:6443`. */
   readonly server: string;
   readonly authority: KeyAndCertificate;
-  /** Ends it and starts it again on what it has stored; resolves with the new process. */
+  /** Restarts the master with its stored data; resolves with the new process. */
   restart(): Promise<ChildProcess>;
 }
 
-/** Starts one on what `prepare` put into its directory, and ends it and its etcd when `measure` is over. */
+/**
+ * Starts a master with the data that `prepare` wrote to its directory; stops the master and its etcd when
+ * `measure` is over.
+ */
 export async function withMaster<T>(
   flags: readonly string[],
   measure: (master: BenchMaster) => Promise<T>,

@@ -1,6 +1,7 @@
 /**
- * What the pages of metrics of a master cost where there are many pods: how long each takes, the longest turn of the event loop
- * meanwhile, and the processor time of reading all of them every fifteen seconds. The store is in memory: what is measured is the pages.
+ * Cost of a master's metrics pages with many pods: the time of each page, the longest turn of the event loop
+ * meanwhile, and the processor time for reading all pages every fifteen seconds. The store is in memory,
+ * since only the pages are measured.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Pod, podResource } from '../../src/api/core/v1/pod.ts';
@@ -24,7 +25,7 @@ const read = async ({ server }: Plane, path: string) => {
   return length;
 };
 
-/** Every verb on every kind, as a cluster in use has them. */
+/** Uses every verb on every kind, so that the metrics are those of a cluster in use. */
 async function use({ server, kinds }: Plane): Promise<void> {
   for (const { group, version, plural, namespaced } of kinds.stored) {
     const base = `/${group ? `apis/${group}` : 'api'}/${version}/${namespaced ? 'namespaces/default/' : ''}${plural}`;
@@ -43,7 +44,7 @@ async function use({ server, kinds }: Plane): Promise<void> {
   }
 }
 
-/** Milliseconds of the longest turn of the event loop while `work` goes on. */
+/** Returns the longest turn of the event loop during `work`, in milliseconds. */
 async function longestTurn(work: Promise<unknown>): Promise<number> {
   let isOver = false;
   void work.finally(() => {

@@ -1,7 +1,8 @@
 /**
- * What the read of a Secret by a node takes of the server's thread, in a namespace with many pods: it is allowed while a pod on
- * that node needs the Secret. Beside it the same read by an administrator, who needs no pod. The server runs in this process, over the
- * memory store; processor time, the median of the rounds.
+ * Cost of a node's read of a Secret on the server's thread, in a namespace with many pods: the read is
+ * allowed while a pod on that node needs the Secret. For comparison, the same read by an administrator, which
+ * requires no pod. The server runs in this process, over the memory store. The results are processor time,
+ * medians of the rounds.
  */
 import type { UserInfo } from '../../src/apiserver/user.ts';
 import { admin, startTestServer, type TestServer } from '../fixtures/api-server.ts';
@@ -12,7 +13,7 @@ const reads = 500;
 const nodes = 50;
 const counts = [100, 5000];
 
-/** Microseconds of this thread. */
+/** Returns the microseconds of processor time of this thread. */
 function used(): number {
   const { user, system } = process.threadCpuUsage();
   return user + system;
@@ -28,7 +29,7 @@ async function fill(server: TestServer, namespace: string, count: number): Promi
       nodeName: `node-${number % nodes}`,
       containers: [{ name: 'c', image: 'i', env, envFrom }],
     };
-    // The ones that need it come last in the order of names, so a search looks at all of them.
+    // The pods that need the Secret are last in the order of names, so a search scans all pods.
     const name = `${number < nodes ? 'z' : 'a'}-${number}`;
     const made = await server.call('POST', `/api/v1/namespaces/${namespace}/pods`, {
       metadata: { name },

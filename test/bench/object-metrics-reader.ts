@@ -1,4 +1,7 @@
-/** The client of object-metrics.ts, in a process of its own: connects, and reads the page each time it is told to. */
+/**
+ * The client of object-metrics.ts, in a process of its own: connects, and reads the page on each request of
+ * its parent.
+ */
 import { Agent, get, type RequestOptions } from 'node:https';
 
 export interface PageTask {

@@ -1,7 +1,8 @@
 /**
- * /metrics/objects with many pods: how long the page takes a client on a connection of TLS, what it takes of the server's processor, how
- * long it holds the event loop at a time, and what is kept for the next page. The server runs in this process, over the memory store. The
- * first page makes all lines; the others are of objects that are as they were, and each number of them is the median.
+ * /metrics/objects with many pods: the time of the page for a client on a TLS connection, the server's
+ * processor time, the time for which the page blocks the event loop, and the memory that is kept for the next
+ * page. The server runs in this process, over the memory store. The first page renders all lines; the others
+ * are of unchanged objects, and each of their numbers is the median.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -40,13 +41,13 @@ async function fill({ store, cache }: HttpsTestServer, from: number, to: number)
 }
 
 interface Measured extends PageAnswer {
-  /** Of all threads of the server's process. */
+  /** Processor time of all threads of the server's process, in milliseconds. */
   readonly cpuMs: number;
-  /** Of the event loop, while the page was read. */
+  /** Turns of the event loop while the page was read, in milliseconds. */
   readonly turnsMs: readonly number[];
 }
 
-/** Pages, one after the other on one connection. */
+/** Reads pages one after the other on one connection. */
 async function readPages(task: PageTask, count: number): Promise<Measured[]> {
   const client = fork(join(import.meta.dirname, 'object-metrics-reader.ts'));
   client.send(task);
@@ -81,7 +82,10 @@ async function whileTurning<T>(work: () => Promise<T>): Promise<{ answer: T; tur
   return { answer: await working, turnsMs };
 }
 
-/** The turn that 99 of 100 are shorter than: the longest of all is the collector's, or of who else has the processor. */
+/**
+ * Returns the 99th percentile of the turns: the longest turn is caused by the garbage collector or by other
+ * processes.
+ */
 function longTurn({ turnsMs }: Measured): number {
   const sorted = turnsMs.toSorted((a, b) => a - b);
   return sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN;

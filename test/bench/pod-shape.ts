@@ -1,4 +1,4 @@
-/** A pod of a Deployment as clusters have many: two containers, probed and running. */
+/** A typical pod of a Deployment: two containers, with probes, running. */
 const at = '2026-01-01T00:00:00Z';
 const container = (name: string) => ({
   name,

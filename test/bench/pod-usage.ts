@@ -1,4 +1,7 @@
-/** What 100 real containers use, read every 15 seconds as Prometheus and metrics-server ask: its share of a core. */
+/**
+ * Usage of 100 real containers, read every 15 seconds as Prometheus and metrics-server do: the share of a
+ * core that this takes.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { exposition } from '../../src/base/exposition.ts';
@@ -15,11 +18,11 @@ const everySeconds = 15;
 
 const facts = { bootID: 'b', machineID: 'm', systemUUID: 's', cpus: 1, memoryBytes: 1 };
 
-/** Milliseconds of this process's CPU time, threads included, the middle of many. */
+/** Returns the median of the process's CPU time in milliseconds, threads included. */
 async function cpuOf(work: () => unknown): Promise<number> {
   const spent: number[] = [];
   for (let run = 0; run < reads; run++) {
-    // Who asks again within a second gets the same answer.
+    // Requests within a second receive the same answer.
     await new Promise((resolve) => setTimeout(resolve, 1100));
     const before = process.cpuUsage();
     await work();
@@ -29,7 +32,7 @@ async function cpuOf(work: () => unknown): Promise<number> {
   return median(spent);
 }
 
-/** The four files without which nothing can be told, found before. */
+/** Returns the minimum of four files per container, with paths that were found before. */
 function bareFiles(objects: readonly (ContainerState | SandboxState)[]): readonly string[] {
   return objects.flatMap(({ id, pid }) => {
     const found = groupDirectories(readFileSync(`/proc/${pid}/cgroup`, 'utf8'), id);

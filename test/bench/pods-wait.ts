@@ -1,4 +1,4 @@
-/** Waiting for pods, told by a watch, and for what is left of them. */
+/** Waits for pods by a watch, and for the removal of their containers. */
 import { type Pod, podResource } from '../../src/api/core/v1/pod.ts';
 import type { Client } from '../../src/client/client.ts';
 import { waitFor } from '../e2e/harness/wait-for.ts';
@@ -7,7 +7,7 @@ import { dockerApi } from './docker-api.ts';
 const isReady = (pod: Pod) =>
   pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
 
-/** Resolves when `count` pods of that label are ready, or, with 0, when none is left; told by a watch. */
+/** Resolves when `count` pods with that label are ready, or, with 0, when no pod is left; uses a watch. */
 export async function untilPods(client: Client, app: string, count: number): Promise<void> {
   const stop = new AbortController();
   const pods = client.resource(podResource);
@@ -29,7 +29,7 @@ export async function untilPods(client: Client, app: string, count: number): Pro
   }
 }
 
-/** Pods that are given no time to end are gone from the API before their containers are. */
+/** Pods without a grace period are removed from the API before their containers are removed. */
 export async function untilNoContainers(app: string): Promise<void> {
   const filters = encodeURIComponent(JSON.stringify({ name: [`^/k8s_[^_]+_${app}[-_]`] }));
   const gone = async () =>

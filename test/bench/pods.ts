@@ -69,7 +69,10 @@ interface Task {
   readonly Status: { readonly State: string };
 }
 
-/** One service in a swarm of its own: a second service in one swarm sometimes never gets all its tasks running. */
+/**
+ * Each service has a swarm of its own: a second service in one swarm sometimes never gets all its tasks
+ * running.
+ */
 async function swarm(): Promise<number> {
   await dockerApi('POST', '/swarm/init', { ListenAddr: '127.0.0.1:2377', AdvertiseAddr: '127.0.0.1' });
   try {

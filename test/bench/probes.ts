@@ -1,4 +1,7 @@
-/** A hundred pods with a readiness probe each second, on the built file and real Docker, beside a program that only asks. */
+/**
+ * A hundred pods with a readiness probe each second, on the built file and real Docker, beside a program that
+ * only sends requests.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -21,7 +24,10 @@ const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const isReady = (pod: Pod) =>
   pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
 
-/** Makes the pods and resolves with their addresses once all are ready. `probe`: of the pod of that number. */
+/**
+ * Creates the pods and resolves with their addresses once all are ready. `probe` returns the probe of the pod
+ * with that number.
+ */
 async function makePods(client: Client, probe?: (number: number) => object): Promise<readonly string[]> {
   const pods = client.resource(podResource);
   for (let number = 0; number < count; number++) {
@@ -52,7 +58,7 @@ async function removePods(client: Client): Promise<void> {
   await waitFor('the pods gone', gone, { timeoutMs: 120_000, intervalMs: 500 });
 }
 
-/** Of one processor, in per cent. */
+/** Returns the load in per cent of one processor. */
 async function load(pid: number): Promise<number> {
   await wait(settleMs);
   const before = usageOf(pid);
@@ -61,7 +67,7 @@ async function load(pid: number): Promise<number> {
   return ((usageOf(pid).cpu - before.cpu) * 100_000) / (performance.now() - start);
 }
 
-/** Asks each address once a second, on a connection of its own; a program, as text. */
+/** A program, as text, that requests each address once a second on a new connection. */
 const asking = `
 import { Agent, get } from 'node:http';
 const agent = new Agent({ keepAlive: false });
@@ -82,7 +88,9 @@ async function whileAsking<T>(urls: readonly string[], work: (pid: number) => Pr
   }
 }
 
-/** How late each request was, in milliseconds, by the earliest of its pod: the 99th of 100. */
+/**
+ * Returns the 99th percentile of the delays in milliseconds, relative to the earliest request of each pod.
+ */
 function lateness(arrivals: ReadonlyMap<string, readonly number[]>): number {
   if (arrivals.size < count) throw new Error(`only ${arrivals.size} of ${count} were asked`);
   const late = [...arrivals.values()].flatMap((times) => {
@@ -127,7 +135,7 @@ async function measureLateness(cluster: Cluster): Promise<Lateness> {
   }
 }
 
-/** On connections of its own: what is not used for long is closed. */
+/** Uses a client of its own, since idle connections are closed. */
 async function as<T>(cluster: Cluster, work: (client: Client) => Promise<T>): Promise<T> {
   const transport = adminTransport(cluster.kubeconfig);
   try {

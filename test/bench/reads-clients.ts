@@ -1,9 +1,12 @@
-/** The clients of reads.ts, in a process of their own: as little as HTTP needs, so that what is measured is the server. */
+/**
+ * The clients of reads.ts, in a process of their own, with minimal HTTP, so that the server dominates the
+ * measurement.
+ */
 import { Lane, requestBytes, type Target } from './lane.ts';
 
 export interface ReadsTask extends Target {
   readonly path: string;
-  /** How many requests wait for an answer at any time; each has a connection. */
+  /** Number of concurrent requests; each has a connection. */
   readonly inFlight: number;
   readonly ms: number;
 }
@@ -16,7 +19,8 @@ export interface ReadsAnswer {
 async function run(task: ReadsTask): Promise<ReadsAnswer> {
   const lanes = Array.from({ length: task.inFlight }, () => new Lane(task));
   const request = requestBytes('GET', task.path);
-  // Connecting is not part of it. The answer of /livez to who has asked for nothing else yet would be the connection's last.
+  // Connecting is not part of the measurement. For an unauthenticated connection, the answer of /livez would
+  // be the last.
   await Promise.all(lanes.map((lane) => lane.ask(requestBytes('GET', '/api'))));
   let answers = 0;
   const start = performance.now();

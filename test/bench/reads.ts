@@ -1,8 +1,9 @@
 /**
- * How many reads a second a master with its etcd answers, and what one takes of its processor: one object and lists, consistent
- * (without a resourceVersion) and from the cache as it is (`resourceVersion=0`), with so many requests at a time.
- * /livez is the floor: HTTP and TLS with next to nothing behind them. Rounds of all of them follow one another, and each number is the
- * median of its rounds, so that what else the machine does touches all alike.
+ * Reads per second that a master with its etcd answers, and the processor time of one: single objects and
+ * lists, consistent (without a resourceVersion) and from the cache (`resourceVersion=0`), with a fixed number
+ * of concurrent requests. /livez is the floor: HTTP and TLS with almost nothing behind them. Rounds of all
+ * reads alternate. Each number is the median of its rounds, so that other load of the machine affects all
+ * alike.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -37,9 +38,9 @@ const kinds = [
 ];
 
 interface Measured {
-  /** Answers a second. */
+  /** Answers per second. */
   readonly rate: number;
-  /** Microseconds of the master's processor for one answer. */
+  /** Microseconds of the master's processor time for one answer. */
   readonly cost: number;
 }
 
@@ -98,7 +99,7 @@ async function measure(master: BenchMaster): Promise<readonly Row[]> {
   const measured = new Map<string, Measured[]>();
   const clients = fork(join(import.meta.dirname, 'reads-clients.ts'), { stdio: 'inherit' });
   try {
-    // The first of them is not counted: what is read often has yet to be compiled.
+    // The first round is not counted: frequently used code is not compiled yet.
     for (let round = 0; round <= rounds; round++) {
       for (const inFlight of widths) {
         for (const { what, path } of kinds) {

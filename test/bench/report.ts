@@ -1,11 +1,11 @@
-/** What every benchmark gives: measured values beside the floor measured in the same run. */
+/** Result of a benchmark: measured values beside the floor that was measured in the same run. */
 export interface Row {
   readonly what: string;
   readonly value: number;
   readonly unit: string;
-  /** The best that this machine could do for the same thing, measured in the same run. */
+  /** The best possible value on this machine, measured in the same run. */
   readonly floor?: { readonly what: string; readonly value: number };
-  /** Such as `< 100` or `≥ 1.5× floor`. */
+  /** Target, such as `< 100` or `≥ 1.5× floor`. */
   readonly target?: string;
   readonly met?: boolean;
 }
@@ -22,7 +22,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? upper) + upper) / 2;
 }
 
-/** Milliseconds that `work` takes, measured `runs` times. */
+/** Returns the milliseconds that `work` takes, measured `runs` times. */
 export async function timed(runs: number, work: (run: number) => Promise<unknown>): Promise<number[]> {
   const times: number[] = [];
   for (let run = 0; run < runs; run++) {

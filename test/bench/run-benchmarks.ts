@@ -1,7 +1,10 @@
-/** Runs those benchmarks that are named, all when none is: a table, and as the last line the same as JSON. */
+/**
+ * Runs the named benchmarks, or all if none is named. Prints a table, and the same data as JSON in the last
+ * line.
+ */
 import { type Benchmark, printTable, type Row } from './report.ts';
 
-/** Ends the process: with 2 when a name is unknown, else with 0, whether or not targets were met. */
+/** Exits with status 2 if a name is unknown, otherwise with 0, whether or not the targets were met. */
 export async function runBenchmarks(
   benchmarks: readonly Benchmark[],
   wanted: readonly string[],

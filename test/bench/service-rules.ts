@@ -1,4 +1,7 @@
-/** A Service changed among 1,000 with 10 endpoints each: how long until the kernel has it, and does traffic notice. */
+/**
+ * A change of one of 1,000 Services with 10 endpoints each: the time until the kernel has the change, and its
+ * effect on traffic.
+ */
 import { spawn } from 'node:child_process';
 import { type Service, serviceResource } from '../../src/api/core/v1/service.ts';
 import {
@@ -46,7 +49,7 @@ const makeService = (n: number): Service => ({
   },
 });
 
-/** `generation` gives the last endpoint another address, as a replaced pod has. */
+/** A `generation` other than 0 gives the last endpoint another address, as a replaced pod has. */
 const makeSlice = (n: number, generation = 0): EndpointSlice => ({
   apiVersion: 'discovery.k8s.io/v1',
   kind: 'EndpointSlice',
@@ -59,7 +62,10 @@ const makeSlice = (n: number, generation = 0): EndpointSlice => ({
   })),
 });
 
-/** Connects to service 0 as fast as it can and, when its input ends, prints how often it did and how often not. */
+/**
+ * Connects to service 0 as fast as possible; prints the numbers of successes and failures when its input
+ * ends.
+ */
 const trafficProgram = `
   const net = require('node:net');
   let good = 0, bad = 0, end = false;

@@ -1,4 +1,6 @@
-/** How long until there is a cluster, how long until there is a version, and what a cluster takes when nothing happens. */
+/**
+ * Time until a cluster is ready, time until the version is printed, and resource usage of an idle cluster.
+ */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { systemExec } from '../../src/base/exec.ts';

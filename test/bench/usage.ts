@@ -1,14 +1,14 @@
-/** What a process has used, from /proc. */
+/** Resource usage of a process, from /proc. */
 import { readFileSync } from 'node:fs';
 
 export interface Usage {
   /** Seconds of processor time so far, of all its threads. */
   readonly cpu: number;
-  /** Bytes. */
+  /** Resident memory in bytes. */
   readonly rss: number;
 }
 
-/** Throws when there is no such process. */
+/** Returns the usage of a process. Throws if the process does not exist. */
 export function usageOf(pid: number): Usage {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

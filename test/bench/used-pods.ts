@@ -1,4 +1,6 @@
-/** Pods of real containers that do nothing, and a reader of what they use, for benchmarks of who asks. */
+/**
+ * Pods with real containers that do nothing, and a reader of their usage, for benchmarks of usage requests.
+ */
 import { join } from 'node:path';
 import type { Pod } from '../../src/api/core/v1/pod.ts';
 import { systemClock } from '../../src/base/clock.ts';
@@ -12,13 +14,13 @@ import { isReady, type NodeHarness, startNodeHarness } from '../integration/kube
 export interface UsedPods {
   readonly node: NodeHarness;
   readonly pods: readonly Pod[];
-  /** What runs of them: a sandbox and a container each. */
+  /** Running sandboxes and containers: one of each per pod. */
   readonly running: readonly (ContainerState | SandboxState)[];
   observe(uid: string): ObservedPod;
   readonly reader: UsageReader;
 }
 
-/** Gives `count` pods to `measure` and removes them; the agent does not run meanwhile. */
+/** Creates `count` pods for `measure` and removes them; the agent does not run meanwhile. */
 export async function withUsedPods<T>(count: number, measure: (used: UsedPods) => Promise<T>): Promise<T> {
   const node = await startNodeHarness();
   try {

@@ -1,4 +1,4 @@
-/** HTTP to pods, services and nodes through an API server whose machine has no way to any pod. */
+/** HTTP to pods, services and nodes through an API server whose machine has no route to any pod. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -19,7 +19,7 @@ import { waitFor } from './harness/wait-for.ts';
 const namespace = '/api/v1/namespaces/default';
 const image = `minik8s-test/proxy-python:${process.pid}`;
 
-/** Its page is on the pod's own address alone, at a port that no other part of it names. */
+/** A server whose page is only on the pod's own address, at a port that the pod does not declare. */
 const ownAddress = {
   apiVersion: 'v1',
   kind: 'Pod',
@@ -41,7 +41,7 @@ const ownAddress = {
   },
 };
 
-/** On the machine itself. */
+/** A pod in the network of its machine. */
 const hostNetwork = {
   apiVersion: 'v1',
   kind: 'Pod',

@@ -1,4 +1,7 @@
-/** HorizontalPodAutoscalers and `top` on real pods of two nodes: up under load, held, down without it, as fast as the object says. */
+/**
+ * HorizontalPodAutoscalers and `top` on real pods of two nodes: scale-up under load, stabilization, and
+ * scale-down without load, at the rates of the object.
+ */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type {
@@ -15,8 +18,8 @@ import { waitFor } from './harness/wait-for.ts';
 const labels = { app: 'busy' };
 const clusterIP = '10.96.0.91';
 /**
- * Says its name to who asks, and works while the file is there. It requests all that it may use, and a small part of that is its
- * target, so that it is reached beside whatever else runs on this machine.
+ * Answers with its name and uses the processor while the file exists. It requests all that it may use, and
+ * the target is a small part of that, so that the target is reached whatever else runs on this machine.
  */
 const worker =
   'mkdir /www; echo "$HOSTNAME" >/www/index.html; httpd -p 8080 -h /www; while :; do if [ -e /tmp/load ]; then :; else sleep 1; fi; done';
@@ -50,7 +53,10 @@ const service = {
   metadata: { name: 'busy' },
   spec: { clusterIP, selector: labels, ports: [{ port: 80, targetPort: 8080 }] },
 };
-/** By so much of what is requested: at once up, and down a pod in five seconds after six in which fewer were needed. */
+/**
+ * An autoscaler with this target utilization of the requests. It scales up at once, and down by one pod in
+ * five seconds after six seconds in which fewer pods were needed.
+ */
 const autoscaler = (resource: string, averageUtilization: number) => ({
   apiVersion: 'autoscaling/v2',
   kind: 'HorizontalPodAutoscaler',
@@ -71,7 +77,7 @@ const autoscaler = (resource: string, averageUtilization: number) => ({
     },
   },
 });
-/** Each look starts a program. */
+/** Each attempt starts a program. */
 const slowly = { timeoutMs: 120_000, intervalMs: 500 };
 
 test('pods are as many as their load needs', async (context: TestContext) => {
@@ -164,7 +170,7 @@ test('pods are as many as their load needs', async (context: TestContext) => {
     const { code, stderr } = await create(autoscaler('memory', 60));
     assert.equal(code, 0, stderr);
     const [first] = await pods();
-    // What a tail without line ends holds is its own memory.
+    // Data without line ends is kept in tail's own memory.
     await exec(first?.name ?? '', '(head -c 25000000 /dev/zero; sleep 600) | tail >/dev/null 2>&1 &');
     await waitFor('more pods', async () => (await ready()) >= 2, slowly);
     await waitFor('a look at two of them', async () => (await use('memory')).desired !== 1, slowly);

@@ -170,7 +170,7 @@ test('bad input is refused with one Status that names it, and changes nothing', 
       const { code, stderr } = await kubectl.attempt(['apply', flag, '-f', '-'], { input });
       assert.equal(code, 1);
       assert.match(stderr, says);
-      // Where there is no such kind kubectl adds a line of its own.
+      // kubectl adds a line of its own for an unknown kind.
       const own = stderr.replace('\nensure CRDs are installed first', '');
       assert.equal(own.trimEnd().split('\n').length, 1, stderr);
     });

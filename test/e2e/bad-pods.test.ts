@@ -8,13 +8,13 @@ import { isReady, restartsOf } from './harness/hello.ts';
 import { Host } from './harness/host.ts';
 import { waitFor } from './harness/wait-for.ts';
 
-/** Nothing listens there, which is found out at once; a name would be looked up for long. */
+/** Nothing listens at this address, so pulls fail at once; resolving a name would take long. */
 const nowhere = '127.0.0.1:1/nothing:1';
 
-/** Several of these wait at the same time, for something that takes its time. */
+/** Several tests wait at the same time for slow operations. */
 const slowly = { intervalMs: 300 };
 
-/** Without it a pod is ready as soon as its program runs, and perhaps does not listen yet. */
+/** A pod without this probe is ready as soon as its program runs, possibly before it listens. */
 const readinessProbe = { httpGet: { port: 8080 }, periodSeconds: 1 };
 
 interface Container {
@@ -57,7 +57,7 @@ test('a pod that cannot run says why, in its status and in an event', {
       },
       slowly,
     );
-  /** The messages of all warnings of that reason, a line each. */
+  /** Returns the messages of all warning events with that reason, one a line. */
   const event = (name: string, reason: string) =>
     waitFor(
       `event ${reason} of ${name}`,

@@ -1,4 +1,4 @@
-/** The one file starts on a Debian that has nothing but apt, which is less than every installation has. */
+/** The single file starts on a Debian that contains only apt, which is less than every installation has. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { copyFile, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
@@ -11,7 +11,7 @@ const run = promisify(execFile);
 const checkout = join(import.meta.dirname, '../..');
 const root = join(checkout, 'node_modules/.cache/bare-debian-12');
 
-/** Makes the system once; a draft is renamed, so that an interrupted run leaves nothing that looks whole. */
+/** Creates the system once. A draft is renamed, so that an interrupted run leaves no incomplete system. */
 async function makeRoot(): Promise<void> {
   if (await stat(root).catch(() => undefined)) return;
   await mkdir(join(root, '..'), { recursive: true });

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { makeDirectory } from './harness/belongings.ts';
 
 const built = join(import.meta.dirname, '../../dist/minik8s');
-/** What the build put into it. */
+/** The bundles that the build put into the file. */
 const bundles = join(import.meta.dirname, '../../dist/bundle');
 
 function run(file: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
@@ -31,7 +31,7 @@ test('version is printed without loading an application, and the client is loade
   const directory = makeDirectory('minik8s-broken-');
   context.after(() => rmSync(directory, { recursive: true }));
   const bytes = readFileSync(built);
-  // What the application of the servers begins with, as source and as compiled code, is made unusable.
+  // Overwrites the beginning of the servers' application, as source and as compiled code.
   for (const [name, instead] of [
     ['server.cjs', '(()=>{throw Error("it was loaded");   '],
     ['server.cache', '\0'.repeat(64)],

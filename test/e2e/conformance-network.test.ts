@@ -1,4 +1,7 @@
-/** Kubernetes' own conformance tests of the network, step by step, on two nodes; docs/conformance-network.md has the list. */
+/**
+ * Kubernetes' own conformance tests of the network, step by step, on two nodes. For the list see
+ * docs/conformance-network.md.
+ */
 import { test } from 'node:test';
 import { systemExec } from '../../src/base/exec.ts';
 import { makeNetworkImage } from '../fixtures/network-image.ts';

@@ -5,7 +5,7 @@ import { Cluster } from './harness/cluster.ts';
 
 await lockMachine();
 
-/** These send protobuf where `apply` sends JSON. */
+/** These commands send protobuf where `apply` sends JSON. */
 test('kubectl create makes what it names', async (context) => {
   const { kubectl } = await Cluster.start(context);
   await kubectl('create', 'namespace', 'team');
@@ -15,7 +15,7 @@ test('kubectl create makes what it names', async (context) => {
   await kubectl('-n', 'team', 'expose', 'deployment', 'none', '--port=80');
   const names = await kubectl('-n', 'team', 'get', 'cm,secret,deployment,service', '-o', 'name');
   assert.deepEqual(names.trim().split('\n').sort(), [
-    // Every namespace has it.
+    // Every namespace has this ConfigMap.
     'configmap/kube-root-ca.crt',
     'configmap/one',
     'deployment.apps/none',

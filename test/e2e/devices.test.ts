@@ -1,4 +1,4 @@
-/** Pods with devices of their node: files that are devices, and those of a device plugin. */
+/** Pods with devices of their node: device files, and devices of a device plugin. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ test('devices of a node', async (context) => {
   const host = await Host.start(context);
   const dev = join(host.directory, 'dev');
   mkdirSync(dev);
-  // Of the kernel's memory devices: what is written to `full` cannot be, to `zero` it is.
+  // Memory devices of the kernel: writes to `full` fail, writes to `zero` succeed.
   for (const [name, minor] of [
     ['gpu0', '7'],
     ['gpu1', '5'],
@@ -68,7 +68,7 @@ test('devices of a node', async (context) => {
     await offers(gpu, '2', '2');
     await create('one', gpu, 1, `ls ${dev}; echo x > ${dev}/gpu0 || echo full; sleep 600`);
     await phase('one', 'Running');
-    // Two outputs, in no certain order.
+    // Two outputs, in undefined order.
     const said = await waitFor('its words', async () => {
       const text = await kubectl('logs', 'one');
       return /^full$/m.test(text) && /No space left on device/.test(text) && text;
@@ -147,7 +147,7 @@ test('devices of a node', async (context) => {
       assert.deepEqual(await amounts(resource), ['2', '0']);
       start();
       await offers(resource, '2', '1');
-      // What a container has from before the restart is still its own.
+      // A container keeps the devices that it had before the restart.
       writeFileSync(devices, 'a Healthy\nb Healthy\n');
       await offers(resource, '2', '2');
       await create('other', resource, 1, 'echo $TEST_DEVICES');
@@ -161,7 +161,7 @@ test('devices of a node', async (context) => {
     'a name of CDI that a plugin answers with is given by the engine, or refused',
     { skip: unlessGo },
     async () => {
-      // The engine looks for them at fixed places.
+      // The engine reads such specifications only from fixed places.
       const specification = `/etc/cdi/minik8s-test-${process.pid}.json`;
       context.after(() => rmSync(specification, { force: true }));
       const edits = {

@@ -11,12 +11,12 @@ import { deployHello, readyPods } from './harness/hello.ts';
 import { Host } from './harness/host.ts';
 import { waitFor } from './harness/wait-for.ts';
 
-/** Unlike any other run's: the hosts file is the whole machine's. */
+/** Unique to this run, since the hosts file belongs to the whole machine. */
 const shop = `shop-${process.pid}.example`;
 const other = `other-${process.pid}.example`;
 const image = `minik8s-test/nginx:${process.pid}`;
 
-/** Paths as `/api=api:80`. */
+/** Returns a Dns object; paths are given as `/api=api:80`. */
 const dnsObject = (name: string, host: string, ...paths: string[]) => ({
   apiVersion: 'minik8s.io/v1',
   kind: 'Dns',
@@ -31,7 +31,7 @@ const dnsObject = (name: string, host: string, ...paths: string[]) => ({
 });
 
 test('domain and path routing', async (context) => {
-  /** Each builds on those before it. */
+  /** Each test builds on the previous tests. */
   let failed = false;
   const step = (name: string, work: () => Promise<void>) =>
     context.test(name, async () => {
@@ -67,7 +67,7 @@ test('domain and path routing', async (context) => {
   const routingContainers = () => host.docker('ps', '-aq', '--filter', 'name=minik8s-routing');
   const hosts = () => readFileSync('/etc/hosts', 'utf8');
   const events = (reason: string) => kubectl('get', 'events', '-A', '--field-selector', `reason=${reason}`);
-  /** One request over a connection of its own; its status. */
+  /** Sends one request over a connection of its own and returns the status. */
   const request = (name: string, path: string) =>
     new Promise<number | undefined>((resolve, reject) => {
       const options = { host: host.address, port: 80, path, headers: { host: name }, agent: false };

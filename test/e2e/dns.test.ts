@@ -10,7 +10,7 @@ import { Hosts } from './harness/hosts.ts';
 import { MultiCluster } from './harness/multi-cluster.ts';
 import { waitFor } from './harness/wait-for.ts';
 
-/** More addresses than a datagram takes. */
+/** A name with more addresses than fit into a datagram. */
 const bigName = 'big.example';
 const bigCount = 120;
 
@@ -68,7 +68,7 @@ spec:
 test('cluster DNS', async (context) => {
   const hosts = await Hosts.start(context, 2);
   const [host, stranger] = [hosts.at(0), hosts.at(1)];
-  // A name server as others run them, for names outside the cluster.
+  // A name server as others run them, for names outside of the cluster.
   host.spawn('dnsmasq', [
     ...['--keep-in-foreground', '--port=5300', '--listen-address=127.0.0.1', '--bind-interfaces'],
     ...['--no-resolv', '--no-hosts', '--conf-file=/dev/null', '--local=/example/'],
@@ -83,7 +83,7 @@ test('cluster DNS', async (context) => {
   await readyPods(cluster, 3);
   await cluster.kubectl('wait', '--for=condition=Ready', 'pod', '--all', '--timeout=60s');
 
-  /** What dig prints with +short, sorted. */
+  /** Returns the output of dig with +short, sorted. */
   const short = async (...args: string[]) => (await host.run('dig', '+short', ...args)).split('\n').sort();
   const full = (...args: string[]) => host.run('dig', ...args);
   const inPod = async (pod: string, ...command: string[]) => {
@@ -233,7 +233,8 @@ test('cluster DNS while no master answers, of another domain at another address'
   await cluster.master.end('SIGKILL');
   assert.equal(await ask(name), '10.96.0.1');
 
-  // A node that starts now knows nothing of the cluster: it says so, instead of that there is no such name.
+  // A node that starts now has no data of the cluster: it reports that, instead of reporting that the name
+  // does not exist.
   await role.end('SIGTERM');
   await role.start();
   await waitFor('the server', async () => /status: SERVFAIL/.test(await host.run('dig', ...at, name)));

@@ -1,4 +1,4 @@
-/** Endpoints as the kubectls people have read them, and as people write them for what runs outside of the cluster. */
+/** Endpoints as common kubectls read them, and as users write them for servers outside of the cluster. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -12,7 +12,7 @@ import { deployHello, readyPods } from './harness/hello.ts';
 import { Host } from './harness/host.ts';
 import { waitFor } from './harness/wait-for.ts';
 
-/** A server outside of the cluster that says its name; resolves to its port. */
+/** Starts a server outside of the cluster that answers with its name; resolves to its port. */
 async function outside(context: TestContext, address: string, name: string): Promise<number> {
   const server = createServer((_, response) => response.end(name)).listen(0, address);
   context.after(() => void server.close());
@@ -51,7 +51,7 @@ test('Endpoints of pods, of masters and of people', async (context) => {
         ['hello', shown.join()],
         ['kubernetes', `${host.address}:6443`],
       ]);
-      // New ones read them from slices, in which they have no order.
+      // New kubectls read endpoints from slices, in which they have no order.
       const line = /^Endpoints: +(.*)$/m.exec(await run('describe', 'service', 'hello'));
       assert.deepEqual(line?.[1]?.split(',').sort(), shown);
       assert.match(

@@ -1,4 +1,4 @@
-/** A member of etcd that is parted from the others, and who watches there. */
+/** An etcd member that is partitioned from the others, and the watches on it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
@@ -10,7 +10,7 @@ import { EtcdCluster } from './harness/etcd-cluster.ts';
 import { Hosts } from './harness/hosts.ts';
 import { waitFor } from './harness/wait-for.ts';
 
-/** Begins at the first of these members, and goes on at the next. */
+/** Connects to the first of these members, and then to the next. */
 function connectTo(etcd: EtcdCluster, members: readonly number[]): Promise<Store> {
   return connectEtcd({
     endpoints: members.map((member) => etcd.endpoint(member)),
@@ -43,7 +43,7 @@ test('a client that only watches at a partitioned etcd member receives what the 
     await etcd.isolate(parted);
     const begun = performance.now();
     await writer.create('/tree/parted', Buffer.from('x'));
-    // Nothing but the watch is asked of the parted member, which still answers pings of its connections.
+    // The watch alone uses the partitioned member, which still answers pings of its connections.
     await waitFor('what was written at the others', () => seen.includes('/tree/parted'));
     context.diagnostic(`heard of it ${Math.round(performance.now() - begun)} ms after the parting`);
     await writer.create('/tree/later', Buffer.from('x'));

@@ -76,7 +76,7 @@ test('masters on an external etcd, over TLS', async (context) => {
       assert.equal(await cluster.end('SIGTERM'), 0);
       await second('scale', 'deployment/hello', '--replicas=5');
       await waitFor('its controllers lead', async () => {
-        // There is no node left that would run them.
+        // No node is left that could run the pods.
         const selectors = ['-l', 'app=hello', '--field-selector', 'status.phase=Pending'];
         const names = await second('get', 'pods', ...selectors, '-o', 'name');
         return names.trim().split('\n').length === 3;

@@ -1,4 +1,4 @@
-/** A node whose API server falls silent without any connection being told: cut off, and frozen. */
+/** A node whose API server stops responding without closing any connection: cut off, and frozen. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -40,7 +40,7 @@ test('a node uses the next API server when one no longer answers', async (contex
   const node = new Role(worker, ['node', '--config', file]);
   await node.start(/^minik8s is ready: node worker/m);
 
-  /** What the other master knows of the node. */
+  /** Returns the state of the node according to the given master. */
   const state = async ({ kubectl }: (typeof masters)[number]) => {
     const { status } = await kubectl.json<V1Node>('get', 'node', 'worker');
     const { spec } = await kubectl.json<V1Lease>('get', 'lease', '-n', 'kube-node-lease', 'worker');

@@ -6,13 +6,13 @@ import { deployHello, nameOf, readyPods, restartsOf, service } from './harness/h
 import { Host } from './harness/host.ts';
 import { waitFor } from './harness/wait-for.ts';
 
-/** The node's Ready condition. */
+/** Returns the status of the node's Ready condition. */
 async function readiness({ kubectl, nodeName }: Cluster) {
   const node = await kubectl.json<V1Node>('get', 'node', nodeName);
   return node.status?.conditions?.find(({ type }) => type === 'Ready');
 }
 
-/** The names of all running containers of hello, one a line of `docker ps`. */
+/** Returns the full IDs of all running containers of hello, sorted. */
 async function hellosOf(host: Host): Promise<string[]> {
   const filter = 'label=io.kubernetes.container.name=hello';
   const ids = await host.docker('ps', '--quiet', '--no-trunc', '--filter', filter);

@@ -76,7 +76,7 @@ test('killed parts come back, and the others go on', async (context) => {
     const [pod] = await readyPods(cluster, 3);
     assert.ok(pod);
     const container = await containerOf(nameOf(pod), 'hello');
-    // A sandbox is made before its pod is known, so only the container tells which one it is.
+    // A sandbox is made before its pod is known, so only the container names its sandbox.
     const format = '{{index .Config.Labels "minik8s.io/sandbox"}}';
     const sandbox = await docker('inspect', '--format', format, container);
     await docker('rm', '--force', container, sandbox);

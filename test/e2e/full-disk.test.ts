@@ -11,7 +11,7 @@ test('a disk that fills up under a running cluster', async (context) => {
   const host = await Host.start(context, { images: [] });
   const cluster = await Cluster.start(context, { host, stopped: true });
   const { kubectl } = cluster;
-  // Room for etcd's program and the parts of its log, which are of 64 MB each.
+  // Space for etcd's program and the segments of its log, which have 64 MB each.
   const data = join(cluster.dataDir, 'etcd');
   mkdirSync(data, { mode: 0o700 });
   await systemExec('mount', ['-t', 'tmpfs', '-o', 'size=180m', 'tmpfs', data]);

@@ -1,4 +1,7 @@
-/** docs/functions.md, workflows.md and triggers.md, as they are written: every block of commands that needs no other start of minik8s. */
+/**
+ * docs/functions.md, workflows.md and triggers.md as written: every block of commands that does not require
+ * another start of minik8s.
+ */
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +16,7 @@ import { waitFor } from './harness/wait-for.ts';
 
 const image = `minik8s-test/docs-python:${process.pid}`;
 
-/** Each as one script. */
+/** Returns the blocks of a document, each as one script. */
 const blocksOf = (document: string) =>
   [...readFileSync(join(root, 'docs', document), 'utf8').matchAll(/(?:^ {4}.*\n)+/gm)].map(([block]) =>
     block.replace(/^ {4}/gm, ''),
@@ -30,7 +33,7 @@ test('the guides to functions, workflows and triggers', async (context) => {
   const cluster = await Cluster.start(context, { host, flags });
   const env = { ...process.env, KUBECONFIG: cluster.kubeconfig };
   const run = async (block: string) => {
-    // The guide's folder is one of the whole machine.
+    // Replaces the guide's folder, which belongs to the whole machine.
     const script = `set -e\nminik8s() { '${executable}' "$@"; }\n${block.replaceAll('/srv/in', watched)}`;
     const options = { env, cwd: work, timeoutMs: 150_000 };
     return (await systemExec(...host.command('bash', ['-c', script]), options)).stdout;
@@ -45,7 +48,7 @@ test('the guides to functions, workflows and triggers', async (context) => {
   await context.test('functions.md', async () => {
     const [first = '', ...others] = blocksOf('functions.md');
     assert.match(await run(first), /^\{"hello":"you","A":"1"\}$/m);
-    // They start a master.
+    // The skipped blocks start a master.
     assert.deepEqual(
       others.filter((block) => !block.includes('minik8s up')),
       [],
@@ -65,7 +68,7 @@ test('the guides to functions, workflows and triggers', async (context) => {
     const [door = '', objects = '', files = '', letters = '', ...more] = blocksOf('triggers.md');
     assert.deepEqual(more, []);
     const logs = 'minik8s ctl function logs note';
-    // The last command shows what is there by then.
+    // The last command prints what has arrived by then.
     const fired = await run(door);
     const [, id = ''] = /^event (\S+) of trigger\/door is stored$/m.exec(fired) ?? [];
     assert.notEqual(id, '', fired);

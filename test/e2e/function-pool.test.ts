@@ -1,4 +1,7 @@
-/** Instances that wait, on a cluster of the built file: the one that waited answers the call, and another waits then. */
+/**
+ * Waiting instances on a cluster of the built file: a waiting instance answers the call, and another instance
+ * waits then.
+ */
 import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** A function on three machines: each builds it alike, calls at once are answered on several, and one of them goes. */
+/**
+ * A function on three machines: all build the same image, concurrent calls are answered on several machines,
+ * and one machine fails.
+ */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { V1Node, V1NodeList, V1Pod, V1PodList } from '@kubernetes/client-node';
@@ -13,7 +16,10 @@ import { waitFor } from './harness/wait-for.ts';
 const image = `minik8s-test/nodes-python:${process.pid}`;
 /** Default of --gateway-port; the master has its host to itself. */
 const gatewayPort = 8070;
-/** The version of its library and which instance it is. It prints a line for each call; one instance can be told to stay in it. */
+/**
+ * Returns the version of its library and its instance. It prints a line for each call; one instance can be
+ * told to block in a call.
+ */
 const program = `import socket, time, lib
 def handler(event, context):
     print("called", event["n"], flush=True)
@@ -44,7 +50,7 @@ test('a function on three machines', { timeout: 300_000 }, async (context) => {
   };
   const pods = async () =>
     (await kubectl.json<V1PodList>('get', 'pods', '-l', 'minik8s.io/function=lib')).items;
-  /** Resolves with the pods on `nodes`, once these are as many and are ready. */
+  /** Resolves with the ready pods on `nodes` once there are as many as nodes. */
   const readyOn = (nodes: readonly string[]) =>
     waitFor(
       `a ready instance on ${nodes.join(' and ')}`,
@@ -112,7 +118,7 @@ test('a function on three machines', { timeout: 300_000 }, async (context) => {
       const failures = (await ends).flatMap((end) => (end.status === 'rejected' ? [String(end.reason)] : []));
       assert.equal(failures.length, 1);
       assert.match(failures[0] ?? '', /502 .*the instance ended before it had answered the call/);
-      // Once its lease is over another takes its place.
+      // Once the lease has expired, another instance takes its place.
       const others = cluster.nodes.map(({ name }) => name).filter((name) => name !== gone.name);
       const left = await readyOn(others);
       const next = await Promise.all(['next-0', 'next-1', 'next-2'].map((n) => call({ n })));
@@ -125,7 +131,7 @@ test('a function on three machines', { timeout: 300_000 }, async (context) => {
 
 const nodeOf = ({ spec }: V1Pod) => spec?.nodeName ?? '';
 
-/** Nodes that are started afterwards install from it. */
+/** Starts package indexes; nodes that are started afterwards install from them. */
 async function startIndexes(context: TestContext, address: string): Promise<PackageIndexes> {
   const indexes = await startPackageIndexes(address);
   const settings = { PIP_INDEX_URL: indexes.pipIndex, PIP_TRUSTED_HOST: address };
@@ -141,7 +147,7 @@ async function startIndexes(context: TestContext, address: string): Promise<Pack
   return indexes;
 }
 
-/** So much processor time that a node has room for one instance. */
+/** Returns an amount of CPU of which a node has room for one instance. */
 function moreThanHalf({ items }: V1NodeList): string {
   const milli = ({ status }: V1Node) => {
     const cpu = status?.allocatable?.cpu ?? '';

@@ -1,4 +1,7 @@
-/** Functions of the built file on the real engine: built, called, scaled to zero and from it, updated, broken, deleted. */
+/**
+ * Functions of the built file on the real engine: built, called, scaled to zero and back, updated, broken,
+ * deleted.
+ */
 import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -128,7 +131,7 @@ test('functions', async (context) => {
         (await podsOf('hello')).map(({ metadata }) => kubectl.attempt(['logs', metadata?.name ?? ''])),
       );
       const made = logs.flatMap(({ stdout }) => stdout.match(/^call .*$/gm) ?? []);
-      // The log of an instance that has gone meanwhile is gone with it, so there may be fewer.
+      // The log of a removed instance is removed too, so there may be fewer lines.
       assert.equal(new Set(made).size, made.length);
       assert.ok(made.length > 0 && made.length <= 50, String(made.length));
     },
@@ -182,7 +185,7 @@ test('functions', async (context) => {
       assert.deepEqual([thrown.status, JSON.parse(thrown.text)], [500, { error: 'ValueError: secret-free' }]);
       const died = await call('/function/bad', { die: true });
       assert.equal(died.status, 502, died.text);
-      // It starts again by itself.
+      // The program restarts by itself.
       await waitFor('it to answer again', async () => (await call('/function/bad', {})).status === 500);
     },
   );

@@ -27,7 +27,7 @@ await lockMachine();
 test('a Deployment behind a Service, from apply to delete', async (context) => {
   const programs = watchPrograms(['nft', 'ip', 'nsenter', 'bridge', 'iptables', 'conntrack']);
   const cluster = await Cluster.start(context, { path: programs.path });
-  // Before that it looks at the machine once, by itself.
+  // Before that, minik8s inspects the machine once.
   programs.seen();
   const { kubectl } = cluster;
   let address = '';
@@ -68,7 +68,7 @@ test('a Deployment behind a Service, from apply to delete', async (context) => {
     await everyPodAnswers(address, pods);
     const [pod] = pods;
     assert.ok(pod);
-    // A pod reaches every endpoint, itself among them.
+    // A pod reaches every endpoint, including itself.
     const inside = await containerOf(nameOf(pod), 'hello');
     const ask = () => docker('exec', inside, 'wget', '-qO-', `http://${address}/`);
     const own = `hello from ${nameOf(pod)}`;

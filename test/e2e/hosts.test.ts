@@ -1,4 +1,4 @@
-/** The hosts that other tests run on: what they rely on, and that nothing of them stays. */
+/** The hosts that other tests run on: their guarantees, and that nothing of them is left behind. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';

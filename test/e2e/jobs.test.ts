@@ -1,4 +1,4 @@
-/** Jobs and CronJobs of the built file on the real engine: pods that end well, badly, and because somebody evicts them. */
+/** Jobs and CronJobs of the built file on the real engine: pods that succeed, fail, or are evicted. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { V1Job, V1PodList } from '@kubernetes/client-node';
@@ -66,7 +66,8 @@ test('Jobs', async (context) => {
     const { reason, message } = status?.conditions?.at(-1) ?? {};
     assert.equal(reason, 'PodFailurePolicy');
     assert.match(message ?? '', /failed with exit code 42 matching FailJob rule at index 0/);
-    // A Job has failed once its pods have ended; the one it ended goes from the API a moment later.
+    // A Job has failed once its pods have ended; the pod that it terminated is removed from the API a moment
+    // later.
     const left = await waitFor('the pod that still ran to go', async () => {
       const pods = await podsOf('failing');
       return pods.length < 2 && pods;

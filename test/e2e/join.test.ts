@@ -11,7 +11,7 @@ import type { Host } from './harness/host.ts';
 import { type ClusterNode, MultiCluster } from './harness/multi-cluster.ts';
 import { waitFor } from './harness/wait-for.ts';
 
-/** What minik8s has put on a host, beside its data directory. */
+/** Returns everything that minik8s has put on a host besides its data directory. */
 async function tracesOn(host: Host): Promise<string[]> {
   const [containers, tables, links, rules, routes] = await Promise.all([
     host.docker('ps', '--all', '--quiet', '--filter', 'label=minik8s.io/node'),
@@ -29,10 +29,10 @@ async function tracesOn(host: Host): Promise<string[]> {
   ].filter((line) => line !== '');
 }
 
-/** The control plane's taints come and go. */
+/** Returns false for the taints that the control plane adds and removes. */
 const isOwn = ({ key }: V1Taint) => !key.startsWith('node.kubernetes.io/');
 
-/** A pod that runs on that node until it is deleted. */
+/** Creates a pod that runs on that node until it is deleted. */
 async function runPod({ kubectl }: MultiCluster, { name, host }: ClusterNode): Promise<void> {
   const pod = {
     apiVersion: 'v1',
@@ -286,7 +286,8 @@ test('a machine that cannot join says why in one line, and leaves nothing behind
   });
 
   await context.test('a clock that is wrong', async () => {
-    // Time cannot be set for one process; its start in the past can: the master's authority begins later than that.
+    // Time cannot be set for one process, but the start of the program can be set to the past, when the
+    // master's certificate authority is not yet valid.
     const past = ['faketime', '-f', '-2y', executable];
     oneLine(
       await attempt({}, past),
@@ -296,7 +297,7 @@ test('a machine that cannot join says why in one line, and leaves nothing behind
   });
 
   await context.test('other addresses of Services than the cluster has', async () => {
-    // Only a machine that has joined is told what the cluster has, so it has its certificate by then.
+    // A machine receives the cluster's settings only after it has joined, so it has its certificate by then.
     const own = { 'data-dir': join(host.directory, 'elsewhere') };
     oneLine(
       await attempt({ ...own, 'service-cidr': '10.97.0.0/16' }),
@@ -331,7 +332,7 @@ test('a machine that cannot join says why in one line, and leaves nothing behind
       `warning: ${file}: Name: is an older spelling; write node-name:`,
       `warning: ${file}: Labels: is an older spelling; write labels:`,
     ]);
-    // Nothing is read before this machine may.
+    // Nothing is listed or watched before this machine is authorized.
     assert.doesNotMatch(node.role.log, /forbidden|list and watch failed/);
     const { metadata } = await cluster.kubectl.json<V1Node>('get', 'node', 'older');
     assert.deepEqual([metadata?.labels?.disk, metadata?.labels?.zone], ['ssd', 'b']);

@@ -1,9 +1,9 @@
-/** `npm run walk:kills` in short: an agent and an engine that are killed while a pod starts. */
+/** A short version of `npm run walk:kills`: an agent and an engine that are killed while a pod starts. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Kill, KillWalk, type Victim } from './harness/kill-walk.ts';
 
-/** Which calls they are differs a little from run to run: some early ones, and some when most has been done. */
+/** Calls at which to kill; they differ a little from run to run: some early ones, and some near the end. */
 const kills: readonly (readonly [Victim, readonly Kill[]])[] = [
   [
     'agent',

@@ -1,4 +1,4 @@
-/** A node of several masters. */
+/** A node with several masters. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -73,7 +73,7 @@ test('a node goes on working while any master answers, and while none does', asy
   });
 });
 
-/** The names of the pods that run, in order. */
+/** Returns the names of the running pods, sorted. */
 async function runningPods(master: Master): Promise<string[]> {
   const { items } = await master
     .config()
@@ -99,7 +99,7 @@ async function nodeState(master: Master) {
   };
 }
 
-/** The master that a node has its connections to. */
+/** Returns the master that a node is connected to. */
 async function masterOf(host: Host, pid: number, masters: readonly Master[]): Promise<Master> {
   const connections = (await host.run('ss', '-Htnp', 'state', 'established')).split('\n');
   const used = masters.find(({ port }) =>

@@ -1,4 +1,4 @@
-/** Several masters on one etcd: what they share, and who leads. */
+/** Several masters on one etcd: their shared state, and the leader election. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -26,7 +26,7 @@ test('several masters on one etcd', async (context) => {
     await Promise.all([a.role.start(ready), b.role.start(ready)]);
     await a.kubectl('create', 'configmap', 'one');
     assert.equal((await b.kubectl('get', 'configmap', 'one', '-o', 'name')).trim(), 'configmap/one');
-    // The credentials that one wrote are good at the other.
+    // Credentials that one master wrote are valid at the other.
     const crossed = a.config();
     const [cluster] = crossed.clusters;
     assert.ok(cluster);
@@ -91,7 +91,7 @@ test('several masters on one etcd', async (context) => {
       const [leader, other] = await leaderOf(scene);
       await waitFor('its pod', async () => (await podsOf(other, 'handed')) === 1);
       assert.equal(await leader.role.end('SIGTERM'), 0);
-      // It gave the lease up: nobody waits for its end.
+      // The leader has released the lease: the other need not wait for its end.
       assert.notEqual(await holderAt(other), leader.identity);
       const since = performance.now();
       assert.deepEqual(await endpoints(other), [other.endpoint]);

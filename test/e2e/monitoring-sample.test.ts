@@ -1,4 +1,4 @@
-/** samples/monitoring and docs/monitoring.md, by the commands that stand in them. */
+/** samples/monitoring and docs/monitoring.md, by the commands that they contain. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -15,7 +15,7 @@ test('monitoring, as it is written', { skip: unlessPrometheus }, async (context)
   const host = await Host.start(context, { images: [helloImage, 'minik8s/prometheus:3'] });
   const cluster = await Cluster.start(context, { host });
   const { HOME = '/root', XDG_CACHE_HOME = join(HOME, '.cache') } = process.env;
-  // Prometheus is taken from where it was built, and the guide's folder is the host's own.
+  // Uses the Prometheus that was built before, and the host's own folder instead of the guide's.
   const env = { KUBECONFIG: cluster.kubeconfig, HOME: host.directory, XDG_CACHE_HOME };
   const place = { host, env };
   for (const file of ['samples/monitoring/README.md', 'docs/monitoring.md'])

@@ -1,7 +1,7 @@
 /**
- * Monitoring as it is shipped: a real Prometheus with config/monitoring scrapes a cluster whose pods work, by the account of access.yaml.
- * What appears and vanishes it learns without a restart; the queries of the boards, of the rules and of well-known dashboards find
- * something.
+ * The shipped monitoring: a real Prometheus with config/monitoring scrapes a cluster with working pods, with
+ * the account of access.yaml. It discovers new and removed targets without a restart; the queries of the
+ * boards, of the rules and of well-known dashboards return data.
  */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -21,13 +21,16 @@ import { Host } from './harness/host.ts';
 import { helloImage } from './harness/images.ts';
 import { waitFor } from './harness/wait-for.ts';
 
-/** The jobs of what a cluster has from the beginning. */
+/** Jobs of the parts that every cluster has. */
 const parts = [
   ...['apiserver', 'kube-controller-manager', 'kube-scheduler', 'kube-state-metrics'],
   ...['kubelet', 'kube-proxy', 'kube-dns'],
 ];
 
-/** Of control groups of version 1 kernels with another I/O scheduler count nothing where the agent reads it. */
+/**
+ * Metrics without data: version 1 control groups of kernels with another I/O scheduler have no counts in the
+ * files that the agent reads.
+ */
 const untold = existsSync('/sys/fs/cgroup/cgroup.controllers') ? [] : [/container_fs_(reads|writes)/];
 
 const patience = { timeoutMs: 150_000, intervalMs: 500 };
@@ -47,14 +50,17 @@ const rules = readdirSync(join(monitoringDirectory, 'rules')).flatMap((name) => 
   return groups.flatMap((group) => group.rules);
 });
 
-/** An alert is of what is not so: that its series are there is what can be seen. */
+/**
+ * Returns queries for the series of an alert. An alert of a healthy cluster has no result, so only the
+ * existence of its series can be tested.
+ */
 const seriesOf = (expr: string): readonly string[] =>
   [...expr.matchAll(/\b([a-z_:][\w:]*)\{([^}]*)\}/gi)].map(([, name = '', matchers = '']) => {
     const kept = matchers.split(/, ?/).filter((one) => /^(job|metrics_path)=/.test(one));
     return `count(${name}{${kept.join(', ')}})`;
   });
 
-/** A function that is called all the time, and fails every third time. */
+/** Creates a function and calls it continuously; every third call fails. */
 async function callFunction(cluster: Cluster, folder: string): Promise<{ stop(): Promise<void> }> {
   const ctl = (...args: string[]) => cluster.run('ctl', '--kubeconfig', cluster.kubeconfig, ...args);
   mkdirSync(folder);
@@ -65,7 +71,7 @@ async function callFunction(cluster: Cluster, folder: string): Promise<{ stop():
   await ctl('function', 'create', 'pay', '--from', folder, '--wait');
   const ended = new AbortController();
   const calling = (async () => {
-    // Its error is what ctl ends with.
+    // ctl exits with the error of the function.
     for (let n = 0; !ended.signal.aborted; n++) {
       await ctl('execute', 'default/pay', JSON.stringify({ n })).catch(() => undefined);
     }
@@ -250,7 +256,7 @@ test('monitoring', { skip: unlessPrometheus }, async (context) => {
   await context.test('each part of the cluster is scraped', async () => {
     for (const job of parts) {
       assert.notDeepEqual(await watching.query(`up{job="${job}"}`), [], job);
-      // Of a target that went, what was seen last is told a little longer.
+      // The last values of a removed target are returned for a little longer.
       await waitFor(
         `all of ${job} are up`,
         async () => (await watching.query(`up{job="${job}"} == 0`)).length === 0,

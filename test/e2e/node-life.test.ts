@@ -21,7 +21,7 @@ test('pods when their node is drained, stopped, cut off, or shut down', async (c
   const ctl = (...args: string[]) =>
     cluster.hosts.at(0).run(executable, 'ctl', ...args, '--kubeconfig', cluster.kubeconfig);
   const pods = async () => (await kubectl.json<V1PodList>('get', 'pods', '-l', 'app=hello')).items;
-  /** Once exactly so many are ready, all of them there. */
+  /** Waits until exactly `count` pods are ready, all on these nodes. */
   const readyOn = (count: number, nodes: readonly string[]) =>
     waitFor(
       `${count} ready pods on ${nodes.join(', ')}`,
@@ -96,7 +96,7 @@ test('pods when their node is drained, stopped, cut off, or shut down', async (c
   await context.test(
     'a node that is short of memory says so, is avoided, and gives up its pods',
     async () => {
-      // What is short is what the kernel says; only the threshold is unusual.
+      // The shortage is real; only the threshold is unusual.
       await cluster.join(0, { 'eviction-hard': 'memory.available<99%', 'heartbeat-interval': '1s' });
       await waitFor('the pressure and its taint', async () => {
         const { spec, status } = await kubectl.json<V1Node>('get', 'node', 'node-0');

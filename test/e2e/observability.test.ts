@@ -1,4 +1,7 @@
-/** What operators look at, on a running cluster: its own log, what containers have printed, pages of metrics of a node, the bundle for support. */
+/**
+ * Diagnostics for operators on a running cluster: its own log, container logs, a node's metrics pages, the
+ * support bundle.
+ */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -11,7 +14,7 @@ import { waitFor } from './harness/wait-for.ts';
 
 const lines = 5000;
 const secret = 'planted-secret-8261';
-/** More than is kept, and then it ends. */
+/** Prints more than is kept, and then ends. */
 const talker = {
   apiVersion: 'v1',
   kind: 'Pod',

@@ -1,4 +1,7 @@
-/** Traffic between everything there is on three machines, and under which address each is seen. */
+/**
+ * Traffic between pods, nodes and outside machines on three machines, and the source address that each server
+ * sees.
+ */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { type TestContext, test } from 'node:test';
@@ -8,7 +11,7 @@ import type { Host } from './harness/host.ts';
 import { type ClusterNode, MultiCluster } from './harness/multi-cluster.ts';
 import { waitFor } from './harness/wait-for.ts';
 
-/** `/cgi-bin/who` answers with the pod's name and the address that asked, `/big` with 20 MB. */
+/** `/cgi-bin/who` answers with the pod's name and the client's address, `/big` with 20 MB. */
 const whoScript = `
   mkdir -p /www/cgi-bin
   printf '#!/bin/sh\\nprintf "Content-Type: text/plain\\\\r\\\\n\\\\r\\\\n"\\necho "$HOSTNAME $REMOTE_ADDR"\\n' >/www/cgi-bin/who
@@ -56,7 +59,7 @@ interface Pod {
   readonly container: string;
 }
 
-/** Somebody who asks for pages: a pod, a node, or this machine, which is neither. */
+/** A client that requests pages: a pod, a node, or this machine, which is neither. */
 interface Asker {
   readonly what: string;
   get(url: string): Promise<string>;
@@ -77,16 +80,19 @@ const outside: Asker = {
   get: async (url) => (await systemExec('curl', ['-sS', '--max-time', '3', url])).stdout.trim(),
 };
 
-/** Who answered, and the address it saw. */
+/** Returns the pod that answered, and the client address that it saw. */
 async function who(asker: Asker, address: string): Promise<{ readonly name: string; readonly seen: string }> {
   const answer = await asker.get(`http://${address}/cgi-bin/who`);
   const [, name, seen] = /^(\S+) (\S+)$/.exec(answer.trim()) ?? [];
   if (!name || !seen) throw new Error(`${asker.what} got from ${address}: ${answer}`);
-  // A listener for both families gives an address of IPv4 in the words of IPv6.
+  // A listener for both families reports an IPv4 address in IPv6 notation.
   return { name, seen: seen.replace(/^\[?(::ffff:)?([\d.]+)\]?$/, '$2') };
 }
 
-/** Asks until each of the pods has answered; what each of them saw, each always the same. */
+/**
+ * Repeats requests until each of the pods has answered. Returns the client address that each pod saw, always
+ * the same for a pod.
+ */
 async function everyone(
   asker: Asker,
   address: string,
@@ -121,7 +127,7 @@ async function startPod(cluster: MultiCluster, node: ClusterNode, name: string):
   return pod;
 }
 
-/** A server that answers with the address that asked; somewhere that is no pod. */
+/** Starts a server that answers with the client's address, outside of any pod. */
 async function listen(context: TestContext, host: Host | undefined, port: number): Promise<void> {
   const program = `require('node:http').createServer((request, answer) => {
     answer.end('server ' + request.socket.remoteAddress);
@@ -143,7 +149,7 @@ async function podRanges({ kubectl }: MultiCluster): Promise<ReadonlyMap<string,
   return new Map(items.map(({ metadata, spec }) => [metadata?.name ?? '', spec?.podCIDR ?? '']));
 }
 
-/** In the pod's own network, with a program of the machine's. */
+/** Runs a program of the machine in the pod's network. */
 async function inNetworkOf({ node, container }: Pod, program: string, ...args: string[]): Promise<string> {
   const pid = await node.host.docker('inspect', '-f', '{{.State.Pid}}', container);
   return (await systemExec('nsenter', [`--net=/proc/${pid}/ns/net`, program, ...args], { timeoutMs: 20_000 }))
@@ -156,7 +162,7 @@ const holds = (promise: Promise<unknown>) =>
     () => false,
   );
 
-/** The ranges that a host has a way to, over the overlay or not. */
+/** Returns the ranges that a host has a route to, over the overlay or not. */
 const waysOf = async (host: Host) =>
   (await host.run('ip', '-json', 'route', 'show', 'proto', '107')).match(/10\.244\.\d+\.0\/24/g)?.sort() ??
   [];
@@ -217,7 +223,7 @@ test('three machines over VXLAN', async (context) => {
     await kubectl.attempt(['apply', '-f', '-'], { input: JSON.stringify(service) });
     for (const from of pods) {
       const seen = await everyone(inPod(from), '10.96.0.80:80', pods);
-      // One that reaches itself must not see itself, or it would answer to itself.
+      // A pod that reaches itself must not see its own address, or it would answer to itself.
       const expected = pods.map(({ name }) => [name, name === from.name ? from.node.host.address : from.ip]);
       assert.deepEqual(seen, Object.fromEntries(expected));
     }
@@ -268,7 +274,7 @@ test('three machines over VXLAN', async (context) => {
   await context.test(
     'a machine that is taken out keeps nothing and nobody a way to it, until it is back',
     async () => {
-      // One agent stands still meanwhile: it has to find out when it goes on.
+      // One agent is frozen meanwhile: it must catch up when it continues.
       node1.role.freeze();
       await kubectl('delete', 'node', node2.name);
       const gone = async ({ host }: ClusterNode) => (await waysOf(host)).length === 1;
@@ -276,7 +282,7 @@ test('three machines over VXLAN', async (context) => {
       assert.equal(await gone(node1), false);
       node1.role.thaw();
       await waitFor('the way gone there too', () => gone(node1));
-      // What was there before went on.
+      // Existing connections are not affected.
       assert.equal((await who(inPod(first), pageOf(second))).seen, first.ip);
       assert.equal(await holds(who(inPod(first), pageOf(third))), false);
       const left = async () => {

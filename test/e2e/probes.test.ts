@@ -1,4 +1,7 @@
-/** Probes of the built file on the real engine: every kind of them against programs in pods, and what follows from them. */
+/**
+ * Probes of the built file on the real engine: every kind of probe against programs in pods, and the
+ * consequences.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CoreV1EventList, V1Container, V1Endpoints, V1Pod } from '@kubernetes/client-node';
@@ -9,7 +12,10 @@ import { helloImage } from './harness/images.ts';
 import { processesNaming } from './harness/processes.ts';
 import { waitFor } from './harness/wait-for.ts';
 
-/** A server on port 8080 that answers with the files of /tmp/www: `live` from the start, `ready` once a test writes it. */
+/**
+ * A server on port 8080 that serves the files of /tmp/www: `live` from the start, and `ready` once a test
+ * writes it.
+ */
 const server = 'mkdir -p /tmp/www && echo yes > /tmp/www/live && exec httpd -f -p 8080 -h /tmp/www';
 const often = { periodSeconds: 1, failureThreshold: 1 };
 
@@ -110,7 +116,7 @@ test('pods with probes', async (context) => {
     await create('hung', { livenessProbe: { exec: { command }, ...often, failureThreshold: 3 } });
     await until('hung', 'runs', isReady);
     await waitFor('a run of it', () => processesNaming('98766').length > 0);
-    // Each run begins when what the one before has left is gone.
+    // Each run begins when the processes of the previous run are gone.
     let most = 1;
     for (let look = 0; look < 20; look++) {
       most = Math.max(most, processesNaming('98766').length);
@@ -132,8 +138,7 @@ test('pods with probes', async (context) => {
       const since = (pod: V1Pod) =>
         pod.status?.conditions?.find(({ type }) => type === 'Ready')?.lastTransitionTime;
       assert.deepEqual(since(after), since(before));
-      // Its probes go on.
-      // The server goes on in the folder that it has open: it lives, and is not ready.
+      // The probes continue. The server keeps the folder that it has open: the pod is live, and not ready.
       await shell('asked', 'mv /tmp/www /tmp/elsewhere');
       const unready = await until('asked', 'is not ready', (pod) => !isReady(pod));
       assert.equal(unready.status?.containerStatuses?.[0]?.restartCount, 0);

@@ -8,7 +8,7 @@ import { Cluster, executable } from './harness/cluster.ts';
 import { type End, endOf } from './harness/end-of.ts';
 import { Host } from './harness/host.ts';
 
-/** Failed, with one line that says all of these. */
+/** Asserts that the start failed with one line that matches all of these. */
 function assertOneLine({ code, stdout, stderr }: End, ...says: RegExp[]): void {
   assert.match(stderr, /^error: [^\n]+\n$/);
   for (const expected of says) assert.match(stderr, expected);
@@ -16,7 +16,7 @@ function assertOneLine({ code, stdout, stderr }: End, ...says: RegExp[]): void {
   assert.equal(stdout, '');
 }
 
-/** An engine that says of itself what it is told to. */
+/** Starts an engine that answers with the given status and body. */
 function answering(socket: string, status: number, body: unknown) {
   const server = createServer((_, response) => {
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));

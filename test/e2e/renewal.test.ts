@@ -1,4 +1,4 @@
-/** A node that runs with certificates of seconds: it has others in time, and nothing notices. */
+/** A node with certificates that are valid for seconds: it renews them in time, without any disruption. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
@@ -15,7 +15,10 @@ import { MultiCluster } from './harness/multi-cluster.ts';
 import { waitFor } from './harness/wait-for.ts';
 
 const day = 24 * 3600 * 1000;
-/** They are renewed when 27 to 9 s are left: a node has as long to start, and then as long to get others. */
+/**
+ * Certificates are renewed when 27 to 9 s are left: a node has that long to start, and then that long to
+ * renew.
+ */
 const lifeMs = 90_000;
 const leftMs = 48_000;
 
@@ -106,7 +109,7 @@ test('certificates that end soon are renewed while the node works', async (conte
   });
 });
 
-/** The certificate of the agent's own server. */
+/** Returns the certificate of the agent's own server. */
 function shownBy(host: string): Promise<X509Certificate> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port: 10250, rejectUnauthorized: false }, () => {

@@ -1,4 +1,4 @@
-/** The samples, by the commands of their READMEs: what is written there happens. */
+/** The samples, by the commands of their READMEs: the described results occur. */
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -18,13 +18,14 @@ const runtimes = {
   nodejs: `minik8s-test/samples-nodejs:${process.pid}`,
 };
 const samples = readdirSync(join(root, 'samples'), { withFileTypes: true })
-  // Those of Slurm need one (slurm.test.ts), and the image of Prometheus is large (monitoring-sample.test.ts).
+  // The Slurm samples require a Slurm (slurm.test.ts), and the image of Prometheus is large
+  // (monitoring-sample.test.ts).
   .filter((entry) => entry.isDirectory() && !/^(slurm-|monitoring$)/.test(entry.name))
   .map(({ name }) => ({
     name,
     commands: commandsOf(readFileSync(join(root, 'samples', name, 'README.md'), 'utf8')),
   }));
-/** Others would find the node closed meanwhile. */
+/** Other samples would find the node unschedulable meanwhile. */
 const needsAll = ({ commands }: (typeof samples)[number]) =>
   commands.some(({ command }) => command.startsWith('ctl drain'));
 

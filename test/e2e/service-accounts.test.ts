@@ -1,4 +1,7 @@
-/** Programs in pods: who they are to the API server, what they may do, and for how long. kubectl is client-go's own program. */
+/**
+ * Programs in pods: their identity at the API server, their permissions, and the lifetime of these. kubectl
+ * is client-go's own program.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { V1Pod } from '@kubernetes/client-node';
@@ -40,7 +43,7 @@ const podOf = (pod: string, more: object = {}) => ({
         name: 'main',
         image: helloImage,
         command: ['sleep', '1000000'],
-        // It keeps what it has learned of the server in its home.
+        // kubectl keeps its discovery cache in its home directory.
         env: [{ name: 'HOME', value: '/tmp' }],
         volumeMounts: [{ name: 'program', mountPath: '/bin/kubectl', readOnly: true }],
       },
@@ -69,7 +72,7 @@ test('a program in a pod speaks to the API as its service account', async (conte
   await ready('one');
   const container = await containerOf('one', 'main');
   const inside = (...words: string[]) => docker('exec', container, ...words);
-  /** In the pod, without any configuration but what the pod is given. */
+  /** Runs kubectl in the pod, without any configuration other than the pod's own. */
   const asks = async (...words: string[]) => {
     try {
       return { done: true, said: await inside('kubectl', ...words) };
@@ -172,5 +175,5 @@ test('a program in a pod speaks to the API as its service account', async (conte
   });
 });
 
-/** Without the administrator's certificate, which would be asked first. */
+/** Flags without the administrator's certificate, which would take precedence. */
 const connection = (cluster: Cluster) => ['--server', cluster.url, '--insecure-skip-tls-verify'];

@@ -1,4 +1,7 @@
-/** SlurmJobs of the built file on a real Slurm: they run, are submitted once whatever is killed, and end with their object. */
+/**
+ * SlurmJobs of the built file on a real Slurm: they run, are submitted once whatever is killed, and end with
+ * their object.
+ */
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -42,7 +45,7 @@ test('jobs of Slurm', { skip: unlessSlurm }, async (context) => {
       },
       { timeoutMs: 120_000 },
     );
-  /** Numbers of its jobs that Slurm has, whatever became of them. */
+  /** Returns the number of jobs that Slurm has for the SlurmJob, whatever their state. */
   const submissions = async ({ metadata }: Job) => {
     const all = await slurm.sh('/usr/bin/squeue -h -t all -o "%i %k"');
     return all.split('\n').flatMap((line) => (line.endsWith(`minik8s:${metadata.uid}`) ? [line] : [])).length;
@@ -77,7 +80,7 @@ test('jobs of Slurm', { skip: unlessSlurm }, async (context) => {
     },
   };
   await writeFile(at('key'), privateKey, { mode: 0o600 });
-  // The guide first: it makes the Secret that the samples name.
+  // The guide comes first: it creates the Secret that the samples name.
   for (const document of ['docs/gpu.md', 'samples/slurm-hello/README.md', 'samples/slurm-matrix/README.md'])
     await context.test(document, async () => {
       await carryOut(place, commandsOf(await readFile(join(root, document), 'utf8')));

@@ -1,4 +1,7 @@
-/** What a pod is made from is too much, goes away, or never ends: what then runs, and that it is told in one event. */
+/**
+ * Sources of a pod that are too large, are removed, or never end: what runs then, and that one event reports
+ * it.
+ */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
@@ -26,7 +29,7 @@ test('a pod whose start, or what it was started from, has a fault', async (conte
     metadata: { name },
     data,
   });
-  /** With the ConfigMap of its name at /config. */
+  /** A pod with the ConfigMap of its name at /config. */
   const podWith = (name: string, container: Partial<V1Container> = {}) =>
     make({
       kind: 'Pod',
@@ -54,7 +57,7 @@ test('a pod whose start, or what it was started from, has a fault', async (conte
         ...['get', 'events', '--field-selector', `involvedObject.name=${name},reason=${reason}`],
       )
     ).items;
-  /** The only event of the reason, when it has been told so often. */
+  /** Waits until the only event with the reason has been counted this many times, and returns it. */
   const toldOnce = async (name: string, reason: string, times = 1): Promise<CoreV1Event> => {
     const [event, ...more] = await waitFor(`${reason} of ${name}`, async () => {
       const events = await eventsOf(name, reason);

@@ -9,7 +9,7 @@ import { endOf } from './harness/end-of.ts';
 import { Host } from './harness/host.ts';
 import { waitFor } from './harness/wait-for.ts';
 
-/** Milliseconds after the start: before etcd runs, while it starts, while the API server does, and the node. */
+/** Milliseconds after the start: before etcd runs, and while etcd, the API server and the node start. */
 const delays = [60, 150, 300, 450, 600, 800, 1100, 1500];
 
 async function endsWithin(child: ChildProcess, ms: number): Promise<unknown[]> {
@@ -35,10 +35,10 @@ test('Ctrl-C in the middle of a start', async (context) => {
       await pause(delay);
       child.kill('SIGINT');
       const [code, signal] = await endsWithin(child, 15_000);
-      // Before it has begun a signal ends it as it ends any program.
+      // Before the signal handlers are installed, a signal ends the process as it ends any program.
       assert.ok(code === 0 || signal === 'SIGINT', `${code} ${signal}: ${await said}`);
       assert.equal(holderOf(cluster.dataDir), undefined, 'it let go of the data directory');
-      // A warning may tell of what was broken off; that it stopped is no failure.
+      // A warning may report an interrupted operation; the stop itself is not an error.
       assert.doesNotMatch(await said, /^error: |\bERROR\b/m);
       nothingRuns();
     });
@@ -51,7 +51,8 @@ test('Ctrl-C in the middle of a start', async (context) => {
     assert.ok(Array.isArray(first), `it ended: ${first}`);
     child.kill('SIGINT');
     child.kill('SIGTERM');
-    // The status says that it did not wait for its parts to end; how long a busy machine takes says nothing.
+    // The exit status shows that it did not wait for its parts to end; the time on a busy machine shows
+    // nothing.
     const [code, signal] = await endsWithin(child, 15_000);
     assert.ok(code === 143 || code === 130, `${code} ${signal}`);
   });

@@ -24,7 +24,7 @@ interface Finished {
   readonly stderr: string;
 }
 
-/** Runs a program with input, and gives what it wrote. */
+/** Runs a program with input and returns its output. */
 async function run(
   file: string,
   args: readonly string[],
@@ -38,7 +38,7 @@ async function run(
   return { code, stdout: await stdout, stderr: (await stderr).toString() };
 }
 
-/** The port of this machine that kubectl forwards, once it says so. */
+/** Resolves with the port of this machine that kubectl forwards, once kubectl prints it. */
 function forwardedPort(child: ChildProcess): Promise<number> {
   let text = '';
   child.stdout?.on('data', (chunk) => (text += chunk));
@@ -58,7 +58,7 @@ test('exec, attach, cp and port-forward, as every client speaks them', async (co
   const megabytes = randomBytes(3_000_000);
   const file = join(directory, 'megabytes');
   writeFileSync(file, megabytes);
-  // It listens on its loopback address alone.
+  // The server listens on its loopback address only.
   const script = `echo page > /www/index.html; head -c 2000000 /dev/urandom > /www/big
     httpd -p 127.0.0.1:8080 -h /www; exec sleep 100000`;
   const tools = {
@@ -73,7 +73,7 @@ test('exec, attach, cp and port-forward, as every client speaks them', async (co
           image: 'minik8s/hello:1',
           imagePullPolicy: 'IfNotPresent',
           command: ['sh', '-c', script],
-          // It serves when all its files are there.
+          // The pod is ready when all its files exist.
           readinessProbe: {
             exec: { command: ['wget', '-q', '-O', '/dev/null', 'http://127.0.0.1:8080/'] },
             periodSeconds: 1,
@@ -126,7 +126,7 @@ test('exec, attach, cp and port-forward, as every client speaks them', async (co
     });
 
     await context.test(`${client}: a terminal of the client's size`, async () => {
-      // The size comes a moment after the command has started.
+      // The size arrives a moment after the command has started.
       const sized = 'until [ "$(stty size 2>/dev/null)" = "33 77" ]; do sleep 0.05; done; stty size; exit 4';
       const { code, stdout } = await inTerminal([
         'exec',
@@ -208,7 +208,7 @@ test('exec, attach, cp and port-forward, as every client speaks them', async (co
       const all = ['--kubeconfig', cluster.kubeconfig, ...pod, ...policy, ...command];
       const child = spawn(path, all, { stdio: 'pipe', timeout: 60_000 });
       const [stdout, stderr] = [buffer(child.stdout), buffer(child.stderr)];
-      // The end of the input would end the connection, as upstream, and not the container's input.
+      // The end of the input would end the connection, as upstream, and not only the container's input.
       child.stdin.write('index.html\n');
       const [code] = await once(child, 'close');
       assert.equal(code, 0, (await stderr).toString());
@@ -282,7 +282,7 @@ test('exec, attach, cp and port-forward, as every client speaks them', async (co
       return /sleep 98703$/m.test(stdout);
     };
     await waitFor('the command', sleeping);
-    // One that does not end is killed, and then has no status.
+    // A process that does not end is killed, and then has no exit status.
     assert.equal(await cluster.end('SIGTERM'), 0);
     assert.notEqual(await ended, 0);
   });

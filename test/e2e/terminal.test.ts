@@ -1,4 +1,4 @@
-/** ctl and kubectl at a real terminal: joining a shell, and programs that are not there. */
+/** ctl and kubectl at a real terminal: attaching to a shell, and programs that do not exist. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -42,7 +42,7 @@ test('a terminal of ctl, as one of kubectl', async (context) => {
   };
   const ready = () =>
     waitFor('pod tools', async () => isReady(await cluster.kubectl.json<V1Pod>('get', 'pod', 'tools')));
-  // By Ctrl-C kubectl ends with 1, ctl as the shell counts it.
+  // After Ctrl-C kubectl exits with 1, ctl with the shell's status for SIGINT.
   const programs = { kubectl: [anyKubectl()], ctl: [executable, 'ctl'] };
 
   for (const [client, program] of Object.entries(programs)) {
@@ -62,7 +62,7 @@ test('a terminal of ctl, as one of kubectl', async (context) => {
         await terminal.resize(40, 90);
         terminal.type('until [ "$(stty size)" = "40 90" ]; do sleep 0.1; done; echo second-$((1 + 1))\r');
         await terminal.prints(/second-2/);
-        // Ctrl-C is for what runs in the shell.
+        // Ctrl-C goes to the program that runs in the shell.
         terminal.type('echo going-$((1 + 1)); sleep 100000\r');
         await terminal.prints(/going-2/);
         terminal.type('\x03');
@@ -155,7 +155,7 @@ test('a terminal of ctl, as one of kubectl', async (context) => {
       shown.map(async ([object, args], index) => {
         const place = makeDirectory(`minik8s-e2e-terminal-${index}-`, host.directory);
         const terminal = new Terminal(place, command(args), env);
-        // What stands behind it has no room.
+        // The rest of the line does not fit on the terminal.
         await terminal.prints(new RegExp(`${object}: pulling 0/1 layers, [0-9.]+/[0-9.]+ MB: `));
         return terminal;
       }),

@@ -1,4 +1,6 @@
-/** docs/three-machines.md, followed to the letter on three hosts that have nothing but Docker and the one file. */
+/**
+ * docs/three-machines.md, followed to the letter on three hosts that have only Docker and the single file.
+ */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +16,7 @@ interface Step {
   readonly script: string;
 }
 
-/** What is typed where: each indented block, with the machines of the line before it. */
+/** Returns the steps: each indented block, with the machines that the preceding line names. */
 function stepsOf(text: string): Step[] {
   return [...text.matchAll(/^On (vm[^:\n]*):\n\n((?: {4}.*\n)+)/gm)].map(([, machines = '', block = '']) => ({
     machines: machines.match(/vm\d/g) ?? [],
@@ -22,7 +24,7 @@ function stepsOf(text: string): Step[] {
   }));
 }
 
-/** What went wrong is in the machine's log. */
+/** Runs a script on the machine. An error contains the end of the machine's log. */
 async function type(machine: BareMachine, script: string): Promise<ExecResult> {
   try {
     return await machine.run(script);
@@ -50,7 +52,7 @@ test('three machines, as docs/three-machines.md says', { timeout: 300_000 }, asy
       assert.ok(machine, `the page names ${name}`);
       return machine;
     };
-    /** "Copy the file": from vm1 to the others. */
+    /** "Copy the file": from vm1 to the other machines. */
     const copy = async (path: string) => {
       const { stdout: content } = await at('vm1').run(`cat ${path}`);
       for (const name of ['vm2', 'vm3'])

@@ -1,4 +1,7 @@
-/** One trace from `ctl apply` of a Deployment to the start of its container, as a collector gets it; and a collector that is away. */
+/**
+ * One trace from `ctl apply` of a Deployment to the start of its container, as a collector receives it; and
+ * an unreachable collector.
+ */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';

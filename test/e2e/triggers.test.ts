@@ -1,4 +1,7 @@
-/** Triggers of the built file, with real functions: what each source tells arrives, also after the master was killed. */
+/**
+ * Triggers of the built file with real functions: events of each source arrive, also after the master was
+ * killed.
+ */
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -41,7 +44,7 @@ test('triggers', async (context) => {
     const always = ['--idle-seconds', '600', '--max-scale', '1'];
     await ctl('function', verb, name, '--from', folder, '--wait', ...always);
   };
-  /** What the instances there are were called with. */
+  /** Returns the events with which the current instances were called. */
   const got = async (name: string): Promise<Got[]> => {
     const { stdout } = await kubectl.attempt(['logs', '-l', `minik8s.io/function=${name}`, '--tail=-1']);
     return stdout
@@ -200,7 +203,7 @@ test('triggers', async (context) => {
   });
 
   await context.test('an event that was stored when the master was killed', async () => {
-    // Its first instance has to be started, which takes longer than the kill.
+    // The first instance has to be started, which takes longer than the kill.
     const folder = join(host.directory, 'source-cold');
     await mkdir(folder);
     await writeFile(join(folder, 'main.py'), noting);

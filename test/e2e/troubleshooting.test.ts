@@ -1,4 +1,7 @@
-/** docs/troubleshooting.md, followed to the letter: each error is provoked, and what its entry advises ends it. */
+/**
+ * docs/troubleshooting.md, followed to the letter: each error is provoked, and the advice of its entry
+ * resolves it.
+ */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +13,7 @@ import { manifests, type Provoked, type Trouble, takenPort, troubles } from './h
 import { usualPlaces } from './harness/usual-places.ts';
 import { waitFor } from './harness/wait-for.ts';
 
-/** The text that is to be printed: that of the cause, after that of the entry. */
+/** Returns the text that must be printed: the entry's text, then the text of the cause. */
 function textOf({ text, causes }: TroubleEntry, { cause }: Provoked): RegExp {
   if (cause === undefined) return printed(text);
   const [found, ...more] = causes.filter((one) => one.includes(cause));
@@ -25,7 +28,7 @@ test('each error of docs/troubleshooting.md is printed as it stands there and en
   const run = usualPlaces(host, cluster);
   for (const [name, manifest] of Object.entries(manifests))
     writeFileSync(join(host.directory, name), JSON.stringify(manifest));
-  // It takes 10 s until it backs off.
+  // The back-off begins after 10 s.
   await run('ctl apply -f pulled.json');
   await host.take(String(takenPort));
 

@@ -1,4 +1,4 @@
-/** Volumes of the cluster in real pods: who gets which, and that data stays when pods go. */
+/** Cluster volumes in real pods: binding, and that data outlives pods. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';

@@ -1,4 +1,7 @@
-/** Workflows of the built file over real functions: every kind of state, a master that is killed on the way, Jobs, runs that are stopped. */
+/**
+ * Workflows of the built file over real functions: every kind of state, a master that is killed during a run,
+ * Jobs, runs that are stopped.
+ */
 import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -171,7 +174,7 @@ test('workflows', async (context) => {
       '600',
       '--wait',
     );
-  /** How often each function was called, by the logs of its instances. */
+  /** Returns how often each function was called, by the logs of its instances. */
   const called = async () => {
     const counts = await Promise.all(
       functions.map(async (name) => {

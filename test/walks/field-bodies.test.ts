@@ -1,8 +1,8 @@
 /**
- * Every field of every kind as long, and every list and map with as many entries, as a request may have: none
- * holds the event loop of the API server, by its own meter. The bound is of processor time, and five times
- * what is promised. MINIK8S_FIELDS picks some by a regular expression, such as '^Pod spec'. Takes half an
- * hour.
+ * Every field of every kind with the maximum length, and every list and map with the maximum number of
+ * entries: no request blocks the event loop of the API server, by its own meter. The bound is processor time,
+ * five times the promised time. MINIK8S_FIELDS selects fields by a regular expression, such as '^Pod spec'.
+ * The run takes half an hour.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -13,7 +13,10 @@ import { collectionOf, routesOf } from '../fuzz/routes.ts';
 
 const picked = new RegExp(process.env.MINIK8S_FIELDS ?? '');
 const boundSeconds = 0.5;
-/** Time in which the event loop of the server has to be free again after an answer, or in place of one. */
+/**
+ * Timeout within which the event loop of the server must be free again after an answer, or instead of an
+ * answer.
+ */
 const patienceMs = 60_000;
 
 test('no field holds the event loop, however long it is', { timeout: 7_200_000 }, async (t) => {

@@ -1,4 +1,4 @@
-/** The disk of images: one that does not fit on it, and a container that fills it. */
+/** The image disk: an image that does not fit on it, and a container that fills it. */
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -98,7 +98,7 @@ test('a disk of images that fills up', async (context) => {
         apiVersion: 'v1',
         kind: 'Pod',
         metadata: { name: 'fills' },
-        // The node is not for new pods so soon after it was short.
+        // The node accepts no new pods so soon after the shortage.
         spec: {
           terminationGracePeriodSeconds: 0,
           nodeName: cluster.nodeName,
@@ -121,7 +121,7 @@ test('a disk of images that fills up', async (context) => {
         ...slowly,
         timeoutMs: 20_000,
       });
-      // Some heartbeats later.
+      // Waits for several heartbeats.
       await new Promise((resolve) => setTimeout(resolve, 4000));
       const large = await read('large');
       assert.ok(isReady(large), JSON.stringify(large.status));

@@ -1,6 +1,7 @@
 /**
- * `npm run walk:kills`: the agent, or its engine, killed at each call that the agent makes of the engine from a pod's creation
- * to its end: before it, during it and after it. Prints a line for each; fails when one was not as it has to be, and goes on.
+ * `npm run walk:kills`: kills the agent or its engine before, during and after each call that the agent makes
+ * to the engine from a pod's creation to its end. Prints a line for each kill; continues after an incorrect
+ * result and fails in the end.
  */
 import { parseArgs } from 'node:util';
 import { moments } from '../e2e/harness/engine-proxy.ts';
@@ -39,7 +40,7 @@ const failures: string[] = [];
 const eventsOf = ({ events }: Outcome) =>
   [...events].map(([reason, { objects, times }]) => `${reason} ${times}/${objects}`).join(', ');
 
-/** The most that each reason was told in one step: times, and objects. */
+/** Returns the maximum number of events of each reason in one step: times, and objects. */
 function worst(outcomes: readonly Outcome[]): string {
   const most = new Map<string, { times: number; objects: number }>();
   for (const { events } of outcomes)
@@ -73,7 +74,7 @@ async function walk(victim: Victim): Promise<void> {
       } catch (error) {
         failures.push(String(error));
         say(`FAILED ${String(error)}`);
-        // The next one begins on a machine of its own.
+        // The next kill starts on a machine of its own.
         for (const close of closers.splice(0)) await close();
         pods = await KillWalk.start(scope, victim);
       }

@@ -1,4 +1,6 @@
-/** A leader that decides, sends and freezes; what it sent arrives when another has long done the same. */
+/**
+ * A leader that decides, sends and freezes; its requests arrive after another leader has long done the same.
+ */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,7 +29,7 @@ const replicaSet = (app: string) => ({
   },
 });
 
-/** The names of the pods that were written after a revision, up to one that is called `last`. */
+/** Returns the names of the pods that were written after a revision, up to the pod named `last`. */
 async function writtenAfter(store: Store, revision: number, last: string): Promise<string[]> {
   const names: string[] = [];
   for await (const { events } of store.watch(pods, revision, AbortSignal.timeout(30_000))) {
@@ -54,7 +56,7 @@ test('writes that a leader sent before it froze fail once another master leads',
   await other.role.start(ready);
   assert.equal(await holderAt(other), leader.identity);
   const names = ['web-0', 'web-1', 'web-2'];
-  // Of a ReplicaSet, whose pods are the first thing that is written for it.
+  // A ReplicaSet, whose pods are the first objects that are written for it.
   const scale = (replicas: number) =>
     other.kubectl('scale', ...names.map((name) => `replicaset/${name}`), `--replicas=${replicas}`);
   const all = (replicas: number) =>
@@ -67,7 +69,7 @@ test('writes that a leader sent before it froze fail once another master leads',
   await other.kubectl('create', '-f', file);
   await all(1);
 
-  // It still hears what happens and decides; what it says gets no further than the proxy.
+  // The leader still receives events and decides; its requests get no further than the proxy.
   proxy.holdClient = true;
   await scale(6);
   await waitFor('pods under way', () => proxy.holds(`${pods}web-`), { intervalMs: 5 });
@@ -76,7 +78,7 @@ test('writes that a leader sent before it froze fail once another master leads',
     timeoutMs: 40_000,
   });
   await all(6);
-  // The last that the other writes of them by itself: that there is no node for them.
+  // The last write of the other leader: that no node has room for the pods.
   await waitFor('every pod to be found without a node', async () => {
     const told = [
       'get',

@@ -1,4 +1,4 @@
-/** Several masters on an etcd of three members, whichever of them is killed, frozen or cut off. */
+/** Several masters on an etcd of three members, each of which is killed, frozen or cut off. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CoreV1Api } from '@kubernetes/client-node';
@@ -35,7 +35,7 @@ test('members of etcd and masters are killed under load: nothing is lost or done
     await etcd.cutOff(cut);
     await a.kubectl('create', 'configmap', 'past-the-cut');
     await b.kubectl('create', 'configmap', 'seen-past-the-cut');
-    // To read what another master wrote, its watch must have moved on as well.
+    // The watch of this master must have advanced too, so that it can read another master's write.
     await a.kubectl('get', 'configmap', 'seen-past-the-cut');
     const ms = performance.now() - since;
     assert.ok(ms < 30_000, `${ms} ms`);

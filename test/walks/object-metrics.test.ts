@@ -1,6 +1,7 @@
 /**
- * Beside kube-state-metrics itself: every line that it tells of a cluster with objects of each kind is on our page, with the same value.
- * MINIK8S_KUBE_STATE_METRICS is the path of its program.
+ * Comparison with kube-state-metrics: our page contains every line that kube-state-metrics reports for a
+ * cluster with objects of each kind, with the same value. MINIK8S_KUBE_STATE_METRICS is the path of its
+ * program.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -18,7 +19,7 @@ const program = process.env.MINIK8S_KUBE_STATE_METRICS;
 const skip = !program && 'MINIK8S_KUBE_STATE_METRICS does not say where kube-state-metrics is';
 const resources = objectKinds.filter(({ ref }) => ref.group !== 'minik8s.io').map(({ ref }) => ref.plural);
 
-/** Kinds of which nothing is told yet. */
+/** Returns the kinds that have no metrics yet. */
 function missingKinds(families: Map<string, ReadFamily>): string[] {
   const told = [...families].filter(([, { samples }]) => samples.size > 0).map(([name]) => name);
   return objectKinds

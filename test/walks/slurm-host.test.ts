@@ -1,4 +1,4 @@
-/** A login host and a Slurm that misbehave while jobs run: each job is submitted once and comes to its end. */
+/** A login host and a Slurm that misbehave while jobs run: each job is submitted once and reaches its end. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { condition, ends, sees, startClient } from '../fixtures/slurm/client.ts';
@@ -10,7 +10,7 @@ describe('a host that misbehaves', { skip: unlessSlurm, timeout: 400_000 }, () =
   let knownHosts: string;
   const settings = () => ({ ...cluster.settings, knownHosts });
   before(async () => {
-    // The controller forgets a job two seconds after its end: what became of it is in the accounting only.
+    // The controller forgets a job two seconds after its end: its result is then only in the accounting.
     cluster = await startSlurmCluster({ accounting: true, config: ['MaxJobCount=4', 'MinJobAge=2'] });
     knownHosts = cluster.settings.knownHosts;
   });
@@ -25,11 +25,11 @@ describe('a host that misbehaves', { skip: unlessSlurm, timeout: 400_000 }, () =
   const succeeded = async (store: MemoryStore, uid: string) => {
     await ends(store, uid);
     assert.equal(store.phase(uid), 'Succeeded', JSON.stringify(store.status(uid)));
-    // The comment of a job comes to the accounting with its end, some time later.
+    // The comment of a job reaches the accounting with its end, some time later.
     await sees('the accounting to have it', async () => (await submissions(uid)) > 0);
     assert.equal(await submissions(uid), 1);
   };
-  /** Runs until the file is there. */
+  /** A job that runs until the file exists. */
   const waiting = (file: string) => ({ run: [`until [ -e ~/${file} ]; do sleep 0.2; done`, `echo ${file}`] });
 
   it('a host whose key changes while a job runs is not spoken to until the Secret has the new one', async () => {

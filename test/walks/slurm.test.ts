@@ -1,4 +1,7 @@
-/** Faults at each step of a SlurmJob, and fifty jobs at once, on a real Slurm behind a real sshd. It takes five minutes. */
+/**
+ * Faults at each step of a SlurmJob, and fifty jobs at once, on a real Slurm behind a real sshd. The run
+ * takes five minutes.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { condition, ends, sees, startClient } from '../fixtures/slurm/client.ts';
@@ -12,7 +15,7 @@ describe('faults', { skip: unlessSlurm, timeout: 400_000 }, () => {
   });
   after(() => cluster.stop());
 
-  /** What Slurm's controller has of the job: its answer has one line a job. */
+  /** Returns the jobs of Slurm's controller for the SlurmJob: the answer has one line a job. */
   const known = async (uid: string) =>
     (await cluster.sh(`/usr/bin/squeue -h -a -t all -o '%k %T'`))
       .split('\n')
@@ -39,7 +42,7 @@ describe('faults', { skip: unlessSlurm, timeout: 400_000 }, () => {
       const store = new MemoryStore();
       const spec = {
         build: ['sleep 1', 'echo built >>built'],
-        // So long that it is seen to run.
+        // Long enough to be seen running.
         run: ['cat built', phase === 'Running' ? 'sleep 8' : 'sleep 1'],
         results: ['built'],
       };
@@ -66,12 +69,12 @@ describe('faults', { skip: unlessSlurm, timeout: 400_000 }, () => {
       const store = new MemoryStore();
       const uid = store.add(`end-${phase.toLowerCase()}`, {
         build: ['echo built >>built'],
-        // So long that it is seen to run.
+        // Long enough to be seen running.
         run: phase === 'Running' ? ['cat built', 'sleep 8'] : ['cat built'],
         results: ['built'],
       });
       let reached = false;
-      // The host has done it, the cluster does not learn of it.
+      // The host has done the step; the cluster does not receive the result.
       store.onWrite = (_, status) => {
         if (status.phase === phase) reached = true;
         if (reached) throw new Error('the cluster is away');

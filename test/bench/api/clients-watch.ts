@@ -1,4 +1,7 @@
-/** Many watches of a few objects that change at a steady rate: how long until all have been told of everything. */
+/**
+ * Many watches of a few objects that change at a steady rate: the time until all watches have received every
+ * event.
+ */
 import { connect, type TLSSocket } from 'node:tls';
 import { Lane, requestBytes, type Target } from '../lane.ts';
 import { watched } from './objects.ts';
@@ -6,24 +9,26 @@ import { watched } from './objects.ts';
 export interface WatchWork {
   readonly watchers: number;
   readonly events: number;
-  /** The time between two changes. */
+  /** Milliseconds between two changes. */
   readonly everyMs: number;
 }
 
 export interface Watched {
-  /** Events that arrived, of all watches together. */
+  /** Number of events that arrived, over all watches. */
   readonly deliveries: number;
-  /** From the first change until the last watch had everything, or nothing came any more. */
+  /**
+   * Milliseconds from the first change until the last watch had all events, or until no more events arrived.
+   */
   readonly ms: number;
-  /** Until the last change was answered. */
+  /** Milliseconds until the last change was answered. */
   readonly writtenMs: number;
-  /** Watches that ended before they had everything. */
+  /** Number of watches that ended before they had all events. */
   readonly cutOff: number;
 }
 
 const objects = 8;
 const connectingAtOnce = 20;
-/** When nothing came for so long, nothing will. */
+/** Timeout after which no more events are expected. */
 const quietMs = 5000;
 const [newline, carriageReturn] = [10, 13];
 
@@ -64,7 +69,10 @@ class Watcher {
     this.#socket.destroy();
   }
 
-  /** An event is a line; those of HTTP itself end otherwise. */
+  /**
+   * Counts the events: an event is a line that ends with a newline only; lines of HTTP end with a carriage
+   * return too.
+   */
   #count(chunk: Buffer): void {
     let count = 0;
     for (let at = chunk.indexOf(newline); at >= 0; at = chunk.indexOf(newline, at + 1)) {
@@ -82,7 +90,7 @@ export async function watch(target: Target, work: WatchWork): Promise<Watched> {
   const lister = new Lane(target, true);
   for (const [number, lane] of lanes.entries()) {
     const object = { metadata: { name: `object-${number}` }, data: { count: '0' } };
-    // It is there when this ran before.
+    // The object exists if this ran before.
     await lane.ask(requestBytes('POST', watched, JSON.stringify(object))).catch((error: Error) => {
       if (!error.message.includes(' 409 ')) throw error;
     });

@@ -1,11 +1,11 @@
-/** The clients of the API server's measurement, in a process of their own: the same for both servers. */
+/** The clients of the API server's measurement, in a process of their own; the same for both servers. */
 import { Lane, requestBytes, type Target } from '../lane.ts';
 import { type Watched, watch } from './clients-watch.ts';
 import { created, filled, pod, podName } from './objects.ts';
 
 export type Work =
   | { readonly type: 'fill'; readonly pods: number }
-  /** `path` with `*`: the pods in turn. */
+  /** `*` in `path` is replaced by the names of the pods in turn. */
   | { readonly type: 'read'; readonly path: string; readonly pods: number }
   | { readonly type: 'create' | 'update' | 'patch' }
   | { readonly type: 'watch'; readonly watchers: number; readonly events: number; readonly everyMs: number };
@@ -13,7 +13,7 @@ export type Work =
 export interface ClientsTask {
   readonly target: Target;
   readonly work: Work;
-  /** How many requests wait for an answer at any time; each has a connection. */
+  /** Number of concurrent requests; each has a connection. */
   readonly inFlight: number;
   readonly ms: number;
 }
@@ -25,7 +25,7 @@ export interface Done extends Partial<Watched> {
 
 export type ClientsAnswer = Done | { readonly failed: string };
 
-/** Different in each run, so that no name comes twice. */
+/** Counter for names, different in each run, so that no name is used twice. */
 let names = 0;
 
 type Step = (lane: Lane, number: number) => Promise<unknown>;
@@ -76,7 +76,7 @@ async function requests({ target, work, inFlight, ms }: ClientsTask): Promise<Do
     lane: new Lane(target, work.type === 'update'),
     step: steps(own),
   }));
-  // Connecting is not part of it.
+  // Connecting is not part of the measurement.
   await Promise.all(lanes.map(({ lane }) => lane.ask(requestBytes('GET', '/api'))));
   let answers = 0;
   let next = 0;

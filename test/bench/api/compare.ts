@@ -1,6 +1,7 @@
 /**
- * The API server beside Kubernetes' own, at the same work, in one run. Both run all the time; each line is measured of one and then
- * of the other, round after round, and each number is the median of its rounds, so that what else the machine does touches both.
+ * The API server beside Kubernetes' own, with the same work, in one run. Both servers run all the time; each
+ * line is measured with one server and then with the other, round after round. Each number is the median of
+ * its rounds, so that other load of the machine affects both.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,14 +16,14 @@ import { type Server, withServers } from './servers.ts';
 export interface CompareOptions {
   readonly amounts: Amounts;
   readonly rounds: number;
-  /** The lines that are measured; all without it. */
+  /** Lines to measure; all if undefined. */
   readonly only?: RegExp;
 }
 
 interface Measured {
-  /** Answers a second, or events. */
+  /** Answers or events per second. */
   readonly rate: number;
-  /** Microseconds of the server's processor for one answer, and of its etcd's. */
+  /** Microseconds of processor time of the server for one answer, and of its etcd. */
   readonly cost: number;
   readonly etcdCost: number;
   readonly cutOff: number;
@@ -31,7 +32,7 @@ interface Measured {
 const fillLanes = 16;
 const settleMs = 5000;
 const rateGoal = 2;
-/** Of the events that there are in a second. */
+/** Minimum share of the sent events per second that the watches must receive. */
 const keptUp = 0.95;
 const memoryGoal = 0.25;
 
@@ -81,11 +82,11 @@ async function measure(servers: readonly Server[], options: CompareOptions): Pro
     }
     await wait(settleMs);
     rows.push(memoryRow(`memory (RSS) with ${amounts.pods} pods`, memory(), memoryGoal));
-    // The first round is not counted: what is done often has yet to be compiled.
+    // The first round is not counted: frequently used code is not compiled yet.
     for (let round = 0; round <= rounds; round++) {
       process.stderr.write(`  round ${round} of ${rounds} …\n`);
       for (const line of lines) {
-        // Who came first comes second in the next round.
+        // The order of the servers alternates between rounds.
         for (const server of round % 2 === 0 ? servers : servers.toReversed()) {
           const one = await measureLine(clients, server, line);
           const name = `${server.name} ${line.what}`;
@@ -112,7 +113,7 @@ function rowsOf({ what, work }: Line, measured: ReadonlyMap<string, readonly Mea
   });
   const rate = row('', 'rate', '/s');
   const twice = rate.value >= rateGoal * (rate.floor?.value ?? 0);
-  // Watches cannot be told of more than there is.
+  // Watches cannot receive more events than are sent.
   const all = work.type === 'watch' && rate.value >= (keptUp * work.watchers * 1000) / work.everyMs;
   const target = `≥ ${rateGoal}×${work.type === 'watch' ? ', or all' : ''}`;
   const goal = { target, met: twice || all };

@@ -1,7 +1,8 @@
 /**
- * What the API server itself takes for a Deployment of 20 containers: read, checked and stored in memory, with no HTTP and no etcd.
- * `node deployment-cost.ts ROOT`: of the source there, which may be an earlier one. Prints microseconds of this thread, one number
- * a line: of one creation and of one update, medians of several rounds.
+ * Cost of a Deployment with 20 containers in the API server itself: decoding, validation and storage in
+ * memory, without HTTP and etcd. Usage: `node deployment-cost.ts ROOT`, where ROOT is a source tree, possibly
+ * an earlier one. Prints microseconds of this thread, one number a line: of one creation and of one update,
+ * medians of several rounds.
  */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -78,7 +79,7 @@ for (let round = 0; round <= rounds; round++) {
     Array.from({ length: each }, (_, number) => JSON.stringify(deployment(name(number), count)));
   const create = await costOf('POST', () => path, 201, bodies('0'));
   const update = await costOf('PUT', (number) => `${path}/${name(number)}`, 200, bodies('1'));
-  // The first is not counted: what is done often has yet to be compiled.
+  // The first round is not counted: frequently used code is not compiled yet.
   if (round > 0) costs.push({ create, update });
 }
 const middle = (of: 'create' | 'update') =>

@@ -1,6 +1,7 @@
 /**
- * What a Deployment of 20 containers costs the API server by itself, now and as it was before kinds were made of Kubernetes' own
- * types. Both sources run in turn, in processes of their own; the earlier one lies in a work tree for as long as that takes.
+ * Cost of a Deployment with 20 containers in the API server itself, now and before kinds were generated from
+ * Kubernetes' own types. Both sources run in turn, in processes of their own; the earlier source is checked
+ * out in a work tree for the duration.
  */
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Kubernetes' own API server with an etcd of its own, for as long as a measurement takes. */
+/** Runs Kubernetes' own API server with an etcd of its own for the duration of a measurement. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
@@ -20,11 +20,11 @@ export interface KubeApiserver {
   readonly etcdPid: number;
   readonly port: number;
   readonly authority: KeyAndCertificate;
-  /** Its last words, when it has ended. */
+  /** Returns its last output if it has ended. */
   failure(): string | undefined;
 }
 
-/** Builds it, which takes minutes, when it is not there. */
+/** Returns the path of the program. Builds the program if it does not exist, which takes minutes. */
 export async function kubeApiserverProgram(say: (line: string) => void): Promise<string> {
   const name = 'kube-apiserver';
   const program = join(programsCache, suiteVersion, name);
@@ -36,8 +36,8 @@ export async function kubeApiserverProgram(say: (line: string) => void): Promise
 }
 
 /**
- * Starts it as it is usually run: RBAC and nodes are authorized, its usual admission, fair queues. Its etcd is the program that
- * minik8s starts for itself, with the same flags.
+ * Starts it as it is usually run: authorization modes RBAC and Node, the default admission plugins, priority
+ * and fairness. Its etcd is the program that minik8s starts for itself, with the same flags.
  */
 export async function withKubeApiserver<T>(
   program: string,

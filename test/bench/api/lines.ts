@@ -1,4 +1,4 @@
-/** What is measured of both servers, one line each. */
+/** The lines that are measured with both servers. */
 import type { Work } from './clients.ts';
 import { filled } from './objects.ts';
 
@@ -12,14 +12,14 @@ export interface Line {
 export interface Amounts {
   readonly pods: number;
   readonly watchers: number;
-  /** Of each line of requests. */
+  /** Milliseconds for each line of requests. */
   readonly ms: number;
   readonly listMs: number;
   readonly events: number;
 }
 
 export const usual: Amounts = { pods: 10_000, watchers: 1000, ms: 1500, listMs: 4000, events: 500 };
-/** Enough to see that it works; its numbers are of little worth. */
+/** Amounts that only show that the benchmark works; the numbers are not meaningful. */
 export const quick: Amounts = { pods: 500, watchers: 100, ms: 400, listMs: 500, events: 100 };
 
 const widths = [1, 16, 64];

@@ -1,4 +1,4 @@
-/** `npm run bench:api [NAME…]`: the API server beside Kubernetes' own, and what it takes by itself. */
+/** `npm run bench:api [NAME…]`: the API server beside Kubernetes' own, and its own cost. */
 import { parseArgs } from 'node:util';
 import { runBenchmarks } from '../run-benchmarks.ts';
 import { compare } from './compare.ts';

@@ -1,4 +1,4 @@
-/** What a master takes when nothing happens, and how long one takes to start, its etcd included. */
+/** Resources that an idle master uses, and the time that one takes to start, both including its etcd. */
 
 import { withMaster } from '../master.ts';
 import { type Benchmark, median, type Row } from '../report.ts';

@@ -1,10 +1,10 @@
-/** What the clients of both servers write. */
+/** Objects that the clients of both servers write. */
 
-/** Where the pods lie that are read and changed. */
+/** Path of the pods that are read and changed. */
 export const filled = '/api/v1/namespaces/filled/pods';
-/** Where new ones come to lie. */
+/** Path of the pods that are created. */
 export const created = '/api/v1/namespaces/created/pods';
-/** Where the objects lie that are watched. */
+/** Path of the objects that are watched. */
 export const watched = '/api/v1/namespaces/watched/configmaps';
 export const namespaces = ['filled', 'created', 'watched'];
 
@@ -13,7 +13,10 @@ const envs = Array.from({ length: 24 }, (_, number) => ({
   value: `the value of setting ${number} of this container`,
 }));
 
-/** About 3 KB as it is stored. No scheduler takes it, and it needs no token, which one of the servers could not give. */
+/**
+ * Returns a pod of about 3 KB when stored. No scheduler binds it, and it needs no token, which one of the
+ * servers could not issue.
+ */
 export const pod = (name: string) => ({
   apiVersion: 'v1',
   kind: 'Pod',

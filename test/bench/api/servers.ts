@@ -1,4 +1,7 @@
-/** Both servers at once, each with its etcd, and for each the certificate of a user who may do everything by a role. */
+/**
+ * Runs both servers, each with its etcd, and creates a client certificate for each of a user whose role
+ * allows everything.
+ */
 import { systemClock } from '../../../src/base/clock.ts';
 import { issueCertificate, type KeyAndCertificate } from '../../../src/pki/x509.ts';
 import { processesNaming, programOf } from '../../e2e/harness/processes.ts';
@@ -36,7 +39,7 @@ export function withServers<T>(program: string, measure: (servers: readonly Serv
 }
 
 const administrators = 'system:masters';
-/** No rule is asked about administrators; what others may do is decided for each request. */
+/** Group of the user. Administrators skip the rules; requests of this group are authorized one by one. */
 const benchers = 'benchers';
 
 const binding = JSON.stringify({
@@ -56,7 +59,10 @@ async function clientOf(port: number, authority: KeyAndCertificate, group: strin
   return { port, ca: authority.certificate, key, cert };
 }
 
-/** Waits until it serves; then makes the role's binding, and what a controller would make for pods, where there is none. */
+/**
+ * Waits until the server is ready; then creates the role's binding, and for pods the objects that a
+ * controller would create.
+ */
 async function prepare(target: Target, kube: KubeApiserver): Promise<void> {
   const ask = async (request: Buffer) => {
     const lane = new Lane(target);

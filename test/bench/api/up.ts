@@ -1,4 +1,4 @@
-/** How long `minik8s up` takes from an empty data directory until it says that it is ready. */
+/** Time that `minik8s up` takes from an empty data directory until it prints that it is ready. */
 import { Cluster } from '../../e2e/harness/cluster.ts';
 import { type Benchmark, median, type Row } from '../report.ts';
 

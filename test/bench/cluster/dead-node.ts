@@ -1,6 +1,6 @@
 /**
- * A node's plug is pulled: how long until its pods are ready elsewhere, step by step, on three hosts with the built file.
- * The times are those at which a watch on the API tells of each step.
+ * A node loses power: the time until its pods are ready on other nodes, step by step, on three hosts with the
+ * built file. A step's time is the arrival of its event on a watch of the API.
  */
 import { deploymentResource } from '../../../src/api/apps/v1/deployment.ts';
 import { nodeResource } from '../../../src/api/core/v1/node.ts';
@@ -18,7 +18,7 @@ import { adminTransport } from '../admin-transport.ts';
 import type { Benchmark, Row } from '../report.ts';
 
 const replicas = 6;
-/** What docs/decisions/0010-node-failure.md calls fast detection. */
+/** The settings for fast detection in docs/decisions/0010-node-failure.md. */
 const masterFlags = ['--node-monitor-grace-period=8s', '--default-unreachable-toleration-seconds=5'];
 const nodeConfig = { 'heartbeat-interval': '2s' };
 
@@ -77,7 +77,7 @@ function deployment() {
   };
 }
 
-/** The moments at which what was asked for became true for the first time since `begin`. */
+/** Records the times since `begin` at which each condition became true for the first time. */
 function watchProgress(informers: InformerFactory, dead: string) {
   const nodes = informers.informerFor(nodeResource);
   const pods = informers.informerFor(podResource, { namespace: 'default' });

@@ -1,6 +1,6 @@
 /**
- * Cluster DNS under load, as one node has it: dnsperf asks for the names of 1,000 Services, first as fast as it can,
- * then 10,000 times a second for the times of the answers. The floor is the same client with a bare UDP echo in Node.
+ * Cluster DNS under load on one node: dnsperf queries the names of 1,000 Services, first as fast as possible,
+ * then 10,000 times a second to measure latency. The floor is the same client with a bare UDP echo in Node.
  */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -55,10 +55,10 @@ function makeResponder() {
 }
 
 interface Load {
-  /** Answers a second. */
+  /** Answers per second. */
   readonly rate: number;
   readonly lost: number;
-  /** Milliseconds; not a number unless it was asked for. */
+  /** 99th percentile in milliseconds; NaN if it was not requested. */
   readonly p99: number;
 }
 

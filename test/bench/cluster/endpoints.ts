@@ -1,6 +1,7 @@
 /**
- * A pod comes behind a Service: how long until every machine's proxy leads to it. From the write that makes it an
- * endpoint, by the controller and the watch of each node, to a connection that the pod answers.
+ * A new pod of a Service: the time until every machine's proxy routes to it. Measured from the write that
+ * makes the pod an endpoint, through the controller and each node's watch, to a connection that the pod
+ * answers.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -17,8 +18,9 @@ const rounds = 100;
 const clusterIP = '10.96.0.90';
 
 /**
- * Told to, connects until it is answered, or until it is refused, and says so. Silence is neither: busybox's server
- * leaves a connection unanswered when it gets many at once.
+ * Connects on request until a connection is answered, or until one is refused, and prints the result. A
+ * connection without an answer counts as neither: busybox's server leaves connections unanswered when it
+ * receives many at once.
  */
 const probeProgram = `
   const { connect } = require('node:net');
@@ -46,7 +48,7 @@ class Probe {
     this.#lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   }
 
-  /** Resolves when the Service is served from here, or is not any more. */
+  /** Resolves when the Service is served from this machine, or is no longer served. */
   async until(wanted: 'served' | 'refused'): Promise<void> {
     this.#child.stdin?.write(`${wanted}\n`);
     const { value } = await this.#lines.next();
@@ -60,7 +62,7 @@ class Probe {
 
 const labels = { app: 'endpoint' };
 
-/** A Service for pods that say that they are in it, and one pod a node that does not say so yet. */
+/** Creates a Service for pods that have its label, and one pod per node that does not have the label yet. */
 async function deploy(cluster: MultiCluster): Promise<readonly string[]> {
   const pods = cluster.nodes.map(({ name }) => ({
     apiVersion: 'v1',

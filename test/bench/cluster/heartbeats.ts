@@ -1,4 +1,4 @@
-/** What a master takes of a machine while a thousand nodes tell it that they are there. */
+/** Resources that a master uses while a thousand nodes send heartbeats. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -14,19 +14,19 @@ const statusMs = 300_000;
 const idleMs = 20_000;
 const settleMs = 30_000;
 const measuredMs = 90_000;
-/** Time to register, and to open six watches each. */
+/** Time to register all nodes and to open six watches for each. */
 const joinMs = 600_000;
 
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 interface Taken {
-  /** Cores. */
+  /** Processor cores. */
   readonly cpu: number;
-  /** MB. */
+  /** Resident memory in MB. */
   readonly rss: number;
 }
 
-/** What each process takes during `ms`, and what it holds at the end. */
+/** Measures the processor time of each process during `ms`, and its memory at the end. */
 async function measure(pids: readonly number[], ms: number): Promise<readonly Taken[]> {
   const start = performance.now();
   const before = pids.map(usageOf);
@@ -44,7 +44,7 @@ const sum = (all: readonly Taken[]): Taken => ({
 });
 
 async function run(): Promise<readonly Row[]> {
-  // A /24 for each of a thousand nodes is more than the default range has.
+  // The default range is too small for a /24 for each of a thousand nodes.
   return withMaster(['--cluster-cidr=10.128.0.0/9'], async ({ process, dataDir, server, authority }) => {
     const etcd = processesNaming(dataDir).find((pid) => programOf(pid) === 'etcd');
     if (etcd === undefined) throw new Error('the etcd of the master does not run');
@@ -124,7 +124,7 @@ class SimulatedAgents {
     clearTimeout(late);
   }
 
-  /** What happened since the last one. */
+  /** Returns the measurements since the last report. */
   report(): Promise<AgentsReport> {
     return this.#ask({}) as Promise<AgentsReport>;
   }

@@ -1,6 +1,7 @@
 /**
- * Load begins on the pod of a Deployment with a HorizontalPodAutoscaler: how long until one more is Ready, with the built file, a real
- * pod and the usual periods. The most is what is read of pods every 10 s, a look every 15 s, and 3 s for all else.
+ * Load starts on the pod of a Deployment with a HorizontalPodAutoscaler: the time until another pod is Ready,
+ * with the built file, a real pod and the default periods. The maximum is the sum of the metrics period of 10
+ * s, the autoscaler's period of 15 s, and 3 s for everything else.
  */
 import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
 import { podReady } from '../../../src/api/core/v1/pod-conditions.ts';
@@ -85,7 +86,7 @@ async function run(): Promise<readonly Row[]> {
     for (let round = 0; round < rounds; round++) {
       const name = await waitFor('one idle pod', settled, { timeoutMs: 120_000 });
       await waitFor('a look at it', known, { timeoutMs: 120_000, intervalMs: 500 });
-      // At another moment of the period each time.
+      // Each round starts at another moment of the period.
       await new Promise((resolve) => setTimeout(resolve, (round * 15_000) / rounds));
       const start = performance.now();
       await kubectl('exec', name, '--', 'touch', '/tmp/load');

@@ -1,4 +1,6 @@
-/** How much goes from a pod to one on another machine, beside what the link between the machines carries. */
+/**
+ * Throughput from a pod to a pod on another machine, beside the throughput of the link between the machines.
+ */
 import type { ChildProcess } from 'node:child_process';
 import type { V1Pod } from '@kubernetes/client-node';
 import { systemExec } from '../../../src/base/exec.ts';
@@ -10,11 +12,11 @@ import { type Benchmark, median, type Row } from '../report.ts';
 const rounds = 5;
 const seconds = 3;
 
-/** A place to send from or to: a host, or a pod on it. */
+/** A sender or receiver: a host, or a pod on it. */
 interface Place {
   readonly node: ClusterNode;
   readonly ip: string;
-  /** A command and its arguments, as started on the host. */
+  /** Returns a command and its arguments as they are started on the host. */
   command(program: string, args: readonly string[]): [string, string[]];
 }
 
@@ -42,7 +44,7 @@ async function podPlace(cluster: MultiCluster, node: ClusterNode): Promise<Place
   return { node, ip, command: (program, args) => ['nsenter', [namespace, program, ...args]] };
 }
 
-/** Gigabits a second over one connection. */
+/** Returns the throughput in gigabits per second over one connection. */
 async function throughput(from: Place, to: Place): Promise<number> {
   const server = to.node.host.spawn(...to.command('iperf3', ['-s', '-1', '-B', to.ip]));
   try {
@@ -60,7 +62,7 @@ async function sendTo(from: Place, to: Place): Promise<number> {
   return result.sum_received.bits_per_second / 1e9;
 }
 
-/** Killed: once it has served it ends by itself, and until then it waits for ever. */
+/** The server is killed: it exits by itself after it has served, and otherwise waits forever. */
 const endServer = (server: ChildProcess) => end(server, 'SIGKILL');
 
 async function measure(overlay: 'vxlan' | 'host-routes'): Promise<Row> {

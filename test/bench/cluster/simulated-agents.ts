@@ -1,8 +1,9 @@
 /**
- * What the agents of many nodes do on the wire when nothing happens: each with a certificate and a connection of its
- * own, a Lease every ten seconds, a status every five minutes, and the watches that a node's process holds open.
- * Run as a program of its own: its processor time is not the master's. It is told what to do in one line of JSON on
- * its standard input, answers `{"ready": …}` and, to a second line, what it has measured since the line before.
+ * Network traffic of many idle nodes' agents: each has a certificate and a connection of its own, renews a
+ * Lease every ten seconds, writes a status every five minutes, and holds the watches of a node's process
+ * open. It runs as a program of its own, so that its processor time does not count as the master's. It reads
+ * its task as one line of JSON from standard input, answers `{"ready": …}`, and answers each further line
+ * with the measurements since the line before.
  */
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -22,7 +23,7 @@ export interface AgentsTask {
 export interface AgentsReport {
   readonly renewals: number;
   readonly statuses: number;
-  /** Bytes that the watches were sent. */
+  /** Bytes received on the watches. */
   readonly watched: number;
   readonly failures: readonly string[];
   /** Milliseconds from a renewal to its answer, sorted. */
@@ -36,7 +37,10 @@ interface Watch {
   readonly metadataOnly?: true;
 }
 
-/** Those of the informers in src/kubelet/assigned-pods.ts, src/network/overlay, src/proxy, src/dns and src/routing. */
+/**
+ * The watches of the informers in src/kubelet/assigned-pods.ts, src/network/overlay, src/proxy, src/dns and
+ * src/routing.
+ */
 const watches = (name: string): readonly Watch[] => [
   { path: `/api/v1/pods?fieldSelector=spec.nodeName%3D${name}` },
   { path: `/api/v1/nodes?fieldSelector=metadata.name%3D${name}` },
@@ -120,7 +124,7 @@ class SimulatedAgent {
     }
   }
 
-  /** What the overlay tells the other nodes, once this one has its range. */
+  /** Writes the overlay's annotations for the other nodes, once this node has its range. */
   async #announce(): Promise<void> {
     const path = `/api/v1/nodes/${this.#name}`;
     const { spec } = JSON.parse(await this.#text('GET', path)) as { spec: { podCIDR?: string } };
@@ -134,17 +138,20 @@ class SimulatedAgent {
     await this.#call('PATCH', path, { metadata: { annotations } });
   }
 
-  /** As a reflector lists at first: whatever the server has at hand. Resolves to the version from which it watches. */
+  /**
+   * Lists as a reflector does at first, from the server's cache. Resolves to the version from which to watch.
+   */
   async #list(watch: Watch): Promise<string> {
     const { path } = watch;
     const text = await this.#text('GET', `${path}&limit=500&resourceVersion=0`, undefined, acceptOf(watch));
-    // The list's own metadata; reading all of it a thousand times over would be the work of a thousand machines.
+    // Reads only the list's own metadata; decoding the whole list a thousand times would be the work of a
+    // thousand machines.
     const version = /"resourceVersion":"(\d+)"/.exec(text)?.[1];
     if (version === undefined) throw new Error(`${path}: a list without a version`);
     return version;
   }
 
-  /** Resolves to the last version seen when the server ends the watch. */
+  /** Watches; resolves to the last received version when the server ends the watch. */
   async #follow(watch: Watch, from: string): Promise<string> {
     const { path } = watch;
     const timeout = Math.floor(300 + 300 * Math.random());
@@ -185,7 +192,7 @@ class SimulatedAgent {
   }
 }
 
-/** As reflectors do: what fails is tried again a moment later. */
+/** Retries failed work after a moment, as reflectors do. */
 async function again<T>(work: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
@@ -212,7 +219,7 @@ function addressOf(name: string): string {
   return `172.16.${number >> 8}.${number & 255}`;
 }
 
-/** As large as a real node's: twenty images, all of its facts. */
+/** Returns a status as large as a real node's: twenty images and all node facts. */
 function statusOf(name: string) {
   const now = new Date().toISOString().replace(/\.\d+Z/, 'Z');
   const amounts = { cpu: '8', memory: '32Gi', 'ephemeral-storage': '200Gi', pods: '110' };
@@ -257,7 +264,10 @@ function statusOf(name: string) {
   };
 }
 
-/** Calls `work` for every agent once in each period, spread over it as agents that started at any time are. */
+/**
+ * Calls `work` for every agent once in each period; the calls are spread over the period, as for agents that
+ * started at random times.
+ */
 function keep(
   agents: readonly SimulatedAgent[],
   periodMs: number,
@@ -300,7 +310,7 @@ async function begin(task: AgentsTask): Promise<void> {
   await inBatches(agents, 20, (agent) => agent.register());
   keep(agents, task.heartbeatMs, (agent) => agent.renew());
   keep(agents, task.statusMs, (agent) => agent.postStatus());
-  // The controllers have written what they have to say of the nodes before a thousand listen to it.
+  // The controllers have written their fields of the nodes before a thousand watches receive them.
   await pause(5_000);
   await inBatches(agents, 10, (agent) => agent.watch());
   say({ ready: task.nodes });

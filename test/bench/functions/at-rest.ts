@@ -1,4 +1,4 @@
-/** What functions cost that nobody calls: a master with none, and the same with many. */
+/** Cost of functions without calls: a master without functions, and the same master with many. */
 import { Agent, request } from 'node:https';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
 import { type Fn, functionResource } from '../../../src/api/minik8s/v1/function.ts';
@@ -11,7 +11,7 @@ import { usageOf } from '../usage.ts';
 const { group, version, plural } = functionResource;
 const path = `/apis/${group}/${version}/namespaces/default/${plural}`;
 const together = 16;
-/** The watch cache keeps events for 75 s, also those of before the start. */
+/** The watch cache keeps events for 75 s, including events from before the start. */
 const settleMs = 90_000;
 
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -59,7 +59,7 @@ async function inTurns(count: number, work: (number: number) => Promise<void>): 
 
 async function measure(master: BenchMaster, count: number, ms: number): Promise<Row[]> {
   const ask = await askerOf(master);
-  // What making them took is not what they take.
+  // The measurement excludes the cost of creating the functions.
   const rest = async () => {
     const pid = (await master.restart()).pid ?? 0;
     await wait(settleMs);
@@ -73,9 +73,9 @@ async function measure(master: BenchMaster, count: number, ms: number): Promise<
     const spec = { runtime: 'python', files: { 'main.py': 'def handler(e): return e' }, idleSeconds: 1 };
     await ask('POST', path, { metadata: { name: `f${number}` }, spec });
   });
-  // There is no node: that each was tried is said in its place, so that what is left is a function at rest.
-  // The controller may write a status that it had made before, so this is said until nothing is tried any
-  // more.
+  // The cluster has no node, so the script sets each function's active version itself, as a successful trial
+  // would; then only idle functions remain. The controller may overwrite the status with an earlier one, so
+  // this is repeated until no trial is left.
   const called = async (name: string) => {
     for (;;) {
       const { status } = await ask<Fn>('GET', `${path}/${name}`);
@@ -95,7 +95,7 @@ async function measure(master: BenchMaster, count: number, ms: number): Promise<
     for (const { metadata } of items) await called(metadata.labels?.[functionLabel] ?? '');
   }
   const young = await rest();
-  // Four Events of each, of when it was tried, go within an hour by themselves.
+  // The four Events per function about its trial would expire within an hour; they are deleted here.
   await ask('DELETE', '/api/v1/namespaces/default/events');
   const many = await rest();
   return [

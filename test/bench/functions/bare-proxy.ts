@@ -1,4 +1,4 @@
-/** The floor of a gateway: the least that passes calls on with Node's own HTTP, over TLS, and checks nothing. */
+/** The floor for a gateway: a minimal proxy with Node's own HTTP, over TLS, without any checks. */
 import { Agent, request } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -7,7 +7,7 @@ interface BareProxyTask {
   readonly key: string;
   readonly cert: string;
   readonly address: string;
-  /** The instance. */
+  /** Address of the instance. */
   readonly host: string;
   readonly port: number;
 }

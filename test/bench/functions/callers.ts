@@ -1,31 +1,34 @@
-/** Callers of a function, in a process of their own: each has a connection, and calls again as soon as it is answered. */
+/**
+ * Callers of a function, in a process of their own: each has a connection, and calls again as soon as it is
+ * answered.
+ */
 import { Lane, requestBytes, type Target } from '../lane.ts';
 
 export interface CallersTask {
   readonly target: Target;
   readonly path: string;
-  /** Sent with each call. */
+  /** Body of each call. */
   readonly body: string;
   readonly callers: number;
-  /** How long they call; 0 for one call each. */
+  /** Duration in milliseconds; 0 for one call per caller. */
   readonly ms: number;
-  /** Calls again what failed, until it is answered. */
+  /** Repeats failed calls until they are answered. */
   readonly insist?: boolean;
 }
 
 export interface Called {
   readonly answers: number;
   readonly failures: number;
-  /** What the first that failed was told. */
+  /** Error of the first failed call. */
   readonly why?: string;
   readonly ms: number;
-  /** Milliseconds that calls took, sorted. */
+  /** Durations of calls in milliseconds, sorted. */
   readonly times: readonly number[];
   /** Seconds of processor time of this process. */
   readonly cpu: number;
 }
 
-/** Times are kept of so many calls of each caller at most. */
+/** Maximum number of calls per caller whose durations are kept. */
 const mostTimes = 20_000;
 const insistMs = 2;
 
@@ -38,7 +41,7 @@ async function call({ target, path, body, callers, ms, insist = false }: Callers
   let failures = 0;
   let answers = 0;
   let why: string | undefined;
-  // Connecting is no part of a warm call.
+  // Connecting is not part of a warm call.
   if (ms > 0) await Promise.all(lanes.map((lane) => lane.ask(request).catch(() => lane.close())));
   const before = process.cpuUsage();
   const start = performance.now();

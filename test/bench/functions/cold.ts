@@ -1,4 +1,4 @@
-/** The first call of a function that nobody has called, by stages, beside the same containers started by the bare Docker API. */
+/** The first call of a function, by stages, beside the same containers started by the bare Docker API. */
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
 import type { Fn } from '../../../src/api/minik8s/v1/function.ts';
 import { type Created, dockerApi, removeContainers, runPair } from '../docker-api.ts';
@@ -6,12 +6,12 @@ import { type Benchmark, median, type Row } from '../report.ts';
 import { usageOf } from '../usage.ts';
 import { type Runtime, runtimes, type World, withWorld } from './world.ts';
 
-/** What is seen from outside, in this order. */
+/** Stages that are visible from outside, in this order. */
 const stages = ['asked for', 'made', 'given to a node', 'running', 'answered'] as const;
 type Stage = (typeof stages)[number];
 const crowd = 50;
 
-/** Milliseconds from the call to each stage. */
+/** Returns the milliseconds from the call to each stage. */
 async function coldCall(world: World, name: string): Promise<ReadonlyMap<Stage, number>> {
   const seen = new Map<Stage, number>();
   let began = 0;
@@ -46,7 +46,7 @@ async function coldCall(world: World, name: string): Promise<ReadonlyMap<Stage, 
   return seen;
 }
 
-/** A pause container and the function's in its network, until it answers. */
+/** Starts a pause container and the function's container in its network, until the function answers. */
 async function bareStart({ host, call }: World, image: string): Promise<number> {
   const socket = host.dockerSocket;
   const began = performance.now();
@@ -73,7 +73,7 @@ async function measureRuntime(world: World, runtime: Runtime, rounds: number, po
   const image = (await world.pods(name))[0]?.spec.containers[0]?.image ?? '';
   const calls: ReadonlyMap<Stage, number>[] = [];
   const bare: number[] = [];
-  // The first is not counted.
+  // The first round is not counted.
   for (let round = 0; round <= rounds; round++) {
     await world.untilGone(name);
     if (pool) await world.untilWaiting(runtime, 2);
@@ -98,7 +98,7 @@ async function measureRuntime(world: World, runtime: Runtime, rounds: number, po
   ];
 }
 
-/** Nobody has called, and then 50 do at once. */
+/** Measures 50 concurrent calls of a function without instances. */
 async function measureCrowd(world: World, runtime: Runtime): Promise<Row[]> {
   const name = `crowd-${runtime}`;
   await world.create(name, runtime, { idleSeconds: 5, concurrency: 10 }, true);
@@ -137,7 +137,7 @@ async function measureCrowd(world: World, runtime: Runtime): Promise<Row[]> {
   ];
 }
 
-/** The same with instances that wait. */
+/** The same benchmark with waiting instances. */
 export const pooled = (rounds: number): Benchmark => ({
   name: 'pool',
   run: () =>
@@ -151,7 +151,7 @@ export const pooled = (rounds: number): Benchmark => ({
     }),
 });
 
-/** What one that waits holds. */
+/** Measures the memory of a waiting instance. */
 async function memoryRow(world: World, runtime: Runtime): Promise<Row> {
   const held: number[] = [];
   for (const { status } of await world.waiting(runtime)) {

@@ -1,4 +1,4 @@
-/** `npm run bench:functions [NAME…]`: what calls of functions take. */
+/** `npm run bench:functions [NAME…]`: the cost of calls of functions. */
 import { parseArgs } from 'node:util';
 import { runBenchmarks } from '../run-benchmarks.ts';
 import { atRest } from './at-rest.ts';

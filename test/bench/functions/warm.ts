@@ -1,4 +1,7 @@
-/** Warm calls: how many a second, and how long one takes, beside the container itself and a bare proxy before it. */
+/**
+ * Warm calls: calls per second and their latency, beside the container itself and a bare proxy in front of
+ * it.
+ */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +18,7 @@ interface Measured {
   readonly rate: number;
   readonly p50: number;
   readonly p99: number;
-  /** Microseconds of processor for a call. */
+  /** Microseconds of processor time of the client per call. */
   readonly clientCpu: number;
   readonly cpu: readonly number[];
 }
@@ -57,7 +60,7 @@ async function measureRuntime(world: World, runtime: Runtime, rounds: number, ms
     direct: { target: direct, path: '/', pids: [pid] },
   };
   const measured = new Map<string, Measured[]>();
-  // The first round is not counted: what is used often has yet to be compiled.
+  // The first round is not counted: frequently used code is not compiled yet.
   for (let round = 0; round <= rounds; round++) {
     for (const [way, { pids, ...to }] of Object.entries(ways)) {
       for (const callers of [crowd, 1]) {

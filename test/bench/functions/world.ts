@@ -1,4 +1,4 @@
-/** A cluster on a host of its own with functions, and callers beside its pods. */
+/** A cluster with functions on a host of its own, and callers beside its pods. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ export const runtimes: readonly Runtime[] = ['nodejs', 'python'];
 const gatewayPort = 8070;
 const images = { python: 'minik8s-bench/python:1', nodejs: 'minik8s-bench/nodejs:1' };
 
-/** What the measured functions do: nothing. Each call stands in the log. */
+/** Sources of the measured functions, which do nothing; the variants of `logged` log each call. */
 const sources = {
   python: ['main.py', 'def handler(event, context):\n    return {}\n'],
   nodejs: ['main.mjs', 'export const handler = () => ({});\n'],
@@ -31,23 +31,23 @@ const logged = {
 export interface World {
   readonly host: Host;
   readonly cluster: Cluster;
-  /** The gateway, as the administrator. */
+  /** Address of the gateway, with the administrator's identity. */
   readonly gateway: Target;
-  /** Makes a function with more fields of its spec, and resolves when it can be called. */
+  /** Creates a function with additional fields of its spec, and resolves when it can be called. */
   create(name: string, runtime: Runtime, spec?: object, says?: boolean): Promise<void>;
   pods(name: string): Promise<readonly Pod[]>;
   untilGone(name: string): Promise<void>;
-  /** Instances that wait and run. */
+  /** Returns the waiting instances that run. */
   waiting(runtime: Runtime): Promise<readonly Pod[]>;
   untilWaiting(runtime: Runtime, count: number): Promise<void>;
   call(task: CallersTask): Promise<Called>;
   /** Forks another program beside the pods. */
   fork(program: string): ChildProcess;
-  /** Follows objects of a path from now on, until the function that it resolves with is called. */
+  /** Watches the objects of a path from now on, until the returned function is called. */
   watch(path: string, seen: (object: never) => void): Promise<() => void>;
 }
 
-/** Takes everything away when `measure` is over. */
+/** Creates a world for `measure`, and removes everything afterwards. */
 export async function withWorld<T>(
   flags: readonly string[],
   measure: (world: World) => Promise<T>,

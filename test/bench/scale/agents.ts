@@ -1,4 +1,7 @@
-/** What the agents of all nodes say of pods that end by themselves at once: that they run, and have ended well. */
+/**
+ * Simulates the agents of all nodes for pods that end at once: reports that they run, and that they have
+ * succeeded.
+ */
 import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
 import { isPodTerminal } from '../../../src/api/core/v1/pod-conditions.ts';
 import { KindSet } from '../../../src/apimachinery/kind-set.ts';

@@ -1,6 +1,7 @@
 /**
- * A thousand HorizontalPodAutoscalers of one namespace, each of three pods, looked at once: the processor time of their decisions, with
- * what the pods use at hand, and nothing to change. Requests are answered in this process; what agents and Prometheus need is not in it.
+ * One sync of a thousand HorizontalPodAutoscalers in one namespace, each for three pods: the processor time
+ * of the decisions, with the usage of the pods available, and nothing to change. Requests are answered in
+ * this process; the cost of agents and Prometheus is not included.
  */
 import { deploymentResource } from '../../../src/api/apps/v1/deployment.ts';
 import {
@@ -72,11 +73,11 @@ function put(world: ScriptedWorld, name: string, labels: Record<string, string>)
   } as never);
 }
 
-/** Milliseconds of processor time of a period, the middle of several. */
+/** Returns the median processor time of a period in milliseconds. */
 async function cpuOf(metrics: MetricSpec[]): Promise<number> {
   const world = worldOf(metrics);
   const spent: number[] = [];
-  // The first two write what is said from then on.
+  // The first two periods write the status that stays the same from then on.
   for (let period = -2; period < periods; period++) {
     const before = process.cpuUsage();
     for (const name of names) await world.reconcile(`default/${name}`);

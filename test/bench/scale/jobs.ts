@@ -1,6 +1,7 @@
 /**
- * Jobs of one pod each, from the first request until the last Job is Complete: API server, controllers and scheduler as they run in a
- * master, on a store in memory, and agents that only say of pods that they run and have ended.
+ * Jobs of one pod each, from the first request until the last Job is Complete: API server, controllers and
+ * scheduler as they run in a master, on a store in memory, and agents that only report that pods run and have
+ * ended.
  */
 import { type Job, jobResource } from '../../../src/api/batch/v1/job.ts';
 import { isFinished } from '../../../src/api/batch/v1/job-conditions.ts';
@@ -48,7 +49,7 @@ async function addNodes(client: Client): Promise<void> {
   }
 }
 
-/** Resolves when so many Jobs have come to their end. */
+/** Resolves when `count` Jobs have finished. */
 async function untilAllEnd(client: Client, signal: AbortSignal): Promise<void> {
   const ended = new Set<string>();
   for await (const { type, object } of client.resource(jobResource).watch({ resourceVersion: '0', signal })) {
@@ -57,7 +58,7 @@ async function untilAllEnd(client: Client, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Milliseconds. */
+/** Returns the time in milliseconds. */
 async function timeOfAll(): Promise<number> {
   const stop = new AbortController();
   const ofProcess = { random: systemRandom, log: silentLogger };

@@ -1,4 +1,4 @@
-/** `npm run bench:scale [NAME…]`: what controllers do where there is much of it, with nodes that are simulated. */
+/** `npm run bench:scale [NAME…]`: controllers with many objects, with simulated nodes. */
 import { runBenchmarks } from '../run-benchmarks.ts';
 import { autoscaling } from './autoscalers.ts';
 import { daemons } from './daemons.ts';

@@ -1,4 +1,7 @@
-/** Control plane on a store in memory, and agents that say of every pod at once that it runs, all in this process by the machine's clock. */
+/**
+ * A control plane on a store in memory, and agents that report every pod as running at once, all in this
+ * process by the machine's clock.
+ */
 import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
 import { podReady } from '../../../src/api/core/v1/pod-conditions.ts';
 import { systemClock } from '../../../src/base/clock.ts';
@@ -11,22 +14,22 @@ export async function simulatedCluster(nodes: number): Promise<Cluster> {
   const server = await startTestServer({ clock: systemClock, random: systemRandom, log: silentLogger });
   const cluster = await startCluster({ server });
   const names = Array.from({ length: nodes }, (_, index) => `node-${index}`);
-  // As many at once as a machine's connections would be.
+  // Number of concurrent requests, as with a machine's connections.
   for (let at = 0; at < nodes; at += 50)
     await Promise.all(names.slice(at, at + 50).map((name) => cluster.addNode(name)));
   return cluster;
 }
 
 export interface Passed {
-  /** Milliseconds until the last pod was made. */
+  /** Milliseconds until the last pod was created. */
   readonly made: number;
-  /** Milliseconds until the last was ready. */
+  /** Milliseconds until the last pod was ready. */
   readonly ready: number;
-  /** Milliseconds of processor time of everything in this process until then. */
+  /** Milliseconds of processor time of this process until then. */
   readonly cpu: number;
 }
 
-/** From `begin` on, until so many pods are there and ready. */
+/** Calls `begin` and waits until `count` pods exist and are ready. */
 export async function untilReady(
   { client }: Cluster,
   count: number,
@@ -53,7 +56,7 @@ export async function untilReady(
   return { made, ready: since(), cpu: (user + system) / 1000 };
 }
 
-/** A template of one container that asks for nothing. */
+/** Returns a pod template with one container that requests nothing. */
 export const template = (labels: Readonly<Record<string, string>>) => ({
   metadata: { labels },
   spec: { containers: [{ name: 'app', image: 'app:1' }] },

@@ -1,6 +1,6 @@
 /**
- * Pods bound a second, by the scheduler as it runs in a master: informers, decisions, bindings and events. The floor is the same
- * bindings sent by a client that knows the nodes beforehand.
+ * Pods bound per second by the scheduler as it runs in a master: informers, decisions, bindings and events.
+ * The floor is the same bindings sent by a client that knows the nodes in advance.
  */
 import { podResource } from '../../../src/api/core/v1/pod.ts';
 import type { TestServer } from '../../fixtures/api-server.ts';
@@ -9,12 +9,12 @@ import { nodeCount, podCount, pods, type Workload } from './objects.ts';
 import { clientOf, runScheduler, serverWith, untilShown } from './server.ts';
 
 const runs = 3;
-/** Bindings under way at once, as the scheduler has them. */
+/** Number of concurrent bindings, as in the scheduler. */
 const atOnce = 64;
 
 type Work = (server: TestServer, signal: AbortSignal) => Promise<void>;
 
-/** Milliseconds from the start of `work`, once nodes and pods are there, until every pod has a node. */
+/** Returns the milliseconds from the start of `work`, once nodes and pods exist, until every pod is bound. */
 async function timeOf(workload: Workload, work: Work): Promise<number> {
   const server = await serverWith(pods(workload));
   const stop = new AbortController();

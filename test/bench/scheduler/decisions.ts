@@ -1,4 +1,7 @@
-/** Decisions alone: no server, no bindings. What is left of the rest when they cost nothing is in bound.ts. */
+/**
+ * Decisions only: no server, no bindings. bound.ts measures decisions together with everything else; its
+ * floor is the bindings alone.
+ */
 import { systemRandom } from '../../../src/base/random.ts';
 import { plugins } from '../../../src/scheduler/plugins/index.ts';
 import { scheduleOne } from '../../../src/scheduler/schedule-one.ts';
@@ -8,7 +11,7 @@ import { nodeCount, nodes, podCount, pods, type Workload } from './objects.ts';
 
 const runs = 3;
 
-/** Decisions a second. */
+/** Returns the decisions per second. */
 function decide(workload: Workload): number {
   const snapshot = new Snapshot();
   for (const node of nodes()) snapshot.setNode(node);

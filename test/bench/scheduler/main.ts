@@ -1,4 +1,4 @@
-/** `npm run bench:scheduler [NAME…]`: how many pods a second get a node in a large cluster. */
+/** `npm run bench:scheduler [NAME…]`: pods scheduled per second in a large cluster. */
 import { runBenchmarks } from '../run-benchmarks.ts';
 import { bound } from './bound.ts';
 import { decisions } from './decisions.ts';

@@ -1,11 +1,11 @@
-/** Nodes and pods as large clusters have them, for the scheduler. */
+/** Nodes and pods as in large clusters, for the scheduler. */
 import type { Node } from '../../../src/api/core/v1/node.ts';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
 
 export const nodeCount = 5_000;
 export const podCount = 10_000;
 const zones = 10;
-/** Pods of one label, as of a Deployment. */
+/** Number of pods with one label, as of a Deployment. */
 const podsOfOne = 100;
 
 const meta = (name: string, labels: Record<string, string>, namespace?: string) => ({
@@ -34,10 +34,10 @@ export function nodes(): readonly Node[] {
   });
 }
 
-/** What pods ask for besides 100m and 500Mi (as those of upstream's own scheduler_perf). */
+/** Constraints of pods besides requests of 100m and 500Mi (as in upstream's scheduler_perf). */
 export const workloads = {
   plain: () => ({}),
-  /** Over the zones evenly, and never two of one label on a node. */
+  /** Spread evenly over the zones, and at most one pod with a label per node. */
   spread: (labels: Record<string, string>) => ({
     topologySpreadConstraints: [
       {

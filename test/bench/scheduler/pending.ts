@@ -1,4 +1,4 @@
-/** Pods that fit nowhere: how long until each is told why, and what they cost while nothing happens. */
+/** Pods that fit on no node: the time until each has its reason, and their cost while nothing happens. */
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
 import { podCondition } from '../../../src/api/core/v1/pod-conditions.ts';
 import { sleep, systemClock } from '../../../src/base/clock.ts';
@@ -9,7 +9,9 @@ import { clientOf, runScheduler, serverWith, untilShown } from './server.ts';
 const count = 5_000;
 const idleMs = 10_000;
 
-/** Each asks for another amount, more than any node has: nobody can be told what another was. */
+/**
+ * Each pod requests a different amount, more than any node has, so no pod can reuse the result of another.
+ */
 const tooLarge = (): readonly Pod[] =>
   pods('plain', count).map((pod, index) => ({
     ...pod,
@@ -22,7 +24,7 @@ const tooLarge = (): readonly Pod[] =>
     },
   }));
 
-/** Milliseconds of processor time. */
+/** Returns the milliseconds of processor time. */
 const processor = () => {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
@@ -40,7 +42,7 @@ export const pending: Benchmark = {
     await all;
     const took = performance.now() - start;
     const each = (processor() - busy) / count;
-    // The events that tell of them are written behind.
+    // The events about the pods are written asynchronously.
     await sleep(systemClock, idleMs);
     const before = processor();
     await sleep(systemClock, idleMs);

@@ -1,4 +1,7 @@
-/** A real API server with nodes and pods on a store in memory, and the scheduler as it runs in a master, all in this process. */
+/**
+ * A real API server with nodes and pods on a store in memory, and the scheduler as it runs in a master, all
+ * in this process.
+ */
 import { nodeResource } from '../../../src/api/core/v1/node.ts';
 import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
@@ -18,7 +21,7 @@ import { nodes } from './objects.ts';
 
 const ofProcess = { clock: systemClock, random: systemRandom, log: silentLogger };
 
-/** Five thousand nodes, and these pods. */
+/** Starts a server with five thousand nodes and these pods. */
 export async function serverWith(pods: readonly Pod[]): Promise<TestServer> {
   const server = await startTestServer(ofProcess);
   const put = async (key: string, object: KubeObject) => {
@@ -45,7 +48,7 @@ export const runScheduler = (server: TestServer, signal: AbortSignal): Promise<v
     signal,
   );
 
-/** Begins to watch now; resolves when so many pods have been shown as asked for. */
+/** Starts to watch now; resolves when `count` pods have been seen that match. */
 export async function untilShown(
   client: Client,
   count: number,

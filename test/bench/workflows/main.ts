@@ -1,4 +1,4 @@
-/** `npm run bench:workflows`: how many states of workflows a second are stored, each before the next begins. */
+/** `npm run bench:workflows`: states of workflows stored per second, each before the next begins. */
 import { runBenchmarks } from '../run-benchmarks.ts';
 import { transitions } from './transitions.ts';
 

@@ -1,7 +1,8 @@
 /**
- * Runs at a time, each of states that are tasks, on a control plane with a real etcd in this process. The function answers at once,
- * so what is measured is what a state costs: one status that is durable before its call is sent. The floor is as many statuses of the
- * same size written by the API, with as many at a time, and nothing else done.
+ * Concurrent runs of task states, on a control plane with a real etcd in this process. The function answers
+ * at once, so the result is the cost of a state: one durable status write before the call is sent. The floor
+ * is the same number of status writes of the same size through the API, with the same concurrency, and
+ * nothing else.
  */
 import { workflowResource } from '../../../src/api/minik8s/v1/workflow.ts';
 import { hasEnded, type WorkflowRun, workflowRunResource } from '../../../src/api/minik8s/v1/workflow-run.ts';
@@ -109,7 +110,7 @@ async function oneRound(client: Client, round: number) {
   return { seconds: (performance.now() - started) / 1000, runs };
 }
 
-/** Seconds. */
+/** Returns the time in seconds. */
 async function bareWrites(client: Client, runs: readonly WorkflowRun[]): Promise<number> {
   const resource = client.resource(workflowRunResource);
   const started = performance.now();

@@ -1,4 +1,4 @@
-/** Kubernetes' own conformance tests of DNS, step by step; docs/conformance-network.md has the list. */
+/** Kubernetes' own conformance tests of DNS, step by step. For the list see docs/conformance-network.md. */
 import assert from 'node:assert/strict';
 import type { V1PodSpec } from '@kubernetes/client-node';
 import { waitFor } from '../harness/wait-for.ts';
@@ -9,7 +9,7 @@ const hostname = 'dns-querier-1';
 const subdomain = 'dns-test-service';
 const httpPort = { name: 'http', port: 80, protocol: 'TCP' };
 
-/** By UDP and by TCP, the search list applied: each of the names stands for something. */
+/** Asserts that each name resolves by UDP and by TCP, with the search list applied. */
 async function resolves(space: TestNamespace, pod: string, names: readonly string[]) {
   const questions = names.flatMap((name) => {
     const type = name.startsWith('_') ? 'SRV' : name.endsWith('.arpa.') ? 'PTR' : 'A';
@@ -38,7 +38,7 @@ async function inHosts(space: TestNamespace, pod: string, names: readonly string
   }
 }
 
-/** A headless and a usual Service that select the pod, which is made as well. */
+/** Creates a headless and a usual Service that select the pod, and the pod. */
 async function services(space: TestNamespace) {
   const selector = { 'dns-test': 'true' };
   await space.service(subdomain, { clusterIP: 'None', selector, ports: [httpPort] });
@@ -51,7 +51,7 @@ export const dnsLines: readonly Line[] = [
   line('DNS should provide DNS for the cluster', async (space) => {
     await space.pod('dns-test', { spec: { hostname, subdomain } });
     await resolves(space, 'dns-test', [`kubernetes.default.svc.${domain}`]);
-    // Not asked of everybody: names in part, for what every cluster has.
+    // Partial names of a Service that every cluster has; upstream does not test them in every cluster.
     await resolves(space, 'dns-test', ['kubernetes.default', 'kubernetes.default.svc']);
   }),
 
@@ -126,7 +126,7 @@ export const dnsLines: readonly Line[] = [
     await space.pod('third');
     assert.match(spec?.clusterIP ?? '', /^10\.96\./);
     await says('third', 'A', spec?.clusterIP);
-    // Those that were there before see it too.
+    // Pods that existed before see it too.
     await says('first', 'A', spec?.clusterIP);
   }),
 

@@ -1,4 +1,7 @@
-/** Kubernetes' own conformance tests of Endpoints and EndpointSlices, step by step; docs/conformance-network.md has the list. */
+/**
+ * Kubernetes' own conformance tests of Endpoints and EndpointSlices, step by step. For the list see
+ * docs/conformance-network.md.
+ */
 import assert from 'node:assert/strict';
 import type { V1EndpointSlice, V1Pod } from '@kubernetes/client-node';
 import { waitFor } from '../harness/wait-for.ts';
@@ -13,7 +16,7 @@ async function subsetsOf({ core, name: namespace }: TestNamespace, name: string)
   return (await core.readNamespacedEndpoints({ namespace, name })).subsets ?? [];
 }
 
-/** `ADDRESS POD:PORT NAME` of every endpoint, ready or not. */
+/** Returns `ADDRESS POD:PORT NAME` of every endpoint, ready or not. */
 const ofSlices = (slices: readonly V1EndpointSlice[]) =>
   slices.flatMap(({ endpoints, ports = [] }) =>
     (endpoints ?? []).flatMap(({ addresses, targetRef }) =>
@@ -44,7 +47,7 @@ const gone = (what: string, read: () => Promise<unknown>) =>
 
 type Check = (service: string, expected: readonly string[]) => Promise<void>;
 
-/** Two pods and three Services: one pod of a number, both by a port's name, none. */
+/** Tests two pods and three Services: one pod by a port number, both pods by a port's name, and no pod. */
 async function matching(space: TestNamespace, check: Check): Promise<void> {
   const named = { name: 'example-name', containerPort: 3000 };
   const other = [

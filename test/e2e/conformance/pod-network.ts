@@ -1,4 +1,7 @@
-/** Kubernetes' own conformance tests of pods' network, step by step; docs/conformance-network.md has the list. */
+/**
+ * Kubernetes' own conformance tests of the pod network, step by step. For the list see
+ * docs/conformance-network.md.
+ */
 import assert from 'node:assert/strict';
 import { type V1EndpointSlice, type V1Node, Watch } from '@kubernetes/client-node';
 import { waitFor } from '../harness/wait-for.ts';
@@ -15,7 +18,10 @@ import {
 
 const [httpPort, udpPort] = [8083, 8081];
 
-/** A server on every node, and one pod that asks all of them; the server of its own node too. */
+/**
+ * A server on every node, and one pod that sends requests to all of them, including the server of its own
+ * node.
+ */
 async function granular(space: TestNamespace, protocol: 'http' | 'udp', hostNetwork: boolean) {
   const [first] = space.cluster.nodes;
   const [servers, client] = await Promise.all([
@@ -38,7 +44,7 @@ async function granular(space: TestNamespace, protocol: 'http' | 'udp', hostNetw
   }
 }
 
-/** A Service without a selector, whose slices are somebody else's; `slices` are made by the test. */
+/** A Service without a selector, whose slices another client owns; the test creates `slices`. */
 async function customSlices(space: TestNamespace, slices: readonly (readonly [string, string, number])[]) {
   const ports = [80, 81].map((port) => ({ name: `port${port}`, port, protocol: 'TCP' }));
   const { spec } = await space.service('example-custom-endpoints', { ports });
@@ -170,7 +176,7 @@ export const podNetworkLines: readonly Line[] = [
       await readiness(metadata?.name ?? '').promise;
       return performance.now() - start;
     };
-    // One that is not counted: the pod's readiness has to be known everywhere.
+    // One request that is not counted: the pod's readiness must have reached every node.
     await latency();
     const latencies: number[] = [];
     let begun = 0;

@@ -1,4 +1,6 @@
-/** Kubernetes' own conformance tests of Services, step by step; docs/conformance-network.md has the list. */
+/**
+ * Kubernetes' own conformance tests of Services, step by step. For the list see docs/conformance-network.md.
+ */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,14 +8,17 @@ import { type V1Node, type V1Service, Watch } from '@kubernetes/client-node';
 import { waitFor } from '../harness/wait-for.ts';
 import { type Line, line, nameOf, type Target, type TestNamespace, tcp, udp } from './test-namespace.ts';
 
-/** As often as the suite asks to see that a client keeps its endpoint. */
+/** Number of requests by which the suite checks that a client keeps its endpoint. */
 const affinityCount = 15;
 const servePort = 9376;
 
 const internalAddress = ({ status }: V1Node) =>
   status?.addresses?.find(({ type }) => type === 'InternalIP')?.address ?? '';
 
-/** By its name, its cluster IP and, when it has one, its node port on every node: to all of the pods. */
+/**
+ * Asserts that all of the pods are reached by the Service's name, its cluster IP and, if it has one, its node
+ * port on every node.
+ */
 async function reachable(space: TestNamespace, name: string, from: string, pods: readonly string[]) {
   const { spec } = await space.core.readNamespacedService({ namespace: space.name, name });
   const [port] = spec?.ports ?? [];
@@ -25,7 +30,10 @@ async function reachable(space: TestNamespace, name: string, from: string, pods:
   for (const node of nodes) await space.reaches(from, tcp(internalAddress(node), port.nodePort), pods);
 }
 
-/** The name is an alias of another Service, whose pods are reached by it; nothing is left of what it had. */
+/**
+ * The name becomes an alias of another Service, whose pods are reached by it; the Service keeps no address of
+ * its own.
+ */
 async function becomesAlias(space: TestNamespace, name: string) {
   const pods = (await space.replicas('externalsvc', 2, [`tcp:${servePort}`])).map(nameOf);
   const ports = [{ port: 80, targetPort: servePort }];
@@ -61,7 +69,7 @@ async function fromExternalName(space: TestNamespace, type: 'ClusterIP' | 'NodeP
   await reachable(space, name, 'exec', pods.map(nameOf));
 }
 
-/** Fifteen answers over connections of their own. */
+/** Returns fifteen answers over separate connections. */
 const answers = (space: TestNamespace, host: string, port: number) =>
   space.ask('exec', tcp(host, port), affinityCount);
 
@@ -97,7 +105,7 @@ async function affinity(space: TestNamespace, type: 'ClusterIP' | 'NodePort', sw
     });
   }
   await keeps(space, host, port, true);
-  // One that was kept by chance would change in one of these.
+  // An endpoint that was kept by chance would change in one of these requests.
   const [kept] = await answers(space, host, port);
   for (let round = 0; round < 3; round++) {
     assert.deepEqual(new Set(await answers(space, host, port)), new Set([kept]));
@@ -122,7 +130,7 @@ export const serviceLines: readonly Line[] = [
     const nodePort = spec?.ports?.[0]?.nodePort;
     assert.ok(nodePort);
     await becomesAlias(space, 'nodeport-service');
-    // The port is free for another.
+    // The port is free for another Service.
     await space.service('next', { type: 'NodePort', ports: [{ port: 80, nodePort }] });
   }),
   line('Services should be able to create a functioning NodePort service', async (space) => {
@@ -289,7 +297,8 @@ export const serviceLines: readonly Line[] = [
       body: { metadata: { name, labels }, spec: { type: 'LoadBalancer', ports } },
     });
     await sees('ADDED   ');
-    // No cloud gives it an address; it has a port of every node, as upstream without a cloud.
+    // No cloud provider assigns an address; the Service has a port on every node, as upstream without a cloud
+    // provider.
     assert.equal(JSON.stringify(made.status), '{"loadBalancer":{}}');
     assert.ok(made.spec?.ports?.[0]?.nodePort);
     const all = await core.listServiceForAllNamespaces({ labelSelector: 'test-service-static=true' });
@@ -354,7 +363,7 @@ export const serviceLines: readonly Line[] = [
       spec?.ports?.map(({ name, port, protocol }) => [name, port, protocol]),
       [['https', 443, 'TCP']],
     );
-    // On every node it is the API that answers there, and it shows whose it is.
+    // The API server answers at the port on every node, and presents its certificate.
     for (const { host } of space.cluster.nodes) {
       const authority = join(host.directory, 'ca.crt');
       writeFileSync(

@@ -1,4 +1,7 @@
-/** What Kubernetes' conformance tests of the network do in the namespace that each of them has: pods, Services, and who answers. */
+/**
+ * Helpers for Kubernetes' conformance tests of the network, for the namespace of each test: pods, Services,
+ * and the endpoints that answer.
+ */
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -20,7 +23,7 @@ import { isReady } from '../harness/hello.ts';
 import type { MultiCluster } from '../harness/multi-cluster.ts';
 import { waitFor } from '../harness/wait-for.ts';
 
-/** Of every pod here (test/fixtures/network-image.ts). */
+/** Image of every pod here (test/fixtures/network-image.ts). */
 export const image = `minik8s-test/network:${process.pid}`;
 
 export interface Target {
@@ -32,7 +35,7 @@ export interface Target {
 export const tcp = (host: string, port: number): Target => ({ protocol: 'tcp', host, port });
 export const udp = (host: string, port: number): Target => ({ protocol: 'udp', host, port });
 
-/** One line of the suite: its name there, and its steps in a namespace of its own. */
+/** One test of the suite: its name there, and its steps in a namespace of its own. */
 export interface Line {
   readonly name: string;
   steps(space: TestNamespace, context: TestContext): Promise<void>;
@@ -42,7 +45,7 @@ export const line = (name: string, steps: Line['steps']): Line => ({ name, steps
 
 export interface PodOptions {
   readonly labels?: Record<string, string>;
-  /** Arguments of `netexec serve`, such as `tcp:80`; without any the pod does nothing. */
+  /** Arguments of `netexec serve`, such as `tcp:80`; without arguments the pod serves nothing. */
   readonly serves?: readonly string[];
   readonly ports?: readonly V1ContainerPort[];
   readonly spec?: Partial<V1PodSpec>;
@@ -60,7 +63,7 @@ const container = (
   ...(serves.length > 0 && { command: ['netexec', 'serve', ...serves] }),
 });
 
-/** A pod of one container, `main`. */
+/** Returns the spec of a pod with one container, `main`. */
 const podSpec = ({ serves = [], ports, spec }: PodOptions): V1PodSpec => ({
   terminationGracePeriodSeconds: 0,
   containers: [container('main', serves, ports)],
@@ -97,7 +100,7 @@ export class TestNamespace {
     return this.core.createNamespacedPod({ namespace: this.name, body });
   }
 
-  /** Resolves when it is ready. */
+  /** Creates a pod and resolves when it is ready. */
   async pod(name: string, options: PodOptions = {}): Promise<V1Pod> {
     await this.createPod(name, options);
     return waitFor(`pod ${this.name}/${name} ready`, async () => {
@@ -106,7 +109,7 @@ export class TestNamespace {
     });
   }
 
-  /** Of a ReplicaSet, once all are ready. They have the label `name`. */
+  /** Creates a ReplicaSet and returns its pods once all are ready. The pods have the label `name`. */
   async replicas(name: string, replicas: number, serves: readonly string[]): Promise<readonly V1Pod[]> {
     const labels = { name };
     const template = { metadata: { labels }, spec: podSpec({ serves }) };
@@ -129,7 +132,7 @@ export class TestNamespace {
     return this.core.createNamespacedService({ namespace: this.name, body: { metadata: { name }, spec } });
   }
 
-  /** Reads it, changes it and writes it back whole, as clients in Go do. */
+  /** Reads the Service, changes it and writes the whole object, as clients in Go do. */
   async updateService(name: string, change: (spec: V1ServiceSpec) => void): Promise<V1Service> {
     const service = await this.core.readNamespacedService({ namespace: this.name, name });
     assert.ok(service.spec);
@@ -137,7 +140,7 @@ export class TestNamespace {
     return this.core.replaceNamespacedService({ namespace: this.name, name, body: service });
   }
 
-  /** Standard output of a command in a container of the pod; throws when it fails. */
+  /** Returns the standard output of a command in a container of the pod; throws when the command fails. */
   async run(pod: string, command: readonly string[], containerName = 'main'): Promise<string> {
     const [stdout, stderr] = [new PassThrough(), new PassThrough()];
     const outputs = [text(stdout), text(stderr)];
@@ -153,24 +156,27 @@ export class TestNamespace {
     return output.trim();
   }
 
-  /** The names of the hosts that answer a pod, each over a new connection; throws when one does not. */
+  /**
+   * Returns the host names of the servers that answer a pod, each over a new connection; throws when a
+   * request fails.
+   */
   async ask(pod: string, { protocol, host, port }: Target, times = 1): Promise<readonly string[]> {
     const question = `netexec ask ${protocol} ${host} ${port} || exit 1`;
     return (await this.run(pod, ['sh', '-c', `for i in $(seq ${times}); do ${question}; done`])).split('\n');
   }
 
-  /** Asks until all of the names answer, and nobody else. */
+  /** Repeats requests until all of the names answer, and no other. */
   async reaches(pod: string, target: Target, names: readonly string[]): Promise<void> {
     const { protocol, host, port } = target;
     await waitFor(`${names.join(' and ')} answering ${pod} at ${protocol} ${host}:${port}`, async () => {
-      // That one of two keeps silent by chance happens once in hundreds of times; then they are asked again.
+      // A round in which only one of two servers answers occurs once in hundreds; then it is repeated.
       const seen = new Set(await this.ask(pod, target, names.length === 1 ? 3 : 4 * names.length));
       assert.deepEqual([...seen].sort(), [...names].sort());
       return true;
     });
   }
 
-  /** The endpoints of a Service that are ready, as `POD:PORT`, once they are the ones expected. */
+  /** Waits until the ready endpoints of a Service are the expected ones, as `POD:PORT`. */
   async endpointsAre(service: string, expected: Readonly<Record<string, readonly number[]>>): Promise<void> {
     const wanted = Object.entries(expected).flatMap(([pod, ports]) => ports.map((port) => `${pod}:${port}`));
     await waitFor(`endpoints ${wanted.join(' ') || 'none'} of ${this.name}/${service}`, async () => {
@@ -192,6 +198,6 @@ export class TestNamespace {
 
 export const nameOf = ({ metadata }: V1Pod): string => metadata?.name ?? '';
 export const addressOf = ({ status }: V1Pod): string => status?.podIP ?? '';
-/** Containers by name, with the arguments of `netexec serve` of each. */
+/** Returns containers by name, with the arguments of `netexec serve` of each. */
 export const containersServing = (serves: Readonly<Record<string, readonly string[]>>): V1Container[] =>
   Object.entries(serves).map(([name, ports]) => container(name, ports));

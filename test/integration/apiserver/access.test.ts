@@ -131,7 +131,7 @@ describe('authorization', () => {
     ['GET', '/api/v1/secrets', undefined, 403],
     ['GET', '/apis/discovery.k8s.io/v1/endpointslices', undefined, 200],
     ['GET', '/apis/apps/v1/deployments', undefined, 403],
-    // A node creates the mirrors of its static pods, and no other.
+    // A node may create the mirror pods of its static pods, and no other.
     ['POST', pods, { metadata: { name: 'x' }, spec: { containers: [{ name: 'a', image: 'b' }] } }, 403],
     ['PATCH', `${pods}/mine`, { metadata: { labels: { a: 'b' } } }, 403],
     ['PATCH', `${pods}/mine/status`, { status: { phase: 'Running' } }, 200],

@@ -1,4 +1,7 @@
-/** What a pod gets of its account, and which pods an account or an agent may not have. */
+/**
+ * Fields that admission adds to a pod from its service account, and pods that an account or an agent may not
+ * create.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';

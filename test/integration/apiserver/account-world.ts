@@ -1,4 +1,4 @@
-/** A server with an account, and requests that show a token. */
+/** An API server with a service account, and requests that carry a bearer token. */
 import assert from 'node:assert/strict';
 import type { TokenRequest } from '../../../src/api/authentication/v1/token-request.ts';
 import type { UserInfo } from '../../../src/api/authentication/v1/types.gen.ts';
@@ -15,14 +15,14 @@ const reviews = '/apis/authentication.k8s.io/v1';
 
 export interface AccountWorld {
   readonly server: TestServer;
-  /** As an administrator: what was made. */
+  /** Creates an object as an administrator and returns the created object. */
   make(collection: string, object: object): Promise<KubeObject>;
-  /** A token of the account `app`, or of the one that is named. */
+  /** Returns a token of the account `app`, or of the named account. */
   token(spec?: object, account?: string): Promise<string>;
   request(spec: object, account?: string, options?: CallOptions): ReturnType<TestServer['call']>;
-  /** Who the server says that is; undefined for 401. */
+  /** Returns the user that the server authenticates; undefined for 401. */
   whoIs(authorization: string): Promise<UserInfo | undefined>;
-  /** What a TokenReview says of the token. */
+  /** Returns the status of a TokenReview of the token. */
   review(token: string, audiences?: readonly string[]): Promise<Review>;
 }
 
@@ -33,7 +33,7 @@ export interface Review {
   readonly error?: string;
 }
 
-/** With the pod `p1` of the account `app`, which is bound to the node `n1`. */
+/** Starts the server with the pod `p1` of the account `app`; the pod is bound to the node `n1`. */
 export async function startAccountWorld(options: TestServerOptions = {}): Promise<AccountWorld> {
   const issuer = { keyAgeMs: 365 * 24 * 3_600_000, ...options.issuer };
   const server = await startTestServer({ ...options, issuer });
@@ -82,7 +82,7 @@ export const podOf = (name: string, nodeName?: string, serviceAccountName = 'app
   spec: { serviceAccountName, containers: [{ name: 'a', image: 'i' }], ...(nodeName && { nodeName }) },
 });
 
-/** What a token says, unverified. */
+/** Returns the claims of a token without verifying the token. */
 export function claimsOf(token: string): Record<string, unknown> {
   return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
 }

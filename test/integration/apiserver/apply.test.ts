@@ -1,4 +1,4 @@
-/** PATCH of type application/apply-patch+yaml: what it makes of objects and of their managers. */
+/** PATCH of type application/apply-patch+yaml: the resulting objects and their field managers. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Deployment } from '../../../src/api/apps/v1/deployment.ts';
@@ -20,7 +20,7 @@ interface Entry {
 }
 
 const entriesOf = (object: KubeObject) => (object.metadata.managedFields ?? []) as Entry[];
-/** Who has which fields, without versions and times. */
+/** Returns the field managers and their fields, without versions and times. */
 const ownersOf = (object: KubeObject) =>
   Object.fromEntries(
     entriesOf(object).map(({ manager, operation, subresource, fieldsV1 }) => [
@@ -165,7 +165,7 @@ describe('apply', () => {
     const { metadata } = (await applyMap(map('shared', { a: '1' }), 'yours')).json();
     assert.deepEqual(
       (metadata.managedFields as Entry[]).map(({ manager }) => manager),
-      // Who changed nothing has no time.
+      // A manager that changed nothing has no time.
       ['yours', 'mine'],
     );
     const left = await applyMap(map('shared', {}), 'mine');

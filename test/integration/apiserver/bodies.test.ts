@@ -15,11 +15,11 @@ import {
 } from '../../fixtures/worst-bodies.ts';
 
 const maps = '/api/v1/namespaces/default/configmaps';
-/** Of a client outside of the server's own process. */
+/** Address of a client outside of the server's own process. */
 const remoteAddress = '192.0.2.7';
-/** Takes the parser for ever. */
+/** A document that the parser would take practically unlimited time to parse. */
 const endlessYaml = '{a: '.repeat(100_000);
-/** Longer than what is read beside long texts. */
+/** Longer than the texts that may be parsed while a long text is being parsed. */
 const longYaml = `a: ${'x'.repeat(70_000)}`;
 const yaml = { headers: { 'content-type': 'application/yaml' } };
 
@@ -48,14 +48,15 @@ describe('the worst bodies that there are', () => {
 
   const tested = worstBodies.filter(({ slow, what }) => !slow && what !== 'more keys');
   for (const { as, method, path, type, what, body, status } of tested) {
-    // What does not depend on the limit is shown by a tenth of it; the benchmark sends all.
+    // A tenth of the size is enough for cases that do not depend on the limit; the benchmark sends the full
+    // size.
     const isAboutLimits = status === 413 || type.includes('json-patch');
     const values = isAboutLimits ? maxValues : maxValues / 10;
     it(`${as}: ${method} ${path} ${type}: ${what} is ${status}`, async () => {
       const answer = await send(as, method, path, type, body(values));
       const text = typeof answer.text === 'string' ? answer.text : await answer.text();
       assert.equal(answer.status, status, text.slice(0, 300));
-      // What is told of a body is not as large as the body.
+      // The message about a body is much smaller than the body.
       if (status >= 400) assert.ok(text.length < 200_000, `the refusal has ${text.length} characters`);
       assert.ok((answer.headers.get('warning') ?? '').length < 10_000);
       if (status !== 201) return;
@@ -122,7 +123,7 @@ describe('bodies', () => {
     const clock = new FakeClock();
     const readYaml = createYamlReader(clock);
     const endless = assert.rejects(readYaml(endlessYaml, 'alice'));
-    // Time does not move, so the long text is still being read.
+    // The clock stands still, so the long text is still being parsed.
     assert.deepEqual(await readYaml('a: 1', 'bob'), { value: { a: 1 }, duplicates: [] });
     assert.deepEqual(await readYaml('a: 2', 'alice'), { value: { a: 2 }, duplicates: [] });
     assert.equal(clock.pending, 1);
@@ -202,7 +203,7 @@ describe('bodies', () => {
 
   it('leave room in the largest object for its defaults and for what is written to it later', async () => {
     const pods = '/api/v1/namespaces/default/pods';
-    // Of three values each, and seven with the defaults.
+    // Pods with `count` containers; each container has three values, and seven with the defaults.
     const podOf = (name: string, count: number) => ({
       metadata: { name },
       spec: { containers: Array.from({ length: count }, (_, i) => ({ name: `c${i}`, image: 'i' })) },
@@ -212,7 +213,7 @@ describe('bodies', () => {
     assert.equal(refused.status, 413, refused.text.slice(0, 300));
     const made = await server.call('POST', pods, podOf('large', most - 10), { remoteAddress });
     assert.equal(made.status, 201, made.text.slice(0, 300));
-    // As the scheduler writes to it, in this process: all of the object.
+    // Writes the whole object, as the scheduler does in the server's process.
     const conditions = [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: 'none' }];
     const waiting = { ...made.json(), status: { conditions } };
     const headers = { 'content-type': 'application/merge-patch+json' };
@@ -220,7 +221,7 @@ describe('bodies', () => {
       ['PUT', `${pods}/large/status`, waiting, {}],
       ['PATCH', `${pods}/large`, { metadata: { annotations: { a: 'b' } } }, { headers }],
       ['POST', `${pods}/large/binding`, { target: { name: 'n' } }, {}],
-      // As its node writes to it.
+      // Writes the status, as the pod's node does.
       ['PATCH', `${pods}/large/status`, { status: { phase: 'Running' } }, { headers, remoteAddress }],
     ] as const) {
       const answer = await server.call(method, path, body, more);
@@ -237,7 +238,7 @@ describe('bodies', () => {
       server.call('PATCH', `${maps}/grown`, part(prefix), {
         headers: { 'content-type': 'application/merge-patch+json' },
       });
-    // Two fifths of a body's values each.
+    // Each body has two fifths of the values that a body may have.
     const statuses: number[] = [];
     for (const prefix of ['a', 'b', 'c', 'd']) statuses.push((await patch(prefix)).status);
     assert.deepEqual(statuses, [200, 200, 200, 413]);

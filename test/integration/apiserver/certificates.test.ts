@@ -1,4 +1,4 @@
-/** Requests for certificates: by whoever asks, an administrator's kubectl, and what is wrong with them. */
+/** CertificateSigningRequests: of different users, of an administrator's kubectl, and malformed ones. */
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
@@ -119,7 +119,7 @@ describe('a request for a certificate', () => {
   let server: TestServer;
   const approver = { name: 'approver', groups: [] };
   const signer = { name: 'signer', groups: [] };
-  /** As a cluster's own rules may say: the verbs on requests, and on signers apart from them. */
+  /** Rules as a cluster may have them: verbs on requests, and separate verbs on signers. */
   const rules: Authorizer = (access) =>
     access.type === 'resource' &&
     access.group === 'certificates.k8s.io' &&

@@ -1,4 +1,6 @@
-/** Whom the API server takes the holder of a client certificate for: whoever the bytes name, or nobody. */
+/**
+ * The user that the API server authenticates for a client certificate: the user that the bytes name, or none.
+ */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request } from 'node:https';

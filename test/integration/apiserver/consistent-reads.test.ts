@@ -1,6 +1,6 @@
 /**
- * Reads without a resourceVersion: whatever questions they share, and however far the cache is behind, each sees every write that
- * was acknowledged before it began.
+ * Reads without a resourceVersion see every write that was acknowledged before the read began, even when
+ * reads share a question to the store and the cache lags far behind.
  */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
@@ -23,7 +23,7 @@ interface Lagging {
   readonly lag: LaggingStore;
 }
 
-/** Its cache hears what happens only when the test says so. */
+/** Starts a server whose cache receives events only when the test releases them. */
 async function startLagging(shared?: TestServer): Promise<Lagging> {
   let lag: LaggingStore | undefined;
   const server = await startTestServer({

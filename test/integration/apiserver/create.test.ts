@@ -68,7 +68,7 @@ describe('create', () => {
 
   it('draws a name after a prefix, again when it is taken', async () => {
     let draws = 0;
-    // Two names of five equal letters, then others.
+    // Returns two names of five equal letters, then other names.
     const random = {
       next: () => (draws++ < 10 ? 0 : 0.5),
       uuid: () => '00000000-0000-4000-8000-000000000000',

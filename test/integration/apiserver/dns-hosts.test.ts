@@ -1,4 +1,4 @@
-/** Which host names whoever may write a Dns object takes for the whole cluster. */
+/** Host names that a user who may write Dns objects can claim for the whole cluster. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';

@@ -1,4 +1,4 @@
-/** pods/NAME/ephemeralcontainers adds containers to a pod that is there, and changes nothing else. */
+/** pods/NAME/ephemeralcontainers adds containers to an existing pod and changes nothing else. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';

@@ -1,4 +1,4 @@
-/** The meter of the event loop in an API server that is asked over HTTPS. */
+/** The event loop meter of an API server that receives requests over HTTPS. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
@@ -19,7 +19,7 @@ const metrics = new Registry();
 const stop = new AbortController();
 let server: HttpsTestServer;
 
-/** The store holds the event loop for 300 ms when a ConfigMap `slow` is created. */
+/** Returns a store that blocks the event loop for 300 ms when a ConfigMap `slow` is created. */
 function slowStore(store: Store): Store {
   return new Proxy(store, {
     get(target, name) {
@@ -36,7 +36,7 @@ function slowStore(store: Store): Store {
 }
 
 before(async () => {
-  // So that other programs of a busy machine hold nothing.
+  // Uses processor time, so that other programs of a busy machine do not count.
   const loopMeter = new LoopMeter({ clock: { ...systemClock, monotonic: processorTime }, log });
   loopMeter.watch(stop.signal);
   server = await startHttpsTestServer({ loopMeter, metrics, wrapStore: slowStore });

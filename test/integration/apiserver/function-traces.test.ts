@@ -1,4 +1,4 @@
-/** Which trace an instance is told that its call is in. */
+/** The trace context that an instance receives with a call. */
 import assert from 'node:assert/strict';
 import type { RequestListener } from 'node:http';
 import { type TestContext, test } from 'node:test';
@@ -12,7 +12,10 @@ import { startGatewayWorld } from './gateway-world.ts';
 const header = '00-c0ffee00c0ffee00c0ffee00c0ffee00-00f067aa0ba902b7-01';
 const headers = { traceparent: header };
 
-/** What a public function is called with, by its instance. */
+/**
+ * Starts a gateway with a public function. `called` calls the function and returns the trace context that the
+ * instance received.
+ */
 async function start(context: TestContext, rate: number | undefined) {
   const spans: FinishedSpan[] = [];
   const clock = systemClock;

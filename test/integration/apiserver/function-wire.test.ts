@@ -1,4 +1,7 @@
-/** Calls as bytes on a connection: whatever way serves them, the program and the caller see the same. */
+/**
+ * Calls as bytes on a connection: the program and the caller see the same bytes, whichever implementation
+ * serves the call.
+ */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
@@ -26,7 +29,7 @@ const pods = '/api/v1/namespaces/default/pods';
 const merge = { headers: { 'content-type': 'application/merge-patch+json' } };
 const address = '127.0.0.140';
 
-/** What waits for a minute waits until the test says that it is over. */
+/** Timers of one minute; they fire when the test ends them. */
 const minutes = new Set<() => void>();
 const clock: Clock = {
   now: () => systemClock.now(),
@@ -44,7 +47,7 @@ let admin: KeyAndCertificate;
 const ports = { directly: 0, 'by the app': 0 };
 const stopping = new AbortController();
 const closed: Promise<void>[] = [];
-/** What the program does. */
+/** Handler of the function's program. */
 let answer: RequestListener = (_, outgoing) => outgoing.end();
 let calls = 0;
 const program = createServer((incoming, outgoing) => {
@@ -152,7 +155,7 @@ for (const way of ['directly', 'by the app'] as const) {
       await once(socket, 'secureConnect');
       return socket;
     };
-    /** All that is said until the connection is closed, or until it has said `end`. */
+    /** Returns everything that is received until the connection is closed, or until `end` is received. */
     const talk = async (text: string, end?: string | RegExp, isKnown = true): Promise<string> => {
       const socket = await dial(isKnown);
       let said = '';
@@ -323,7 +326,7 @@ for (const way of ['directly', 'by the app'] as const) {
       const made = await server.call('POST', `${path}/triggers`, { metadata: { name: 'results' }, spec });
       assert.equal(made.status, 201, made.text);
       assert.match(await talk(request('GET', close)), /hello/);
-      // However its name is spelled.
+      // The path is percent-encoded.
       const spelled = `GET /function/d%65fault/w%69re HTTP/1.1\r\nHost: gateway\r\n${close}\r\n`;
       assert.match(await talk(spelled), /hello/);
       const { items } = (await server.call('GET', `${path}/triggerevents`)).json<{ items: Fn[] }>();
@@ -333,7 +336,7 @@ for (const way of ['directly', 'by the app'] as const) {
     });
     it('that is sent before the one before is answered is answered after it', async () => {
       answer = echo;
-      // The connection is known by its first request.
+      // The connection is authenticated by its first request.
       const said = await talk(
         [1, 2, 3]
           .map((n) => request('POST', `${n === 3 ? close : ''}Content-Length: 1\r\n`, String(n)))
@@ -414,7 +417,7 @@ for (const way of ['directly', 'by the app'] as const) {
         for (const isOver of minutes) isOver();
         await eventually(systemClock, 'the refusal', () => said.includes('did not arrive within 60 s'));
         assert.match(said, /^HTTP\/1\.1 504 /);
-        // The rest is of that request: the connection goes on with the next one.
+        // The rest belongs to that request: the connection continues with the next request.
         socket.write(`defghij${request('POST', 'Content-Length: 1\r\n', 'x')}`);
         await eventually(systemClock, 'the next answer', () => said.includes('"body":"x"'));
         assert.equal(calls, before + 1);

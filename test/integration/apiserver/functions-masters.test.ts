@@ -1,4 +1,4 @@
-/** Calls of one function through two masters, which know nothing of each other but what is stored. */
+/** Calls of one function through two masters, which share nothing but the store. */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { after, before, test } from 'node:test';
@@ -24,7 +24,7 @@ before(async () => {
   for (const master of ['one', 'two']) {
     const server: TestServer = await startTestServer({
       clock: systemClock,
-      // What every cluster has is there already.
+      // The objects that every cluster has exist already.
       bare: master !== 'one',
       wrapStore: (store) => {
         shared ??= store;
@@ -46,7 +46,10 @@ after(async () => {
   for (const server of masters) await server.stop();
 });
 
-/** An instance that takes one call at a time, as its own program says: no master knows of the other's calls. */
+/**
+ * Starts an instance whose program takes one call at a time. No master is informed of the other master's
+ * calls.
+ */
 async function instance(server: TestServer, { metadata }: Fn, ip: string, took: (id: string) => void) {
   let busy = false;
   const program = createServer((incoming, outgoing) => {
@@ -90,7 +93,7 @@ test('calls through two masters are each made once, and each master says what it
     return code === 200 && text.includes('activeVersion');
   });
 
-  // Nothing runs: the calls wait, and both masters ask for instances.
+  // No instance runs: the calls wait, and both masters request instances.
   const ids = Array.from({ length: 40 }, (_, number) => `call-${number}`);
   const calls = ids.map((id, number) =>
     (number % 2 === 0 ? one : two).call(

@@ -1,4 +1,7 @@
-/** Calls of functions through the API and the gateway's port: to programs that listen on addresses of the loopback network. */
+/**
+ * Calls of functions through the API and the gateway's port. The programs listen on addresses of the loopback
+ * network.
+ */
 import assert from 'node:assert/strict';
 import type { RequestListener } from 'node:http';
 import { Agent } from 'node:https';
@@ -98,7 +101,7 @@ describe('a call', () => {
       body: Buffer.alloc(17 * 1024 * 1024),
       headers,
     }).catch((error: Error) => error);
-    // The client is still sending when it is refused, and may not get to read it.
+    // The client is still sending when the request is rejected, and may not be able to read the answer.
     if (!(answer instanceof Error)) assert.equal(answer.status, 413);
     assert.equal(calls, 0);
   });

@@ -1,4 +1,7 @@
-/** An API server with the port of the gateway, and functions whose instances are programs on addresses of the loopback network. */
+/**
+ * An API server with the gateway's port, and functions whose instances are programs on addresses of the
+ * loopback network.
+ */
 import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { Agent, request } from 'node:https';
@@ -42,14 +45,14 @@ export interface Asked {
 }
 
 export interface GatewayWorldOptions extends Pick<HttpsTestServerOptions, 'tracer'> {
-  /** Instances listen at 127.0.0.N, from this N on: no two files at the same ones. */
+  /** First N of the instances' addresses 127.0.0.N; each test file has a range of its own. */
   readonly firstAddress?: number;
 }
 
 export interface InstanceOptions {
-  /** Default v1, which is called. */
+  /** Version of the instance; default v1, the version that is called. */
   readonly version?: string;
-  /** Whether the Function owns the pod; default true. */
+  /** True if the Function owns the pod; default true. */
   readonly owned?: boolean;
 }
 
@@ -59,7 +62,7 @@ export class GatewayWorld {
   readonly server: HttpsTestServer;
   readonly port: number;
   readonly asAdmin: Agent;
-  /** What was asked for, in order: `NAMESPACE/NAME INSTANCES`. */
+  /** Requested instances, in order: `NAMESPACE/NAME INSTANCES`. */
   readonly demands: readonly string[];
   readonly #stop: () => Promise<void>;
   readonly #cleanUps: CleanUp[] = [];
@@ -84,7 +87,7 @@ export class GatewayWorld {
     return this.#stop();
   }
 
-  /** Removes what was made since the last time. */
+  /** Removes everything that was created since the last call. */
   async cleanUp(): Promise<void> {
     for (const cleanUp of this.#cleanUps.splice(0)) await cleanUp();
   }
@@ -93,7 +96,7 @@ export class GatewayWorld {
     this.#cleanUps.push(cleanUp);
   }
 
-  /** Somebody without a certificate. */
+  /** Returns an agent without a client certificate. */
   stranger(): Agent {
     return new Agent({ ca: this.server.authority.certificate });
   }
@@ -105,7 +108,7 @@ export class GatewayWorld {
     return agent;
   }
 
-  /** Rejects when the answer is cut. */
+  /** Calls a function. Rejects when the answer is cut off. */
   call(path: string, { agent = this.asAdmin, body, ...asked }: Asked = {}): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const sent = request(
@@ -125,7 +128,7 @@ export class GatewayWorld {
     });
   }
 
-  /** A function that is called already; its controller does not run here. */
+  /** Creates a function that is ready to be called; its controller does not run here. */
   async fn(spec: Partial<Fn['spec']> = {}, ready = true): Promise<Fn> {
     const name = `f${this.#made++}`;
     const body = { metadata: { name }, spec: { image: 'app:1', ...spec } };
@@ -137,7 +140,7 @@ export class GatewayWorld {
     return written.json<Fn>();
   }
 
-  /** A pod of the function whose program listens, unless it is to be only a pod. */
+  /** Creates a pod of the function. Its program listens unless only the pod is requested. */
   async instance(
     { metadata }: Fn,
     answer?: RequestListener,

@@ -1,4 +1,4 @@
-/** Heads of requests that take long to read are refused before they are. */
+/** Request heads that would take long to parse are rejected before they are parsed. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';
@@ -62,7 +62,7 @@ describe('heads that take long to read', () => {
       }
       assert.equal((await ask(path, { accept: `${'text/x,'.repeat(500)}*/*` }, true)).status, 200, path);
     }
-    // What is wrong with a request is told in JSON all the same.
+    // The error is reported in JSON even when the Accept header is rejected.
     assert.equal((await ask('/api/v1/secrets', { accept: ','.repeat(5000) }, false)).status, 401);
   });
 

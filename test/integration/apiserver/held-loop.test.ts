@@ -1,7 +1,7 @@
 /**
- * What holds the event loop of an API server, by its own meter. It counts processor time of the thread, and
- * the bound is five times what is promised, since a busy machine makes that longer too. What grows with the
- * square of a size takes seconds.
+ * Requests that block the event loop of an API server, measured by its own meter. The meter counts processor
+ * time of the thread. The bound is five times the promised time, since a busy machine makes processor time
+ * longer too. Work that grows with the square of a size takes seconds.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

@@ -1,6 +1,7 @@
 /**
- * Helm as it is, with the chart that `helm create` makes: 3 merges on the client, 4 applies on the server. Controllers run beside the
- * server, and an agent that makes pods ready, so that --wait has something to wait for.
+ * Unmodified Helm with the chart that `helm create` makes: Helm 3 merges on the client, Helm 4 applies on the
+ * server. Controllers run beside the server, and an agent makes pods ready, so that --wait has something to
+ * wait for.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -36,14 +37,16 @@ async function done(run: ReturnType<Helm>): Promise<string> {
   return out;
 }
 
-/** A name of a Service, which has no dots. */
+/** A Service name, which contains no dots. */
 const chartOf = (version: HelmVersion) => `chart${version[0]}`;
 
 async function makeChart(version: HelmVersion): Promise<void> {
   await done(helmFor(version, kubeconfig, server.directory)('create', chartOf(version)));
 }
 
-/** Who set fields of it, without the controllers, which have no names beside this server. */
+/**
+ * Returns the field managers of the object, without the controllers, which have no names beside this server.
+ */
 const clientsOf = ({ metadata }: KubeObject) =>
   ((metadata.managedFields ?? []) as ManagedFieldsEntry[])
     .map(({ manager, operation }) => `${manager} ${operation}`)
@@ -52,13 +55,13 @@ const clientsOf = ({ metadata }: KubeObject) =>
 
 const releaseKinds = [deploymentResource, serviceResource, serviceAccountResource] as const;
 
-/** What a chart's release has, and no more, since each test has a namespace of its own. */
+/** Returns the objects of a chart's release and nothing else, since each test has a namespace of its own. */
 async function objectsIn(namespace: string): Promise<readonly KubeObject[]> {
   const lists = await Promise.all(releaseKinds.map((kind) => wholeIn<KubeObject>(kind, namespace)));
   return lists.flat().filter(({ metadata }) => metadata.name !== 'default');
 }
 
-/** A list is without managedFields. */
+/** Returns whole objects; the objects of a list have no managedFields. */
 async function wholeIn<T extends KubeObject>(kind: ResourceRef<T>, namespace: string): Promise<readonly T[]> {
   const found = await cluster.list(kind, namespace);
   const whole = await Promise.all(found.map(({ metadata }) => cluster.get(kind, metadata.name, namespace)));
@@ -215,7 +218,7 @@ describe('from Helm 3 to 4', { timeout: 300_000, skip: unlessHelm(...helmVersion
     await makeChart(helmVersions[0]);
     const place = ['web', chartOf(helmVersions[0]), '-n', 'moved'];
     await done(old('install', ...place, '--create-namespace', '--set-string=podAnnotations.a=1'));
-    // A release stays as it was made unless Helm 4 is told otherwise.
+    // Helm 4 keeps the apply method of a release unless a flag changes it.
     await done(next('upgrade', ...place, '--set-string=podAnnotations.a=1', '--set=replicaCount=2'));
     for (const object of await objectsIn('moved')) assert.deepEqual(clientsOf(object), ['helm Update']);
     await done(next('upgrade', ...place, '--server-side=true', '--set=replicaCount=3'));

@@ -1,4 +1,7 @@
-/** Callers, and programs of functions, that do what nobody should: what they hold is given back, and nobody else notices. */
+/**
+ * Callers and function programs that misbehave: the resources that they hold are released, and other callers
+ * are not affected.
+ */
 import assert from 'node:assert/strict';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { Agent, request } from 'node:https';
@@ -18,7 +21,7 @@ before(async () => {
 after(() => world.stop());
 afterEach(() => world.cleanUp());
 
-/** So that a test ends. */
+/** Timeout for each test. */
 const limit = { timeout: 60_000 };
 
 const until = (what: string, probe: () => boolean | Promise<boolean>) => eventually(systemClock, what, probe);
@@ -28,7 +31,9 @@ const busy: RequestListener = (incoming, outgoing) => {
   outgoing.writeHead(503, { 'function-not-called': 'busy' }).end();
 };
 
-/** The statuses of all answers to what is sent as it is, until the other side closes the connection. */
+/**
+ * Returns the statuses of all answers to the bytes, sent unchanged, until the server closes the connection.
+ */
 function statusesOf(bytes: string): Promise<string[]> {
   const { key, cert } = world.asAdmin.options;
   const socket = connect({
@@ -52,7 +57,9 @@ function statusesOf(bytes: string): Promise<string[]> {
   });
 }
 
-/** Sends a body without end in chunks, until there is an answer: its status, and how many bytes have left. */
+/**
+ * Sends an endless body in chunks until an answer arrives. Returns the status and the number of bytes sent.
+ */
 function endless(path: string, chunkBytes: number, mostBytes: number): Promise<[number | undefined, number]> {
   return new Promise((resolve) => {
     let bytes = 0;
@@ -148,13 +155,14 @@ describe('a program of a function', () => {
         open -= 1;
       });
       paused.push(incoming.pause());
-      // By hand, or the server of this test would close the connection by itself after some seconds.
+      // Written to the socket directly; otherwise the server of this test would close the connection after
+      // some seconds.
       outgoing.socket?.write('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nearly');
     });
     for (const way of ['', '?through=%20the|app'])
       await endless(`/function/${one.metadata.name}${way}`, 64 * 1024, 8 * 1024 * 1024);
     assert.equal(calls, 2);
-    // Who does not read does not see the end of a connection either.
+    // A client that does not read does not see the end of a connection either.
     for (const incoming of paused) incoming.resume();
     await until('the connections to the program are closed', () => open === 0);
   });
@@ -187,11 +195,11 @@ describe('a request', () => {
       'function-trigger-chain': 'default/t',
       'Function-Trigger-Retried': 'true',
       'function-of-tomorrow': 'x',
-      // The same to programs that get headers as variables.
+      // The same header for programs that receive headers as environment variables.
       function_once: '0',
       Function_Call_Id: 'mine',
       'Function-_Name': 'other',
-      // Names what the program must be told.
+      // Names the headers that the program must receive.
       connection: 'function-name, function-call-id, function-namespace',
       'function-call-id': task,
     };
@@ -272,7 +280,7 @@ describe('a run of a public workflow', () => {
     );
     for (const name of ['order-1', 'order-2']) {
       assert.equal((await ask('guessed', joe, name)).status, 409, name);
-      // Whether there is such a run or none.
+      // The answer is the same whether such a run exists or not.
       for (const guess of [name, `${name}0`])
         assert.equal((await ask('guessed', stranger(), guess)).status, 400, guess);
     }
@@ -286,7 +294,7 @@ describe('a run of a public workflow', () => {
     assert.deepEqual(first, again);
     assert.notDeepEqual(first, other);
     assert.equal(JSON.stringify([first, other]).includes(secret), false);
-    // By the name that is shown nobody gets it.
+    // The displayed name does not lead to the same run when it is sent as a name.
     const shown = String(first?.[1]);
     assert.equal(shown.length >= 32, true);
     assert.notEqual((await ask('guessed', stranger(), shown)).headers['workflow-run'], shown);

@@ -88,7 +88,8 @@ describe('paths and methods', () => {
       assert.equal(answer.status, 404);
       const { message, reason, details } = answer.json<Status>();
       assert.equal(message, 'the server could not find the requested resource', path);
-      // By this kubectl tells a server without the subresource from a pod that is not there.
+      // kubectl uses these details to distinguish a server without the subresource from a pod that does not
+      // exist.
       assert.deepEqual([reason, details], ['NotFound', { kind }]);
     }
   });
@@ -264,7 +265,7 @@ describe('a store in trouble', () => {
     assert.equal(read.status, 503);
     const write = await server.call('POST', configMaps, { metadata: { name: 'x' } });
     assert.equal(write.status, 504);
-    // It would be leave to send the write again.
+    // Retry-After would allow the client to send the write again.
     for (const { headers } of [read, write]) assert.equal(headers.get('retry-after'), null);
     const ready = await server.call('GET', '/readyz?verbose');
     assert.equal(ready.status, 500);
@@ -322,7 +323,7 @@ describe('a request with a timeout', () => {
     assert.equal(answer.json<Status>().reason, 'Timeout');
     isStuck = false;
     const next = server.call('GET', `${configMaps}?timeout=20s`);
-    // So long the question that nobody answers keeps back the next.
+    // An unanswered question delays the next question for this long.
     await server.clock.advance(1000);
     assert.equal((await next).status, 200);
     assert.equal(server.clock.pending, 0);
@@ -340,7 +341,7 @@ describe('a request with a timeout', () => {
     const stop = new AbortController();
     const spec = { nodeName: 'n', containers: [{ name: 'c', image: 'i' }] };
     const made = server.call('POST', '/api/v1/namespaces/default/pods', { metadata: { name: 'p' }, spec });
-    // So long the questions that nobody answered keep back the next.
+    // The unanswered questions delay the next question for this long.
     await server.clock.advance(1000);
     assert.equal((await made).status, 201);
     const log = '/api/v1/namespaces/default/pods/p/log?follow=true&timeout=5s';

@@ -1,4 +1,4 @@
-/** Clients other than node agents over HTTP/2, as they are and unmodified. */
+/** Unmodified HTTP/2 clients other than node agents. */
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -27,7 +27,7 @@ async function start(t: TestContext, options: HttpsTestServerOptions = {}): Prom
   return server;
 }
 
-/** The protocol that is agreed on; false when the client offers none. */
+/** Returns the negotiated protocol; false when the client offers none. */
 async function agreed(server: HttpsTestServer, offered?: readonly string[]): Promise<string | false | null> {
   const socket = connect({
     host: '127.0.0.1',
@@ -40,7 +40,10 @@ async function agreed(server: HttpsTestServer, offered?: readonly string[]): Pro
   return socket.alpnProtocol;
 }
 
-/** Runs a kubectl whose HTTP/2 client logs its frames; resolves with the output and whether there were any. */
+/**
+ * Runs a kubectl whose HTTP/2 client logs its frames; resolves with the output and whether any frames were
+ * logged.
+ */
 async function kubectl(path: string, kubeconfig: string, args: readonly string[]) {
   const env = { ...process.env, KUBECONFIG: kubeconfig, GODEBUG: 'http2debug=1' };
   const { stdout, stderr } = await run(path, [...args], { env, timeout: 120_000 });
@@ -135,7 +138,7 @@ describe('HTTP/2', () => {
   });
 
   it('counts the connections of a user as HTTP/1.1 does', async (t) => {
-    // A quarter of all connections are those of one user.
+    // One user may have a quarter of all connections.
     const server = await start(t, { listen: { maxConnections: 16 } });
     const { key, certificate } = await server.clientCertificate('user', masters);
     const ask = async () => {

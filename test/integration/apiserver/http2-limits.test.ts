@@ -1,4 +1,4 @@
-/** What a client of HTTP/2 may do to the listener, over real connections. */
+/** Limits that the listener enforces for HTTP/2 clients, over real connections. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import {
@@ -27,7 +27,10 @@ async function start(t: TestContext, options: HttpsTestServerOptions = {}): Prom
   return server;
 }
 
-/** Groups of a client with a certificate; without any it has none. */
+/**
+ * Dials the server. `groups` are the groups of the client certificate; without them the client has no
+ * certificate.
+ */
 async function dial(t: TestContext, server: HttpsTestServer, groups?: readonly string[]): Promise<TLSSocket> {
   const own = groups && (await server.clientCertificate('client', groups));
   const socket = connect({
@@ -76,7 +79,7 @@ async function speak(
   return { session, open, ask };
 }
 
-/** Resolves with the code of the GOAWAY before the end of the session; undefined without one. */
+/** Resolves with the code of the GOAWAY before the end of the session; undefined without a GOAWAY. */
 async function endOf(session: ClientHttp2Session): Promise<number | undefined> {
   let code: number | undefined;
   session.on('goaway', (found: number) => {
@@ -105,7 +108,7 @@ describe('a connection of HTTP/2', () => {
     const server = await start(t, {
       authenticate: async () => {
         asked++;
-        // As one that looks up a token: the other requests come meanwhile.
+        // Simulates the lookup of a token: the other requests arrive meanwhile.
         await new Promise(setImmediate);
         return undefined;
       },
@@ -140,7 +143,7 @@ describe('a connection of HTTP/2', () => {
     const list = open({ ':path': maps });
     await once(list, 'response');
     const closed = new Promise((resolve) => list.once('close', resolve));
-    // The place of the list is free again, also while its client does not read on.
+    // The slot of the list is free again, even while its client has stopped reading.
     while ((await ask({ ':path': `${maps}/large-1` })) === 429) await new Promise(setImmediate);
     list.resume();
     await closed;
@@ -169,7 +172,7 @@ describe('a connection of HTTP/2', () => {
     const { session, ask } = await speak(t, server, masters, { maxOutstandingPings: 1000 });
     const ping = () =>
       session.ping(() => {
-        // Its answer does not matter.
+        // The answer does not matter.
       });
     for (let number = 0; number < 100; number++) ping();
     assert.equal(await ask({ ':path': '/livez' }), 200);
@@ -205,7 +208,7 @@ describe('a connection of HTTP/2', () => {
 
 const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
 
-/** An empty frame without flags (RFC 9113 §4.1). */
+/** Returns an empty frame without flags (RFC 9113 §4.1). */
 function frame({ type, stream }: { readonly type: number; readonly stream: number }): Buffer {
   const bytes = Buffer.alloc(9);
   bytes.writeUInt8(type, 3);

@@ -1,4 +1,4 @@
-/** Connections of unauthenticated clients over HTTP/2 are counted by address, whatever they begin with. */
+/** HTTP/2 connections of unauthenticated clients are counted by address, whatever bytes they begin with. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
@@ -7,12 +7,14 @@ import { agentProtocol } from '../../../src/base/agent-protocol.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { startHttpsTestServer } from '../../fixtures/https-api-server.ts';
 
-/** The preface with an empty SETTINGS (RFC 9113 §3.4), and HEADERS of `:method: GET` that do not end (§6.2). */
+/**
+ * The preface with an empty SETTINGS (RFC 9113 §3.4), and HEADERS of `:method: GET` without an end (§6.2).
+ */
 const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0', 'latin1');
 const begun = Buffer.from('\0\0\x01\x01\0\0\0\0\x01\x82', 'latin1');
 const connections = 12;
 
-/** Opens connections that say something, until no more than two of them, as are allowed, are left. */
+/** Opens connections that send `words`, and waits until at most two of them, the limit, are left. */
 async function fewStay(t: TestContext, takesUpSession: boolean, words: Buffer): Promise<TLSSocket[]> {
   // Nothing but the limit ends a connection.
   const listen = { maxConnections: 32, patienceMs: 600_000 };
@@ -20,7 +22,7 @@ async function fewStay(t: TestContext, takesUpSession: boolean, words: Buffer): 
   const tls = { host: '127.0.0.1', port: server.port, ca: server.authority.certificate };
   const sockets: TLSSocket[] = [];
   t.after(async () => {
-    // The server waits for none of them: its clock stands still.
+    // The server waits for none of the connections: its clock stands still.
     for (const socket of sockets) socket.destroy();
     await server.stop();
   });

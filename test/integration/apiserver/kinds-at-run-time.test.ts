@@ -1,4 +1,7 @@
-/** A kind comes while the server runs and goes again: discovery, OpenAPI, watches, namespaces and owners follow. */
+/**
+ * A kind is added while the server runs, and removed again: discovery, OpenAPI, watches, namespaces and
+ * owners follow.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { configMapResource } from '../../../src/api/core/v1/config-map.ts';
@@ -59,7 +62,7 @@ const paths = async () => {
   };
 };
 
-/** By manager and subresource. */
+/** Returns the managed fields by manager and subresource. */
 const fieldsOf = ({ metadata }: KubeObject) =>
   Object.fromEntries(
     (metadata.managedFields as ManagedFieldsEntry[]).map(({ manager, subresource = '', fieldsV1 }) => [
@@ -202,7 +205,7 @@ describe('a kind that comes while the server runs', () => {
     assert.throws(() => kinds.remove(widget), /cannot be removed: it was not added/);
     kinds.add(widget);
     assert.equal((await server.call('GET', `${collection}/a`)).status, 200);
-    // What has owners is looked after again.
+    // Objects with owners are garbage-collected again.
     const owner = await cluster.client
       .resource(ref)
       .create({ metadata: { name: 'again', namespace: 'default' } } as never);

@@ -1,4 +1,4 @@
-/** `kubectl apply --server-side` as it is, and the way to it from the apply that clients do. */
+/** Unmodified `kubectl apply --server-side`, and the migration from client-side apply. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
@@ -129,7 +129,7 @@ for (const { version, path } of kubectlsOf([
       const next = await serverSide(deployment(3, 'two', ['B']));
       assert.equal(next.code, 0, next.err);
       const object = await get();
-      // kubectl keeps the annotation under a name of its own.
+      // kubectl owns the annotation under a separate manager name.
       assert.deepEqual(managersOf(object), ['kubectl-last-applied Apply', 'kubectl Apply']);
       assert.equal(object.spec.replicas, 3);
       const last = JSON.parse(object.metadata.annotations?.[annotation] ?? '{}') as Deployment;

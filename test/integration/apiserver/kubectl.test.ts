@@ -73,7 +73,7 @@ for (const { version, path: binary } of kubectlsOf(['1.32', '1.27'])) {
       const bob = ['--as=bob', '--as-group=staff'];
       const refused = (message: RegExp, ...args: string[]) =>
         assert.rejects(kubectl(...args), ({ stderr }) => {
-          // Whether it knows the kinds already or has to ask for them first.
+          // The message is the same whether kubectl has the kinds cached or requests them first.
           assert.match(stderr, message);
           return true;
         });
@@ -203,7 +203,7 @@ spec: {group: example.com, scope: Namespaced, names: {plural: things, kind: Thin
     it('explains and finds resources by short name and category', async () => {
       assert.match(await kubectl('explain', 'deployment.spec.replicas'), /replicas/);
       const pod = await kubectl('explain', 'pod.spec');
-      // What Kubernetes says of the type, and of one of its fields.
+      // Kubernetes' descriptions of the type and of one of its fields.
       assert.match(pod, /\nDESCRIPTION:\n +\S+( \S+){3}/);
       assert.match(pod, /\n +hostname\t.*\n +\S+( \S+){3}/);
       assert.match(
@@ -276,7 +276,7 @@ describe('kubectl create', { timeout: 300_000, skip }, () => {
   const create = (version: string, ...args: string[]) =>
     promisify(execFile)(kubectlOf(version)?.path ?? '', ['create', ...args], { env, timeout: 20_000 });
 
-  /** What a command stored, without what no two objects share. */
+  /** Returns the object that a command stored, without the fields that differ between any two objects. */
   const stored = async (key: string) => {
     const { metadata, ...rest } = (await storedObject(server, key)) ?? assert.fail(`${key} is not there`);
     const { uid, creationTimestamp, resourceVersion, namespace, ...shared } = metadata;

@@ -1,4 +1,6 @@
-/** What is answered and decided while the watch cache is behind the store, as it is after another master's write. */
+/**
+ * Answers and decisions while the watch cache lags behind the store, as it does after another master's write.
+ */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import type { KubeList, KubeObject } from '../../../src/apimachinery/meta.ts';
@@ -38,13 +40,15 @@ describe('while the cache lags', () => {
     server.call('PATCH', `${configMaps}/${name}`, { data }, merge);
   const stored = async (name: string) =>
     (await storedObject(server, `/registry/configmaps/default/${name}`)) as ConfigMap | undefined;
-  /** The cache knows it. */
+  /** Creates an object and waits until it is in the cache. */
   const known = async (name: string, data = {}) => {
     const made = await make(configMaps, { metadata: { name }, data });
     await server.cache.waitUntil(Number(made.metadata.resourceVersion));
     return made;
   };
-  /** What is answered once the cache has caught up; not before. */
+  /**
+   * Returns the answer that is given once the cache has caught up, and asserts that it is not given earlier.
+   */
   const afterCatchingUp = async (asked: Promise<Answer>): Promise<Answer> => {
     let answered = false;
     const noted = asked.then((answer) => {
@@ -76,7 +80,7 @@ describe('while the cache lags', () => {
     assert.ok(!found.items.some(({ metadata }) => metadata.name === 'not-yet'));
     const asked = server.call('GET', `${configMaps}/not-yet`);
     await server.clock.settle();
-    // The event does not come, so the store is asked.
+    // The event does not arrive, so the server queries the store.
     await server.clock.advance(2);
     assert.equal((await asked).status, 200);
   });
@@ -166,7 +170,7 @@ describe('while the cache lags', () => {
 });
 
 describe('while a collection is deleted', () => {
-  /** The first removal of an object is preceded by what the test does. */
+  /** Runs the interference of the test before the first removal of an object. */
   async function withInterference(
     interfere: (server: TestServer) => Promise<void>,
     body: (server: TestServer) => Promise<void>,

@@ -1,4 +1,4 @@
-/** Lists that are too large for one piece. */
+/** Lists that are too large for one chunk. */
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';

@@ -1,4 +1,4 @@
-/** A LimitRange holds for the pods and claims that are made once the server has seen it. */
+/** A LimitRange applies to pods and claims that are created after the server has seen it. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
@@ -29,7 +29,7 @@ describe('a limit range', () => {
   });
   after(() => server.stop());
 
-  /** A list waits until the cache is as new as the store. */
+  /** A list waits until the cache is as new as the store, so the server has seen all earlier writes. */
   const seen = async () => assert.equal((await server.call('GET', `${inDefault}/limitranges`)).status, 200);
 
   const create = (resources: object) =>

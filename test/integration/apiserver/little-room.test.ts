@@ -126,7 +126,7 @@ describe('an API server whose store is almost full', () => {
       assert.equal((await server.call('PATCH', `${maps}/a`, growing, merge)).status, 429);
       const label = { metadata: { labels: { a: 'b' } } };
       assert.equal((await server.call('PATCH', `${maps}/a`, label, merge)).status, 200);
-      // One that is being deleted stays as long as its finalizers.
+      // An object that is being deleted stays until its finalizers are gone.
       const finalizers = { metadata: { finalizers: ['a.b/c'] } };
       assert.equal((await server.call('PATCH', `${maps}/c`, finalizers, merge)).status, 200);
       assert.equal((await server.call('DELETE', `${maps}/c`)).status, 200);

@@ -1,4 +1,4 @@
-/** What the server does when there is too much of something, over its real listener. */
+/** Overload of the server, over its real listener. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
@@ -39,7 +39,7 @@ async function start(t: TestContext, options: HttpsTestServerOptions = {}): Prom
   return server;
 }
 
-/** Sends requests as one user, each on a connection of its own. */
+/** Returns functions that send requests as one user, each on a connection of its own. */
 async function as(server: HttpsTestServer, user: string, groups: readonly string[]) {
   const { key, certificate } = await server.clientCertificate(user, groups);
   return callWith(server, { key, cert: certificate });
@@ -50,7 +50,7 @@ function callWith({ port, authority }: HttpsTestServer, credentials: RequestOpti
   const open = async (path: string) => {
     const outgoing = get({ ...options, path });
     const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
-    // From here on failures are told by the response.
+    // From here on, the response reports failures.
     outgoing.on('error', () => {});
     return { response, hangUp: () => outgoing.destroy() };
   };
@@ -66,7 +66,10 @@ function callWith({ port, authority }: HttpsTestServer, credentials: RequestOpti
   return { call, open };
 }
 
-/** A connection that is through its handshake: on a busy machine that takes longer than a short patience, and is tried again. */
+/**
+ * Returns a connection after its TLS handshake. On a busy machine the handshake takes longer than a short
+ * timeout, so it is retried.
+ */
 async function established(options: ConnectionOptions): Promise<TLSSocket> {
   for (;;) {
     const socket = connect(options);
@@ -80,7 +83,7 @@ async function established(options: ConnectionOptions): Promise<TLSSocket> {
   }
 }
 
-/** Writes to keys with this word in them wait until they are let go. */
+/** Returns a store in which writes to keys that contain this word wait until the test releases them. */
 function gatedStore() {
   const gate = Promise.withResolvers<void>();
   let waiting = 0;
@@ -211,7 +214,7 @@ describe('too many connections', () => {
     }
     const user = await as(server, 'user', masters);
     assert.equal((await user.call('GET', maps)).status, 200);
-    // A quarter may be strangers'.
+    // Unauthenticated clients may have a quarter of the connections.
     await until(() => silent.filter(isOpen).length <= 8);
     for (const socket of silent) socket.destroy();
   });
@@ -286,7 +289,7 @@ describe('too many connections', () => {
       return socket;
     };
     for (let pair = 0; pair < 10; pair++) {
-      // Both are bound by the test: to a port that the system chose for one, no other can be bound.
+      // The test binds both: no other socket can be bound to a port that the system chose for one.
       const holder = createTcpServer().listen(0, '127.0.0.1');
       await once(holder, 'listening');
       const { port } = holder.address() as AddressInfo;
@@ -329,14 +332,14 @@ describe('too many connections', () => {
     stranger.setEncoding('latin1').on('data', (text) => void answers.push(String(text)));
     await new Promise((resolve) => stranger.once('close', resolve));
     assert.match(answers.join(''), /^HTTP\/1\.1 408 /);
-    // Longer than each limit, and than the interval at which the server looks.
+    // Longer than each limit, and than the interval at which the server checks.
     await sleep(systemClock, 1500);
     const body = JSON.stringify({ metadata: { name: 'late' } });
     const head = `POST ${maps} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`;
     certified.write(`${head}Content-Length: ${body.length}\r\n\r\n${body}`);
     const [answer] = (await once(certified.setEncoding('latin1'), 'data')) as [string];
     assert.match(answer, /^HTTP\/1\.1 201 /);
-    // And the next head is not waited for without end.
+    // The timeout also applies to the next request head.
     certified.write('GET /api HTTP/1.1\r\n');
     await new Promise((resolve) => certified.resume().once('close', resolve));
   });
@@ -364,7 +367,7 @@ describe('too many connections', () => {
     const drip = setInterval(() => socket.write('x: y\r\n'), 50);
     t.after(() => clearInterval(drip));
     socket.resume();
-    // Not `once`, which would reject: what is written to a connection that was cut off may be answered with a reset.
+    // `once` would reject: data written to a closed connection may be answered with a reset.
     await new Promise((resolve) => socket.once('close', resolve));
   });
 });
@@ -434,7 +437,7 @@ describe('a client that does not read', () => {
       quietEnded = true;
     });
     quiet.response.resume();
-    // Nothing tells a client that does not read; but its place is free again for another request.
+    // A client that does not read receives no report, but its slot is free again for another request.
     while ((await user.call('GET', `${maps}/large-1`)).status === 429) await turn();
     response.resume();
     await ended;

@@ -1,4 +1,4 @@
-/** Who owns which fields after every way of writing that is no apply. */
+/** Field ownership after every kind of write other than apply. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { configMapResource } from '../../../src/api/core/v1/config-map.ts';
@@ -137,14 +137,14 @@ describe('managedFields', () => {
       await merge(`${maps}/same`, { data: { k: 'v' } }, 'maker'),
     ])
       assert.deepEqual(answer.json(), before);
-    // Only the server sets the status of a deployment by this way: nobody has set anything.
+    // No client owns the field: only the server sets the status of a deployment in this way.
     const web = await get(`${deployments}/web`);
     assert.deepEqual((await merge(`${deployments}/web`, { status: { replicas: 5 } }, 'maker')).json(), web);
   });
 
   it('are no reason either to write again what the server puts back', async () => {
     await send('POST', maps, { metadata: { name: 'back' }, data: { k: 'v' } }, 'maker');
-    // Only the server sets it; who tries is its owner all the same, as upstream.
+    // A client that tries to set the field becomes its owner, as upstream, although only the server sets it.
     const tried = { metadata: { name: 'back', deletionGracePeriodSeconds: 5 }, data: { k: 'v' } };
     const first = await send('PUT', `${maps}/back`, tried, 'maker');
     await server.clock.advance(60_000);

@@ -1,4 +1,4 @@
-/** Which pods a node may create: those that show what it runs by itself. */
+/** Mirror pods, the only pods that a node may create: they represent the static pods that the node runs. */
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import type { Status } from '../../../src/apimachinery/status-error.ts';
@@ -134,7 +134,7 @@ it('a node reads nothing by the claims that a mirror pod of before names, nor by
   };
   assert.equal((await server.call('POST', claims, claim)).status, 201);
   const volumes = [{ name: 'db', ephemeral: { volumeClaimTemplate: { spec: claim.spec } } }];
-  // As it was stored before nodes were refused it.
+  // A pod as it was stored before nodes were denied creating it.
   const pod = {
     apiVersion: 'v1',
     kind: 'Pod',

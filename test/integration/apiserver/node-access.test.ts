@@ -1,6 +1,6 @@
 /**
- * Everything a node could try on every kind the server has, by its URL, with the certificate of a node, over HTTPS. What it
- * may say in a body: node-restriction.test.ts and node-events.test.ts.
+ * Every request that a node could try on every kind of the server, by URL, with a node's certificate, over
+ * HTTPS. For the contents of request bodies see node-restriction.test.ts and node-events.test.ts.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -19,7 +19,7 @@ before(async () => {
 });
 after(() => world.stop());
 
-/** Names of the objects that are the node's and somebody else's; kinds without a row belong to nobody. */
+/** Names of the objects of this node and of another node; kinds without a row belong to no node. */
 const names: Readonly<Record<string, readonly [string, string]>> = {
   nodes: ['n1', 'n2'],
   leases: ['n1', 'n2'],
@@ -35,7 +35,7 @@ function collectionOf(kind: ResourceDefinition): string {
   return `${root}${namespace && `/namespaces/${namespace}`}/${kind.plural}`;
 }
 
-/** What a kind needs to be taken at all. */
+/** Fields without which the server rejects an object of the kind. */
 const leastOf: Readonly<Record<string, object>> = {
   selfsubjectaccessreviews: {
     metadata: {},
@@ -56,7 +56,7 @@ const leastOf: Readonly<Record<string, object>> = {
   },
 };
 
-/** What the server would store back unchanged, or as little as it takes. */
+/** Returns the stored object, so that a write changes nothing, or the smallest valid object. */
 async function bodyOf(kind: ResourceDefinition, path: string, name: string): Promise<object> {
   const existing = await world.server.call('GET', path);
   if (existing.status === 200) return existing.json<KubeObject>();
@@ -79,7 +79,7 @@ async function attemptsOn(kind: ResourceDefinition): Promise<Attempt[]> {
   for (const [whose, name] of targets) {
     const path = `${collection}/${name}`;
     const body = await bodyOf(kind, path, name);
-    // A review has no name, nor anything else of the kind.
+    // A review has no name and no other fields of a kind.
     const metadata = kind.isReview ? {} : withoutVersion(body);
     const only = `fieldSelector=metadata.name%3D${name}`;
     attempts.push(
@@ -122,7 +122,7 @@ const readAll = [...everyone, 'watch own by name', 'watch other by name'];
 
 type Passed = Readonly<Record<string, readonly string[]>>;
 
-/** All that is not forbidden. */
+/** Requests that are not forbidden. */
 const allowed: Passed = {
   services: readAll,
   namespaces: readAll,
@@ -139,28 +139,30 @@ const allowed: Passed = {
     'get own',
     'list own by name',
     'watch own by name',
-    // Who asks is written by the server, so no request it makes is somebody else's.
+    // The server writes the requesting user, so no request of the node counts as another user's.
     'create own',
   ],
-  // Who asks what he may do himself learns nothing else, and nothing is stored.
+  // A user who reviews his own access learns nothing new, and nothing is stored.
   selfsubjectaccessreviews: ['create own', 'create other'],
   selfsubjectrulesreviews: ['create own', 'create other'],
   selfsubjectreviews: ['create own', 'create other'],
-  // Its own server asks who its clients are, and what they may.
+  // The node's own server asks for the identity of its clients and for their access.
   subjectaccessreviews: ['create own', 'create other'],
   localsubjectaccessreviews: ['create own', 'create other'],
   tokenreviews: ['create own', 'create other'],
-  // Neither is there: by the 404 an agent knows that an image it has is nobody's. Of those that are, see node-functions.test.ts.
+  // Neither object exists: the 404 lets an agent recognize that an image belongs to no version. For existing
+  // objects see node-functions.test.ts.
   functionversions: ['get own', 'get other'],
-  // Neither is there either. Of those that are, see test/integration/triggers/file-access.test.ts.
+  // Neither object exists here either. For existing objects see
+  // test/integration/triggers/file-access.test.ts.
   folderwatches: ['PATCH status of own', 'PATCH status of other'],
 };
 
-/** The same without its Node. */
+/** Requests that are not forbidden to a node whose Node object does not exist. */
 const allowedWithoutNode: Passed = {
   nodes: [
     ...['get own', 'list own by name', 'watch own by name', 'create own'],
-    // There is nothing to change: the answer is 404, which tells the agent that it was taken out.
+    // There is nothing to change: the 404 lets the agent recognize that its Node was removed.
     ...['update own', 'patch own', 'PUT status of own', 'PATCH status of own'],
   ],
   pods: allowed.pods ?? [],
@@ -171,7 +173,7 @@ const allowedWithoutNode: Passed = {
   selfsubjectreviews: allowed.selfsubjectreviews ?? [],
 };
 
-/** Node agents use the older group of Events, and nothing of the newer one. */
+/** Node agents use the older group of Events and may not use the newer group. */
 const nameOf = ({ conversion, group, isMeasured, plural }: ResourceDefinition) =>
   conversion || isMeasured ? `${plural}.${group}` : plural;
 
@@ -217,7 +219,7 @@ describe('a node', () => {
     it(`gets ${status} for ${path}`, async () => {
       const answer = await ask('GET', path);
       assert.equal(answer.status, status, answer.text);
-      // One that is selected twice over is selected by the first.
+      // A field that is selected twice is decided by the first selector.
       if (status === 200 && path.includes('fieldSelector') && !path.includes('watch')) {
         const { items } = JSON.parse(answer.text) as { items: { spec: { nodeName: string } }[] };
         assert.deepEqual([...new Set(items.map(({ spec }) => spec.nodeName))], ['n1']);

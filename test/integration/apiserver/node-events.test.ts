@@ -1,4 +1,6 @@
-/** What a node reports: about itself and its pods, in its own name, and no more than the store can bear. */
+/**
+ * Events that a node records: about itself and its pods, in its own name, and within the limits of the store.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { eventBurst } from '../../../src/kube-apiserver/event-rate.ts';

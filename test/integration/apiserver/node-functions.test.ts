@@ -1,4 +1,4 @@
-/** What a node reads and says of versions of functions, with the certificate of a node, over HTTPS. */
+/** Reads and status writes of function versions with a node's certificate, over HTTPS. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { FunctionVersion } from '../../../src/api/minik8s/v1/function-version.ts';
@@ -131,7 +131,7 @@ describe('a node says of a version of a function', () => {
     assert.equal((await ask('PATCH', `${at('mine')}/status`, { status: { log: '' } })).status, 403);
     assert.equal((await ask('DELETE', at('mine'))).status, 403);
     assert.equal((await ask('POST', all, { ...found, metadata: { name: 'new' } })).status, 403);
-    // The specification of a status is not looked at.
+    // The spec in a status write is ignored.
     assert.equal(await says('mine', now, { spec: { ...found.spec, image: 'x' } }), 200);
     const after = (await world.server.call('GET', at('mine'))).json<FunctionVersion>();
     assert.deepEqual(after.spec, found.spec);

@@ -1,11 +1,11 @@
-/** What it takes to run programs in the pods of a node through nodes/NAME/proxy. */
+/** Permissions that running programs in a node's pods through nodes/NAME/proxy requires. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';
 
 const rbac = '/apis/rbac.authorization.k8s.io/v1';
 const group = 'rbac.authorization.k8s.io';
-/** Headers with which a WebSocket begins. */
+/** Headers that start a WebSocket. */
 const headers = { 'sec-websocket-protocol': 'v5.channel.k8s.io', upgrade: 'websocket' };
 
 let server: TestServer;
@@ -38,7 +38,7 @@ const ask = async (name: string, path: string, isUpgrade: boolean) => {
 };
 
 test('who may only get nodes/proxy reads, and opens no connection that leaves HTTP', async () => {
-  // No agent is reached here.
+  // No agent is reachable here.
   assert.equal((await ask('reader', '/pods', false)).status, 503);
   for (const path of [
     '/exec/default/web/c?command=id',

@@ -1,4 +1,4 @@
-/** What a node says in what it may write, with the certificate of a node, over HTTPS. */
+/** Contents that a node may write, with a node's certificate, over HTTPS. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { podResource } from '../../../src/api/core/v1/pod.ts';

@@ -1,4 +1,4 @@
-/** What a node says of volumes, and which it reads, with the certificate of a node, over HTTPS. */
+/** Status writes and reads of volumes with a node's certificate, over HTTPS. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
@@ -31,7 +31,7 @@ describe('a node says of volumes', () => {
     });
   };
   const removed = { phase: 'Released', reason: 'FolderRemoved' };
-  /** What the node writes into the status of the volume as it is now. */
+  /** Writes the status of the current volume as the node. */
   const says = async (name: string, status: object, more: (volume: KubeObject) => object = (one) => one) => {
     const now = (await world.server.call('GET', `${volumes}/${name}`)).json<KubeObject>();
     return (await ask('PUT', `${volumes}/${name}/status`, { ...more(now), status })).status;
@@ -81,7 +81,7 @@ describe('a node says of volumes', () => {
     await recycled('theirs', { 'minik8s.io/node': 'n2' });
     await recycled('retained', mine, 'Retain');
     const done = { phase: 'Released', reason: 'Emptied' };
-    // It has not been released yet.
+    // The volume has not been released yet.
     assert.equal(await says('to-empty', done), 403);
     for (const name of ['to-empty', 'theirs', 'retained']) {
       const now = (await world.server.call('GET', `${volumes}/${name}`)).json<KubeObject>();

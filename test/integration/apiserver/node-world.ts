@@ -1,4 +1,4 @@
-/** A server with what belongs to the nodes n1 and n2, and a client with the certificate of n1. */
+/** A server with objects of the nodes n1 and n2, and a client with the certificate of n1. */
 import assert from 'node:assert/strict';
 import { Agent, request as httpsRequest } from 'node:https';
 import { systemClock } from '../../../src/base/clock.ts';
@@ -13,9 +13,9 @@ export interface NodeAnswer {
 
 export interface NodeWorld {
   readonly server: HttpsTestServer;
-  /** As the node n1; of a watch, how it begins. */
+  /** Sends a request as the node n1. For a watch, the answer is the beginning of the watch. */
   ask(method: string, path: string, body?: unknown): Promise<NodeAnswer>;
-  /** As an administrator. */
+  /** Creates an object as an administrator. */
   make(path: string, object: object): Promise<void>;
   stop(): Promise<void>;
 }
@@ -25,14 +25,14 @@ export const inDefault = '/api/v1/namespaces/default';
 export const csrs = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
 export const merge = 'application/merge-patch+json';
 
-/** A container that needs the Secret and the ConfigMap of that name. */
+/** Returns a container that requires the Secret and the ConfigMap named `source`. */
 export const container = (name: string, source: string) => ({
   name,
   image: 'i',
   envFrom: [{ secretRef: { name: source } }, { configMapRef: { name: source } }],
 });
 
-/** The specification of a request for a node's client certificate. */
+/** Returns the spec of a CertificateSigningRequest for a node's client certificate. */
 export async function requestFor(node: string): Promise<object> {
   const subject = { commonName: `system:node:${node}`, organizations: ['system:nodes'] };
   const pem = await makeRequest(await makeKey(), subject);
@@ -66,7 +66,7 @@ export async function startNodeWorld(): Promise<NodeWorld> {
   };
 }
 
-/** Of each kind that belongs to nodes, `own` is n1's and `other` n2's. */
+/** Creates two objects of each kind that belongs to nodes: `own` is n1's and `other` is n2's. */
 async function makeObjects(server: HttpsTestServer, make: NodeWorld['make']): Promise<void> {
   const pods = `${inDefault}/pods`;
   for (const [name, nodeName] of [
@@ -106,7 +106,7 @@ function ask(
   return new Promise((resolve, reject) => {
     const type = method === 'PATCH' ? merge : 'application/json';
     const sent = body === undefined ? '' : JSON.stringify(body);
-    // Node tells it by itself only of methods that usually have one.
+    // Node sets Content-Length by itself only for methods that usually have a body.
     const headers = { 'content-type': type, 'content-length': Buffer.byteLength(sent) };
     const request = httpsRequest({ ...to, host: '127.0.0.1', method, path, headers }, async (incoming) => {
       const status = incoming.statusCode ?? 0;

@@ -1,4 +1,4 @@
-/** GET /metrics/objects: whole, as Prometheus reads it, for who may, and as objects are at the moment. */
+/** GET /metrics/objects: complete, readable by Prometheus, restricted by authorization, and up to date. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { podResource } from '../../../src/api/core/v1/pod.ts';
@@ -30,7 +30,7 @@ describe('/metrics/objects', () => {
     assert.equal(headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8');
     return readExposition(text);
   };
-  /** The values of a family for the pod of that name. */
+  /** Returns the values of a family for the pod with that name. */
   const ofPod = (families: Map<string, ReadFamily>, family: string, pod: string) =>
     [...(families.get(family)?.samples ?? [])]
       .filter(([sample]) => sample.includes(`pod="${pod}"`))

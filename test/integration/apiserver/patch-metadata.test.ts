@@ -1,4 +1,4 @@
-/** What is left of an object's metadata when a patch has taken all of it. */
+/** Metadata that remains after a patch removes all of an object's metadata. */
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';

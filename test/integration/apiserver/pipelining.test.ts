@@ -1,4 +1,4 @@
-/** Requests sent before the one before is answered, over the real listener. */
+/** Requests that are sent before the previous request is answered, over the real listener. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, describe, it } from 'node:test';

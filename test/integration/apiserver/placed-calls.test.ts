@@ -1,4 +1,7 @@
-/** Calls that were placed: what is known of them after a refusal, a failure and a restart, with a program that listens. */
+/**
+ * Calls with a reserved place: their state after a rejection, a failure and a restart, with a program that
+ * listens.
+ */
 import assert from 'node:assert/strict';
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
@@ -69,7 +72,7 @@ function world(more: object = {}) {
   return {
     ...{ clock, calls, state, placed, call },
     place: () => placed.place(call, never),
-    /** As the first time with a place, or again after a restart. */
+    /** Sends the call with its place, as the first attempt, or without a place, as after a restart. */
     send: (
       place: Awaited<ReturnType<typeof placed.place>> | undefined,
       signal = never,

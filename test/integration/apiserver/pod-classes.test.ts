@@ -1,4 +1,4 @@
-/** What a pod takes over from the classes it names, and the classes that are always there. */
+/** Fields that a pod inherits from the classes that it names, and the built-in classes. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
@@ -30,7 +30,7 @@ describe('classes of pods', () => {
     assert.equal(answer.headers.get('warning'), null);
     return answer.json<Pod>().spec;
   };
-  /** A list waits until the cache is as new as the store. */
+  /** A list waits until the cache is as new as the store, so the server has seen all earlier writes. */
   const seen = async (path: string) => assert.equal((await server.call('GET', path)).status, 200);
   const make = async (path: string, body: object) => {
     const answer = await server.call('POST', path, body);

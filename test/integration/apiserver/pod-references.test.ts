@@ -1,4 +1,6 @@
-/** What a pod may not name, since it is not there, and what the schema of its safety fields refuses. */
+/**
+ * References of pods to objects that do not exist, and values that the schema of the security fields rejects.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
@@ -106,7 +108,7 @@ describe('a new pod', () => {
   it('may tell whether it wants a token', async () => {
     for (const wanted of [undefined, true, false]) {
       const { spec } = (await create({ automountServiceAccountToken: wanted })).json<Pod>();
-      // The account of the fixture wants none by itself.
+      // The account of the fixture requests no token volume.
       const volumes = wanted ? 1 : 0;
       assert.deepEqual([spec.automountServiceAccountToken, spec.volumes?.length ?? 0], [wanted, volumes]);
     }

@@ -1,4 +1,4 @@
-/** The labels of a namespace say what pods in it may ask for, by whichever way they come. */
+/** The labels of a namespace restrict the pods in it, however the pods are created. */
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import type { Status } from '../../../src/apimachinery/status-error.ts';
@@ -44,7 +44,7 @@ describe('Pod Security', () => {
 
   const createNamespace = (said: Record<string, string>, name = 'shop') =>
     server.call('POST', '/api/v1/namespaces', { metadata: { name, labels: label(said) } });
-  /** With the policy, as the server knows it by then. */
+  /** Creates a namespace with the policy and waits until the server has seen it. */
   const namespace = async (said: Record<string, string>, name = 'shop') => {
     const answer = await createNamespace(said, name);
     assert.equal(answer.status, 201, answer.text);

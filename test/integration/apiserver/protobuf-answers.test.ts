@@ -1,4 +1,4 @@
-/** Answers for clients that ask for protobuf. */
+/** Answers for clients that request protobuf. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { kubernetesMessages } from '../../../src/api/message-table.ts';
@@ -20,7 +20,7 @@ function messageOf(name: string) {
 const read = (bytes: Uint8Array, apiVersion: string, kind: string, name: string) =>
   decodeProtobuf(bytes, { apiVersion, kind, type: messageOf(name) });
 
-/** The parts of a list: its metadata, and its items, which have no kind of their own. */
+/** Returns the parts of a list: its metadata, and its items, which carry no kind. */
 function readList(bytes: Uint8Array, kind: string, name: string) {
   const found: { kind?: string; metadata?: object; items: Record<string, unknown>[] } = { items: [] };
   eachField(new WireReader(bytes.subarray(4)), {
@@ -155,7 +155,7 @@ describe('answers in protobuf', () => {
       accept: `${protobufType};as=PartialObjectMetadata${list};g=meta.k8s.io;v=v1`,
     });
     const { bytes } = await call('GET', `${configMaps}/l0`, undefined, partial(''));
-    // The same field numbers: metadata is the first of both.
+    // The field numbers are the same: metadata is the first field of both.
     const one = decodeProtobuf(bytes, {
       apiVersion: 'meta.k8s.io/v1',
       kind: 'PartialObjectMetadata',
@@ -186,7 +186,7 @@ describe('answers in protobuf', () => {
     };
     assert.deepEqual(annotations, { 'k8s.io/initial-events-end': 'true' });
     await server.call('DELETE', `${configMaps}/l1`);
-    // Events that follow closely on another are handed out together.
+    // Events that closely follow another event are delivered together.
     await server.clock.advance(5);
     assert.equal((await next()).type, 'DELETED');
     await next.cancel();
@@ -208,13 +208,13 @@ describe('answers in protobuf', () => {
       ),
     );
     await server.call('POST', configMaps, { metadata: { name: 'told' }, data: { a: 'b' } });
-    // Events that follow closely on another are handed out together.
+    // Events that closely follow another event are delivered together.
     await server.clock.advance(5);
     for (const [i, next] of watches.entries()) {
       const [, apiVersion, kind] = expected[i] ?? expected[0];
       const { type, object } = await next();
       assert.equal(type, 'ADDED');
-      // The same field numbers, as above; and no data where metadata is asked for.
+      // The same field numbers as above, and no data when only metadata is requested.
       const { data, metadata } = decodeProtobuf(object, {
         apiVersion,
         kind,
@@ -234,7 +234,7 @@ describe('answers in protobuf', () => {
     const next = frameReader(await server.handlerFor(admin)(request('GET', path)));
     const headers = { 'content-type': 'application/merge-patch+json' };
     const left = await server.call('PATCH', `${configMaps}/s`, labels('no'), { headers });
-    // Events that follow closely on another are handed out together.
+    // Events that closely follow another event are delivered together.
     await server.clock.advance(5);
     const { type, object } = await next();
     const { metadata } = read(object, 'v1', 'ConfigMap', 'core.v1.ConfigMap') as {
@@ -294,7 +294,7 @@ describe('answers in protobuf', () => {
   });
 });
 
-/** Reads frames: four bytes of length, then the type and the object's envelope. */
+/** Returns a reader of frames: four bytes of length, then the type and the object's envelope. */
 function frameReader(response: Response) {
   assert.ok(response.body);
   const reader = response.body.getReader();

@@ -1,4 +1,4 @@
-/** Bodies in protobuf, as every typed client of Kubernetes sends them, through the whole server. */
+/** Protobuf bodies, as every typed client of Kubernetes sends them, through the whole server. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { kubernetesMessages } from '../../../src/api/message-table.ts';

@@ -1,4 +1,7 @@
-/** PUT as each kind has it: whether it must name a version, and whether it makes what is not there. */
+/**
+ * PUT of each kind: whether a resourceVersion is required, and whether PUT creates an object that does not
+ * exist.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Status } from '../../../src/apimachinery/status-error.ts';

@@ -1,4 +1,4 @@
-/** Whatever is sent, the answer blames the request and never the server. */
+/** Random requests: the answer reports an error of the request and never of the server. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { startTestServer } from '../../fixtures/api-server.ts';

@@ -1,4 +1,7 @@
-/** What is created has to fit into the quotas of its namespace: also all at once, and through several masters on one store. */
+/**
+ * Created objects must fit the quotas of their namespace, also when they are created concurrently and through
+ * several masters on one store.
+ */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { podResource } from '../../../src/api/core/v1/pod.ts';
@@ -28,10 +31,10 @@ async function start(t: TestContext, options?: TestServerOptions): Promise<TestS
   return server;
 }
 
-/** A list waits until the cache is as new as the store. */
+/** A list waits until the cache is as new as the store, so the server has seen all earlier writes. */
 const seen = (server: TestServer) => server.call('GET', `${inDefault}/resourcequotas`);
 
-/** With the status that the controller, of which this server has none, would have written. */
+/** Creates a quota with the status that the controller would write; this server has no controller. */
 async function quota(server: TestServer, name: string, hard: Amounts, used: Amounts, spec: object = {}) {
   const body = { metadata: { name }, spec: { hard, ...spec } };
   const made = await server.call('POST', `${inDefault}/resourcequotas`, body);
@@ -308,7 +311,7 @@ describe('an update for which a quota was asked, and that another writer was fas
   const merge = { headers: { 'content-type': 'application/merge-patch+json' } };
   const path = `${inDefault}/services/s`;
 
-  /** A Service that has two node ports in the store, and none yet in the cache. */
+  /** Creates a Service that has two node ports in the store and none yet in the cache. */
   async function overtaken(t: TestContext) {
     let lagging: LaggingStore | undefined;
     const server = await start(t, {

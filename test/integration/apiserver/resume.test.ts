@@ -1,4 +1,4 @@
-/** A server that has just started answers watches that began with the one before it. */
+/** A server that has just started continues watches that began with the previous server. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { KubeList } from '../../../src/apimachinery/meta.ts';

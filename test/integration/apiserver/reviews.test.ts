@@ -148,7 +148,7 @@ describe('a SelfSubjectAccessReview', () => {
       const head = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview' };
       const metadata = { creationTimestamp: null };
       const role = what.includes('discovery') ? 'system:discovery' : 'system:basic-user';
-      // A role says by which binding; administrators and nodes are allowed by what they are.
+      // The reason names the binding of a role; administrators and nodes are allowed by their groups.
       const reason = `RBAC: allowed by ClusterRoleBinding "${role}" of ClusterRole "${role}" to Group "system:authenticated"`;
       const byRole = allowed && user === bob;
       const status = { allowed, ...(byRole && { reason }), ...(evaluationError && { evaluationError }) };
@@ -300,7 +300,7 @@ describe('a SelfSubjectAccessReview', () => {
     ] as const) {
       const body = method === 'PUT' ? { metadata: { name: 'kept' }, ...question } : undefined;
       const answer = await server.call(method, path, body);
-      // There is no address of a single one.
+      // Single objects have no URL.
       assert.equal(answer.status, path.endsWith('/kept') ? 404 : 405, `${method} ${path}`);
     }
   });

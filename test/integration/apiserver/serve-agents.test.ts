@@ -1,4 +1,6 @@
-/** The protocol between the server and the agents of nodes: HTTP/2 on a connection that both know to be theirs. */
+/**
+ * The protocol between the server and node agents: HTTP/2 on a connection that both sides recognize as such.
+ */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect as connectHttp2 } from 'node:http2';

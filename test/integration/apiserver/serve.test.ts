@@ -97,7 +97,7 @@ describe('the HTTPS listener', () => {
     assert.equal(await fetchStatus('/livez'), 200);
   });
 
-  /** The status line of the answer to what is written, as an administrator or as nobody. */
+  /** Returns the status line of the answer to the raw text, sent as an administrator or anonymously. */
   const raw = async (text: string, isAdmin: boolean) => {
     const identity = isAdmin ? await server.clientCertificate('admin', ['system:masters']) : undefined;
     const tls = identity && { key: identity.key, cert: identity.certificate };
@@ -129,7 +129,7 @@ describe('the HTTPS listener', () => {
     const upgrade = `GET ${exec} HTTP/1.1\r\nHost: a\r\n${webSocket}`;
     assert.match((await raw(`${upgrade}hOST: b\r\n\r\n`, true)) ?? '', / 400 /);
     assert.match((await raw(`${upgrade}\r\n`, true)) ?? '', / 404 /);
-    // Heads of upgrades have the same bounds, and a long command is one parameter.
+    // The heads of upgrade requests have the same limits, and a long command is one parameter.
     const asking = (query: string, headers = '') =>
       raw(`GET ${exec}${query} HTTP/1.1\r\nHost: a\r\n${webSocket}${headers}\r\n`, true);
     assert.match((await asking('&a'.repeat(10_000))) ?? '', / 414 /);
@@ -157,7 +157,7 @@ describe('the HTTPS listener', () => {
 
   it('accepts long heads, as Go’s servers do, and shorter ones without a client certificate', async () => {
     const kb = 1024;
-    // What is still being sent may cost the client the answer.
+    // A client that is still sending may not receive the answer.
     const cutOff = /^$| 431 /;
     for (const [isAdmin, size, expected] of [
       [true, 900 * kb, / 200 /],
@@ -321,7 +321,7 @@ describe('the HTTPS listener', () => {
     const send = async (method: string, path: string, body?: string) => {
       const headers = { 'content-type': 'application/json' };
       const outgoing = request({ host: '127.0.0.1', port: server.port, method, path, headers, agent });
-      // Without a length the server learns the size only by reading.
+      // The server learns the size only by reading the body if there is no Content-Length.
       if (body !== undefined) outgoing.write(body);
       outgoing.end();
       const [response] = await once(outgoing, 'response');

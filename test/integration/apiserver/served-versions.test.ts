@@ -1,4 +1,7 @@
-/** A kind in two versions, through the whole server: what is written in one is there in the other, in every form. */
+/**
+ * A kind with two versions, through the whole server: objects written in one version are readable in the
+ * other, in every format.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { kubernetesMessages } from '../../../src/api/message-table.ts';
@@ -115,7 +118,7 @@ describe('an autoscaler in two versions', () => {
     assert.deepEqual(after.spec, { ...before.spec, maxReplicas: 12 });
     assert.deepEqual(after.status, before.status);
     assert.equal(after.metadata.annotations, undefined);
-    // A write of the status in v1 keeps what v1 does not name.
+    // A status write in v1 keeps the fields that v1 does not have.
     const now = await get('v1', 'b');
     await call('PUT', `${path('v1')}/b/status`, { ...now, status: { ...now.status, desiredReplicas: 7 } });
     assert.deepEqual((await get('v2', 'b')).status, { ...before.status, desiredReplicas: 7 });

@@ -1,4 +1,4 @@
-/** Who shows a token of a service account: what the server takes, and for how long. */
+/** Authentication with service account tokens: which tokens the server accepts, and for how long. */
 import assert from 'node:assert/strict';
 import { createPrivateKey } from 'node:crypto';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';

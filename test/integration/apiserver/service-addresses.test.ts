@@ -17,7 +17,7 @@ before(async () => {
   };
   const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases';
   assert.equal((await server.call('POST', leases, lease)).status, 201);
-  // Outside of the range of all pods.
+  // A node range outside of the range of all pods.
   const far = { metadata: { name: 'far' }, spec: { podCIDR: '10.9.3.0/24' } };
   assert.equal((await server.call('POST', '/api/v1/nodes', far)).status, 201);
 });

@@ -1,7 +1,4 @@
-/**
- * The end of the listener while clients are connected that do not close their side: their machine may be
- * gone.
- */
+/** Stopping the listener while connected clients do not close their side, as when their machine is gone. */
 import { once } from 'node:events';
 import { connect as connectHttp2 } from 'node:http2';
 import { connect as connectTcp, type Socket } from 'node:net';
@@ -14,11 +11,11 @@ import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https
 const maps = '/api/v1/namespaces/default/configmaps';
 const upgrade =
   'connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: a\r\n';
-/** What a client of HTTP/2 begins with (RFC 9113 §3.4), and SETTINGS without any. */
+/** The client preface of HTTP/2 (RFC 9113 §3.4), and an empty SETTINGS. */
 const preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';
 const emptySettings = [0, 0, 0, 4, 0, 0, 0, 0, 0];
 
-/** Reads what comes and leaves its own side open after the server's has ended. */
+/** Reads the incoming data and leaves its own side open after the server's side has ended. */
 async function dial(
   t: TestContext,
   { port, authority, clientCertificate }: HttpsTestServer,

@@ -1,4 +1,4 @@
-/** What claims take from StorageClasses. */
+/** Fields that claims inherit from StorageClasses. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { PersistentVolumeClaim } from '../../../src/api/core/v1/types.gen.ts';
@@ -24,7 +24,7 @@ describe('a claim', () => {
     const body = { metadata: { name, annotations }, provisioner: 'example.com/x', ...more };
     const made = await server.call('POST', classes, body);
     assert.equal(made.status, 201, made.text);
-    // A list waits until the cache is as new as the store.
+    // A list waits until the cache is as new as the store, so the server has seen all earlier writes.
     assert.equal((await server.call('GET', classes)).status, 200);
   };
   const claim = async (spec: object = {}, annotations: object = {}): Promise<PersistentVolumeClaim> => {
@@ -46,7 +46,7 @@ describe('a claim', () => {
     server.call('PATCH', `${claims}/${name}`, { spec: { resources: { requests: { storage } } } }, merge);
 
   it('that names no class is of the default one, as soon as there is one', async () => {
-    // Every cluster has one from the start; this one shall do without.
+    // Every cluster has a default class from the start; this test removes it.
     assert.equal(await classOf(), 'local');
     const notDefault = { metadata: { annotations: { [annotation]: 'false' } } };
     const path = '/apis/storage.k8s.io/v1/storageclasses/local';

@@ -1,4 +1,4 @@
-/** Reviews of what somebody may do, and of who somebody is. */
+/** Reviews of a user's access, and of a user's identity. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Status } from '../../../src/apimachinery/status-error.ts';
@@ -240,7 +240,7 @@ describe('reviews of who somebody is', () => {
     return answer.json<Review>();
   };
 
-  /** A token that says nothing of an audience is for the server. */
+  /** A token without an audience is for the API server. */
   const own = 'https://kubernetes.default.svc.cluster.local';
 
   it('tells whose a token is', async () => {

@@ -1,4 +1,4 @@
-/** Tokens of service accounts as they are asked for: what they say, and what is refused. */
+/** TokenRequests for service accounts: the claims of the tokens, and the requests that are rejected. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { TokenRequest } from '../../../src/api/authentication/v1/token-request.ts';

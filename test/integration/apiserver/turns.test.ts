@@ -1,4 +1,7 @@
-/** Answers of thousands of objects leave room for everybody else, and are not made before they are read. */
+/**
+ * Answers with thousands of objects yield to other requests, and are not encoded before the client reads
+ * them.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { configMapResource } from '../../../src/api/core/v1/config-map.ts';
@@ -14,7 +17,10 @@ const table = { accept: 'application/json;as=Table;g=meta.k8s.io;v=v1' };
 const metadata = { accept: 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1' };
 const maps = '/api/v1/configmaps';
 
-/** How often an object was looked at since anything else had its turn, and the most it ever was. */
+/**
+ * Counts how often an object was read since the event loop last turned (`now`), and the maximum of that
+ * count.
+ */
 const looked = { total: 0, now: 0, most: 0 };
 function look(): void {
   looked.total++;
@@ -22,7 +28,7 @@ function look(): void {
   looked.most = Math.max(looked.most, looked.now);
 }
 
-/** ConfigMaps that say when a cell of theirs is made, and when a selector asks for a field of theirs. */
+/** ConfigMaps that count when a table cell is made, and when a selector reads a field. */
 const counted: ResourceDefinition = {
   ...(configMapResource as unknown as ResourceDefinition),
   columns: [
@@ -76,7 +82,7 @@ describe('an answer of thousands of objects', () => {
     return { response, reader };
   };
 
-  /** Reads the whole of it while the event loop's turns are counted. */
+  /** Reads the whole answer while the turns of the event loop are counted. */
   const readCounting = async (path: string, headers: Readonly<Record<string, string>> = {}) => {
     Object.assign(looked, { total: 0, now: 0, most: 0 });
     let turns = 0;

@@ -1,4 +1,4 @@
-/** One event for very many watches leaves room for everybody else. */
+/** One event for very many watches yields to other requests. */
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
@@ -8,7 +8,7 @@ import { admin, startTestServer, type TestServer } from '../../fixtures/api-serv
 const maps = '/api/v1/namespaces/default/configmaps';
 const MB = 1024 * 1024;
 const watchers = 200;
-/** A ConfigMap of 100 kB for all of them is 20 MB. */
+/** A ConfigMap of 100 kB for all watches amounts to 20 MB. */
 const text = 'x'.repeat(100_000);
 
 let server: TestServer;
@@ -17,7 +17,7 @@ before(async () => {
 });
 after(() => server.stop());
 
-/** Counts what is written to it, and what is written to all since the loop has turned. */
+/** Counts the bytes written to it, and the bytes written to all readers since the event loop turned. */
 class Reader implements Sink {
   static thisTurn = 0;
   static most = 0;
@@ -78,7 +78,7 @@ it('is written to some of them in each turn of the loop, to each of them whole a
   for (const reader of readers) {
     assert.deepEqual(reader.names(), ['ADDED a 100000', 'ADDED b 100000', 'ADDED c 1']);
   }
-  // What is written as it comes and what waited may fall into one turn.
+  // New data and data that waited may be written in one turn.
   assert.ok(Reader.most <= 2 * 4.5 * MB, `${Reader.most} bytes in one turn`);
   for (const source of sources) source.cancel();
 });

@@ -123,7 +123,7 @@ describe('watch', () => {
       own,
       `${configMaps}?watch=true&allowWatchBookmarks=true&timeoutSeconds=90&resourceVersion=${from}`,
     );
-    // Something else moves the version on.
+    // Another object advances the resourceVersion.
     const other = await own.call('POST', '/api/v1/namespaces/kube-system/configmaps', {
       metadata: { name: 'x' },
     });

@@ -1,4 +1,4 @@
-/** Answers whose body is all there, as they leave: over HTTP/1.1, and over the HTTP/2 of agents. */
+/** Answers whose body is complete when they are sent: over HTTP/1.1, and over the HTTP/2 of agents. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { Agent, type RequestOptions, request } from 'node:https';
@@ -14,7 +14,7 @@ import { issueCertificate } from '../../../src/pki/x509.ts';
 import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
 
 const maps = '/api/v1/namespaces/default/configmaps';
-/** More than one piece of HTTP/2. */
+/** More than one DATA frame of HTTP/2. */
 const data = { text: 'ü'.repeat(20_000) };
 
 describe('a complete answer', () => {

@@ -1,4 +1,4 @@
-/** The expressions of a Workflow are read when it is written, and nobody waits for that but its writer. */
+/** The expressions of a Workflow are parsed when it is written, and only its writer waits for that. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';
@@ -39,7 +39,7 @@ describe('the expressions of a workflow', () => {
     }
   });
   it('that take seconds to be read hold nobody but who writes them', async () => {
-    // The parser takes the square of their number.
+    // The parser takes time in proportion to the square of their number.
     const slow = times(4, times(4000, 'a').join('.'));
     const order: string[] = [];
     const written = write(slow).then(({ status }) => order.push(`written ${status}`));

@@ -1,4 +1,7 @@
-/** What people may say of runs: what to run, and that it is to stop. All else is the cluster's. */
+/**
+ * Fields of runs that users may write: what to run, and that the run should stop. The cluster writes all
+ * other fields.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { WorkflowRun } from '../../../src/api/minik8s/v1/workflow-run.ts';

@@ -1,4 +1,4 @@
-/** What a write of `/status` changes: the status, whatever it says beside that. */
+/** A write of `/status` changes only the status; other fields in the body are ignored. */
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import type { DaemonSet } from '../../../src/api/apps/v1/daemon-set.ts';

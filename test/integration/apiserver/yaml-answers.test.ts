@@ -1,4 +1,4 @@
-/** Whoever asks for YAML gets what JSON would say. */
+/** Clients that request YAML receive the same data as in JSON. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-/** A collector that misbehaves: what is read of its answer, what is sent again, and what is given up. */
+/** Faulty collectors: which answers are read, which spans are sent again, and which are dropped. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';

@@ -1,6 +1,7 @@
 /**
- * What is on disk at the moment in which a machine loses its power: a file system whose journal is written when asked to and
- * hardly ever by itself, and what its device has at that moment, which is all that the next start finds.
+ * The state of the disk at the moment of a power loss. The file system writes its journal only when
+ * requested, with a very long commit interval; the next start finds exactly the state of the device at that
+ * moment.
  */
 import assert from 'node:assert/strict';
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
@@ -20,7 +21,7 @@ beforeEach(async () => {
   await writeFile(at('device'), '');
   await truncate(at('device'), 16 << 20);
   await systemExec('mkfs.ext4', ['-q', '-F', at('device')]);
-  // Without these the file system does by itself much of what it is asked for, though no standard says that it must.
+  // Options that turn off flushes which the file system does by itself, although no standard requires them.
   const options = 'loop,data=writeback,noauto_da_alloc,commit=600';
   await systemExec('mount', ['-o', options, at('device'), at('before')]);
 });
@@ -29,7 +30,7 @@ afterEach(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** What a start after a loss of power finds, by name. */
+/** Returns the files that a start after a power loss finds, by name. */
 async function afterPowerLoss(): Promise<Record<string, string>> {
   await copyFile(at('device'), at('device-then'));
   await systemExec('mount', ['-o', 'loop', at('device-then'), at('after')]);

@@ -1,4 +1,4 @@
-/** Who one is, and what one may do: `ctl auth` and the flags of the connection, beside kubectl 1.32. */
+/** Identity and permissions: `ctl auth` and the connection flags, beside kubectl 1.32. */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -102,7 +102,7 @@ describe('ctl auth beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl
       aggregationRule: { clusterRoleSelectors: labels.map((label) => ({ matchLabels: { label } })) },
     });
 
-    /** One after another in a namespace, or as a role, of each tool alone. */
+    /** Steps that run one after the other, in a namespace or with a role of each tool's own. */
     const sequences: [
       what: string,
       steps: [manifest: Record<string, unknown> & { metadata: object }, ...args: string[]][],
@@ -141,7 +141,7 @@ describe('ctl auth beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl
         for (const [manifest, ...args] of steps) {
           const [ours, theirs] = await Promise.all(
             tools.map((tool, which) => {
-              // kubectl takes the namespace from the manifest alone.
+              // kubectl takes the namespace from the manifest only.
               const metadata = { ...manifest.metadata, namespace: spaces[which] };
               const stdin = JSON.stringify({ ...manifest, metadata });
               return tool(['auth', 'reconcile', '-f', '-', ...args], { stdin });

@@ -1,4 +1,7 @@
-/** `ctl certificate` beside kubectl 1.32, and `ctl add node` where joining needs a person's word. */
+/**
+ * `ctl certificate` beside kubectl 1.32, and `ctl add node` where joining requires an administrator's
+ * approval.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { CertificateSigningRequest } from '../../../src/api/certificates/v1/certificate-signing-request.ts';
@@ -101,7 +104,7 @@ describe('ctl add node', { timeout: 300_000 }, () => {
     groups: ['system:bootstrappers', 'system:authenticated'],
   };
 
-  /** As a machine with a token does. */
+  /** Requests to join, as a machine with a token does. */
   async function knock(name: string): Promise<void> {
     const spec = { signerName: 'kubernetes.io/kube-apiserver-client-kubelet' };
     const body = await requestOf(`csr-${name}`, spec, `system:node:${name}`, 'system:nodes');
@@ -162,7 +165,7 @@ describe('ctl add node', { timeout: 300_000 }, () => {
     assert.match(err, /^Warning: no machine named ghost waits .* node\/ghost stays NotReady .*\n$/);
     const [, command = ''] = /: minik8s ctl (delete node ghost)\n$/.exec(err) ?? [];
     assert.equal((await ctl(command.split(' '))).out, 'node "ghost" deleted\n');
-    // One that is there already is nothing to warn of.
+    // No warning is printed for a node that is in the cluster already.
     assert.deepEqual(await ctl(['add', 'node', 'one']), {
       status: 0,
       out: 'node/one is in the cluster already\n',

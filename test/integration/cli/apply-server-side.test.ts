@@ -1,4 +1,4 @@
-/** `ctl apply --server-side`, alone and together with the apply that clients do. */
+/** `ctl apply --server-side`, alone and mixed with client-side apply. */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** What manifests say, what is wrong with them and with command lines: `ctl` beside the kubectls that are here. */
+/** Manifests, their errors, and errors of command lines: `ctl` beside the available kubectls. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
@@ -12,7 +12,7 @@ import { badYaml, exactNumbers, yamlScalars } from '../../fixtures/yaml-scalars.
 const head = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n';
 const readOnly = ['create', '--dry-run=client', '--validate=false', '-o', 'json', '-f', '-'];
 
-/** Each with what kubectl 1.32 answers: 0 or 1. */
+/** Command lines, each with the exit status of kubectl 1.32: 0 or 1. */
 const commandLines = [
   '',
   '--help',

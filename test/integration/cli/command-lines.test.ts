@@ -1,4 +1,4 @@
-/** How `ctl` finds its server, refuses a wrong command line, and ends. */
+/** Selection of the server, rejection of wrong command lines, and exit of `ctl`. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

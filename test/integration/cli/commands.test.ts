@@ -1,4 +1,4 @@
-/** The commands against the real API server over HTTPS: what they do, and how they end. */
+/** The commands against the real API server over HTTPS: their effects and exit statuses. */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ describe('ctl', { timeout: 300_000 }, () => {
   let server: HttpsTestServer;
   let kubeconfig: string;
   let ctl: Ctl;
-  /** What the node agent was asked. */
+  /** Requests that the node agent received. */
   const asked: string[] = [];
 
   before(async () => {
@@ -254,7 +254,7 @@ describe('ctl', { timeout: 300_000 }, () => {
   it('rollout knows revisions of 64 bits exactly', async () => {
     const made = await server.call('POST', deployments, { ...deployment, metadata: { name: 'old' } });
     const { uid } = made.json<{ metadata: { uid: string } }>().metadata;
-    // Next to each other, and the same number to those who count with 53 bits.
+    // Adjacent numbers, which are equal as 53-bit numbers.
     for (const revision of ['3546343826724305832', '3546343826724305833']) {
       const annotations = { 'deployment.kubernetes.io/revision': revision };
       const owner = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'old', uid };

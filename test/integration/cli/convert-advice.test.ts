@@ -1,5 +1,5 @@
 /**
- * ctl apply, create and replace name the converter for a manifest that it reads and the server does not take.
+ * ctl apply, create and replace name the converter for a manifest that ctl can read and the server rejects.
  */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -33,7 +33,7 @@ async function linesOf(verb: string, text: string, name = 'web.yaml'): Promise<s
 const pod = (spec: string) => `apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: ${spec}\n`;
 const note = 'Note: web.yaml:1 looks like a manifest of another Mini-K8s system; convert it: ctl convert -f';
 
-/** Words of the error itself, and the manifest. */
+/** Part of the error itself, and the manifest. */
 const forms: readonly (readonly [form: string, error: RegExp, text: string])[] = [
   [
     'a kind that is not served',

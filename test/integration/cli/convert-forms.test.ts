@@ -1,4 +1,6 @@
-/** The API server takes what `ctl convert` makes of each form of other systems' manifests. */
+/**
+ * The API server accepts the output of `ctl convert` for every supported form of other systems' manifests.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Ctl, ctlFor } from '../../fixtures/ctl.ts';

@@ -1,4 +1,7 @@
-/** Functions of other small systems: converted from files on disk, each is called by the program that its instances run. */
+/**
+ * Functions of other small systems: each is converted from files on disk and called through the program that
+ * its instances run.
+ */
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -32,7 +35,7 @@ async function place(files: Readonly<Record<string, string>>): Promise<void> {
 
 const ctl = ctlFor(undefined);
 
-/** What `ctl convert` prints of a manifest in the folder. */
+/** Returns the output of `ctl convert` for a manifest in the folder. */
 async function convert(manifest: string) {
   const { status, out, err } = await ctl(['convert', '-f', join(folder, manifest)]);
   return { object: status === 0 ? (parseYaml(out).value as unknown as Converted) : undefined, err };
@@ -44,7 +47,7 @@ async function converted(manifest: string) {
   return { ...object.spec, name: object.metadata.name, stderr: err };
 }
 
-/** What its instances answer to these bodies. */
+/** Returns the answers of the instances to these bodies. */
 async function answers(
   { handler, files }: Converted['spec'],
   ...calls: readonly { readonly body?: unknown; readonly path?: string }[]

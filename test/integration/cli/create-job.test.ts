@@ -33,7 +33,7 @@ describe('ctl create job', () => {
   });
   after(() => server.stop());
 
-  /** Without what no two objects have alike. */
+  /** Returns the created object without the fields that differ between any two objects. */
   async function made(): Promise<unknown> {
     const answer = await server.call('GET', `${jobs}/one`);
     assert.equal(answer.status, 200);

@@ -1,4 +1,6 @@
-/** `ctl create KIND`, `set`, `replace` and `diff` beside kubectl 1.32: the same lines, and the same objects. */
+/**
+ * `ctl create KIND`, `set`, `replace` and `diff` beside kubectl 1.32: the same output, and the same objects.
+ */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,7 +13,7 @@ import { configMap, container, deployment, service } from './parity-cases.ts';
 
 const words = (line: string) => line.split(' ').map((word) => word.replaceAll('~', ' '));
 
-/** `object` with every list of variables in the order of their names. */
+/** Returns `object` with every list of variables sorted by name. */
 const byName = (object: JsonObject) =>
   JSON.parse(JSON.stringify(object), (key, value) =>
     key === 'env' ? (value as { name: string }[]).toSorted((a, b) => (a.name < b.name ? -1 : 1)) : value,
@@ -98,7 +100,7 @@ describe('ctl beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl('1.3
         const [ours, theirs] = [await ctl(args), await kubectl(args)];
         assert.deepEqual([ours.status, ours.out], [theirs.status, ''], ours.err);
         const [said = ''] = theirs.err.split('\n');
-        // Of a wrong number of names each says it in its own words.
+        // Each tool has its own message for a wrong number of names.
         if (!said.includes('exactly one NAME'))
           assert.ok(ours.err.includes(said.replace(/^error: /, '')), `${ours.err}\n${said}`);
       });
@@ -191,12 +193,12 @@ describe('ctl beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl('1.3
         const theirs = await kubectl(args);
         const found = await stored(object, name);
         for (const one of [mine, found]) delete (one.spec as JsonObject | undefined)?.clusterIP;
-        // kubectl takes the keys of an object in an order that differs from run to run.
+        // kubectl iterates over the keys of an object in an order that differs from run to run.
         const inAnyOrder = line.includes('--from=');
         assert.deepEqual(inAnyOrder ? byName(mine) : mine, inAnyOrder ? byName(found) : found);
         assert.deepEqual([ours.status, ours.out], [theirs.status, theirs.out], ours.err);
         const [said = ''] = theirs.err.split('\n');
-        // kubectl names the object in some messages, and not in others.
+        // kubectl names the object in some messages and not in others.
         const expected = said.replace(/^error: (deployments\/web )?/, '');
         assert.ok(ours.err.includes(expected), `${ours.err}\n${said}`);
       });
@@ -240,7 +242,7 @@ describe('ctl beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl('1.3
       assert.equal((await kubectl(args)).out, ours.out);
     });
 
-    // Both start the program.
+    // Both tools start the program.
     const path = { env: { PATH: process.env.PATH ?? '' } };
     const lines = (text: string) => text.replaceAll(/^(diff|---|\+\+\+) .*$/gm, '$1');
     for (const [what, object, status] of [

@@ -1,4 +1,4 @@
-/** `ctl create token` beside kubectl 1.32, and what `--token` is good for. */
+/** `ctl create token` beside kubectl 1.32, and the use of the token with `--token`. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Ctl, ctlFor, kubectlFor } from '../../fixtures/ctl.ts';
@@ -21,7 +21,7 @@ describe('tokens of service accounts', () => {
   });
   after(() => server.stop());
 
-  /** Without what no two tokens have alike. */
+  /** Returns the claims without those that differ between any two tokens. */
   const said = (token: string) => {
     const { exp, iat, nbf, jti, ...claims } = claimsOf(token);
     assert.ok(nbf === iat && jti);

@@ -1,4 +1,7 @@
-/** `ctl edit` beside kubectl 1.32: the same editor sees the same files, and the server gets the same changes. */
+/**
+ * `ctl edit` beside kubectl 1.32: the editor receives the same files, and the server receives the same
+ * changes.
+ */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { readdir, writeFile } from 'node:fs/promises';
@@ -28,7 +31,10 @@ const web = {
 interface Scenario {
   readonly what: string;
   readonly objects: string;
-  /** What sed does to the file the first time, the second, …; the last of them also later. */
+  /**
+   * sed scripts for the first, the second, … call of the editor; the last script is also used for later
+   * calls.
+   */
   readonly scripts: readonly string[];
   readonly flags?: readonly string[];
 }
@@ -62,7 +68,7 @@ describe('ctl edit', { timeout: 300_000, skip: unlessKubectl('1.32') }, () => {
   });
   after(() => server.stop());
 
-  /** An editor that keeps what it sees and lets sed work on it. */
+  /** Returns an editor that keeps the files that it receives and edits them with sed. */
   async function editorOf(name: string, scripts: readonly string[]) {
     const [editor, seen] = [join(server.directory, `${name}.sh`), join(server.directory, `${name}.seen`)];
     const cases = scripts.map((script, index) => `${index}) sed -i '${script}' "$1";;\n`).join('');

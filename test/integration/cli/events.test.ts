@@ -1,4 +1,4 @@
-/** `ctl events` beside `kubectl events` 1.32, on one server; and what it shows of new ones. */
+/** `ctl events` beside `kubectl events` 1.32, on one server; and its output for new events. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { parseYaml } from '../../../src/apimachinery/yaml.ts';
@@ -7,7 +7,7 @@ import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https
 import { unlessKubectl } from '../../fixtures/kubectls.ts';
 
 const day = 86_400_000;
-/** Days ago, so that an age is the same for both. */
+/** Returns a time days ago, so that the printed age is the same for both tools. */
 const ago = (days: number) =>
   new Date(Date.now() - days * day - 3_600_000).toISOString().replace(/\.\d+Z$/, 'Z');
 const micro = (days: number) => ago(days).replace('Z', '.123456Z');
@@ -87,7 +87,7 @@ describe('ctl events', { timeout: 300_000, skip: unlessKubectl('1.32') }, () => 
       const [ours, theirs] = [await ctl(args.split(' ')), await kubectl(args.split(' '))];
       assert.equal(ours.out, theirs.out);
       assert.equal(ours.status, theirs.status);
-      // What is wrong with a command line each says in its own words.
+      // Each tool has its own message for an error in the command line.
       if (ours.status === 0) assert.equal(ours.err, theirs.err);
       else assert.notEqual(ours.err, '');
     });
@@ -96,7 +96,7 @@ describe('ctl events', { timeout: 300_000, skip: unlessKubectl('1.32') }, () => 
   for (const args of ['events -o json', 'events -o yaml --types=Normal']) {
     it(`${args} has the objects of kubectl`, async () => {
       const [ours, theirs] = [await ctl(args.split(' ')), await kubectl(args.split(' '))];
-      // It writes the fields of Go's type: a time that is not there is null.
+      // kubectl writes all fields of Go's type: an absent time is null.
       assert.deepEqual(parseYaml(ours.out).value, withoutNulls(parseYaml(theirs.out).value));
     });
   }

@@ -1,4 +1,7 @@
-/** `ctl function`, `execute` and `update function`, against a server whose functions are answered by a program of the test. */
+/**
+ * `ctl function`, `execute` and `update function`, against a server whose functions a program of the test
+ * answers.
+ */
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';

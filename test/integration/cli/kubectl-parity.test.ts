@@ -38,7 +38,7 @@ describe('ctl beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl('1.3
     return out;
   };
 
-  /** What both must agree on. */
+  /** Returns the state in which both tools must agree. */
   const state = async (namespace: string, resource: string) => {
     const { out } = await ctl(['get', resource, '-n', namespace, '-o', 'json']);
     const text = out.replaceAll(`\\"namespace\\":\\"${namespace}\\"`, '');
@@ -66,7 +66,7 @@ describe('ctl beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl('1.3
             assert.equal(status, 0, err);
           }
       }
-      // Either may go on after the other.
+      // Either tool can continue after the other.
       const last = manifests.at(-1) ?? {};
       assert.match(await applyAs(ctl, theirs, last), /unchanged/);
     });

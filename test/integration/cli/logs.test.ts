@@ -1,4 +1,4 @@
-/** `ctl logs` of many pods at once: which are followed, and that lines stay whole. */
+/** `ctl logs` of many pods at once: which pods are followed, and that lines stay whole. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Ctl, ctlFor } from '../../fixtures/ctl.ts';
@@ -13,7 +13,8 @@ describe('ctl logs of many pods', { timeout: 120_000 }, () => {
 
   before(async () => {
     server = await startHttpsTestServer({
-      // Agents of two nodes that send a few bytes at a time, so that those of all containers come mixed.
+      // Agents of two nodes that send a few bytes at a time, so that the output of all containers is
+      // interleaved.
       nodeConnection: async (node, path) => {
         const [, , , name = '', container = ''] = path.split('?')[0]?.split('/') ?? [];
         const text = Array.from(
@@ -75,7 +76,7 @@ describe('ctl logs of many pods', { timeout: 120_000 }, () => {
     const { status, out, err } = await ctl(args);
     assert.equal(status, 0, err);
     assert.deepEqual(sorted(out), wanted(pods, ['one', 'two']));
-    // As they come: none waits for the end of another.
+    // Lines are printed as they arrive: no log waits for the end of another.
     const first = out
       .split('\n')
       .slice(0, 100)

@@ -1,4 +1,4 @@
-/** What ctl prints of a manifest that the server cannot read. */
+/** Output of ctl for a manifest that the server cannot read. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -37,7 +37,7 @@ spec:
         command: ["ls"]
 `;
 
-/** Names of the lines, in the order they are printed. */
+/** Returns the names of the lines, in the order in which they are printed. */
 async function errorsOf(text: string, ...args: string[]): Promise<string[]> {
   const file = join(directory, 'web.yaml');
   await writeFile(file, text);

@@ -1,4 +1,7 @@
-/** `ctl cordon`, `uncordon`, `drain` and `taint` beside kubectl 1.32: each on nodes of its own, on one server. */
+/**
+ * `ctl cordon`, `uncordon`, `drain` and `taint` beside kubectl 1.32: each tool on nodes of its own, on one
+ * server.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Node } from '../../../src/api/core/v1/node.ts';
@@ -10,7 +13,7 @@ import { kubectlsOf, unlessKubectl } from '../../fixtures/kubectls.ts';
 
 interface PodOf {
   readonly name: string;
-  /** Of the node; with `a` and `b` there are two. */
+  /** The pod's node; `a` and `b` are the two nodes. */
   readonly on?: 'a' | 'b';
   readonly controller?: 'ReplicaSet' | 'DaemonSet';
   readonly emptyDir?: boolean;
@@ -22,7 +25,10 @@ interface PodOf {
 interface Scenario {
   readonly what: string;
   readonly pods?: readonly PodOf[];
-  /** `A` and `B` stand for the two nodes, `ROLE` for the label they share. One after the other. */
+  /**
+   * Commands, run one after the other. `A` and `B` stand for the two nodes, `ROLE` for the label that they
+   * share.
+   */
   readonly commands: readonly string[];
 }
 
@@ -144,7 +150,7 @@ const scenarios: Scenario[] = [
   { what: 'a node that is not there, and then nothing is done', pods: [web], commands: ['drain A nosuch'] },
 ];
 
-/** Said of what was typed wrongly: both end with 1, kubectl with a hint. */
+/** Wrong command lines: both tools exit with 1, kubectl with a hint. */
 const misuse: string[] = [
   'cordon A -l ROLE',
   'taint',
@@ -198,7 +204,7 @@ describe('ctl and nodes, beside kubectl 1.32', { timeout: 300_000, skip: unlessK
     assert.equal(answer.status, 200, answer.text);
   }
 
-  /** A namespace, two nodes and their pods. */
+  /** Creates a namespace, two nodes and their pods. */
   async function makeSpace(space: string, pods: readonly PodOf[]): Promise<void> {
     await create('/api/v1/namespaces', { metadata: { name: space } });
     for (const node of ['a', 'b']) {
@@ -214,7 +220,7 @@ describe('ctl and nodes, beside kubectl 1.32', { timeout: 300_000, skip: unlessK
       .replaceAll('ROLE', `space=${space}`)
       .split(' ');
 
-  /** Pods go at once, so the order of lines about them is anybody's. */
+  /** Pods are removed concurrently, so the order of lines about them is undefined. */
   const comparable = (space: string, { status, out, err }: Result) => {
     const lines = (text: string) => text.replaceAll(space, 'SPACE').split('\n').map(anyOrder).sort();
     return { status, out: lines(out), err: lines(err) };
@@ -261,7 +267,7 @@ describe('ctl and nodes, beside kubectl 1.32', { timeout: 300_000, skip: unlessK
         tools.theirs(argv('misuse', command)),
       ]);
       const [line = ''] = theirs.err.split('\n');
-      // What names and labels are made of we say in our own words.
+      // ctl has its own messages for invalid names and labels.
       const [said, rules] = line
         .replace(' <nil>}', '}')
         .replace('can not', 'cannot')
@@ -307,7 +313,7 @@ describe('ctl and nodes, beside kubectl 1.32', { timeout: 300_000, skip: unlessK
       };
       assert.equal(await run('cordon A'), 'node/SPACE-a cordoned\n');
       assert.equal(await run('taint node A k=v:NoExecute'), 'node/SPACE-a tainted\n');
-      // Old ones know eviction by another version, delete, and say so of the node.
+      // Old kubectls use another version of eviction, delete pods, and print this for the node.
       assert.match(await run('drain A --force'), /\nnode\/SPACE-a (drained|evicted|deleted)\n$/);
       assert.equal(await run('taint node A k-'), 'node/SPACE-a untainted\n');
       assert.equal(await run('uncordon A'), 'node/SPACE-a uncordoned\n');
@@ -317,7 +323,7 @@ describe('ctl and nodes, beside kubectl 1.32', { timeout: 300_000, skip: unlessK
   }
 });
 
-/** Lists whose order Go's maps leave open. */
+/** Lists whose order depends on Go's maps. */
 const anyOrder = (line: string) =>
   line.replace(/\[(cannot .*)\]/, (_, list: string) => {
     const errors = list.split(/, (?=cannot )/).sort();

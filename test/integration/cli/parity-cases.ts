@@ -1,4 +1,7 @@
-/** What kubectl-parity.test.ts gives to both tools: manifests in turn, and command lines that read. */
+/**
+ * Cases that kubectl-parity.test.ts runs with both tools: sequences of manifests, and command lines that
+ * read.
+ */
 import type { JsonObject } from '../../../src/apimachinery/equality.ts';
 
 export const container = (name: string, more: object = {}) => ({ name, image: `${name}:1`, ...more });
@@ -36,9 +39,9 @@ export const service = (ports: object[]): JsonObject => ({
 interface Sequence {
   readonly what: string;
   readonly resource: string;
-  /** Applied one after the other. */
+  /** Manifests, applied one after the other. */
   readonly manifests: readonly JsonObject[];
-  /** What somebody else does between the first and the second. */
+  /** Change by another client between the first and the second manifest. */
   readonly meanwhile?: string;
 }
 

@@ -1,4 +1,7 @@
-/** What ctl shows of waiting: at a terminal lines that change and go, in a pipe nothing. */
+/**
+ * Progress that ctl displays while it waits: lines that change and disappear at a terminal, nothing in a
+ * pipe.
+ */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
@@ -40,7 +43,7 @@ describe('ctl delete of an object that something holds', { timeout: 120_000 }, (
       TERM: 'xterm',
       ...environment,
     });
-  /** What stands there before the terminal's settings are printed. */
+  /** Returns the content of the screen before the terminal's settings are printed. */
   const screenOf = (text: string) => {
     const screen = new TerminalScreen();
     screen.write(text.slice(0, text.indexOf('speed ')));

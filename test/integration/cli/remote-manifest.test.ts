@@ -1,4 +1,4 @@
-/** Manifests at a URL, from servers as they are and as they should not be. */
+/** Manifests at a URL, from correct servers and from faulty ones. */
 import assert from 'node:assert/strict';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';

@@ -1,4 +1,6 @@
-/** `rollout history`, `undo`, `pause`, `resume` and `restart`, of each kind of workload: ctl, and kubectl beside it. */
+/**
+ * `rollout history`, `undo`, `pause`, `resume` and `restart` of each kind of workload: ctl beside kubectl.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { PodTemplateSpec } from '../../../src/api/core/v1/types.gen.ts';
@@ -31,7 +33,10 @@ describe('rollout', { timeout: 300_000 }, () => {
   });
   after(() => server.stop());
 
-  /** A workload of three revisions, the last of which is its template; as its controller would leave it. */
+  /**
+   * Creates a workload of three revisions as its controller would leave it; the last revision is the current
+   * template.
+   */
   async function make(kind: string, plural: string, name: string): Promise<void> {
     let uid = '';
     for (const [index, image] of ['app:1', 'app:2', 'app:3'].entries()) {
@@ -106,7 +111,7 @@ describe('rollout', { timeout: 300_000 }, () => {
       ]);
     });
 
-  /** A Deployment of three revisions, as its controller would leave it. */
+  /** Creates a Deployment of three revisions as its controller would leave it. */
   async function makeDeployment(name: string): Promise<void> {
     let uid = '';
     for (const [index, image] of ['app:1', 'app:2', 'app:3'].entries()) {

@@ -1,4 +1,7 @@
-/** Programs that read slowly what minik8s prints, or not at all: `ctl … | less`, `| head`, through real pipes. */
+/**
+ * Programs that read the output of minik8s slowly or not at all: `ctl … | less`, `| head`, through real
+ * pipes.
+ */
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,7 +13,7 @@ import { noHome } from '../../fixtures/ctl.ts';
 import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
 
 const main = join(import.meta.dirname, '../../../src/main.ts');
-/** More than a pipe holds, less than one argument may have. */
+/** More than the capacity of a pipe, less than the maximum length of one argument. */
 const length = 100_000;
 const log = Buffer.from(Array.from({ length: 20_000 }, (_, index) => `line ${index}\n`).join(''));
 const logs = log.toString();
@@ -45,9 +48,9 @@ describe('what is printed to a pipe', { timeout: 300_000 }, () => {
   after(() => server.stop());
 
   interface Piped {
-    /** What the last program of the pipe printed. */
+    /** Output of the last program of the pipe. */
     readonly out: string;
-    /** What went to standard error, and the first program's status in its last line. */
+    /** Standard error, with the first program's exit status in the last line. */
     readonly err: string;
   }
 
@@ -60,7 +63,7 @@ describe('what is printed to a pipe', { timeout: 300_000 }, () => {
         error ? reject(error) : resolve({ out, err }),
       );
     });
-  /** Takes a byte, and the rest a second later: time enough to end for a program that does not wait. */
+  /** Reads a byte, and the rest a second later: long enough for a program that does not wait to exit. */
   const slowly = '| (head -c 1; sleep 1; cat)';
 
   for (const [args, status, said] of [
@@ -126,7 +129,7 @@ describe('what is printed to a pipe', { timeout: 300_000 }, () => {
     const ended = once(command, 'exit');
     await once(command.stdout, 'readable');
     command.kill('SIGINT');
-    // Two signals that wait for the process are one.
+    // Two pending signals of one kind are delivered as one.
     const again = setInterval(() => command.kill('SIGINT'), 100);
     assert.deepEqual(await ended, [130, null]);
     clearInterval(again);

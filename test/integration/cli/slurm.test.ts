@@ -1,4 +1,4 @@
-/** `ctl slurm` and the output of SlurmJobs against a server; the client of the jobs does not run here. */
+/** `ctl slurm` and the output of SlurmJobs against a server; no Slurm client runs here. */
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** A command as a span: what it sends, to whom, and what a collector that is away costs. */
+/** A command as a span: the exported data, the receivers, and the cost of an unreachable collector. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';

@@ -1,4 +1,4 @@
-/** `ctl trigger` against a server; who delivers does not run here. */
+/** `ctl trigger` against a server; the controller that delivers events does not run here. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Trigger } from '../../../src/api/minik8s/v1/trigger.ts';

@@ -1,4 +1,4 @@
-/** The WebSockets of `ctl`, against servers that do not do what they should. */
+/** The WebSockets of `ctl` against faulty servers. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
@@ -62,7 +62,7 @@ describe('WebSockets of ctl', () => {
       const pinged = once(server, 'ping');
       await clock.advance(5_000);
       await pinged;
-      // One answer begins the count anew.
+      // One answer restarts the count.
       if (count !== 5) continue;
       server.pong();
       server.send(Buffer.from('\x01still here'));

@@ -1,4 +1,4 @@
-/** `ctl workflow`, against a server on which the test plays what runs workflows. */
+/** `ctl workflow` against a server on which the test plays the workflow controller. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -66,7 +66,7 @@ async function madeWorkflow(name: string): Promise<string> {
   return name;
 }
 
-/** Runs it without waiting; the name of the run. */
+/** Starts the workflow without waiting and returns the name of the run. */
 async function begun(workflow: string): Promise<string> {
   const { out } = await ctl(['workflow', 'run', workflow, '--wait=false']);
   return /^workflowrun\/(\S+) created\n$/.exec(out)?.[1] ?? assert.fail(out);
@@ -230,7 +230,7 @@ describe('ctl workflow history', () => {
         spec: { run, entries },
       });
     assert.equal((await chunk(`${run}-0001`, uid, [entry(1), entry(2)])).status, 201);
-    // Of a run of the same name that is gone.
+    // The history of a deleted run of the same name.
     assert.equal((await chunk(`${run}-0002`, 'another', [entry(9)])).status, 201);
     const last = entry(3, {
       type: 'TaskFailed',

@@ -1,4 +1,6 @@
-/** Several API servers behind one transport: real HTTPS servers that go down, hang, break streams and come back. */
+/**
+ * Several API servers behind one transport: real HTTPS servers that stop, hang, break streams and come back.
+ */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type * as http from 'node:http';
@@ -13,7 +15,7 @@ import { isTransportError } from '../../../src/client/transport-error.ts';
 import { createAuthority, issueCertificate, type KeyAndCertificate } from '../../../src/pki/x509.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 
-/** An API server that says its name; `mode` is what it does with requests. */
+/** An API server that answers with its name; `mode` is its behaviour. */
 class Server {
   readonly name: string;
   readonly requests: string[] = [];
@@ -110,7 +112,7 @@ async function text({ body }: ApiResponse): Promise<string> {
 const send = async (method: ApiRequest['method'] = 'GET', path = '/x') =>
   text(await transport.request({ method, path, ...(method !== 'GET' && { body: '{}' }) }));
 
-/** Real sockets answer in real time, while the clock of the transport is the test's. */
+/** Real sockets answer in real time, while the transport uses the clock of the test. */
 async function until(what: string, condition: () => boolean): Promise<void> {
   const deadline = performance.now() + 30_000;
   while (!condition()) {

@@ -1,4 +1,7 @@
-/** The HTTPS transport and that of node agents against real sockets: certificates, broken connections, streams that end. */
+/**
+ * The HTTPS transport and the node agents' transport against real sockets: certificates, broken connections,
+ * streams that end.
+ */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import * as http from 'node:http';
@@ -18,7 +21,7 @@ type Handler = (request: http.IncomingMessage, response: http.ServerResponse) =>
 type Connect = (options?: Partial<HttpsTransportOptions>) => Transport;
 
 const hour = 3_600_000;
-/** By a clock that a test moves on, no ping is answered in time. */
+/** The clock is moved by a test, so no ping would be answered in time. */
 const withoutPings = (options: HttpsTransportOptions) =>
   createHttp2Transport({ ...options, pingMs: 24 * hour });
 const transports = { 'HTTP/1.1': createHttpsTransport, 'HTTP/2': withoutPings };
@@ -81,7 +84,7 @@ function connectBy(
   return transport;
 }
 
-/** The connection under a request is gone at once. */
+/** Destroys the connection of a request at once. */
 function drop(request: http.IncomingMessage): void {
   const { stream } = request as unknown as { readonly stream?: http2.ServerHttp2Stream };
   if (stream) stream.session?.destroy();

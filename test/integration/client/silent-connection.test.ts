@@ -1,4 +1,4 @@
-/** An agent's connection whose other side is gone without a word: each side gives it up, by its own clock. */
+/** An agent's connection whose peer has disappeared silently: each side closes it, by its own clock. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import net from 'node:net';
@@ -11,11 +11,14 @@ import { eventually } from '../../fixtures/eventually.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
 
-/** Between agents and the server; what it is given it acknowledges, as the kernel of a machine that hangs does. */
+/**
+ * A connection between an agent and the server. It acknowledges the data that it receives, as the kernel of a
+ * machine that hangs does.
+ */
 class Wire {
   readonly #server = net.createServer({ allowHalfOpen: true });
   readonly #sockets = new Set<net.Socket>();
-  /** Nothing passes any more, the end of a connection neither. */
+  /** Nothing is passed on any more, including the end of a connection. */
   cut = false;
 
   async listen(to: number): Promise<number> {
@@ -55,7 +58,7 @@ interface Line {
   close(): Promise<void>;
 }
 
-/** An agent at a server; a side whose clock is not of interest has one that stands still. */
+/** Connects an agent to a server; a side without a given clock has a clock that stands still. */
 async function connected(clocks: { readonly agent?: Clock; readonly server?: Clock }): Promise<Line> {
   const server = await startHttpsTestServer({ listenClock: clocks.server ?? new FakeClock() });
   const wire = new Wire();
@@ -80,12 +83,12 @@ async function connected(clocks: { readonly agent?: Clock; readonly server?: Clo
   };
 }
 
-/** Of this process, which has both ends of every connection. */
+/** Returns the sockets of this process, which holds both ends of every connection. */
 const openSockets = () => process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap').length;
 
 const maps = '/api/v1/namespaces/default/configmaps';
 
-/** Resolves when the watch has begun; `end` is undefined until it is over. */
+/** Resolves when the watch has begun; `end` is undefined until the watch ends. */
 async function watch({ transport }: Line): Promise<{ end: unknown }> {
   const { body } = await transport.request({ method: 'GET', path: '/api/v1/namespaces?watch=true' });
   const events = body[Symbol.asyncIterator]();
@@ -153,7 +156,7 @@ describe('a server whose agent is gone without a word', () => {
       await eventually(systemClock, 'the answer', async () => clock.nextIn === 15_000);
     }
     line.wire.cut = true;
-    // Something is on its way all the time: TCP alone would send it again for a quarter of an hour.
+    // Data is in flight all the time: TCP alone would retransmit it for a quarter of an hour.
     const made = await line.server.call('POST', '/api/v1/namespaces', { metadata: { name: 'unseen' } });
     assert.equal(made.status, 201);
     await clock.advance(44_900);
@@ -174,7 +177,7 @@ describe('a server whose agent is gone without a word', () => {
       await clock.advance(179_900);
       idle.wire.cut = true;
       const open = openSockets();
-      // It says goodbye, which nobody answers.
+      // The client closes the connection, and no peer answers.
       await clock.advance(30_100);
       await eventually(systemClock, 'the end of the connection', async () => openSockets() === open - 1);
     } finally {

@@ -1,4 +1,4 @@
-/** The control plane as a value: how it starts and ends, and that a seed repeats what it does. */
+/** The control plane as a value: its start and end, and that one seed reproduces its actions. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Deployment, deploymentResource } from '../../../src/api/apps/v1/deployment.ts';
@@ -17,7 +17,7 @@ import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 import { nodeInfo } from '../controllers/cluster.ts';
 
-/** Every write there was, as it is stored. */
+/** Returns every write, as it is stored. */
 async function historyOf(store: Store): Promise<string[]> {
   const until = await store.currentRevision();
   const enough = new AbortController();
@@ -31,7 +31,7 @@ async function historyOf(store: Store): Promise<string[]> {
   return writes;
 }
 
-/** Nothing is left behind but the pause between two events, which nobody hears. */
+/** Asserts that nothing is pending except the pause between two events, which has no listener. */
 async function assertAtRest(clock: FakeClock): Promise<void> {
   await clock.advance(5);
   assert.equal(clock.pending, 0);
@@ -98,7 +98,7 @@ test('clients are served before the Service lists the master, and until everythi
     seen.push(['listens', await slices()]);
     const closed = Promise.withResolvers<void>();
     until.addEventListener('abort', async () => {
-      // The announcement has been taken back, and the API still answers.
+      // The announcement has been withdrawn, and the API still answers.
       seen.push(['closes', (await leases()).length]);
       closed.resolve();
     });

@@ -1,4 +1,7 @@
-/** The pages of metrics of a control plane: under Kubernetes' names what has happened, for who may read them, and readable by Prometheus. */
+/**
+ * The metrics pages of a control plane: Kubernetes' names for what has happened, access control, and
+ * readability by Prometheus.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Deployment, deploymentResource } from '../../../src/api/apps/v1/deployment.ts';
@@ -29,7 +32,7 @@ describe('pages of metrics', { skip: unlessGo }, () => {
     const answering = plane.server.app.fetch(new Request(`http://localhost${path}`, init), { user });
     return clock.until(Promise.resolve(answering));
   };
-  /** The value of the series of which all these labels are; undefined where there is none. */
+  /** Returns the value of the series that has all these labels; undefined if there is none. */
   async function told(path: string, name: string, labels: Readonly<Record<string, string>> = {}) {
     const text = await (await ask(path)).text();
     const found = text.split('\n').filter((line) => {
@@ -73,7 +76,7 @@ describe('pages of metrics', { skip: unlessGo }, () => {
       const said = items.filter(({ status }) => status?.conditions?.some(({ status }) => status === 'False'));
       return items.filter(({ spec }) => spec.nodeName).length === 3 && said.length === 2;
     });
-    // Until all caches have it.
+    // Waits until all caches are up to date.
     await clock.advance(1000);
   });
   after(async () => {

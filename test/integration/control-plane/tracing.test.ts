@@ -1,4 +1,7 @@
-/** One trace through the control plane: from the write of a Deployment to the binding of its pods, and what objects say of it. */
+/**
+ * One trace through the control plane: from the write of a Deployment to the binding of its pods, and the
+ * trace annotations of the objects.
+ */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type Deployment, deploymentResource } from '../../../src/api/apps/v1/deployment.ts';
@@ -25,7 +28,7 @@ const human: UserInfo = { name: 'ada', groups: [mastersGroup, authenticatedGroup
 const traceId = 'c0ffee00c0ffee00c0ffee00c0ffee00';
 const traceparent = (flags = '01', trace = traceId) => `00-${trace}-00f067aa0ba902b7-${flags}`;
 
-/** A running control plane with one node, and the spans that it has ended. */
+/** Starts a control plane with one node; returns it with the spans that it has ended. */
 async function start(context: TestContext, rate = 1, isTraced = true) {
   const clock = new FakeClock();
   const spans: FinishedSpan[] = [];

@@ -67,7 +67,7 @@ const until = (what: string, condition: () => boolean | Promise<boolean>) =>
 const factoryFor = (to: Client): InformerFactory =>
   createInformerFactory({ client: to, clock: server.clock, random, log: silentLogger, pageSize: 7 });
 
-/** A ConfigMap with data.copies wants that many Secrets: a replica set without the pods. */
+/** Creates `data.copies` Secrets for a ConfigMap: a replica set without the pods. */
 const copier: ControllerFactory = ({ client: api, informers, clock }) => {
   const configMaps = informers.informerFor(configMapResource);
   const secrets = informers.informerFor(secretResource);

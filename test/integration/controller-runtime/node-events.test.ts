@@ -1,4 +1,4 @@
-/** What a node's agent records reaches the server under the limits that hold for nodes. */
+/** Events that a node's agent records reach the server within the limits for nodes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Event, eventResource } from '../../../src/api/core/v1/event.ts';

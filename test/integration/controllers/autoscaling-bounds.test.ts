@@ -1,4 +1,7 @@
-/** Autoscalers that need no metric to decide: each kind that can be scaled is brought into their bounds, by its scale. */
+/**
+ * Autoscalers that need no metric to decide: the scale subresource of every scalable kind is brought within
+ * their bounds.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { deploymentResource } from '../../../src/api/apps/v1/deployment.ts';
@@ -49,6 +52,7 @@ test('an autoscaler brings its target into its bounds, whatever kind that is', a
     const told = events.filter(({ reason }) => reason === 'SuccessfulRescale');
     return told.length === kinds.length;
   });
-  // Only the scale: whoever may scale everything may not therefore write everything.
+  // The controller writes only the scale: permission to scale everything must not include permission to write
+  // everything.
   assert.deepEqual([...cluster.refused], []);
 });

@@ -1,4 +1,6 @@
-/** Autoscalers on a real API server and scheduler, with agents that are simulated, by what a real Prometheus answers. */
+/**
+ * Autoscalers on a real API server and scheduler, with simulated agents, by the answers of a real Prometheus.
+ */
 import assert from 'node:assert/strict';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:https';
@@ -85,7 +87,7 @@ describe('autoscalers that ask Prometheus', { skip: unlessPrometheus, timeout: 2
       autoscaling: {
         metricSource: {
           queries: source.queries,
-          // Prometheus lives by the machine's time.
+          // Prometheus uses the machine's time.
           ask: (query) => clock.elsewhere(source.ask(query)),
         },
       },
@@ -149,7 +151,7 @@ describe('autoscalers that ask Prometheus', { skip: unlessPrometheus, timeout: 2
       .resource(horizontalPodAutoscalerResource)
       .create(draft as unknown as Draft<HorizontalPodAutoscaler>);
   };
-  /** What the condition says when it is not active. */
+  /** Returns the message of the condition when the condition is not active. */
   const trouble = (name: string) =>
     cluster.eventually(`trouble of ${name}`, async () => {
       const condition = await active(name);
@@ -176,7 +178,7 @@ describe('autoscalers that ask Prometheus', { skip: unlessPrometheus, timeout: 2
     assert.ok(
       events.some(({ message }) => message === 'New size: 4; reason: pods metric requests above target'),
     );
-    // The new ones say nothing yet: they count as at their target.
+    // The new pods report nothing yet: they count as being at their target.
     await prometheus.says(series(1));
     await has('web', 3);
   });
@@ -306,7 +308,7 @@ describe('autoscalers that ask Prometheus', { skip: unlessPrometheus, timeout: 2
     const right = { 'prometheus-url': url, 'prometheus-ca': ca, 'prometheus-token-file': token };
     const asked = await open(right);
     await assert.rejects(asked.ask('up'), /Prometheus answered 302, and no JSON/);
-    // As it is renewed.
+    // Replaces the token, as a renewal does.
     await writeFile(token, 'secret-2\n');
     await assert.rejects(asked.ask('up'), /302/);
     assert.deepEqual(seen, [

@@ -1,6 +1,7 @@
 /**
- * The control plane on the memory store by a clock that only tests move, and an agent that does for each node what matters to them: bound pods become ready with
- * an address of their own, terminating ones end.
+ * The control plane on the memory store by a clock that only tests move, and an agent that simulates the
+ * behaviour that matters for each node: bound pods become ready with an address of their own, and terminating
+ * pods end.
  */
 
 import assert from 'node:assert/strict';
@@ -40,31 +41,31 @@ import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 
 export interface Cluster {
-  /** An administrator's. */
+  /** Client of an administrator. */
   readonly client: Client;
   clientOf(user: UserInfo): Client;
-  /** Asks the API server as an administrator. */
+  /** Sends the request to the API server as an administrator. */
   ask(request: Request): Promise<Response>;
-  /** What a user asked for and no rule allowed, in words; nothing of a server that was there before. */
+  /** Descriptions of requests that no rule allowed; empty if the server existed before the cluster. */
   readonly refused: ReadonlySet<string>;
   readonly clock: Clock;
   readonly log: RecordingLogger;
-  /** As test/fixtures/eventually.ts, by the cluster's clock. */
+  /** The same as test/fixtures/eventually.ts, by the cluster's clock. */
   eventually<T>(what: string, probe: Probe<T>, within?: number): Promise<T>;
-  /** What the promise resolves to; time passes as far as that takes. */
+  /** Returns the result of the promise; advances the clock until the promise is settled. */
   until<T>(promise: Promise<T>): Promise<T>;
-  /** Lets so much time pass. */
+  /** Advances the clock by `ms`. */
   pass(ms: number): Promise<void>;
   list<T extends KubeObject>(kind: ResourceRef<T>, namespace?: string): Promise<readonly T[]>;
   get<T extends KubeObject>(kind: ResourceRef<T>, name: string, namespace?: string): Promise<T | undefined>;
-  /** Applies `change` to what is stored, again when someone else was faster. */
+  /** Applies `change` to the stored object; retries after a conflict. */
   edit<T extends KubeObject>(kind: ResourceRef<T>, name: string, change: (object: T) => void): Promise<T>;
   addNode(name: string, allocatable?: Record<string, string>, spec?: Node['spec']): Promise<Node>;
-  /** What the agent may do; tests hold pods back by answering false. */
+  /** Decisions of the simulated agent: it makes a pod ready or ends it only if the function returns true. */
   agent: {
     mayBeReady(pod: Pod): boolean;
     mayEnd(pod: Pod): boolean;
-    /** How a pod that runs ends by itself; undefined while it runs on. */
+    /** Returns how a running pod ends by itself; undefined while it continues to run. */
     outcome(pod: Pod): 'Succeeded' | 'Failed' | undefined;
   };
   stop(): Promise<void>;
@@ -74,16 +75,16 @@ export interface ClusterOptions extends ClusterSettings {
   readonly scheduler?: SchedulerOptions;
   readonly autoscaling?: ControllersOptions['autoscaling'];
   readonly placedCalls?: ControllersOptions['placedCalls'];
-  /** Instead of one of its own. */
+  /** Clock to use instead of one of the cluster's own. */
   readonly clock?: FakeClock;
   readonly wrapStore?: TestServerOptions['wrapStore'];
-  /** Instead of an empty one. */
+  /** Store to use instead of an empty one. */
   readonly store?: Store;
-  /** Instead of one of its own; stopped with the cluster. */
+  /** Server to use instead of one of the cluster's own; stopped with the cluster. */
   readonly server?: TestServer;
 }
 
-/** What a machine says of itself when it has taken its Node. */
+/** Facts that a machine reports about itself after it has registered its Node. */
 export const nodeInfo = {
   machineID: 'm',
   systemUUID: 's',
@@ -186,7 +187,7 @@ async function startPlane(
   signal: AbortSignal,
 ): Promise<[(user: UserInfo) => Client, Promise<void>, Cluster['ask']]> {
   const { clock, log, refused, server: _, wrapStore = (store) => store, ...settings } = options;
-  // It is asked last: what comes here no rule has allowed.
+  // The last authorizer: a request that reaches it was allowed by no rule.
   const authorize: Authorizer = (request) => {
     refused.add(refusal(request, { allowed: false, reason: '' }));
     return false;
@@ -203,7 +204,7 @@ async function startPlane(
   return [plane.clientOf, running, plane.server.handlerFor(admin)];
 }
 
-/** Controllers and scheduler beside a server that is there. */
+/** Starts controllers and the scheduler beside an existing server. */
 async function startBeside(
   server: TestServer,
   options: Omit<Parts, 'clock'>,
@@ -290,7 +291,7 @@ function agentOf(
       await client.resource(podResource).updateStatus(next);
     }
 
-    /** Whoever waits for the pod's end learns of it, before it may go. */
+    /** Clients that wait for the pod's end see the end before the pod may be removed. */
     async function stop(pod: Pod): Promise<ReconcileResult | undefined> {
       if (!may.mayEnd(pod)) return { requeueAfter: 5 };
       if (pod.metadata.finalizers?.length && !isPodTerminal(pod)) await setPhase(pod, 'Failed');

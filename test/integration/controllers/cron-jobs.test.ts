@@ -26,7 +26,7 @@ const draft = (spec: object = {}): Draft<CronJob> =>
 describe('CronJobs', () => {
   let cluster: Cluster;
   before(async () => {
-    // Nodes send no heartbeats here, and minutes pass.
+    // Nodes send no heartbeats here, and the tests last minutes of clock time.
     cluster = await startCluster({ nodeGracePeriodMs: 3_600_000 });
     await cluster.addNode('n1');
   });

@@ -174,7 +174,7 @@ describe('joining at once', () => {
     assert.deepEqual(certificate.keyUsage, ['1.3.6.1.5.5.7.3.1']);
   });
 
-  /** As bytes: what a node asks for need not be what any library would write. */
+  /** Encoded as bytes: a node's request need not be one that a library would write. */
   const addressOf = (ip: string) => der(0x87, Buffer.from(ip, 'hex'));
   const mapped = (ip: string) => addressOf(`00000000000000000000ffff${ip}`);
   const nameOf = (text: string) => der(0x82, Buffer.from(text));
@@ -225,7 +225,8 @@ describe('joining at once', () => {
     await announceMaster('192.0.2.11', 'master-2');
     await known('192.0.2.11');
     await rig.cluster.client.resource(leaseResource).delete('apiserver-192.0.2.11-6443', 'kube-system');
-    // Events come in order: who has heard of this one has heard that the other is gone.
+    // Events arrive in order: a master that has received this event has also received the removal of the
+    // other.
     await announceMaster('192.0.2.12', 'master-3');
     await known('192.0.2.12');
     assert.equal(await answerTo('192.0.2.11'), 'Denied');

@@ -1,4 +1,4 @@
-/** DaemonSets on a real API server with its scheduler, and agents that are simulated. */
+/** DaemonSets on a real API server with its scheduler, and simulated agents. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { controllerRevisionResource } from '../../../src/api/apps/v1/controller-revision.ts';
@@ -14,7 +14,7 @@ import { type Cluster, startCluster } from './cluster.ts';
 
 const labels = { app: 'agent' };
 
-/** As a user writes it: the server fills in the rest. */
+/** A DaemonSet as a user writes it; the server sets the defaults. */
 const daemonSet = (spec: object = {}, podSpec: object = {}): Draft<DaemonSet> =>
   ({
     apiVersion: 'apps/v1',

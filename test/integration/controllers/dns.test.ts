@@ -34,7 +34,7 @@ const ready = async () => {
 };
 const turns = (state: string) => cluster.eventually(`Ready: ${state}`, async () => (await ready()) === state);
 
-/** What a node's agent says of Dns objects. */
+/** Writes the state that a node's agent reports for Dns objects. */
 async function say(name: string, state: DnsServed): Promise<void> {
   const said = dnsServedCondition(state);
   const body = { status: { conditions: [{ type: 'Ready', status: 'True' }, ...(said ? [said] : [])] } };

@@ -1,4 +1,4 @@
-/** Endpoints that are made from slices, and slices that are made from Endpoints. */
+/** Endpoints that are derived from slices, and slices that are derived from Endpoints. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { type Deployment, deploymentResource } from '../../../src/api/apps/v1/deployment.ts';
@@ -127,7 +127,7 @@ describe('endpoints', () => {
     await cluster.edit(serviceResource, 'web', (one) => {
       one.metadata.annotations = { note: 'x' };
     });
-    // By the time another Service has its Endpoints, the controller has looked at this one.
+    // When another Service has its Endpoints, the controller has processed this Service.
     const other = service();
     await services().create({ ...other, metadata: { ...other.metadata, name: 'other' } });
     await cluster.eventually(
@@ -245,7 +245,7 @@ describe('endpoints', () => {
     await Promise.all(
       names.map((name) => services().create({ ...draft, metadata: { ...draft.metadata, name } })),
     );
-    // Some of the Endpoints are on their way.
+    // Some of the Endpoints are still being written.
     await namespaces.delete('brief');
     await cluster.eventually(
       'no namespace',

@@ -1,4 +1,4 @@
-/** Which component an event names as its source: clients filter by it. */
+/** The source component of events: clients filter by it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { daemonSetResource } from '../../../src/api/apps/v1/daemon-set.ts';

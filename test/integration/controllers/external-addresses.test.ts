@@ -1,5 +1,6 @@
 /**
- * Services say which of their external addresses nodes do not serve, as machines and Services come and go.
+ * Services report which of their external addresses nodes do not serve, as machines and Services are added
+ * and removed.
  */
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
@@ -17,7 +18,7 @@ before(async () => {
 });
 after(() => cluster.stop());
 
-/** Makes a Service to which a load balancer has given the address. */
+/** Creates a Service to which a load balancer has assigned the address. */
 async function make(namespace: string): Promise<void> {
   const services = cluster.client.resource(serviceResource);
   await services.create({

@@ -1,4 +1,7 @@
-/** Jobs on a real API server, with its defaults, validation, roles and garbage collector, and agents that end their pods. */
+/**
+ * Jobs on a real API server, with its defaults, validation, roles and garbage collector, and simulated agents
+ * that end their pods.
+ */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { type Job, jobResource } from '../../../src/api/batch/v1/job.ts';
@@ -8,7 +11,7 @@ import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
 import type { Draft } from '../../../src/apimachinery/meta.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 
-/** As a user writes it: the server fills in the rest. */
+/** A Job as a user writes it; the server sets the defaults. */
 const draft = (spec: object = {}): Draft<Job> =>
   ({
     apiVersion: 'batch/v1',

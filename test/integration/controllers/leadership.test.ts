@@ -1,4 +1,7 @@
-/** The controllers of two masters on one store, when the leader does not notice that it leads no more. */
+/**
+ * The controllers of two masters on one store when the leader does not notice that it has lost the
+ * leadership.
+ */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type Deployment, deploymentResource } from '../../../src/api/apps/v1/deployment.ts';
@@ -21,7 +24,9 @@ let seed = 100;
 
 type Master = Awaited<ReturnType<typeof startMaster>>;
 
-/** `store` is what it has for itself: a test may hold its calls back. Its time is its own. */
+/**
+ * Starts a master with its own view of the store and its own clock; a test may delay the calls of `store`.
+ */
 async function startMaster(context: TestContext, store: Store) {
   const [clock, log, stop] = [new FakeClock(), new RecordingLogger(), new AbortController()];
   const plane = await createTestPlane(clock, {
@@ -50,11 +55,14 @@ async function startMaster(context: TestContext, store: Store) {
   };
 }
 
-/** In the time of each: one that is frozen gets just enough for what happens to arrive. */
+/** Step of a master's clock in milliseconds; a frozen master gets just enough time for events to arrive. */
 const second = 1_000;
 const frozen = 5;
 
-/** Until the probe says yes; each master's time goes on by its own step, for so many steps at most. */
+/**
+ * Waits until the probe returns true. Each master's clock advances by its own step, for a limited number of
+ * steps.
+ */
 async function eventually(
   what: string,
   probe: () => Promise<boolean> | boolean,
@@ -89,7 +97,7 @@ const podsOf = async (client: Client, app: string) =>
 const holderOf = async (client: Client) =>
   (await client.resource(leaseResource).get('minik8s-controllers', 'kube-system')).spec.holderIdentity;
 
-/** How many pods of an app have ever been made: one too many is soon removed again. */
+/** Returns how many pods of an app were ever created: a surplus pod is soon removed again. */
 async function everMade(store: Store, app: string): Promise<number> {
   const until = await store.currentRevision();
   const names = new Set<string>();
@@ -118,7 +126,7 @@ test('a frozen leader writes nothing twice once another leads', async (context) 
   const first = await holderOf(client);
 
   const b = await startMaster(context, store);
-  // A never learns that its lease has run out, and hears of everything that happens.
+  // A is never informed that its lease has expired, and receives all events.
   const both = [
     [b, second],
     [a, frozen],
@@ -181,7 +189,7 @@ test('a new leader begins with what is stored, not with what its own cache has h
   const a = await startMaster(context, store);
   await eventually('the first leads', a.logged(/became the leader/), [a, frozen]);
   const b = await startMaster(context, lagging.store);
-  // The second hears of the ReplicaSet and of none of its pods.
+  // The second master receives the ReplicaSet and none of its pods.
   lagging.holdEvents('/registry/pods/');
   await a.client.resource(deploymentResource).create(deployment('web', 3));
   await eventually('the pods', async () => (await podsOf(a.client, 'web')) === 3, [a, frozen]);
@@ -190,7 +198,7 @@ test('a new leader begins with what is stored, not with what its own cache has h
   const known = async () => (await sets.list({ namespace: 'default', resourceVersion: '0' })).items;
   await eventually('the ReplicaSet', async () => (await known()).length === 1, [b, frozen]);
   await eventually('the second leads', b.logged(/became the leader/), [b, second]);
-  // Whatever it would do with no pods in sight it does now.
+  // The second master now does everything that it would do when it sees no pods.
   for (let i = 0; i < 50; i++) await b.clock.advance(frozen);
   lagging.releaseEvents();
   await b.client.resource(deploymentResource).patch('web', 'default', 'merge', { spec: { replicas: 4 } });

@@ -1,6 +1,6 @@
 /**
- * Masters on one store, each an API server of its own with its own cache. Only tests move the clocks: each master's, and that of
- * the servers.
+ * Masters on one store, each with an API server and a cache of its own. Only tests move the clocks: each
+ * master's, and that of the servers.
  */
 import assert from 'node:assert/strict';
 import { leaseResource } from '../../../src/api/coordination/v1/lease.ts';
@@ -19,7 +19,7 @@ import { SeededRandom } from '../../fixtures/seeded-random.ts';
 
 let seed = 0;
 
-/** Of all servers: their caches hand out events by it. */
+/** Clock of all servers: their caches deliver events by it. */
 export const serverClock = new FakeClock();
 
 export async function startServer(store: Store) {
@@ -28,14 +28,14 @@ export async function startServer(store: Store) {
     clock: serverClock,
     wrapStore: () => store,
     random: new SeededRandom(++seed),
-    // Few enough that the two often try the same.
+    // A range small enough that both masters often try the same port.
     nodePorts: [30_000, 30_499],
   });
   const transport = inProcessTransport(server.handlerFor(admin));
   return { server, client: createClient(transport), transport };
 }
 
-/** A master whose clock only the test moves; `cut` takes its store away. */
+/** Starts a master whose clock only the test moves; `cut` disconnects its store. */
 export async function startMaster(store: Store, address: string, port = 6443) {
   const link = { cut: false };
   const refuse = () => Promise.reject(new Error('the store is away'));
@@ -83,7 +83,10 @@ export const leasesOf = async ({ client }: Master) =>
     ({ spec }) => spec.holderIdentity,
   );
 
-/** What the Service's slices list; its Endpoints must not list anything else for long. */
+/**
+ * Returns the addresses of the Service's slices. If the Endpoints differ, their addresses follow after `but`;
+ * they must not differ for long.
+ */
 export async function endpointsOf(master: Master): Promise<string[]> {
   const [listed, also] = await Promise.all([slicesOf(master), subsetsOf(master)]);
   return listed.toSorted().join() === also.toSorted().join() ? listed : [...listed, 'but', ...also];
@@ -115,10 +118,10 @@ export async function lists(master: Master, expected: readonly string[]): Promis
   }
 }
 
-/** Everything that was written arrives where it is watched. */
+/** Delivers everything that was written to its watches. */
 export const arrive = (): Promise<void> => serverClock.advance(5);
 
-/** Moves time on in steps that are shorter than a renewal. */
+/** Advances time in steps that are shorter than the renewal interval. */
 export async function pass(ms: number, ...masters: readonly Master[]): Promise<void> {
   for (let passed = 0; passed < ms; passed += 1_000) {
     for (const { clock } of masters) await clock.advance(1_000);
@@ -126,7 +129,7 @@ export async function pass(ms: number, ...masters: readonly Master[]): Promise<v
   }
 }
 
-/** A store that outlives the servers on it. */
+/** Returns a store that outlives the servers on it. */
 export function sharedStore(): Store {
   const store = createMemoryStore();
   return { ...store, close: async () => undefined };

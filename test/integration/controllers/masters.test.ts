@@ -1,4 +1,4 @@
-/** Several masters on one store: each an API server of its own, with its own cache. */
+/** Several masters on one store, each with an API server and a cache of its own. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { leaseResource } from '../../../src/api/coordination/v1/lease.ts';
@@ -72,7 +72,7 @@ test('the Service lists the masters that are alive, and no other', async () => {
     '192.0.2.11',
     'its certificate has that name',
   );
-  // Thawed, it is back, and has taken nobody for dead.
+  // B is no longer frozen, and has declared no other master dead.
   b.link.cut = false;
   await b.clock.advance(leaseMs + 2_000);
   await lists(a, ['192.0.2.11:6443', '192.0.2.12:6443']);
@@ -89,7 +89,7 @@ test('after the store was away for long, no master is taken for dead', async () 
   const before = (await a.client.resource(leaseResource).list({ namespace: 'kube-system' })).items;
   for (const { link } of masters) link.cut = true;
   await pass(2 * leaseMs, a, b);
-  // One of them is back first.
+  // One of the masters is back first.
   a.link.cut = false;
   await pass(3_000, a, b);
   b.link.cut = false;

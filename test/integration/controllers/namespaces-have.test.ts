@@ -1,4 +1,7 @@
-/** Every namespace has its ServiceAccount and the certificate authority, whatever happens to them, until it ends. */
+/**
+ * Every namespace has its ServiceAccount and the certificate authority, whatever happens to them, until the
+ * namespace ends.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { configMapResource } from '../../../src/api/core/v1/config-map.ts';

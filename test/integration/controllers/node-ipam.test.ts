@@ -107,7 +107,7 @@ it('a node without a range gets the first that is freed, and nothing is tried me
   const server = await startTestServer();
   const client = createClient(inProcessTransport(server.handlerFor(admin)));
   const base = { client, random: new SeededRandom(2), log: new RecordingLogger() };
-  // Time stands still: whatever happens, no retry brings it about.
+  // The clock stands still, so no retry can be the cause.
   const clock = new FakeClock();
   const told: string[] = [];
   const events = { event: (_about: unknown, _type: string, reason: string) => void told.push(reason) };

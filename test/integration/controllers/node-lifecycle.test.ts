@@ -1,6 +1,6 @@
 /**
- * Nodes that fall silent, on the real API server. The controllers' time is moved by hand, and that of everything else only as
- * far as it takes for what happened to arrive.
+ * Unreachable nodes on the real API server. The test moves the controllers' clock; the clock of everything
+ * else advances only as far as events need to arrive.
  */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
@@ -67,7 +67,7 @@ beforeEach(async () => {
 });
 afterEach(() => stop());
 
-/** What an agent does when it starts, or is back: says that it is ready and takes its lease. */
+/** Reports the node Ready and takes its lease, as an agent does when it starts or is back. */
 async function report(name: string, seconds = 40): Promise<void> {
   const conditions = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'].map((type) => ({
     type,
@@ -95,13 +95,14 @@ async function addNode(name: string, seconds?: number): Promise<void> {
 let beats = 0;
 
 async function renew(name: string, seconds = 40): Promise<void> {
-  // Another time at each beat, and none of our clock: what nodes write as the time must not matter.
+  // A different time at each heartbeat, unrelated to the controllers' clock: the times that nodes write must
+  // not matter.
   const renewTime = rfc3339Micro(beats++ * 1000);
   const spec: Lease['spec'] = { holderIdentity: name, leaseDurationSeconds: seconds, renewTime };
   await client.resource(leaseResource).patch(name, nodeLeaseNamespace, 'merge', { spec });
 }
 
-/** Lets `ms` pass while the nodes of `alive` go on renewing. */
+/** Advances time by `ms` while the nodes of `alive` continue to renew their leases. */
 async function pass(ms: number, alive: readonly string[] = []): Promise<void> {
   for (let left = ms; left > 0; left -= heartbeat / 2) {
     await clock.advance(Math.min(left, heartbeat / 2));
@@ -110,7 +111,7 @@ async function pass(ms: number, alive: readonly string[] = []): Promise<void> {
   }
 }
 
-/** Both clocks go on a little meanwhile, or nothing would arrive, and nothing that failed be tried again. */
+/** Both clocks advance a little, so that events arrive and failed calls are retried. */
 async function eventually<T>(what: string, probe: () => Promise<T | undefined | false>): Promise<T> {
   for (let passed = 0; passed < 5_000; passed += 5) {
     await clock.advance(5);
@@ -121,7 +122,7 @@ async function eventually<T>(what: string, probe: () => Promise<T | undefined | 
   throw new Error(`did not happen within five seconds: ${what}`);
 }
 
-/** The controllers have seen everything that was written before. */
+/** Waits until the controllers have seen everything that was written before. */
 async function caughtUp(): Promise<void> {
   for (let turn = 0; turn < 4; turn++) {
     await server.clock.advance(5);
@@ -298,7 +299,7 @@ describe('all nodes stop sending heartbeats at once', () => {
       assert.deepEqual(await taints(name), ['unreachable:NoSchedule']);
     }
     assert.equal((await endpoints()).length, 6);
-    // The first that is heard again says nothing against the others.
+    // The first node that reports again does not affect the verdict on the others.
     await report('n1');
     await pass(30_000, ['n1']);
     assert.deepEqual(await taints('n2'), ['unreachable:NoSchedule']);

@@ -20,7 +20,7 @@ import { SeededRandom } from '../../fixtures/seeded-random.ts';
 let server: TestServer;
 let client: Client;
 let controller: ControllerDefinition;
-/** The caches, which show what a test puts there and nothing of what the server learns. */
+/** Caches that contain the objects of a test and nothing that the server receives. */
 let seen: ScriptedInformers;
 let clock: FakeClock;
 
@@ -85,7 +85,7 @@ it('asks the server first: the pods of a node stay when it is there again and th
   assert.equal(await reconcile('gone'), undefined);
   assert.deepEqual(await podNames(), ['kept']);
 
-  // Away once more: it has all its time again.
+  // The node is absent again: its full grace period starts anew.
   await client.resource(nodeResource).delete('gone');
   assert.deepEqual(await reconcile('gone'), { requeueAfter: nodeQuarantine });
   await clock.advance(nodeQuarantine);
@@ -105,7 +105,10 @@ it('a node that the cache has seen meanwhile gets the whole grace period again',
   assert.deepEqual(await reconcile('gone'), { requeueAfter: nodeQuarantine });
 });
 
-/** A node with the taint of a person who says that the machine is off; a pod that is being deleted and one that is not. */
+/**
+ * Creates a node with the taint by which an administrator declares the machine off, a pod that is being
+ * deleted and a pod that is not.
+ */
 async function outOfService(ready: 'True' | 'False' | 'Unknown'): Promise<void> {
   const node = await register('off', { taints: [{ key: taintKeys.outOfService, effect: 'NoExecute' }] });
   seen.put(nodeResource, {

@@ -1,4 +1,7 @@
-/** The status of a quota follows what there is: what comes, what goes, what ends, and what was taken and never stored. */
+/**
+ * The status of a quota follows creations, deletions and endings of objects, and reservations that were never
+ * stored.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { configMapResource } from '../../../src/api/core/v1/config-map.ts';
@@ -49,7 +52,7 @@ const pod = (name: string, cpu = '100m', spec: object = {}) =>
 
 const usedOf = async (name: string) => (await cluster.get(resourceQuotaResource, name))?.status?.used;
 
-/** Within so many milliseconds. */
+/** Waits until the quota shows `used`, at most `within` milliseconds. */
 const shows = (name: string, used: Amounts, within = settleMs + 1_000) =>
   cluster.eventually(
     `${name} shows ${JSON.stringify(used)}`,
@@ -138,7 +141,8 @@ describe('the status of a quota', () => {
     const found = (await cluster.get(resourceQuotaResource, 'lost')) as ResourceQuota;
     const status = { ...found.status, used: { configmaps: '4' } };
     await cluster.until(cluster.client.resource(resourceQuotaResource).updateStatus({ ...found, status }));
-    // So long a write that has taken is tried while etcd is away, and it may have to wait for its turn.
+    // A write that has reserved is retried this long while etcd is away, and it may have to wait for its
+    // turn.
     await cluster.pass(20_000);
     assert.deepEqual(await usedOf('lost'), { configmaps: '4' });
     await cluster.pass(settleMs - 20_100);

@@ -1,4 +1,4 @@
-/** StatefulSets on a real API server with its scheduler, and agents that are simulated. */
+/** StatefulSets on a real API server with its scheduler, and simulated agents. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { controllerRevisionResource } from '../../../src/api/apps/v1/controller-revision.ts';
@@ -13,7 +13,7 @@ import { type Cluster, startCluster } from './cluster.ts';
 
 const labels = { app: 'web' };
 
-/** As a user writes it: the server fills in the rest. */
+/** A StatefulSet as a user writes it; the server sets the defaults. */
 const statefulSet = (replicas: number, spec: object = {}): Draft<StatefulSet> =>
   ({
     apiVersion: 'apps/v1',
@@ -172,7 +172,7 @@ describe('StatefulSets', () => {
     await edit(setImage('app:2'));
     await when('one is new', (status) => status.updatedReplicas === 1 && status.availableReplicas === 3);
     assert.deepEqual(await images(), { 'web-0': 'app:1', 'web-1': 'app:1', 'web-2': 'app:2' });
-    // One below the partition comes back as it was.
+    // A pod below the partition is recreated with its previous revision.
     const first = (await cluster.get(podResource, 'web-0'))?.metadata.uid;
     await cluster.client.resource(podResource).delete('web-0', 'default');
     await cluster.eventually('it is back', async () => {

@@ -1,4 +1,7 @@
-/** What every cluster has from the beginning is there again when somebody has taken it away, whichever master sees it. */
+/**
+ * The objects that every cluster has from the beginning are recreated after a deletion, whichever master sees
+ * it.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { endpointsResource } from '../../../src/api/core/v1/endpoints.ts';
@@ -18,7 +21,7 @@ import {
   startServer,
 } from './masters-world.ts';
 
-/** What `probe` resolves to once it no longer throws; a little time passes between two tries. */
+/** Returns the result of `probe` once it no longer throws; a little time passes between two attempts. */
 async function eventually<T>(probe: () => Promise<T>): Promise<T> {
   for (let passed = 0; passed < 5_000; passed += 5) {
     try {
@@ -146,7 +149,7 @@ describe('what every cluster has', () => {
 
   it('creates the Service of the API again when it was created with another address', async () => {
     const { spec } = await api();
-    // Somebody is faster: what is then there is not what the masters make.
+    // A client is faster than the masters: the object that then exists differs from the masters' object.
     for (const { link } of masters) link.cut = true;
     await services().delete('kubernetes', 'default');
     const metadata = { name: 'kubernetes', namespace: 'default' };

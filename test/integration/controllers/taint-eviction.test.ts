@@ -22,7 +22,7 @@ after(() => server.stop());
 
 it('asks the server before it evicts: the cache may show a taint that is gone, or a node', async () => {
   const client = createClient(inProcessTransport(server.handlerFor(admin)));
-  /** The caches, which show what is put here and nothing of what the server learns. */
+  /** Caches that contain the objects of a test and nothing that the server receives. */
   const seen = new ScriptedInformers();
   const clock = new FakeClock();
   const told: string[] = [];

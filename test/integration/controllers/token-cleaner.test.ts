@@ -28,7 +28,7 @@ before(async () => {
   server = await startTestServer();
   client = createClient(inProcessTransport(server.handlerFor(admin)));
   const base = { client, random: new SeededRandom(5), log: silentLogger };
-  // Only the controllers' own timers are on the clock that the test moves.
+  // The controllers' own timers use the clock that the test moves; nothing else does.
   const informers = createInformerFactory({ ...base, clock: server.clock });
   const manager = createManager({
     ...base,
@@ -67,7 +67,7 @@ const there = (id: string) =>
       },
     );
 const at = (ms: number) => new Date(clock.now() + ms).toISOString();
-/** Until a timer waits for that moment: the controller has seen what there is. */
+/** Waits until a timer is set for that moment: the controller has then seen the existing objects. */
 const armed = (ms: number) =>
   eventually(server.clock, `a timer in ${ms} ms`, async () => clock.nextIn === ms);
 
@@ -99,7 +99,7 @@ it('keeps a token whose expiration was extended in the meantime', async () => {
   await armed(hour);
   const expiration = Buffer.from(at(2 * hour)).toString('base64');
   await client.resource(secretResource).update({ ...secret, data: { ...secret.data, expiration } });
-  // The controller hears of it.
+  // The event reaches the controller.
   await server.clock.advance(5);
   await clock.advance(hour);
   await armed(hour);

@@ -1,4 +1,7 @@
-/** Secrets that hold a token of a service account: filled, good for what they say, and gone with the account. */
+/**
+ * Secrets that hold a token of a service account: they are filled, their token is valid for its claims, and
+ * they are removed with the account.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Secret, secretResource } from '../../../src/api/core/v1/secret.ts';

@@ -199,7 +199,7 @@ describe('volumes of the cluster', () => {
       }),
     );
     assert.deepEqual(places.toSorted(), ['n1 on-1', 'n2 on-2']);
-    // A third finds none, until there is one.
+    // A third claim finds no volume until one is added.
     await addClaim('c', { storageClassName: 'disks' });
     await addPod('c', { persistentVolumeClaim: { claimName: 'c' } });
     await cluster.eventually('it says why it waits', async () =>
@@ -268,7 +268,7 @@ describe('volumes of the cluster', () => {
     cluster
       .clientOf({ name: `system:node:${name}`, groups: ['system:nodes', 'system:authenticated'] } as never)
       .resource(persistentVolumeResource);
-  /** As the agent of the node that is to do something with the volume: says how that went. */
+  /** Reports the result of a volume operation as the agent of the node. */
   const says = async (volume: string, node: string, status: PersistentVolumeStatus) => {
     await cluster.eventually(`${node} is asked`, async () => {
       const { metadata } = (await cluster.get(persistentVolumeResource, volume)) ?? {};

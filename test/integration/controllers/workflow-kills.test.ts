@@ -1,6 +1,7 @@
 /**
- * A master that is killed at every moment at which something is lost with it: after each write of a run, whose answer it does not
- * get any more, and after each call of a function, whose answer it does not get either. The next one goes on with what is stored.
+ * A master that is killed at every moment at which something is lost with it: after each write of a run, when
+ * the answer is lost, and after each call of a function, when the answer is lost too. The next master
+ * continues from the stored state.
  */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -15,7 +16,7 @@ import { startCluster } from './cluster.ts';
 
 const step = (name: string, more: object) => ({ Type: 'Task', Resource: `function:${name}`, ...more });
 
-/** Two branches of which one fails first, then one call more. */
+/** Two branches, the first of which fails, then one more call. */
 const definition = {
   StartAt: 'Both',
   States: {
@@ -39,7 +40,7 @@ const definition = {
   },
 };
 
-/** Counts the moments, and is dead from the one of this number on. */
+/** Counts the moments; the master is dead after the moment with this number. */
 class Killer {
   moments = 0;
   readonly at: number;
@@ -53,7 +54,7 @@ class Killer {
     return this.moments > this.at;
   }
 
-  /** What is done at a moment is done; nobody learns of it when that was the last. */
+  /** The operation of a moment takes effect; its result is lost if the moment was the last. */
   pass<T>(value: T): Promise<T> {
     this.moments++;
     if (!this.isDead) return Promise.resolve(value);
@@ -84,7 +85,7 @@ class Killer {
         if (this.isDead) return never();
         const answer = calls.send(call, signal);
         answer.catch(() => undefined);
-        // The instance has begun; whether the answer comes is another moment.
+        // The instance has started; the arrival of its answer is another moment.
         await this.pass(undefined);
         return this.pass(await answer);
       },
@@ -95,8 +96,8 @@ class Killer {
 const never = <T>() => new Promise<T>(() => undefined);
 
 /**
- * Runs the workflow with a kill at that moment, and the next master so many milliseconds later; how many
- * moments there were.
+ * Runs the workflow with a kill at that moment, starts the next master after the given milliseconds, and
+ * returns the number of moments.
  */
 async function runWithKill(
   at: number,

@@ -1,4 +1,4 @@
-/** Runs of workflows on the control plane, with functions that a test answers. */
+/** Workflow runs on the control plane, with functions that a test answers. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { controllerRevisionResource } from '../../../src/api/apps/v1/controller-revision.ts';

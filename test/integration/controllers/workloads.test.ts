@@ -12,7 +12,7 @@ import { type Cluster, startCluster } from './cluster.ts';
 
 const labels = { app: 'web' };
 
-/** A Deployment as a user writes it: the server fills in the rest. */
+/** A Deployment as a user writes it; the server sets the defaults. */
 function deployment(replicas: number, spec: object = {}): Draft<Deployment> {
   return {
     apiVersion: 'apps/v1',
@@ -138,7 +138,7 @@ describe('workloads', () => {
     assert.equal(back.metadata.annotations?.['deployment.kubernetes.io/revision'], '3');
   });
 
-  /** Follows every state of every pod that the server tells of. */
+  /** Follows every state of every pod that the server reports. */
   async function watchExtremes(signal: AbortSignal): Promise<{ most: number; fewestReady: number }> {
     const list = await cluster.client.resource(podResource).list({ namespace: 'default' });
     const pods = new Map(list.items.map((pod) => [pod.metadata.uid, pod]));

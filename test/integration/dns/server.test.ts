@@ -1,4 +1,4 @@
-/** The server's sockets, and its questions to other servers, over the loopback of this machine. */
+/** The server's sockets and its queries to other servers, over the loopback of this machine. */
 import assert from 'node:assert/strict';
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
@@ -17,7 +17,7 @@ import { createResponder } from '../../../src/dns/responder.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 import { makeShop } from '../../unit/dns/objects.ts';
 
-/** A name server that does what names ask it to. */
+/** A name server whose behaviour depends on the queried name. */
 class Upstream {
   readonly #udp: Socket = createSocket('udp4');
   readonly #tcp: Server;
@@ -33,7 +33,7 @@ class Upstream {
       socket.on('error', () => undefined);
       socket.on('data', (chunk: Buffer) => {
         for (const message of frames.push(chunk)) {
-          // In pieces, as networks deliver it.
+          // Written in pieces, as networks deliver data.
           for (const answer of this.#answers(message, 'tcp'))
             for (const byte of frame(answer)) socket.write(Buffer.of(byte));
         }

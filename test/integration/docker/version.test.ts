@@ -1,4 +1,4 @@
-/** Which version of the API requests name, as engines hear it that come and go at one address. */
+/** The API version in requests to engines that are replaced at one address. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
@@ -12,13 +12,13 @@ const socket = path.join(makeDirectory('minik8s-docker-'), 'docker.sock');
 let engine: Server | undefined;
 const heard: string[] = [];
 
-/** Serves versions up to `newest`, from `oldest` on, and refuses others as Docker does. */
+/** Starts an engine that serves versions from `oldest` up to `newest` and rejects others as Docker does. */
 async function start(newest: string, oldest: string): Promise<void> {
   const number = (version = '') => Number(version.split('.')[1]);
   engine = createServer(({ url = '' }, response) => {
     heard.push(url);
     const [, named] = /^\/v([\d.]+)\//.exec(url) ?? [];
-    // A connection for each request: a kept one that has ended would fail first.
+    // A new connection for each request: a kept connection that has ended would fail first.
     const json = { 'content-type': 'application/json', connection: 'close' };
     const refuse = (why: string) =>
       response.writeHead(400, json).end(JSON.stringify({ message: `client version ${named} is ${why}.` }));

@@ -1,4 +1,7 @@
-/** bin/with-docker takes away all that it started, however it ends. Its programs are this machine's here: none is fetched. */
+/**
+ * bin/with-docker removes everything that it started, however it ends. It uses this machine's programs here;
+ * none is downloaded.
+ */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,7 +12,7 @@ import { after, before, describe, it } from 'node:test';
 import { systemExec } from '../../../src/base/exec.ts';
 
 const script = join(import.meta.dirname, '../../../bin/with-docker');
-/** Starts a container and says so; then it waits until it is ended. */
+/** Starts a container and prints that; then waits until it is ended. */
 const command = `
 set -e
 root=$(mktemp -d "$TMPDIR/root-XXXXXX")
@@ -32,7 +35,7 @@ describe('bin/with-docker', () => {
   });
   after(() => rm(directory, { recursive: true, force: true }));
 
-  /** In a process group of its own, as a shell starts it. */
+  /** Starts it in a process group of its own, as a shell does. */
   const start = (...args: readonly string[]) =>
     spawn(script, ['28', ...args], {
       detached: true,
@@ -49,7 +52,7 @@ describe('bin/with-docker', () => {
     assert.fail(`the command has ended: ${said}`);
   }
 
-  /** Processes that name the folder in their command line, but for those that are ending. */
+  /** Returns the processes that name the folder in their command line, except those that are ending. */
   async function processes(): Promise<string[]> {
     const numbers = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
     const lines = numbers.map((number) => readFile(`/proc/${number}/cmdline`, 'utf8').catch(() => ''));

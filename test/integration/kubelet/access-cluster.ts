@@ -1,4 +1,7 @@
-/** An API server that tells an agent who its clients are: the token is the user's name, roles say what he may. */
+/**
+ * An API server that authenticates and authorizes an agent's clients: the token is the user's name, and roles
+ * define the access.
+ */
 import { systemClock } from '../../../src/base/clock.ts';
 import type { Client } from '../../../src/client/client.ts';
 import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
@@ -6,16 +9,16 @@ import { createClient } from '../../../src/client/rest-client.ts';
 import { startTestServer } from '../../fixtures/api-server.ts';
 
 export interface AccessCluster {
-  /** As the node. */
+  /** Client with the node's identity. */
   readonly client: Client;
-  /** How often the API server was asked something. */
+  /** Returns the number of requests that the API server received. */
   asked(): number;
   goAway(): void;
   comeBack(): void;
   stop(): Promise<void>;
 }
 
-/** By user: the subresources of Nodes that he may get. */
+/** Subresources of Nodes that each user may get. */
 const roles: Readonly<Record<string, readonly string[]>> = {
   metrics: ['nodes/metrics'],
   often: ['nodes/metrics'],

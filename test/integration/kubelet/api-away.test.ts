@@ -1,4 +1,7 @@
-/** A node works on while no API server answers, and nothing runs twice or too long once it answers again. */
+/**
+ * A node continues to work while no API server answers, and nothing runs twice or too long once one answers
+ * again.
+ */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { eventually, isReady } from './node-harness.ts';
@@ -67,14 +70,14 @@ describe('while no API server answers', () => {
     const kept = await run('kept');
     const old = await node.pod('moved');
     node.cutOff();
-    // As the control plane does to a node that it takes for dead.
+    // Deletes the pod as the control plane does for a node that it considers dead.
     const gone = await node.server.call(
       'DELETE',
       '/api/v1/namespaces/default/pods/moved?gracePeriodSeconds=0',
     );
     assert.equal(gone.status, 200, gone.text);
     assert.equal((await node.running('moved')).length, 1, 'it cannot know');
-    // The replacement has the same name, runs elsewhere, and is no business of this node.
+    // The replacement has the same name and runs on another node, so this node ignores it.
     await node.createPod('moved', { nodeName: 'node-2' });
     node.reconnect();
     await eventually(async () => assert.deepEqual(await node.running('moved'), []));

@@ -1,4 +1,4 @@
-/** The files of a volume from the API on disk: replaced all at once, with modes and owners, and nothing else left. */
+/** The files of API volumes on disk: replaced atomically, with modes and owners, and without leftovers. */
 import assert from 'node:assert/strict';
 import {
   mkdirSync,
@@ -88,7 +88,7 @@ describe('the files of a volume', () => {
       await replaceFiles(volume, files, group);
       assert.equal(linked(), before);
     }
-    // What a writer left that was killed between the link and the names is put right.
+    // Repairs the state that a writer left when it was killed between the link and the names.
     rmSync(join(volume, 'a'));
     mkdirSync(join(volume, 'old'));
     await replaceFiles(volume, files, 5);
@@ -115,7 +115,7 @@ describe('the files of a volume', () => {
 
   it('leave nothing behind when they cannot be written', async () => {
     await replaceFiles(volume, [file('a', '1')], undefined);
-    // No file has another one below it.
+    // A file cannot have another file below it.
     const impossible = [file('x', '1'), file('x/y', '1')];
     for (let attempt = 0; attempt < 3; attempt++)
       await assert.rejects(replaceFiles(volume, impossible, undefined));

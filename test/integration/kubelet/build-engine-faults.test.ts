@@ -1,5 +1,5 @@
 /**
- * Builds on an engine that fails at each of its calls, a socket of this process: a build leaves an image or
+ * Builds on an engine, a socket of this process, that fails at each of its calls: a build leaves an image or
  * nothing.
  */
 import assert from 'node:assert/strict';
@@ -245,7 +245,7 @@ test('all images that were built go, also one that has lost its name', async (co
 test('images are told by the name that they were built as, and by the version', async (context) => {
   const { builds, images } = await engine(context);
   images.set('repo/f:1', { 'minik8s.io/function-image': 'repo/f:1', 'minik8s.io/built-for': 'f-1' });
-  // One that was made of it, and one that has no name of a function.
+  // An image that was made from it, and an image without a function's name.
   images.set('other:1', { 'minik8s.io/function-image': 'repo/f:1', 'minik8s.io/built-for': 'f-1' });
   images.set('bare:1', {});
   assert.deepEqual(await builds.images(), [{ id: 'id-repo/f:1', image: 'repo/f:1', version: 'f-1' }]);

@@ -1,4 +1,4 @@
-/** Cards of NVIDIA's whose driver reports errors in the log of the kernel: a pipe here, read as /dev/kmsg is. */
+/** NVIDIA cards whose driver reports errors in the kernel log, which is a pipe here, read as /dev/kmsg is. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
@@ -31,7 +31,7 @@ function machineOf(context: TestContext) {
   const machine = nvidiaDriver(base);
   const kernelLog = join(base, 'kmsg');
   execFileSync('mkfifo', [kernelLog]);
-  // Open for both: neither side waits for the other, and the reader does not come to an end.
+  // Opened for reading and writing: neither side waits for the other, and the reader never reaches the end.
   const writer = openSync(kernelLog, 'r+');
   let sequence = 0;
   const clock = new FakeClock();

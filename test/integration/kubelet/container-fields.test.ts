@@ -1,4 +1,4 @@
-/** Fields of a pod of which the world would be another if they were passed over: what programs in containers see of them. */
+/** Pod fields that programs in containers would notice if they were ignored. */
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { after, before, describe, it } from 'node:test';

@@ -1,4 +1,7 @@
-/** Who gets which device, over restarts of containers, of sources and of the agent; and NVIDIA's cards by the files of their driver. */
+/**
+ * Allocation of devices over restarts of containers, of sources and of the agent; and NVIDIA cards by the
+ * files of their driver.
+ */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,7 +24,7 @@ const asking = (uid: string, count = 1, of = resource) =>
     { uid },
   );
 
-/** Devices whose names begin with `sick` are not healthy. */
+/** Source of devices; devices whose names begin with `sick` are unhealthy. */
 class Source implements DeviceSource {
   readonly resource = resource;
   ids: readonly string[];
@@ -33,7 +36,7 @@ class Source implements DeviceSource {
     return this.ids.map((id) => ({ id: id.replace('sick ', ''), healthy: !id.startsWith('sick ') }));
   }
   async give() {
-    // Whoever comes second comes meanwhile.
+    // A second request arrives during these turns.
     for (let i = 0; i < 3; i++) await new Promise((resolve) => setImmediate(resolve));
     if (this.fault) throw new Error(this.fault);
     return {};
@@ -41,8 +44,8 @@ class Source implements DeviceSource {
 }
 
 const directories: string[] = [];
-// Hooks of a test run in the order in which they were set: what it began may write there until the last of
-// them.
+// The hooks of a test run in the order in which they were set: what the test started may write to the
+// directory until the last hook.
 after(() => {
   for (const directory of directories) rmSync(directory, { recursive: true, force: true });
 });
@@ -71,7 +74,7 @@ function start(context: TestContext, dataDir = directoryOf()) {
       active.add(uid);
       return (await manager.giveTo(asking(uid, count), 'main')).ids[resource];
     },
-    /** A container as the engine has it. */
+    /** Adds a container to the engine. */
     has(uid: string, createdAt: number, ...ids: string[]): void {
       const pod = { uid, name: uid, namespace: 'default' };
       containers.push({
@@ -177,11 +180,11 @@ test('what the engine has says who has what, after a restart of the agent', asyn
   has('ended', 1, 'a');
   active.add('two');
   has('two', 1, 'b');
-  // Of its own containers the newest counts, of other pods those that still are.
+  // The newest of the pod's own containers counts, and the active ones of other pods.
   assert.deepEqual(await give('one'), ['c']);
   assert.deepEqual(await give('three'), ['a']);
   assert.deepEqual(await give('four'), ['d']);
-  // Given since then counts more than what an older container has.
+  // A newer allocation takes precedence over the devices of an older container.
   active.delete('three');
   has('four', 9, 'a');
   assert.deepEqual(await give('four'), ['d']);
@@ -223,7 +226,7 @@ test('what there was is on disk, the newest, and is away after a restart; withou
 test('a source whose devices change all the time has the newest written, and not each of them', async (context) => {
   const file = join(directoryOf(), 'file');
   writeFileSync(file, '');
-  // Each write fails, and says so.
+  // Each write fails and logs that.
   const { manager, log } = start(context, join(file, 'data'));
   const source = new Source('a');
   for (let i = 0; i < 500; i++) manager.set(source);

@@ -1,6 +1,6 @@
 /**
- * Device plugins with bad manners: answers that are errors, lost, late or none, and two at once; who has what
- * stays right.
+ * Faulty device plugins: answers that are errors, lost, late or missing, and two plugins at once; allocations
+ * stay correct.
  */
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -29,7 +29,7 @@ const podWith = (uid: string, count: number) =>
     { uid },
   );
 
-/** A node, and whatever plugins a test starts in its directory. */
+/** Starts a node; a test starts plugins in the node's directory. */
 async function start(context: TestContext) {
   const base = mkdtempSync(join(tmpdir(), 'minik8s-plugin-faults-'));
   const [clock, log, active] = [new FakeClock(), new RecordingLogger(), new Set<string>()];
@@ -109,7 +109,7 @@ test('a device whose plugin refuses it, fails before the start or loses its answ
       await assert.rejects(give('first'), why, `${method}, ${manner}`);
       delete one.answers[method];
       if (manner !== 'an error') {
-        // The stream of its devices may have gone with its connection.
+        // The device stream may have ended with its connection.
         await one.register(resource);
         await counted(2, 2);
       }
@@ -222,7 +222,7 @@ test('no plugin can register in a directory of another user, or that others may 
     mkdirSync(directory);
     chmodSync(directory, mode);
     const user = process.getuid?.() ?? 0;
-    // Whoever runs the tests: the directory belongs to them, and the agent is somebody else.
+    // The directory belongs to the user who runs the tests, so the agent is made another user.
     const agent = context.mock.method(process as { getuid: () => number }, 'getuid', () =>
       isOwn ? user : user + 1,
     );

@@ -1,4 +1,4 @@
-/** Devices of a machine: files that are devices, and device plugins by Kubernetes' own gRPC. */
+/** Devices of a machine: device files, and device plugins over Kubernetes' own gRPC protocol. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import {
@@ -27,7 +27,7 @@ import { makePod } from '../../unit/kubelet/builders.ts';
 
 const resource = 'example.com/gpu';
 
-/** Once it does not throw any more; what it threw last is the error. */
+/** Waits until the assertion no longer throws; rejects with its last error. */
 async function becomes(assertion: () => void): Promise<void> {
   let last: unknown;
   const holds = () => {
@@ -51,8 +51,8 @@ const podWith = (uid: string, count: number, name = resource) =>
   );
 
 const directories: string[] = [];
-// Hooks of a test run in the order in which they were set: what it began may write there until the last of
-// them.
+// The hooks of a test run in the order in which they were set: what the test started may write to the
+// directory until the last hook.
 after(() => {
   for (const directory of directories) rmSync(directory, { recursive: true, force: true });
 });
@@ -63,7 +63,7 @@ function makeDirectory(): string {
   return directory;
 }
 
-/** Devices of a node with nothing else. */
+/** Starts the device management of a node without its other parts. */
 async function start(context: TestContext, directory: string, rules = '') {
   const active = new Set<string>();
   const log = new RecordingLogger();
@@ -178,7 +178,7 @@ test('a device plugin registers, says what it has, and is asked', { skip: unless
   writeFileSync(devices, 'a Unhealthy\nb Healthy\nc Healthy\nbad Healthy\n');
   await counted(4, 3);
   await assert.rejects(give('two', 1), /cannot have 1 of example.com\/gpu: .*device bad is bad/);
-  // It ends: what it had is not forgotten, and nothing of it is given.
+  // The plugin ends: its allocations are kept, and none of its devices is allocated.
   await running.end();
   await counted(4, 0);
   await assert.rejects(give('two', 1), /nothing on this node offers example.com\/gpu now/);

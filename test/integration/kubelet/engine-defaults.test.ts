@@ -1,4 +1,7 @@
-/** What a Docker engine does with containers by itself, and Kubernetes does not: newer engines more than older ones. */
+/**
+ * Defaults that a Docker engine applies to containers and Kubernetes does not; newer engines have more of
+ * them.
+ */
 import assert from 'node:assert/strict';
 import { cp, mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -33,7 +36,7 @@ describe('what Docker does by itself', () => {
   }
   const idOf = (pod: Pod) =>
     pod.status?.containerStatuses?.[0]?.containerID?.replace('docker://', '') ?? assert.fail('no container');
-  /** A directory for a test with one pod, both of which go with it, after `last`. */
+  /** Returns a directory for a test with one pod; both are removed after the test, after `last`. */
   async function directoryFor(
     pod: string,
     context: TestContext,
@@ -49,7 +52,7 @@ describe('what Docker does by itself', () => {
     return path;
   }
 
-  /** The files of an image for a test with one pod, which goes with it. */
+  /** Returns the root file system of an image for a test with one pod; it is removed after the test. */
   async function rootFor(pod: string, image: string, context: TestContext): Promise<string> {
     const root = join(await directoryFor(pod, context, () => docker('image', 'rm', '-f', image)), 'root');
     await mkdir(join(root, 'bin'), { recursive: true });

@@ -1,4 +1,4 @@
-/** A Docker engine of the test's own is killed and started again under a running node. */
+/** A Docker engine of the test's own is killed and restarted under a running node. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,11 +11,11 @@ import { systemExec } from '../../../src/base/exec.ts';
 import { lockMachine } from '../../fixtures/machine-lock.ts';
 import { eventually, isReady, type NodeHarness, startNodeHarness } from './node-harness.ts';
 
-/** As distributions set it up: containerd is a service of its own, so containers outlive dockerd. */
+/** A Docker as distributions set it up: containerd is a service of its own, so containers outlive dockerd. */
 class OwnDocker {
   readonly directory: string;
   readonly socketPath: string;
-  /** Without a bridge of its own dockerd would take the machine's docker0, or with `none` remove it. */
+  /** A bridge of its own; otherwise dockerd would use the machine's docker0, or remove it with `none`. */
   readonly #bridge = `it-br${process.pid}`;
   readonly #options: readonly string[];
   #containerd: ChildProcess | undefined;
@@ -27,7 +27,7 @@ class OwnDocker {
     this.socketPath = join(directory, 'docker.sock');
   }
 
-  /** Does nothing to what runs already. */
+  /** Starts the parts that do not run already. */
   async start(): Promise<void> {
     if (this.#dockerd && this.#dockerd.exitCode === null && this.#dockerd.signalCode === null) return;
     const at = (name: string) => join(this.directory, name);
@@ -78,7 +78,10 @@ async function end(child: ChildProcess | undefined, signal: 'SIGKILL' | 'SIGTERM
 
 await lockMachine();
 
-/** A node on an engine with these options; `restart` kills it and has it started again once the node has noticed. */
+/**
+ * Starts a node on an engine with these options; `restart` kills the engine and restarts it once the node has
+ * noticed.
+ */
 function nodeOnOwnDocker(...options: readonly string[]) {
   let docker: OwnDocker;
   let node: NodeHarness;
@@ -108,7 +111,7 @@ function nodeOnOwnDocker(...options: readonly string[]) {
     get node() {
       return node;
     },
-    /** It has an image among its files where the engine can do that. */
+    /** Creates a pod; the pod mounts an image where the engine supports that. */
     async runPod() {
       const { canMountImages } = await node.runtime.version();
       const tools = { reference: node.images.busybox, pullPolicy: 'Never' };
@@ -135,7 +138,10 @@ function nodeOnOwnDocker(...options: readonly string[]) {
       await docker.start();
       await eventually(async () => assert.equal(await readiness(), 'True'));
     },
-    /** A pod whose first init container waits for a file; what its containers say, in the order in which they did. */
+    /**
+     * Creates a pod whose first init container waits for a file. `story` returns the names of its containers
+     * in the order in which they started.
+     */
     async runSteps() {
       const log = join(docker.directory, 'steps');
       await mkdir(log);
@@ -157,14 +163,15 @@ function nodeOnOwnDocker(...options: readonly string[]) {
       });
       const story = async () => (await readFile(join(log, 'story'), 'utf8')).trim().split('\n');
       await eventually(async () => assert.deepEqual(await story(), ['one']));
-      // The engine writes down that a container runs after its program has begun; killed before, it knows nothing of the run.
+      // The engine records that a container runs after its program has started. If it is killed before that,
+      // the run is not recorded.
       await node.waitFor(
         'steps',
         ({ status }) => status?.initContainerStatuses?.[0]?.state?.running !== undefined,
       );
       return { story, go: () => writeFile(join(log, 'go'), '') };
     },
-    /** The pod, Ready, when its container was started this often after the first time. */
+    /** Waits until the pod is Ready and its container has been restarted this many times. */
     restarted: (times: number) =>
       node.waitFor(
         'web',
@@ -228,7 +235,7 @@ describe('a node whose Docker engine, with live-restore, is killed', () => {
     await on.node.runtime.kill(idOf(pod));
     const again = await on.restarted(1);
     assert.equal(again.status?.podIP, before.status?.podIP, 'the sandbox stayed');
-    // The page is there a moment after its file.
+    // The page is served a moment after its file exists.
     await eventually(async () => {
       const answer = await fetch(`http://${again.status?.podIP}:8080/`);
       assert.equal((await answer.text()).trim(), 'served');

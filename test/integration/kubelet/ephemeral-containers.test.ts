@@ -1,4 +1,4 @@
-/** A container that is added to a pod that runs, on the real engine. */
+/** An ephemeral container that is added to a running pod, on the real engine. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';

@@ -1,5 +1,5 @@
 /**
- * A log followed in files that are rotated as Docker does. The real engine:
+ * A log followed in files that are rotated as Docker does. For the real engine see
  * test/conformance/kubelet/docker-logs.test.ts.
  */
 import assert from 'node:assert/strict';
@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { followFiles } from '../../../src/kubelet/runtime/followed-files.ts';
 
-/** Bytes of a file that may be rotated; the content of one that is not is shorter. */
+/** Minimum size of a file that may be rotated, in bytes; files that are not rotated have shorter contents. */
 const maxBytes = 1000;
 
 class Engine {
@@ -36,7 +36,7 @@ class Engine {
     for (let number = from; number < to; number++) this.write(`${number}\n`);
   }
 
-  /** In the engine's order (moby, daemon/logger/loggerutils/logfile.go). */
+  /** Rotates the files in the engine's order (moby, daemon/logger/loggerutils/logfile.go). */
   rotate(): void {
     this.beginRotation();
     writeFileSync(this.path, '');
@@ -76,7 +76,7 @@ describe('a log that is followed in its files', { timeout: 120_000 }, () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** Files of the folder that this process has open. */
+  /** Returns the number of files of the folder that this process has open. */
   async function openFiles(): Promise<number> {
     const links = (await readdir('/proc/self/fd')).map((fd) =>
       readlink(`/proc/self/fd/${fd}`).catch(() => ''),

@@ -1,6 +1,6 @@
 /**
- * What bad programs and bad calls of functions lead to: instances on Docker, called through the gateway of
- * the API server.
+ * Faulty programs and faulty calls of functions: instances on Docker, called through the API server's
+ * gateway.
  */
 import assert from 'node:assert/strict';
 import { readdir, stat } from 'node:fs/promises';
@@ -74,7 +74,7 @@ function writeAll(text) {
 const errors = { python: 'ValueError: no such order', nodejs: 'RangeError: no such order' } as const;
 const mostBytes = { runtime: 6 * 1024 * 1024, gateway: 16 * 1024 * 1024 } as const;
 
-/** Declares the tests, for both runtimes at once. Instances are left running. */
+/** Declares the tests for both runtimes at once. Instances are left running. */
 export function badInput(worldOf: () => FunctionWorld): void {
   describe('bad input of functions', { concurrency: true }, () => {
     for (const runtime of ['python', 'nodejs'] as const)
@@ -100,7 +100,7 @@ function badInputOf(runtime: 'python' | 'nodejs', worldOf: () => FunctionWorld):
     const { status, text } = await request('POST', `${api}/${name}/invoke`, body, options);
     return [status, JSON.parse(text)] as const;
   };
-  /** An instance of a version that differs by `spec`. */
+  /** Starts an instance of a version that differs by `spec`. */
   async function startInstance(version: string, spec: object): Promise<string> {
     const made = await world.node.client.resource(functionVersionResource).create({
       apiVersion: 'minik8s.io/v1',
@@ -180,7 +180,7 @@ function badInputOf(runtime: 'python' | 'nodejs', worldOf: () => FunctionWorld):
     const sizes = await Promise.all(files.map(async (file) => (await stat(join(dirname(log), file))).size));
     const { maxBytes, maxFiles } = defaultLogRotation;
     assert.ok(files.length > 1 && files.length <= maxFiles, files.join());
-    // The engine looks after each piece of a line, which has 16 KiB.
+    // The engine checks the size after each piece of a line; a piece has 16 KiB.
     for (const size of sizes) assert.ok(size < maxBytes + 65_536, sizes.join());
     assert.equal(pod.status?.containerStatuses?.[0]?.restartCount, 0);
   });

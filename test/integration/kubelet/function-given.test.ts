@@ -1,4 +1,7 @@
-/** A program that waits for its function is told so while it starts: as a process of this machine, not as process 1. */
+/**
+ * A waiting program receives its function while it still starts; it runs as a process of this machine, not as
+ * process 1.
+ */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

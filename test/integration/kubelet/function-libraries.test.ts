@@ -1,4 +1,7 @@
-/** The libraries of functions: installed by pip and npm from the machine's index, the same ones by every build. */
+/**
+ * Libraries of functions: installed by pip and npm from the machine's index, in the same versions by every
+ * build.
+ */
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -60,7 +63,7 @@ describe('libraries of functions', () => {
           dependencies: { outer: '^1.0.0' },
           scripts: { preinstall: 'false' },
         }),
-        // It is none of npm's here.
+        // The build does not use this file as npm's configuration.
         '.npmrc': 'registry=http://127.0.0.1:1/\n',
       },
     },
@@ -113,7 +116,7 @@ describe('libraries of functions', () => {
         [],
       );
 
-      // There is a newer one now, which other builds do not take.
+      // A newer version exists now; other builds do not use it.
       if (runtime === 'python') await indexes.addWheel('inner', '1.1');
       else await indexes.addPackage('inner', '1.1.0');
       await world.deletePod(`${name}-a`);
@@ -158,7 +161,8 @@ describe('libraries of functions', () => {
     const { lock } = (await world.version('libs-python')).status ?? {};
     assert.ok(metadata.name && lock?.includes('inner==1.0'));
     const resolved = await world.version(name);
-    // The build has read the version without a lock, and finds this one when it writes its own, of inner 1.1.
+    // The build has read the version without a lock, and finds this lock when it writes its own lock of inner
+    // 1.1.
     await world.node.client.resource(functionVersionResource).updateStatus({ ...resolved, status: { lock } });
     const builder = new FunctionBuilder({
       client: world.node.client,

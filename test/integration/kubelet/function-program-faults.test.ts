@@ -1,4 +1,6 @@
-/** What the programs of the runtimes say of a function that cannot be loaded: file, line and cause, first of all. */
+/**
+ * Messages of the runtimes' programs about a function that cannot be loaded: file, line and cause come first.
+ */
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,7 +8,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { type Runtime, startFunction } from '../../fixtures/function-program.ts';
 
-/** What was printed, and what is in the termination log. */
+/** Returns the output and the termination log. */
 async function saidOf(runtime: Runtime, files: Readonly<Record<string, string>>) {
   const folder = await mkdtemp(join(tmpdir(), 'minik8s-termination-'));
   const log = join(folder, 'log');

@@ -1,4 +1,4 @@
-/** What answers the calls of functions, in their images: python and nodejs by the same contract. */
+/** The programs that answer function calls in their images: python and nodejs fulfil the same contract. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
@@ -130,7 +130,7 @@ const env = {
 };
 const ofCall = (id: string) => ({ 'Function-Call-Id': id });
 
-/** Resident memory of a process, in bytes. */
+/** Returns the resident memory of a process, in bytes. */
 async function residentBytes(pid: number): Promise<number> {
   const text = await readFile(`/proc/${pid}/status`, 'utf8');
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(text)?.[1]) * 1024;
@@ -280,7 +280,7 @@ for (const runtime of ['python', 'nodejs'] as const) {
         'POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n',
       );
       assert.match(expecting, /^HTTP\/1\.1 503 /);
-      // Nobody can release them from outside: the next test's program is another one.
+      // The held calls cannot be released from outside; the next test starts another program.
       program.child.kill('SIGKILL');
       await Promise.allSettled(holding);
       await program.ended;
@@ -311,7 +311,7 @@ for (const runtime of ['python', 'nodejs'] as const) {
       const repeated = await program.call({ headers: once('o-6', '1') });
       assert.deepEqual([repeated.status, repeated.text], [500, thrown.text]);
       assert.equal(repeated.headers['function-error'], 'Odd');
-      // One that is under way is waited for.
+      // A repeated call waits for the call that is in progress.
       const both = ['1', '2'].map(() => program.call({ body: { do: 'hold' }, headers: once('o-5') }));
       await program.call({ body: { do: 'release' } });
       assert.deepEqual(
@@ -329,14 +329,17 @@ for (const runtime of ['python', 'nodejs'] as const) {
       const size = 5_000_000;
       for (const id of ['r-2', 'r-3', 'r-4', 'r-5', 'r-6'])
         assert.equal((await program.call({ body: { do: 'big', size }, headers: ofCall(id) })).status, 200);
-      // So those cannot make it forget one that may be made only once.
+      // Repeatable calls therefore do not make the program forget a call that may be made only once.
       assert.equal(await count('r-1', { 'Function-Once': '1' }), first + 2);
     });
 
     it('does not make a call again whose answer it may have forgotten', async () => {
       const fresh = await startFunction(runtime, sources[runtime], env);
       const began = performance.now();
-      /** The age that a call of when the program began to serve has, less what it is under way. */
+      /**
+       * Headers of a call that was first made when the program started, with its age minus its time in
+       * transit.
+       */
       const once = (id: string, transitMs = 0) => ({
         ...ofCall(id),
         'Function-Once': `${Math.max(0, performance.now() - began - transitMs) / 1000}`,
@@ -347,7 +350,7 @@ for (const runtime of ['python', 'nodejs'] as const) {
           assert.equal((await fresh.call({ body: { do: 'big', size }, headers: once(id) })).status, 200);
         const untilForgotten = performance.now() - began;
         const before = (await fresh.call({ body: { do: 'count' } })).json() as number;
-        // However long it is under way, as it may be from a busy master, it seems younger than it is.
+        // Transit makes a call seem younger than it is, as a call from a busy master may be.
         for (const transitMs of [0, Math.min(1000, untilForgotten / 2)]) {
           const forgotten = await fresh.call({ body: { do: 'count' }, headers: once('f-1', transitMs) });
           assert.deepEqual([forgotten.status, forgotten.headers['function-not-called']], [404, 'unknown']);
@@ -355,7 +358,7 @@ for (const runtime of ['python', 'nodejs'] as const) {
         const known = await fresh.call({ body: { do: 'count' }, headers: once('f-5') });
         assert.equal(known.text.length, size + 2);
         assert.equal((await fresh.call({ body: { do: 'count' } })).json(), before + 1);
-        // One that began only now was surely not made before.
+        // A call that was first made just now was surely not made before.
         const young = { ...ofCall('f-6'), 'Function-Once': '0' };
         assert.equal((await fresh.call({ body: { do: 'count' }, headers: young })).json(), before + 2);
       } finally {
@@ -373,7 +376,7 @@ for (const runtime of ['python', 'nodejs'] as const) {
         [await again('m-1', '60'), await again('m-4', '60'), await again('m-5', '60')],
         [404, 200, 200],
       );
-      // So it cannot say any more that it never had a call.
+      // The program can therefore no longer claim that it never received a call.
       assert.equal(await again('m-6', '60'), 404);
     });
 
@@ -452,7 +455,7 @@ for (const runtime of ['python', 'nodejs'] as const) {
     for (const [what, request, expected] of smuggled)
       it(`ends a connection with ${what}`, async () => {
         if (what === 'a bare line feed' || what === 'no HTTP') {
-          // Nothing that ends a head may come: then it is the time limit that ends it.
+          // The server may not see the end of a head in these bytes: then its timeout ends the connection.
           const socket = connect(program.port, '127.0.0.1');
           socket.end(request);
           let text = '';

@@ -1,4 +1,4 @@
-/** Instances that wait become those of a function: on Docker, by a node agent. */
+/** Waiting instances become instances of a function: on Docker, by a node agent. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { podResource } from '../../../src/api/core/v1/pod.ts';
@@ -40,7 +40,7 @@ describe('an instance that waits', () => {
     const { status } = await world.node.pod(name);
     return status?.containerStatuses?.[0]?.containerID?.replace('docker://', '') ?? '';
   };
-  /** Resolves when it runs. */
+  /** Creates a waiting instance and resolves when it runs. */
   async function waits(name: string, runtime: 'nodejs' | 'python', more: object = {}): Promise<void> {
     const versions = world.node.client.resource(functionVersionResource);
     const draft = warmVersion('default', runtime, runtimeImages[runtime], sha256);
@@ -69,7 +69,7 @@ describe('an instance that waits', () => {
       });
       await give(`w-${runtime}`, fn, `${fn}-1`);
       assert.deepEqual(await world.answer(`w-${runtime}`, { n: 1 }), [{ n: 1 }, fn, '1', false]);
-      // What it was given it keeps.
+      // The instance keeps the function that it was given first.
       await world.createVersion(`${fn}-other`, {
         runtime,
         baseImage: runtimeImages[runtime],
@@ -92,7 +92,7 @@ describe('an instance that waits', () => {
     const container = await containerOf('w-kept');
     await world.node.stopAgent();
     await give('w-late', 'late', 'late-1');
-    // What is in a container is not read again, so it need not be there any more.
+    // A function that is already in a container is not read again, so its version may be deleted.
     await versions.delete('kept-1', 'default');
     const since = Date.now() / 1000;
     await world.startAgent();
@@ -108,7 +108,7 @@ describe('an instance that waits', () => {
   });
 
   it('ends where the version is not one that it can become', async () => {
-    // The kernel drops a signal for the first process of a container that does not listen to it yet.
+    // The kernel drops a signal to the first process of a container while that process has no handler for it.
     await waits('w-refused', 'python', { terminationGracePeriodSeconds: 1 });
     await world.createVersion('limited', {
       runtime: 'python',

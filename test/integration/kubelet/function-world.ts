@@ -1,4 +1,6 @@
-/** A node agent that builds functions on Docker, with images of runtimes made of this machine's Python and Node. */
+/**
+ * A node agent that builds functions on Docker, with runtime images made of this machine's Python and Node.
+ */
 import {
   type FunctionVersion,
   functionVersionResource,
@@ -12,7 +14,7 @@ import { eventually, isReady, type NodeHarness, startNodeHarness } from './node-
 export const docker = async (...args: string[]) =>
   (await systemExec('docker', ['-H', `unix://${dockerSocket}`, ...args])).stdout;
 
-/** Names of the images of runtimes, of this process. */
+/** Names of the runtime images; unique to this process. */
 export const runtimeImages = {
   python: `minik8s-test/python:${process.pid}`,
   nodejs: `minik8s-test/nodejs:${process.pid}`,
@@ -22,14 +24,14 @@ export const image = (name: string, namespace = 'default') => `minik8s.function/
 
 export interface FunctionWorld {
   readonly node: NodeHarness;
-  /** Again, after it was stopped. */
+  /** Starts the agent again after it was stopped. */
   startAgent(): Promise<void>;
-  /** The version NAME-1 of a function in the namespace default. */
+  /** Creates the version NAME-1 of a function in the namespace default. */
   createVersion(name: string, spec: object): Promise<FunctionVersion>;
   version(name: string): Promise<FunctionVersion>;
   createPod(name: string, version: string | undefined, image: string): Promise<void>;
   deletePod(name: string): Promise<void>;
-  /** What the pod answers, once it is ready. */
+  /** Calls the pod once it is ready and returns its answer. */
   answer(name: string, body: unknown): Promise<unknown>;
   close(): Promise<void>;
 }
@@ -39,7 +41,7 @@ export async function startFunctionWorld(
 ): Promise<FunctionWorld> {
   const { python, nodejs } = runtimeImages;
   await Promise.all([makeRuntimeImage('python', python), makeRuntimeImage('nodejs', nodejs)]);
-  // Nobody scales here: a test makes the instances that it calls.
+  // No controller scales here: a test creates the instances that it calls.
   const writeDemand = async () => undefined;
   const node = await startNodeHarness({
     functionCalls: { master: 'here', reachesPod: () => true, writeDemand },

@@ -1,4 +1,4 @@
-/** Init containers, sidecars and hooks on the real engine: what programs see of their order. */
+/** Init containers, sidecars and hooks on the real engine: the order that programs observe. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -32,7 +32,7 @@ describe('containers before, beside and around others', () => {
 
   const story = async () => (await readFile(join(directory, 'log'), 'utf8')).trim().split('\n');
   const say = (word: string) => `echo ${word} >> /log/log`;
-  /** Says its name, and says so when it is asked to stop. */
+  /** A container that logs its name, and logs again when it is asked to stop. */
   const serving = (name: string, more: object = {}) =>
     container(
       name,

@@ -31,7 +31,7 @@ describe('a container that was started and not named', () => {
       },
     });
     await node.startAgent({ runtime: mortal, sandboxPool: 2 });
-    // They are made one after the other: the first is ready.
+    // Sandboxes are made one after the other, so the first is ready.
     await eventually(async () => assert.equal((await node.runtime.list()).length, 2));
     await node.createPod('named', {
       terminationGracePeriodSeconds: 0,
@@ -45,7 +45,7 @@ describe('a container that was started and not named', () => {
       ],
     });
     await eventually(async () => assert.ok(asked));
-    // What it waited for never comes.
+    // The result that the agent waited for never arrives.
     ended.reject(new Error('killed'));
     await node.stopAgent();
     await node.startAgent();

@@ -1,4 +1,4 @@
-/** What is written down of the images that pods brought, on this machine's disk. */
+/** The record of the images that pods pulled, on this machine's disk. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ describe('the record of images', () => {
     log = new RecordingLogger();
   });
   afterEach(() => rmSync(dataDir, { recursive: true }));
-  /** Of an agent that has just started. */
+  /** Returns the record of an agent that has just started. */
   const fresh = () => new ImageRecord({ dataDir, clock, log });
   const images = async (record = fresh()) => Object.fromEntries(await record.images());
 

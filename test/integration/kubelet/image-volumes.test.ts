@@ -1,6 +1,6 @@
 /**
- * Volumes that are images, by the node agent on Docker: mounted by an engine that can (28 or newer, see bin/with-docker), and held by
- * one that cannot.
+ * Image volumes, by the node agent on Docker: mounted by an engine that supports them (28 or newer, see
+ * bin/with-docker), and held back by an engine that does not.
  */
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
@@ -89,7 +89,7 @@ describe('a volume that is an image', () => {
     await node.server.call('DELETE', `/api/v1/namespaces/default/pods/${name}`);
     await node.waitForGone(name);
   };
-  /** Where on this machine Docker has the images that the pod's containers mount. */
+  /** Returns the paths on this machine where Docker keeps the images that the pod's containers mount. */
   const mountedAt = async (pod: string) => {
     const { status } = await node.pod(pod);
     const ids = (status?.containerStatuses ?? []).map(({ containerID = '' }) => containerID.slice(9));
@@ -235,7 +235,7 @@ describe('a volume that is an image', () => {
   it('is given up when the pod is deleted while it comes, also after the agent began anew, and nothing is left', async () => {
     const port = await freePort();
     const connections = new Set<{ destroy(): void }>();
-    // It takes connections and says nothing.
+    // A server that accepts connections and never answers.
     const mute = createServer((connection) => void connections.add(connection.on('error', () => undefined)));
     await new Promise<void>((resolve) => mute.listen(port, '127.0.0.1', resolve));
     try {

@@ -1,4 +1,6 @@
-/** Images from a registry that wants a password, by the node agent on Docker; and the room that is made of them. */
+/**
+ * Images from a registry that requires a password, by the node agent on Docker; and image garbage collection.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
@@ -75,7 +77,7 @@ describe('images from a registry', () => {
       /^Failed Failed to pull image "127\.0\.0\.1:\d+\/team\/app:1": .*(?:unauthorized|no basic auth)/im,
     );
     assert.match(said, /^Failed Error: ErrImagePull$/m);
-    // After the second attempt it waits longer.
+    // The back-off is longer after the second attempt.
     const later = await node.waitFor(
       'stranger',
       ({ status }) => status?.containerStatuses?.[0]?.state?.waiting?.reason === 'ImagePullBackOff',
@@ -130,7 +132,7 @@ describe('images from a registry', () => {
       return all.filter((name) => !name.startsWith(registry.address)).sort();
     };
     const before = await others();
-    // Its container may still go.
+    // The container may still be terminating.
     await eventually(async () => {
       await gc(150).collect();
       assert.equal(await isThere(), false);

@@ -1,4 +1,7 @@
-/** A pod with init containers, a sidecar and a volume that is an image, while the agent is killed at each thing it does for it. */
+/**
+ * A pod with init containers, a sidecar and an image volume, while the agent is killed at each of its calls
+ * that change the pod.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { RuntimeError } from '../../../src/docker/runtime-error.ts';
@@ -7,7 +10,7 @@ import { eventually, isReady } from './node-harness.ts';
 import { type SimulatedNode, startSimulatedNode } from './simulated-node.ts';
 
 const image = 'app:1';
-/** A program that ends well. */
+/** A hook whose program succeeds. */
 const hook = { exec: { command: ['true'] } };
 const spec = {
   volumes: [{ name: 'data', image: { reference: image, pullPolicy: 'Always' } }],
@@ -26,7 +29,7 @@ const spec = {
   ],
   terminationGracePeriodSeconds: 5,
 };
-/** What changes something of the pod in the engine. */
+/** Engine calls that change the pod. */
 const acts = new Set([
   'pullImage',
   'runSandbox',
@@ -41,12 +44,12 @@ const acts = new Set([
 
 describe('a pod with init containers', () => {
   let node: SimulatedNode;
-  /** Names of a pod's containers as they began to run, and as they ended. */
+  /** Names of a pod's containers in the order in which they started and ended. */
   const story: string[] = [];
   const watching = new AbortController();
   const known = new Map<string, ContainerState>();
 
-  /** Steps end well as soon as they run. */
+  /** Ends init containers successfully as soon as they run. */
   async function look(id: string): Promise<void> {
     const object = await node.runtime.inspect(id);
     if (object?.kind !== 'container') return;
@@ -82,7 +85,10 @@ describe('a pod with init containers', () => {
       (object) => object?.pod?.name === name,
     );
 
-  /** Resolves to whether the agent died; it dies at its nth act, before or after that is done. */
+  /**
+   * Kills the agent at its nth act, before or after the act takes effect. Resolves to whether the agent was
+   * killed.
+   */
   async function killAt(act: number, when: 'before' | 'after'): Promise<boolean> {
     const name = `pod-${act}-${when}`;
     let acted = 0;

@@ -1,4 +1,4 @@
-/** The log of the kernel in a file of the test: each record is read once, however often its reader ends. */
+/** The kernel log in a file of the test: each record is read once, however often its reader ends. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -35,7 +35,7 @@ function begin(context: TestContext, file = 'kmsg') {
         isOver = true;
       });
     },
-    /** The reader has ended, and the next one begins after so many milliseconds. */
+    /** Waits until the reader has ended and the next reader starts after this many milliseconds. */
     waits: (ms: number) => eventually(systemClock, `it waits for ${ms} ms`, () => clock.nextIn === ms),
   };
 }

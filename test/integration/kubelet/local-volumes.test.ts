@@ -1,4 +1,7 @@
-/** Folders of local volumes with the real kernel, after containers have done their worst in them: what goes, and what never does. */
+/**
+ * Folders of local volumes with the real kernel, after containers have tried to abuse them: which folders are
+ * removed, and which never are.
+ */
 import assert from 'node:assert/strict';
 import {
   existsSync,
@@ -109,7 +112,7 @@ describe('folders of local volumes', () => {
   };
   const reasonOf = (name: string) => stored.get(name)?.status?.reason;
 
-  /** Runs an agent that reads these volumes, until `done` holds. */
+  /** Runs an agent with these volumes until `done` returns true. */
   async function run(volumes: readonly PersistentVolume[], done: () => boolean, exec?: Exec): Promise<void> {
     for (const one of volumes) stored.set(one.metadata.name, one);
     const stop = new AbortController();
@@ -142,7 +145,7 @@ describe('folders of local volumes', () => {
         ...(client.resource(persistentVolumeResource) as object),
         async updateStatus(next: PersistentVolume) {
           if (conflicts++ === 0) {
-            // The other's write is seen before the answer to this one.
+            // The other client's write is seen before the answer to this write.
             const going = asGoing(made('pvc-1'));
             const metadata = { ...going.metadata, resourceVersion: 'later' };
             const other = { ...going, metadata, status: { phase: 'Released', message: 'other' } };
@@ -250,7 +253,7 @@ describe('folders of local volumes', () => {
       const folder = await folderOf('pvc-5');
       writeFileSync(join(folder, 'data'), '');
       await folderOf('pvc-last');
-      // Whoever comes after it has gone: then this one was looked at.
+      // The last volume is processed after this one, so this one was processed when the last one is removed.
       await run([one(), asGoing(made('pvc-last'))], () => reasonOf('pvc-last') === 'FolderRemoved');
       assert.notEqual(reasonOf('pvc-5'), 'FolderRemoved');
       assert.deepEqual(readdirSync(folder), ['data']);

@@ -1,4 +1,4 @@
-/** How large a watched folder may be. Unit tests have the rest of it; to make so many files takes seconds. */
+/** The maximum size of a watched folder. Unit tests cover the rest; creating so many files takes seconds. */
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';

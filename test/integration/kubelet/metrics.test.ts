@@ -1,4 +1,6 @@
-/** What real pods use, as the agent's server tells it: to Prometheus' own reader, and to who reads summaries. */
+/**
+ * Resource usage of real pods as the agent's server reports it: to Prometheus' own parser, and as summaries.
+ */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { request } from 'node:https';
@@ -110,7 +112,7 @@ describe('what pods use', { timeout: 300_000 }, () => {
     for (const name of ['busy', 'hog']) await node.waitFor(name, isReady);
     const { uid } = (await node.pod('busy')).metadata;
     const file = join(node.dataDir, 'pods', uid, 'volumes/data/file');
-    // Directories are not measured again within a minute.
+    // Directories are measured at most once a minute.
     await eventually(async () => assert.equal((await stat(file)).blocks * 512, 5_001_216));
   });
   after(async () => {

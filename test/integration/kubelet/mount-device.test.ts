@@ -1,4 +1,4 @@
-/** Block devices as file systems, with the real kernel: what is formatted, and what never is. */
+/** Block devices as file systems, with the real kernel: which devices are formatted, and which never are. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -69,7 +69,7 @@ describe('a block device', () => {
 
   it('with partitions is left as it is', async () => {
     const table = Buffer.alloc(512);
-    // One of Linux, from the 2,048th sector, 8 MiB long.
+    // A Linux partition from the 2,048th sector, 8 MiB long.
     table.set([0, 0, 0, 0, 0x83, 0, 0, 0, 0, 8, 0, 0, 0, 0x40, 0, 0], 446);
     table.set([0x55, 0xaa], 510);
     await writeFile(device, table);

@@ -1,4 +1,4 @@
-/** The sources of devices that a node has by its settings, and what it leaves behind. */
+/** Device sources that a node's settings configure, and the files that the node leaves behind. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -17,8 +17,8 @@ import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 import { makePod } from '../../unit/kubelet/builders.ts';
 
 const directories: string[] = [];
-// Hooks of a test run in the order in which they were set: what it began may write there until the last of
-// them.
+// The hooks of a test run in the order in which they were set: what the test started may write to the
+// directory until the last hook.
 after(() => {
   for (const directory of directories) rmSync(directory, { recursive: true, force: true });
 });

@@ -29,7 +29,7 @@ import { SeededRandom } from '../../fixtures/seeded-random.ts';
 
 export const podCIDR = '10.231.7.0/24';
 export const clusterCIDR = '10.231.0.0/16';
-/** Of its own, so that a cluster on this machine is left alone. */
+/** Names that differ from the product's, so that a cluster on this machine is not affected. */
 const names = {
   table: 'minik8s-test-network',
   chain: 'MINIK8S-TEST',
@@ -47,14 +47,14 @@ export interface NodeHarness {
   readonly runtime: DockerRuntime;
   readonly owner: string;
   readonly dataDir: string;
-  /** `reason message` of everything the agent recorded. */
+  /** `reason message` of every event that the agent recorded. */
   readonly events: readonly string[];
   /** Resolves once the node is Ready. */
   startAgent(overrides?: Partial<KubeletOptions>): Promise<void>;
   stopAgent(): Promise<void>;
   createPod(name: string, spec: object, metadata?: object): Promise<Pod>;
   pod(name: string): Promise<Pod>;
-  /** Resolves with the pod once the test holds for it; rejects with its last state after `ms`. */
+  /** Resolves with the pod once the condition is true; rejects with its last state after `ms`. */
   waitFor(name: string, test: (pod: Pod) => boolean, ms?: number): Promise<Pod>;
   waitForGone(name: string, ms?: number): Promise<void>;
   close(): Promise<void>;
@@ -65,7 +65,7 @@ export const isReady = (pod: Pod) =>
 
 export interface HarnessOptions extends Pick<TestServerOptions, 'functionCalls'> {
   readonly log?: Logger;
-  /** Of a Docker engine of the test's own. */
+  /** Socket of a Docker engine of the test's own. */
   readonly socketPath?: string;
 }
 
@@ -92,7 +92,7 @@ export async function startNodeHarness({
     clock: systemClock,
     exec: systemExec,
   });
-  // An address of this machine that is surely there for pods to see as its own; a killed run may have left it.
+  // An address of this machine that pods can see as the machine's own; a killed run may have left it.
   await systemExec('ip', ['address', 'replace', `${nodeIP}/32`, 'dev', 'lo']);
   const events: string[] = [];
   let agent: { readonly stop: AbortController; readonly running: Promise<void> } | undefined;
@@ -182,7 +182,7 @@ export async function startNodeHarness({
         () => server.stop(),
       ];
       const failures: unknown[] = [];
-      // Each whatever became of the others: nothing of a failed test may stay on the machine.
+      // Each step runs even if others failed: a failed test must leave nothing on the machine.
       for (const step of steps) {
         try {
           await step();
@@ -195,7 +195,7 @@ export async function startNodeHarness({
   };
 }
 
-/** Tries until it works; the last failure when it never did. */
+/** Retries until `work` succeeds; rejects with the last error after `ms`. */
 export async function eventually<T>(work: () => Promise<T>, ms = 30_000): Promise<T> {
   const end = Date.now() + ms;
   for (;;) {

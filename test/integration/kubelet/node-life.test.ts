@@ -1,4 +1,7 @@
-/** What a node does by itself: takes no more than fits, gives up pods when it is short, ends them when it goes down. */
+/**
+ * A node's own decisions: it rejects pods that do not fit, evicts pods when a resource is short, and ends
+ * them when it shuts down.
+ */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { Lease } from '../../../src/api/coordination/v1/lease.ts';
@@ -232,7 +235,7 @@ describe('the life of a node', () => {
       assert.equal(pod.status?.message, 'Pod was terminated in response to imminent node shutdown.');
       assert.deepEqual(await node.running(name), []);
     }
-    // What has ended stays so, also for the next agent.
+    // An ended pod stays ended, also for the next agent.
     await node.stop();
     node.start();
     await ready();

@@ -1,4 +1,7 @@
-/** What the node agent reads of the kernel: from files as kernels write them, and from this machine and its Docker. */
+/**
+ * Usage that the node agent reads from the kernel: from files as kernels write them, and from this machine
+ * and its Docker.
+ */
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { freemem, tmpdir, totalmem } from 'node:os';
@@ -112,7 +115,7 @@ describe('what the kernel says', () => {
 
 describe('what pods on Docker use', { timeout: 300_000 }, () => {
   let node: NodeHarness;
-  /** The node is short of this as long as that pod runs. */
+  /** The node is short of this resource as long as the pod runs. */
   let cause: { readonly pod: string; readonly lacks: 'memory' | 'nodefs' } | undefined;
 
   before(async () => {
@@ -152,7 +155,7 @@ describe('what pods on Docker use', { timeout: 300_000 }, () => {
   };
   const pidOf = async (name: string) => (await runningPid(name)) ?? assert.fail(`${name} is not running`);
 
-  // In memory: a file in a tmpfs is not given back by the kernel.
+  // A file in a tmpfs stays in memory: the kernel does not reclaim it.
   const hog = 'head -c 60000000 /dev/zero >/dev/shm/hog; exec sleep 1000';
   const writer = 'head -c 60000000 /dev/zero >/hog; sync; exec sleep 1000';
 

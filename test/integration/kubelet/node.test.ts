@@ -1,4 +1,4 @@
-/** The node agent with the real Docker engine, kernel and firewall: what its users see of it. */
+/** The node agent with the real Docker engine, kernel and firewall, as its users see it. */
 import assert from 'node:assert/strict';
 import { hostname } from 'node:os';
 import { after, before, describe, it } from 'node:test';
@@ -131,7 +131,8 @@ describe('node agent on Docker', () => {
       );
       assert.equal(pod.status?.phase, 'Pending', name);
     }
-    // The image is named once, and so is the failure. With images in containerd's store Docker names it again by itself.
+    // The image and the failure are named once each. With images in containerd's store, Docker itself names
+    // the image again.
     const failed =
       /^Failed Failed to pull image "127\.0\.0\.1:1\/none:1": (?:failed to resolve reference "127\.0\.0\.1:1\/none:1": failed to do request: )?(?:Get|Head) "http\S+": dial \S+/;
     const pulls = node.events.filter((event) => event.includes('none:1') && event.startsWith('Failed '));
@@ -190,7 +191,7 @@ describe('node agent on Docker', () => {
     const facts = async (name: string) =>
       (await systemExec('docker', ['exec', containerId(pod, name), 'cat', '/proc/1/status'])).stdout;
     assert.match(await facts('main'), /CapEff:\s+0+\n[\s\S]*NoNewPrivs:\s+1/);
-    // Docker's own set, which leaves out SYS_ADMIN and NET_ADMIN.
+    // Docker's default capabilities, without SYS_ADMIN and NET_ADMIN.
     assert.match(await facts('plain'), /CapEff:\s+00000000a80425fb\n[\s\S]*NoNewPrivs:\s+0/);
     assert.match(await facts('mighty'), /CapEff:\s+00000000a80435fb\n/);
   });

@@ -1,10 +1,10 @@
-/** Pods of the node agent on Docker that tests look into. */
+/** Functions to inspect pods that the node agent runs on Docker. */
 import assert from 'node:assert/strict';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
 import { systemExec } from '../../../src/base/exec.ts';
 import type { NodeHarness } from './node-harness.ts';
 
-/** The container `main` of a pod that runs a script. */
+/** Returns the container `main` of a pod that runs a script. */
 export const shellContainer = ({ images }: NodeHarness, script: string, more: object = {}) => ({
   name: 'main',
   image: images.busybox,
@@ -13,17 +13,17 @@ export const shellContainer = ({ images }: NodeHarness, script: string, more: ob
   ...more,
 });
 
-/** Docker's id of a container of the pod. */
+/** Returns Docker's id of a container of the pod. */
 export const containerId = (pod: Pod, name = 'main') =>
   pod.status?.containerStatuses
     ?.find((status) => status.name === name)
     ?.containerID?.replace('docker://', '') ?? assert.fail('no container');
 
-/** What a command in container `main` prints. */
+/** Returns the output of a command in the container `main`. */
 export const inside = async (pod: Pod, ...command: string[]) =>
   (await systemExec('docker', ['exec', containerId(pod), ...command], { timeoutMs: 30_000 })).stdout.trim();
 
-/** All that the container has printed. */
+/** Returns everything that the container has printed. */
 export async function outputOf({ runtime }: NodeHarness, id: string): Promise<string> {
   const options = { follow: false, timestamps: false, tailLines: undefined, since: undefined };
   let text = '';

@@ -1,4 +1,4 @@
-/** What is on disk for a pod, with the real kernel, after its containers have done their worst. */
+/** Files on disk for a pod, with the real kernel, after its containers have tried to abuse them. */
 import assert from 'node:assert/strict';
 import {
   chmodSync,
@@ -46,7 +46,7 @@ describe('the files of a pod', () => {
     mkdirSync(join(dataDir, 'others'));
     writeFileSync(join(dataDir, 'others', 'file'), '');
   });
-  /** As an agent that has just started. */
+  /** Mounts the volumes as an agent that has just started. */
   const mount = async (of: Pod) => {
     const files = filesWith(systemExec);
     const none = async () => undefined;

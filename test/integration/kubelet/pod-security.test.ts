@@ -1,4 +1,7 @@
-/** What a pod's security context asks of the real Docker engine and kernel, as a program inside sees it. */
+/**
+ * Effects of a pod's security context on the real Docker engine and kernel, as a program inside observes
+ * them.
+ */
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -85,7 +88,7 @@ describe('the security of a pod on Docker', () => {
     const pod = await node.waitFor('owned', isReady);
     const places = volumes.flatMap(({ name }) => [`/${name}`, `/part-of-${name}`]);
     const modes = (await inside(pod, 'main', `stat -c '%a %g' ${places.join(' ')}`)).split('\n');
-    // In memory nobody takes away what is another's, as in Kubernetes.
+    // Memory volumes are sticky: no user can remove another user's files, as in Kubernetes.
     assert.deepEqual(modes, ['2777 5000', '2777 5000', '3777 5000', '3777 5000']);
     const files = places.map((place) => `${place}/file`).join(' ');
     assert.deepEqual(
@@ -146,7 +149,7 @@ describe('the security of a pod on Docker', () => {
     assert.match(await inside(outer.pod, 'main', status), /^Seccomp:\s+2$/m);
   });
 
-  /** What the kernel says of the program of a container. */
+  /** Returns a reader of the kernel's status fields of a container's program. */
   async function statusOf(pod: Pod, name: string): Promise<(field: string) => string> {
     const text = await fileOf(pod, name, '/proc/1/status');
     return (field) => new RegExp(`^${field}:\\s+(.*?)\\s*$`, 'm').exec(text)?.[1] ?? assert.fail(field);
@@ -215,7 +218,7 @@ describe('the security of a pod on Docker', () => {
       assert.equal(BigInt(`0x${status('CapEff')}`), bounds);
       assert.equal(status('Seccomp'), '0');
     } else {
-      // Where the machine may not give everything itself, an older engine gives nothing.
+      // If the machine lacks some capabilities itself, an older engine grants none.
       assert.notEqual(bounds, everything);
       assert.match(ended(pod)?.message ?? '', /unable to apply caps: operation not permitted/);
     }
@@ -374,7 +377,10 @@ describe('the security of a pod on Docker', () => {
   });
 });
 
-/** The image of the tests with a user 1000 who is in the group 3000. It goes with the containers of the test. */
+/**
+ * Returns the tests' image with a user 1000 who is in the group 3000. The image is removed with the
+ * containers of the test.
+ */
 async function imageWithAccounts({ images, owner }: NodeHarness): Promise<string> {
   const docker = async (...args: string[]) =>
     (await systemExec('docker', args, { timeoutMs: 60_000 })).stdout.trim();

@@ -1,4 +1,4 @@
-/** What a node does with a pod that it may not start as it is, or not yet. */
+/** Pods that a node may not start as they are, or not yet. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
@@ -175,7 +175,7 @@ describe('a pod that must not be started', () => {
     await set({ type: 'a.example/b', status: 'False' });
     const taken = await node.waitFor('gated', (seen) => !isReady(seen));
     assert.equal(podCondition(taken, 'a.example/b')?.status, 'False');
-    // What others say of its end is theirs to take back.
+    // The condition DisruptionTarget of another component can be withdrawn by that component.
     await set({ type: 'DisruptionTarget', status: 'True', reason: 'EvictionByEvictionAPI' });
     await set({ type: 'a.example/b', status: 'True' });
     await node.waitFor('gated', isReady);

@@ -1,4 +1,4 @@
-/** The files that a pod gets from the API, by the agent on this machine's kernel: its token above all. */
+/** Files that a pod receives from the API, by the agent on this machine's kernel; mainly its token. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ const inDefault = '/api/v1/namespaces/default';
 
 describe('what a pod gets from the API', () => {
   let node: SimulatedNode;
-  /** How far the clock of the agent is ahead. */
+  /** Milliseconds by which the agent's clock is ahead. */
   let ahead = 0;
   const clock = { ...systemClock, now: () => systemClock.now() + ahead };
   const make = async (path: string, object: object) => {
@@ -27,7 +27,7 @@ describe('what a pod gets from the API', () => {
     const answer = await node.server.call('PATCH', `${inDefault}/${path}`, body, { headers });
     assert.equal(answer.status, 200, answer.text);
   };
-  /** A worker looks at its pod. */
+  /** Changes a label, so that a worker syncs its pod. */
   const label = (name: string, a: string) => patch(`pods/${name}`, { metadata: { labels: { a } } });
   before(async () => {
     node = await startSimulatedNode();
@@ -41,7 +41,7 @@ describe('what a pod gets from the API', () => {
   });
   const directory = ({ metadata: { uid } }: Pod) => join(node.dataDir, 'pods', uid, 'volumes');
   const started = (name: string) => node.waitFor(name, ({ status }) => status?.phase === 'Running');
-  /** Of the volume that admission has added. */
+  /** Returns the volume that admission has added. */
   const accessOf = (pod: Pod) => {
     const volume = pod.spec.volumes?.find(({ name }) => name.startsWith('kube-api-access-'));
     return join(directory(pod), volume?.name ?? 'none');
@@ -115,7 +115,7 @@ describe('what a pod gets from the API', () => {
     );
     assert.equal(token(), first, 'it is young');
     ahead += 49 * 60_000;
-    // Without it a minute would pass until the clock is looked at.
+    // This change triggers a sync; otherwise the clock would not be read for a minute.
     await label('lives', 'newer');
     await eventually(async () => assert.notEqual(token(), first));
     const second = token();

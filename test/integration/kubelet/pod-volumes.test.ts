@@ -19,7 +19,7 @@ describe('what the node agent gives containers on Docker', () => {
 
   before(async () => {
     node = await startNodeHarness();
-    // Often: volumes are looked at with each.
+    // A short interval: volumes are checked with each heartbeat.
     await node.startAgent({ heartbeatMs: 1000 });
   });
   after(() => node.close());
@@ -41,7 +41,7 @@ describe('what the node agent gives containers on Docker', () => {
     });
     assert.equal(service.status, 201, service.text);
     const { clusterIP } = service.json<Service>().spec;
-    // What the container is told depends on it: wait until the agent has heard.
+    // The container's environment depends on the Service: wait until the agent has received it.
     await eventually(async () => {
       assert.match(await readFile(join(node.dataDir, 'services.json'), 'utf8'), /"web"/);
     });
@@ -76,7 +76,7 @@ describe('what the node agent gives containers on Docker', () => {
     const pod = await node.waitFor('shared', isReady);
     assert.equal(await inside(pod, 'sh', '-c', 'echo $GREETING'), 'I am shared, green');
     assert.equal(await inside(pod, 'sh', '-c', 'echo $IP'), pod.status?.podIP);
-    // Without a shell, which would drop what it has no name for.
+    // Runs env without a shell, which would drop variables whose names it does not support.
     const env = (await inside(pod, 'env')).split('\n');
     for (const line of [
       `URL=http://${clusterIP}:80`,
@@ -248,7 +248,7 @@ describe('what the node agent gives containers on Docker', () => {
     });
     await node.waitFor('lenient', isReady);
     await eventually(async () => assert.equal(await readFile(join(path, 'file'), 'utf8'), 'kept\n'));
-    // By now the path is there, and the first pod is tried again.
+    // The path exists by now, and the first pod is retried.
     await node.waitFor('strict', isReady, 20_000);
   });
 

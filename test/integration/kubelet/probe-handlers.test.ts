@@ -1,4 +1,4 @@
-/** What probes ask, of servers on this machine that behave in every way that servers do. */
+/** Probe handlers against servers on this machine with every kind of behaviour. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
@@ -148,7 +148,7 @@ describe('httpGet', () => {
       output:
         'Get "http://127.0.0.1:PORT/": context deadline exceeded (Client.Timeout or context cancellation while reading body)',
     });
-    // Addresses for documents: nobody answers, or there is no way there.
+    // Addresses for documentation: no host answers, or there is no route.
     assert.equal((await ask({ httpGet: { port: 9, host: '192.0.2.1' } }, 50)).result, 'failure');
   });
 

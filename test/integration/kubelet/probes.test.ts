@@ -1,4 +1,4 @@
-/** Probes from the pod's specification to its status, of an agent over the simulated engine. */
+/** Probes from the pod's spec to its status, by an agent over the simulated engine. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
@@ -16,7 +16,7 @@ const whole = (pod: Pod) => ({
 
 describe('probes of a pod', () => {
   let node: SimulatedNode;
-  /** What the programs of probes answer, by their names; default 0. */
+  /** Exit statuses of the probes' programs, by name; default 0. */
   let answers: Map<string, number>;
   let asked: Map<string, number>;
   let obstinate: boolean;

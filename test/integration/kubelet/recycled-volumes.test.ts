@@ -1,4 +1,7 @@
-/** Volumes that are emptied for whoever has them next, with the real kernel, after containers have done their worst in them. */
+/**
+ * Volumes that are emptied for their next user, with the real kernel, after containers have tried to abuse
+ * them.
+ */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -106,7 +109,7 @@ describe('volumes to be emptied', () => {
     readonly inUse?: () => boolean;
     readonly volume?: PersistentVolume;
   }
-  /** Runs an agent until `done` holds. Its pauses are over at once. */
+  /** Runs an agent until `done` returns true. Its pauses end at once. */
   async function run(done: () => boolean, { exec = systemExec, inUse = () => false, ...more }: Run = {}) {
     const given = more.volume ?? asGiven();
     stored.set('v', given);
@@ -182,7 +185,7 @@ describe('volumes to be emptied', () => {
       try {
         return await systemExec(file, args, options);
       } finally {
-        // Whatever came of it, once more.
+        // Adds another file, whatever the result was.
         if (file === 'find' && rounds <= 40) writeFileSync(join(folder(), `more-${rounds}`), '');
       }
     };

@@ -1,4 +1,6 @@
-/** The node as the API server sees it, and what the agent does while one of its partners is away. */
+/**
+ * The Node object as the API server sees it, and the agent while the API server or the engine is unavailable.
+ */
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -110,7 +112,7 @@ describe('node agent', () => {
     const written = Date.now();
     assert.equal((await server.call('PATCH', path, { status: { conditions } }, { headers })).status, 200);
     await until('lost-and-found', 'True');
-    // Its next heartbeat would be ten seconds after the last.
+    // The next heartbeat would be ten seconds after the last one.
     assert.ok(Date.now() - written < 5_000);
   });
 
@@ -157,7 +159,8 @@ describe('node agent', () => {
     start('drafts', { log });
     await until('drafts', 'True');
     assert.deepEqual((await readdir(folder(''))).sort(), ['..new-full', 'pvc-1', 'pvc-2']);
-    // Nothing that was in them could be there: who puts something in has to look after it.
+    // Unfinished folders are empty when the agent makes them; whoever put something into one has to look
+    // after it.
     const said = log.of('warn').filter(({ message }) => message.includes('folders of volumes'));
     assert.equal(said.length, 1);
   });
@@ -298,7 +301,7 @@ describe('node agent', () => {
     await server.call('DELETE', '/api/v1/nodes/f');
     await eventually(async () => assert.equal(removals, 1));
     const again = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'f' } };
-    // It would have been made again at once, as it is without anybody to tell.
+    // The agent would have created the Node again at once, as it does without `onRemoved`.
     assert.equal((await server.call('POST', '/api/v1/nodes', again)).status, 201);
     const second = await until('f', 'True');
     assert.notEqual(second.metadata.uid, first.metadata.uid);
@@ -335,7 +338,7 @@ describe('node agent', () => {
     runtime.goAway();
     const away = await until('c', 'False');
     assert.equal(condition(away)?.reason, 'KubeletNotReady');
-    // As when dockerd is killed: everything has ended meanwhile.
+    // All containers ended meanwhile, as when dockerd is killed.
     for (const { id } of await runtime.list()) runtime.exit(id, 137);
     runtime.up = true;
     await until('c', 'True');
@@ -377,7 +380,7 @@ describe('node agent', () => {
     assert.equal((await stat(path)).mode & 0o777, 0o600);
     assert.match(await readFile(path, 'utf8'), /"kept"/);
     const containers = (await runtime.list()).filter(({ kind }) => kind === 'container');
-    // A machine that restarts: nothing runs any more.
+    // The machine restarts: nothing runs any more.
     for (const { id } of await runtime.list()) await runtime.remove(id);
     const dead = createClient(
       inProcessTransport(

@@ -1,4 +1,4 @@
-/** A resize with the real engine: what the kernel holds a running program to. */
+/** A resize with the real engine: the limits that the kernel enforces on a running program. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';

@@ -1,4 +1,6 @@
-/** Pods that ask for other resources while they run: over the simulated engine, with the agent restarted in between. */
+/**
+ * Pods that request other resources while they run: over the simulated engine, with restarts of the agent.
+ */
 import assert from 'node:assert/strict';
 import { after, afterEach, beforeEach, describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
@@ -82,7 +84,7 @@ describe('a resize on its node', { timeout: 300_000 }, () => {
     assert.deepEqual(has(pod)?.resources, amounts('1', '96Mi'));
     assert.deepEqual(has(pod)?.allocatedResources, { cpu: '1', memory: '96Mi' });
     assert.equal(has(pod)?.containerID, has(never)?.containerID);
-    // What was given is known to the next agent, too.
+    // The next agent also has the allocated resources.
     await node.stop();
     node.start();
     await ask(bigger(amounts('60', '96Mi')));
@@ -119,7 +121,7 @@ describe('a resize on its node', { timeout: 300_000 }, () => {
     );
     assert.deepEqual(given(waiting), amounts('250m', '64Mi'));
     assert.equal((await containerOf('web')).resources?.nanoCpus, 250_000_000);
-    // The one that waits takes nothing from others yet.
+    // The pending resize does not take resources from other pods yet.
     await create('small', amounts('100m', '64Mi'));
     await resize('big', amounts('500m', '64Mi'));
     const pod = await node.waitFor('web', (now) => given(now)?.limits?.cpu === '1');
@@ -162,7 +164,7 @@ describe('a resize on its node', { timeout: 300_000 }, () => {
     const { id } = await containerOf('web');
     await node.stop();
     node.start();
-    // What was given is known though the container's label says what it was given first.
+    // The allocated resources are recorded, although the container's label has the first allocation.
     await resize('web', amounts('60', '64Mi'));
     const later = await node.waitFor('web', (now) => now.status?.resize === 'Infeasible');
     assert.deepEqual(given(later), amounts('1', '64Mi'));

@@ -1,4 +1,6 @@
-/** A pod runs in the runtime of its class, or waits: over the simulated engine, whose one runtime is runc. */
+/**
+ * A pod runs in the runtime of its class, or waits: over the simulated engine, whose only runtime is runc.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
@@ -10,7 +12,7 @@ const waiting = (pod: Pod) => pod.status?.containerStatuses?.[0]?.state?.waiting
 
 describe('a pod with a runtime class', () => {
   let node: SimulatedNode;
-  /** The runtime of each container that was made, by its pod. */
+  /** Requested runtime of each created container, by pod. */
   const asked = new Map<string, string | undefined>();
   before(async () => {
     node = await startSimulatedNode();

@@ -1,4 +1,4 @@
-/** The end of the agent's own server while somebody is connected who says nothing. */
+/** Stopping the agent's own server while a silent client is connected. */
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect as connectTcp } from 'node:net';

@@ -156,7 +156,7 @@ describe('node agent server', () => {
     assert.equal((await get('/metrics/resource', holding('metrics'), 'POST')).status, 403);
     assert.equal((await get('/pods', holding('pods'))).status, 200);
     assert.equal((await get('/healthz', holding('pods'))).status, 403);
-    // The role for everything that has no part of its own.
+    // The role for all paths without a subresource of their own.
     for (const path of ['/pods', '/runningpods/', '/healthz', '/configz', '/containerLogs/shop/web/main'])
       assert.equal((await get(path, holding('proxy'))).status, 200, path);
     assert.equal((await get('/metrics', holding('proxy'))).status, 403);

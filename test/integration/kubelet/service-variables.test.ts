@@ -1,4 +1,4 @@
-/** What containers are told of Services, and when: over the simulated engine. */
+/** Service variables of containers, and when they are set: over the simulated engine. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { type Service, serviceResource } from '../../../src/api/core/v1/service.ts';
@@ -20,7 +20,7 @@ const service = (name: string, clusterIP: string, resourceVersion = '1'): Servic
 
 describe('variables of Services in containers', () => {
   let node: SimulatedNode;
-  /** WEB_SERVICE_HOST of each container that was made, in order; undefined where there was none. */
+  /** WEB_SERVICE_HOST of each created container, in order; undefined if it was not set. */
   let told: (string | undefined)[];
 
   beforeEach(async () => {

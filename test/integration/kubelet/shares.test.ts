@@ -1,6 +1,7 @@
 /**
- * Folders of shares, as the agents of two nodes have them. There is no NFS where this has to run: in place of the kernel's mount a
- * directory is bound, and refused where it is not there as mount.nfs says it. All else is real.
+ * Folders of shares on the agents of two nodes. NFS is not available everywhere: a directory is bind-mounted
+ * instead of the kernel's NFS mount, and a missing directory is rejected with the message of mount.nfs.
+ * Everything else is real.
  */
 import assert from 'node:assert/strict';
 import {
@@ -27,7 +28,7 @@ import { volume } from '../../unit/controllers/volumes/objects.ts';
 
 describe('folders of a share', () => {
   let root: string;
-  /** What was asked of mount. */
+  /** Arguments of the calls of mount. */
   let asked: (readonly string[])[] = [];
   const exported = () => join(root, 'exported');
   const outside = () => join(root, 'outside');

@@ -1,4 +1,4 @@
-/** The shims of containerd between the engine and the containers of a pod: how many there are, and that they may end. */
+/** The containerd shims between the engine and a pod's containers: their number, and that they may end. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
@@ -12,7 +12,7 @@ await lockMachine();
 
 describe('the shims of pods', () => {
   let node: NodeHarness;
-  /** Whether the engine hands annotations on to containerd. */
+  /** True if the engine passes annotations on to containerd. */
   let shared: boolean;
 
   before(async () => {
@@ -36,7 +36,7 @@ describe('the shims of pods', () => {
   const statusOf = (pod: Pod, name: string) =>
     pod.status?.containerStatuses?.find((status) => status.name === name);
 
-  /** What runs of a pod: its sandbox and its containers. */
+  /** Returns the sandbox and the containers of a pod that run. */
   async function runningOf({ metadata }: Pod): Promise<readonly (SandboxState | ContainerState)[]> {
     const found = await Promise.all((await node.runtime.list()).map(({ id }) => node.runtime.inspect(id)));
     return found.filter((object) => object?.pod?.uid === metadata.uid && object.state === 'running') as (
@@ -51,7 +51,7 @@ describe('the shims of pods', () => {
       assert.equal(error.code, 'ENOENT');
       return '';
     });
-  /** The process IDs of the shims of a pod. */
+  /** Returns the process IDs of a pod's shims. */
   async function shimsOf(pod: Pod): Promise<readonly number[]> {
     const parents = await Promise.all((await runningOf(pod)).map(({ pid }) => parentOf(pid)));
     const shims = [...new Set(parents)];
@@ -62,7 +62,7 @@ describe('the shims of pods', () => {
     eventually(async () => {
       for (const pid of pids) assert.equal(await nameOf(pid), '', `process ${pid} is there`);
     });
-  /** The pod, Ready in another sandbox than before, with each container started once more. */
+  /** Waits until the pod is Ready in another sandbox than before, with each container restarted once. */
   const inAnotherSandbox = (name: string, { id }: { readonly id: string }) =>
     eventually(async () => {
       const pod = await node.waitFor(name, isReady);
@@ -78,7 +78,7 @@ describe('the shims of pods', () => {
   it('are one for each pod where the engine can, that of its sandbox, which was there before the pod', async () => {
     const waiting = await eventually(async () => {
       const found = (await node.runtime.list()).filter(({ state }) => state === 'running');
-      // They are made one after the other.
+      // Sandboxes are made one after the other.
       assert.ok(found.length > 1, 'no sandbox is ready');
       return found;
     });

@@ -1,4 +1,7 @@
-/** A node agent over the simulated engine against the real API server in this process, which can be cut off from it. */
+/**
+ * A node agent over the simulated engine against the real API server in this process; the connection to the
+ * server can be cut.
+ */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -46,7 +49,7 @@ export const plenty: NodeUsage = {
   pids: { size: 32_768, available: 30_000 },
 };
 
-/** Addresses and nothing behind them. */
+/** Returns a pod network that assigns addresses and does nothing else. */
 export function paperNetwork(): PodNetwork {
   const pool = new AddressPool('10.9.0.0/24');
   const done = async () => {};
@@ -62,7 +65,7 @@ export function paperNetwork(): PodNetwork {
   };
 }
 
-/** Of an agent. What a dead one waits for never comes. */
+/** Lifetime of an agent. Anything that a dead agent waits for never arrives. */
 class Life {
   readonly #over = new AbortController();
   readonly signal = this.#over.signal;
@@ -119,23 +122,23 @@ function mortalRuntime(
 
 export interface SimulatedNode {
   readonly server: TestServer;
-  /** Of the agent. */
+  /** Data directory of the agent. */
   readonly dataDir: string;
   readonly runtime: SimulatedRuntime;
-  /** `reason message` of everything the agent recorded, of this and earlier runs. */
+  /** `reason message` of every event that this agent and earlier agents recorded. */
   readonly events: readonly string[];
-  /** What the machine has left. */
+  /** Usage that the simulated machine reports. */
   usage: NodeUsage;
-  /** Starts an agent; one at a time. */
+  /** Starts an agent; at most one runs at a time. */
   start(more?: Partial<KubeletOptions>): Kubelet;
-  /** Stops it, as SIGTERM does. */
+  /** Stops the agent, as SIGTERM does. */
   stop(): Promise<void>;
   /**
-   * Starts an agent without spare sandboxes that ends as by SIGKILL: before or after the call to the engine of which
-   * `deadly` says so. Resolves then, or when it has been stopped.
+   * Starts an agent without spare sandboxes that ends as by SIGKILL, before or after the engine call for
+   * which `deadly` returns that. Resolves when the agent has ended or was stopped.
    */
   startMortal(deadly: (call: string) => 'before' | 'after' | undefined): Promise<void>;
-  /** Breaks every connection of the agent and refuses new ones. */
+  /** Breaks every connection of the agent and rejects new ones. */
   cutOff(): void;
   reconnect(): void;
   node(): Promise<Node>;
@@ -145,14 +148,17 @@ export interface SimulatedNode {
   createPod(name: string, spec?: object): Promise<void>;
   pod(name: string): Promise<Pod>;
   waitFor(name: string, test: (pod: Pod) => boolean): Promise<Pod>;
-  /** Containers of a pod that run now. */
+  /** Returns the names of a pod's containers that run now. */
   running(name: string): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 
 export const nodeName = 'node-1';
 
-/** What was asked before may still be done, but its answer no longer arrives, nor the rest of one that is under way. */
+/**
+ * Requests that were sent before may still be executed, but their answers no longer arrive, nor does the rest
+ * of an answer that has begun.
+ */
 async function untilCutOff(answering: Response | Promise<Response>, cut: AbortSignal): Promise<Response> {
   const answer = await answering;
   if (cut.aborted) await answer.body?.cancel();
@@ -181,7 +187,7 @@ export async function startSimulatedNode(
   const services = new ScriptedInformers();
   let agent: { readonly stop: AbortController; readonly running: Promise<void> } | undefined;
   let connection: AbortController | undefined = new AbortController();
-  // As the node itself, so that what it does is what it may do.
+  // Requests have the node's identity, so the agent can do only what the node may do.
   const handler = server.handlerFor({
     name: `system:node:${nodeName}`,
     groups: ['system:nodes', 'system:authenticated'],

@@ -1,4 +1,7 @@
-/** Pods from files, and what the API shows of them: over the simulated engine, with the agent and the API server coming and going. */
+/**
+ * Pods from files and their mirror pods in the API: over the simulated engine, with restarts of the agent and
+ * outages of the API server.
+ */
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -43,7 +46,7 @@ describe('static pods', { timeout: 300_000 }, () => {
   const said = () => log.lines.map(({ message }) => message);
   const start = () => void node.start({ podManifestPath: directory, log });
   const write = async (name: string, text: string) => {
-    // As editors and tools put files there: in one step.
+    // Renames the file into place, as editors and tools do.
     await writeFile(join(directory, `.${name}`), text);
     await rename(join(directory, `.${name}`), join(directory, name));
   };

@@ -1,4 +1,4 @@
-/** Parts of volumes with the real kernel, and a container that changes the volume meanwhile. */
+/** Subpaths of volumes with the real kernel, and a container that changes the volume meanwhile. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { access, mkdir, mkdtemp, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
@@ -15,7 +15,7 @@ describe('a part of a volume', () => {
   let targets: string;
   const inVolume = (...names: string[]) => join(volumePath, ...names);
   let count = 0;
-  /** Mounts it; resolves to where. */
+  /** Mounts the subpath and resolves to its target. */
   const mount = async (subPath: string, target = join(targets, 'v', 'main', String(count++))) => {
     await mountSubPath({ volumePath, subPath, target }, systemExec);
     return target;
@@ -87,7 +87,7 @@ describe('a part of a volume', () => {
     await mkdir(inVolume('swapped', 'secret'), { recursive: true });
     await symlink(join(root, 'outside'), inVolume('swap-link'));
     const [shown, hidden, link] = ['swapped', 'swap-hidden', 'swap-link'].map((name) => inVolume(name));
-    // As fast as the kernel does it, in a process of its own.
+    // Swaps as fast as the kernel does it, in a process of its own.
     const attacker = spawn(
       process.execPath,
       [
@@ -116,7 +116,7 @@ describe('a part of a volume', () => {
     const ended = new Promise((resolve) => attacker.on('close', resolve));
     try {
       const found: boolean[] = [];
-      // Only looks at what would be mounted: that many mounts would take long.
+      // Inspects the source of the mount without mounting it: that many mounts would take long.
       const look: Exec = async (file, [, , source = '']) => {
         if (file === 'mount') found.push((await stat(source)).isDirectory());
         return { stdout: '', stderr: '' };

@@ -1,4 +1,4 @@
-/** config/monitoring/access.yaml, given to an API server as it is shipped. */
+/** Applies config/monitoring/access.yaml to an API server as it is shipped. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';

@@ -1,6 +1,6 @@
 /**
- * A real Prometheus finds what it scrapes by both configurations that are shipped: by the watches of Kubernetes and by the lists for
- * http_sd. What is found is the same, and follows what is there.
+ * A real Prometheus discovers its targets with both shipped configurations: by Kubernetes watches and by the
+ * lists for http_sd. Both find the same targets and follow changes.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -28,7 +28,7 @@ describe('discovery by Prometheus', { skip: unlessPrometheus, timeout: 300_000 }
       answer.setHeader('content-type', 'text/plain; version=0.0.4');
       answer.end(`pages_read{of="${request.url}"} 1\n`);
     });
-    // Behind a Service is never loopback.
+    // The endpoint of a Service is never loopback.
     address = await hostAddress();
     await once(page.listen(0, address), 'listening');
     ({ port } = page.address() as AddressInfo);
@@ -80,7 +80,7 @@ describe('discovery by Prometheus', { skip: unlessPrometheus, timeout: 300_000 }
     });
   }
 
-  /** Waits until both say so, each by itself. */
+  /** Waits until the condition is true for both, each independently. */
   async function until(what: string, isSo: (one: ShippedPrometheus) => Promise<boolean>) {
     for (const one of both) {
       const end = Date.now() + 90_000;

@@ -1,4 +1,4 @@
-/** The recording and alert rules that are shipped, as Prometheus' own promtool reads and runs them. */
+/** The shipped recording and alert rules, as Prometheus' own promtool reads and runs them. */
 import assert from 'node:assert/strict';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,14 +11,14 @@ import { promtoolProgram, unlessPrometheus } from '../../fixtures/prometheus.ts'
 const monitoring = join(import.meta.dirname, '../../../config/monitoring');
 const rules = join(monitoring, 'rules');
 
-/** `name{labels}` and what it is, a value a minute (promtool's notation). */
+/** Series `name{labels}` and its values, one a minute (promtool's notation). */
 type Series = Readonly<Record<string, string>>;
 
 interface AlertCase {
-  /** The alert fires with these, and with these labels besides its own. */
+  /** Series for which the alert fires, with `labels` besides its own. */
   readonly bad: Series;
   readonly labels?: Readonly<Record<string, string>>;
-  /** It does not with these. */
+  /** Series for which the alert does not fire. */
   readonly good: Series;
 }
 
@@ -106,7 +106,7 @@ const alerts: Readonly<Record<string, AlertCase>> = {
     },
   },
   KubePodCrashLooping: {
-    // It is away while the container runs for a moment.
+    // The series is absent while the container runs for a moment.
     bad: {
       [`kube_pod_container_status_waiting_reason{${objects}, ${inPod}, container="main", reason="CrashLoopBackOff"}`]:
         '1 _ 1 1 _ 1 1 1 _ 1 1 1 _ 1 1 1 _ 1 1 1 _ 1x40',
@@ -132,7 +132,7 @@ const alerts: Readonly<Record<string, AlertCase>> = {
       [`kube_deployment_status_replicas_updated{${deployment}}`]: always(3),
     },
     labels: { job: 'kube-state-metrics', namespace: 'shop', deployment: 'web' },
-    // Its rollout goes on.
+    // The rollout is in progress.
     good: {
       [`kube_deployment_spec_replicas{${deployment}}`]: always(90),
       [`kube_deployment_status_replicas_available{${deployment}}`]: always(2),

@@ -1,4 +1,6 @@
-/** What the pod network refuses, in the kernels of a node and of a machine beside it that is none. */
+/**
+ * Packets that the pod network drops, in the kernels of a node and of a machine beside it that is not a node.
+ */
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,7 +14,7 @@ import { emptyPod, TestPod } from './overlay-node.ts';
 
 const source = (path: string) => JSON.stringify(new URL(`../../../src/${path}`, import.meta.url).href);
 
-/** What the agent of a node that is alone does for its pods, and for the addresses that no pod has. */
+/** The setup that the agent of a single node does for its pods, and for addresses that no pod has. */
 const agentProgram = (
   nodeIP: string,
   pods: ReadonlyMap<string, number>,
@@ -35,7 +37,7 @@ const agentProgram = (
   await applyOverlay(exec, noOverlay, state, defaultNames);
 `;
 
-/** Answers each datagram, and writes it down as \`address it came to, address it came from, text\`. */
+/** Answers each datagram, and records it as \`destination address, source address, text\`. */
 const listenProgram = (addresses: readonly string[], file: string) => `
   const { appendFileSync } = require('node:fs');
   for (const address of ${JSON.stringify(addresses)}) {
@@ -49,7 +51,7 @@ const listenProgram = (addresses: readonly string[], file: string) => `
   }
 `;
 
-/** A few datagrams, since any one may be lost for a reason of its own. */
+/** Sends several datagrams, since any one of them may be lost for another reason. */
 const sendProgram = (from: string, to: string, text: string) => `
   const socket = require('node:dgram').createSocket('udp4');
   socket.bind(0, '${from}', async () => {
@@ -58,7 +60,7 @@ const sendProgram = (from: string, to: string, text: string) => `
   });
 `;
 
-/** Asks until it is answered, and prints the answer and whose it is. */
+/** Sends requests until one is answered; prints the answer's source address and text. */
 const askProgram = (to: string, port: number) => `
   const socket = require('node:dgram').createSocket('udp4');
   const again = setInterval(() => socket.send('asked', ${port}, '${to}'), 100);
@@ -69,7 +71,7 @@ const askProgram = (to: string, port: number) => `
   });
 `;
 
-/** Sends the first segment of a connection, and ends when that is answered, or was sent again. */
+/** Sends the first segment of a connection; ends when it is answered or was retransmitted. */
 const connectProgram = (to: string, port: number) => `
   const socket = require('node:net').connect(${port}, '${to}');
   socket.on('error', () => socket.destroy());
@@ -83,7 +85,7 @@ const onHost = (host: Host): Place => ({
   spawn: (_host, program, ...args) => host.spawn(program, args),
 });
 
-/** Listens at the addresses of a place; answers with what has come in so far, each sort of line once. */
+/** Listens at the addresses of a place; returns each distinct line received so far. */
 async function listen(host: Host, place: Place, addresses: readonly string[], name: string) {
   const file = join(host.directory, name);
   await writeFile(file, '');
@@ -92,7 +94,10 @@ async function listen(host: Host, place: Place, addresses: readonly string[], na
   const lines = async () => (await readFile(file, 'utf8')).split('\n').filter(Boolean);
   await waitFor(`a listener (${name})`, async () => (await lines()).length === addresses.length);
   return {
-    /** Everything until the line is there: what was sent before it has had its chance to come. */
+    /**
+     * Returns all lines once `last` is there; datagrams that were sent before it have then had time to
+     * arrive.
+     */
     async until(last: string): Promise<string[]> {
       await waitFor(`"${last}" (${name})`, async () => (await lines()).includes(last));
       return [...new Set(await lines())].filter((line) => line !== 'ready');
@@ -103,7 +108,7 @@ async function listen(host: Host, place: Place, addresses: readonly string[], na
 const send = (exec: Exec, from: string, to: string, text: string) =>
   exec(process.execPath, ['-e', sendProgram(from, to, text)]);
 
-/** Without it the kernel itself would drop some of what the rules have to. */
+/** Disables the kernel's reverse path filter, which would drop some packets that the rules have to drop. */
 async function withoutReversePathFilter(host: Host): Promise<void> {
   const names = (await host.run('ls', '/proc/sys/net/ipv4/conf')).split('\n');
   await host.run('sysctl', '-qw', ...names.map((name) => `net.ipv4.conf.${name}.rp_filter=0`));
@@ -133,7 +138,7 @@ test('the pod network of a node', async (context) => {
   const atNode = await listen(node, onHost(node), [node.address, '127.0.0.1'], 'node');
 
   await context.test('hears no machine beside it that sends under an address of a pod', async () => {
-    // Of a pod here, of a pod of another node, and of nobody.
+    // Addresses of a pod here, of a pod of another node, and of no pod.
     const addresses = [second.ip, '10.244.9.9', '10.244.3.99'];
     for (const address of addresses) {
       await stranger.run('ip', 'address', 'add', `${address}/32`, 'dev', 'lo');
@@ -161,7 +166,7 @@ test('the pod network of a node', async (context) => {
       (await atNode.until(asItself)).filter((line) => line.endsWith('another')),
       [],
     );
-    // What leaves the cluster does so under the node's address.
+    // Packets that leave the cluster have the node's address.
     const beyond = `${stranger.address} ${node.address} as itself`;
     assert.deepEqual(await atStranger.until(beyond), [beyond]);
   });
@@ -182,7 +187,7 @@ test('the pod network of a node', async (context) => {
       await send(outside.exec, stranger.address, to, 'of another machine');
     }
     await send(onHost(node).exec, node.address, service, 'of the machine to the Service');
-    // It asks others itself, and hears their answers.
+    // The closed pod sends requests itself and receives the answers.
     assert.equal(
       (await third.exec(process.execPath, ['-e', askProgram(first.ip, 9000)])).stdout.trim(),
       `${first.ip} heard`,
@@ -200,27 +205,29 @@ test('the pod network of a node', async (context) => {
         exec('nft', [`table ip ${table} {\n${more}chain c {\n${chain}\n}\n}\n`]);
       const counted = 'type filter hook prerouting priority raw; meta l4proto tcp counter name came';
       await load(third, 'seen', counted, 'counter came { }\n');
-      // No kernel follows a segment with both flags; a pod that may change its own network can send any.
+      // No kernel tracks a segment with both flags; a pod that may change its own network can send any
+      // segment.
       const both = 'type filter hook output priority filter; meta l4proto tcp tcp flags set syn|fin';
       await load(second, 'both', both);
       const reach = connectProgram(third.ip, 9000);
       await second.exec(process.execPath, ['-e', reach]);
       await second.exec('nft', ['delete', 'table', 'ip', 'both']);
       assert.match(await count(), /packets 0 /, 'invalid ones');
-      // What the machine itself does not follow: a rule of its own says so, as that of a busy server of names.
+      // Packets that the machine itself does not track: an administrator's rule excludes them, as on a busy
+      // DNS server.
       const unfollowed = `type filter hook prerouting priority raw; ip daddr ${third.ip} notrack`;
       await load(onHost(node), 'unfollowed', unfollowed);
       await second.exec(process.execPath, ['-e', reach]);
       await node.run('nft', 'delete', 'table', 'ip', 'unfollowed');
       assert.match(await count(), /packets 0 /, 'untracked ones');
-      // The counter counts what does come.
+      // The counter counts packets that do arrive.
       await onHost(node).exec(process.execPath, ['-e', reach]);
       assert.doesNotMatch(await count(), /packets 0 /);
     },
   );
 
   await context.test('lets no pod reach the loopback of its machine', async () => {
-    // What a pod that may change its own network can do to send there.
+    // Configuration by which a pod that may change its own network can send to the loopback.
     await second.exec('sysctl', ['-qw', 'net.ipv4.conf.all.route_localnet=1']);
     for (const range of ['127.0.0.1', '127.0.0.0/8'])
       await second.exec('ip', ['route', 'delete', 'local', range, 'dev', 'lo', 'table', 'local']);

@@ -1,4 +1,4 @@
-/** Packets sent as they are between three hosts on one link, with the real API server between them. */
+/** Unencapsulated packets between three hosts on one link, with the real API server between them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { waitFor } from '../../e2e/harness/wait-for.ts';
@@ -13,7 +13,7 @@ test('three nodes on one link that send packets as they are', async (context) =>
   for (const each of nodes) {
     await each.register();
     each.start('host-routes');
-    // The first one has no other node to tell of.
+    // The first node has no other node to report.
     if (each === node(0)) await untilRoutes(each.host, [refusal]);
   }
   const to = (number: number) => `10.244.${number}.0/24 via ${node(number).host.address} dev eth0`;

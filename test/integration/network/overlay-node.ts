@@ -1,4 +1,4 @@
-/** A host that is a node as far as the network goes: a Node of its own, the overlay, and pods without containers. */
+/** A host that is a node for the network only: a Node object, the overlay, and pods without containers. */
 import type { ChildProcess } from 'node:child_process';
 import { type Node, nodeResource } from '../../../src/api/core/v1/node.ts';
 import { systemClock } from '../../../src/base/clock.ts';
@@ -41,10 +41,10 @@ export class OverlayNode {
     host.after(() => this.stop());
   }
 
-  /** Programs on the host. */
+  /** Runs programs on the host. */
   readonly exec: Exec = (file, args, options) => systemExec(...this.host.command(file, args), options);
 
-  /** What an agent does when its machine becomes a node. */
+  /** Registers the Node, as an agent does when its machine becomes a node. */
   async register(): Promise<void> {
     const nodes = this.#admin.resource(nodeResource);
     const node = await nodes.create({
@@ -57,7 +57,7 @@ export class OverlayNode {
     await nodes.updateStatus({ ...node, status: { addresses } });
   }
 
-  /** Makes it a node no more. */
+  /** Deletes the Node. */
   async unregister(): Promise<void> {
     await this.#admin.resource(nodeResource).delete(this.name);
   }
@@ -103,7 +103,7 @@ export class OverlayNode {
     await this.exec('nft', ['-f', '-'], { input });
   }
 
-  /** A network namespace with an address of this node's, as the agent gives one to a pod. */
+  /** Creates a network namespace with an address of this node, as the agent does for a pod. */
   async pod(ip: string, mode: OverlayMode = 'vxlan'): Promise<TestPod> {
     const pid = await emptyPod(this.host);
     await this.exec('ip', ['-batch', '-'], { input: renderHostLink(ip, pid, undefined, podMtu(mode, 1500)) });
@@ -113,7 +113,7 @@ export class OverlayNode {
   }
 }
 
-/** The process that holds a network namespace with nothing in it; both go with the host. */
+/** Starts a process that holds an empty network namespace; both end with the host. Returns its process ID. */
 export async function emptyPod(host: Host): Promise<number> {
   const child = host.spawn('unshare', ['--net', 'sleep', '1000']);
   host.after(() => end(child, 'SIGTERM'));
@@ -132,7 +132,7 @@ export async function emptyPod(host: Host): Promise<number> {
 
 export class TestPod {
   readonly ip: string;
-  /** Of the process that holds its network namespace. */
+  /** Process ID of the process that holds the network namespace. */
   readonly pid: number;
 
   constructor(ip: string, pid: number) {

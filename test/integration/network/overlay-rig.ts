@@ -1,4 +1,4 @@
-/** Three hosts that may become nodes of one overlay, and who asks whom on them. */
+/** Three hosts that can become nodes of one overlay, and requests between them. */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
@@ -10,7 +10,7 @@ import { startTestServer } from '../../fixtures/api-server.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 import { OverlayNode, type TestPod } from './overlay-node.ts';
 
-/** Answers every connection with the address it came from, and a request for `N` bytes with as many. */
+/** Answers every connection with the address it came from, and a request for `N` bytes with N bytes. */
 const serverProgram = `
   require('node:net').createServer((socket) => {
     socket.on('error', () => {});
@@ -55,7 +55,7 @@ export async function startRig(context: TestContext): Promise<Rig> {
 
 export const routesOf = (host: Host) => host.run('ip', 'route', 'show', 'proto', '107');
 
-/** They follow joins and leaves within a second where this is all that runs; a busy machine may take longer. */
+/** Routes follow joins and leaves within a second on an idle machine; a busy machine may take longer. */
 export async function untilRoutes(host: Host, wanted: readonly string[]): Promise<void> {
   const lines = async () =>
     (await routesOf(host))
@@ -85,7 +85,7 @@ export const ask = async (from: Pick<TestPod, 'exec'>, ip: string, count = 0, po
 export const clusterIP = '10.96.0.20';
 export const nodePort = 30080;
 
-/** What the proxy of a node is given for a Service with these endpoints. */
+/** Returns the rules that a node's proxy receives for a Service with these endpoints. */
 export function rulesFor(ips: readonly string[], { podCIDR }: OverlayNode, local = false): ServicePortRules {
   const prefix = podCIDR.slice(0, podCIDR.lastIndexOf('.') + 1);
   const endpoints = ips.map((ip) => ({ ip, port: 8080, local: ip.startsWith(prefix) }));

@@ -66,7 +66,7 @@ test('three nodes over VXLAN', async (context) => {
     'a node reaches a pod of another node, which sees its address on the overlay',
     async () => {
       assert.equal(await ask(first, far.ip), '10.244.0.0');
-      // A sender chosen before it was known that the packet goes to a pod, as with a Service.
+      // The source address was chosen before the destination was known to be a pod, as with a Service.
       const { stdout } = await first.exec('ping', ['-c', '1', '-W', '1', '-I', first.host.address, far.ip]);
       assert.match(stdout, /1 received/);
     },
@@ -74,7 +74,7 @@ test('three nodes over VXLAN', async (context) => {
 
   await context.test('a pod address that nobody has is refused at once', async () => {
     assert.equal(await ask(pod, '10.244.9.9'), 'EHOSTUNREACH');
-    // The kernel tells each sender about once a second.
+    // The kernel reports this to each sender about once a second.
     assert.equal(await ask(far, '10.244.1.99'), 'EHOSTUNREACH');
     assert.equal(await ask(first, '10.244.9.9'), 'EHOSTUNREACH');
   });
@@ -87,13 +87,14 @@ test('three nodes over VXLAN', async (context) => {
       for (let round = 0; round < 16; round++) answers.add(await ask(from, address, 0, port));
       return [...answers].sort();
     };
-    // A pod is seen under its own address, by others and, since it would else hear from itself, not by itself.
+    // Other pods see a pod under its own address. The pod itself sees the node's address, since otherwise it
+    // would receive its own answer.
     assert.deepEqual(await seen(pod, clusterIP, 80), [...[pod.ip, first.host.address]].sort());
-    // A node: as itself by its own pods, under its overlay address by those of others.
+    // A node is seen as itself by its own pods, and under its overlay address by the pods of other nodes.
     const ownView = await seen(first, clusterIP, 80);
     assert.ok(ownView.includes('10.244.0.0'), ownView.join());
     assert.equal(ownView.length, 2);
-    // Whoever calls a node port is seen as that node, wherever the pod is.
+    // Callers of a node port are seen as that node, wherever the pod is.
     const machine = { exec: systemExec };
     for (const { host, number } of [
       { host: first.host, number: 0 },
@@ -136,7 +137,8 @@ test('three nodes over VXLAN', async (context) => {
   );
 
   await context.test('only nodes get packets in', async () => {
-    // This machine is on the link; it wraps a ping as a node would, under its own address and then under a node's.
+    // This machine is on the link; it encapsulates a ping as a node would, with its own address as the
+    // source. The node's rule must drop the ping until the address is added to the nodes.
     const { outside } = hosts;
     const link = `vx${process.pid}`;
     const make = `link add ${link} address 0a:58:0a:f4:02:00 type vxlan id 1 local ${outside} dstport 8472 nolearning`;
@@ -164,7 +166,7 @@ test('three nodes over VXLAN', async (context) => {
         systemExec('ping', ['-c', '2', '-W', '1', '-I', link, '10.244.0.2']).catch(() => undefined);
       await ping();
       assert.equal(await received(), before, 'from a stranger');
-      // What the rule is for: without it the same packets come in.
+      // Shows the effect of the rule: without it the same packets arrive.
       await first.host.run('nft', 'add', 'element', 'ip', 'minik8s-vxlan', 'nodes', `{ ${outside} }`);
       await ping();
       assert.ok((await received()) > before, 'from one that is let in');
@@ -187,7 +189,7 @@ test('three nodes over VXLAN', async (context) => {
     await first.stop();
     await untilRoutes(first.host, [refusal, overLink(1), overLink(2)]);
     assert.ok(await pings(pod, far.ip));
-    // Of another run, or of somebody's mistake.
+    // A route of an earlier run or of an administrator's mistake.
     await first.host.run('ip', 'route', 'add', '10.244.7.0/24', 'via', second.host.address, 'proto', '107');
     await first.host.run('ip', 'route', 'delete', '10.244.2.0/24');
     await first.host.run('nft', 'delete', 'table', 'ip', 'minik8s-vxlan');
@@ -232,7 +234,7 @@ test('three nodes over VXLAN', async (context) => {
   );
 
   await context.test('a node that claims what belongs to another is left out, with a log line', async () => {
-    // Its agent would put right what it says.
+    // The node's agent would correct the annotations.
     await node(2).stop();
     await node(2).register();
     const annotations = {

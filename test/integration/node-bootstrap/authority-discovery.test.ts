@@ -1,4 +1,4 @@
-/** How a machine finds the authority of a cluster by its hash. */
+/** Discovery of a cluster's authority by its hash. */
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { after, before, beforeEach, describe, it } from 'node:test';

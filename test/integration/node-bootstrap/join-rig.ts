@@ -34,7 +34,7 @@ export async function startRig(nodeApproval: NodeApproval): Promise<Rig> {
 
 export const never = new AbortController().signal;
 
-/** In messages there is no secret of a token. */
+/** Messages contain no secret of a token. */
 export const rejectsInOneLine = (joining: Promise<unknown>, ...says: RegExp[]) =>
   assert.rejects(joining, (error: Error) => {
     for (const expected of says) assert.match(error.message, expected);

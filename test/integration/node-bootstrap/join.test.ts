@@ -30,7 +30,7 @@ import { never, type Rig, rejectsInOneLine, startRig } from './join-rig.ts';
 
 const secret = '0123456789abcdef';
 
-/** The token, for the id given; good for an hour unless told. */
+/** Creates a token with the given id and returns it; valid for an hour by default. */
 async function makeToken({ cluster }: Rig, id: string, expiration = Date.now() + 3_600_000): Promise<string> {
   await cluster.client.resource(secretResource).create({
     apiVersion: 'v1',
@@ -75,7 +75,7 @@ function options({ url, hash }: Rig, more: Partial<JoinOptions>): JoinOptions {
   };
 }
 
-/** What holders of the token with that id have asked for. */
+/** Returns the requests of the holders of the token with that id. */
 const requestsBy = async ({ cluster }: Rig, id: string) =>
   (await cluster.list(requests)).filter(({ spec }) => spec.username === `system:bootstrap:${id}`);
 
@@ -136,7 +136,7 @@ describe('joining at once', () => {
       joinCluster(options(rig, { files, nodeName: 'b', clock: later }), never),
       /^the certificate of this node expired 20.*; put a new token into its configuration file/,
     );
-    // By that clock the server's certificate is over as well, which is the next thing to say.
+    // The server's certificate has expired too by that clock, which is the next error.
     await rejectsInOneLine(
       joinCluster(options(rig, { files, nodeName: 'b', token, clock: later }), never),
       /^the clock of this machine is .* ahead/,
@@ -152,7 +152,7 @@ describe('joining at once', () => {
         /^the token is wrong or has expired; put a new token into the node's configuration file/,
       );
     }
-    // And a good one then does.
+    // A valid token then succeeds.
     await joinCluster(options(rig, { token, nodeName: 'c' }), never);
   });
 
@@ -269,7 +269,7 @@ describe('joining by approval', () => {
       return found.length > 0 ? found : undefined;
     });
     assert.ok(newest);
-    // Whoever refuses a machine deletes what shows of it.
+    // Rejects the machine by deleting its request.
     await rig.cluster.client.resource(requests).delete(newest.metadata.name);
     await refused;
     const stop = new AbortController();

@@ -1,6 +1,6 @@
 /**
- * External addresses of Services through the proxier in a real kernel: who answers at one, as machines and
- * Services come and go.
+ * External addresses of Services through the proxier in a real kernel: which pod answers at an address as
+ * machines and Services are added and removed.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,9 +25,9 @@ const inside: Exec = (program, args, options) =>
     timeoutMs: 20_000,
     ...options,
   });
-/** A pod of each Service, by the name of the Service. */
+/** The pod of each Service, by the name of the Service. */
 const pods = { alice: '10.244.0.2', bob: '10.244.0.3' };
-/** What really listens at the external address: a machine. */
+/** A machine that listens at the external address itself. */
 const machine = '203.0.113.8';
 
 const serverProgram = `
@@ -99,7 +99,7 @@ const slice = (namespace: string, service: string, ip: string, port: number) =>
     ports: [{ name: '', protocol: 'TCP', port }],
   }) as unknown as EndpointSlice;
 
-/** A Service of this namespace for the external address, with its pod. */
+/** Adds a Service of this namespace for the external address, with its pod. */
 function offer(owner: keyof typeof pods, creationTimestamp: string): void {
   informers.put(serviceResource, {
     apiVersion: 'v1',

@@ -1,6 +1,6 @@
 /**
- * The rendered rules in a real kernel: a network namespace whose loopback carries clients and endpoints, and a second one
- * as another machine.
+ * The rendered rules in a real kernel: a network namespace whose loopback carries clients and endpoints, and
+ * a second namespace as another machine.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -23,7 +23,7 @@ const endpoints = ['10.244.0.2', '10.244.0.3', '10.244.0.4'];
 const machine = '192.0.2.1';
 const otherMachine = '198.51.100.2';
 
-/** Servers that answer with the address they were reached at. */
+/** Servers that answer with the address at which they were reached. */
 const serverProgram = (ips: readonly string[], port: number) => `
   const net = require('node:net');
   for (const ip of ${JSON.stringify(ips)}) {
@@ -33,7 +33,7 @@ const serverProgram = (ips: readonly string[], port: number) => `
   console.log('listening');
 `;
 
-/** Connects \`count\` times and prints the answers, or the error codes. */
+/** Connects \`count\` times and prints the answers or the error codes. */
 const clientProgram = (address: string, port: number, count: number) => `
   const net = require('node:net');
   const one = () => new Promise((resolve) => {
@@ -65,7 +65,7 @@ const rule = (
 
 const servers: ReturnType<typeof spawn>[] = [];
 
-/** Resolves when they listen; they end with their input. */
+/** Starts servers and resolves when they listen; they end with their input. */
 async function serve(where: string, ips: readonly string[], port: number): Promise<void> {
   const args = ['netns', 'exec', where, process.execPath, '-e', serverProgram(ips, port)];
   const server = spawn('ip', args, { stdio: ['pipe', 'pipe', 'inherit'] });
@@ -156,7 +156,8 @@ test('the mark that carries the slot is wiped before anybody behind the rules se
   elements.replace('sticky', elementsOf([rule('10.96.0.11', endpoints, { affinity: true })]));
   elements.replace('local', elementsOf([rule('10.96.0.12', endpoints, { nodePort: local })]));
   await inside('nft', ['-f', '-'], renderTable('10.96.0.0/16', elements.all()));
-  // Whoever comes after them: the pod network's own rules, Docker's, and what wraps packets for other nodes.
+  // Rules that run after the proxy's: the pod network's, Docker's, and those that encapsulate packets for
+  // other nodes.
   const watcher = `table ip watcher {
     counter new { }
     counter marked { }

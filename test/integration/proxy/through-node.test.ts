@@ -1,6 +1,6 @@
 /**
- * The rules on a node that packets come through: a pod with an address of its own behind it, and another machine in
- * front. Servers answer with the address that they see of their client.
+ * The rules on a node that forwards packets: a pod with an address of its own behind the node, and another
+ * machine in front. Servers answer with the address that they see of their client.
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -15,7 +15,7 @@ const node = `minik8s-through-test-${process.pid}`;
 const [pod, machine] = [`${node}-pod`, `${node}-machine`];
 const addresses = {
   pod: '10.244.0.2',
-  /** The node's, towards the pod. */
+  /** Address of the node towards the pod. */
   gateway: '10.244.0.1',
   node: '198.51.100.1',
   machine: '198.51.100.2',
@@ -32,7 +32,7 @@ const server = `
   process.stdin.resume().on('end', () => process.exit());
 `;
 
-/** Prints what a server answers, or the error's code. */
+/** Programs that print a server's answer or the error code. */
 const clients = {
   tcp: (address: string, port: number) => `
     let text = '';
@@ -95,7 +95,7 @@ before(async () => {
     await inside(namespace, 'ip', ['link', 'set', 'way', 'up']);
     await inside(namespace, 'ip', ['route', 'add', 'default', 'via', gateway]);
   }
-  // A way to everywhere else, as every node has one.
+  // A default route, as every node has one.
   await inside(node, 'ip', ['link', 'add', 'out', 'type', 'veth', 'peer', 'name', 'away']);
   await inside(node, 'ip', ['link', 'set', 'out', 'up']);
   await inside(node, 'ip', ['link', 'set', 'away', 'up']);
@@ -136,7 +136,7 @@ for (const [masquerade, seen] of [
 test('what no service has is refused at once, whoever calls', async () => {
   await apply(rule({ endpoints: [] }));
   for (const from of [machine, pod, node]) {
-    // Of a datagram of its own the kernel says so twice: when it is sent, and by an answer.
+    // The kernel reports the rejection of a local datagram twice: when it is sent, and by an answer.
     const refused = from === node ? /^(ECONNREFUSED|EPERM)$/ : /^ECONNREFUSED$/;
     for (const protocol of ['tcp', 'udp'] as const) {
       for (const address of ['10.96.0.10', '10.96.0.11'])

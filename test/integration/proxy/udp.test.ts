@@ -1,4 +1,7 @@
-/** UDP through the proxier in a real kernel: a client that keeps its socket follows when its endpoint goes away. */
+/**
+ * UDP through the proxier in a real kernel: a client that keeps its socket reaches another endpoint when its
+ * endpoint is removed.
+ */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { after, before, test } from 'node:test';
@@ -24,7 +27,7 @@ const inside: Exec = (program, args, options) =>
 const endpoints = ['10.244.0.2', '10.244.0.3'];
 const serviceIP = '10.96.0.53';
 
-/** Answers with the address that was reached. */
+/** Answers with the address at which it was reached. */
 const serverProgram = `
   const dgram = require('node:dgram');
   for (const ip of ${JSON.stringify(endpoints)}) {
@@ -34,7 +37,7 @@ const serverProgram = `
   console.log('listening');
 `;
 
-/** Asks every 20 ms from one port for all its life, and prints every answer. */
+/** Sends a request every 20 ms from one port until it ends, and prints every answer. */
 const clientProgram = (from: number, address: string, port: number) => `
   const socket = require('node:dgram').createSocket('udp4');
   socket.on('message', (answer) => console.log(String(answer))).on('error', () => {});
@@ -97,7 +100,7 @@ after(async () => {
   letGo({ kind: 'namespace', name: namespace });
 });
 
-/** What a client that keeps its socket is answered by. */
+/** Returns the answers that a client which keeps its socket receives. */
 function client(from: number, address: string, port: number) {
   let last = '';
   start(clientProgram(from, address, port), (text) => {
@@ -168,7 +171,8 @@ for (const [from, address, hostIP] of [
     const [one, two] = endpoints.map((podIP) => [
       { protocol: 'UDP', hostIP, hostPort: 29999, podIP, containerPort: 5353 } as const,
     ]);
-    // The endpoints are on loopback here, where the kernel otherwise drops what was sent to 127.0.0.1.
+    // The endpoints are on loopback here, where the kernel otherwise drops packets that were sent to
+    // 127.0.0.1.
     await inside('sysctl', ['-qw', 'net.ipv4.conf.all.route_localnet=1']);
     const { reached, silence } = client(from, address, 29999);
     for (const ports of [one, two, one]) {
@@ -179,7 +183,7 @@ for (const [from, address, hostIP] of [
     await silence();
     await network.setHostPorts(two ?? []);
     await reached(endpoints[1] as string);
-    // An agent that ended between the two: the next one knows of no port from before.
+    // An agent that ended between the two calls: the next agent has no record of earlier ports.
     const next = new RoutedPodNetwork({ ...node, log });
     await next.setUp('10.244.0.0/24');
     await next.setHostPorts(one ?? []);

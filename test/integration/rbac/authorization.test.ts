@@ -1,4 +1,4 @@
-/** Roles and bindings as the server judges by them, request by request. */
+/** Authorization by roles and bindings, request by request. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { UserInfo } from '../../../src/apiserver/user.ts';

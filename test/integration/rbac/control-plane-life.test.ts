@@ -1,4 +1,4 @@
-/** The parts of the control plane through what happens in a cluster: their roles allow them all of it. */
+/** The parts of the control plane during the life of a cluster: their roles allow all their requests. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Deployment, deploymentResource } from '../../../src/api/apps/v1/deployment.ts';
@@ -58,7 +58,7 @@ const running = (count: number, image: string, namespace = 'default') =>
 const gone = (ref: ResourceRef, name: string, namespace = 'default') =>
   cluster.eventually(`${ref.kind} ${name} is gone`, async () => !(await cluster.get(ref, name, namespace)));
 const none = () => assert.deepEqual(refusedParts(), []);
-/** Of the control plane; users of a test may be refused. */
+/** Rejected requests of the control plane; users of a test may be rejected. */
 const refusedParts = () => [...cluster.refused].filter((text) => text.startsWith('User "system:'));
 
 test('a Deployment behind a Service, changed, scaled, taken over and deleted', async () => {
@@ -78,7 +78,7 @@ test('a Deployment behind a Service, changed, scaled, taken over and deleted', a
     spec.replicas = 2;
   });
   await running(2, 'app:2');
-  // A pod that is let go, and one that is taken in.
+  // A pod that is released and a pod that is adopted.
   const [first] = await cluster.list(podResource, 'default');
   assert.ok(first);
   await cluster.client.resource(podResource).patch(first.metadata.name, 'default', 'merge', {

@@ -1,4 +1,4 @@
-/** Ways to get more by a role or a binding than one has. None leads there. */
+/** Attempts to gain permissions with a role or a binding. All of them fail. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
@@ -27,7 +27,8 @@ let world: RbacWorld;
 before(async () => {
   world = await startRbacWorld();
   for (const name of ['a', 'b']) await world.make('/api/v1/namespaces', { metadata: { name } });
-  // Bob may write roles and bindings of a, and has the pods of a. Cid has that in the whole cluster.
+  // Bob may write roles and bindings of a, and may read the pods of a. Cid has these permissions in the whole
+  // cluster.
   const own = [rule(`${write} roles,rolebindings`, group), rule('get,list pods')];
   await world.grant('a', 'bob', own, user('bob'));
   await world.grant(
@@ -106,7 +107,7 @@ describe('a role', () => {
         ['PATCH', `${roles}/fine`, add, patchOf('json-patch+json')],
       ] as const)
         assert.match(`${await as(bob, method, path, body, headers)}`, refused, `${method} ${path}`);
-      // As server-side apply, and as a status, which roles have not.
+      // The same as server-side apply, and as a status write, although roles have no status.
       const apply = await as(
         bob,
         'PATCH',
@@ -197,7 +198,8 @@ describe('a ClusterRole', () => {
     const labels = { [`${group}/aggregate-to-admin`]: 'true' };
     const strong = { ...clusterRole('into', [rule('get secrets')]), metadata: { name: 'into', labels } };
     assert.match(`${await as(cid, 'POST', clusterRoles, strong)}`, refused);
-    // One that is there and has more: the label alone would give that to every administrator of a namespace.
+    // An existing role with more permissions: the label alone would grant them to every administrator of a
+    // namespace.
     const headers = patchOf('merge-patch+json');
     for (const name of ['cluster-admin', 'system:node', 'system:controller:namespace-controller'])
       assert.match(
@@ -217,7 +219,8 @@ describe('a ClusterRole', () => {
       need.replace('gathers', 'ok'),
     );
     await world.make(clusterRoles, gathers);
-    // Nor may he stop it: what it has gathered could then not be taken away by taking it from the others.
+    // Cid may not remove the aggregation rule either: the gathered rules could then not be revoked in the
+    // other roles.
     assert.equal(await as(cid, 'PUT', `${clusterRoles}/gathers`, clusterRole('gathers', [])), need);
     await world.make(clusterRoleBindings, binding('ClusterRole/cluster-admin', 'root', user('root')));
     assert.equal(await as(named('root'), 'PUT', `${clusterRoles}/gathers`, clusterRole('gathers', [])), 200);
@@ -225,7 +228,8 @@ describe('a ClusterRole', () => {
 
   test('of everything but paths does not make one of everything', async () => {
     await world.grant('', 'nearly', [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }], user('ned'));
-    // He may escalate, for that is one of the verbs: so that is not how he gets the paths, but nobody keeps them from him.
+    // Ned may escalate, since `escalate` is one of the verbs. He does not gain the paths by that, but no rule
+    // prevents him from writing them.
     assert.equal(
       await as(
         named('ned'),
@@ -296,7 +300,7 @@ describe('a binding', () => {
       await as(bob, 'PATCH', strong, { metadata: { ownerReferences: [] } }, patchOf('merge-patch+json')),
       200,
     );
-    // Another role comes only with another binding.
+    // Another role requires another binding.
     assert.equal(await as(bob, 'PUT', strong, binding('Role/fine', 'strong', user('bob'))), 422);
     const { subjects: left } = await stored<{ subjects: { name: string }[] }>(strong);
     assert.deepEqual(

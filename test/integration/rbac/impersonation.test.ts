@@ -1,4 +1,4 @@
-/** Impersonation on real connections: who may act as whom, and what then counts as whose. */
+/** Impersonation on real connections: who may impersonate whom, and which user a request then counts for. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, describe, test } from 'node:test';
@@ -45,7 +45,7 @@ before(async () => {
 });
 after(() => server.stop());
 
-/** The answer to one request, byte for byte as it is written here, and the head of it alone. */
+/** Sends one request exactly as written. Returns the status and the raw text of the answer. */
 async function raw(
   who: string,
   lines: readonly string[],
@@ -77,7 +77,7 @@ const ask = async (who: string, ...headers: string[]) => {
   assert.equal(status, 201, text);
   const { extra, ...info } = JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1)).status
     .userInfo;
-  // Where a request came from is the server's to say.
+  // The server, not the client, sets the address of a request.
   const { 'minik8s.io/remote-address': _, ...own } = extra ?? {};
   return { ...info, ...(Object.keys(own).length > 0 && { extra: own }) };
 };
@@ -227,7 +227,7 @@ describe('nobody comes to more by it', () => {
       for (const path of [pods, '/api', '/version', '/livez', '/openapi/v2', '/nope']) {
         const answer = await get(who, path, ...encoded);
         assert.equal(answer.status, status, `${path}: ${answer.text}`);
-        // Of what is no resource kubectl shows text alone.
+        // kubectl displays plain text only for a path that is no resource.
         if (status !== 401) assert.match(answer.text, path === pods ? /application\/json/ : /text\/plain/);
       }
       const socket = ['Connection: Upgrade', 'Upgrade: websocket', ...encoded];

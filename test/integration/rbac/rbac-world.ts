@@ -1,4 +1,4 @@
-/** An API server with roles, and users who have some of them. */
+/** An API server with roles, and users who have some of the roles. */
 import assert from 'node:assert/strict';
 import type { Status } from '../../../src/apimachinery/status-error.ts';
 import type { UserInfo } from '../../../src/apiserver/user.ts';
@@ -26,7 +26,10 @@ export interface Rule {
   readonly nonResourceURLs?: readonly string[];
 }
 
-/** `get,list pods,secrets a,b`: verbs, resources of the group without a name, and names. */
+/**
+ * Returns a rule from text such as `get,list pods,secrets a,b`: verbs, resources of the group `group`, and
+ * names.
+ */
 export function rule(text: string, group = ''): Rule {
   const [verbs = '', resources = '', names] = text.split(' ');
   return {
@@ -42,9 +45,13 @@ export const user = (name: string): Subject => ({ kind: 'User', name });
 
 export interface RbacWorld {
   readonly server: TestServer;
-  /** As an administrator; fails unless it is done. Then the server judges by it. */
+  /**
+   * Creates the object as an administrator and waits until the server applies it; fails if it is rejected.
+   */
   make(path: string, body: object): Promise<void>;
-  /** A role in a namespace, or with '' a ClusterRole, and a binding of the same name. */
+  /**
+   * Creates a role in a namespace, or a ClusterRole if the namespace is '', and a binding of the same name.
+   */
   grant(namespace: string, name: string, rules: readonly Rule[], ...subjects: Subject[]): Promise<void>;
   stop(): Promise<void>;
 }
@@ -74,7 +81,7 @@ export async function startRbacWorld(options: TestServerOptions = {}): Promise<R
   };
 }
 
-/** The answer's code; the message of a refusal. */
+/** Returns the status code of the answer; the message if it is forbidden. */
 export function outcomeOf(answer: Answer): number | string {
   return answer.status === 403 ? (answer.json<Status>().message ?? '') : answer.status;
 }

@@ -1,4 +1,4 @@
-/** What a server that starts makes of the roles that the cluster has. */
+/** Reconciliation of the cluster's roles when a server starts. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
@@ -14,7 +14,7 @@ after(() => first.stop());
 const merge = { headers: { 'content-type': 'application/merge-patch+json' } };
 const stored = async ({ store }: TestServer) =>
   (await store.list('/registry/', {})).items.filter(({ key }) => key.includes('.rbac.authorization.k8s.io/'));
-/** What a start does, on what the cache of the one that runs knows. */
+/** Reconciles the policy as a start does, against the cache of the running server. */
 async function start(): Promise<void> {
   await first.clock.until(first.cache.waitUntil(await first.store.currentRevision()));
   await reconcilePolicy(createClient(inProcessTransport(first.handlerFor(admin))), first.cache);

@@ -1,4 +1,7 @@
-/** The data directory of a minik8s whose etcd was Debian's: this one finds what wrote it, and all that is in it. */
+/**
+ * The data directory of an earlier minik8s, whose etcd was Debian's: the current version finds the program
+ * that wrote the data, and all the data.
+ */
 import assert from 'node:assert/strict';
 import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -49,7 +52,7 @@ test('a master takes over the data that the etcd of an earlier one wrote', async
       value: Buffer.from('written'),
       revision,
     });
-    // Where the earlier minik8s would put its etcd again, and so not start.
+    // The earlier minik8s would write its etcd to this path again, and therefore would not start.
     await assert.rejects(extractAsset('etcd', at('bin/etcd'), 0o755), /cannot write .*bin\/etcd/);
   } finally {
     stop.abort();

@@ -43,7 +43,7 @@ test('a master serves while each line of its log fails with ENOSPC', async (cont
   assert.equal(master.exitCode, null);
 });
 
-/** The status that /readyz answers; undefined while nothing listens. */
+/** Returns the status of /readyz; undefined while nothing listens. */
 const statusOf = (port: number) =>
   new Promise<number | undefined>((resolve) => {
     request({ host: '127.0.0.1', port, path: '/readyz', rejectUnauthorized: false }, (answer) => {

@@ -1,13 +1,15 @@
 /**
- * What a node needs of its machine, refused by the real kernel. The kernels that tests run on have VXLAN built in, and no
- * program can take that away from one: so the one thing simulated is the kind of link that is asked for.
+ * Requirements of a node that its machine does not meet, rejected by the real kernel. The kernels that tests
+ * run on have VXLAN built in, and no program can remove it: only the requested kind of link is simulated.
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Exec, systemExec } from '../../../src/base/exec.ts';
 import { requireKernelNetwork } from '../../../src/roles/preflight.ts';
 
-/** A kind of link that no kernel has, asked for as vxlan is; ip(8) reads no options of a kind it does not know. */
+/**
+ * Requests a kind of link that no kernel has instead of vxlan; ip(8) parses no options of an unknown kind.
+ */
 const withoutVxlan: Exec = (file, args, options) => {
   const kind = args.indexOf('vxlan');
   return systemExec(file, kind < 0 ? args : [...args.slice(0, kind), 'minik8s-none'], options);

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 
 const fixture = join(import.meta.dirname, '../../fixtures/hoard.ts');
 
-/** In MB. */
+/** Returns the memory in MB. */
 async function hoard(mode: string): Promise<{ most: number; left: number }> {
   const { stdout, stderr } = await promisify(execFile)(process.execPath, ['--expose-gc', fixture, mode]);
   assert.equal(stderr, '', 'nothing is said of how it is done');

@@ -1,4 +1,4 @@
-/** Whom --prometheus-url names may answer anything: slowly, in parts, far too much. */
+/** The server at --prometheus-url may answer anything: slowly, in parts, far too much. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';

@@ -1,4 +1,4 @@
-/** What agents do that hang, or send without end, costs a support bundle their own pages and nothing else. */
+/** Agents that hang or send without end cost a support bundle only their own pages. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -29,7 +29,7 @@ describe('a support bundle of a cluster with agents that misbehave', { timeout: 
     agents.set(node, agent);
     return agent;
   };
-  /** So many that a bundle that takes them all is far too large, and yet an end. */
+  /** Yields a finite number of chunks; a bundle with all of them would be far too large. */
   function* chunks() {
     for (; sent < 400 * 2 ** 20; sent += chunk.length) yield chunk;
   }

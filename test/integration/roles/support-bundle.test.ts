@@ -1,4 +1,6 @@
-/** Secrets are planted in all places where the cluster and this machine may have some; none is anywhere in the bundle. */
+/**
+ * Secrets are planted wherever the cluster and this machine may have some; the bundle contains none of them.
+ */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -153,7 +155,8 @@ describe('a support bundle', { timeout: 120_000 }, () => {
       `base64 ${base64(planted.ofSecret)}`,
       'the last line of the log',
     ];
-    // The last 2 MiB of the log are taken: they begin within a secret that stands behind its name.
+    // The bundle takes the last 2 MiB of the log, which begin within a secret; the name of the secret stands
+    // before it.
     const kept = `${log.join('\n')}\n`;
     const cut = `password=begins-${planted.cut}\n`;
     const filling = 'x'.repeat(2 * 2 ** 20 - kept.length - planted.cut.length - 2);

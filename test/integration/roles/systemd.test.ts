@@ -1,4 +1,7 @@
-/** How a node learns that its machine goes down: from a real systemd, started for the test as the first process of namespaces of its own. */
+/**
+ * Shutdown notice for a node: by a real systemd, started for the test as the first process of its own
+ * namespaces.
+ */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,7 +15,10 @@ import { type Exec, systemExec } from '../../../src/base/exec.ts';
 import { machineIsStopping } from '../../../src/roles/worker/node-life.ts';
 import { eventually } from '../../fixtures/eventually.ts';
 
-/** Where this machine has the second version of control groups: systemd wants a group of its own there. */
+/**
+ * Returns the path of the version 2 control groups of this machine: systemd requires a group of its own
+ * there.
+ */
 function controlGroups(): string {
   const mounts = readFileSync('/proc/self/mounts', 'utf8').split('\n');
   const path = mounts.map((line) => line.split(' ')).find(([, , type]) => type === 'cgroup2')?.[1];
@@ -20,7 +26,7 @@ function controlGroups(): string {
   return path;
 }
 
-/** One service, which takes as long to stop as somebody lets it. */
+/** Boots one service that stops only when the test lets it. */
 const boot = (directory: string) => `
   set -e
   mount --make-rprivate /
@@ -47,7 +53,7 @@ let directory: string;
 let group: string;
 let unshare: ChildProcess;
 let booted: string;
-/** On the machine that systemd runs. */
+/** Runs programs on the machine that systemd runs. */
 let exec: Exec;
 
 before(async () => {
@@ -85,7 +91,7 @@ after(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** In systemctl's own words, whatever it ends with. */
+/** Returns systemctl's output, whatever its exit status is. */
 async function stateOf(): Promise<string> {
   const { stdout } = await exec('sh', ['-c', 'systemctl is-system-running; true']);
   return stdout.trim();

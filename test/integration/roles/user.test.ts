@@ -1,4 +1,4 @@
-/** A user is made, comes with his kubeconfig, has the role he was given, and loses it. */
+/** A user is created with a kubeconfig, has the role that was granted, and loses it. */
 import assert from 'node:assert/strict';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ after(() => cluster.stop());
 async function role(path: string, kind: string, name: string): Promise<void> {
   const rules = [{ apiGroups: [''], resources: ['pods'], verbs: ['get', 'list'] }];
   const body = { apiVersion: 'rbac.authorization.k8s.io/v1', kind, metadata: { name }, rules };
-  // A cluster may have it from the beginning.
+  // The cluster may have the object from the beginning.
   assert.ok([201, 409].includes((await server.call('POST', path, body)).status));
 }
 

@@ -1,4 +1,7 @@
-/** What a node says of Dns objects that it cannot serve: with an engine and a port that are as a test has them. */
+/**
+ * States that a node reports for Dns objects that it cannot serve; the engine and the port behave as a test
+ * sets them.
+ */
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -38,7 +41,7 @@ describe('a node that serves Dns objects', () => {
     const engine: Engine = {
       inspect: async () => undefined,
       start: async () => {
-        // As dockerode fails.
+        // An error as dockerode throws it.
         const failed = Object.assign(new Error(`(HTTP code 404) unexpected - ${problems.image} `), {
           statusCode: 404,
           json: { message: problems.image },
@@ -60,7 +63,7 @@ describe('a node that serves Dns objects', () => {
         container: 'c',
         image: 'nginx:alpine',
         directory,
-        // Nothing listens on it, so nothing answers that it has its configuration.
+        // Nothing listens on the port, so nothing confirms that it has loaded the configuration.
         port: 1,
         requireFreePort: async () => {
           if (problems.port) throw new Error(problems.port);

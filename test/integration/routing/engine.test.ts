@@ -1,4 +1,4 @@
-/** What the node's own container is asked for, of the real engine. */
+/** Calls of the real engine for the node's own container. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { dockerClient } from '../../../src/docker/client.ts';

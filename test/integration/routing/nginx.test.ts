@@ -21,7 +21,7 @@ describe('the web server', () => {
   let nginx: ChildProcess | undefined;
   const backends: Server[] = [];
 
-  /** Says who it is and what it was asked. */
+  /** Starts a backend that answers with its name and the request. */
   const backend = async (name: string) => {
     const server = createServer(({ url, headers }, response) => {
       const shown = [headers.host, headers['x-forwarded-prefix'] ?? '-', headers['x-forwarded-host']];

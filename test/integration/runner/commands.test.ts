@@ -1,4 +1,4 @@
-/** The commands of the runner of the tests: exit statuses, names of files, counting of flakes. */
+/** The commands of the test runner: exit statuses, file names, counting of flakes. */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-/** The runner of the tests itself, on small test files that fail as they are told to. */
+/** The test runner itself, on small test files whose failures are defined by the test. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ const stage: Stage = {
 const passes = `test('passes', () => {});`;
 const fails = `test('fails', () => assert.equal(1, 2));`;
 const skips = `test('skips', { skip: 'no kubectl' }, () => {});`;
-/** Statements that the first run of the file executes alone; `name` tells it from other files. */
+/** Statements that only the first run of the file executes; `name` distinguishes the files. */
 const once = (name: string, statements: string) =>
   `test('fails once', () => {
     if (existsSync('${name}.state')) return;
@@ -37,7 +37,7 @@ interface More {
   readonly signal?: AbortSignal;
 }
 
-/** Runs a stage of those files, whose texts stand by name. */
+/** Runs a stage of the given files; `texts` are their contents by name. */
 async function run(context: TestContext, texts: Readonly<Record<string, string>>, more: More = {}) {
   const root = mkdtempSync(join(tmpdir(), 'minik8s-runner-'));
   context.after(() => rmSync(root, { recursive: true }));
@@ -227,7 +227,7 @@ describe('files that share a process', () => {
     const texts = { a: passes, b: once('b', 'process.exit(0);'), c: passes };
     const { passed, order, result } = await run(context, texts, shared);
     assert.ok(passed);
-    // What node:test had not written when the process ended may be the report of the file before.
+    // Output that node:test had not written when the process ended may belong to the previous file's report.
     assert.deepEqual(order.slice(0, 3), ['a', 'b', 'c']);
     assert.deepEqual(
       order.slice(3).filter((name) => name !== 'a'),

@@ -121,7 +121,7 @@ describe('preemption', () => {
     const low = ['a', 'b', 'c', 'd'];
     for (const name of low) await create(made, name, '1', 'low');
     for (const name of low) await placed(made, name);
-    /** Nobody there confirms an end any more, as an agent that is dead. */
+    /** Node whose agent is dead: nothing confirms the end of its pods. */
     let dead = 'n1';
     made.agent.mayEnd = ({ spec }) => spec.nodeName !== dead;
     await made.client.resource(nodeResource).patch('n2', '', 'merge', { spec: { unschedulable: true } });
@@ -154,7 +154,7 @@ describe('preemption', () => {
       await beat('n1', 'n2');
       await made.pass(10_000);
     }
-    // One on each node was asked to go, once: the second because the first could not answer.
+    // One pod on each node was evicted once: the second because the first node could not answer.
     const left = (await made.list(podResource, 'default')).filter(({ metadata }) =>
       low.includes(metadata.name),
     );

@@ -68,7 +68,7 @@ describe('scheduler', () => {
           reason === 'FailedScheduling' && type === 'Warning' && text === message,
       );
     });
-    // Let the scheduler see its own reports first: only the room that comes must wake the pod.
+    // Let the scheduler see its own reports first: only the freed room may wake the pod.
     await pass(100);
     await client.resource(podResource).delete('first', 'default', { gracePeriodSeconds: 0 });
     const placed = await eventually('the second is bound', async () => {

@@ -1,4 +1,7 @@
-/** A client of SlurmJobs whole (test/fixtures/slurm/client-world.ts). On a real Slurm: jobs.test.ts and `npm run walk:slurm`. */
+/**
+ * A complete client of SlurmJobs (test/fixtures/slurm/client-world.ts). For a real Slurm see jobs.test.ts and
+ * `npm run walk:slurm`.
+ */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

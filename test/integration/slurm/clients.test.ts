@@ -1,4 +1,7 @@
-/** The pods of clients, what their account may do, and what a client does with the cluster, on a whole control plane. */
+/**
+ * The client pods, the permissions of their account, and a client's requests to the cluster, on a whole
+ * control plane.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { podResource } from '../../../src/api/core/v1/pod.ts';

@@ -1,4 +1,4 @@
-/** The connection to a login host: whom it trusts, what it does when it is lost, and what it leaves behind. */
+/** The connection to a login host: verification of the host, loss of the connection, and leftovers. */
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -211,7 +211,7 @@ describe('a login host', () => {
 
 it('the files of a Secret are followed, and are no news where they say the same', async (context) => {
   const { home, stop } = await world(context);
-  // As the kubelet does: whole, in one step.
+  // Replaces the file atomically, as the kubelet does.
   const write = (name: string, text: string) => {
     writeFileSync(join(home, '.next'), text);
     renameSync(join(home, '.next'), join(home, name));
@@ -245,7 +245,7 @@ it('a lane has so many at a time, in the order they came, whatever becomes of th
   assert.deepEqual(began, [0, 1]);
   ends[0]?.();
   await turn();
-  // Whoever comes now comes after those who wait.
+  // A new task runs after the waiting tasks.
   const late = lane.run(async () => void began.push(99));
   await turn();
   assert.deepEqual(began, [0, 1, 2]);

@@ -1,4 +1,6 @@
-/** Steps that fail, for a while or for good: the status says why, nothing is lost, and no job is kept from its end. */
+/**
+ * Steps that fail temporarily or permanently: the status has the reason, nothing is lost, and every job ends.
+ */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { condition } from '../../fixtures/slurm/client.ts';
@@ -35,7 +37,7 @@ describe('a job', () => {
     await sees('it is told', () => condition(store, uid, 'ResultsFetched')?.status === 'Unknown');
     assert.match(condition(store, uid, 'ResultsFetched')?.message ?? '', /exceeded quota/);
     await sees('it is tried again', () => refused > 3);
-    // From now on each second piece fails once.
+    // The first attempt to store each chunk fails from now on.
     const failed = new Set<string>();
     store.onAppend = (_, { path }, offset) => {
       if (failed.has(`${path} ${offset}`)) return;

@@ -1,6 +1,7 @@
 /**
- * The scripts of the login host, run by this machine's sh between programs that answer as Slurm's do, also when its controller
- * is away or has forgotten. On a real Slurm they run in jobs.test.ts and in `npm run walk:slurm`.
+ * The scripts of the login host, run by this machine's sh with programs that answer as Slurm's do, also when
+ * the controller is unavailable or has forgotten a job. On a real Slurm they run in jobs.test.ts and in `npm
+ * run walk:slurm`.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -49,7 +50,7 @@ interface Said {
   readonly stderr: string;
 }
 
-/** A host with a home, and a job whose folder is prepared. */
+/** Creates a host with a home directory, and a job whose folder is prepared. */
 async function host(context: TestContext, job = jobOf()) {
   const base = mkdtempSync(join(tmpdir(), 'minik8s-host-scripts-'));
   context.after(() => rmSync(base, { recursive: true, force: true }));
@@ -83,7 +84,7 @@ async function host(context: TestContext, job = jobOf()) {
     submit: () => sh(submitScript(job, folder, 120)),
     cancel: (jobID?: string) => sh(cancelScript(job, jobID)),
     model: (name: string, text: string) => writeFileSync(join(model, name), text),
-    /** As if the last attempt had been so many seconds ago. */
+    /** Sets the time of the last attempt to this many seconds ago. */
     age(seconds: number): void {
       const then = Date.now() / 1000 - seconds;
       utimesSync(own('attempt'), then, then);

@@ -1,4 +1,4 @@
-/** Jobs on a real Slurm behind a real sshd. `npm run walk:slurm` is longer. */
+/** Jobs on a real Slurm behind a real sshd. `npm run walk:slurm` covers more. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { condition, ends, startClient } from '../../fixtures/slurm/client.ts';

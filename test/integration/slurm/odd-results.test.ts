@@ -1,4 +1,4 @@
-/** Results that cannot be fetched, and what a host says of jobs that is not so: a job ends all the same. */
+/** Results that cannot be fetched, and wrong reports of a host about jobs: every job ends nevertheless. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { condition } from '../../fixtures/slurm/client.ts';

@@ -1,4 +1,7 @@
-/** JSONata on its thread: it answers as on this one, and no expression holds this thread, or takes the process with it. */
+/**
+ * JSONata on its thread: it answers as on the main thread, and no expression blocks the main thread or ends
+ * the process.
+ */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';

@@ -1,4 +1,4 @@
-/** How a program that is called like etcd is started, started again, ended, and what is said of its failures. */
+/** Start, restart and end of a program in place of etcd, and the messages about its failures. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -37,7 +37,7 @@ class World extends ProgramWorld {
     return startEmbeddedEtcd({ binary, earlierBinary: '/nowhere/etcd', dataDir, log, clock, signal });
   }
 
-  /** Starts it and ends it, so that it has served once. */
+  /** Starts and ends it, so that it has served once. */
   async serveOnce(): Promise<void> {
     await (await this.start()).stop();
   }
@@ -97,7 +97,7 @@ test('a first start that comes to nothing is told, and its data are made anew', 
   });
   while (!told) {
     await until(() => told || clock.pending > 0);
-    // Not further than the next question, and at once to the last one.
+    // Advances only to the next question, and then at once to the last one.
     await clock.advance(clock.now() - began < 100 ? 20 : 29_000);
   }
   assert.match(told.message, /^etcd did not begin to serve: .*no leader"}; see .*\/etcd-dir\/etcd\.log$/);
@@ -221,13 +221,13 @@ test('what an administrator has to do is said once, until it has served for a wh
   const lines = world.log.of('error').map(({ message }) => message);
   assert.equal(lines.filter((line) => advice.test(line)).length, 1);
   assert.equal(lines.length, 4);
-  // It runs now; whether it goes on is not known yet.
+  // The process runs; whether it becomes ready is not known yet.
   await until(() => etcd.pid() !== undefined);
   await clock.advance(10_000);
   assert.match(etcd.trouble() ?? '', advice);
   await clock.advance(1);
   assert.equal(etcd.trouble(), undefined);
-  // Another end, for which there is nothing to do.
+  // A second end, for which there is nothing to do.
   process.kill(etcd.pid() ?? assert.fail(), 'SIGKILL');
   await until(() => etcd.pid() === undefined && clock.pending > 0);
   assert.equal(etcd.trouble(), undefined);
@@ -257,7 +257,7 @@ test('data that cannot be taken over end the start, and nothing stays open', lim
   assert.deepEqual(world.starts(), []);
 });
 
-/** A process that was started like the program of this world. */
+/** Starts a process like the program of this world, as an earlier run would have left it behind. */
 async function leftover(world: World, by: string): Promise<number> {
   const data = join(world.dataDir, 'data');
   const code = `setInterval(() => {}, 1000)`;

@@ -1,4 +1,4 @@
-/** Calls to etcd: what is said on the wire, and what becomes of failures and long answers. */
+/** Calls to etcd: the messages on the wire, and the handling of failures and long answers. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { CompactedError, StoreRejectedError } from '../../../src/storage/store.ts';

@@ -1,4 +1,4 @@
-/** The connection to an etcd over TLS: whom it trusts, and what it shows. */
+/** The connection to an etcd over TLS: verification of the server, and the client certificate. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,14 +32,14 @@ const issue = (hosts: readonly string[], commonName = 'etcd') =>
     notAfter: to,
   });
 
-/** A server with a certificate for these hosts, at an address of this machine. */
+/** Starts a server with a certificate for these hosts, at an address of this machine. */
 async function etcdAt(host: string, hosts: readonly string[], more: { readonly asks?: boolean } = {}) {
   const { certificate: cert, key } = await issue(hosts);
   const clients = more.asks ? { ca: authority.certificate, requestCert: true } : {};
   return EtcdWire.listen({ host, port: 0 }, { cert, key, ...clients });
 }
 
-/** Connects at the first endpoint, or at another; where that fails, the time to try again is over at once. */
+/** Connects to the first endpoint, or to another; after a failure `settleMs` elapses at once. */
 async function connect(
   endpoints: readonly string[],
   { tls = { ca }, at = 0 }: { readonly tls?: EtcdOptions['tls']; readonly at?: number } = {},
@@ -50,7 +50,7 @@ async function connect(
     tls,
     log: silentLogger,
     clock,
-    // Nothing is too late.
+    // No timeout expires on this clock.
     networkClock: new FakeClock(),
     random: Object.assign(new SeededRandom(1), { next: () => at / endpoints.length }),
     settleMs: 10_000,
@@ -67,7 +67,7 @@ async function connect(
   await (await connecting).close();
 }
 
-/** The names that clients have asked for. */
+/** Server names that clients have requested. */
 const names: (string | false | null)[] = [];
 function recordNames(wire: EtcdWire): void {
   names.length = 0;

@@ -1,4 +1,4 @@
-/** The connection to etcd: how it comes and goes, and its watches. */
+/** The connection to etcd: how it is opened and lost, and its watches. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { StoreRejectedError, StoreUnavailableError } from '../../../src/storage/store.ts';
@@ -152,7 +152,7 @@ describe('a watch', () => {
     const store = await world.store();
     world.watch(store);
     await until(() => wire.watches[0]?.requests.length);
-    // Once it has been told that the watch is there.
+    // Waits until the client has been informed that the watch exists.
     await until(() => {
       store.requestProgress();
       return wire.watches[0]?.requests[1];

@@ -1,4 +1,4 @@
-/** Several endpoints of etcd: which is used, and when another is taken. */
+/** Several endpoints of etcd: which endpoint is used, and when the client switches. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { StoreRejectedError } from '../../../src/storage/store.ts';
@@ -6,10 +6,10 @@ import { Status } from '../../fixtures/etcd-wire.ts';
 import { beginAt, pair, settled, unavailable, until, WireWorld } from './wire-world.ts';
 
 describe('with several endpoints', () => {
-  /** Two of them, and a store that has a watch at the first. */
+  /** Starts two endpoints and a store that has a watch at the first. */
   async function two(world: WireWorld) {
     const [one, other] = [await world.etcd(), await world.etcd()];
-    // Nobody is found dead by probing: only what a call or a watch says counts.
+    // Keepalives never detect a dead endpoint here: only calls and watches do.
     const store = await world.store({ keepaliveMs: 600_000 });
     const watch = world.watch(store);
     await until(() => one.watches[0]?.requests.length);

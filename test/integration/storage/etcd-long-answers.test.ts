@@ -1,4 +1,4 @@
-/** How long an answer of etcd may be. */
+/** The maximum length of an answer of etcd. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { StoreRejectedError } from '../../../src/storage/store.ts';

@@ -1,4 +1,4 @@
-/** One run of a program that is called like etcd: what it is given, how it ends, what is left of it. */
+/** One run of a program in place of etcd: its arguments, its end, and its leftovers. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,7 +22,7 @@ interface Given {
   readonly quotaBytes?: number;
 }
 
-/** Begins a run; `pid` when it is started. */
+/** Begins a run; `pid` is set when the process has started. */
 function begin(
   world: ProgramWorld,
   { behaviour = { version }, clock = systemClock, quotaBytes }: Given = {},
@@ -208,7 +208,7 @@ test('one that cannot be started is told, and nothing of it is left', limit, asy
     const [binary, dataDir] = process.argv.slice(1);
     const given = { binary, dataDir, data: dataDir + '/data', stopMs: 5000, clock };
     console.log(await runEtcd(given, new AbortController().signal, () => console.log('started')));`;
-  // Where setpriv, by which it is started, is no program.
+  // A machine on which setpriv, which starts the process, is not executable.
   const without = 'mount --bind /dev/null "$(command -v setpriv)" && exec "$@"';
   const node = [
     process.execPath,
@@ -271,7 +271,7 @@ test('who asks too early asks again, until the limit, and is told the last answe
   const began = clock.now();
   const { signal } = new AbortController();
   const socketPath = socketAddress(world.dataDir, 0);
-  // Its socket is there a moment before it listens.
+  // The socket exists a moment before the process listens on it.
   await until(() => accepts(socketPath));
   let [told, toldAt] = ['', 0];
   untilServing({ socketPath, clock, limitMs: 50, signal }).catch((error: Error) => {
@@ -311,7 +311,7 @@ test('who does not want to know any more is let go, with the reason', limit, asy
   mkdirSync(world.dataDir);
   const reason = new Error('not wanted any more');
   await assert.rejects(serving(world, AbortSignal.abort(reason)), reason);
-  // One that accepts, and says nothing.
+  // A server that accepts connections and sends nothing.
   const abort = new AbortController();
   const silent = createServer(() => abort.abort(reason)).listen(socketAddress(world.dataDir, 0));
   await once(silent, 'listening');

@@ -1,4 +1,4 @@
-/** The client of gRPC that talks to etcd: what becomes of calls when servers and connections do as they like. */
+/** The gRPC client for etcd: the results of calls when servers and connections misbehave. */
 import assert from 'node:assert/strict';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
@@ -28,7 +28,7 @@ class World extends WireWorld {
     return client;
   }
 
-  /** A server of plain sockets, at the place of the first etcd or on a port. */
+  /** Starts a server of plain sockets in place of the first etcd or on a port. */
   async sockets(
     take: (socket: Socket) => void,
     onPort = false,
@@ -60,14 +60,14 @@ const fails = (promise: Promise<unknown>, message: RegExp) =>
     return true;
   });
 
-/** Answers are held back until the test lets them go. */
+/** Holds answers back until the returned function is called. */
 function held(wire: EtcdWire): () => void {
   const { promise, resolve } = Promise.withResolvers<object>();
   wire.answer = () => promise as Promise<Readonly<Record<string, unknown>>>;
   return () => resolve({});
 }
 
-/** What the server does with a stream, in place of what it would. */
+/** Replaces the server's handling of a stream. */
 async function answeredBy(world: World, take: (stream: ServerHttp2Stream) => void): Promise<GrpcClient> {
   const wire = await world.etcd();
   wire.onSession = (session) => {
@@ -220,7 +220,7 @@ describe('a connection of gRPC', () => {
     } finally {
       unsubscribe('http2.client.stream.created', useUp);
     }
-    // With the last number.
+    // The call with the last stream number.
     await call(client);
     await fails(call(client), /^14 UNAVAILABLE: .*stream/i);
     await call(client);
@@ -287,7 +287,7 @@ describe('a connection of gRPC to a server that says nothing any more', () => {
       const wire = await world.etcd();
       const ended: unknown[] = [];
       const { server } = await world.sockets((socket) => {
-        // What is said is passed on, the end is not.
+        // Data is passed on, the end of the connection is not.
         const onward = connect({ path: world.path('0') }).on('data', (bytes) => socket.write(bytes));
         socket.on('data', (bytes) => onward.write(bytes)).on('end', () => ended.push(0));
         socket.on('close', () => onward.destroy());
@@ -296,7 +296,7 @@ describe('a connection of gRPC to a server that says nothing any more', () => {
       const client = world.client({ endpoint: `http://127.0.0.1:${port}` });
       await call(client);
       await leave(client, wire);
-      // The client has let go of it, and of the timer that it had.
+      // The client has released the connection and its timer.
       await until(() => ended.length > 0 && world.network.pending === 0);
     });
   }

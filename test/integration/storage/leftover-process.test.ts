@@ -1,4 +1,4 @@
-/** Processes that an earlier run left behind, as they really are. */
+/** Processes that an earlier run left behind, with real processes. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -12,7 +12,7 @@ import { endProcess, parentLikeUs, processesWithArguments } from '../../../src/s
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { isRunning, until } from './program-world.ts';
 
-/** Not the user who runs this, who is root. */
+/** User id of nobody; the tests run as root. */
 const nobody = 65_534;
 
 const started: ChildProcess[] = [];
@@ -20,7 +20,7 @@ after(() => {
   for (const child of started) child.kill('SIGKILL');
 });
 
-/** A program that says when it runs, with arguments that it does not read. */
+/** Starts a program that prints when it runs; it ignores its arguments. */
 async function run(
   program: string,
   args: readonly string[] = [],
@@ -58,7 +58,7 @@ test('a process of another user is none of ours, whatever its arguments', async 
   assert.deepEqual(await processesWithArguments([name]), [ours]);
 });
 
-/** A process that `file`, which is Node, has started; both end with the standard input of the parent. */
+/** Starts a process below `file`, which is Node; both end with the standard input of the parent. */
 async function runBelow(file: string) {
   const code = `
     const child = require('node:child_process').spawn(${JSON.stringify(process.execPath)}, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
@@ -157,7 +157,7 @@ test('what may not be ended is not waited for', async () => {
   try {
     await assert.rejects(endProcess(pidOf(other), 60_000, systemClock), { code: 'EPERM' });
     assert.equal(await parentLikeUs(pidOf(child)), process.pid);
-    // What its parent runs is not for others to read.
+    // The program of this process's parent is not readable for others.
     assert.equal(await parentLikeUs(process.pid), undefined);
   } finally {
     process.seteuid?.(0);
@@ -179,7 +179,7 @@ test('a process that cannot be looked at is no process that has ended', async ()
         process.exit(code === 'EMFILE' ? 7 : 8);
       });
     }`;
-  // Its parent, which it tries to end, is a shell that is not to be ended so.
+  // The parent, which the code tries to end, is a shell that ignores SIGTERM.
   const script = 'trap "" TERM; ulimit -n 100; "$@"; exit $?';
   const shell = spawn('sh', ['-c', script, 'sh', process.execPath, '--input-type=module', '--eval', code], {
     stdio: ['ignore', 'inherit', 'inherit'],
@@ -197,7 +197,7 @@ test('a process that is gone already has ended', async () => {
 });
 
 test('one that has ended and is not waited for has ended', async () => {
-  // What starts it becomes a program that never asks how it ended, and says its number from then on.
+  // The parent becomes a program that never waits for its child and prints the child's process ID on request.
   const parent = spawn('sh', ['-c', 'sleep 60 & exec sed -u "s/.*/$!/"'], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });

@@ -1,4 +1,4 @@
-/** A directory with programs that are called like etcd (test/fixtures/etcd-program.ts), and the processes they become. */
+/** A directory with programs in place of etcd (test/fixtures/etcd-program.ts), and their processes. */
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ export class ProgramWorld implements AsyncDisposable {
   readonly dataDir = join(this.directory, 'etcd-dir');
   readonly #programs = new Set<string>();
 
-  /** An executable that behaves so; to be said again at any time. */
+  /** Writes an executable with this behaviour; may be called again to change it. */
   program(name: string, behaviour: EtcdBehaviour = { version: '3.7.0' }): string {
     const file = join(this.directory, name);
     const source = join(import.meta.dirname, '../../fixtures/etcd-program.ts');
@@ -22,7 +22,7 @@ export class ProgramWorld implements AsyncDisposable {
     return file;
   }
 
-  /** What a program of this name was called with, and heard, so far. */
+  /** Returns the runs of the program with this name so far: arguments and received signals. */
   runs(name: string): readonly EtcdRun[] {
     const lines = readFileSync(join(this.directory, `${name}.runs`), 'utf8').split('\n');
     return lines.filter(Boolean).map((line) => JSON.parse(line) as EtcdRun);
@@ -36,7 +36,7 @@ export class ProgramWorld implements AsyncDisposable {
   }
 }
 
-/** Not one that has ended and is not waited for. */
+/** Returns whether the process runs; false for a process that has ended and is not reaped. */
 export function isRunning(pid: number): boolean {
   try {
     return !/\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
@@ -48,7 +48,7 @@ export function isRunning(pid: number): boolean {
 const runsIn = (pid: number, directory: string) =>
   readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(directory);
 
-/** Waits for the world: processes and files say nothing when they come. Rejects when they do not come at all. */
+/** Waits for processes and files, which send no notification. Rejects if the condition never becomes true. */
 export async function until(condition: () => unknown): Promise<void> {
   const late = AbortSignal.timeout(15_000);
   while (!(await condition())) {

@@ -1,6 +1,7 @@
 /**
- * Data of an earlier etcd, with programs that are called like the two: what is done in which order, what is refused, what is
- * kept. That real data are all there afterwards is for test/conformance/take-over.test.ts.
+ * Takeover of an earlier etcd's data, with programs in place of both etcds: the order of the steps, the
+ * rejected cases, and the data that is kept. For the completeness of real data see
+ * test/conformance/take-over.test.ts.
  */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,7 +20,7 @@ const limit = { timeout: 300_000 };
 const [earlier, now] = [{ version: '3.4.23' }, { version: '3.7.0' }];
 const database = { version: '3.4.23', revision: 70, keys: 12, token: 'theirs' };
 
-/** Whether somebody waits to ask once more, and not for an etcd to end. */
+/** Returns whether a timer is set for the next question, and not for the end of an etcd. */
 const asksSoon = (clock: FakeClock) => (clock.nextIn ?? Number.POSITIVE_INFINITY) <= 20;
 
 /** An earlier etcd's data, and both programs. */
@@ -44,7 +45,7 @@ class World extends ProgramWorld {
     await takeOverData({ binary, earlierBinary, dataDir, directory, log, clock, signal });
   }
 
-  /** What the programs were asked to do, in order of their start. */
+  /** Returns the commands that the programs received, in the order of their start. */
   steps(): readonly string[] {
     const named = (name: string) =>
       this.runs(name).flatMap((run) => ('args' in run ? [[name, ...run.args] as const] : []));
@@ -107,13 +108,13 @@ test('what was taken over, or made by this etcd, is not looked at again', limit,
   const { length } = world.steps();
   await world.takeOver();
   assert.equal(world.steps().length, length);
-  // Without the mark the database says it.
+  // The version is read from the database if there is no mark.
   rmSync(world.at('format'));
   await world.takeOver();
   assert.deepEqual(world.steps().slice(length), ['etcd storage-version data/member/snap/db']);
   await world.takeOver();
   assert.equal(world.steps().length, length + 1);
-  // A mark of other data says nothing.
+  // A mark of other data is ignored.
   renameSync(world.at('data'), world.at('data.now'));
   writeDatabase(world.at('data'), database);
   await world.takeOver();
@@ -168,11 +169,11 @@ test('without the earlier etcd the data are refused, with the way out', limit, a
 test('an earlier etcd that does not say its version is used all the same', limit, async () => {
   await using world = new World();
   world.program('earlier-etcd', { version: ' ' });
-  // It writes its version as no version, and reads what no other has written.
+  // The program reports an invalid version and reads only data of that version.
   await assert.rejects(world.takeOver(), /the data of etcd of an unknown version in .* were not taken over/);
 });
 
-/** Each is told in the error, and leaves the data as they were. */
+/** Failures; each is reported in the error and leaves the data unchanged. */
 const failures: readonly [what: string, prepare: (world: World) => void, message: RegExp][] = [
   [
     'a database that nobody can read',

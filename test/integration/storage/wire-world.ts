@@ -1,4 +1,7 @@
-/** Stores that are connected to servers of this process (test/fixtures/etcd-wire.ts), on a clock that only the test moves. */
+/**
+ * Stores that are connected to servers of this process (test/fixtures/etcd-wire.ts), on a clock that only the
+ * test moves.
+ */
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { silentLogger } from '../../../src/base/log.ts';
@@ -14,7 +17,7 @@ export const unavailable = () => {
   throw new Status(14, 'etcdserver: no leader');
 };
 
-/** Waits for what comes over sockets of this process. */
+/** Waits for data that arrives over sockets of this process. */
 export async function until(condition: () => unknown): Promise<void> {
   const late = performance.now() + 15_000;
   while (!condition()) {
@@ -27,11 +30,11 @@ export const settled = async () => {
   for (let turn = 0; turn < 100; turn++) await nextTurn();
 };
 
-/** Servers, and stores on them. */
+/** Servers in place of etcd, and stores that are connected to them. */
 export class WireWorld implements AsyncDisposable {
   readonly directory = makeDirectory('minik8s-store-');
   readonly clock = new FakeClock();
-  /** What connections and calls are timed by. */
+  /** Clock of connections and calls. */
   readonly network = new FakeClock();
   readonly stack = new AsyncDisposableStack();
   readonly wires: EtcdWire[] = [];
@@ -63,7 +66,7 @@ export class WireWorld implements AsyncDisposable {
     return store;
   }
 
-  /** Follows `/r/` from here on; the values that come, and how to end that. */
+  /** Watches `/r/` from now on; returns the received values and a function that ends the watch. */
   watch(store: Store) {
     const [abort, values] = [new AbortController(), [] as string[]];
     const ended = (async () => {
@@ -76,7 +79,7 @@ export class WireWorld implements AsyncDisposable {
     return { values, stop, ended };
   }
 
-  /** Moves time on until it comes. */
+  /** Advances time until the condition is true. */
   async inTime(condition: () => unknown): Promise<void> {
     await until(() => {
       void this.clock.advance(20);
@@ -84,7 +87,7 @@ export class WireWorld implements AsyncDisposable {
     });
   }
 
-  /** Moves time on until the promise is settled. */
+  /** Advances time until the promise is settled. */
   async over(promise: Promise<unknown>): Promise<void> {
     let over = false;
     const end = () => {
@@ -102,7 +105,7 @@ export class WireWorld implements AsyncDisposable {
   }
 }
 
-/** Begins at the first of the endpoints, or at another. */
+/** Returns a source of random numbers with which a store begins at this endpoint. */
 export const beginAt = (next: number) => Object.assign(new SeededRandom(1), { next: () => next });
 const first = beginAt(0);
 

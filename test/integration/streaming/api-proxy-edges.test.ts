@@ -1,4 +1,7 @@
-/** What goes through pods/proxy, services/proxy and nodes/proxy otherwise than as a request and its answer, and what does not. */
+/**
+ * Traffic through pods/proxy, services/proxy and nodes/proxy other than a request and its answer, and traffic
+ * that is rejected.
+ */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';

@@ -1,4 +1,4 @@
-/** `ctl cp` beside kubectl 1.32's, both ways through a real tar. */
+/** `ctl cp` beside kubectl 1.32's, in both directions through a real tar. */
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -22,7 +22,7 @@ interface Finished {
   readonly stderr: string;
 }
 
-/** Names, types, sizes, permissions and sums of all that is in a directory. */
+/** Returns names, types, sizes, permissions and checksums of everything in a directory. */
 const contents = (directory: string) =>
   execFileSync(
     'sh',
@@ -69,7 +69,7 @@ describe('ctl cp', { timeout: 300_000 }, () => {
     const to = fresh('there');
     assert.deepEqual(await ctl(from, `web:${to}/new`), done);
     assert.equal(contents(join(to, 'new')), contents(from));
-    // Into a directory that is there.
+    // Copies into an existing directory.
     assert.deepEqual(await ctl(join(from, 'megabytes'), `default/web:${to}`, '-c', 'main'), done);
     assert.deepEqual(await ctl(join(from, 'megabytes'), `web:${to}/other`, '--no-preserve'), done);
     for (const name of ['megabytes', 'other']) {
@@ -89,7 +89,7 @@ describe('ctl cp', { timeout: 300_000 }, () => {
     }
   });
 
-  /** Where the API server can be had too, but its first connections break after a million bytes. */
+  /** Starts a proxy to the API server whose first connections break after a million bytes. */
   async function unsteady(breaks: number): Promise<{ port: number; close(): void }> {
     let left = breaks;
     const proxy = createServer((client) => {
@@ -143,7 +143,8 @@ describe('ctl cp', { timeout: 300_000 }, () => {
   });
 
   it('of what the container does not have is an error, with what tar says of it', async () => {
-    // kubectl has all that it waits for once the archive ends, and mostly ends well before it hears of the failure.
+    // kubectl has all the data that it waits for once the archive ends, and usually exits well before it
+    // receives the failure.
     const to = fresh('missing');
     const { code, stderr } = await ctl('web:/minik8s-no-such-path', to);
     assert.equal(code, 2);
@@ -153,7 +154,7 @@ describe('ctl cp', { timeout: 300_000 }, () => {
   });
 
   const tarSays = "tar: Removing leading `/' from member names\n";
-  /** What kubectl logs of data that arrive when it no longer reads. */
+  /** Log line of kubectl for data that arrives when it no longer reads. */
   const lateData = /^E\d{4} .* websocket\.go:\d+\] Unknown stream id 1, discarding message\n/gm;
   const skip = unlessKubectl('1.32');
   it('prints and copies the same as kubectl 1.32', { skip }, async () => {
@@ -172,7 +173,7 @@ describe('ctl cp', { timeout: 300_000 }, () => {
     ]) {
       const inside = (directory: string) => args.map((word) => word.replace('DIR', directory));
       const [our, their] = [await ctl(...inside(ours)), await run(kubectl ?? '', ['cp', ...inside(theirs)])];
-      // kubectl may end as soon as it has the files, before it has printed what tar said of them.
+      // kubectl may exit as soon as it has the files, before it has printed tar's message about them.
       assert.equal(our.stderr.includes(tarSays), args[0]?.startsWith('web:/'), args.join(' '));
       assert.deepEqual(
         [our.code, our.stderr.replace(tarSays, '').replaceAll(ours, theirs)],
@@ -181,7 +182,7 @@ describe('ctl cp', { timeout: 300_000 }, () => {
       );
       assert.equal(our.stdout, '');
     }
-    // kubectl makes what it fetches anew, with permissions of its own.
+    // kubectl creates the fetched files with permissions of its own.
     const withoutModes = (text: string) => text.replaceAll(/^(.* [fdl] \d+) \d+/gm, '$1');
     assert.equal(withoutModes(contents(ours)), withoutModes(contents(theirs)));
   });

@@ -1,4 +1,6 @@
-/** `ctl` exec, attach and port-forward: the same arguments as kubectl 1.32 on one server, and the same from them. */
+/**
+ * `ctl` exec, attach and port-forward: the same arguments and the same results as kubectl 1.32 on one server.
+ */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
@@ -21,8 +23,8 @@ const ctl = [process.execPath, main, 'ctl'];
 const kubectl = kubectlOf('1.32')?.path;
 
 /**
- * kubectl 1.32 begins to read before it has made its streams. What it then throws away is the empty first message, which
- * every kubelet sends; on a busy machine it says so.
+ * kubectl 1.32 begins to read before it has created its streams. It then drops the empty first message, which
+ * every kubelet sends, and logs that on a busy machine.
  */
 const tooEarly = /^E.*\] Unknown stream id \d, discarding message\n/gm;
 
@@ -73,7 +75,7 @@ describe('ctl streams', { timeout: 300_000 }, () => {
   const start = (program: readonly string[], args: readonly string[]) => {
     const [file = '', ...first] = program;
     const child = spawn(file, [...first, ...args], { env, stdio: 'pipe', timeout: 30_000 });
-    // It may end before it has read everything.
+    // The child may exit before it has read everything.
     child.stdin.on('error', () => undefined);
     return child;
   };
@@ -91,7 +93,7 @@ describe('ctl streams', { timeout: 300_000 }, () => {
     return { code, stdout, stderr: stderr.toString() };
   }
 
-  /** What it has printed so far; both outputs. */
+  /** Returns a function that returns the output so far, both standard output and standard error. */
   function said(child: ChildProcess): () => string {
     let text = '';
     for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (text += chunk));
@@ -204,7 +206,7 @@ describe('ctl streams', { timeout: 300_000 }, () => {
     await once(child, 'exit');
   });
 
-  /** Sends bytes to a port of this machine and gives what comes back until the end. */
+  /** Sends bytes to a port of this machine and returns the bytes that are received until the end. */
   async function echo(port: number, sent: Uint8Array, host = '127.0.0.1'): Promise<Buffer> {
     const socket = connect({ port, host, allowHalfOpen: true });
     await once(socket, 'connect');

@@ -1,6 +1,6 @@
 /**
- * Logs that cannot be read, or not to their end: what kubectl, ctl and a WebSocket see. Real TLS, an engine
- * that is simulated.
+ * Logs that cannot be read, or not to their end: the results in kubectl, ctl and a WebSocket. Real TLS and a
+ * simulated engine.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -26,7 +26,7 @@ async function* cut(text: string) {
 }
 
 const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
-/** Over HTTP/2, as of kube-apiserver. */
+/** Message over HTTP/2, as with kube-apiserver. */
 const kubectlSays = /^error: stream error: stream ID \d+; INTERNAL_ERROR; received from peer\n$/;
 const ctlSays =
   /^error: the log of container "main" in pod "web" is not complete: the API server at \S+ broke off its answer: /;
@@ -34,7 +34,7 @@ const ctlSays =
 interface Answer {
   readonly status: number;
   readonly text: string;
-  /** Whether HTTP says that the body is whole. */
+  /** True if the body is complete according to HTTP. */
   readonly complete: boolean;
 }
 

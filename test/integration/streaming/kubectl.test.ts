@@ -1,4 +1,7 @@
-/** kubectl's exec and port-forward as its versions speak them: SPDY/3.1, WebSocket, and SPDY/3.1 inside WebSocket. */
+/**
+ * kubectl's exec and port-forward in the protocols of its versions: SPDY/3.1, WebSocket, and SPDY/3.1 inside
+ * WebSocket.
+ */
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
@@ -14,7 +17,7 @@ import { type StreamCluster, startStreamCluster } from './stream-cluster.ts';
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 const megabytes = randomBytes(3_000_000);
 
-/** Sends bytes to a port of this machine and gives what comes back until the end. */
+/** Sends bytes to a port of this machine and returns the bytes that are received until the end. */
 async function echo(port: number, sent: Uint8Array): Promise<Buffer> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   await once(socket, 'connect');
@@ -22,10 +25,10 @@ async function echo(port: number, sent: Uint8Array): Promise<Buffer> {
   return buffer(socket);
 }
 
-/** The port kubectl says it forwards. */
+/** Returns the port that kubectl prints. */
 async function forwardedPort(child: ChildProcess): Promise<number> {
   let text = '';
-  // It goes on to print, and ends when it cannot.
+  // kubectl continues to print, and exits when it cannot.
   for await (const chunk of child.stdout?.iterator({ destroyOnReturn: false }) ?? []) {
     text += chunk;
     const port = /127\.0\.0\.1:(\d+) ->/.exec(text)?.[1];
@@ -57,7 +60,7 @@ describe('kubectl streams', () => {
           (error, stdout, stderr) =>
             resolve({ code: error ? Number(error.code ?? 255) : 0, stdout, stderr: stderr.toString() }),
         );
-        // kubectl may end before it has read everything.
+        // kubectl may exit before it has read everything.
         child.stdin?.on('error', () => undefined);
         child.stdin?.end(input);
       });
@@ -124,7 +127,7 @@ describe('kubectl streams', () => {
       child.stderr.on('data', (chunk) => (said += chunk));
       try {
         const port = await forwardedPort(child);
-        // kubectl cuts the connection off.
+        // kubectl closes the connection.
         await assert.rejects(async () => assert.notEqual((await echo(port, Buffer.from('x'))).length, 0));
         const deadline = AbortSignal.timeout(30_000);
         while (!/connect to port 8081: Connection refused/.test(said)) {

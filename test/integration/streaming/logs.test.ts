@@ -29,7 +29,7 @@ describe('logs on a WebSocket', () => {
     return new WebSocket(url, protocols, { ca, key, cert });
   };
 
-  /** The messages, each with whether it is binary, until the server closes. */
+  /** Returns the messages and whether each is binary, until the server closes the connection. */
   async function read(socket: WebSocket) {
     const messages: { readonly text: string; readonly binary: boolean }[] = [];
     socket.on('message', (data, binary) => messages.push({ text: String(data), binary }));
@@ -64,7 +64,7 @@ describe('logs on a WebSocket', () => {
     await once(socket, 'message');
     cluster.runtime.print(cluster.containerId, 'third');
     while (!messages.includes('third\n')) await once(socket, 'message');
-    // What a client sends means nothing.
+    // Messages of a client are ignored.
     socket.send('nothing');
     cluster.runtime.print(cluster.containerId, 'fourth');
     while (!messages.includes('fourth\n')) await once(socket, 'message');

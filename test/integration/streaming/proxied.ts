@@ -1,4 +1,4 @@
-/** Web servers that are pods behind Services, and clients that ask the API server for them. */
+/** Web servers that are pods behind Services, and clients that reach them through the API server. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -27,7 +27,7 @@ export interface Asked {
 export const portOf = (server: { address(): AddressInfo | string | null }) =>
   (server.address() as AddressInfo).port;
 
-/** Answers with the request as it came. */
+/** Answers with the request as it was received. */
 export const echo: Handle = async (request, response) => {
   const { method, url, headers } = request;
   let body = '';
@@ -40,12 +40,12 @@ export const echo: Handle = async (request, response) => {
 export const echoed = ({ text }: Answer) =>
   JSON.parse(text) as { method: string; url: string; headers: Record<string, string>; body: string };
 
-/** The pod `web` and its Service, whose ports `http` and `tls` lead to `backend` and `secure`. */
+/** The pod `web` and its Service; the ports `http` and `tls` lead to `backend` and `secure`. */
 export class Proxied {
   readonly cluster: StreamCluster;
   readonly backend: Server;
   readonly secure: Server;
-  /** What both do with the next request. */
+  /** Handler of both servers for the next request. */
   handle: Handle = echo;
   readonly #admin: KeyAndCertificate;
 

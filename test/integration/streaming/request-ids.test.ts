@@ -1,4 +1,7 @@
-/** One id in the logs of the API server and of the agent, for what a client asks of a pod: on TLS, with an agent that is real. */
+/**
+ * One request id in the logs of the API server and of the agent for a client's request to a pod: over TLS,
+ * with a real agent.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
@@ -26,7 +29,7 @@ describe('the id of a command', { timeout: 120_000 }, () => {
   const linesWith = (id: string, component: string): Line[] =>
     written.map((line) => JSON.parse(line)).filter((line) => line.id === id && line.component === component);
 
-  /** The ids of the lines of a component whose path matches. */
+  /** Returns the ids in the lines of a component whose path matches. */
   const idsOf = (component: string, path: RegExp): unknown[] =>
     written
       .map((line) => JSON.parse(line))
@@ -52,7 +55,7 @@ describe('the id of a command', { timeout: 120_000 }, () => {
       await eventually(systemClock, `${id} in the log of the API server`, () =>
         idsOf('apiserver', asked).includes(id),
       );
-      // ctl asks for the pod first: the same command, the same id.
+      // ctl requests the pod first: both requests of a command have the same id.
       assert.ok(linesWith(String(id), 'apiserver').length >= 1);
     }
     assert.doesNotMatch(written.join(''), /hunter2/);

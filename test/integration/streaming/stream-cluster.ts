@@ -1,4 +1,6 @@
-/** The API server and a node agent's server, both on TLS, with a simulated engine: what streams pass, without Docker. */
+/**
+ * The API server and a node agent's server, both over TLS, with a simulated engine: streams without Docker.
+ */
 
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -27,18 +29,20 @@ export interface StreamCluster {
   readonly runtime: SimulatedRuntime;
   /** The only container of pod `web` in namespace `default`. */
   readonly containerId: string;
-  /** The sizes that program `size` saw. */
+  /** Terminal sizes that the program `size` received. */
   readonly sizes: string[];
-  /** How many programs run. */
+  /** Returns the number of running programs. */
   running(): number;
-  /** Ends the node agent. */
+  /** Stops the node agent. */
   stopAgent(): Promise<void>;
   stop(): Promise<void>;
 }
 
 const token = { name: 'tok', groups: ['system:masters'] };
 
-/** `connectTimeout`: how long the server tries to reach the agent, in milliseconds. */
+/**
+ * Starts the cluster. `connectTimeout` is the server's timeout for connecting to the agent, in milliseconds.
+ */
 export async function startStreamCluster(
   connectTimeout?: number,
   log: Logger = silentLogger,
@@ -81,7 +85,7 @@ export async function startStreamCluster(
   });
   const pod = await createPod(server);
   const reference = { uid: pod.metadata.uid, name: 'web', namespace: 'default' };
-  // The agent connects to what listens on this machine; the API server knows the pod by its address in the cluster.
+  // The agent connects to servers on this machine; the API server uses the pod's address in the cluster.
   const sandbox = await runtime.runSandbox({ ip: '127.0.0.1', hostname: 'web' });
   const config = { pod: reference, name: 'main', sandboxId: sandbox.id, attempt: 0, stdin: true };
   const containerId = await runtime.createContainer(config as ContainerConfig);
@@ -143,7 +147,7 @@ export async function startStreamCluster(
   };
 }
 
-/** What listens in the pod: 8080 says everything again, 8090 ends its side first and then reads on. */
+/** Servers in the pod: 8080 echoes everything, 8090 ends its side first and then reads on. */
 const listeners: Readonly<Record<number, (stream: Duplex) => Promise<void>>> = {
   async 8080(stream) {
     for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
@@ -161,12 +165,13 @@ function reject(): never {
 }
 
 /**
- * An engine takes longer than this to begin a program. kubectl 1.30 to 1.33 lose output that comes before they have made
- * their streams (kubernetes/kubernetes#131203); once they send input they have.
+ * Delay before a program starts; a real engine takes longer. kubectl 1.30 to 1.33 lose output that arrives
+ * before they have created their streams (kubernetes/kubernetes#131203); once they send input, they have
+ * created them.
  */
 const beginMs = 100;
 
-/** A client that sends has its streams. */
+/** Waits for input, since a client that sends has its streams; without input waits for the delay. */
 async function begin(stdin: Readable | undefined): Promise<void> {
   await (stdin ? once(stdin, 'readable') : setTimeout(beginMs));
 }
@@ -225,11 +230,11 @@ function programOf(name: string, sizes: string[]): Program {
   };
 }
 
-/** A real program, on the files of this machine. */
+/** Runs a real program on the files of this machine. */
 const runHere: Program = async ([file = '', ...args], { stdin, stdout, stderr }, signal) => {
   await begin(stdin);
   const child = spawn(file, args, { stdio: 'pipe' });
-  // Nobody reads what it has left to say.
+  // The remaining output is not read.
   signal.addEventListener('abort', () => {
     child.kill();
     child.stdout.destroy();

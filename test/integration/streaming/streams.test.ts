@@ -33,7 +33,7 @@ describe('streams through the API server', () => {
     readonly body: { readonly reason?: string; readonly message?: string };
   }
 
-  /** A request whose upgrade is refused. */
+  /** Sends a request whose upgrade is rejected. */
   function ask(
     path: string,
     options: { method?: string; headers?: Record<string, string>; as?: KeyAndCertificate | null } = {},
@@ -253,7 +253,7 @@ describe('streams through the API server', () => {
       open(`${pod}/portforward?ports=8090&ports=9`, ['v4.channel.k8s.io']),
     );
     assert.equal(code, 1000);
-    // The first two bytes name the port.
+    // The first two bytes are the port.
     assert.equal(channels[0]?.slice(2), 'that is all\n');
     assert.match(channels[3] ?? '', /error forwarding port 9 to pod web/);
   });

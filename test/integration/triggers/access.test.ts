@@ -1,4 +1,4 @@
-/** Who may do what with triggers and their events, by the roles of every cluster. */
+/** Access to triggers and their events by the default roles. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { World } from './world.ts';

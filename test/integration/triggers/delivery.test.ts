@@ -1,4 +1,6 @@
-/** Events of triggers on a real control plane: delivered at least once, tried again, dead, and replayed. */
+/**
+ * Events of triggers on a real control plane: delivered at least once, retried, dead-lettered, and replayed.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { triggerResource } from '../../../src/api/minik8s/v1/trigger.ts';

@@ -1,4 +1,4 @@
-/** What a node may do with triggers of files, tried as one that means harm. */
+/** Requests of a malicious node for file triggers: which are allowed. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { folderWatchResource } from '../../../src/api/minik8s/v1/folder-watch.ts';

@@ -1,4 +1,7 @@
-/** Triggers of files: the agent's part on real folders with the kernel's inotify, as a node, against a whole control plane. */
+/**
+ * File triggers: the agent's part on real folders with the kernel's inotify, with a node's identity, against
+ * a whole control plane.
+ */
 import assert from 'node:assert/strict';
 import {
   appendFileSync,
@@ -35,7 +38,7 @@ let root: string;
 let allowed: string;
 let agents: { stop: AbortController; running: Promise<void> }[] = [];
 
-/** The part of the agent of a node that watches. */
+/** Starts the part of a node's agent that watches folders. */
 function startAgent(nodeName = 'n1', folders = [allowed]): void {
   const stop = new AbortController();
   const watches = new FolderWatches({
@@ -207,7 +210,7 @@ describe('a trigger of files', () => {
     await world.eventually('the file is told', () => seen.length === 1);
     await new Promise((resolve) => setTimeout(resolve, 1500));
     assert.deepEqual(told(seen), ['created plain']);
-    // The whole folder becomes a link to one that is not allowed.
+    // The whole folder becomes a link to a folder that is not allowed.
     rmSync(folder, { recursive: true });
     symlinkSync(outside, folder);
     await reasonOf('links', 'FolderNotAllowed');
@@ -250,7 +253,7 @@ describe('a trigger of files', () => {
     unlinkSync(join(folder, 'f0'));
     await watched('many');
     let next = 1;
-    // One that was not known to be there cannot be told as gone.
+    // The removal of a file that was not yet known cannot be reported.
     const removing = setInterval(() => unlinkSync(join(folder, `f${next++}`)), 500);
     await world.eventually('it is told', () => seen.length >= 1);
     clearInterval(removing);
@@ -295,7 +298,7 @@ describe('a trigger of files', () => {
     writeFileSync(join(path, 'in', 'a'), '');
     await world.eventually('it is told', () => seen.length === 1);
     assert.equal(seen[0]?.source, '/namespaces/default/persistentvolumeclaims/data');
-    // What pods made of the folder of the volume leads nowhere.
+    // A pod has replaced the folder of the volume by a link; the link is not followed.
     renameSync(join(path, 'in'), join(path, 'was'));
     symlinkSync('/etc', join(path, 'in'));
     await reasonOf('claimed', 'FolderUnusable');

@@ -1,4 +1,6 @@
-/** What triggers tell of objects: as an account of theirs, over restarts, and when the history is lost. */
+/**
+ * Events of object triggers: with an account of their own, over restarts, and after a loss of the history.
+ */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { type ConfigMap, configMapResource } from '../../../src/api/core/v1/config-map.ts';
@@ -111,7 +113,7 @@ describe('a trigger of objects', () => {
     const object = { ...ofMaps, labelSelector: 'app=lost' };
     await world.trigger('lost', { target: { name: 'lost' }, object });
     await make('kept', { app: 'lost' });
-    // Times of creation are whole seconds, and by them it is known what is new.
+    // Creation times are whole seconds, and they determine which objects are new.
     await new Promise((resolve) => setTimeout(resolve, 1100));
     await make('removed', { app: 'lost' });
     await world.eventually('they are told', () => seen.length === 2);
@@ -159,7 +161,7 @@ describe('a trigger of objects', () => {
     assert.equal(seen.length, 0);
     await allow('secrets', 'watcher');
     await ready('allowed');
-    // What happened since the trigger is there is told, too.
+    // Changes since the creation of the trigger are reported, too.
     await world.eventually('it is told', () => told(seen).includes('created s1'));
   });
 
@@ -297,14 +299,14 @@ describe('triggers of runs', () => {
     await world.eventually('all is over', async () => {
       const all = await runs();
       const isOver = all.every(({ status }) => status?.phase === 'Succeeded');
-      // Events of the triggers of other tests may be under way still.
+      // Events of other tests' triggers may still be in progress.
       const waiting = await Promise.all(['one', 'two'].map((name) => world.events(name)));
       return (isOver && all.length >= 8 && waiting.flat().length === 0) || all.length > 100;
     });
     const chains = (await runs()).map(({ metadata, spec: { parent } }) =>
       [metadata.annotations?.['minik8s.io/trigger-chain'] ?? '', ...(parent ? ['child'] : [])].join(' '),
     );
-    // Each run of one has a child, of which two is told too.
+    // Each run of `one` has a child, which is reported to `two` as well.
     assert.deepEqual(chains.toSorted(), [
       '',
       'default/one',

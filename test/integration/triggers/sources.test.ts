@@ -1,4 +1,4 @@
-/** What triggers tell of times, requests and results of functions, on a real control plane. */
+/** Events of schedule, HTTP and function result triggers, on a real control plane. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { triggerResource } from '../../../src/api/minik8s/v1/trigger.ts';
@@ -27,7 +27,7 @@ describe('a trigger with a schedule', () => {
     await world.eventually('three times', () => seen.length >= 3);
     assert.equal(new Set(seen.map(({ id }) => id)).size, seen.length);
     const times = seen.map(({ data }) => Date.parse(data.scheduledTime ?? ''));
-    // Several are told at once, so the first of them may come in last.
+    // Several events are delivered concurrently, so the first may arrive last.
     assert.equal(new Set(times).size, times.length);
     assert.equal(seen[0]?.type, 'minik8s.io/cron');
     await suspend('tick');
@@ -194,7 +194,7 @@ describe('a trigger with a path', () => {
       } as never);
     }
     assert.equal(trigger.spec.http?.path, '/full');
-    // These have no owner, so nobody delivers them.
+    // These events have no owner, so no controller delivers them.
     await suspend('full', false);
     const refused = await world.eventually('it is full', async () => {
       const answer = await world.call('POST', invoke('full'), {});

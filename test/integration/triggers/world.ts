@@ -1,6 +1,6 @@
 /**
- * A whole control plane by the machine's clock, and in the place of nodes programs of this process that listen on addresses of the
- * loopback network: the instances of functions.
+ * A whole control plane by the machine's clock. Programs of this process on addresses of the loopback network
+ * take the place of nodes: the instances of functions.
  */
 import assert from 'node:assert/strict';
 import { createServer, type RequestListener } from 'node:http';
@@ -47,7 +47,7 @@ export class World {
   #stop: AbortController | undefined;
   #running: Promise<unknown> = Promise.resolve();
 
-  /** The addresses of its programs begin with three numbers such as 127.0.7. */
+  /** Creates a world whose programs' addresses begin with three numbers such as 127.0.7. */
   constructor(addresses: string) {
     this.#first = addresses;
   }
@@ -61,7 +61,7 @@ export class World {
     return this.plane.clientOf(admin);
   }
 
-  /** Also again, with what is stored. */
+  /** Starts the masters, also again with the stored objects. */
   async start(): Promise<void> {
     const stop = new AbortController();
     const plane = await createTestPlane(systemClock, {
@@ -76,7 +76,7 @@ export class World {
     await Promise.race([plane.ready, running]);
   }
 
-  /** Of the masters; the programs go on. */
+  /** Stops the masters; the programs continue. */
   async halt(): Promise<void> {
     this.#stop?.abort();
     await this.#running;
@@ -87,7 +87,7 @@ export class World {
     for (const end of this.#ends) await end();
   }
 
-  /** A write past the masters that have stopped. */
+  /** Writes through the API server's handler, also while the masters are stopped. */
   async beside(method: string, path: string, body?: unknown): Promise<void> {
     const headers = {
       'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json',
@@ -98,7 +98,7 @@ export class World {
     assert.ok(answer.ok, await answer.text());
   }
 
-  /** What the store knows of before now. */
+  /** Compacts the history of the store up to now. */
   async forgetHistory(): Promise<void> {
     await this.#store.compact(await this.#store.currentRevision());
   }
@@ -111,7 +111,7 @@ export class World {
     return eventually(systemClock, what, probe, within);
   }
 
-  /** A function that can be called, and the program of its instances. */
+  /** Creates a callable function, and the program of its instances. */
   async fn(name: string, answer: RequestListener, spec: Partial<Fn['spec']> = {}): Promise<void> {
     const address = `${this.#first}.${this.#next++}`;
     this.#addresses.set(name, address);
@@ -129,14 +129,14 @@ export class World {
     };
     const functions = this.client.resource(functionResource);
     await functions.create(draft as unknown as Draft<Fn>);
-    // Until then there is no node for its first instance, and a call may be told so.
+    // Until then the function has no active version, and a call may fail for that reason.
     await this.eventually(
       `function ${name} can be called`,
       async () => (await functions.get(name, 'default')).status?.activeVersion !== undefined,
     );
   }
 
-  /** One whose program notes what it is called with, and answers what `answer` says. */
+  /** Creates a function whose program records its calls and answers with the status that `answer` returns. */
   async noting(name: string, answer: (count: number) => number = () => 200): Promise<Delivered[]> {
     const seen: Delivered[] = [];
     await this.fn(name, (incoming, outgoing) => {
@@ -194,7 +194,7 @@ export class World {
     return { status: answer.status, text: await answer.text() };
   }
 
-  /** What a node does of pods that are instances. */
+  /** Plays a node's part for pods that are instances. */
   async #play(signal: AbortSignal): Promise<void> {
     const seen = new Set<string>();
     while (!signal.aborted) {
