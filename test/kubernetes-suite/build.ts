@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { systemExec } from '../../src/base/exec.ts';
 import { type GoModule, moduleFile } from './module-file.ts';
 
-/** Not every 1.32 has the sums of all its parts in Go's database; this one has. */
+/** Version whose modules all have their sums in Go's checksum database; not every 1.32 has. */
 export const suiteVersion = '1.32.5';
 
-/** What is built lies in a folder with the version's name. */
+/** Folder of the built programs, named by the version. */
 export const programsCache =
   process.env.MINIK8S_CONFORMANCE_CACHE ??
   join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'minik8s-conformance');
@@ -21,7 +21,7 @@ export interface Recipe {
   readonly name: string;
   /** The arguments of `go` that make a program of that name. */
   readonly args: readonly string[];
-  /** What is to be known before it begins. */
+  /** Note to print before the build begins. */
   readonly note?: string;
 }
 

@@ -1,8 +1,8 @@
-/** What is behind a failure, as far as it is known: from what the test said, and from its name. Pure. */
+/** Known causes of failures, found by the message of the test and by its name. Pure. */
 import { whatIsNotServed } from './not-run.ts';
 import type { TestResult } from './suite-log.ts';
 
-/** By name, where what a test says does not tell. The first that matches counts. */
+/** Causes by the name of the test, for tests whose message does not show the cause. The first match counts. */
 const named: readonly (readonly [tests: RegExp, cause: string])[] = [
   [
     /AdmissionWebhook|^\[sig-api-machinery\] (Aggregated)?Discovery should /,

@@ -6,12 +6,12 @@ import { byCause, counts, failuresOf } from './table.ts';
 export interface Measured {
   readonly suiteVersion: string;
   readonly nodes: number;
-  /** Of the whole suite. */
+  /** Results of the whole suite. */
   readonly names: readonly string[];
   readonly results: Results;
-  /** Of the same tests on a cluster of two nodes, where they ran there too. */
+  /** Results of the same tests on a cluster of two nodes, where they ran there too. */
   readonly onTwoNodes?: Results | undefined;
-  /** Of tests that are not conformance tests, where some ran. */
+  /** Results of tests that are not conformance tests, where some ran. */
   readonly others?: Results | undefined;
 }
 
@@ -78,7 +78,7 @@ function twoNodes(names: readonly string[], results: Results, onTwoNodes: Result
   ];
 }
 
-/** Those that passed by area; each that did not, with what it said. */
+/** Lists the passed tests by area, and each other test with its message. */
 function notConformance(results: Results): string[] {
   const names = [...results.keys()].sort();
   const total = counts(names, results).at(-1);

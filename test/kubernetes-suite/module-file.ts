@@ -1,6 +1,6 @@
 /** The go.mod from which Kubernetes' programs are built outside its repository. Pure. */
 
-/** What `go mod edit -json` says of a go.mod, as far as it is used. */
+/** The part that is used here of the output of `go mod edit -json`. */
 export interface GoModule {
   readonly Go: string;
   readonly Require: readonly { readonly Path: string; readonly Version: string }[];

@@ -5,7 +5,7 @@ interface Rule {
   readonly reason: string;
 }
 
-/** What most of these wait for never comes, for five minutes each or more. */
+/** Most of these tests wait for something that never happens, for five minutes each or more. */
 const notServed: readonly Rule[] = [
   {
     tests: /^\[sig-api-machinery\] (AdmissionWebhook|CustomResourceConversionWebhook) /,
@@ -23,7 +23,7 @@ const notServed: readonly Rule[] = [
 
 const twoNodes = /should have at least two untainted nodes|Daemon set \[Serial\] should rollback without/;
 
-/** What a test uses and does not get here, where that is why it is left out. */
+/** Reason to leave a test out: something that it uses and that is not available here. */
 export function whatIsNotServed(name: string): string | undefined {
   return notServed.find(({ tests }) => tests.test(name))?.reason;
 }

@@ -1,4 +1,4 @@
-/** What bin/conformance is told. Pure. */
+/** Options of bin/conformance. Pure. */
 import { parseArgs } from 'node:util';
 
 export interface Options {

@@ -9,9 +9,9 @@ export interface Programs {
   readonly ginkgo: string;
   readonly agnhost: string;
   readonly kubectl: string;
-  /** Of the image nonewprivs. */
+  /** Program of the image nonewprivs. */
   readonly nnp: string;
-  /** Of the image resource-consumer: the one that listens, and the one that it starts. */
+  /** Programs of the image resource-consumer: the server, and the program that the server starts. */
   readonly consumer: string;
   readonly consumeCpu: string;
   /** The folder with the key pair that agnhost serves HTTPS with. */
@@ -37,7 +37,7 @@ const recipes: readonly Recipe[] = [
   },
   {
     name: 'e2e.test',
-    // To vet all that it depends on takes longer than to compile it.
+    // Vetting all dependencies takes longer than compiling them.
     args: [
       ...['test', '-c', '-vet=off', '-ldflags', linkerFlags],
       ...['-o', 'e2e.test', 'k8s.io/kubernetes/test/e2e'],

@@ -14,7 +14,7 @@ export interface Run {
   readonly set: TestSet;
   readonly names: readonly string[];
   readonly procs: number;
-  /** Where everything that the suite writes goes. */
+  /** Folder for everything that the suite writes. */
   readonly logFile: string;
   ended(result: TestResult): void;
 }

@@ -1,4 +1,4 @@
-/** Which tests a run is to run. Pure. */
+/** Selection of the tests for a run. Pure. */
 import { reasonNotToRun } from './not-run.ts';
 import type { Results } from './results.ts';
 import { type TestSet, testName } from './suite-log.ts';
@@ -9,7 +9,7 @@ export interface Wanted {
   readonly nodes: number;
   /** Also those whose result is there. */
   readonly again: boolean;
-  /** Only those that failed. */
+  /** Selects only tests that failed. */
   readonly failed: boolean;
   /** Also those left out because something is not served. */
   readonly all: boolean;
@@ -17,9 +17,9 @@ export interface Wanted {
 
 export interface Selection {
   readonly run: readonly string[];
-  /** Those that match and have a result that counts. */
+  /** Tests that match and have a result that counts. */
   readonly done: readonly string[];
-  /** Those that match and are left out, with the reason. */
+  /** Tests that match and are left out, with the reason. */
   readonly left: ReadonlyMap<string, string>;
 }
 

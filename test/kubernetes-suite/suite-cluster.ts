@@ -10,7 +10,7 @@ export interface SuiteCluster {
   readonly kubeconfig: string;
   /** A program and its arguments, as they are started here to run where the cluster's pods and Services are reached. */
   command(program: string, args: readonly string[]): [string, string[]];
-  /** What the control plane has written so far. */
+  /** Output of the control plane so far. */
   log(): string;
   readonly running: boolean;
 }

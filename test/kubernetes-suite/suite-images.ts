@@ -15,7 +15,7 @@ const label = 'minik8s.io/content';
 
 const agnhost = `${registry}/agnhost:2.53`;
 const busybox = `${registry}/busybox:1.36.1-1`;
-/** Where the web servers of the suite have their pages. */
+/** Folder of the pages of the suite's web servers. */
 const apache = '/usr/local/apache2/htdocs';
 const nginx = '/usr/share/nginx/html';
 
@@ -72,7 +72,7 @@ async function shells(root: string): Promise<void> {
   await symlink('/bin/bash', join(root, 'usr/bin/sh'));
 }
 
-/** For images with programs of their own: Debian's busybox as a shell takes its own before all others. */
+/** Shell for images with programs of their own: Debian's busybox, as a shell, prefers its applets to all other programs. */
 async function onlyBash(root: string): Promise<void> {
   await rm(join(root, 'bin/sh'));
   await symlink('bash', join(root, 'bin/sh'));

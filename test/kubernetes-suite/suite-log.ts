@@ -1,17 +1,17 @@
-/** What Ginkgo writes while it runs the suite, read as it comes. Pure. */
+/** Reader of the output of Ginkgo while the suite runs. Pure. */
 import { stripVTControlCharacters } from 'node:util';
 
 /** The conformance tests, or all others that the suite has. */
 export type TestSet = 'conformance' | 'others';
 
-/** How one test ended. */
+/** Result of one test. */
 export interface TestResult {
-  /** As Kubernetes lists it; a conformance test without its closing `[Conformance]`. */
+  /** Name as Kubernetes lists it; a conformance test has no closing `[Conformance]`. */
   readonly name: string;
   /** Skipped: the test itself said that this cluster is not one for it, and its message is the reason. */
   readonly state: 'passed' | 'failed' | 'skipped';
   readonly seconds: number;
-  /** What it said first of its failure, on one line; empty when it passed. */
+  /** First message of the failure, on one line; empty if the test passed. */
   readonly message: string;
 }
 
@@ -22,7 +22,7 @@ const divider = /^-{20,}$/;
 /** A report's first line: a sign, what is not as it should be, and the time it took. */
 const verdict = /^(?:•|S) .*?(?:\[([A-Z][A-Z ()]+)\] )?.*\[([\d.]+) seconds\]/;
 
-/** What a report writes after a name: that of the area, and others. */
+/** Labels that a report writes after a name: the area, and others. */
 const labels = / \[sig-[^\]]*\]$/;
 
 /** A test's name out of a line that begins with it; undefined for a line that does not, or of no test of the set. */
@@ -85,7 +85,7 @@ function resultOf(lines: readonly string[], set: TestSet): TestResult | undefine
   return { name, state, seconds: Math.round(Number(seconds)), message };
 }
 
-/** What follows the first `[FAILED]` or its like, up to where in the source it was. */
+/** Returns the text after the first `[FAILED]` or similar mark, up to the place in the source. */
 function messageOf(lines: readonly string[], set: TestSet): string {
   const start = /^\s*\[(?:FAILED|SKIPPED|PANICKED|TIMEDOUT|ABORTED)\] (?!in )(.*)/i;
   const at = lines.findIndex((line) => start.test(line) && testName(line.trim(), set) === undefined);
@@ -98,7 +98,7 @@ function messageOf(lines: readonly string[], set: TestSet): string {
   return oneLine(said.join(' '));
 }
 
-/** Without what differs in each run: addresses of Go's memory, the command line of a kubectl. */
+/** Removes parts that differ in each run: addresses of Go's memory, the command line of a kubectl. */
 function oneLine(text: string): string {
   const line = stripVTControlCharacters(text)
     .replaceAll(/\b0x[0-9a-f]{6,}\b/g, '0x…')

@@ -10,10 +10,10 @@ const pages = execFileSync('git', ['ls-files', '-z', '*.md'], { cwd: root, encod
   .split('\0')
   .filter((path) => path !== '' && existsSync(join(root, path)));
 
-/** Without blocks and spans of code, in which brackets mean something else. */
+/** Removes blocks and spans of code, in which brackets are not links. */
 const proseOf = (text: string) => text.replace(/^ *(`{3,})[\s\S]*?^ *\1/gm, '').replace(/`[^`\n]*`/g, 'code');
 
-/** As GitHub makes anchors of headings: lower case, dashes for blanks, without other marks. */
+/** Returns the anchor of a heading as GitHub makes it: lower case, dashes for blanks, no other marks. */
 const anchorOf = (heading: string) =>
   heading
     .replace(/`/g, '')
@@ -32,7 +32,7 @@ const anchorsOf = (page: string) =>
       return heading === undefined ? [] : [anchorOf(heading)];
     });
 
-/** What is wrong with a link in a page; undefined for one that leads somewhere, or out of the repository. */
+/** Returns the problem of a link in a page; undefined for a link that leads to a file, a heading or a web page. */
 function problemOf(page: string, target: string): string | undefined {
   if (/^[a-z]+:/.test(target)) return undefined;
   const [path = '', anchor] = target.split('#');
