@@ -26,8 +26,9 @@ export interface Recipe {
 }
 
 /**
- * In a folder beside, each program put into its place when it is whole: two may build at the same time. `say` gets a line for each
- * step; `alsoTake` gets the folder of Kubernetes' source. Rejects with Go's first line when one cannot be built.
+ * In a folder beside, each program put into its place when it is whole: two may build at the same time. `say`
+ * gets a line for each step; `alsoTake` gets the folder of Kubernetes' source. Rejects with Go's first line
+ * when one cannot be built.
  */
 export async function buildPrograms(
   recipes: readonly Recipe[],

@@ -2,7 +2,9 @@
 import { whatIsNotServed } from './not-run.ts';
 import type { TestResult } from './suite-log.ts';
 
-/** Causes by the name of the test, for tests whose message does not show the cause. The first match counts. */
+/**
+ * Causes by the name of the test, for tests whose message does not show the cause. The first match counts.
+ */
 const named: readonly (readonly [tests: RegExp, cause: string])[] = [
   [
     /AdmissionWebhook|^\[sig-api-machinery\] (Aggregated)?Discovery should /,

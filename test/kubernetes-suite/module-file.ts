@@ -11,8 +11,8 @@ export interface GoModule {
 }
 
 /**
- * Kubernetes' own go.mod puts folders of its repository in place of its parts. They are published as `0.MINOR.PATCH`.
- * Everything else stays as it is there.
+ * Kubernetes' own go.mod puts folders of its repository in place of its parts. They are published as
+ * `0.MINOR.PATCH`. Everything else stays as it is there.
  */
 export function moduleFile(version: string, { Go, Require, Replace }: GoModule): string {
   const parts = Replace.filter(({ New }) => New.Path.startsWith('./')).map(({ Old }) => Old.Path);

@@ -1,4 +1,7 @@
-/** Tests that are left out, and why. Pure. `--all` runs those too that are left out because something is not served. */
+/**
+ * Tests that are left out, and why. Pure. `--all` runs those too that are left out because something is not
+ * served.
+ */
 
 interface Rule {
   readonly tests: RegExp;

@@ -1,4 +1,7 @@
-/** Kubernetes' programs that the suite needs, built from Go modules into a folder outside the repository, once. */
+/**
+ * Kubernetes' programs that the suite needs, built from Go modules into a folder outside the repository,
+ * once.
+ */
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -49,7 +52,10 @@ const recipes: readonly Recipe[] = [
 /** The key pair that agnhost serves HTTPS with. */
 const porterFiles = ['localhost.key', 'localhost.crt'];
 
-/** Builds what is not there; `say` gets a line for each step. Rejects with Go's first line when it cannot be built. */
+/**
+ * Builds what is not there; `say` gets a line for each step. Rejects with Go's first line when it cannot be
+ * built.
+ */
 export async function suitePrograms(say: (line: string) => void): Promise<Programs> {
   const directory = join(programsCache, suiteVersion);
   const at = (name: string) => join(directory, name);

@@ -32,8 +32,8 @@ export async function allTests({ suite }: Programs, set: TestSet): Promise<strin
 }
 
 /**
- * Runs the tests together, and then each that has no result by itself: some end the suite's own process when they fail, and
- * with it what else that process had begun. One that does so again has failed.
+ * Runs the tests together, and then each that has no result by itself: some end the suite's own process when
+ * they fail, and with it what else that process had begun. One that does so again has failed.
  */
 export async function runTests(run: Run): Promise<void> {
   const missing = new Set(run.names);
@@ -51,7 +51,10 @@ export async function runTests(run: Run): Promise<void> {
   }
 }
 
-/** Resolves when the suite has ended, whatever it found, with what it said if it fell; rejects when it cannot be started. */
+/**
+ * Resolves when the suite has ended, whatever it found, with what it said if it fell; rejects when it cannot
+ * be started.
+ */
 async function runSuite({
   cluster,
   programs,

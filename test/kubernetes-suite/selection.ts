@@ -45,7 +45,10 @@ export function testsIn(listing: string, set: TestSet): string[] {
   return [...new Set(names.filter((name) => name !== undefined))].sort();
 }
 
-/** For Ginkgo's --focus: those tests and no others, in Go's syntax. A name begins after the suite's own and a blank. */
+/**
+ * For Ginkgo's --focus: those tests and no others, in Go's syntax. A name begins after the suite's own and a
+ * blank.
+ */
 export function focusOf(names: readonly string[], set: TestSet): string {
   const quoted = names.map((name) => name.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   return `^[^[]* (?:${quoted.join('|')})${set === 'conformance' ? ' \\[Conformance\\]' : '$'}`;

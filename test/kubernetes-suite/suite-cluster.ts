@@ -1,6 +1,6 @@
 /**
- * The cluster that the suite runs against, on hosts of its own (test/e2e/harness/host.ts). They have nothing of this
- * machine's network or engine, so that nobody waits for it and it for nobody.
+ * The cluster that the suite runs against, on hosts of its own (test/e2e/harness/host.ts). They have nothing
+ * of this machine's network or engine, so that nobody waits for it and it for nobody.
  */
 import { type Cleanup, Cluster } from '../e2e/harness/cluster.ts';
 import { Host } from '../e2e/harness/host.ts';
@@ -8,7 +8,10 @@ import { MultiCluster } from '../e2e/harness/multi-cluster.ts';
 
 export interface SuiteCluster {
   readonly kubeconfig: string;
-  /** A program and its arguments, as they are started here to run where the cluster's pods and Services are reached. */
+  /**
+   * A program and its arguments, as they are started here to run where the cluster's pods and Services are
+   * reached.
+   */
   command(program: string, args: readonly string[]): [string, string[]];
   /** Output of the control plane so far. */
   log(): string;

@@ -1,6 +1,6 @@
 /**
- * Stand-ins for the suite's images, under its names, in this machine's engine: agnhost is upstream's own program beside
- * busybox, bash and a few of Debian's; web servers are busybox's.
+ * Stand-ins for the suite's images, under its names, in this machine's engine: agnhost is upstream's own
+ * program beside busybox, bash and a few of Debian's; web servers are busybox's.
  */
 import { createHash } from 'node:crypto';
 import { chmod, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -64,15 +64,18 @@ async function busyboxRoot(root: string): Promise<void> {
 }
 
 /**
- * `/bin/sh` is busybox's, whose messages a test compares. `sh`, which PATH finds in /usr/bin, is bash: unlike upstream's,
- * Debian's busybox does not hand on variables with names like `data-1`, and neither does dash.
+ * `/bin/sh` is busybox's, whose messages a test compares. `sh`, which PATH finds in /usr/bin, is bash: unlike
+ * upstream's, Debian's busybox does not hand on variables with names like `data-1`, and neither does dash.
  */
 async function shells(root: string): Promise<void> {
   await copyProgram(root, '/bin/bash');
   await symlink('/bin/bash', join(root, 'usr/bin/sh'));
 }
 
-/** Shell for images with programs of their own: Debian's busybox, as a shell, prefers its applets to all other programs. */
+/**
+ * Shell for images with programs of their own: Debian's busybox, as a shell, prefers its applets to all other
+ * programs.
+ */
 async function onlyBash(root: string): Promise<void> {
   await rm(join(root, 'bin/sh'));
   await symlink('bash', join(root, 'bin/sh'));
@@ -83,7 +86,10 @@ async function write(root: string, path: string, content: string): Promise<void>
   await writeFile(join(root, path), content);
 }
 
-/** What busybox has not, or not as the tests call it: its nsenter runs its own programs, not those of where it enters. */
+/**
+ * What busybox has not, or not as the tests call it: its nsenter runs its own programs, not those of where it
+ * enters.
+ */
 const debian = ['dig', 'nslookup', 'host', 'getent', 'curl', 'nsenter'].map((name) => `/usr/bin/${name}`);
 
 async function agnhostRoot(root: string, programs: Programs): Promise<void> {

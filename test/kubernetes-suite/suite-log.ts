@@ -25,7 +25,10 @@ const verdict = /^(?:•|S) .*?(?:\[([A-Z][A-Z ()]+)\] )?.*\[([\d.]+) seconds\]/
 /** Labels that a report writes after a name: the area, and others. */
 const labels = / \[sig-[^\]]*\]$/;
 
-/** A test's name out of a line that begins with it; undefined for a line that does not, or of no test of the set. */
+/**
+ * A test's name out of a line that begins with it; undefined for a line that does not, or of no test of the
+ * set.
+ */
 export function testName(line: string, set: TestSet): string | undefined {
   const closing = line.indexOf(mark);
   if (!line.startsWith('[sig-') || closing < 0 !== (set === 'others')) return undefined;
@@ -46,7 +49,9 @@ export class SuiteLog {
     this.#set = set;
   }
 
-  /** The last words of a process of the suite that ended in the middle of a test, which then has no report. */
+  /**
+   * The last words of a process of the suite that ended in the middle of a test, which then has no report.
+   */
   get crash(): string | undefined {
     return this.#crash;
   }
@@ -70,7 +75,10 @@ export class SuiteLog {
   }
 }
 
-/** Undefined for what is no report of a test of the set that ended: the suite's own words, a test still under way. */
+/**
+ * Undefined for what is no report of a test of the set that ended: the suite's own words, a test still under
+ * way.
+ */
 function resultOf(lines: readonly string[], set: TestSet): TestResult | undefined {
   const at = lines.findIndex((line) => verdict.test(line));
   if (at < 0) return undefined;

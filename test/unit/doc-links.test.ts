@@ -32,7 +32,10 @@ const anchorsOf = (page: string) =>
       return heading === undefined ? [] : [anchorOf(heading)];
     });
 
-/** Returns the problem of a link in a page; undefined for a link that leads to a file, a heading or a web page. */
+/**
+ * Returns the problem of a link in a page; undefined for a link that leads to a file, a heading or a web
+ * page.
+ */
 function problemOf(page: string, target: string): string | undefined {
   if (/^[a-z]+:/.test(target)) return undefined;
   const [path = '', anchor] = target.split('#');
