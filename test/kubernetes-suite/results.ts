@@ -1,6 +1,6 @@
 /**
- * The file of results: one line a test, its fields between tabs. It is added to as tests end; the last line of a name
- * counts. Pure.
+ * The file of results: one line for each test, with tabs between the fields. Lines are appended as tests end;
+ * the last line of a name counts. Pure.
  */
 import type { TestResult } from './suite-log.ts';
 

@@ -87,8 +87,8 @@ async function write(root: string, path: string, content: string): Promise<void>
 }
 
 /**
- * What busybox has not, or not as the tests call it: its nsenter runs its own programs, not those of where it
- * enters.
+ * Programs that busybox lacks, or has in another form than the tests call: its nsenter runs its own applets
+ * instead of the programs of the namespace that it enters.
  */
 const debian = ['dig', 'nslookup', 'host', 'getent', 'curl', 'nsenter'].map((name) => `/usr/bin/${name}`);
 

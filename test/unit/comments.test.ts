@@ -1,14 +1,20 @@
-/** Comments of the source are sentences that stand by themselves, and fit into the width of the code. */
+/** Comments of the source and of its tests are sentences that stand by themselves, and fit into the width of the code. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 
+/** Contains the head of a generated file as a text. */
+const generator = 'config/kubernetes-types/generate.ts';
+
 const root = join(import.meta.dirname, '../..');
-const sources = execFileSync('git', ['ls-files', '-z', 'src/*.ts'], { cwd: root, encoding: 'utf8' })
+const sources = execFileSync('git', ['ls-files', '-z', 'src/*.ts', 'config/*.ts', 'test/*.ts', 'build.ts'], {
+  cwd: root,
+  encoding: 'utf8',
+})
   .split('\0')
-  .filter((path) => path !== '' && !path.endsWith('.gen.ts'));
+  .filter((path) => path !== '' && !path.endsWith('.gen.ts') && path !== generator);
 
 /** Width of the code, which the formatter holds. */
 const mostCharacters = 110;
@@ -34,7 +40,7 @@ function faultsOf(path: string): string[] {
   return [...faults, ...Array.from(text.matchAll(fragmentBelow), ([found]) => `${path}: ${found.trim()}`)];
 }
 
-describe('comments of the source', () => {
+describe('comments of the source and its tests', () => {
   it(`are at most ${mostCharacters} characters wide, and begin with a noun or a verb`, () => {
     assert.deepEqual(sources.flatMap(faultsOf), []);
   });

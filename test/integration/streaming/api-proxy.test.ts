@@ -1,4 +1,4 @@
-/** pods/proxy and services/proxy over the real wire: real clients and backends, two TLS servers between them. */
+/** pods/proxy and services/proxy over real connections: real clients and backends, two TLS servers between. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
