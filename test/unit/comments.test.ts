@@ -1,4 +1,4 @@
-/** Comments of the source and of its tests are sentences that stand by themselves, and fit into the width of the code. */
+/** Comments are sentences that stand by themselves, and fit into the width of the code. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** pods/proxy and services/proxy over real connections: real clients and backends, two TLS servers between. */
+/** pods/proxy and services/proxy over TLS: real clients, real backends, two servers between. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
