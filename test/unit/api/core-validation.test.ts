@@ -5,7 +5,7 @@ import { namespaceResource } from '../../../src/api/core/v1/namespace.ts';
 import { nodeResource } from '../../../src/api/core/v1/node.ts';
 import { secretResource } from '../../../src/api/core/v1/secret.ts';
 import { endpointSliceResource } from '../../../src/api/discovery/v1/endpoint-slice.ts';
-import { testCreate, testUpdate } from '../../fixtures/kinds.ts';
+import { type Row, testCreate, testUpdate } from '../../fixtures/kinds.ts';
 
 const core = (kind: string, rest: object = {}) => ({
   apiVersion: 'v1',
@@ -212,10 +212,10 @@ testCreate(nodeResource, node, [
         ],
       },
     },
-    'spec.taints[0].key: Required value',
-    'spec.taints[1].key: Invalid value: "a b": name part',
-    'spec.taints[1].value: Invalid value: "c d": a valid label',
-    'spec.taints[3]: Duplicate value: {"key":"a","effect":"NoSchedule"}: taints must be unique by key and effect pair',
+    'metadata.taints[0].key: Required value',
+    'metadata.taints[1].key: Invalid value: "a b": name part',
+    'metadata.taints[1].value: Invalid value: "c d": a valid label',
+    'metadata.taints[3]: Duplicate value: {"key":"a","effect":"NoSchedule"}: taints must be unique by key and effect pair',
   ],
   [
     'range',
@@ -228,6 +228,18 @@ testCreate(nodeResource, node, [
     'spec.podCIDR: Invalid value: "10.244.0.0/24": must be the first of spec.podCIDRs',
   ],
   ['IPv6 range', { spec: { podCIDR: 'fd00::/64' } }],
+  ['range of each family', { spec: { podCIDRs: ['10.244.0.0/24', 'fd00::/64'] } }],
+  ...[
+    ['10.244.0.0/24', '10.245.0.0/24'],
+    ['10.244.0.0/24', '10.244.0.0/24'],
+    ['10.244.0.0/24', 'fd00::/64', 'fd01::/64'],
+  ].map(
+    (podCIDRs): Row => [
+      `ranges ${podCIDRs}`,
+      { spec: { podCIDRs } },
+      `spec.podCIDRs: Invalid value: ${JSON.stringify(podCIDRs)}: may specify no more than one CIDR for each IP family`,
+    ],
+  ),
 ]);
 
 testUpdate(nodeResource, node, [
@@ -239,7 +251,20 @@ testUpdate(nodeResource, node, [
   ],
 ]);
 
-testUpdate(nodeResource, { ...node, spec: {} }, [['first range', { spec: { podCIDR: '10.1.0.0/24' } }]]);
+testUpdate(nodeResource, { ...node, spec: {} }, [
+  ['first range', { spec: { podCIDR: '10.1.0.0/24' } }],
+  ['first provider ID', { spec: { providerID: 'a://1' } }],
+]);
+const provided = { ...node, spec: { ...node.spec, providerID: 'a://1' } };
+testUpdate(
+  nodeResource,
+  provided,
+  ['a://2', null].map((providerID) => [
+    `provider ID to ${providerID}`,
+    { spec: { providerID } },
+    'spec.providerID: Forbidden: node updates may not change providerID except from "" to valid',
+  ]),
+);
 
 const slice = {
   apiVersion: 'discovery.k8s.io/v1',

@@ -26,7 +26,8 @@ export function setNodeDefaults({ spec }: Node): void {
 
 export function validateNode(node: Node): StatusCause[] {
   return [
-    ...validateTaints(node.spec.taints ?? [], 'spec.taints'),
+    // Upstream names this path, although the taints are in spec.
+    ...validateTaints(node.spec.taints ?? [], 'metadata.taints'),
     ...validatePodCIDRs(node, 'spec.podCIDRs'),
     ...validateNodeStatus(node),
   ];
@@ -42,14 +43,19 @@ export const validateNodeStatus = ({ status }: Node): StatusCause[] => [
 
 /**
  * Validates an update. The pod range is permanent once it is set, since pods on the node have addresses in
- * it.
+ * it; so is the provider's identity of the machine.
  */
-export function validateNodeUpdate(node: Node, old: Node): StatusCause[] {
-  const before = old.spec.podCIDRs ?? [];
-  if (before.length === 0 || deepEqual(node.spec.podCIDRs ?? [], before)) return [];
-  const why = 'node updates may not change podCIDR except from "" to valid';
-  return [forbiddenCause('spec.podCIDRs', why)];
+export function validateNodeUpdate({ spec }: Node, { spec: old }: Node): StatusCause[] {
+  const causes: StatusCause[] = [];
+  const ranges = old.podCIDRs ?? [];
+  if (ranges.length > 0 && !deepEqual(spec.podCIDRs ?? [], ranges))
+    causes.push(forbiddenCause('spec.podCIDRs', onlySetOnce('podCIDR')));
+  if (old.providerID && spec.providerID !== old.providerID)
+    causes.push(forbiddenCause('spec.providerID', onlySetOnce('providerID')));
+  return causes;
 }
+
+const onlySetOnce = (field: string) => `node updates may not change ${field} except from "" to valid`;
 
 /** Validates the agent's port; 0 means that the agent does not listen. */
 const validateAgentPort = (port = 0): StatusCause[] =>
@@ -79,14 +85,16 @@ function duplicateTaint(path: string, taint: Taint): StatusCause {
   return { ...cause, message: `${cause.message}: taints must be unique by key and effect pair` };
 }
 
+/** Allows one range of each family. */
 function validatePodCIDRs({ spec }: Node, path: string): StatusCause[] {
-  const [first] = spec.podCIDRs ?? [];
-  return [
-    ...(spec.podCIDRs ?? []).flatMap((range, index) => nameCauses(`${path}[${index}]`, range, checkCIDR)),
-    ...(spec.podCIDR === first
-      ? []
-      : [invalidCause('spec.podCIDR', spec.podCIDR, 'must be the first of spec.podCIDRs')]),
-  ];
+  const ranges = spec.podCIDRs ?? [];
+  const causes = ranges.flatMap((range, index) => nameCauses(`${path}[${index}]`, range, checkCIDR));
+  const families = new Set(ranges.map((range) => range.includes(':')));
+  if (causes.length === 0 && families.size < ranges.length)
+    causes.push(invalidCause(path, ranges, 'may specify no more than one CIDR for each IP family'));
+  if (spec.podCIDR !== ranges[0])
+    causes.push(invalidCause('spec.podCIDR', spec.podCIDR, 'must be the first of spec.podCIDRs'));
+  return causes;
 }
 
 function validateAmounts(amounts: Readonly<Record<string, string>>, path: string): StatusCause[] {
