@@ -110,6 +110,32 @@ describe('services', () => {
     assert.notEqual(back.spec.ports?.[0]?.nodePort, nodePort);
   });
 
+  it('are refused with fields of another type, and lose them with their type', async () => {
+    const balancer = { type: 'LoadBalancer' };
+    for (const [spec, cause] of [
+      [{ loadBalancerSourceRanges: ['10.0.0.0/8'] }, /^spec\.LoadBalancerSourceRanges: Forbidden/],
+      [{ ...balancer, loadBalancerSourceRanges: ['abc'] }, /^spec\.LoadBalancerSourceRanges\[0\]: Invalid/],
+      [{ loadBalancerClass: 'a/b' }, /^spec\.loadBalancerClass: Forbidden/],
+      [{ ...balancer, loadBalancerClass: 'a b' }, /^spec\.loadBalancerClass: Invalid/],
+      [{ allocateLoadBalancerNodePorts: true }, /^spec\.allocateLoadBalancerNodePorts: Forbidden/],
+      [{ ...balancer, healthCheckNodePort: 30100 }, /^spec\.healthCheckNodePort: Invalid/],
+      [{ trafficDistribution: 'X' }, /^spec\.trafficDistribution: Unsupported value/],
+    ] as const)
+      await refused('mixed', spec, cause);
+
+    const local = { externalTrafficPolicy: 'Local', healthCheckNodePort: 30100 };
+    const first = await made('typed', { ...balancer, ...local, loadBalancerClass: 'a/b' });
+    const nodePort = first.spec.ports?.[0]?.nodePort;
+    assert.ok(nodePort);
+    const { spec } = await patch('typed', { type: 'ClusterIP' });
+    assert.deepEqual(
+      [spec.loadBalancerClass, spec.healthCheckNodePort, spec.allocateLoadBalancerNodePorts],
+      [undefined, undefined, undefined],
+    );
+    await made('typed-heir', { type: 'NodePort', ports: [{ port: 80, nodePort }] });
+    await patch('typed', { type: 'LoadBalancer', loadBalancerClass: 'a/c' });
+  });
+
   it('keep what an update leaves out, and their address for ever', async () => {
     const first = await made('kept', { type: 'NodePort', ports: [{ name: 'a', port: 80 }] });
     const body = {

@@ -100,6 +100,12 @@ testCreate(serviceResource, service, [
     spec({ ...external, clusterIP: '10.96.0.1' }),
     'spec.clusterIPs: Forbidden: may not be set for ExternalName services',
   ],
+  [
+    'external name with families',
+    spec({ ...external, ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' }),
+    'spec.ipFamilies: Forbidden: may not be set for ExternalName services',
+    'spec.ipFamilyPolicy: Forbidden: may not be set for ExternalName services',
+  ],
   ['address', spec({ clusterIP: '10.96.0.9' })],
   [
     'bad address',
@@ -111,6 +117,19 @@ testCreate(serviceResource, service, [
     spec({ clusterIP: '10.96.0.9', clusterIPs: ['10.96.0.8'] }),
     'spec.clusterIPs: Invalid value: ["10.96.0.8"]: first value must match `clusterIP`',
   ],
+  ...(
+    [
+      [['10.96.0.9', '10.96.0.10'], 'may specify no more than one IP for each IP family'],
+      [['10.96.0.9', 'fd00::1', 'fd00::2'], 'may only hold up to 2 values'],
+    ] as const
+  ).map(
+    ([clusterIPs, why]): Row => [
+      `${clusterIPs.length} addresses`,
+      spec({ clusterIP: '10.96.0.9', clusterIPs }),
+      `spec.clusterIPs: Invalid value: ${JSON.stringify(clusterIPs)}: ${why}`,
+    ],
+  ),
+  ['address of each family', spec({ clusterIP: '10.96.0.9', clusterIPs: ['10.96.0.9', 'fd00::1'] })],
   [
     'headless with node ports',
     spec({ type: 'NodePort', clusterIP: 'None' }),

@@ -31,6 +31,10 @@ export const getsNodePorts = (spec: Spec) =>
 export const isExternallyAccessible = (spec: Spec) =>
   hasNodePorts(spec) || (spec.type === 'ClusterIP' && (spec.externalIPs ?? []).length > 0);
 
+/** Returns true if a load balancer has to learn which nodes have pods of the Service. */
+export const needsHealthCheck = (spec: Spec) =>
+  spec.type === 'LoadBalancer' && spec.externalTrafficPolicy === 'Local';
+
 export function setServiceDefaults({ spec }: { spec: Spec }): void {
   for (const port of spec.ports ?? []) {
     if (port.targetPort === undefined || port.targetPort === 0 || port.targetPort === '')
@@ -52,20 +56,29 @@ export function setServiceDefaults({ spec }: { spec: Spec }): void {
 
 /**
  * Keeps allocated values that an update omits, since a client need not know them. Values that only applied to
- * the old type, and were not changed, are removed with that type.
+ * the old type, and were not changed, are removed with that type; so is the status of a load balancer.
+ * Upstream keeps `loadBalancerSourceRanges`, which protects: the update that leaves the type has to remove it.
  */
-export function keepAllocations({ spec }: { spec: Spec }, { spec: old }: { spec: Spec }): void {
+export function keepAllocations(service: Service, { spec: old }: Service): void {
+  const { spec } = service;
   keepClusterIP(spec, old);
   keepNodePorts(spec, old);
+  keepHealthCheckPort(spec, old);
   if (isExternalName(old) && !isExternalName(spec) && spec.externalName === old.externalName)
     delete spec.externalName;
   if (!isExternallyAccessible(spec) && spec.externalTrafficPolicy === old.externalTrafficPolicy)
     delete spec.externalTrafficPolicy;
-  if (
-    spec.type !== 'LoadBalancer' &&
-    spec.allocateLoadBalancerNodePorts === old.allocateLoadBalancerNodePorts
-  )
-    delete spec.allocateLoadBalancerNodePorts;
+  if (spec.type === 'LoadBalancer') return;
+  if (old.type === 'LoadBalancer')
+    for (const field of ['allocateLoadBalancerNodePorts', 'loadBalancerClass'] as const)
+      if (spec[field] === old[field]) delete spec[field];
+  if (service.status) service.status.loadBalancer = {};
+}
+
+function keepHealthCheckPort(spec: Spec, old: Spec): void {
+  if (!needsHealthCheck(old) || !old.healthCheckNodePort) return;
+  if (needsHealthCheck(spec)) spec.healthCheckNodePort ||= old.healthCheckNodePort;
+  else if (spec.healthCheckNodePort === old.healthCheckNodePort) delete spec.healthCheckNodePort;
 }
 
 function keepClusterIP(spec: Spec, old: Spec): void {
@@ -94,8 +107,10 @@ function keepNodePorts(spec: Spec, old: Spec): void {
   if (!hasNodePorts(old)) return;
   const ports = spec.ports ?? [];
   if (!hasNodePorts(spec)) {
-    const numbers = (list: readonly ServicePort[]) => list.map((port) => port.nodePort ?? 0).sort();
-    if (deepEqual(numbers(ports), numbers(old.ports ?? []))) for (const port of ports) delete port.nodePort;
+    // The update may also add, change or omit ports, but no node port that the Service did not have.
+    const had = new Set((old.ports ?? []).map((port) => port.nodePort));
+    if (ports.every(({ nodePort }) => !nodePort || had.has(nodePort)))
+      for (const port of ports) delete port.nodePort;
     return;
   }
   const used = new Set(ports.map((port) => port.nodePort));

@@ -16,19 +16,29 @@ import {
 } from '../../../apimachinery/names.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { validateLabels } from '../../../apimachinery/validate-meta.ts';
+import { isIPv4, isIPv6 } from '../../../base/addresses.ts';
 import { checkIPAddress, checkNonSpecialIP } from '../../ip.ts';
 import { appProtocolCauses } from './endpoints-validation.ts';
 import type { Service, ServicePort } from './service.ts';
 import { hasNodePorts, isExternallyAccessible, isHeadless } from './service-defaults.ts';
+import {
+  validateLoadBalancerFields,
+  validateLoadBalancerUpdate,
+} from './service-load-balancer-validation.ts';
 
 type Spec = Service['spec'];
 
 const maxAffinitySeconds = 86400;
 const ipFamilies = ['IPv4', 'IPv6'];
+const notForExternalName = 'may not be set for ExternalName services';
+const trafficDistributions = ['PreferClose'];
+const topologyMode = 'service.kubernetes.io/topology-mode';
+const topologyHints = 'service.kubernetes.io/topology-aware-hints';
 
 export function validateService(service: Service): StatusCause[] {
   const { spec } = service;
   return [
+    ...validateTopologyAnnotations(service),
     ...validatePortsGiven(spec),
     ...validatePorts(spec, 'spec.ports'),
     ...validateLabels(spec.selector ?? {}, 'spec.selector'),
@@ -37,12 +47,27 @@ export function validateService(service: Service): StatusCause[] {
     ...(spec.externalIPs ?? []).flatMap((ip, index) =>
       nameCauses(`spec.externalIPs[${index}]`, ip, checkNonSpecialIP),
     ),
+    ...validateLoadBalancerFields(service),
     ...validateExternalTraffic(spec),
+    ...validateTrafficDistribution(spec),
   ];
 }
 
+export const validateServiceUpdate = (service: Service, old: Service): StatusCause[] => [
+  ...validateClusterIPsUpdate(service, old),
+  ...validateLoadBalancerUpdate(service, old),
+];
+
+/** Rejects two annotations of one meaning, the older of which is deprecated, with different values. */
+function validateTopologyAnnotations({ metadata: { annotations = {} } }: Service): StatusCause[] {
+  const [mode, hints] = [annotations[topologyMode], annotations[topologyHints]];
+  if (mode === undefined || hints === undefined || mode === hints) return [];
+  const why = `must match annotations[${topologyHints}] when both are specified`;
+  return [invalidCause(`metadata.annotations[${topologyMode}]`, mode, why)];
+}
+
 /** Rejects a change of the cluster IP, which other machines may have cached. */
-export function validateServiceUpdate({ spec }: Service, { spec: old }: Service): StatusCause[] {
+function validateClusterIPsUpdate({ spec }: Service, { spec: old }: Service): StatusCause[] {
   if (old.type === 'ExternalName' || spec.type === 'ExternalName') return [];
   const before = old.clusterIPs ?? [];
   if (before.length === 0 || deepEqual(spec.clusterIPs, before)) return [];
@@ -108,7 +133,9 @@ function validateNodePort(spec: Spec, port: ServicePort, seen: Set<string>, path
 function validateExternalName(spec: Spec): StatusCause[] {
   const causes: StatusCause[] = [];
   if (spec.clusterIP || spec.clusterIPs?.length)
-    causes.push(forbiddenCause('spec.clusterIPs', 'may not be set for ExternalName services'));
+    causes.push(forbiddenCause('spec.clusterIPs', notForExternalName));
+  if (spec.ipFamilies?.length) causes.push(forbiddenCause('spec.ipFamilies', notForExternalName));
+  if (spec.ipFamilyPolicy) causes.push(forbiddenCause('spec.ipFamilyPolicy', notForExternalName));
   // A trailing dot marks an absolute name.
   const name = (spec.externalName ?? '').replace(/\.$/, '');
   if (!name) causes.push(requiredCause('spec.externalName'));
@@ -127,9 +154,17 @@ function validateClusterIPs(spec: Spec): StatusCause[] {
       causes.push(invalidCause(`${path}[0]`, 'None', `may not be set to 'None' for ${spec.type} services`));
     if (addresses.length > 1)
       causes.push(invalidCause(path, addresses, "'None' must be the first and only value"));
-  } else
-    causes.push(...addresses.flatMap((ip, index) => nameCauses(`${path}[${index}]`, ip, checkIPAddress)));
+  } else causes.push(...validateAddresses(addresses, path));
   return [...causes, ...validateFamilies(spec)];
+}
+
+/** Allows one address of each family. */
+function validateAddresses(addresses: readonly string[], path: string): StatusCause[] {
+  const causes = addresses.flatMap((ip, index) => nameCauses(`${path}[${index}]`, ip, checkIPAddress));
+  if (addresses.length > 2) causes.push(invalidCause(path, addresses, 'may only hold up to 2 values'));
+  const bothFamilies = addresses.some(isIPv4) && addresses.some(isIPv6);
+  if (causes.length > 0 || addresses.length < 2 || bothFamilies) return causes;
+  return [invalidCause(path, addresses, 'may specify no more than one IP for each IP family')];
 }
 
 function validateFamilies(spec: Spec): StatusCause[] {
@@ -154,3 +189,8 @@ function validateExternalTraffic(spec: Spec): StatusCause[] {
   const why = 'may only be set for externally-accessible services';
   return [invalidCause('spec.externalTrafficPolicy', spec.externalTrafficPolicy, why)];
 }
+
+const validateTrafficDistribution = ({ trafficDistribution: value }: Spec): StatusCause[] =>
+  value === undefined || trafficDistributions.includes(value)
+    ? []
+    : [notSupportedCause('spec.trafficDistribution', value, trafficDistributions)];
