@@ -82,8 +82,11 @@ function scalar(
     return to;
   };
   if (type === 'quantity' && (typeof value === 'string' || typeof value === 'number')) {
-    const quantity = quantityOf(path.slice(path.lastIndexOf('.') + 1), value);
-    return quantity === undefined ? value : changed(quantity);
+    const resource = path.slice(path.lastIndexOf('.') + 1);
+    const quantity = quantityOf(resource, value);
+    // Billionths of processors are Docker's; a wrong unit such as 64mb is a mistake in Kubernetes, too.
+    const about = resource === 'cpu' ? undefined : 'usual';
+    return quantity === undefined ? value : changed(quantity, about);
   }
   if (type === 'string') {
     if (typeof value === 'number' || typeof value === 'boolean') return changed(String(value), 'usual');

@@ -13,7 +13,7 @@ const nodePorts = { first: 30_000, last: 32_767 };
 export function service(spec: Fields): JsonObject {
   const address = spec.text('clusterIP') || undefined;
   if (address !== undefined && address !== 'None')
-    spec.say('clusterIP', 'left out: the cluster gives an address of its own');
+    spec.say('clusterIP', 'left out: the cluster gives an address of its own', 'usual');
   const [ports, type, selector] = [portsOf(spec), spec.text('type'), spec.take('selector')];
   const isNodePort = type === undefined && ports?.some(({ nodePort }) => nodePort !== undefined);
   if (isNodePort) spec.say('type', 'added: NodePort, because a port has a nodePort');
@@ -52,10 +52,10 @@ function portsOf(spec: Fields): Port[] | undefined {
     const made = `${String(protocol ?? 'tcp').toLowerCase()}-${number}`;
     const name = given === undefined ? made : asName(given);
     if (given === undefined && ports.length > 1)
-      fields.say('name', `added: ${made}, because each of several ports needs one`);
+      fields.say('name', `added: ${made}, because each of several ports needs one`, 'usual');
     if (given !== undefined && given !== name) fields.say('name', `${given} becomes ${name}`, 'usual');
     const leaveOut = (why: string) => {
-      fields.say('nodePort', `left out: ${why}`);
+      fields.say('nodePort', `left out: ${why}`, 'usual');
       return {};
     };
     return {

@@ -50,7 +50,7 @@ const forms: readonly (readonly [form: string, error: RegExp, text: string])[] =
   [
     'a value that cannot be decoded',
     /^error: .*memory: quantities must/,
-    pod('{containers: [{name: c, image: i, resources: {limits: {memory: 64MB}}}]}'),
+    pod('{nodeSelector: {with: q}, containers: [{name: c, image: i, resources: {limits: {memory: 64MB}}}]}'),
   ],
   [
     'an unknown field',
@@ -92,6 +92,14 @@ describe("a mistake in a manifest of Kubernetes' own", () => {
     ['a mistyped field', pod('{containers: [{name: c, image: i}], restartPolcy: Never}')],
     ['a mistyped kind', 'apiVersion: apps/v1\nkind: Deploymnt\nmetadata: {name: web}\n'],
     ['a value that is not valid', pod('{containers: [{name: c, image: i}], restartPolicy: Sometimes}')],
+    [
+      'a wrong unit of memory',
+      pod('{containers: [{name: c, image: i, resources: {limits: {memory: 64mb}}}]}'),
+    ],
+    [
+      'a port that no node gives',
+      'apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {type: NodePort, ports: [{port: 80, nodePort: 80}]}\n',
+    ],
     ['no kind', 'apiVersion: v1\nmetadata: {name: web}\n'],
   ] as const)
     it(`gets no advice to convert it: ${what}`, async () => {

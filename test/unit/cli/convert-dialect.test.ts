@@ -21,12 +21,8 @@ const deployment = {
   metadata,
   spec: { replicas: 2, selector: { matchLabels: { a: 'b' } }, template },
 };
-const service = (ports: JsonObject) => ({
-  apiVersion: 'v1',
-  kind: 'Service',
-  metadata,
-  spec: { ports: [ports] },
-});
+const serviceSpec = (fields: JsonObject) => ({ apiVersion: 'v1', kind: 'Service', metadata, spec: fields });
+const service = (ports: JsonObject) => serviceSpec({ ports: [ports] });
 
 describe('a manifest of another system', () => {
   for (const [what, object] of [
@@ -43,7 +39,6 @@ describe('a manifest of another system', () => {
     ['states', { Name: 'w', StartAt: 'a', States: { a: { Type: 'Task', Resource: 'f', End: true } } }],
     ['a command', { name: 'f', command: 'python f.py', hostPath: '/srv' }],
     ['a function', { apiVersion: 'v1', kind: 'Function', metadata, spec: { userUploadFilePath: '/srv' } }],
-    ['megabytes', limits({ memory: '64MB' })],
     ['billionths', limits({ cpu: 500_000_000 })],
     ['a path', pod({ volumes: [{ name: 'v', hostPath: '/srv' }] })],
     ['another pod', pod({ nodeSelector: { with: 'q' } })],
@@ -94,7 +89,27 @@ describe("a manifest of Kubernetes' own", () => {
         },
       },
     ],
+    ['a pod with a wrong unit of memory', limits({ memory: '64mb' })],
+    [
+      'a claim with a wrong unit of storage',
+      {
+        apiVersion: 'v1',
+        kind: 'PersistentVolumeClaim',
+        metadata,
+        spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1GB' } } },
+      },
+    ],
     ['a Service', service({ port: 80, targetPort: 'http' })],
+    [
+      'a Service with a port that no node gives',
+      serviceSpec({ type: 'NodePort', ports: [{ port: 80, nodePort: 80 }] }),
+    ],
+    [
+      'a Service inside the cluster with a port of nodes',
+      serviceSpec({ type: 'ClusterIP', ports: [{ port: 80, nodePort: 30080 }] }),
+    ],
+    ['a Service with ports without names', serviceSpec({ ports: [{ port: 80 }, { port: 81 }] })],
+    ['a Service with an address', serviceSpec({ clusterIP: '10.97.0.1', ports: [{ port: 80 }] })],
     [
       'a claim',
       {
