@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import type { Kinds } from '../apimachinery/kind-set.ts';
 import {
   type OpenApiSource,
+  type OpenApiV2Document,
   openApiPaths,
   openApiV2Document,
   openApiV3Document,
@@ -17,7 +18,7 @@ import type { ResourceDefinition } from '../apimachinery/resource-definition.ts'
 import { parseAccept } from './negotiation/accept.ts';
 import type { ApiServerOptions } from './options.ts';
 import { type Headers, jsonType, respond } from './respond.ts';
-import type { Turns } from './turns.ts';
+import { Turn, type Turns } from './turns.ts';
 
 interface Document {
   readonly body: Uint8Array;
@@ -61,8 +62,21 @@ async function makeDocuments(
   await turns.next();
   const v2Json = jsonDocument(v2);
   await turns.next();
-  const v2Proto = document(encodeOpenApiV2(v2));
+  const v2Proto = document(await encoded(v2, turns));
   return { v2: v2Json, v2Proto, v3Index: jsonDocument(index), v3 };
+}
+
+/** Returns the protobuf form of a document, which takes several turns. */
+async function encoded(v2: OpenApiV2Document, turns: Pick<Turns, 'next'>): Promise<Uint8Array> {
+  const steps = encodeOpenApiV2(v2);
+  let turn = new Turn();
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    if (!turn.took(step.value)) continue;
+    await turns.next();
+    turn = new Turn();
+  }
 }
 
 /**

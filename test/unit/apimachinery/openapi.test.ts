@@ -7,6 +7,7 @@ import { registry } from '../../../src/api/registry.ts';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
 import {
   type OpenApiSource,
+  type OpenApiV2Document,
   openApiPaths,
   openApiV2Document,
   openApiV3Document,
@@ -252,9 +253,27 @@ const field = (message: Message | string | undefined, number: number): (Message 
 const entry = (messages: (Message | string)[], name: string) =>
   messages.find((message) => field(message, 1)[0] === name);
 
+/** Returns what the last step of an encoding returns. */
+function encoded(json: OpenApiV2Document): Uint8Array {
+  const steps = encodeOpenApiV2(json);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+test('the protobuf form is encoded in a step for each path and definition', () => {
+  const json = openApiV2Document(source);
+  const sizes = [...encodeOpenApiV2(json)];
+  assert.equal(sizes.length, Object.keys(json.paths).length + Object.keys(json.definitions).length);
+  const inSteps = sizes.reduce((sum, size) => sum + size, 0);
+  const whole = encoded(json).length;
+  assert.ok(inSteps <= whole && inSteps > 0.99 * whole, `${inSteps} of ${whole} bytes`);
+});
+
 test('the protobuf form holds what the document holds', () => {
   const json = openApiV2Document(source);
-  const document = decode(Buffer.from(encodeOpenApiV2(json)), documentShape);
+  const document = decode(Buffer.from(encoded(json)), documentShape);
   assert.deepEqual(field(document, 1), ['2.0']);
   const paths = field(field(document, 8)[0], 2);
   assert.deepEqual(

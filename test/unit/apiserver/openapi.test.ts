@@ -4,8 +4,9 @@ import { after, before, describe, test } from 'node:test';
 import { fieldDocs } from '../../../config/build/field-docs.ts';
 import { deploymentResource } from '../../../src/api/apps/v1/deployment.ts';
 import { configMapResource } from '../../../src/api/core/v1/config-map.ts';
-import { kindFields } from '../../../src/api/registry.ts';
+import { kindFields, registry } from '../../../src/api/registry.ts';
 import { KindSet } from '../../../src/apimachinery/kind-set.ts';
+import { openApiPaths } from '../../../src/apimachinery/openapi.ts';
 import type { ResourceDefinition } from '../../../src/apimachinery/resource-definition.ts';
 import { createOpenApi } from '../../../src/apiserver/openapi.ts';
 import { Turns } from '../../../src/apiserver/turns.ts';
@@ -64,6 +65,20 @@ describe('the description of the API', () => {
     made = true;
     // Turns: the two groups, v2, its JSON, its protobuf.
     assert.ok(heard >= 5, `others were heard ${heard} times`);
+  });
+
+  test('encodes the protobuf form of all kinds in several turns', async () => {
+    const docs = fieldDocs();
+    const tables = { clock, fields: kindFields, fieldDocs: async () => docs };
+    let turns = 0;
+    const next = async () => void turns++;
+    const all = createOpenApi(new KindSet(registry), tables, { next });
+    const answer = await all(new Request('https://apiserver/openapi/v2', { headers: { accept: proto } }));
+    const size = (await answer?.arrayBuffer())?.byteLength ?? 0;
+    // A turn encodes 64 KiB and at most one more schema, which is smaller than that.
+    const forProto = Math.floor(size / (128 * 1024));
+    assert.ok(forProto >= 5, `${size} bytes`);
+    assert.ok(turns >= openApiPaths(registry).length + 3 + forProto, `${turns} turns for ${size} bytes`);
   });
 
   for (const path of [
