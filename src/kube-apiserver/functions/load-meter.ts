@@ -1,6 +1,6 @@
 /** Measures the recent calls of one function. All times are monotonic milliseconds, passed by the caller. */
 
-/** Number of steps in a window. */
+/** Number of steps in a window. A window that begins within a step has the parts of 61 of them. */
 const steps = 60;
 
 interface Step {
@@ -14,14 +14,16 @@ interface Step {
 }
 
 export class LoadMeter {
+  readonly #windowMs: number;
   readonly #stepMs: number;
-  /** Steps, oldest first. */
+  /** Steps that the window has a part of, oldest first. */
   #steps: Step[] = [];
   #underWay = 0;
   #upTo: number;
   #lastCall: number;
 
   constructor(windowMs: number, now: number) {
+    this.#windowMs = windowMs;
     this.#stepMs = windowMs / steps;
     this.#upTo = now;
     this.#lastCall = now;
@@ -45,7 +47,10 @@ export class LoadMeter {
     this.#lastCall = now;
   }
 
-  /** Records how many instances are wanted now, and returns the maximum in the window. */
+  /**
+   * Records how many instances are wanted now, and returns the maximum in the window; a maximum is kept for the
+   * window and up to one step more.
+   */
   most(wanted: number, now: number): number {
     this.#advance(now);
     const step = this.#step(now);
@@ -68,10 +73,17 @@ export class LoadMeter {
     return sum / ms;
   }
 
-  /** Returns the number of calls that began in the window. */
+  /**
+   * Returns the number of calls that began in the window. Calls of the oldest step count by the part of the step
+   * that is in the window, so the number may be a fraction.
+   */
   begun(now: number): number {
     this.#advance(now);
-    return this.#steps.reduce((sum, step) => sum + step.began, 0);
+    const from = now - this.#windowMs;
+    return this.#steps.reduce((sum, { number, began }) => {
+      const inWindow = ((number + 1) * this.#stepMs - from) / this.#stepMs;
+      return sum + began * Math.min(1, Math.max(0, inWindow));
+    }, 0);
   }
 
   /** Returns the milliseconds since the last call; 0 while a call is in progress. */
@@ -96,8 +108,8 @@ export class LoadMeter {
       this.#upTo = this.#underWay > 0 ? end : now;
     }
     const oldest = Math.floor(now / this.#stepMs) - steps;
-    if ((this.#steps[0]?.number ?? oldest + 1) <= oldest) {
-      this.#steps = this.#steps.filter(({ number }) => number > oldest);
+    if ((this.#steps[0]?.number ?? oldest) < oldest) {
+      this.#steps = this.#steps.filter(({ number }) => number >= oldest);
     }
   }
 

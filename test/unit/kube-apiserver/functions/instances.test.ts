@@ -150,12 +150,25 @@ describe('the load of a function', () => {
   it('is that of calls under way, and of those that began within the window', () => {
     const meter = new LoadMeter(60_000, 0);
     for (const at of [0, 10_000, 59_000]) meter.begin(at);
-    assert.deepEqual([meter.underWay, meter.begun(59_999), meter.begun(60_000)], [3, 3, 2]);
-    meter.end(60_000);
+    assert.deepEqual([meter.underWay, meter.begun(59_999), meter.begun(60_000)], [3, 3, 3]);
+    assert.deepEqual([meter.begun(60_250), meter.begun(61_000)], [2.75, 2]);
+    meter.end(61_000);
     assert.deepEqual(
-      [meter.underWay, meter.begun(69_999), meter.begun(70_000), meter.begun(119_000)],
-      [2, 2, 1, 0],
+      [meter.underWay, meter.begun(70_000), meter.begun(71_000), meter.begun(119_000), meter.begun(120_000)],
+      [2, 2, 1, 1, 0],
     );
+  });
+  it('counts all calls of a window that begins within a step', () => {
+    const meter = new LoadMeter(60_000, 0);
+    for (let at = 0; at < 120_000; at += 100) meter.begin(at);
+    // Ten calls a second, for a window of 60 s, which has a part of each of 61 steps.
+    assert.deepEqual([meter.begun(120_000), meter.begun(120_500)], [600, 595]);
+  });
+  it('is averaged over a whole window that begins within a step', () => {
+    const meter = new LoadMeter(60_000, 0);
+    meter.begin(0);
+    assert.equal(meter.average(60_000, 60_500), 1);
+    assert.equal(meter.average(60_000, 120_250), 1);
   });
   it('is known to the millisecond', () => {
     const meter = new LoadMeter(60_000, 0);
@@ -170,7 +183,8 @@ describe('the load of a function', () => {
       [meter.most(3, 0), meter.most(5, 500), meter.most(2, 900), meter.most(4, 30_000)],
       [3, 5, 5, 5],
     );
-    assert.deepEqual([meter.most(1, 59_999), meter.most(1, 60_000), meter.most(1, 90_000)], [5, 4, 1]);
+    assert.deepEqual([meter.most(1, 60_500), meter.most(1, 61_000), meter.most(1, 90_000)], [5, 4, 4]);
+    assert.equal(meter.most(1, 91_000), 1);
   });
   it('is idle since its last call began or ended', () => {
     const meter = new LoadMeter(60_000, 1000);

@@ -148,9 +148,10 @@ describe('a call that waits', () => {
     const { clock, calls, begin } = world({ metric: 'Requests', target: 1, windowSeconds: undefined });
     for (const _ of [1, 2, 3]) begin().call.end();
     assert.equal(calls.demand().instances, 3);
-    await clock.advance(29_999);
+    await clock.advance(30_000);
     assert.equal(calls.demand().instances, 3);
-    await clock.advance(1);
+    // A step of the meter is a sixtieth of the window.
+    await clock.advance(500);
     assert.equal(calls.demand().instances, 1);
   });
 });
