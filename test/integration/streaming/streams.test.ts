@@ -1,6 +1,6 @@
 /** exec, attach and port-forward over the real wire: real clients, two TLS servers, a simulated engine. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
+import { on, once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { after, before, describe, it, mock } from 'node:test';
@@ -256,6 +256,27 @@ describe('streams through the API server', () => {
     // The first two bytes are the port.
     assert.equal(channels[0]?.slice(2), 'that is all\n');
     assert.match(channels[3] ?? '', /error forwarding port 9 to pod web/);
+  });
+
+  it('forwards a port both ways for a WebSocket that names no protocol', async () => {
+    const socket = open(`${pod}/portforward?ports=8080`, []);
+    const heard = listen(socket);
+    await once(socket, 'open');
+    assert.equal(socket.protocol, '');
+    // Channel 0 of the first port: its data; the first message of the server on it is the port.
+    const said = ['hello ', 'world'];
+    for (const text of said) socket.send(Buffer.concat([Buffer.of(0), Buffer.from(text)]));
+    const port = Buffer.alloc(2);
+    port.writeUInt16LE(8080);
+    let echoed = '';
+    for await (const [data, isBinary] of on(socket, 'message')) {
+      assert.equal(isBinary, true);
+      if (data[0] === 0) echoed += data.subarray(1).toString('latin1');
+      if (echoed.length >= 2 + said.join('').length) break;
+    }
+    assert.equal(echoed, port.toString('latin1') + said.join(''));
+    socket.close();
+    await heard;
   });
 
   it('detaches from a program whose client vanishes', async () => {
