@@ -108,6 +108,7 @@ async function createNamed(
     object,
   };
   definition.strategy.setDefaults?.(object);
+  await work.pause();
   const requireFewValues = () => {
     if (countOwnValues(object) > request.mostValues) throw tooManyValues(request.mostValues);
   };

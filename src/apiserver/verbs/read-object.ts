@@ -85,7 +85,7 @@ async function parse(
     const text = body.toString();
     return type === yamlType
       ? await scope.server.readYaml(text, scope.user.name)
-      : parseObject(text, valueLimits(scope).body);
+      : await parseObject(scope, text);
   } catch (error) {
     const unreadable = (why: string) => newBadRequest(`the body of the request cannot be read: ${why}`);
     if (error instanceof ProtobufError) throw unreadable(`invalid protobuf: ${error.message}`);
@@ -98,8 +98,10 @@ async function parse(
  * Parses an object. managedFields are not counted, because a client that sends an object back as it was read
  * sends them too.
  */
-function parseObject(text: string, most: number): ParsedText {
+async function parseObject(scope: RequestScope, text: string): Promise<ParsedText> {
+  const most = valueLimits(scope).body;
   const parsed = parseJson(text, true, most + maxOwnerValues);
+  await scope.work.pause();
   if (countOwnValues(parsed.value) > most) throw tooManyValues(most);
   return parsed;
 }

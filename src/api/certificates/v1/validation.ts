@@ -11,7 +11,7 @@ import {
   requiredCause,
 } from '../../../apimachinery/field-error.ts';
 import { checkDns1123Label, checkDns1123Subdomain } from '../../../apimachinery/names.ts';
-import type { StatusCause } from '../../../apimachinery/status-error.ts';
+import { maxCauses, type StatusCause } from '../../../apimachinery/status-error.ts';
 import type { CertificateSigningRequest } from './certificate-signing-request.ts';
 import { decisions } from './conditions.ts';
 
@@ -62,12 +62,17 @@ export function validateSpec(spec: CertificateSigningRequest['spec']): StatusCau
   ];
 }
 
+/** Validates usages; stops when there are more causes than are reported, since each lists all usages. */
 function validateUsages(asked: readonly string[]): StatusCause[] {
   const repeated = repeats(asked);
-  return asked.flatMap((usage, index) => [
-    ...(usages.includes(usage) ? [] : [notSupportedCause(`spec.usages[${index}]`, usage, usages)]),
-    ...(repeated[index] ? [duplicateCause(`spec.usages[${index}]`, usage)] : []),
-  ]);
+  const causes: StatusCause[] = [];
+  for (const [index, usage] of asked.entries()) {
+    const path = `spec.usages[${index}]`;
+    if (!usages.includes(usage)) causes.push(notSupportedCause(path, usage, usages));
+    if (repeated[index]) causes.push(duplicateCause(path, usage));
+    if (causes.length > maxCauses) break;
+  }
+  return causes;
 }
 
 /** Validates a domain and a path, such as `example.com/signer`. */

@@ -11,7 +11,7 @@ import {
 import { checkQualifiedName, nameCauses } from '../../../apimachinery/names.ts';
 import { compareQuantities, parseQuantity } from '../../../apimachinery/quantity.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
-import type { StatusCause } from '../../../apimachinery/status-error.ts';
+import { maxCauses, type StatusCause } from '../../../apimachinery/status-error.ts';
 import { createdAtColumn, nameColumn } from '../../columns.ts';
 import { roundResources } from './pod-spec-defaults.ts';
 import { isExclusive, validateContainerResourceName, validateResourceName } from './resource-names.ts';
@@ -20,6 +20,7 @@ import type { LimitRange, LimitRangeItem } from './types.gen.ts';
 export type { LimitRange } from './types.gen.ts';
 
 const tables = ['max', 'min', 'default', 'defaultRequest', 'maxLimitRequestRatio'] as const;
+type Table = (typeof tables)[number];
 const types = ['Pod', 'Container', 'PersistentVolumeClaim'];
 
 /**
@@ -35,21 +36,38 @@ function setItemDefaults(item: LimitRangeItem): void {
   if (Object.keys(requests).length > 0) item.defaultRequest = requests;
 }
 
+/** Validates an item; the resources stop when there are more causes than are reported. */
 function validateItem(item: LimitRangeItem, path: string): StatusCause[] {
-  const { type } = item;
-  const isPod = type === 'Pod';
+  const isPod = item.type === 'Pod';
   const judged = tables.filter((table) => !isPod || !table.startsWith('default'));
-  const check = isPod || type === 'Container' ? validateContainerResourceName : validateResourceName;
-  const names = new Set(judged.flatMap((table) => Object.keys(item[table] ?? {})));
   return [
-    ...validateType(type, `${path}.type`),
-    ...judged.flatMap((table) =>
-      Object.keys(item[table] ?? {}).flatMap((name) => check(name, `${path}.${table}[${name}]`)),
-    ),
+    ...validateType(item.type, `${path}.type`),
+    ...validateNames(item, judged, path),
     ...(isPod ? noDefaults(item, path) : []),
-    ...(type === 'PersistentVolumeClaim' ? validateStorage(item, `${path}.limits`) : []),
-    ...[...names].flatMap((name) => validateAmounts(item, name, path)),
+    ...(item.type === 'PersistentVolumeClaim' ? validateStorage(item, `${path}.limits`) : []),
+    ...validateAllAmounts(item, judged, path),
   ];
+}
+
+function validateNames(item: LimitRangeItem, judged: readonly Table[], path: string): StatusCause[] {
+  const isContainer = item.type === 'Pod' || item.type === 'Container';
+  const check = isContainer ? validateContainerResourceName : validateResourceName;
+  const causes: StatusCause[] = [];
+  for (const table of judged)
+    for (const name of Object.keys(item[table] ?? {})) {
+      causes.push(...check(name, `${path}.${table}[${name}]`));
+      if (causes.length > maxCauses) return causes;
+    }
+  return causes;
+}
+
+function validateAllAmounts(item: LimitRangeItem, judged: readonly Table[], path: string): StatusCause[] {
+  const causes: StatusCause[] = [];
+  for (const name of new Set(judged.flatMap((table) => Object.keys(item[table] ?? {})))) {
+    causes.push(...validateAmounts(item, name, path));
+    if (causes.length > maxCauses) break;
+  }
+  return causes;
 }
 
 function validateType(type: string, path: string): StatusCause[] {
@@ -123,7 +141,8 @@ function validateExclusive(item: LimitRangeItem, name: string, path: string): St
   return [invalidCause(`${path}.defaultRequest[${name}]`, request, why)];
 }
 
-const isGreater = (a: string, b: string) => compareQuantities(parseQuantity(a), parseQuantity(b)) > 0;
+const isGreater = (a: string, b: string) =>
+  a !== b && compareQuantities(parseQuantity(a), parseQuantity(b)) > 0;
 const number = (text: string) => Number(parseQuantity(text).nano) / 1e9;
 
 function validateRange({ spec }: LimitRange): StatusCause[] {

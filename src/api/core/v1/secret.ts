@@ -1,3 +1,4 @@
+import { setOwn } from '../../../apimachinery/equality.ts';
 import { invalidCause, requiredCause, tooLongCause } from '../../../apimachinery/field-error.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
@@ -21,8 +22,8 @@ const jsonTypes: ReadonlySet<string> = new Set(['kubernetes.io/dockercfg', 'kube
 
 function mergeStringData(secret: Secret): void {
   if (!secret.stringData) return;
-  const encoded = Object.entries(secret.stringData).map(([key, text]) => [key, toBase64(text)] as const);
-  secret.data = { ...secret.data, ...Object.fromEntries(encoded) };
+  secret.data ??= {};
+  for (const [key, text] of Object.entries(secret.stringData)) setOwn(secret.data, key, toBase64(text));
   delete secret.stringData;
 }
 

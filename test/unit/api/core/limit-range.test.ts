@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { limitRangeResource } from '../../../../src/api/core/v1/limit-range.ts';
+import { maxCauses } from '../../../../src/apimachinery/status-error.ts';
 import { cells, created, merge, testCreate, testUpdate } from '../../../fixtures/kinds.ts';
 import { head, spec } from '../../../fixtures/workloads.ts';
 
@@ -117,4 +118,17 @@ test('the columns of a limit range', () => {
   const creationTimestamp = '2026-03-01T12:00:00Z';
   const made = created(limitRangeResource, merge(range, { metadata: { creationTimestamp } }));
   assert.deepEqual(cells(limitRangeResource, made, 0), { Name: 'web', 'Created At': creationTimestamp });
+});
+
+test('the validation of a limit range stops when there are more causes than are reported', () => {
+  const amounts = (amount: string) =>
+    Object.fromEntries(Array.from({ length: 10 * maxCauses }, (_, index) => [`a.b/k${index}`, amount]));
+  const wrongNames = Object.fromEntries(Object.entries(amounts('1')).map(([name]) => [`${name} x`, '1']));
+  for (const wrong of [
+    { type: 'Pod', min: wrongNames },
+    { type: 'Pod', min: amounts('2'), max: amounts('1') },
+  ]) {
+    const large = created(limitRangeResource, merge(range, limits(wrong)));
+    assert.equal(limitRangeResource.strategy.validate?.(large).length, maxCauses + 1);
+  }
 });
