@@ -188,6 +188,31 @@ testUpdate(serviceResource, allocated, [
     'spec.clusterIPs[0]: Invalid value: ["None"]: may not change',
   ],
   ['to an external name', spec(external)],
+  [
+    'another family',
+    spec({ ipFamilies: ['IPv6'] }),
+    'spec.ipFamilies[0]: Invalid value: ["IPv6"]: may not change once set',
+  ],
+  [
+    'another first family',
+    spec({ ipFamilies: ['IPv6', 'IPv4'], ipFamilyPolicy: 'PreferDualStack' }),
+    'spec.ipFamilies[0]: Invalid value: ["IPv6","IPv4"]: may not change once set',
+  ],
+  ['a second family', spec({ ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'PreferDualStack' })],
+]);
+
+const dual = spec({ ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'PreferDualStack' });
+testUpdate(serviceResource, merge(allocated, dual) as typeof service, [
+  ['no second family', spec({ ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' })],
+  [
+    'families in another order',
+    spec({ ipFamilies: ['IPv6', 'IPv4'] }),
+    'spec.ipFamilies[0]: Invalid value: ["IPv6","IPv4"]: may not change once set',
+  ],
+]);
+
+testUpdate(serviceResource, merge(service, spec({ clusterIP: 'None' })) as typeof service, [
+  ['family of a headless service', spec({ ipFamilies: ['IPv6'] })],
 ]);
 
 const keeps = (title: string, before: object, after: object, expected: Partial<Service['spec']>) =>

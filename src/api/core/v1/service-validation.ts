@@ -55,6 +55,7 @@ export function validateService(service: Service): StatusCause[] {
 
 export const validateServiceUpdate = (service: Service, old: Service): StatusCause[] => [
   ...validateClusterIPsUpdate(service, old),
+  ...validateFamiliesUpdate(service, old),
   ...validateLoadBalancerUpdate(service, old),
 ];
 
@@ -72,6 +73,19 @@ function validateClusterIPsUpdate({ spec }: Service, { spec: old }: Service): St
   const before = old.clusterIPs ?? [];
   if (before.length === 0 || deepEqual(spec.clusterIPs, before)) return [];
   return [invalidCause('spec.clusterIPs[0]', spec.clusterIPs ?? [], 'may not change once set')];
+}
+
+/**
+ * Rejects a change of the first family, of which the cluster IP is. A second family may come and go; a Service
+ * without a cluster IP, before or after, may have other families.
+ */
+function validateFamiliesUpdate({ spec }: Service, { spec: old }: Service): StatusCause[] {
+  const withoutIP = (one: Spec) => one.type === 'ExternalName' || isHeadless(one);
+  if (withoutIP(old) || withoutIP(spec)) return [];
+  const [now, before] = [spec.ipFamilies ?? [], old.ipFamilies ?? []];
+  const compared = now.length === before.length ? now.length : Math.min(1, now.length, before.length);
+  if (deepEqual(now.slice(0, compared), before.slice(0, compared))) return [];
+  return [invalidCause('spec.ipFamilies[0]', now, 'may not change once set')];
 }
 
 /** Requires ports. A headless service may have only names, and an ExternalName always has only a name. */
