@@ -334,6 +334,51 @@ testCreate(endpointSliceResource, slice, [
     'ports[1].port: Invalid value: 0: must be between 1 and 65535, inclusive',
     'ports[2].name: Duplicate value: "b"',
   ],
+  [
+    'zones of hints',
+    { endpoints: [{ addresses: ['10.0.0.1'], hints: { forZones: [{ name: 'a' }, { name: 'b' }] } }] },
+  ],
+  [
+    'bad zones of hints',
+    {
+      endpoints: [
+        { addresses: ['10.0.0.1'], hints: { forZones: [{ name: 'a' }, { name: 'a' }, { name: 'b c' }] } },
+      ],
+    },
+    'endpoints[0].hints.forZones[1].name: Duplicate value: "a"',
+    'endpoints[0].hints.forZones[2].name: Invalid value: "b c": a valid label',
+  ],
+  [
+    'too many zones of hints',
+    {
+      endpoints: [
+        {
+          addresses: ['10.0.0.1'],
+          hints: { forZones: Array.from({ length: 9 }, (_, name) => ({ name: `z${name}` })) },
+        },
+      ],
+    },
+    'endpoints[0].hints.forZones: Too many: 9: must have at most 8 items',
+  ],
+  [
+    'bad labels of an old topology',
+    { endpoints: [{ addresses: ['10.0.0.1'], deprecatedTopology: { 'a b': 'c' } }] },
+    'endpoints[0].deprecatedTopology: Invalid value: "a b": name part',
+  ],
+  [
+    'too many labels of an old topology',
+    {
+      endpoints: [
+        {
+          addresses: ['10.0.0.1'],
+          deprecatedTopology: Object.fromEntries(
+            Array.from({ length: 17 }, (_, index) => [`k${index}`, 'v']),
+          ),
+        },
+      ],
+    },
+    'endpoints[0].deprecatedTopology: Too many: 17: must have at most 16 items',
+  ],
 ]);
 
 testUpdate(endpointSliceResource, { ...slice, endpoints: [] }, [

@@ -99,6 +99,12 @@ testCreate(podResource, pod, [
     'spec.nodeName: Forbidden: cannot be set until all schedulingGates have been cleared',
   ],
   [
+    'names of gates',
+    spec({ schedulingGates: [{ name: 'a.b/c' }, { name: 'a b' }, { name: 'a.b/c' }] }),
+    'spec.schedulingGates[1]: Invalid value: "a b": name part',
+    'spec.schedulingGates[2]: Duplicate value: "a.b/c"',
+  ],
+  [
     'an affinity to nodes',
     spec({
       affinity: {

@@ -2,6 +2,7 @@
  * Rules of a pod's security settings in the kernel (upstream: validatePodSpecSecurityContext,
  * validateSysctls).
  */
+import { repeats } from '../../../apimachinery/equality.ts';
 import {
   duplicateCause,
   forbiddenCause,
@@ -9,6 +10,7 @@ import {
   requiredCause,
   tooLongCause,
 } from '../../../apimachinery/field-error.ts';
+import { checkQualifiedName, nameCauses } from '../../../apimachinery/names.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
 import { backsteps } from './host-path-validation.ts';
 import { dottedSysctl, sysctlNamespace } from './sysctl-names.ts';
@@ -158,10 +160,24 @@ function validateOwnUsers(spec: PodSpec, path: string): StatusCause[] {
     .map((field) => forbiddenCause(`${path}.${field}`, 'when `pod.Spec.HostUsers` is false'));
 }
 
-/** Rejects a node name in combination with scheduling gates, which keep a pod from every node. */
+/**
+ * Validates the names of scheduling gates, and rejects a node name in combination with gates, which keep a pod
+ * from every node.
+ */
 export function validateSchedulingGates(spec: PodSpec, path: string): StatusCause[] {
   const gates = spec.schedulingGates ?? [];
-  if (gates.length === 0 || !spec.nodeName) return [];
+  if (gates.length === 0) return [];
+  const names = gates.map(({ name }) => name);
+  const repeated = repeats(names);
   const why = 'cannot be set until all schedulingGates have been cleared';
-  return [forbiddenCause(`${path}.nodeName`, why)];
+  return [
+    ...names.flatMap((name, index) => {
+      const at = `${path}.schedulingGates[${index}]`;
+      return [
+        ...nameCauses(at, name, checkQualifiedName),
+        ...(repeated[index] ? [duplicateCause(at, name)] : []),
+      ];
+    }),
+    ...(spec.nodeName ? [forbiddenCause(`${path}.nodeName`, why)] : []),
+  ];
 }

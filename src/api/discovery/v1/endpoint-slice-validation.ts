@@ -1,4 +1,5 @@
 /** Rules of endpoint slices (upstream: pkg/apis/discovery/validation). */
+import { repeats } from '../../../apimachinery/equality.ts';
 import {
   duplicateCause,
   invalidCause,
@@ -8,18 +9,23 @@ import {
 import {
   checkDns1123Label,
   checkDns1123Subdomain,
+  checkLabelValue,
   checkPortNumber,
   type NameCheck,
   nameCauses,
 } from '../../../apimachinery/names.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
+import { validateLabels } from '../../../apimachinery/validate-meta.ts';
 import { appProtocolCauses } from '../../core/v1/endpoints-validation.ts';
 import { checkIPv4, checkIPv6, checkNonSpecialIP } from '../../ip.ts';
 import type { Endpoint, EndpointPort, EndpointSlice } from './endpoint-slice.ts';
+import type { ForZone } from './types.gen.ts';
 
 const maxEndpoints = 1000;
 const maxAddresses = 100;
 const maxPorts = 20000;
+const maxTopologyLabels = 16;
+const maxZoneHints = 8;
 
 const both =
   (first: NameCheck, second: NameCheck): NameCheck =>
@@ -56,7 +62,7 @@ export function validateEndpointSliceUpdate(slice: EndpointSlice, old: EndpointS
 }
 
 function validateEndpoint(endpoint: Endpoint, check: NameCheck, path: string): StatusCause[] {
-  const { addresses, hostname, nodeName } = endpoint;
+  const { addresses, hostname, nodeName, hints, deprecatedTopology = {} } = endpoint;
   const causes: StatusCause[] = [];
   if (addresses.length === 0)
     causes.push(requiredCause(`${path}.addresses`, 'must contain at least 1 address'));
@@ -67,7 +73,21 @@ function validateEndpoint(endpoint: Endpoint, check: NameCheck, path: string): S
   );
   if (hostname !== undefined) causes.push(...nameCauses(`${path}.hostname`, hostname, checkDns1123Label));
   if (nodeName !== undefined) causes.push(...nameCauses(`${path}.nodeName`, nodeName, checkDns1123Subdomain));
-  return causes;
+  const labels = Object.keys(deprecatedTopology).length;
+  if (labels > maxTopologyLabels)
+    causes.push(tooManyCause(`${path}.deprecatedTopology`, labels, maxTopologyLabels));
+  else causes.push(...validateLabels(deprecatedTopology, `${path}.deprecatedTopology`));
+  return [...causes, ...validateZones(hints?.forZones ?? [], `${path}.hints.forZones`)];
+}
+
+/** Validates the zones whose clients should use an endpoint. */
+function validateZones(zones: readonly ForZone[], path: string): StatusCause[] {
+  if (zones.length > maxZoneHints) return [tooManyCause(path, zones.length, maxZoneHints)];
+  const repeated = repeats(zones.map(({ name }) => name));
+  return zones.flatMap(({ name }, index) => {
+    const at = `${path}[${index}].name`;
+    return [...(repeated[index] ? [duplicateCause(at, name)] : []), ...nameCauses(at, name, checkLabelValue)];
+  });
 }
 
 function validatePorts(ports: readonly EndpointPort[]): StatusCause[] {
