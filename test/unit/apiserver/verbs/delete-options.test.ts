@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { kubernetesMessages } from '../../../../src/api/message-table.ts';
 import { StatusError } from '../../../../src/apimachinery/status-error.ts';
+import { maxGrownValues } from '../../../../src/apimachinery/value-limit.ts';
 import type { RequestScope } from '../../../../src/apiserver/request-scope.ts';
 import { parseDeleteFields, readDeleteOptions } from '../../../../src/apiserver/verbs/delete-options.ts';
 import { FakeClock } from '../../../fixtures/fake-clock.ts';
@@ -110,8 +111,9 @@ describe('fields of DeleteOptions', () => {
 });
 
 describe('DeleteOptions of a request', () => {
-  const read = (query: string, body?: object) =>
+  const read = (query: string, body?: object, pause = async () => {}) =>
     readDeleteOptions({
+      work: { pause },
       request: new Request(`https://x/?${query}`, {
         method: 'DELETE',
         headers: { 'content-type': 'application/json' },
@@ -156,6 +158,13 @@ describe('DeleteOptions of a request', () => {
       gracePeriodSeconds: 9,
       dryRun: true,
     });
+  });
+
+  test('lets other requests go first between parsing a body and counting its values', async () => {
+    const large = { dryRun: Array.from({ length: maxGrownValues + 1 }, () => 'All') };
+    await assert.rejects(read('', large), /values/);
+    const pause = () => Promise.reject(new Error('the turn of another request'));
+    await assert.rejects(read('', large, pause), /the turn of another request/);
   });
 
   test('are of no other kind', () =>
