@@ -8,8 +8,8 @@ import type { SchemaObject } from './openapi-schema.ts';
 export const openApiV2ProtoType = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
 
 /**
- * Encodes a document in steps of one path or definition each, since the whole takes more than 0.1 s in a process
- * that has just started. Yields the number of bytes of each step, and returns the bytes of the document.
+ * Encodes a document in steps of one path or definition each, since the whole takes more than 0.1 s in a
+ * process that has just started. Yields the number of bytes of each step, and returns the document's bytes.
  */
 export function* encodeOpenApiV2({
   swagger,

@@ -48,8 +48,8 @@ export class LoadMeter {
   }
 
   /**
-   * Records how many instances are wanted now, and returns the maximum in the window; a maximum is kept for the
-   * window and up to one step more.
+   * Records how many instances are wanted now, and returns the maximum in the window; a maximum is kept for
+   * the window and up to one step more.
    */
   most(wanted: number, now: number): number {
     this.#advance(now);
@@ -74,8 +74,8 @@ export class LoadMeter {
   }
 
   /**
-   * Returns the number of calls that began in the window. Calls of the oldest step count by the part of the step
-   * that is in the window, so the number may be a fraction.
+   * Returns the number of calls that began in the window. Calls of the oldest step count by the part of the
+   * step that is in the window, so the number may be a fraction.
    */
   begun(now: number): number {
     this.#advance(now);

@@ -161,8 +161,8 @@ function validateOwnUsers(spec: PodSpec, path: string): StatusCause[] {
 }
 
 /**
- * Validates the names of scheduling gates, and rejects a node name in combination with gates, which keep a pod
- * from every node.
+ * Validates the names of scheduling gates, and rejects a node name in combination with gates, which keep a
+ * pod from every node.
  */
 export function validateSchedulingGates(spec: PodSpec, path: string): StatusCause[] {
   const gates = spec.schedulingGates ?? [];

@@ -57,7 +57,7 @@ export function setServiceDefaults({ spec }: { spec: Spec }): void {
 /**
  * Keeps allocated values that an update omits, since a client need not know them. Values that only applied to
  * the old type, and were not changed, are removed with that type; so is the status of a load balancer.
- * Upstream keeps `loadBalancerSourceRanges`, which protects: the update that leaves the type has to remove it.
+ * Upstream keeps `loadBalancerSourceRanges`, which protects: an update that leaves the type has to remove it.
  */
 export function keepAllocations(service: Service, { spec: old }: Service): void {
   const { spec } = service;

@@ -27,7 +27,9 @@ export function validateLoadBalancerFields(service: Service): StatusCause[] {
   ];
 }
 
-/** Rejects another class or health check port for a load balancer that stays one: its controller may use both. */
+/**
+ * Rejects another class or health check port for a load balancer that stays one: its controller may use both.
+ */
 export function validateLoadBalancerUpdate({ spec }: Service, { spec: old }: Service): StatusCause[] {
   const causes: StatusCause[] = [];
   const classChanged = spec.loadBalancerClass !== old.loadBalancerClass;
@@ -40,9 +42,9 @@ export function validateLoadBalancerUpdate({ spec }: Service, { spec: old }: Ser
 }
 
 /**
- * Validates the clients that the load balancer accepts: a list of ranges, or an annotation with commas between
- * them, which only counts without the list. Spaces around a range are allowed. Upstream's path of the field
- * begins with a capital letter.
+ * Validates the clients that the load balancer accepts: a list of ranges, or an annotation with commas
+ * between them, which only counts without the list. Spaces around a range are allowed. Upstream's path of the
+ * field begins with a capital letter.
  */
 function validateSourceRanges({ metadata, spec }: Service): StatusCause[] {
   const ranges = spec.loadBalancerSourceRanges ?? [];

@@ -76,8 +76,8 @@ function validateClusterIPsUpdate({ spec }: Service, { spec: old }: Service): St
 }
 
 /**
- * Rejects a change of the first family, of which the cluster IP is. A second family may come and go; a Service
- * without a cluster IP, before or after, may have other families.
+ * Rejects a change of the first family, which is the family of the cluster IP. A second family may be added
+ * and removed; a Service without a cluster IP, before or after, may have other families.
  */
 function validateFamiliesUpdate({ spec }: Service, { spec: old }: Service): StatusCause[] {
   const withoutIP = (one: Spec) => one.type === 'ExternalName' || isHeadless(one);
