@@ -105,11 +105,10 @@ export class FunctionImages {
 
   /** Starts or joins a build: pods with the same image wait for one build. */
   async #share(pod: Pod, version: FunctionVersion, signal: AbortSignal): Promise<RuntimeImage> {
-    signal.throwIfAborted();
     const { image } = version.spec;
     // A build that is being aborted is not joined.
     while (this.#builds.get(image)?.end.signal.aborted)
-      await Promise.allSettled([this.#builds.get(image)?.image]);
+      await unlessAborted(signal, Promise.allSettled([this.#builds.get(image)?.image]));
     signal.throwIfAborted();
     const build = this.#builds.get(image) ?? this.#begin(pod, version);
     build.waiting++;
@@ -126,7 +125,6 @@ export class FunctionImages {
     const done = this.#queue
       .add(() => this.#build(pod, version, end.signal))
       .finally(() => this.#builds.delete(image));
-    done.catch(() => undefined);
     const build = { image: done, end, waiting: 0 };
     this.#builds.set(image, build);
     return build;
