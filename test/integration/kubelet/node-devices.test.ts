@@ -181,6 +181,7 @@ test('devices are told once and when they change; a directory that cannot be rea
     log.of('warn').map(({ message, fields }) => [message, fields.resource]),
     [['cannot look for devices', 'example.com/x']],
   );
+  assert.match(String(log.of('warn')[0]?.fields.error), /ENOTDIR/);
   assert.deepEqual([devices.devices.map(({ id }) => id), told.length], [both, 2]);
   rmSync(dev);
   await devices.look();
@@ -197,4 +198,26 @@ test('where there are no devices that is told, once', async () => {
   });
   for (let i = 0; i < 3; i++) await devices.look();
   assert.equal(count, 1);
+});
+
+test('a device comes with the files that all of its kind share, and not without one of them', async () => {
+  const base = directoryOf();
+  const [device, shared] = [join(base, 'x1'), join(base, 'ctl')];
+  mknod(device, 'c', 1, 3);
+  const [rule] = parseDeviceRules(`example.com/x=${base}/x*+${shared}`);
+  const devices = new FileDevices({
+    ...{ rule: rule ?? assert.fail(), log: new RecordingLogger(), clock: new FakeClock() },
+    manager: { set: () => undefined },
+  });
+  await devices.look();
+  await assert.rejects(devices.give([device]), /ctl is no device of this machine/);
+  mknod(shared, 'c', 1, 5);
+  const { nodes } = await devices.give([device]);
+  assert.deepEqual(
+    nodes.map(({ source, target }) => [source, target]),
+    [
+      [device, device],
+      [shared, shared],
+    ],
+  );
 });
