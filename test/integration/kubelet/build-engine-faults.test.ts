@@ -250,7 +250,7 @@ const builtHere = { 'minik8s.io/built-by': 'node/1' };
 test('all images that were built here go, also one that has lost its name; those of others stay', async (context) => {
   const { builds, fake, fails } = await engine(context);
   const labels = { ...builtHere, 'minik8s.io/function-image': 'repo/f:1' };
-  for (const name of ['repo/f:1', '<none>:<none>', 'other:1']) fake.hasImage(name, labels);
+  for (const name of ['repo/f:1', '<none>:<none>', '', 'other:1']) fake.hasImage(name, labels);
   fake.hasImage('theirs:1', { 'minik8s.io/built-by': 'node/2', 'minik8s.io/function-image': 'theirs:1' });
   fake.hasContainer('a', 'minik8s-build.node_1.x');
   await builds.removeAll();

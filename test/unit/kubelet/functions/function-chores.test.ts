@@ -40,6 +40,8 @@ function machine(context: TestContext, ...images: readonly string[]) {
     left: 1,
     discarded: 1,
     used: new Set<string>(),
+    usedAsked: 0,
+    named: new Map<string, string>(),
     looks: 0,
     labels: new Map<string, string>(),
   };
@@ -67,7 +69,11 @@ function machine(context: TestContext, ...images: readonly string[]) {
         world.looks++;
         fails('images');
         return [...there].map((name) => ({
-          ...{ id: `id-${name}`, image: imageOf(name), version: world.labels.get(name) ?? `${name}-1` },
+          ...{
+            id: `id-${name}`,
+            image: world.named.get(name) ?? imageOf(name),
+            version: world.labels.get(name) ?? `${name}-1`,
+          },
         }));
       },
       removeLeft: async () => {
@@ -80,7 +86,10 @@ function machine(context: TestContext, ...images: readonly string[]) {
       },
     },
     runtime: {
-      usedImages: async () => world.used,
+      usedImages: async () => {
+        world.usedAsked++;
+        return world.used;
+      },
       removeImage: async (image: string) => {
         fails('removeImage');
         fails(image);
@@ -150,6 +159,33 @@ it('images are looked for every ten minutes, and a minute after a pod has gone',
   assert.equal(world.looks, 3, 'pods that go together are one reason');
   await clock.advance(59_000);
   assert.equal(world.looks, 3);
+  await clock.advance(600_000);
+  assert.equal(world.looks, 3);
+  await clock.advance(1000);
+  assert.equal(world.looks, 4, 'after a pod has gone the next look is ten minutes later again');
+  assert.equal(clock.pending, 1);
+  chores.podGone();
+  await clock.settle();
+  assert.deepEqual([clock.pending, clock.nextIn], [1, 60_000]);
+  assert.equal(world.usedAsked, 0, 'without images nobody is asked which are used');
+});
+
+it('containers of an agent that was killed are looked for after a second, and more and more seldom', async (context) => {
+  const { run, clock, world } = machine(context);
+  world.faults.set('removeLeft', new RuntimeError('Failed', 'the engine is away'));
+  run();
+  for (const ms of [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]) {
+    await clock.settle();
+    assert.equal(clock.nextIn, ms);
+    await clock.advance(ms);
+  }
+});
+
+it('an image without the name of a function is left alone', async (context) => {
+  const { chores, there, world, asked } = machine(context, 'f');
+  world.named.set('f', 'registry.example/f:1');
+  await chores.look();
+  assert.deepEqual([[...there], asked], [['f'], []]);
 });
 
 it('an image goes with the log of its build; one of a version that is there, of no function, or in use again stays', async (context) => {

@@ -3,7 +3,7 @@
  * remains.
  */
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
@@ -193,6 +193,16 @@ describe('a build', () => {
       };
     });
     assert.match(await other.ensure('f'), /was built but is not present/);
+  });
+  it('gives the image though its log cannot be written', async (context) => {
+    const { ensure, log, dataDir, versions } = machine(context, async () => undefined);
+    writeFileSync(join(dataDir, 'function-builds'), '');
+    assert.equal(await ensure('f'), imageOf('f'));
+    assert.deepEqual(
+      log.of('warn').map(({ message, fields }) => [message, fields.version]),
+      [['cannot write the log of a build', 'default/f-1']],
+    );
+    assert.equal(versions.get('f-1')?.status?.conditions?.[0]?.status, 'True');
   });
   it('waits for its turn: two at a time, and none before what an earlier agent left is gone', async (context) => {
     const ends = new Map<string, () => void>();

@@ -29,7 +29,13 @@ function machine(
   const told: string[] = [];
   const envs: unknown[] = [];
   const ran: string[] = [];
-  const world = { held: Promise.resolve(), fault: undefined as Error | undefined, keeps: true, owner: 'me' };
+  const world = {
+    held: Promise.resolve(),
+    fault: undefined as Error | undefined,
+    keeps: true,
+    owner: 'me',
+    before: (): void => undefined,
+  };
   const own = new OwnImage({
     program: more.isProgram === false ? undefined : program,
     engine:
@@ -40,6 +46,7 @@ function machine(
               return world.owner;
             },
             importImage: async (archive: Readable, name: string, env: unknown) => {
+              world.before();
               const parts: Buffer[] = [];
               for await (const part of archive) parts.push(Buffer.from(part));
               await world.held;
@@ -233,4 +240,16 @@ it('is whole before the agent ends', async (context) => {
   const failing = assert.rejects(own.ensure(pod, ownImage, forever));
   await own.close();
   await failing;
+});
+
+it('of a file that grows has what was there, and is not made of a small one that changes', async (context) => {
+  const grows = machine(context);
+  writeFileSync(grows.program, Buffer.alloc(17 * mebibyte, 'x'));
+  grows.world.before = () => appendFileSync(grows.program, '!!!');
+  const { id } = await grows.own.ensure(pod, ownImage, forever);
+  assert.ok(filesOf(grows.images.get(id) ?? assert.fail()).minik8s === 'x'.repeat(17 * mebibyte));
+  membersOf(grows.images.get(id) ?? assert.fail());
+  const small = machine(context);
+  small.world.before = () => appendFileSync(small.library, '!');
+  await assert.rejects(small.own.ensure(pod, ownImage, forever), /libc\.so\.6 has changed while it was read/);
 });
