@@ -95,8 +95,9 @@ test('a plugin is asked only for what it says it can answer, and for its prefere
   await counted(2, 2);
   assert.deepEqual(await give('two'), ['y']);
   assert.deepEqual(able.asked.slice(2), ['preferred', 'allocate', 'beforeStart']);
+  assert.deepEqual(await give('two'), ['y'], 'a container that starts again has what it had');
   assert.deepEqual(await give('three'), ['x'], 'one is left: there is no choice');
-  assert.deepEqual(able.asked.slice(5), ['allocate', 'beforeStart']);
+  assert.deepEqual(able.asked.slice(5), ['allocate', 'beforeStart', 'allocate', 'beforeStart']);
   const gone = log.of('info').filter(({ message }) => message === 'a device plugin has gone');
   assert.deepEqual(gone, [], 'one that was replaced has not gone');
   assert.deepEqual(log.of('warn'), []);

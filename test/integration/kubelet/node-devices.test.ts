@@ -221,3 +221,29 @@ test('a device comes with the files that all of its kind share, and not without 
     ],
   );
 });
+
+test('a directory of devices is read again a moment after it changes, and each minute', async (context) => {
+  const base = directoryOf();
+  const { devices, clock, run, end } = node(base, { rules: parseDeviceRules(`example.com/x=${base}/x*`) });
+  context.after(end);
+  await devices.load();
+  run();
+  // The cards of the machine are looked at every 30 seconds.
+  const waits = (ms: number) => eventually(systemClock, `${ms} ms`, () => clock.nextIn === ms);
+  await waits(30_000);
+  await eventually(systemClock, 'the directory is watched', () => clock.pending === 2);
+  mknod(join(base, 'x1'), 'c', 1, 3);
+  await waits(200);
+  assert.equal(devices.manager.counts.value.get('example.com/x')?.capacity, 0);
+  await clock.advance(200);
+  await eventually(
+    systemClock,
+    'it is found',
+    () => devices.manager.counts.value.get('example.com/x')?.capacity === 1,
+  );
+  await eventually(systemClock, 'the directory is watched', () => clock.pending === 2);
+  await clock.advance(29_800);
+  await waits(30_000);
+  await clock.advance(30_000);
+  await waits(200);
+});

@@ -81,6 +81,9 @@ export const nodeFunctions: readonly Equivalent[] = [
   ...of('functions/version-status.ts', compiler, [
     ["const { name, namespace = '', uid } = metadata;", "'' → 'mutated'"],
   ]),
+  ...of('devices/device-manager.ts', 'a JSON text is read from its bytes as well', [
+    ["const value: unknown = JSON.parse(await readFile(this.#file, 'utf8'));", "'utf8' → ''"],
+  ]),
   ...of('functions/machine-settings.ts', 'a function that ends without a result has none', [
     ['return undefined;', 'return undefined; → ;'],
   ]),
