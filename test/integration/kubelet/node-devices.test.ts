@@ -13,6 +13,7 @@ import { type DeviceSettings, NodeDevices } from '../../../src/kubelet/devices/n
 import { parseDeviceRules } from '../../../src/kubelet/devices/plan/device-rules.ts';
 import { eventually } from '../../fixtures/eventually.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { nvidiaDriver } from '../../fixtures/nvidia-driver.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 import { makePod } from '../../unit/kubelet/builders.ts';
 
@@ -246,4 +247,32 @@ test('a directory of devices is read again a moment after it changes, and each m
   await waits(30_000);
   await clock.advance(30_000);
   await waits(200);
+});
+
+test('the cards of the machine are among the devices of a node with settings, and given by the runtime of that name', async () => {
+  for (const [settings, runtime] of [
+    [{ rules: [] }, 'nvidia'],
+    [{ rules: [] }, 'runc'],
+    [undefined, 'nvidia'],
+  ] as const) {
+    const base = directoryOf();
+    const driver = nvidiaDriver(base);
+    const card = driver.card(1);
+    const devices = new NodeDevices({
+      ...{
+        settings,
+        driver,
+        dataDir: join(base, 'data'),
+        clock: new FakeClock(),
+        log: new RecordingLogger(),
+      },
+      ...{ containers: () => [], isActive: () => true, hasRuntime: (name: string) => name === runtime },
+    });
+    await devices.load();
+    const source = devices.manager.get('nvidia.com/gpu');
+    assert.deepEqual(source?.devices, settings && [{ id: card, healthy: true }]);
+    const given = await source?.give([card]);
+    assert.deepEqual(given?.nvidia, settings && runtime === 'nvidia' ? [card] : undefined);
+    await devices.manager.close();
+  }
 });

@@ -84,6 +84,20 @@ export const nodeFunctions: readonly Equivalent[] = [
   ...of('devices/device-manager.ts', 'a JSON text is read from its bytes as well', [
     ["const value: unknown = JSON.parse(await readFile(this.#file, 'utf8'));", "'utf8' → ''"],
   ]),
+  ...of(
+    'devices/kernel-log.ts',
+    'a reader of a file reads no standard input, and errors are read from a pipe by default',
+    [
+      [
+        "const child = spawn('cat', [path], { stdio: ['ignore', 'pipe', 'pipe'], signal, killSignal: 'SIGKILL' });",
+        "'ignore', → (nothing)",
+      ],
+      [
+        "const child = spawn('cat', [path], { stdio: ['ignore', 'pipe', 'pipe'], signal, killSignal: 'SIGKILL' });",
+        "'pipe' → (nothing)",
+      ],
+    ],
+  ),
   ...of('functions/machine-settings.ts', 'a function that ends without a result has none', [
     ['return undefined;', 'return undefined; → ;'],
   ]),

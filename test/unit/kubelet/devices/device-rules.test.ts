@@ -20,6 +20,8 @@ test('a resource, the files that are its devices, and what they share', () => {
 const wrong: readonly [value: string, message: RegExp][] = [
   ['gpu=/dev/x', /"gpu" cannot be the name/],
   ['kubernetes.io/gpu=/dev/x', /cannot be the name/],
+  ['example.com/-x=/dev/x', /cannot be the name/],
+  ['example.com/x=/dev/./x', /no absolute path in its plain form/],
   ['/dev/x', /"" cannot be the name/],
   ['example.com/gpu=dev/x', /"dev\/x" is no absolute path/],
   ['example.com/gpu=/dev/../etc/x', /no absolute path in its plain form/],
