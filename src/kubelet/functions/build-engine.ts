@@ -129,8 +129,8 @@ export class BuildEngine {
   }
 
   /**
-   * Runs an installation to its end and passes its result to `use`; its container is removed in any case, which
-   * also ends a program that still runs. Rejects at once with the signal's reason when that aborts.
+   * Runs an installation to its end and passes its result to `use`; its container is removed in any case,
+   * which also ends a program that still runs. Rejects at once with the signal's reason when that aborts.
    */
   async install<T>(
     wanted: Installation,

@@ -80,9 +80,9 @@ export class FunctionChores {
   }
 
   /**
-   * Looks at each image that was built here: removes it if its FunctionVersion is gone and no container uses it,
-   * and reports it as built if the node could not do so after the build. A version that this node may no longer
-   * read counts as present. Rejects with the first failure after all images were looked at.
+   * Looks at each image that was built here: removes it if its FunctionVersion is gone and no container uses
+   * it, and reports it as built if the node could not do so after the build. A version that this node may no
+   * longer read counts as present. Rejects with the first failure after all images were looked at.
    */
   async look(): Promise<void> {
     const { engine, runtime } = this.#options;

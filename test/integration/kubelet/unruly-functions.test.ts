@@ -1,4 +1,7 @@
-/** Functions on a node where each request in turn is rejected, loses its answer, or is the last of its process. */
+/**
+ * Functions on a node where each request in turn is rejected, loses its answer, or is the last of its
+ * process.
+ */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
@@ -64,7 +67,7 @@ it('an image has the libraries of the lock and is told as built, and nothing els
     assert.ok(files[0]?.includes('code'));
     assert.deepEqual([findCondition(conditions, 'Built')?.status, nodeName], ['True', 'n1']);
     assert.deepEqual([engine.containers.size, node.recorded.size], [0, 0]);
-    // It stays while its version is there, and goes with it.
+    // The image stays while its version is there, and goes with it.
     await looks(node);
     assert.deepEqual([...engine.images.keys()], [image]);
     node.stored = undefined;

@@ -34,8 +34,8 @@ export function withBuild(status: VersionStatus | undefined, result: BuildResult
 }
 
 /**
- * Returns the status for an image that is present on the node: unchanged if it is Built, or if the newest build
- * was another node's, which may still fail there.
+ * Returns the status for an image that is present on the node: unchanged if it is Built, or if the newest
+ * build was another node's, which may still fail there.
  */
 export function withPresent(
   status: VersionStatus | undefined,
