@@ -48,7 +48,7 @@ const further: Readonly<Record<string, readonly string[]>> = {
     'test/integration/kubelet/{card-errors,device-manager,device-plugin-faults,devices,kernel-log,node-devices}.test.ts',
   ],
   'src/kubelet/folders/': ['test/integration/kubelet/many-watched-files.test.ts'],
-  'src/kubelet/functions/': ['test/integration/kubelet/build-engine-faults.test.ts'],
+  'src/kubelet/functions/': ['test/integration/kubelet/{build-engine-faults,unruly-functions}.test.ts'],
   'src/proxy/': ['test/integration/proxy/kernel.test.ts', 'test/integration/proxy/through-node.test.ts'],
   'src/scheduler/': ['test/integration/scheduler/*.test.ts'],
   // These tests use an SSH server in this process; jobs.test.ts, on a real Slurm, would occupy the machine

@@ -30,8 +30,7 @@ export class LiveRuns {
     const live = this.#live.get(key)?.run;
     if (!live) return { run };
     if (live.metadata.uid !== run?.metadata.uid) return { run, gone: live.metadata.uid };
-    const isAhead = BigInt(live.metadata.resourceVersion) > BigInt(run.metadata.resourceVersion);
-    return { run: isAhead ? live : run };
+    return { run: isNewer(live, run) ? live : run };
   }
 
   /** Returns the state of a run: as it was written, or parsed from its status. */
@@ -63,6 +62,17 @@ export class LiveRuns {
     return run?.metadata.uid === uid ? run : undefined;
   }
 
+  /**
+   * Ends the work on a run that has ended. Its newest version is kept until the cache shows it, so that the
+   * run does not continue by an older status; the update of the cache enqueues the run again.
+   */
+  leave(key: ObjectKey, run: WorkflowRun): void {
+    const seen = this.#cached.get(key);
+    if (seen?.metadata.uid === run.metadata.uid && isNewer(run, seen)) this.set(key, run);
+    else this.#live.delete(key);
+    this.#keys.delete(run.metadata.uid);
+  }
+
   forget(key: ObjectKey, uid: string): void {
     this.#live.delete(key);
     this.#keys.delete(uid);
@@ -73,3 +83,6 @@ export class LiveRuns {
     this.#keys.clear();
   }
 }
+
+const isNewer = ({ metadata: one }: WorkflowRun, { metadata: other }: WorkflowRun) =>
+  BigInt(one.resourceVersion) > BigInt(other.resourceVersion);

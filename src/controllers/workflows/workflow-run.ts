@@ -173,13 +173,15 @@ class Runs {
 
   #newest(key: ObjectKey): WorkflowRun | undefined {
     const { run, gone } = this.#live.newest(key);
-    if (gone !== undefined) this.#forget(key, gone);
+    if (gone !== undefined) {
+      this.#live.forget(key, gone);
+      this.#forgetTasks(gone);
+    }
     return run;
   }
 
-  #forget(key: ObjectKey, uid: string): void {
+  #forgetTasks(uid: string): void {
     this.#functions.forgetRun(uid);
-    this.#live.forget(key, uid);
     this.#allowed.delete(uid);
   }
 
@@ -334,7 +336,10 @@ class Runs {
     const tasks = tasksOf(commands);
     await this.#objects.release(uid, new Set(tasks.map(({ id }) => id)));
     if (hasEnded(run)) {
-      if (!state || state.stopping.length === 0) this.#forget(key, uid);
+      if (!state || state.stopping.length === 0) {
+        this.#live.leave(key, run);
+        this.#forgetTasks(uid);
+      }
       return this.#leave(run);
     }
     this.#live.follow(key, uid);

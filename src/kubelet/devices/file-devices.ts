@@ -2,7 +2,6 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { aborted } from '../../base/abort.ts';
 import { type Clock, sleep } from '../../base/clock.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import type { DeviceManager } from './device-manager.ts';
@@ -66,7 +65,6 @@ export class FileDevices implements DeviceSource {
       watcher?.close();
       if (!signal.aborted) await sleep(clock, restMs, signal).catch(() => undefined);
     }
-    await aborted(signal);
   }
 
   async give(ids: readonly string[]): Promise<{ readonly nodes: readonly DeviceNode[] }> {

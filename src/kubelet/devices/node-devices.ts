@@ -6,7 +6,7 @@ import type { ContainerState } from '../runtime/runtime.ts';
 import { DeviceManager } from './device-manager.ts';
 import { DevicePlugins } from './device-plugins.ts';
 import { FileDevices } from './file-devices.ts';
-import { NvidiaCards } from './nvidia-cards.ts';
+import { NvidiaCards, type NvidiaCardsOptions } from './nvidia-cards.ts';
 import type { DeviceRule } from './plan/device-rules.ts';
 
 export interface DeviceSettings {
@@ -25,6 +25,8 @@ export interface NodeDevicesOptions {
   readonly isActive: (uid: string) => boolean;
   /** Returns true when the engine has a runtime of that name. */
   readonly hasRuntime: (name: string) => boolean;
+  /** Paths of the NVIDIA driver's files; default those of the machine. */
+  readonly driver?: Pick<NvidiaCardsOptions, 'directory' | 'dev' | 'kernelLog'>;
 }
 
 export class NodeDevices {
@@ -33,11 +35,12 @@ export class NodeDevices {
   readonly #plugins: DevicePlugins | undefined;
 
   constructor(options: NodeDevicesOptions) {
-    const { settings, clock, log, hasRuntime } = options;
+    const { settings, clock, log, hasRuntime, driver } = options;
     const manager = new DeviceManager(options);
     this.manager = manager;
     const files = (settings?.rules ?? []).map((rule) => new FileDevices({ rule, manager, clock, log }));
-    const cards = new NvidiaCards({ manager, clock, log, hasHook: () => hasRuntime('nvidia') });
+    const hasHook = () => hasRuntime('nvidia');
+    const cards = new NvidiaCards({ ...driver, manager, clock, log, hasHook });
     this.#looking = settings ? [...files, cards] : [];
     const directory = settings?.pluginDirectory;
     this.#plugins =

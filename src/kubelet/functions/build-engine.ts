@@ -1,6 +1,7 @@
 /** Containers in which functions are built, on the Docker engine. A build leaves an image or nothing. */
 import type { Duplex } from 'node:stream';
 import { Readable, Transform } from 'node:stream';
+import { unlessAborted } from '../../base/abort.ts';
 import { call, unlessGone } from '../../docker/call.ts';
 import { type Docker, dockerClient } from '../../docker/client.ts';
 import { drain, removeImage } from '../../docker/images.ts';
@@ -58,6 +59,8 @@ export class BuildEngine {
   readonly #docker: Docker;
   readonly #prefix: string;
   readonly owner: string;
+  /** Containers of ended builds that the engine may still have. */
+  readonly #discarded = new Set<Docker.Container>();
 
   constructor({ socketPath, owner }: BuildEngineOptions) {
     this.#docker = dockerClient(socketPath);
@@ -72,6 +75,15 @@ export class BuildEngine {
     const filters = { name: [`^/${this.#prefix.replaceAll('.', '\\.')}`] };
     const found = await call('list containers', () => this.#docker.listContainers({ all: true, filters }));
     for (const { Id } of found) await this.#remove(this.#docker.getContainer(Id));
+  }
+
+  /** Removes containers of ended builds that could not be removed before. */
+  async removeDiscarded(): Promise<void> {
+    const remove = async (container: Docker.Container) => {
+      await this.#remove(container);
+      this.#discarded.delete(container);
+    };
+    await Promise.all([...this.#discarded].map(remove));
   }
 
   /**
@@ -117,8 +129,8 @@ export class BuildEngine {
   }
 
   /**
-   * Runs an installation to its end and passes its result to `use`; its container is removed in any case. An
-   * abort ends it and rejects.
+   * Runs an installation to its end and passes its result to `use`; its container is removed in any case,
+   * which also ends a program that still runs. Rejects at once with the signal's reason when that aborts.
    */
   async install<T>(
     wanted: Installation,
@@ -146,26 +158,20 @@ export class BuildEngine {
         LogConfig: { Type: 'none', Config: {} },
       },
     });
-    const end = () => void unlessGone(call('end a build', () => container.kill())).catch(() => undefined);
     try {
       await this.#put(container, archive, '/');
       const output = await call('read a build', () =>
         container.attach({ stream: true, hijack: true, stdin: false, stdout: true, stderr: true }),
       );
       const reading = read(output as Duplex, wanted.onOutput);
-      signal.addEventListener('abort', end, { once: true });
       await call('start a build', () => container.start(), 'CannotRun');
-      if (signal.aborted) end();
-      const { StatusCode: exitCode } = (await call('await a build', () => container.wait())) as {
-        StatusCode: number;
-      };
+      const ending = call('await a build', () => container.wait()) as Promise<{ StatusCode: number }>;
+      const { StatusCode: exitCode } = await unlessAborted(signal, ending);
       (output as Duplex).end();
-      await reading;
-      signal.throwIfAborted();
+      await unlessAborted(signal, reading);
       return await use({ exitCode, installed: this.#installed(container, workingDir) });
     } finally {
-      signal.removeEventListener('abort', end);
-      await this.#remove(container);
+      await this.#discard(container);
     }
   }
 
@@ -194,7 +200,7 @@ export class BuildEngine {
       const name = { repo: image.slice(0, at), tag: image.slice(at + 1) };
       await call(`make the image ${image}`, () => container.commit({ ...name, author: 'minik8s' }));
     } finally {
-      await this.#remove(container);
+      await this.#discard(container);
     }
   }
 
@@ -237,14 +243,26 @@ export class BuildEngine {
     };
   }
 
-  #create(options: Docker.ContainerCreateOptions): Promise<Docker.Container> {
+  async #create(options: Docker.ContainerCreateOptions): Promise<Docker.Container> {
     const name = `${this.#prefix}${crypto.randomUUID()}`;
-    return call('create a build', () => this.#docker.createContainer({ ...options, name }));
+    try {
+      return await call('create a build', () => this.#docker.createContainer({ ...options, name }));
+    } catch (error) {
+      // The engine may have created it, and only its answer was lost.
+      await this.#discard(this.#docker.getContainer(name));
+      throw error;
+    }
   }
 
   async #put(container: Docker.Container, archive: Uint8Array | Readable, path: string): Promise<void> {
     const body = archive instanceof Readable ? archive : Readable.from([Buffer.from(archive)]);
     await call('put files into a build', () => container.putArchive(body, { path }));
+  }
+
+  /** Removes the container now or in `removeDiscarded`; never rejects. */
+  async #discard(container: Docker.Container): Promise<void> {
+    this.#discarded.add(container);
+    await this.removeDiscarded().catch(() => undefined);
   }
 
   async #remove(container: Docker.Container): Promise<void> {

@@ -48,11 +48,6 @@ interface Plan {
 }
 
 const installFolder = `${ownFolder}/build`;
-/**
- * Maximum number of attempts. Another node's lock is adopted at most once, or twice if a version was deleted
- * and created again.
- */
-const attempts = 3;
 
 export class FunctionBuilder {
   readonly #options: FunctionBuilderOptions;
@@ -83,21 +78,20 @@ export class FunctionBuilder {
       config: imageConfig(version, runtime),
       image: version.spec.image,
     };
-    let current = version;
-    for (let attempt = 1; ; attempt++) {
-      const lock = current.status?.lock;
+    let lock = version.status?.lock;
+    for (;;) {
       const plan = installPlan(version, runtime, lock);
       if (!plan) return engine.commit(commit);
-      const next = await this.#install(current, baseImage, plan, log, signal, async (installed, made) => {
-        if (lock === undefined) current = await this.#writeLock(version, made);
-        // The first lock determines the libraries.
-        if ((current.status?.lock ?? made) !== (lock ?? made)) return false;
+      const theirs = await this.#install(version, baseImage, plan, log, signal, async (installed, made) => {
+        // The first lock that a node writes determines the libraries; the lock of a version never changes.
+        const first = lock ?? (await this.#writeLock(version, made));
+        if (first !== (lock ?? made)) return first;
         await engine.commit(commit, { from: installed, folder: plan.folder, into: plan.into });
-        return true;
+        return undefined;
       });
-      if (next) return;
-      if (attempt >= attempts) throw new Error('other nodes wrote other locks meanwhile');
+      if (theirs === undefined) return;
       log.say('another node has written which libraries these are: installing those');
+      lock = theirs;
     }
   }
 
@@ -131,12 +125,10 @@ export class FunctionBuilder {
     });
   }
 
-  /** Writes the lock unless the version has one already. */
-  #writeLock(version: FunctionVersion, lock: string): Promise<FunctionVersion> {
-    return changeStatus(this.#options.client, version, (status) => ({
-      ...status,
-      lock: status?.lock ?? lock,
-    }));
+  /** Writes the lock unless the version has one already; returns the lock that it has then. */
+  async #writeLock(version: FunctionVersion, made: string): Promise<string> {
+    const { status } = await changeStatus(this.#options.client, version, (now) => ({ lock: made, ...now }));
+    return status?.lock ?? made;
   }
 }
 

@@ -6,8 +6,8 @@ import PQueue from 'p-queue';
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { functionVersionLabel } from '../../api/minik8s/v1/function-instance.ts';
 import { type FunctionVersion, functionVersionResource } from '../../api/minik8s/v1/function-version.ts';
-import { aborted } from '../../base/abort.ts';
-import type { Clock } from '../../base/clock.ts';
+import { aborted, unlessAborted } from '../../base/abort.ts';
+import { type Clock, rfc3339 } from '../../base/clock.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import { goExactDuration } from '../../base/time.ts';
 import type { Client } from '../../client/client.ts';
@@ -105,21 +105,16 @@ export class FunctionImages {
 
   /** Starts or joins a build: pods with the same image wait for one build. */
   async #share(pod: Pod, version: FunctionVersion, signal: AbortSignal): Promise<RuntimeImage> {
-    signal.throwIfAborted();
     const { image } = version.spec;
     // A build that is being aborted is not joined.
     while (this.#builds.get(image)?.end.signal.aborted)
-      await Promise.allSettled([this.#builds.get(image)?.image]);
+      await unlessAborted(signal, Promise.allSettled([this.#builds.get(image)?.image]));
     signal.throwIfAborted();
     const build = this.#builds.get(image) ?? this.#begin(pod, version);
     build.waiting++;
-    const gaveUp = Promise.withResolvers<never>();
-    const giveUp = () => gaveUp.reject(signal.reason);
-    signal.addEventListener('abort', giveUp, { once: true });
     try {
-      return await Promise.race([build.image, gaveUp.promise]);
+      return await unlessAborted(signal, build.image);
     } finally {
-      signal.removeEventListener('abort', giveUp);
       if (--build.waiting === 0) build.end.abort();
     }
   }
@@ -130,7 +125,6 @@ export class FunctionImages {
     const done = this.#queue
       .add(() => this.#build(pod, version, end.signal))
       .finally(() => this.#builds.delete(image));
-    done.catch(() => undefined);
     const build = { image: done, end, waiting: 0 };
     this.#builds.set(image, build);
     return build;
@@ -139,7 +133,7 @@ export class FunctionImages {
   async #build(pod: Pod, version: FunctionVersion, ended: AbortSignal): Promise<RuntimeImage> {
     await Promise.race([this.#options.ready, aborted(ended)]);
     ended.throwIfAborted();
-    const { events, clock, record, runtime, builder } = this.#options;
+    const { events, clock, record, builder } = this.#options;
     if (!builder) throw new ImageError('FunctionBuildFailed', 'this node builds no functions');
     const { image, baseImage } = version.spec;
     const late = new AbortController();
@@ -152,9 +146,7 @@ export class FunctionImages {
       log.say(`building ${image} from ${baseImage}`);
       const base = await this.#base(pod, version, signal);
       await record.pulling(image);
-      await builder.build(version, base.id, log, signal);
-      const built = await runtime.findImage(image);
-      if (!built) throw new Error(`image ${image} was built but is not present`);
+      const built = await this.#made(version, base.id, log, signal);
       await record.pulled(image, built.id);
       const took = goExactDuration(clock.monotonic() - began);
       log.say(`built in ${took}`);
@@ -174,6 +166,27 @@ export class FunctionImages {
     } finally {
       timer.cancel();
     }
+  }
+
+  /** Builds the image. An error after which the image is present, such as a lost answer, is ignored. */
+  async #made(
+    version: FunctionVersion,
+    baseImage: string,
+    log: BuildLog,
+    signal: AbortSignal,
+  ): Promise<RuntimeImage> {
+    const { builder, runtime } = this.#options;
+    const { image } = version.spec;
+    try {
+      await builder?.build(version, baseImage, log, signal);
+    } catch (error) {
+      const made = await runtime.findImage(image).catch(() => undefined);
+      if (!made) throw error;
+      return made;
+    }
+    const built = await runtime.findImage(image);
+    if (!built) throw new Error(`image ${image} was built but is not present`);
+    return built;
   }
 
   /**
@@ -207,8 +220,7 @@ export class FunctionImages {
     const warn = (what: string) => (error: unknown) =>
       this.#options.log.warn(what, { version: `${namespace}/${name}`, error: errorMessage(error) });
     await log.save(logPath(dataDir, version.spec.image)).catch(warn('cannot write the log of a build'));
-    const at = new Date(clock.now()).toISOString().replace(/\.\d+Z$/, 'Z');
-    const build = { ...result, log: log.tail, nodeName, at };
+    const build = { ...result, log: log.tail, nodeName, at: rfc3339(clock.now()) };
     await changeStatus(client, version, (status) => withBuild(status, build)).catch(
       warn('cannot write what came of a build'),
     );

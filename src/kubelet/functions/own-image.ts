@@ -5,6 +5,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { ownImage, ownImageOf, ownProgram } from '../../api/minik8s/v1/own-image.ts';
+import { unlessAborted } from '../../base/abort.ts';
 import type { Exec } from '../../base/exec.ts';
 import { errorMessage } from '../../base/log.ts';
 import { archiveEnd, memberHeader, padding } from '../../base/tar-archive.ts';
@@ -42,15 +43,7 @@ export class OwnImage {
     this.#making ??= this.#make(pod).finally(() => {
       this.#making = undefined;
     });
-    const gaveUp = Promise.withResolvers<never>();
-    const giveUp = () => gaveUp.reject(signal.reason);
-    signal.addEventListener('abort', giveUp, { once: true });
-    try {
-      signal.throwIfAborted();
-      return await Promise.race([this.#making, gaveUp.promise]);
-    } finally {
-      signal.removeEventListener('abort', giveUp);
-    }
+    return unlessAborted(signal, this.#making);
   }
 
   /** Resolves when nothing is being made any more. */

@@ -3,195 +3,151 @@
  * nothing.
  */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
-import { BuildEngine } from '../../../src/kubelet/functions/build-engine.ts';
+import { BuildEngine, type Installed } from '../../../src/kubelet/functions/build-engine.ts';
+import { archiveOf } from '../../../src/kubelet/functions/plan/image-contents.ts';
 import { eventually } from '../../fixtures/eventually.ts';
-
-interface Container {
-  readonly name: string;
-  readonly body: Record<string, unknown>;
-  readonly files: string[];
-}
+import { FakeBuildEngine } from '../../fixtures/fake-build-engine.ts';
 
 async function engine(context: TestContext) {
-  const base = mkdtempSync(join(tmpdir(), 'minik8s-build-engine-'));
-  const containers = new Map<string, Container>();
-  const images = new Map<string, Record<string, string>>();
-  const asked: string[] = [];
-  const world = {
-    /** A call that fails, such as `POST /commit`. */
-    failing: '',
-    exitCode: 0,
-    /** Resolves when the program of an installation ends. */
-    ends: Promise.resolve() as Promise<unknown>,
-    end: () => undefined as unknown,
-    killed: false,
-  };
-  let next = 0;
-  const answer = (response: ServerResponse, status: number, body?: unknown) => {
-    response.writeHead(status, { 'content-type': 'application/json' });
-    response.end(body === undefined ? '' : JSON.stringify(body));
-  };
-  interface Asked {
-    readonly url: URL;
-    readonly body: Buffer;
-    readonly response: ServerResponse;
-  }
-  const ofEngine: Readonly<Record<string, (asked: Asked) => void>> = {
-    'GET /version': ({ response }) => answer(response, 200, { ApiVersion: '1.44', MinAPIVersion: '1.24' }),
-    'POST /containers/create': ({ url, body, response }) => {
-      const made = `c${next++}`;
-      const name = url.searchParams.get('name') ?? '';
-      containers.set(made, { name, body: JSON.parse(body.toString()), files: [] });
-      answer(response, 201, { Id: made });
-    },
-    'GET /containers/json': ({ url, response }) => {
-      const [wanted = ''] = (JSON.parse(url.searchParams.get('filters') ?? '{}').name ?? []) as string[];
-      const found = [...containers].filter(([, { name }]) => new RegExp(wanted).test(`/${name}`));
-      const all = found.map(([Id]) => ({ Id }));
-      answer(response, 200, all);
-    },
-    'GET /images/json': ({ response }) => {
-      const all = [...images].map(([name, Labels]) => ({ Id: `id-${name}`, RepoTags: [name], Labels }));
-      answer(response, 200, all);
-    },
-    'POST /commit': ({ url, response }) => {
-      const made = containers.get(url.searchParams.get('container') ?? '');
-      const name = `${url.searchParams.get('repo')}:${url.searchParams.get('tag')}`;
-      images.set(name, (made?.body.Labels ?? {}) as Record<string, string>);
-      answer(response, 201, { Id: 'image' });
-    },
-  };
-  const ofContainer: Readonly<
-    Record<string, (container: Container, id: string, asked: Asked) => void | Promise<void>>
-  > = {
-    'PUT /archive': ({ files }, _, { url, body, response }) => {
-      files.push(`${url.searchParams.get('path')} ${body.toString()}`);
-      answer(response, 200);
-    },
-    'POST /start': (_, __, { response }) => answer(response, 204),
-    'POST /kill': (_, __, { response }) => {
-      world.killed = true;
-      world.end();
-      answer(response, 204);
-    },
-    'POST /wait': async (_, __, { response }) => {
-      await world.ends;
-      answer(response, 200, { StatusCode: world.exitCode });
-    },
-    'DELETE /container': (_, id, { response }) => {
-      containers.delete(id);
-      answer(response, 204);
-    },
-  };
-  const serve = (call: string, id: string, from: Asked): void | Promise<void> => {
-    if (call === world.failing) return answer(from.response, 500, { message: 'the disk is full' });
-    if (ofEngine[call]) return ofEngine[call](from);
-    if (call.startsWith('DELETE /images/')) {
-      const wanted = decodeURIComponent(call.slice('DELETE /images/'.length)).replace(/^id-/, '');
-      return images.delete(wanted) ? answer(from.response, 200, []) : answer(from.response, 404, {});
-    }
-    const container = containers.get(id);
-    if (!container) return answer(from.response, 404, { message: 'no such container' });
-    if (ofContainer[call]) return ofContainer[call](container, id, from);
-    answer(from.response, 404, { message: `no ${call}` });
-  };
-  const server = createServer((request: IncomingMessage, response) => {
-    const parts: Buffer[] = [];
-    request.on('data', (part: Buffer) => parts.push(part));
-    request.on('end', () => {
-      const url = new URL(request.url ?? '', 'http://engine');
-      const path = url.pathname.replace(/^\/v[\d.]+/, '');
-      const [, kind, id = '', verb = ''] = path.split('/');
-      const isOfOne = kind === 'containers' && id !== 'create' && id !== 'json';
-      const call = `${request.method} ${isOfOne ? `/${verb || 'container'}` : path}`;
-      asked.push(call);
-      void serve(call, id, { url, body: Buffer.concat(parts), response });
-    });
-  });
-  server.on('upgrade', (request, socket) => {
-    asked.push('POST /attach');
-    if (world.failing === 'POST /attach') {
-      socket.end('HTTP/1.1 500 Internal Server Error\r\ncontent-length: 0\r\n\r\n');
-      return;
-    }
-    socket.on('error', () => undefined);
-    socket.write('HTTP/1.1 101 UPGRADED\r\nconnection: Upgrade\r\nupgrade: tcp\r\n\r\n');
-    const text = Buffer.from('Collecting\n');
-    const head = Buffer.from([1, 0, 0, 0, 0, 0, 0, text.length]);
-    socket.end(Buffer.concat([head, text]));
-    request.resume();
-  });
-  const socketPath = join(base, 'docker.sock');
-  await new Promise<void>((resolve) => server.listen(socketPath, () => resolve()));
-  context.after(async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-    rmSync(base, { recursive: true });
-  });
-  const builds = new BuildEngine({ socketPath, owner: 'node/1' });
+  const fake = await FakeBuildEngine.start();
+  context.after(() => fake.close());
+  const builds = new BuildEngine({ socketPath: fake.socketPath, owner: 'node/1' });
   const output: string[] = [];
-  const config = { Env: ['A=1'], Entrypoint: ['run'], Cmd: [], WorkingDir: '/function', Labels: { x: 'y' } };
+  const config = {
+    Env: ['A=1'],
+    Entrypoint: ['run'],
+    Cmd: ['c'],
+    WorkingDir: '/function',
+    Labels: { x: 'y' },
+  };
+  const commit = { baseImage: 'base', archive: Buffer.from('files'), config, image: 'host:1/f:1' };
+  const installation = {
+    ...{ image: 'base', archive: Buffer.from('files'), command: ['pip'], workingDir: '/w', env: ['B=2'] },
+    ...{ binds: ['/a:/a:ro'], onOutput: (data: Uint8Array) => void output.push(String(data)) },
+  };
   return {
-    ...{ builds, containers, images, asked, world, output },
-    commit: () =>
-      builds.commit({ baseImage: 'base', archive: Buffer.from('files'), config, image: 'repo/f:1' } as never),
-    install: (signal = new AbortController().signal) =>
-      builds.install(
-        {
-          ...{
-            image: 'base',
-            archive: Buffer.from('files'),
-            command: ['pip'],
-            workingDir: '/w',
-            env: ['B=2'],
-          },
-          ...{ binds: ['/a:/a:ro'], onOutput: (data) => void output.push(Buffer.from(data).toString()) },
-        },
-        signal,
-        async ({ exitCode }) => exitCode,
-      ),
+    ...{ fake, builds, output, commit },
+    /** Lets the calls of this kind fail. */
+    fails: (...calls: readonly string[]) => {
+      fake.meets = (call) => (calls.includes(call) ? 500 : undefined);
+    },
+    install: <T = number>(
+      signal = new AbortController().signal,
+      use = async (result: { exitCode: number; installed: Installed }) => result.exitCode as T,
+    ) => builds.install(installation, signal, use),
   };
 }
 
 test('a commit leaves the image and no container, and where a call fails neither', async (context) => {
   for (const failing of ['', 'POST /containers/create', 'PUT /archive', 'POST /commit']) {
-    const { commit, containers, images, world } = await engine(context);
-    world.failing = failing;
-    if (failing === '') await commit();
-    else await assert.rejects(commit(), /the disk is full/, failing);
-    assert.equal(containers.size, 0, failing);
-    assert.deepEqual(
-      [...images],
-      failing === '' ? [['repo/f:1', { x: 'y', 'minik8s.io/built-by': 'node/1' }]] : [],
-    );
+    const { builds, commit, fake, fails } = await engine(context);
+    fails(failing);
+    if (failing === '') await builds.commit(commit as never);
+    else await assert.rejects(builds.commit(commit as never), /the disk is full/, failing);
+    assert.equal(fake.containers.size, 0, failing);
+    const made = [...fake.images].map(([name, { labels, files }]) => [name, labels, files]);
+    const whole = ['host:1/f:1', { x: 'y', 'minik8s.io/built-by': 'node/1' }, ['/ files']];
+    assert.deepEqual(made, failing === '' ? [whole] : [], failing);
   }
 });
 
-test('an installation leaves no container, whichever call fails, and says how its program ended', async (context) => {
-  for (const failing of ['PUT /archive', 'POST /start', 'POST /wait']) {
-    const { install, containers, world } = await engine(context);
-    world.failing = failing;
-    await assert.rejects(install(), /the disk is full/, failing);
-    assert.equal(containers.size, 0, failing);
+test('an image has the configuration that was asked for, and its container no network', async (context) => {
+  const { builds, commit, fake } = await engine(context);
+  await builds.commit(commit as never);
+  const { Labels: _, name: __, ...made } = fake.images.get('host:1/f:1')?.made ?? {};
+  assert.deepEqual(made, {
+    ...{ Image: 'base', Entrypoint: ['run'], Cmd: ['c'], Env: ['A=1'], WorkingDir: '/function' },
+    HostConfig: { NetworkMode: 'none' },
+  });
+});
+
+test('an image has the folder of an installation where there is one, in its place', async (context) => {
+  for (const [folder, wanted] of [
+    ['libraries', ['/ files', '/into an archive']],
+    ['none', ['/ files']],
+  ] as const) {
+    const { builds, commit, fake, install } = await engine(context);
+    fake.installed.set('/w/libraries', Buffer.from('an archive'));
+    await install(undefined, ({ installed: from }) =>
+      builds.commit(commit as never, { from, folder, into: '/into' }),
+    );
+    assert.deepEqual(fake.images.get('host:1/f:1')?.files, wanted);
+    assert.equal(fake.containers.size, 0);
   }
+});
+
+test('a file of an installation is its text, none where there is none, and an error where it is too large', async (context) => {
+  const { fake, install, fails } = await engine(context);
+  const size = 16 * 1024 ** 2;
+  const member = (text: Uint8Array) =>
+    archiveOf([{ path: 'report', content: text }]) as Uint8Array<ArrayBuffer>;
+  fake.installed.set('/w/report', Buffer.from(member(Buffer.from('größe'))));
+  fake.installed.set('/w/large', Buffer.from(member(new Uint8Array(size))));
+  assert.equal(await install(undefined, ({ installed }) => installed.file('report')), 'größe');
+  assert.equal(await install(undefined, ({ installed }) => installed.file('none')), undefined);
+  const large = install(undefined, ({ installed }) => installed.file('large'));
+  await assert.rejects(large, /^RuntimeError: large has more than 16777216 bytes$/);
+  fails('GET /archive');
+  const failing = install(undefined, ({ installed }) => installed.file('report'));
+  await assert.rejects(failing, /cannot read report of a build: the disk is full/);
+  assert.equal(fake.containers.size, 0);
+});
+
+test('an installation leaves no container, whichever call fails, and names that call', async (context) => {
+  for (const [failing, why] of [
+    ['POST /containers/create', /Docker cannot create a build: the disk is full/],
+    ['PUT /archive', /Docker cannot put files into a build: the disk is full/],
+    ['POST /attach', /Docker cannot read a build: /],
+    ['POST /start', /Docker cannot start a build: the disk is full/],
+    ['POST /wait', /Docker cannot await a build: the disk is full/],
+  ] as const) {
+    const { install, fake, fails } = await engine(context);
+    fails(failing);
+    await assert.rejects(install(), why, failing);
+    assert.equal(fake.containers.size, 0, failing);
+  }
+});
+
+test('a container whose creation is answered by nobody is removed', async (context) => {
+  const { install, fake } = await engine(context);
+  fake.meets = (call) => (call === 'POST /containers/create' ? 'lost' : undefined);
+  await assert.rejects(install(), /cannot create a build/);
+  assert.deepEqual([...fake.containers], []);
+});
+
+test('a container that cannot be removed changes no result, and goes with the next one or when asked', async (context) => {
+  const { install, fake, fails, builds, commit } = await engine(context);
+  fails('DELETE /container');
+  assert.equal(await install(), 0);
+  await builds.commit(commit as never);
+  await assert.rejects(
+    install(undefined, () => Promise.reject(new Error('pip is missing'))),
+    /^Error: pip is missing$/,
+  );
+  assert.equal(fake.containers.size, 3);
+  await assert.rejects(builds.removeDiscarded(), /Docker cannot remove a build: the disk is full/);
+  fails();
+  await builds.removeDiscarded();
+  assert.equal(fake.containers.size, 0);
+  const removals = () => fake.asked.filter((call) => call === 'DELETE /container').length;
+  const before = removals();
+  await builds.removeDiscarded();
+  assert.equal(removals(), before, 'one that is gone is not removed again');
 });
 
 test('an installation is a program without rights and with bounds, of which the exit status and the output are told', async (context) => {
-  const { install, containers, world, output, asked } = await engine(context);
-  world.exitCode = 7;
+  const { install, fake, output } = await engine(context);
+  fake.exitCode = 7;
   const ends = Promise.withResolvers<void>();
-  world.ends = ends.promise;
+  fake.ends = ends.promise;
   const installing = install();
-  await eventually(systemClock, 'it runs', () => asked.includes('POST /wait'));
-  const [container] = containers.values();
+  await eventually(systemClock, 'it runs', () => fake.asked.includes('POST /wait'));
+  const [container] = fake.containers.values();
   const { HostConfig, name, ...body } = container?.body ?? {};
-  assert.match(String(name), /^minik8s-build\.node_1\./);
+  assert.match(String(name), /^minik8s-build\.node_1\.[-0-9a-f]{36}$/);
   assert.deepEqual(body, {
     ...{ Image: 'base', Entrypoint: ['pip'], Cmd: [], WorkingDir: '/w', User: '0:0', Env: ['B=2'] },
     Healthcheck: { Test: ['NONE'] },
@@ -204,49 +160,118 @@ test('an installation is a program without rights and with bounds, of which the 
   assert.deepEqual(container?.files, ['/ files']);
   ends.resolve();
   assert.equal(await installing, 7);
-  assert.deepEqual([output.join(''), containers.size], ['Collecting\n', 0]);
+  assert.deepEqual([output.join(''), fake.containers.size], ['Collecting\n', 0]);
 });
 
-test('an installation that is given up is ended and removed', async (context) => {
-  const { install, containers, world, asked } = await engine(context);
-  world.ends = new Promise((resolve) => {
-    world.end = () => resolve(undefined);
-  });
+test('an installation that is given up ends at once, whenever that is, and its program with it', async (context) => {
+  for (const at of ['POST /wait', 'POST /start', 'POST /attach', '']) {
+    const { install, fake } = await engine(context);
+    fake.ends = new Promise(() => undefined);
+    const stop = new AbortController();
+    fake.meets = (call) => {
+      if (call === at) stop.abort(new Error('the pod has gone'));
+      return undefined;
+    };
+    if (at === '') stop.abort(new Error('the pod has gone'));
+    await assert.rejects(install(stop.signal), /the pod has gone/, at);
+    assert.equal(fake.containers.size, 0, at);
+  }
+});
+
+test('one that is given up ends at once, though the engine cannot remove its container', async (context) => {
+  const { install, fake, builds, fails } = await engine(context);
+  fake.ends = new Promise(() => undefined);
   const stop = new AbortController();
   const installing = install(stop.signal);
-  await eventually(systemClock, 'it runs', () => asked.includes('POST /wait'));
+  await eventually(systemClock, 'it runs', () => fake.asked.includes('POST /wait'));
+  fails('DELETE /container', 'POST /kill');
   stop.abort(new Error('the pod has gone'));
   await assert.rejects(installing, /the pod has gone/);
-  assert.deepEqual([world.killed, containers.size], [true, 0]);
+  assert.equal(fake.containers.size, 1);
+  fails();
+  await builds.removeDiscarded();
+  assert.equal(fake.containers.size, 0);
 });
 
 test('containers of an agent that was killed are removed, those of other agents are not', async (context) => {
-  const { builds, containers } = await engine(context);
+  const { builds, fake } = await engine(context);
   for (const [id, name] of [
     ['a', 'minik8s-build.node_1.x'],
     ['b', 'minik8s-build.node_10.x'],
     ['c', 'x-minik8s-build.node_1.x'],
     ['d', 'minik8s-buildxnode_1.x'],
   ] as const)
-    containers.set(id, { name, body: {}, files: [] });
+    fake.hasContainer(id, name);
   await builds.removeLeft();
-  assert.deepEqual([...containers.keys()], ['b', 'c', 'd']);
+  assert.deepEqual([...fake.containers.keys()], ['b', 'c', 'd']);
 });
 
-test('all images that were built go, also one that has lost its name', async (context) => {
-  const { builds, images } = await engine(context);
-  images.set('repo/f:1', { 'minik8s.io/function-image': 'repo/f:1' });
-  images.set('<none>:<none>', { 'minik8s.io/function-image': 'repo/g:1' });
-  images.set('other:1', { 'minik8s.io/function-image': 'repo/f:1' });
+test('an image of one archive has its name, its variables and the agent that may remove it', async (context) => {
+  const { builds, fake } = await engine(context);
+  await builds.importImage(Readable.from([Buffer.from('an archive')]), 'host:1/own:2', {
+    A: '1',
+    B: 'x "y"',
+  });
+  const [name, { files, made }] = [...fake.images][0] ?? assert.fail('no image was made');
+  assert.deepEqual([name, files, made.fromSrc], ['host:1/own:2', ['an archive'], '-']);
+  assert.deepEqual(String(made.changes).split('\n'), [
+    'ENV A="1" B="x \\"y\\""',
+    'LABEL minik8s.io/built-by="node/1" minik8s.io/function-image="host:1/own:2"',
+  ]);
+  fake.meets = () => 500;
+  const again = builds.importImage(Readable.from([Buffer.from('x')]), 'host:1/own:2', {});
+  await assert.rejects(again, /Docker cannot make the image host:1\/own:2: the disk is full/);
+});
+
+test('an instance that waits has its files before its signal, and is asked whether it has them', async (context) => {
+  const { builds, fake, fails } = await engine(context);
+  const container = fake.hasContainer('c', 'instance');
+  assert.equal(await builds.hasFile('c', '/minik8s/given.json'), false);
+  assert.equal(await builds.hasFile('gone', '/minik8s/given.json'), false);
+  await builds.give('c', Buffer.from('minik8s/given.json'));
+  assert.equal(await builds.hasFile('c', '/minik8s/given.json'), true);
+  assert.deepEqual([container.files, container.signals], [['/ minik8s/given.json'], ['SIGURG']]);
+  assert.deepEqual(
+    fake.asked.filter((call) => /^P/.test(call)),
+    ['PUT /archive', 'POST /kill'],
+  );
+  await builds.give('c');
+  assert.deepEqual([container.files.length, container.signals.length], [1, 2]);
+  fails('PUT /archive', 'HEAD /archive');
+  await assert.rejects(builds.give('c', Buffer.from('x')), /put files into a build: the disk is full/);
+  assert.equal(container.signals.length, 2);
+  await assert.rejects(builds.hasFile('c', '/x'), /Docker cannot look for \/x/);
+  fails('POST /kill');
+  await assert.rejects(builds.give('c'), /Docker cannot tell an instance to go on: the disk is full/);
+});
+
+const builtHere = { 'minik8s.io/built-by': 'node/1' };
+
+test('all images that were built here go, also one that has lost its name; those of others stay', async (context) => {
+  const { builds, fake, fails } = await engine(context);
+  const labels = { ...builtHere, 'minik8s.io/function-image': 'repo/f:1' };
+  for (const name of ['repo/f:1', '<none>:<none>', '', 'other:1']) fake.hasImage(name, labels);
+  fake.hasImage('theirs:1', { 'minik8s.io/built-by': 'node/2', 'minik8s.io/function-image': 'theirs:1' });
+  fake.hasContainer('a', 'minik8s-build.node_1.x');
   await builds.removeAll();
-  assert.deepEqual([...images.keys()], ['other:1']);
+  assert.deepEqual([...fake.images.keys()], ['other:1', 'theirs:1']);
+  assert.equal(fake.containers.size, 0);
+  fails('GET /images/json');
+  await assert.rejects(builds.removeAll(), /Docker cannot list images of functions: the disk is full/);
+  fails('GET /containers/json');
+  await assert.rejects(builds.removeAll(), /Docker cannot list containers: the disk is full/);
 });
 
 test('images are told by the name that they were built as, and by the version', async (context) => {
-  const { builds, images } = await engine(context);
-  images.set('repo/f:1', { 'minik8s.io/function-image': 'repo/f:1', 'minik8s.io/built-for': 'f-1' });
-  // An image that was made from it, and an image without a function's name.
-  images.set('other:1', { 'minik8s.io/function-image': 'repo/f:1', 'minik8s.io/built-for': 'f-1' });
-  images.set('bare:1', {});
-  assert.deepEqual(await builds.images(), [{ id: 'id-repo/f:1', image: 'repo/f:1', version: 'f-1' }]);
+  const { builds, fake } = await engine(context);
+  const labels = { ...builtHere, 'minik8s.io/function-image': 'repo/f:1', 'minik8s.io/built-for': 'f-1' };
+  fake.hasImage('repo/f:1', labels);
+  // An image that was made from it, an image without a function's name, and one without a version.
+  fake.hasImage('other:1', labels);
+  fake.hasImage('bare:1', builtHere);
+  fake.hasImage('own:1', { ...builtHere, 'minik8s.io/function-image': 'own:1' });
+  assert.deepEqual(await builds.images(), [
+    { id: 'id-repo/f:1', image: 'repo/f:1', version: 'f-1' },
+    { id: 'id-own:1', image: 'own:1', version: '' },
+  ]);
 });

@@ -7,11 +7,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
+import { systemClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import { DeviceManager } from '../../../src/kubelet/devices/device-manager.ts';
 import type { DeviceSource } from '../../../src/kubelet/devices/device-source.ts';
 import { NvidiaCards } from '../../../src/kubelet/devices/nvidia-cards.ts';
 import type { ContainerState } from '../../../src/kubelet/runtime/runtime.ts';
+import { eventually } from '../../fixtures/eventually.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { nvidiaDriver } from '../../fixtures/nvidia-driver.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
@@ -208,6 +210,7 @@ test('what there was is on disk, the newest, and is away after a restart; withou
   await first.manager.close();
   const file = join(first.dataDir, 'devices.json');
   assert.deepEqual(JSON.parse(readFileSync(file, 'utf8')), { [resource]: 19 });
+  assert.deepEqual(first.log.of('warn'), []);
   const second = start(context, first.dataDir);
   await second.manager.load();
   assert.deepEqual(second.count(), { capacity: 19, allocatable: 0 });
@@ -219,6 +222,11 @@ test('what there was is on disk, the newest, and is away after a restart; withou
     const third = start(context, first.dataDir);
     await third.manager.load();
     assert.equal(third.count(), undefined, text);
+    const why = text === 'not JSON' ? ['cannot read which devices there were'] : [];
+    assert.deepEqual(
+      third.log.of('warn').map(({ message }) => message),
+      why,
+    );
     await third.manager.close();
   }
 });
@@ -318,4 +326,45 @@ test("cards that NVIDIA's own plugin offers are left to it, and not taken back",
   assert.equal(manager.get(nvidia), cards, 'when it is away the driver says what there is');
   stop.abort();
   await running;
+});
+
+test('cards are looked at every half minute, in the order of their names, and not more often', async (context) => {
+  const machine = nvidiaDriver(directoryOf());
+  const clock = new FakeClock();
+  let looks = 0;
+  const manager = {
+    set: () => undefined,
+    get: () => {
+      looks++;
+      return undefined;
+    },
+  };
+  const cards = new NvidiaCards({ ...machine, manager, clock, log: silentLogger, hasHook: () => false });
+  const [two, one] = [machine.card(2), machine.card(1)];
+  const stop = new AbortController();
+  const running = cards.run(stop.signal);
+  context.after(async () => {
+    stop.abort();
+    await running;
+  });
+  for (const wanted of [1, 2]) {
+    await clock.advance(29_999);
+    for (let turn = 0; turn < 200; turn++) await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(looks, wanted - 1);
+    await clock.advance(1);
+    await eventually(systemClock, 'it has looked', () => looks === wanted);
+  }
+  assert.deepEqual(
+    cards.devices.map(({ id }) => id),
+    [one, two],
+  );
+  machine.lose(1);
+  await cards.look();
+  assert.deepEqual(
+    cards.devices.map(({ id, healthy }) => [id, healthy]),
+    [
+      [one, false],
+      [two, true],
+    ],
+  );
 });

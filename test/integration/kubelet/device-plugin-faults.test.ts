@@ -3,7 +3,16 @@
  * stay correct.
  */
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -72,7 +81,7 @@ async function start(context: TestContext) {
 }
 
 test('a plugin is asked only for what it says it can answer, and for its preference only where there is a choice', async (context) => {
-  const { plugin, counted, give, active } = await start(context);
+  const { plugin, counted, give, active, log } = await start(context);
   const plain = await plugin('plain.sock', 'a', 'b');
   await plain.register(resource);
   await counted(2, 2);
@@ -86,8 +95,12 @@ test('a plugin is asked only for what it says it can answer, and for its prefere
   await counted(2, 2);
   assert.deepEqual(await give('two'), ['y']);
   assert.deepEqual(able.asked.slice(2), ['preferred', 'allocate', 'beforeStart']);
+  assert.deepEqual(await give('two'), ['y'], 'a container that starts again has what it had');
   assert.deepEqual(await give('three'), ['x'], 'one is left: there is no choice');
-  assert.deepEqual(able.asked.slice(5), ['allocate', 'beforeStart']);
+  assert.deepEqual(able.asked.slice(5), ['allocate', 'beforeStart', 'allocate', 'beforeStart']);
+  const gone = log.of('info').filter(({ message }) => message === 'a device plugin has gone');
+  assert.deepEqual(gone, [], 'one that was replaced has not gone');
+  assert.deepEqual(log.of('warn'), []);
 });
 
 test('a device whose plugin refuses it, fails before the start or loses its answer is given to nobody, and can be had then', async (context) => {
@@ -249,4 +262,41 @@ test('no plugin can register in a directory of another user, or that others may 
     await running;
     agent.mock.restore();
   }
+});
+
+test('a registration is refused with the reason, of another version, of no resource, or of no socket beside the agent', async (context) => {
+  const { plugin, log, base } = await start(context);
+  assert.equal(statSync(join(base, 'plugins')).mode & 0o777, 0o750);
+  const one = await plugin('one.sock', 'a');
+  writeFileSync(join(base, 'plugins/file'), '');
+  const socket = 'is not the name of a socket beside the agent';
+  for (const [name, endpoint, version, why] of [
+    [
+      resource,
+      'one.sock',
+      'v1alpha',
+      'this agent has version v1beta1 of the device plugin API, not "v1alpha"',
+    ],
+    ['gpu', 'one.sock', 'v1beta1', '"gpu" cannot be the name of a resource of devices'],
+    ['kubernetes.io/gpu', 'one.sock', 'v1beta1', 'cannot be the name of a resource'],
+    ['example.com/-gpu', 'one.sock', 'v1beta1', 'cannot be the name of a resource'],
+    ['example.com/a b', 'one.sock', 'v1beta1', 'cannot be the name of a resource'],
+    [`example.com/${'x'.repeat(64)}`, 'one.sock', 'v1beta1', 'cannot be the name of a resource'],
+    [resource, '../one.sock', 'v1beta1', socket],
+    [resource, '.', 'v1beta1', socket],
+    [resource, '..', 'v1beta1', socket],
+    [resource, '', 'v1beta1', socket],
+    [resource, 'kubelet.sock', 'v1beta1', socket],
+    [resource, 'file', 'v1beta1', 'file is no socket'],
+    [resource, 'none', 'v1beta1', 'none is no socket'],
+  ] as const) {
+    await assert.rejects(one.register(name, endpoint, version), (error: Error) => {
+      assert.ok(error.message.includes(why), `${error.message} says nothing of ${why}`);
+      assert.equal((error as { status?: unknown }).status, 'INVALID_ARGUMENT');
+      return true;
+    });
+  }
+  assert.equal(log.of('warn').length, 13);
+  assert.deepEqual(one.asked, [], 'it is not connected to');
+  await one.register(resource);
 });

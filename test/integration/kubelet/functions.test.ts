@@ -216,7 +216,7 @@ describe('functions on a node', () => {
     const engine = new BuildEngine({ socketPath: dockerSocket, owner: node.owner });
     const chores = new FunctionChores({
       ...{ client: node.client, engine, runtime: node.runtime },
-      ...{ clock: systemClock, log: silentLogger, dataDir: node.dataDir },
+      ...{ clock: systemClock, log: silentLogger, dataDir: node.dataDir, nodeName: 'n1' },
     });
     const isThere = async (name: string) => (await node.runtime.findImage(image(name))) !== undefined;
     await node.server.call('DELETE', '/apis/minik8s.io/v1/namespaces/default/functionversions/linked-1');

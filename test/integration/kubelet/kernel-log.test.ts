@@ -68,11 +68,12 @@ test('a log that cannot be read is tried again more and more seldom, and says in
     `${'x'.repeat(200)}/${'y'.repeat(200)}/${'z'.repeat(200)}`,
   );
   run();
-  for (const ms of [1000, 2000, 4000]) {
+  const doubled = Array.from({ length: 10 }, (_, index) => 1000 * 2 ** index);
+  for (const ms of [...doubled, 600_000]) {
     await waits(ms);
     await clock.advance(ms);
   }
-  await waits(8000);
+  await waits(600_000);
   const [why = '', ...more] = warned();
   assert.deepEqual([why.length, more], [500, []]);
   assert.match(why, /^cat: .*xxx/);
@@ -85,4 +86,17 @@ test('the end of the agent ends a reader that waits for the next record', async 
   await over();
   assert.deepEqual([records, clock.pending], [[], 0]);
   assert.deepEqual(warned(), []);
+});
+
+test('without its reader the log is not read, which is told with the reason', async (context) => {
+  const { warned, run, waits, over } = begin(context);
+  const { PATH } = process.env;
+  context.after(() => {
+    process.env.PATH = PATH;
+  });
+  process.env.PATH = '/nowhere';
+  run();
+  await waits(1000);
+  await over();
+  assert.deepEqual(warned(), ['spawn cat ENOENT']);
 });

@@ -13,6 +13,7 @@ import { type DeviceSettings, NodeDevices } from '../../../src/kubelet/devices/n
 import { parseDeviceRules } from '../../../src/kubelet/devices/plan/device-rules.ts';
 import { eventually } from '../../fixtures/eventually.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { nvidiaDriver } from '../../fixtures/nvidia-driver.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 import { makePod } from '../../unit/kubelet/builders.ts';
 
@@ -181,6 +182,7 @@ test('devices are told once and when they change; a directory that cannot be rea
     log.of('warn').map(({ message, fields }) => [message, fields.resource]),
     [['cannot look for devices', 'example.com/x']],
   );
+  assert.match(String(log.of('warn')[0]?.fields.error), /ENOTDIR/);
   assert.deepEqual([devices.devices.map(({ id }) => id), told.length], [both, 2]);
   rmSync(dev);
   await devices.look();
@@ -197,4 +199,80 @@ test('where there are no devices that is told, once', async () => {
   });
   for (let i = 0; i < 3; i++) await devices.look();
   assert.equal(count, 1);
+});
+
+test('a device comes with the files that all of its kind share, and not without one of them', async () => {
+  const base = directoryOf();
+  const [device, shared] = [join(base, 'x1'), join(base, 'ctl')];
+  mknod(device, 'c', 1, 3);
+  const [rule] = parseDeviceRules(`example.com/x=${base}/x*+${shared}`);
+  const devices = new FileDevices({
+    ...{ rule: rule ?? assert.fail(), log: new RecordingLogger(), clock: new FakeClock() },
+    manager: { set: () => undefined },
+  });
+  await devices.look();
+  await assert.rejects(devices.give([device]), /ctl is no device of this machine/);
+  mknod(shared, 'c', 1, 5);
+  const { nodes } = await devices.give([device]);
+  assert.deepEqual(
+    nodes.map(({ source, target }) => [source, target]),
+    [
+      [device, device],
+      [shared, shared],
+    ],
+  );
+});
+
+test('a directory of devices is read again a moment after it changes, and each minute', async (context) => {
+  const base = directoryOf();
+  const { devices, clock, run, end } = node(base, { rules: parseDeviceRules(`example.com/x=${base}/x*`) });
+  context.after(end);
+  await devices.load();
+  run();
+  // The cards of the machine are looked at every 30 seconds.
+  const waits = (ms: number) => eventually(systemClock, `${ms} ms`, () => clock.nextIn === ms);
+  await waits(30_000);
+  await eventually(systemClock, 'the directory is watched', () => clock.pending === 2);
+  mknod(join(base, 'x1'), 'c', 1, 3);
+  await waits(200);
+  assert.equal(devices.manager.counts.value.get('example.com/x')?.capacity, 0);
+  await clock.advance(200);
+  await eventually(
+    systemClock,
+    'it is found',
+    () => devices.manager.counts.value.get('example.com/x')?.capacity === 1,
+  );
+  await eventually(systemClock, 'the directory is watched', () => clock.pending === 2);
+  await clock.advance(29_800);
+  await waits(30_000);
+  await clock.advance(30_000);
+  await waits(200);
+});
+
+test('the cards of the machine are among the devices of a node with settings, and given by the runtime of that name', async () => {
+  for (const [settings, runtime] of [
+    [{ rules: [] }, 'nvidia'],
+    [{ rules: [] }, 'runc'],
+    [undefined, 'nvidia'],
+  ] as const) {
+    const base = directoryOf();
+    const driver = nvidiaDriver(base);
+    const card = driver.card(1);
+    const devices = new NodeDevices({
+      ...{
+        settings,
+        driver,
+        dataDir: join(base, 'data'),
+        clock: new FakeClock(),
+        log: new RecordingLogger(),
+      },
+      ...{ containers: () => [], isActive: () => true, hasRuntime: (name: string) => name === runtime },
+    });
+    await devices.load();
+    const source = devices.manager.get('nvidia.com/gpu');
+    assert.deepEqual(source?.devices, settings && [{ id: card, healthy: true }]);
+    const given = await source?.give([card]);
+    assert.deepEqual(given?.nvidia, settings && runtime === 'nvidia' ? [card] : undefined);
+    await devices.manager.close();
+  }
 });

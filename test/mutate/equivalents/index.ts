@@ -4,6 +4,7 @@ import { apiserver } from './apiserver.ts';
 import { apiserverAnswers } from './apiserver-answers.ts';
 import { controllers } from './controllers.ts';
 import { kubelet } from './kubelet.ts';
+import { nodeFunctions } from './node-functions.ts';
 import { proxy } from './proxy.ts';
 import { scheduler } from './scheduler.ts';
 import { storage } from './storage.ts';
@@ -16,6 +17,7 @@ export const equivalents: readonly Equivalent[] = [
   ...apiserverAnswers,
   ...controllers,
   ...kubelet,
+  ...nodeFunctions,
   ...proxy,
   ...scheduler,
   ...storage,

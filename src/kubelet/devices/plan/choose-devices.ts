@@ -65,10 +65,9 @@ export function choiceFor(
       `requested number of devices unavailable for ${resource}. Requested: ${count}, Available: ${usable.length}`,
     );
   const before = own.filter(({ container: other }) => other === container).flatMap(({ ids }) => ids);
-  const left = own
-    .filter(({ container: other }) => other !== container && !beside.some((one) => one.container === other))
-    .flatMap(({ ids }) => ids);
-  const first = [...new Set([...before, ...left])].filter((id) => usable.includes(id)).slice(0, count);
+  const first = [...new Set([...before, ...own.flatMap(({ ids }) => ids)])]
+    .filter((id) => usable.includes(id))
+    .slice(0, count);
   const free = usable.filter((id) => !first.includes(id));
   return { first, free, count };
 }

@@ -32,3 +32,16 @@ export function withBuild(status: VersionStatus | undefined, result: BuildResult
     conditions: [...withoutCondition(conditions, builtCondition), condition],
   };
 }
+
+/**
+ * Returns the status for an image that is present on the node: unchanged if it is Built, or if the newest
+ * build was another node's, which may still fail there.
+ */
+export function withPresent(
+  status: VersionStatus | undefined,
+  of: Pick<BuildResult, 'nodeName' | 'at'>,
+): VersionStatus | undefined {
+  const { nodeName = of.nodeName, log = '', conditions } = status ?? {};
+  if (nodeName !== of.nodeName || findCondition(conditions, builtCondition)?.status === 'True') return status;
+  return withBuild(status, { ...of, isBuilt: true, reason: 'Built', message: 'the image is present', log });
+}

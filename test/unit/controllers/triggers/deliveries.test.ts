@@ -257,3 +257,13 @@ it('a namespace without deliveries has as many places before as after some of it
   assert.equal(one.deliveries.roomFor(key), before);
   assert.equal(one.deliveries.roomFor('other/t'), before);
 });
+
+it('a free place goes to a trigger whose namespace may use it, and not to one that came before', async () => {
+  const one = world();
+  const other = { ...trigger(), metadata: meta('o', { namespace: 'other' }) } as Trigger;
+  one.begin(event('theirs', {}, { namespace: 'other' }), other);
+  for (let i = 0; one.deliveries.roomFor(key) > 0; i++) one.begin(event(`e${i}`));
+  for (const waiting of ['default/a', 'other/b']) one.deliveries.wait(waiting);
+  await one.end('theirs');
+  assert.deepEqual(one.woken.at(-1), ['other/o', 'other/b']);
+});

@@ -76,6 +76,26 @@ describe('what a process knows of a run', () => {
     assert.deepEqual([live.keyOf('a'), live.newest(key)], [undefined, { run: undefined }]);
     assert.equal(live.keyOf('b'), 'default/other');
   });
+  it('is kept after the end of the run until the cache shows that end, and no longer', () => {
+    const { live, seen } = world();
+    for (const [shown, kept] of [
+      [run('a', '99'), run('a', '100')],
+      [run('a', '100'), undefined],
+      [run('a', '101'), undefined],
+      [run('b', '99'), undefined],
+      [undefined, undefined],
+    ] as const) {
+      live.follow(key, 'a');
+      if (shown) seen.run = shown;
+      else delete seen.run;
+      live.leave(key, run('a', '100'));
+      assert.deepEqual(live.newest(key), { run: kept ?? shown });
+      assert.equal(live.keyOf('a'), undefined);
+      delete seen.run;
+      assert.equal(live.newest(key).gone, kept && 'a', 'nothing else is kept');
+      live.clear();
+    }
+  });
   it('ends with its term', () => {
     const { live } = world();
     live.set(key, run('a', '1'));

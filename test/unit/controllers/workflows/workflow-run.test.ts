@@ -4,7 +4,11 @@ import { describe, it } from 'node:test';
 import { controllerRevisionResource } from '../../../../src/api/apps/v1/controller-revision.ts';
 import { workflowResource } from '../../../../src/api/minik8s/v1/workflow.ts';
 import { workflowHistoryResource } from '../../../../src/api/minik8s/v1/workflow-history.ts';
-import { type WorkflowRun, workflowRunResource } from '../../../../src/api/minik8s/v1/workflow-run.ts';
+import {
+  hasEnded,
+  type WorkflowRun,
+  workflowRunResource,
+} from '../../../../src/api/minik8s/v1/workflow-run.ts';
 import { revisionName } from '../../../../src/controllers/workflows/definitions.ts';
 import { workflowRunController } from '../../../../src/controllers/workflows/workflow-run.ts';
 import { FakeClock } from '../../../fixtures/fake-clock.ts';
@@ -39,6 +43,28 @@ describe('a run', () => {
     server.asked.length = 0;
     assert.equal(await server.reconcile(key), undefined);
     assert.deepEqual(server.asked, []);
+  });
+  it('that has ended does not continue by the older status that the cache still shows', async () => {
+    const { server, settle, stored, functions } = world(single(call('f')));
+    server.put(workflowRunResource, run());
+    while (!hasEnded(stored())) {
+      for (const kind of kinds) server.sync(kind);
+      await server.reconcile(key);
+      await server.clock.settle();
+    }
+    const seen = server.seen.informerFor(workflowRunResource).lister;
+    assert.ok(!hasEnded(seen.get(key) ?? assert.fail()), 'the cache is behind');
+    server.asked.length = 0;
+    for (let look = 0; look < 3; look++) {
+      assert.equal(await server.reconcile(key), undefined);
+      await server.clock.settle();
+    }
+    await settle();
+    assert.deepEqual([server.asked, functions.sent], [[], 1]);
+    server.take(workflowRunResource, key);
+    server.put(workflowRunResource, run('r', {}, { uid: 'made-again' }));
+    await settle();
+    assert.deepEqual([stored().status?.phase, functions.sent], ['Succeeded', 2]);
   });
   it('that is not there asks for nothing', async () => {
     const { server } = world(pass);

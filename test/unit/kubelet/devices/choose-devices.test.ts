@@ -51,6 +51,11 @@ const rows: readonly [what: string, got: readonly string[], wanted: readonly str
     ['b', 'c'],
   ],
   ['what it had before it was restarted', choose('one', 1, ['a', 'b'], [held(uid, 'one', 'b')]), ['b']],
+  [
+    'what it had itself, before what an init container had later',
+    choose('one', 1, ['a', 'b', 'c'], [held(uid, 'init', 'a', 'c'), held(uid, 'one', 'b')]),
+    ['b'],
+  ],
   ['another when that is sick now', choose('one', 1, ['sick', 'b'], [held(uid, 'one', 'sick')]), ['b']],
   ['what is preferred', choose('one', 1, ['a', 'b', 'c'], [], ['c']), ['c']],
   ['what it had, whatever is preferred', choose('one', 1, ['a', 'b'], [held(uid, 'one', 'a')], ['b']), ['a']],

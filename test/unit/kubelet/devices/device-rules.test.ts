@@ -20,9 +20,12 @@ test('a resource, the files that are its devices, and what they share', () => {
 const wrong: readonly [value: string, message: RegExp][] = [
   ['gpu=/dev/x', /"gpu" cannot be the name/],
   ['kubernetes.io/gpu=/dev/x', /cannot be the name/],
+  ['example.com/-x=/dev/x', /cannot be the name/],
+  ['example.com/x=/dev/./x', /no absolute path in its plain form/],
   ['/dev/x', /"" cannot be the name/],
   ['example.com/gpu=dev/x', /"dev\/x" is no absolute path/],
   ['example.com/gpu=/dev/../etc/x', /no absolute path in its plain form/],
+  ['example.com/gpu=//x', /no absolute path in its plain form/],
   ['example.com/gpu=/dev//x', /no absolute path in its plain form/],
   ['example.com/gpu=/', /no absolute path/],
   ['example.com/gpu=/d*/x', /only in the name/],
@@ -43,4 +46,13 @@ test("a card of NVIDIA's is known by its UUID and its number", () => {
   assert.deepEqual(readCard(information), { uuid: 'GPU-5b6f0c1e-0000-1111-2222-333344445555', minor: 3 });
   assert.equal(readCard(information.replace(/GPU-.*/, 'GPU-????????')), undefined);
   assert.equal(readCard(''), undefined);
+});
+
+test('a file of devices may be right below /', () => {
+  assert.equal(parseDeviceRules('example.com/x=/x')[0]?.directory, '/');
+});
+
+test('a card is known without spaces, and a line that is no field changes nothing', () => {
+  const information = 'GPU UUID:GPU-1\nDevice Minor:2\nGPU UUID!\nDevice Minor!';
+  assert.deepEqual(readCard(information), { uuid: 'GPU-1', minor: 2 });
 });

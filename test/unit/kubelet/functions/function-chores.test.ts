@@ -6,7 +6,10 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { it, type TestContext } from 'node:test';
-import { functionVersionResource } from '../../../../src/api/minik8s/v1/function-version.ts';
+import {
+  type FunctionVersion,
+  functionVersionResource,
+} from '../../../../src/api/minik8s/v1/function-version.ts';
 import { newNotFound } from '../../../../src/apimachinery/status-error.ts';
 import type { Client } from '../../../../src/client/client.ts';
 import { RuntimeError } from '../../../../src/docker/runtime-error.ts';
@@ -17,6 +20,13 @@ import { RecordingLogger } from '../../../fixtures/recording-logger.ts';
 
 const imageOf = (name: string) => `minik8s.function/default/${name}:h1`;
 
+const versionOf = (name: string, status?: object) =>
+  ({
+    metadata: { name: `${name}-1`, namespace: 'default', uid: `u-${name}` },
+    spec: { function: name, image: imageOf(name) },
+    ...(status && { status }),
+  }) as unknown as FunctionVersion;
+
 /** A machine with images of functions whose versions exist or not. */
 function machine(context: TestContext, ...images: readonly string[]) {
   const dataDir = mkdtempSync(join(tmpdir(), 'minik8s-chores-'));
@@ -24,10 +34,14 @@ function machine(context: TestContext, ...images: readonly string[]) {
   const there = new Set(images);
   const asked: string[] = [];
   const world = {
-    versions: new Set<string>(),
+    versions: new Map<string, FunctionVersion>(),
     /** Errors by the name of the function that throws them: removeLeft, images, removeImage. */
     faults: new Map<string, Error>(),
     left: 1,
+    discarded: 1,
+    used: new Set<string>(),
+    usedAsked: 0,
+    named: new Map<string, string>(),
     looks: 0,
     labels: new Map<string, string>(),
   };
@@ -36,12 +50,17 @@ function machine(context: TestContext, ...images: readonly string[]) {
     if (fault) throw fault;
   };
   const chores = new FunctionChores({
-    ...{ clock, log, dataDir },
+    ...{ clock, log, dataDir, nodeName: 'n1' },
     client: {
       resource: () => ({
         get: async (name: string, namespace: string) => {
           asked.push(`${namespace}/${name}`);
-          if (!world.versions.has(name)) throw newNotFound(functionVersionResource, name);
+          return world.versions.get(name) ?? Promise.reject(newNotFound(functionVersionResource, name));
+        },
+        updateStatus: async (next: FunctionVersion) => {
+          fails('updateStatus');
+          world.versions.set(next.metadata.name, next);
+          return next;
         },
       }),
     } as unknown as Client,
@@ -50,18 +69,30 @@ function machine(context: TestContext, ...images: readonly string[]) {
         world.looks++;
         fails('images');
         return [...there].map((name) => ({
-          ...{ id: `id-${name}`, image: imageOf(name), version: world.labels.get(name) ?? `${name}-1` },
+          ...{
+            id: `id-${name}`,
+            image: world.named.get(name) ?? imageOf(name),
+            version: world.labels.get(name) ?? `${name}-1`,
+          },
         }));
       },
       removeLeft: async () => {
         fails('removeLeft');
         world.left = 0;
       },
+      removeDiscarded: async () => {
+        fails('removeDiscarded');
+        world.discarded = 0;
+      },
     },
     runtime: {
-      usedImages: async () => new Set<string>(),
+      usedImages: async () => {
+        world.usedAsked++;
+        return world.used;
+      },
       removeImage: async (image: string) => {
         fails('removeImage');
+        fails(image);
         for (const name of there) if (imageOf(name) === image) there.delete(name);
       },
     } as never,
@@ -128,11 +159,38 @@ it('images are looked for every ten minutes, and a minute after a pod has gone',
   assert.equal(world.looks, 3, 'pods that go together are one reason');
   await clock.advance(59_000);
   assert.equal(world.looks, 3);
+  await clock.advance(600_000);
+  assert.equal(world.looks, 3);
+  await clock.advance(1000);
+  assert.equal(world.looks, 4, 'after a pod has gone the next look is ten minutes later again');
+  assert.equal(clock.pending, 1);
+  chores.podGone();
+  await clock.settle();
+  assert.deepEqual([clock.pending, clock.nextIn], [1, 60_000]);
+  assert.equal(world.usedAsked, 0, 'without images nobody is asked which are used');
+});
+
+it('containers of an agent that was killed are looked for after a second, and more and more seldom', async (context) => {
+  const { run, clock, world } = machine(context);
+  world.faults.set('removeLeft', new RuntimeError('Failed', 'the engine is away'));
+  run();
+  for (const ms of [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]) {
+    await clock.settle();
+    assert.equal(clock.nextIn, ms);
+    await clock.advance(ms);
+  }
+});
+
+it('an image without the name of a function is left alone', async (context) => {
+  const { chores, there, world, asked } = machine(context, 'f');
+  world.named.set('f', 'registry.example/f:1');
+  await chores.look();
+  assert.deepEqual([[...there], asked], [['f'], []]);
 });
 
 it('an image goes with the log of its build; one of a version that is there, of no function, or in use again stays', async (context) => {
   const { chores, there, world, dataDir, asked, log } = machine(context, 'gone', 'kept', 'unlabeled');
-  world.versions.add('kept-1');
+  world.versions.set('kept-1', versionOf('kept', { nodeName: 'other' }));
   world.labels.set('unlabeled', '');
   for (const name of ['gone', 'kept']) {
     const path = logPath(dataDir, imageOf(name));
@@ -168,4 +226,54 @@ it('a look that fails is told, and the next one is made in its time', async (con
     await clock.advance(660_000);
     assert.equal(there.size, 0, what);
   }
+});
+
+it('one image that cannot be removed, and containers that cannot be, keep no other image from going', async (context) => {
+  const { chores, there, world } = machine(context, 'f', 'g');
+  const fault = new RuntimeError('Failed', 'the engine is away');
+  for (const what of [imageOf('f'), 'removeDiscarded']) world.faults.set(what, fault);
+  await assert.rejects(chores.look(), fault);
+  assert.deepEqual([...there, world.discarded], ['f', 1]);
+  world.faults.clear();
+  await chores.look();
+  assert.deepEqual([...there, world.discarded], [0]);
+});
+
+it('what could not be told of a build is told later, but for what another node has built or tries to', async (context) => {
+  const condition = (status: string) => ({ type: 'Built', status, reason: 'r', message: 'm' });
+  const failed = { nodeName: 'n1', log: 'l', conditions: [condition('False')] };
+  const [built, theirs] = [
+    { nodeName: 'n1', conditions: [condition('True')] },
+    { nodeName: 'n2', conditions: [condition('False')] },
+  ];
+  const { chores, world, clock } = machine(context, 'f', 'g', 'h', 'k', 'changed');
+  await clock.advance(5000);
+  const said = {
+    ...{ type: 'Built', status: 'True', reason: 'Built', message: 'the image is present' },
+    lastTransitionTime: '2026-01-01T00:00:05Z',
+  };
+  const status = (name: string) => world.versions.get(`${name}-1`)?.status;
+  for (const [name, one] of Object.entries({ f: undefined, g: failed, h: built, k: theirs }))
+    world.versions.set(`${name}-1`, versionOf(name, one));
+  world.versions.set('changed-1', {
+    ...versionOf('changed'),
+    spec: versionOf('other').spec,
+  });
+  // An image that is in use is looked at as well.
+  world.used.add('id-f');
+  world.faults.set('updateStatus', new Error('the store is away'));
+  await assert.rejects(chores.look(), /the store is away/);
+  assert.equal(status('f'), undefined);
+  world.faults.clear();
+  await chores.look();
+  assert.deepEqual(status('f'), { log: '', nodeName: 'n1', conditions: [said] });
+  assert.deepEqual(status('g'), { log: 'l', nodeName: 'n1', conditions: [said] });
+  assert.deepEqual([status('h'), status('k'), status('changed')], [built, theirs, undefined]);
+});
+
+it('an image in use stays, though its version is gone', async (context) => {
+  const { chores, there, world } = machine(context, 'f');
+  world.used.add('id-f');
+  await chores.look();
+  assert.deepEqual([...there], ['f']);
 });

@@ -113,6 +113,15 @@ describe('a build', () => {
     world.builds[1]?.end();
     assert.equal(await third, 'built');
   });
+  it('is made where the image is there after it, though it ended with an error', async () => {
+    const world = new World();
+    const waiting = world.ensure();
+    await world.clock.settle();
+    world.images.add(image);
+    world.builds[0]?.end(new Error('the answer was lost'));
+    assert.equal(await waiting, 'built');
+    assert.deepEqual([world.recorded.size, world.stored.status?.conditions?.[0]?.reason], [0, 'Built']);
+  });
   it('that fails or takes too long is not recorded as one that goes on, and says why', async () => {
     const world = new World();
     const failed = world.ensure();
@@ -180,11 +189,14 @@ describe('images of functions that are gone', () => {
   async function left(answer: () => unknown, used: readonly string[] = []): Promise<readonly string[]> {
     const images = new Set([image]);
     const chores = new FunctionChores({
-      ...{ clock: new FakeClock(), log: silentLogger, dataDir: '/nowhere/at/all' },
-      client: { resource: () => ({ get: async () => answer() }) } as unknown as Client,
+      ...{ clock: new FakeClock(), log: silentLogger, dataDir: '/nowhere/at/all', nodeName: 'n' },
+      client: {
+        resource: () => ({ get: async () => answer(), updateStatus: async () => undefined }),
+      } as unknown as Client,
       engine: {
         images: async () => [{ id: 'id', image, version: 'f-1' }],
         removeLeft: async () => undefined,
+        removeDiscarded: async () => undefined,
       },
       runtime: {
         usedImages: async () => new Set(used),

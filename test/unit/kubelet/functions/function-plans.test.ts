@@ -6,7 +6,12 @@ import type { FunctionVersion } from '../../../../src/api/minik8s/v1/function-ve
 import { warmVersion } from '../../../../src/api/minik8s/v1/warm-instance.ts';
 import { sha256 } from '../../../../src/controllers/functions/sha256.ts';
 import { withBuild } from '../../../../src/kubelet/functions/plan/build-status.ts';
-import { namedPaths, settingsFiles } from '../../../../src/kubelet/functions/plan/machine-settings.ts';
+import { archiveOf, below, programFiles } from '../../../../src/kubelet/functions/plan/image-contents.ts';
+import {
+  namedPaths,
+  passedVariables,
+  settingsFiles,
+} from '../../../../src/kubelet/functions/plan/machine-settings.ts';
 import { packageToInstall, portableLock } from '../../../../src/kubelet/functions/plan/node-libraries.ts';
 import { pipCommand } from '../../../../src/kubelet/functions/plan/python-libraries.ts';
 import { givenArchive, givenProblem } from '../../../../src/kubelet/functions/plan/warm-use.ts';
@@ -166,4 +171,45 @@ describe('a version for an instance that waited', () => {
     const text = Buffer.from(givenArchive(version())).toString('latin1');
     for (const part of ['main.py', 'minik8s/given.json', '"env":{']) assert.ok(text.includes(part), part);
   });
+});
+
+it('an instance that waited gets each variable of its version with its value', () => {
+  const version = {
+    metadata: { name: 'fn-1', namespace: 'ns' },
+    spec: {
+      ...{ function: 'fn', runtime: 'python', baseImage: 'python:3', handler: 'main.h', files: {} },
+      ...{ image: 'minik8s.function/ns/fn:1', timeoutSeconds: 30, concurrency: 1 },
+      env: [{ name: 'GREETING', value: 'hello' }, { name: 'EMPTY' }],
+    },
+  } as unknown as FunctionVersion;
+  const [, json = ''] = /(\{"env":.*?\}\})/.exec(Buffer.from(givenArchive(version)).toString('latin1')) ?? [];
+  const { GREETING, EMPTY, FUNCTION_HANDLER } = (JSON.parse(json) as { env: Record<string, string> }).env;
+  assert.deepEqual([GREETING, EMPTY, FUNCTION_HANDLER], ['hello', '', 'main.h']);
+});
+
+it('files in base64 are in the archive as bytes, folders before what is in them, and the end is marked', () => {
+  const files = programFiles({
+    spec: { files: { 'b/c.py': 'c' }, binaryFiles: { 'a/d.bin': '/wA=' } },
+  } as unknown as FunctionVersion);
+  assert.deepEqual(
+    files.map(({ path, content }) => [path, Buffer.from(content).toString('hex')]),
+    [
+      ['b/c.py', '63'],
+      ['a/d.bin', 'ff00'],
+    ],
+  );
+  const archive = Buffer.from(archiveOf(below('function', files)));
+  const names = Array.from({ length: archive.length / 512 }, (_, block) => 512 * block)
+    .filter((at) => archive.toString('latin1', at + 257, at + 262) === 'ustar')
+    .map((at) => archive.toString('latin1', at, at + 100).replace(/\0+$/, ''));
+  assert.deepEqual(names, [
+    ...['function/', 'function/a/', 'function/b/', 'function/a/d.bin', 'function/b/c.py'],
+  ]);
+  assert.ok(archive.subarray(-1024).every((byte) => byte === 0) && archive.length === 512 * 9);
+});
+
+it('certificate authorities of the environment are passed on, and a variable without a value is not', () => {
+  const environment = { SSL_CERT_DIR: '/ca', NODE_EXTRA_CA_CERTS: '/n', PIP_CERT: undefined };
+  assert.deepEqual(passedVariables(environment), ['SSL_CERT_DIR=/ca', 'NODE_EXTRA_CA_CERTS=/n']);
+  assert.deepEqual(namedPaths(environment, []), ['/ca', '/n']);
 });

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { FunctionVersion } from '../../../../src/api/minik8s/v1/function-version.ts';
+import { ownImage } from '../../../../src/api/minik8s/v1/own-image.ts';
 import { newStatusError } from '../../../../src/apimachinery/status-error.ts';
 import type { Client } from '../../../../src/client/client.ts';
 import { nodeFunctions } from '../../../../src/kubelet/functions/functions.ts';
@@ -179,4 +180,33 @@ it('a node whose runtime builds nothing has no chores and no instances that wait
   assert.deepEqual([none.chores, none.warm], [undefined, undefined]);
   const all = nodeFunctions({ ...options, builds: {} } as never);
   assert.ok(all.chores && all.warm && all.images && all.ownImage);
+});
+
+it('a node whose runtime builds nothing has the images that are there, and one that builds knows its program', async () => {
+  const signal = new AbortController().signal;
+  const pod = {
+    metadata: { name: 'p', namespace: 'default', labels: { 'minik8s.io/function-version': 'f-1' } },
+  } as never;
+  const options = {
+    ...{ environment: {}, program: '/nowhere/minik8s', nodeName: 'n', dataDir: '/nowhere' },
+    ...{ events: { event: () => undefined }, runtime: { findImage: async (id: string) => ({ id }) } },
+  };
+  const none = nodeFunctions({ ...options, builds: undefined } as never);
+  assert.deepEqual(await none.images.ensure(pod, 'minik8s.function/default/f:h', signal), {
+    id: 'minik8s.function/default/f:h',
+  });
+  const { ownImage: own } = nodeFunctions({ ...options, builds: { owner: 'n' } } as never);
+  await assert.rejects(
+    own.ensure(pod, ownImage, signal),
+    /cannot make an image of \/nowhere\/minik8s: ENOENT/,
+  );
+});
+
+it('a settings file whose path has a colon cannot be mounted and is left out', async (context) => {
+  const home = mkdtempSync(join(tmpdir(), 'minik8s-settings-'));
+  context.after(() => rmSync(home, { recursive: true }));
+  const conf = join(home, 'a:b.conf');
+  writeFileSync(conf, '');
+  const { binds } = await machineSettings({ HOME: home, PIP_CONFIG_FILE: conf });
+  assert.ok(!binds.some((bind) => bind.includes('own.conf')), binds.join());
 });

@@ -3,7 +3,7 @@
  * remains.
  */
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
@@ -48,7 +48,14 @@ function machine(
   const images = new Set<string>();
   const versions = new Map<string, FunctionVersion>();
   const told: string[] = [];
-  const world = { fault: undefined as Error | undefined, isStored: true, ready: Promise.resolve() };
+  const pulled: string[] = [];
+  const recorded = new Set<string>();
+  const world = {
+    fault: undefined as Error | undefined,
+    baseFault: undefined as Error | undefined,
+    isStored: true,
+    ready: Promise.resolve(),
+  };
   const functions = new FunctionImages({
     ...{ clock, log, nodeName: 'n1', dataDir, ready: Promise.resolve().then(() => world.ready) },
     client: {
@@ -65,8 +72,18 @@ function machine(
       }),
     } as unknown as Client,
     runtime: { findImage: async (name) => (images.has(name) ? ({ id: name } as never) : undefined) },
-    images: { ensure: async () => ({ id: 'base' }) as never },
-    record: { pulling: async () => undefined, pulled: async () => undefined, gaveUp: async () => undefined },
+    images: {
+      ensure: async (_, { image, imagePullPolicy }) => {
+        pulled.push(`${image} ${imagePullPolicy}`);
+        if (world.baseFault) throw world.baseFault;
+        return { id: 'base' } as never;
+      },
+    },
+    record: {
+      pulling: async (name) => void recorded.add(name),
+      pulled: async (name) => void recorded.delete(name),
+      gaveUp: async (name) => void recorded.delete(name),
+    },
     builder: build && {
       build: async (version, base, buildLog, signal) => {
         assert.equal(base, 'base');
@@ -82,7 +99,7 @@ function machine(
       (error: Error) => (error instanceof ImageError ? `${error.reason}: ${error.message}` : error.message),
     );
   for (const name of ['f', 'g', 'h']) versions.set(`${name}-1`, versionOf(name));
-  return { functions, ensure, clock, log, images, versions, told, world, dataDir };
+  return { functions, ensure, clock, log, images, versions, told, world, dataDir, pulled, recorded };
 }
 
 describe('an image of a function', () => {
@@ -177,6 +194,16 @@ describe('a build', () => {
     });
     assert.match(await other.ensure('f'), /was built but is not present/);
   });
+  it('gives the image though its log cannot be written', async (context) => {
+    const { ensure, log, dataDir, versions } = machine(context, async () => undefined);
+    writeFileSync(join(dataDir, 'function-builds'), '');
+    assert.equal(await ensure('f'), imageOf('f'));
+    assert.deepEqual(
+      log.of('warn').map(({ message, fields }) => [message, fields.version]),
+      [['cannot write the log of a build', 'default/f-1']],
+    );
+    assert.equal(versions.get('f-1')?.status?.conditions?.[0]?.status, 'True');
+  });
   it('waits for its turn: two at a time, and none before what an earlier agent left is gone', async (context) => {
     const ends = new Map<string, () => void>();
     const { ensure, clock, world } = machine(
@@ -196,6 +223,69 @@ describe('a build', () => {
     assert.deepEqual([...ends.keys()], ['f', 'g', 'h']);
     for (const end of ends.values()) end();
     assert.deepEqual(await Promise.all(all), ['f', 'g', 'h'].map(imageOf));
+  });
+  it('is recorded while it runs, on a base image that is there already or is pulled', async (context) => {
+    const { ensure, clock, recorded, pulled, versions } = machine(context, async () => {
+      assert.deepEqual([...recorded], [imageOf('f')]);
+      clock.spend(1500);
+    });
+    await clock.advance(60_000);
+    await ensure('f');
+    assert.deepEqual([recorded.size, pulled], [0, ['python:3 IfNotPresent']]);
+    const [condition] = versions.get('f-1')?.status?.conditions ?? [];
+    assert.deepEqual([condition?.reason, condition?.message], ['Built', 'built in 1.5s']);
+  });
+  it('without its base image has the reason of the pull, and any other failure of that is passed on', async (context) => {
+    const { ensure, world } = machine(context, async () => assert.fail('nothing is built'));
+    world.baseFault = new ImageError('ErrImagePull', 'no such host');
+    assert.match(await ensure('f'), /^ErrImagePull: base image python:3: no such host; load the image/);
+    world.baseFault = new Error('the engine is away');
+    assert.equal(await ensure('f'), 'FunctionBuildFailed: the engine is away');
+  });
+  it('has its failure at the end of its log, with the cause where it is no fault of the author', async (context) => {
+    const cause = new Error('no space');
+    for (const [fault, line] of [
+      [new BuildError('pip failed'), /\npip failed\n$/],
+      [new Error('cannot write', { cause }), /\ncannot write.*\n$/],
+    ] as const) {
+      const { ensure, versions } = machine(context, async () => {
+        throw fault;
+      });
+      await ensure('f');
+      assert.match(versions.get('f-1')?.status?.log ?? '', line);
+    }
+  });
+  it('is not begun where its pod goes while it waits for its turn, and ends though others wait for it', async (context) => {
+    const idle = machine(context, async () => assert.fail('nothing is built'));
+    const ready = Promise.withResolvers<void>();
+    idle.world.ready = ready.promise;
+    const pod = new AbortController();
+    const waiting = idle.ensure('f', pod.signal);
+    await idle.clock.settle();
+    pod.abort(new Error('the pod has gone'));
+    assert.equal(await waiting, 'the pod has gone');
+    await idle.functions.close();
+    ready.resolve();
+    await idle.clock.settle();
+    assert.deepEqual([idle.told, idle.clock.pending], [[], 0]);
+
+    let isOver = false;
+    const { functions, ensure, clock } = machine(
+      context,
+      (_, signal) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', async () => {
+            for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+            isOver = true;
+            reject(signal.reason);
+          });
+        }),
+    );
+    const left = ensure('f');
+    await clock.settle();
+    await functions.close();
+    assert.equal(isOver, true);
+    assert.match(await left, /aborted/);
   });
   it('ends with the agent, and one whose pod has gone is not begun', async (context) => {
     const signals: AbortSignal[] = [];

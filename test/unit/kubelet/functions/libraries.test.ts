@@ -166,3 +166,46 @@ for (const [what, packages] of Object.entries({
 test('package-lock.json: one of the first version is refused', () => {
   assert.throws(() => portableLock(lockOf({}, 1)), /lockfileVersion 2 or 3/);
 });
+
+for (const line of ['a;$python', '-a==1', 'a-==1', 'a[b,!]==1', 'a (>=12', 'a>>=1)', 'a[bc', 'a[b]]'])
+  test(`requirements.txt: ${line} is refused, with that line`, () => {
+    assert.throws(() => requirementLines(`b\n${line}`), {
+      message: `requirements.txt: ${JSON.stringify(line)} is not installed: only names of packages with versions, markers and --hash are, no options, files or addresses`,
+    });
+  });
+
+test('requirements.txt: a line has 20,000 characters at most, and 200 of one that is refused are shown', () => {
+  const line = (length: number) => `a==${'1'.repeat(length - 3)}`;
+  assert.deepEqual(requirementLines(line(20_000)), [line(20_000)]);
+  assert.throws(() => requirementLines(line(20_001)), BuildError);
+  const shown = (text: string) => new RegExp(`^requirements.txt: "${text}" is not installed`);
+  const refused = (length: number) => () => requirementLines(`-${'x'.repeat(length - 1)}`);
+  assert.throws(refused(200), { message: shown(`-${'x'.repeat(199)}`) });
+  assert.throws(refused(201), { message: shown(`-${'x'.repeat(199)}…`) });
+  assert.deepEqual(requirementLines('a [b] ==1'), ['a [b] ==1']);
+});
+
+test('package.json: what is refused is named, with its place', () => {
+  const given = (overrides: unknown) => JSON.stringify({ dependencies: { a: '1' }, overrides });
+  const nested = (levels: number): object => (levels === 0 ? { b: '1' } : { b: nested(levels - 1) });
+  for (const [text, why] of [
+    ['{', /^package\.json is no JSON: /],
+    [given({ b: 'http://x' }), /^package\.json: overrides has b as "http:\/\/x": /],
+    [given({ a: { b: 'http://x' } }), /^package\.json: overrides\.a has b as /],
+    [given('latest'), /^package\.json: overrides cannot be read$/],
+    [given({ b: ['$a'] }), /^package\.json: overrides has b as \["\$a"\]: /],
+    [given(nested(21)), /^package\.json: overrides(\.b){21} cannot be read$/],
+    [given({ b: `http://${'x'.repeat(300)}` }), /has b as "http:\/\/x{192}: only/],
+  ] as const)
+    assert.throws(() => packageToInstall(text), { message: why });
+  assert.ok(packageToInstall(given(nested(20))));
+});
+
+test('package-lock.json: an entry that is none, or is of a list of addresses, is refused; what is kept is text', () => {
+  for (const [entry, why] of [
+    [null, /^package-lock\.json: "node_modules\/a" cannot be read$/],
+    [{ ...one, resolved: ['https://x/a.tgz'] }, /is no package of a registry/],
+  ] as const)
+    assert.throws(() => portableLock(lockOf({ 'node_modules/a': entry })), { message: why });
+  assert.match(portableLock(lockOf({ 'node_modules/a': one })), /^\{\n "name": "function",\n/);
+});

@@ -3,7 +3,7 @@
  * made.
  */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -18,7 +18,7 @@ const forever = new AbortController().signal;
 
 function machine(
   context: TestContext,
-  more: { readonly isProgram?: boolean; readonly builds?: boolean } = {},
+  more: { readonly isProgram?: boolean; readonly builds?: boolean; readonly linked?: string } = {},
 ) {
   const base = mkdtempSync(join(tmpdir(), 'minik8s-own-image-'));
   context.after(() => rmSync(base, { recursive: true }));
@@ -28,7 +28,14 @@ function machine(
   const images = new Map<string, Buffer>();
   const told: string[] = [];
   const envs: unknown[] = [];
-  const world = { held: Promise.resolve(), fault: undefined as Error | undefined, keeps: true, owner: 'me' };
+  const ran: string[] = [];
+  const world = {
+    held: Promise.resolve(),
+    fault: undefined as Error | undefined,
+    keeps: true,
+    owner: 'me',
+    before: (): void => undefined,
+  };
   const own = new OwnImage({
     program: more.isProgram === false ? undefined : program,
     engine:
@@ -39,6 +46,7 @@ function machine(
               return world.owner;
             },
             importImage: async (archive: Readable, name: string, env: unknown) => {
+              world.before();
               const parts: Buffer[] = [];
               for await (const part of archive) parts.push(Buffer.from(part));
               await world.held;
@@ -49,9 +57,12 @@ function machine(
           },
     runtime: { findImage: async (name) => (images.has(name) ? ({ id: name } as never) : undefined) },
     events: { event: (_, type, reason, message) => void told.push(`${type} ${reason} ${message}`) },
-    exec: (async () => ({ stdout: `\tlibc.so.6 => ${library} (0x1)\n`, stderr: '' })) as never,
+    exec: (async (file: string, args: string[], options: { env?: Record<string, string> }) => {
+      ran.push([file, ...args, JSON.stringify(options.env)].join(' '));
+      return { stdout: `\tlibc.so.6 => ${library} (0x1)\n${more.linked ?? ''}`, stderr: '' };
+    }) as never,
   });
-  return { own, images, told, world, program, library, envs };
+  return { own, images, told, world, program, library, envs, ran };
 }
 
 /** Returns the names and contents of the files of an archive. */
@@ -131,4 +142,114 @@ it('says why it cannot be made, and is made when it can be', async (context) => 
   rmSync(program);
   await fails(own, ownImage, /ENOENT/);
   writeFileSync(program, '');
+});
+
+const mebibyte = 1024 ** 2;
+
+/** Returns type, mode, owner, time and name of each member; an archive ends with two empty blocks. */
+function membersOf(archive: Buffer): string[] {
+  const members: string[] = [];
+  let at = 0;
+  for (; archive[at] !== 0; ) {
+    const field = (from: number, length: number) =>
+      archive.toString('latin1', at + from, at + from + length).replace(/[\0 ]+$/, '');
+    const number = (from: number, length: number) => Number.parseInt(field(from, length), 8);
+    const size = number(124, 12);
+    const own = [number(108, 8), number(116, 8), number(136, 12)];
+    members.push(`${field(156, 1)} ${number(100, 8).toString(8)} ${own.join(' ')} ${field(0, 100)} ${size}`);
+    at += 512 + Math.ceil(size / 512) * 512;
+  }
+  assert.ok(archive.length - at >= 1024 && archive.subarray(at).every((byte) => byte === 0));
+  return members;
+}
+
+it('has files and folders of root alone, whose bytes are the same each time', async (context) => {
+  const { own, images, library, program, ran } = machine(context);
+  await own.ensure(pod, ownImage, forever);
+  const [[name, archive] = ['', Buffer.alloc(0)]] = [...images];
+  assert.match(name, /:[0-9a-f]{16}$/);
+  const members = membersOf(archive);
+  const [folders, files] = [
+    members.filter((one) => one.startsWith('5')),
+    members.filter((one) => one.startsWith('0')),
+  ];
+  assert.ok(folders.length > 0 && folders.every((one) => /^5 755 0 0 0 \S+ 0$/.test(one)), folders.join());
+  assert.deepEqual(
+    files.map((one) => one.replace(/\S+\/(?=libc)/, '')),
+    [
+      ...['0 755 0 0 0 minik8s 11', '0 755 0 0 0 libc.so.6 11', '0 644 0 0 0 etc/nsswitch.conf 17'],
+      '0 644 0 0 0 etc/passwd 60',
+    ],
+  );
+  assert.deepEqual(ran, [`${program} {"LD_TRACE_LOADED_OBJECTS":"1"}`]);
+  assert.ok(library);
+});
+
+it('of a large file has each of its bytes', async (context) => {
+  for (const size of [16 * mebibyte - 1, 16 * mebibyte, 16 * mebibyte + 1]) {
+    const { own, images, program } = machine(context);
+    writeFileSync(program, Buffer.alloc(size, 'x'));
+    const { id } = await own.ensure(pod, ownImage, forever);
+    const archive = images.get(id) ?? assert.fail();
+    assert.ok(membersOf(archive).includes(`0 755 0 0 0 minik8s ${size}`));
+    assert.ok(filesOf(archive).minik8s === 'x'.repeat(size));
+  }
+});
+
+it('is another one for a file of another size, also of the same time', async (context) => {
+  const { own, images, program } = machine(context);
+  utimesSync(program, 1, 1);
+  await own.ensure(pod, ownImage, forever);
+  appendFileSync(program, '!');
+  utimesSync(program, 1, 1);
+  await own.ensure(pod, ownImage, forever);
+  assert.equal(images.size, 2);
+});
+
+it('has all libraries where its program looks for them', async (context) => {
+  const other = mkdtempSync(join(tmpdir(), 'minik8s-own-image-other-'));
+  context.after(() => rmSync(other, { recursive: true }));
+  writeFileSync(join(other, 'libm.so.6'), 'm');
+  const { own, envs } = machine(context, { linked: `\tlibm.so.6 => ${join(other, 'libm.so.6')} (0x2)\n` });
+  await own.ensure(pod, ownImage, forever);
+  const [{ LD_LIBRARY_PATH = '' }] = envs as [{ LD_LIBRARY_PATH?: string }];
+  assert.equal(new Set(LD_LIBRARY_PATH.split(':')).size, LD_LIBRARY_PATH.split(':').length);
+  assert.ok(
+    LD_LIBRARY_PATH.split(':').every((path) => path.startsWith('/')),
+    LD_LIBRARY_PATH,
+  );
+});
+
+it('is whole before the agent ends', async (context) => {
+  const { own, images, world } = machine(context);
+  const release = Promise.withResolvers<void>();
+  world.held = release.promise;
+  const making = own.ensure(pod, ownImage, forever);
+  let isClosed = false;
+  const closing = own.close().then(() => {
+    isClosed = true;
+  });
+  for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(isClosed, false);
+  release.resolve();
+  await closing;
+  assert.equal(images.size, 1);
+  await making;
+  world.fault = new Error('no space');
+  world.owner = 'another';
+  const failing = assert.rejects(own.ensure(pod, ownImage, forever));
+  await own.close();
+  await failing;
+});
+
+it('of a file that grows has what was there, and is not made of a small one that changes', async (context) => {
+  const grows = machine(context);
+  writeFileSync(grows.program, Buffer.alloc(17 * mebibyte, 'x'));
+  grows.world.before = () => appendFileSync(grows.program, '!!!');
+  const { id } = await grows.own.ensure(pod, ownImage, forever);
+  assert.ok(filesOf(grows.images.get(id) ?? assert.fail()).minik8s === 'x'.repeat(17 * mebibyte));
+  membersOf(grows.images.get(id) ?? assert.fail());
+  const small = machine(context);
+  small.world.before = () => appendFileSync(small.library, '!');
+  await assert.rejects(small.own.ensure(pod, ownImage, forever), /libc\.so\.6 has changed while it was read/);
 });

@@ -5,7 +5,7 @@ import type { Pod } from '../../../../src/api/core/v1/pod.ts';
 import type { FunctionVersion } from '../../../../src/api/minik8s/v1/function-version.ts';
 import { functionVersionResource } from '../../../../src/api/minik8s/v1/function-version.ts';
 import { warmVersion } from '../../../../src/api/minik8s/v1/warm-instance.ts';
-import { newNotFound } from '../../../../src/apimachinery/status-error.ts';
+import { newForbidden, newNotFound } from '../../../../src/apimachinery/status-error.ts';
 import type { Client } from '../../../../src/client/client.ts';
 import { sha256 } from '../../../../src/controllers/functions/sha256.ts';
 import { givenArchive } from '../../../../src/kubelet/functions/plan/warm-use.ts';
@@ -37,8 +37,12 @@ const given = podWith({ 'minik8s.io/function': 'fn', 'minik8s.io/function-versio
 /** A machine with containers, a server with one version, and agents one after another. */
 class World {
   version: FunctionVersion | undefined = first;
+  fault: Error | undefined;
   /** When true, the next signal fails. */
   isDeaf = false;
+  readonly told: string[] = [];
+  /** Number of questions whether a container has its file. */
+  asked = 0;
   readonly containers = new Map<string, { holds?: Uint8Array; told: number }>([['c1', { told: 0 }]]);
   #agent = this.#begin();
 
@@ -48,19 +52,29 @@ class World {
 
   #begin(): WarmInstances {
     const of = (id: string) => this.containers.get(id) ?? assert.fail(`there is no container ${id}`);
-    const get = async () => this.version ?? Promise.reject(newNotFound(functionVersionResource, 'fn-1'));
+    const get = async () =>
+      this.fault
+        ? Promise.reject(this.fault)
+        : (this.version ?? Promise.reject(newNotFound(functionVersionResource, 'fn-1')));
     return new WarmInstances({
       client: { resource: () => ({ get }) } as unknown as Client,
       engine: {
-        hasFile: async (id, path) => path === '/minik8s/given.json' && of(id).holds !== undefined,
+        hasFile: async (id, path) => {
+          this.asked++;
+          return path === '/minik8s/given.json' && of(id).holds !== undefined;
+        },
         give: async (id, archive) => {
           if (archive) of(id).holds = archive;
           if (this.isDeaf) throw new Error('the engine is away');
           of(id).told++;
         },
       },
-      events: { event: () => undefined },
+      events: { event: (_, type, reason, message) => void this.told.push(`${type} ${reason} ${message}`) },
     });
+  }
+
+  forget(uid: string): void {
+    this.#agent.forget(uid);
   }
 
   restart(): void {
@@ -79,6 +93,27 @@ describe('a container that waits', () => {
     assert.deepEqual(world.container, { told: 0 });
     for (let i = 0; i < 3; i++) assert.equal(await world.see(given), undefined);
     assert.deepEqual(world.container, { told: 1, holds: givenArchive(first) });
+    assert.deepEqual(world.told, ['Normal Given Became an instance of FunctionVersion fn-1']);
+    assert.equal(world.asked, 0, 'its agent saw it wait, without files');
+  });
+  it('of no pool is left alone, and is asked for its files once it is given', async () => {
+    const world = new World();
+    const { 'minik8s.io/warm': _, ...labels } = given.metadata.labels ?? {};
+    const other = { ...given, metadata: { ...given.metadata, labels } } as unknown as Pod;
+    assert.equal(await world.see(other), undefined);
+    assert.deepEqual([world.container, world.told], [{ told: 0 }, []]);
+    assert.equal(await world.see(given), undefined);
+    assert.equal(world.asked, 1);
+  });
+  it('is told anew, and asked for its files, after it was forgotten', async () => {
+    const world = new World();
+    await world.see(waiting);
+    world.forget('u');
+    await world.see(given);
+    assert.equal(world.asked, 1);
+    world.forget('u');
+    await world.see(given);
+    assert.deepEqual([world.container?.told, world.asked], [2, 2]);
   });
   it('gets nothing before it runs, nor when its pod is being deleted', async () => {
     const world = new World();
@@ -123,6 +158,7 @@ describe('a container that waits', () => {
     await world.see(given);
     world.containers.set('c2', { told: 0 });
     await world.see(given, 'c2');
+    assert.equal(world.asked, 1);
     assert.deepEqual(world.containers.get('c2'), { told: 1, holds: givenArchive(first) });
   });
   it('has to end where the version is gone, is of another function, or leads out of the container', async () => {
@@ -139,4 +175,18 @@ describe('a container that waits', () => {
       assert.deepEqual(world.container, { told: 0 });
     }
   });
+});
+
+it('a pod is not ended because the server or the engine does not answer', async () => {
+  for (const fault of [
+    newForbidden(functionVersionResource, 'fn-1', 'no'),
+    new Error('the server is away'),
+  ]) {
+    const world = new World();
+    world.fault = fault;
+    await assert.rejects(world.see(given), fault);
+    world.fault = undefined;
+    assert.equal(await world.see(given), undefined);
+    assert.equal(world.container?.told, 1);
+  }
 });
