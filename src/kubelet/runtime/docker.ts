@@ -170,6 +170,7 @@ export class DockerRuntime implements ContainerRuntime {
     const found = info && fromInspect(info, this.#options.owner);
     if (found?.kind !== 'container') return found;
     const user = await this.#userOf(found);
+    if (found.state === 'running') await this.#oomKills.started(id, found.pid);
     const oomKilled = found.oomKilled || (found.state === 'exited' && (await this.#oomKills.has(id)));
     return { ...found, oomKilled, ...(user && { user }) };
   }

@@ -1,6 +1,6 @@
 /**
- * Containers that the kernel kills for memory, on an engine that reports the kill late or never, as Docker does
- * now and then on a busy machine.
+ * Containers that the kernel kills for memory, on an engine that reports the kill late or never, as Docker
+ * does now and then on a busy machine.
  */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { containersKilled } from '../../../src/kubelet/runtime/plan/oom-record.ts';
+import { containersKilled, processKilled } from '../../../src/kubelet/runtime/plan/oom-record.ts';
 
 const one = '619c65ae55f8b287c0db45847f545f3d041854f25c867876994b6bc04751c6b4';
 const two = '35508f03e28d22c7689295d333436c0775ae328294642b4e0189d4827a2dfff2';
@@ -38,3 +38,18 @@ test('other records name no container', () => {
   ])
     assert.deepEqual(containersKilled(text), [], text);
 });
+
+for (const [name, record, pid] of [
+  [
+    'for the memory of a cgroup',
+    '3,1,2,-;Memory cgroup out of memory: Killed process 71 (dd) total-vm:1kB',
+    71,
+  ],
+  ['for the memory of the machine', '3,1,2,-;Out of memory: Killed process 72 (a (b)) total-vm:1kB', 72],
+  ['of a program that wrote it', '11,1,2,-;Out of memory: Killed process 72 (dd) total-vm:1kB', undefined],
+  ['in the middle of a text', '3,1,2,-;x: Out of memory: Killed process 72 (dd)', undefined],
+  ['that is none', '3,1,2,-;oom_reaper: reaped process 71 (dd), now anon-rss:0kB', undefined],
+] as const)
+  test(`a record of a kill ${name} names process ${pid}`, () => {
+    assert.equal(processKilled(record), pid);
+  });
