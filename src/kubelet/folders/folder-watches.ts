@@ -6,7 +6,7 @@ import { FolderMemory } from './folder-memory.ts';
 import { WatchedFolder, type WatchedFolderOptions } from './watched-folder.ts';
 
 export interface FolderWatchesOptions
-  extends Pick<WatchedFolderOptions, 'client' | 'clock' | 'random' | 'log' | 'allowed'> {
+  extends Pick<WatchedFolderOptions, 'client' | 'clock' | 'random' | 'log' | 'allowed' | 'maxFiles'> {
   readonly nodeName: string;
   /** The agent's own directory, inside the node's. */
   readonly dataDir: string;

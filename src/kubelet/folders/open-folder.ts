@@ -82,6 +82,8 @@ async function isAllowed(path: string, allowed: readonly string[]): Promise<bool
 export interface ListOptions {
   readonly isMeant: (name: string) => boolean;
   readonly recursive: boolean;
+  /** Maximum number of files; default `mostWatchedFiles`. */
+  readonly maxFiles?: number | undefined;
   /**
    * Called for each folder before it is read, so that later changes are noticed. `path` is '' for the top
    * folder.
@@ -112,7 +114,7 @@ async function listInto(
 ): Promise<void> {
   if (++counts.folders > mostFolders) throw tooMany(`folders; at most ${mostFolders} are watched`);
   await options.onFolder(path, folder);
-  const { names, folders } = await entriesOf(folder, options, mostWatchedFiles - files.size, counts);
+  const { names, folders } = await entriesOf(folder, options, files.size, counts);
   for (let at = 0; at < names.length; at += lookedAtOnce) {
     const some = names.slice(at, at + lookedAtOnce);
     const found = await Promise.all(some.map((name) => lookAt(folder, name)));
@@ -124,11 +126,11 @@ async function listInto(
   }
 }
 
-/** Returns the matching files, at most `room`, and the folders to descend into. */
+/** Returns the matching files and the folders to descend into; `known` is the count of files so far. */
 async function entriesOf(
   folder: FileHandle,
-  { isMeant, recursive }: ListOptions,
-  room: number,
+  { isMeant, recursive, maxFiles = mostWatchedFiles }: ListOptions,
+  known: number,
   counts: Counts,
 ): Promise<{ readonly names: string[]; readonly folders: string[] }> {
   const [names, folders]: [string[], string[]] = [[], []];
@@ -139,7 +141,7 @@ async function entriesOf(
     if (recursive && entry.isDirectory()) folders.push(entry.name);
     else if (isFile && entry.name.includes(notUtf8)) counts.unnamed++;
     else if (isFile) names.push(entry.name);
-    if (names.length > room) throw tooMany(`files; at most ${mostWatchedFiles} are watched`);
+    if (known + names.length > maxFiles) throw tooMany(`files; at most ${maxFiles} are watched`);
   }
   return { names, folders };
 }

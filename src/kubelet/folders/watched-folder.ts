@@ -43,6 +43,8 @@ export interface WatchedFolderOptions {
   readonly memory: FolderMemory;
   /** Folders of this node that may be watched, with everything in them. */
   readonly allowed: readonly string[];
+  /** Maximum number of files in the folder; default `mostWatchedFiles`. */
+  readonly maxFiles?: number;
 }
 
 type Status = NonNullable<FolderWatch['status']>;
@@ -130,6 +132,7 @@ export class WatchedFolder {
       const listing = await listFolder(folder, {
         isMeant: this.#isMeant,
         recursive: watch.spec.recursive,
+        maxFiles: this.#options.maxFiles,
         onFolder: (path, inner) => this.#alarm.add(path, inner),
       });
       this.#told ??= await this.#remembered(listing);

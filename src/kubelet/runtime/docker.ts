@@ -14,7 +14,7 @@ import { type Clock, sleep } from '../../base/clock.ts';
 import type { Exec } from '../../base/exec.ts';
 import { replaceFile } from '../../base/replace-file.ts';
 import { isAtLeast } from '../../docker/api-version.ts';
-import { call, unlessGone, untilAborted } from '../../docker/call.ts';
+import { call, unlessGone } from '../../docker/call.ts';
 import { type Docker, dockerClient } from '../../docker/client.ts';
 import {
   drain,
@@ -25,7 +25,7 @@ import {
   usedImages,
 } from '../../docker/images.ts';
 import { RuntimeError } from '../../docker/runtime-error.ts';
-import { firstFileOfTar, jsonLines } from '../../docker/streams.ts';
+import { firstFileOfTar } from '../../docker/streams.ts';
 import {
   asksForConfinement,
   containerOptions,
@@ -41,10 +41,12 @@ import {
 } from './docker-config.ts';
 import { openLog } from './docker-logs.ts';
 import { attachTo, execIn } from './docker-streams.ts';
+import { engineEvents } from './engine-events.ts';
 import { readFirstUser } from './first-user.ts';
 import { HostNames } from './host-names.ts';
 import { imageMountApi, missingPart } from './image-mounts.ts';
 import type { LogRotation } from './log-rotation.ts';
+import { OomKills } from './oom-kills.ts';
 import { lowestOomScore } from './oom-score.ts';
 import { connectPort } from './pod-port.ts';
 import type {
@@ -79,6 +81,8 @@ export interface DockerRuntimeOptions {
   readonly initPath: string;
   /** Log rotation of containers that are created from now on; default `defaultLogRotation`. */
   readonly logRotation?: LogRotation;
+  /** Path of the kernel's log; default /dev/kmsg. */
+  readonly kernelLog?: string;
   readonly clock: Clock;
   readonly exec: Exec;
 }
@@ -91,7 +95,6 @@ interface EngineInfo {
 const mostUsers = 4096;
 /** Longest wait for a sandbox to leave the host's network; it takes a millisecond. */
 const namespaceTimeout = 10_000;
-const events = ['start', 'die', 'destroy', 'oom'];
 
 export class DockerRuntime implements ContainerRuntime {
   readonly #docker: Docker;
@@ -100,6 +103,7 @@ export class DockerRuntime implements ContainerRuntime {
   /** Containers made here that do not need a host name set once they run. */
   readonly #named = new Set<string>();
   readonly #users = new BoundedMap<LinuxUser>(mostUsers);
+  readonly #oomKills: OomKills;
   #lowestOomScore = 0;
   /** Newest API version that the engine supports, as last read. */
   #apiVersion: string | undefined;
@@ -109,6 +113,7 @@ export class DockerRuntime implements ContainerRuntime {
     this.#options = options;
     this.#docker = dockerClient(options.socketPath);
     this.#hostNames = new HostNames(this.#docker, options);
+    this.#oomKills = new OomKills(options.kernelLog);
   }
 
   async version(): Promise<RuntimeVersion> {
@@ -165,7 +170,9 @@ export class DockerRuntime implements ContainerRuntime {
     const found = info && fromInspect(info, this.#options.owner);
     if (found?.kind !== 'container') return found;
     const user = await this.#userOf(found);
-    return user ? { ...found, user } : found;
+    if (found.state === 'running') await this.#oomKills.started(id, found.pid);
+    const oomKilled = found.oomKilled || (found.state === 'exited' && (await this.#oomKills.has(id)));
+    return { ...found, oomKilled, ...(user && { user }) };
   }
 
   async runSandbox(config: SandboxConfig): Promise<SandboxState> {
@@ -300,17 +307,9 @@ export class DockerRuntime implements ContainerRuntime {
     await connectPort(this.#options.initPath, pid, port, stream, signal);
   }
 
-  async *events(signal: AbortSignal, onReady: () => void): AsyncIterable<RuntimeEvent> {
-    const options: Docker.GetEventsOptions & { abortSignal: AbortSignal } = {
-      filters: { type: ['container'], event: events, label: [`${labels.owner}=${this.#options.owner}`] },
-      abortSignal: signal,
-    };
-    const stream = await call('watch', () => this.#docker.getEvents(options));
-    onReady();
-    for await (const event of jsonLines(untilAborted(stream as AsyncIterable<Uint8Array>, signal))) {
-      const { Actor } = event as { Actor: { ID: string; Attributes: Record<string, string> } };
-      yield { id: Actor.ID, kind: Actor.Attributes[labels.role] === 'sandbox' ? 'sandbox' : 'container' };
-    }
+  events(signal: AbortSignal, onReady: () => void): AsyncIterable<RuntimeEvent> {
+    const options = { ...this.#options, oomKills: this.#oomKills };
+    return engineEvents(this.#docker, options, signal, onReady);
   }
 
   /**

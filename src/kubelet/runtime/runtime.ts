@@ -69,6 +69,7 @@ export interface ContainerState {
   readonly startedAt: number | undefined;
   readonly finishedAt: number | undefined;
   readonly exitCode: number;
+  /** True when it has ended and the kernel killed a process of it for memory, be it its first or another. */
   readonly oomKilled: boolean;
   /** The reason why the engine could not run it; '' when it could. */
   readonly error: string;
@@ -327,7 +328,6 @@ export interface ContainerRuntime {
   list(): Promise<readonly RuntimeSummary[]>;
   /** Returns undefined when the object is gone or has another owner. */
   inspect(id: string): Promise<RuntimeObject | undefined>;
-
   /**
    * Makes a sandbox that belongs to no pod yet, with namespaces to join. Leaves nothing behind when it fails.
    */

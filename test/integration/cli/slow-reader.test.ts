@@ -18,7 +18,7 @@ const length = 100_000;
 const log = Buffer.from(Array.from({ length: 20_000 }, (_, index) => `line ${index}\n`).join(''));
 const logs = log.toString();
 
-describe('what is printed to a pipe', { timeout: 300_000 }, () => {
+describe('what is printed to a pipe', { timeout: 300_000, concurrency: 3 }, () => {
   let server: HttpsTestServer;
   let env: Record<string, string>;
   let manifest: string;
