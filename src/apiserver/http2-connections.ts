@@ -28,6 +28,8 @@ export interface Http2ConnectionsOptions {
   readonly log: Logger;
   /** Timeout in milliseconds of a piece of an answer that the client does not read. */
   readonly stalledMs: number;
+  /** Time in milliseconds after which a connection without requests is closed. */
+  readonly idleMs: number;
   /** Returns whether the client has presented the certificate of a node. */
   readonly isNode: (socket: TLSSocket) => boolean;
   /** Returns whether the client has no certificate and none of its requests has been authenticated. */
@@ -38,8 +40,6 @@ export interface Http2ConnectionsOptions {
 
 /** Silence in milliseconds after which TCP probes a connection, even one that ends with its last stream. */
 const keepAliveMs = 15_000;
-/** Time in milliseconds after which a connection without requests is closed. */
-const idleMs = 180_000;
 /** Timeout in milliseconds for the client to close its side too. */
 const goodbyeMs = 30_000;
 
@@ -84,7 +84,7 @@ function lookAfter(
   answer: Answer,
   options: Http2ConnectionsOptions,
 ): void {
-  const { clock, log, stalledMs } = options;
+  const { clock, log, stalledMs, idleMs } = options;
   const part = () => {
     if (session.closed) return;
     session.close();

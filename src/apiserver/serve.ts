@@ -64,6 +64,8 @@ export interface ListenOptions {
   readonly patienceMs?: number;
   /** Timeout of written data of which the client reads nothing; defaults to one minute. */
   readonly stalledMs?: number;
+  /** Time after which a connection without requests is closed; defaults to three minutes. */
+  readonly idleMs?: number;
 }
 
 /** Environment of a request that the app does not serve. */
@@ -91,14 +93,14 @@ const [alreadySent = ''] = RESPONSE_ALREADY_SENT.headers.keys();
 type Client = Pick<RequestEnv, 'peer' | 'remoteAddress' | 'belongsTo'>;
 
 /** Longer than Go's 90 s for idle connections, so that the client always closes first. */
-const keepAliveMs = 180_000;
+const defaultIdleMs = 180_000;
 /** Time after which requests that are still being answered are cut off. */
 const drainMs = 5000;
 
 /** Starts listening. Rejects with a one-line error that says what to do if the address is not available. */
 export async function listenHttps(options: ListenOptions): Promise<Listener> {
   const { app, tls, signal, clock, log, maxConnections = defaultConnections } = options;
-  const { patienceMs = 10_000, stalledMs = 60_000 } = options;
+  const { patienceMs = 10_000, stalledMs = 60_000, idleMs = defaultIdleMs } = options;
   const connections = new Connections(connectionLimits(maxConnections), options);
   const certificates = new WeakMap<TLSSocket, PeerCertificate | undefined>();
   const peerOf = (socket: TLSSocket) => {
@@ -181,7 +183,7 @@ export async function listenHttps(options: ListenOptions): Promise<Listener> {
       requestCert: true,
       rejectUnauthorized: false,
       ALPNCallback: protocolChooser(options.http2 ?? 'all'),
-      keepAliveTimeout: keepAliveMs,
+      keepAliveTimeout: idleMs,
       // The timeout of a body depends on its purpose (body.ts).
       requestTimeout: 0,
       headersTimeout: patienceMs,
@@ -223,7 +225,7 @@ export async function listenHttps(options: ListenOptions): Promise<Listener> {
     Object.assign(server, { maxHeaderSize: peerOf(socket) ? maxHeaderBytes : maxUnknownHeaderBytes });
   });
   const isNode = (socket: TLSSocket) => peerOf(socket)?.organizations.includes(nodesGroup) ?? false;
-  const http2 = serveHttp2(server, answer, { clock, log, stalledMs, isNode, isStranger, isKnown });
+  const http2 = serveHttp2(server, answer, { clock, log, stalledMs, idleMs, isNode, isStranger, isKnown });
   // Runs after serveHttp2, which takes the listeners that exist for HTTP/1.1 alone.
   server.prependListener('secureConnection', (socket: TLSSocket) => {
     if (peerOf(socket)) connections.isCertified(socket);

@@ -12,6 +12,7 @@ const scripts = [
   'setup',
   'test',
   'make-images',
+  'get-client-go',
   'get-helm',
   'get-kubectl',
   'get-prometheus',
