@@ -14,9 +14,7 @@ const specs: Readonly<Record<string, (count: number) => Partial<PodSpec>>> = {
   nodeSelector: (count) => ({ nodeSelector: Object.fromEntries(times(count, (i) => [`x${i}`, 'a'])) }),
   tolerations: (count) => ({ tolerations: times(count, (i) => ({ key: `x${i}`, operator: 'Exists' })) }),
   topologySpreadConstraints: (count) => ({
-    topologySpreadConstraints: [
-      { maxSkew: 1, whenUnsatisfiable: 'ScheduleAnyway', ...podTerm(count - 1) },
-    ],
+    topologySpreadConstraints: [{ maxSkew: 1, whenUnsatisfiable: 'ScheduleAnyway', ...podTerm(count - 1) }],
   }),
 };
 
