@@ -70,9 +70,17 @@ function readSelector(selector: LabelSelector): Selector {
   return { requirements };
 }
 
-/** Returns the selector of a plain map, such as a Service's: an empty or absent map matches everything. */
+const readMaps = new WeakMap<Labels, Selector>();
+
+/**
+ * Returns the selector of a plain map, such as a Service's: an empty or absent map matches everything. The
+ * result is kept for a frozen map, as in `selectorFromLabelSelector`.
+ */
 export function selectorFromMap(labels: Labels | undefined): Selector {
-  return selectorFromLabelSelector({ matchLabels: { ...labels } });
+  if (labels === undefined) return everything;
+  const known = readMaps.get(labels) ?? readSelector({ matchLabels: labels });
+  if (Object.isFrozen(labels)) readMaps.set(labels, known);
+  return known;
 }
 
 export function matches(selector: Selector, labels: Labels | undefined): boolean {

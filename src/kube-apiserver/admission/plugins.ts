@@ -14,6 +14,7 @@ import { priority } from './priority.ts';
 import { resourceQuotas } from './resource-quota.ts';
 import { runParents } from './run-parents.ts';
 import { runtimeClasses } from './runtime-class.ts';
+import { selectorTermLimit } from './selector-terms.ts';
 import { serviceAccounts } from './service-account.ts';
 import { serviceAddresses } from './service-addresses.ts';
 import { storageClasses } from './storage-class.ts';
@@ -26,6 +27,7 @@ export const admissionPlugins = (server: KubeContext): readonly AdmissionPlugin[
   limitRanger(server),
   nodeRestriction(server),
   serviceAddresses(server),
+  selectorTermLimit(server),
   dnsHosts(server),
   podSecurity(server),
   priority(server),

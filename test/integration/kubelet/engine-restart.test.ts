@@ -2,12 +2,15 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, open, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
 import { systemExec } from '../../../src/base/exec.ts';
+import { letGo, makeDirectory } from '../../e2e/harness/belongings.ts';
+import { processesNaming } from '../../e2e/harness/processes.ts';
+import { takeAway } from '../../e2e/harness/take-away.ts';
+import { makeTestImages } from '../../fixtures/docker-images.ts';
 import { lockMachine } from '../../fixtures/machine-lock.ts';
 import { eventually, isReady, type NodeHarness, startNodeHarness } from './node-harness.ts';
 
@@ -54,13 +57,10 @@ class OwnDocker {
     await end(this.#dockerd, 'SIGTERM');
     await end(this.#containerd, 'SIGTERM');
     await systemExec('ip', ['link', 'delete', 'dev', this.#bridge]);
-    const mounts = (await readFile('/proc/self/mounts', 'utf8'))
-      .split('\n')
-      .map((line) => line.split(' ')[1] ?? '');
-    for (const point of mounts.filter((mount) => mount.startsWith(`${this.directory}/`)).toReversed()) {
-      await systemExec('umount', [point]);
-    }
-    await rm(this.directory, { recursive: true, force: true });
+    // Shims of containers that a killed engine left are not children of these processes.
+    const directory = { kind: 'directory', path: this.directory } as const;
+    takeAway([directory]);
+    letGo(directory);
   }
 
   async #spawn(program: string, args: readonly string[]): Promise<ChildProcess> {
@@ -87,7 +87,7 @@ function nodeOnOwnDocker(...options: readonly string[]) {
   let node: NodeHarness;
 
   before(async () => {
-    docker = new OwnDocker(await mkdtemp(join(tmpdir(), 'minik8s-dockerd-')), options);
+    docker = new OwnDocker(makeDirectory('minik8s-dockerd-'), options);
     await docker.start();
     node = await startNodeHarness({ socketPath: docker.socketPath });
     await node.startAgent();
@@ -240,5 +240,21 @@ describe('a node whose Docker engine, with live-restore, is killed', () => {
       const answer = await fetch(`http://${again.status?.podIP}:8080/`);
       assert.equal((await answer.text()).trim(), 'served');
     });
+  });
+});
+
+describe('an engine of these tests', () => {
+  it('leaves no process behind when its containers run on after it was killed', async () => {
+    const docker = new OwnDocker(makeDirectory('minik8s-dockerd-'), []);
+    try {
+      await docker.start();
+      const { busybox } = await makeTestImages(`left-${process.pid}`, docker.socketPath);
+      const run = ['run', '--detach', '--network', 'none', busybox, 'sleep', '1000'];
+      await systemExec('docker', ['-H', `unix://${docker.socketPath}`, ...run]);
+      await docker.kill();
+    } finally {
+      await docker.close();
+    }
+    assert.deepEqual(processesNaming(docker.directory), []);
   });
 });

@@ -1,6 +1,12 @@
 /** The nodes that a pod may run on by their labels and names. Pure. */
 
-import { type LabelOperator, type Labels, matches, selectorFromMap } from '../../../apimachinery/labels.ts';
+import {
+  type LabelOperator,
+  type Labels,
+  matches,
+  type Selector,
+  selectorFromMap,
+} from '../../../apimachinery/labels.ts';
 import type { Node } from './node.ts';
 import type { NodeSelectorTerm, PersistentVolume, PodSpec } from './types.gen.ts';
 
@@ -47,20 +53,26 @@ export function suitsTerm(
   );
 }
 
-const suitsAll = (
-  expressions: NonNullable<NodeSelectorTerm['matchExpressions']>,
-  labels: Labels | undefined,
-) =>
-  matches(
-    {
-      requirements: expressions.map(({ key, operator, values = [] }) => ({
-        key,
-        operator: operators[operator],
-        values,
-      })),
-    },
-    labels,
-  );
+type Expressions = NonNullable<NodeSelectorTerm['matchExpressions']>;
+
+const suitsAll = (expressions: Expressions, labels: Labels | undefined) =>
+  matches(selectorOf(expressions), labels);
+
+const read = new WeakMap<Expressions, Selector>();
+
+/** Returns the selector, which is kept for frozen expressions: those of a cached pod meet every node. */
+function selectorOf(expressions: Expressions): Selector {
+  const known = read.get(expressions);
+  if (known) return known;
+  const requirements = expressions.map(({ key, operator, values = [] }) => ({
+    key,
+    operator: operators[operator],
+    values,
+  }));
+  const selector = { requirements };
+  if (Object.isFrozen(expressions)) read.set(expressions, selector);
+  return selector;
+}
 
 type Operator = NonNullable<NodeSelectorTerm['matchExpressions']>[number]['operator'];
 

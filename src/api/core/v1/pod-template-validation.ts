@@ -18,11 +18,14 @@ import { validateAppArmorAnnotations } from './pod-annotations.ts';
 import { validateHostAliases, validatePodDns } from './pod-dns-validation.ts';
 import { validatePodOS } from './pod-os-validation.ts';
 import { validatePodSecurity, validateSchedulingGates } from './pod-security-validation.ts';
+import { validateSelectionSize } from './selection-size.ts';
 import { validateTopologySpread } from './topology-spread-validation.ts';
 import type { PodSpec, PodTemplateSpec, Toleration } from './types.gen.ts';
 import { validateVolumes } from './volume-validation.ts';
 
 export function validatePodSpec(spec: PodSpec, path: string, rules: PodRules): StatusCause[] {
+  const tooLarge = validateSelectionSize(spec, path);
+  if (tooLarge.length > 0) return tooLarge;
   return [
     ...validateVolumes(spec.volumes ?? [], `${path}.volumes`, rules.template),
     ...validateContainers(spec, `${path}.containers`, rules),

@@ -1,0 +1,71 @@
+/**
+ * Limits the selectors of a namespace. Controllers compare each changed pod with the selectors of all
+ * Services, budgets and workloads of its namespace in one turn of the event loop, so many long selectors would
+ * hold up the whole control plane. Upstream has no such limit.
+ */
+import { daemonSetResource } from '../../api/apps/v1/daemon-set.ts';
+import { deploymentResource } from '../../api/apps/v1/deployment.ts';
+import { replicaSetResource } from '../../api/apps/v1/replica-set.ts';
+import { statefulSetResource } from '../../api/apps/v1/stateful-set.ts';
+import { jobResource } from '../../api/batch/v1/job.ts';
+import { replicationControllerResource } from '../../api/core/v1/replication-controller.ts';
+import { serviceResource } from '../../api/core/v1/service.ts';
+import { podDisruptionBudgetResource } from '../../api/policy/v1/pod-disruption-budget.ts';
+import { tooManyCause } from '../../apimachinery/field-error.ts';
+import type { KubeObject } from '../../apimachinery/meta.ts';
+import { storagePrefix } from '../../apimachinery/resource-definition.ts';
+import type { LabelSelector } from '../../apimachinery/schema.ts';
+import { maxSelectorTerms } from '../../apimachinery/selector-length.ts';
+import { newInvalid } from '../../apimachinery/status-error.ts';
+import type { AdmissionPlugin } from '../../apiserver/admission/plugin.ts';
+import type { KubeContext } from '../context.ts';
+
+/** Number of terms up to which a selector does not count, so that ordinary objects have no limit. */
+const fewTerms = 10;
+/** Maximum number of terms of the longer selectors of one kind in a namespace. */
+export const maxNamespaceTerms = 50_000;
+
+type Selecting = KubeObject & { readonly spec?: { readonly selector?: unknown } };
+
+const mapTerms = (selector: unknown) => Object.keys(selector ?? {}).length;
+
+function selectorTerms(selector: unknown): number {
+  const { matchLabels, matchExpressions } = (selector ?? {}) as LabelSelector;
+  return Object.keys(matchLabels ?? {}).length + (matchExpressions?.length ?? 0);
+}
+
+const counters = new Map<string, (selector: unknown) => number>([
+  ...[serviceResource, replicationControllerResource].map(({ plural }) => [plural, mapTerms] as const),
+  ...[
+    daemonSetResource,
+    deploymentResource,
+    replicaSetResource,
+    statefulSetResource,
+    jobResource,
+    podDisruptionBudgetResource,
+  ].map(({ plural, group }) => [`${plural}.${group}`, selectorTerms] as const),
+]);
+
+export const selectorTermLimit = ({ cache }: Pick<KubeContext, 'cache'>): AdmissionPlugin => ({
+  name: 'SelectorTermLimit',
+  validate({ definition, namespace, name, object, old }) {
+    const { plural, group } = definition;
+    const count = counters.get(group === '' ? plural : `${plural}.${group}`);
+    if (!count || !object) return;
+    const termsOf = (one: KubeObject) => count((one as Selecting).spec?.selector);
+    const terms = termsOf(object);
+    // Other changes of an object whose selector is too long are allowed.
+    if (terms <= fewTerms || (old && terms <= termsOf(old))) return;
+    const refuse = (sum: number, limit: number) =>
+      newInvalid(definition, name, [tooManyCause('spec.selector', sum, limit)]);
+    if (terms > maxSelectorTerms) throw refuse(terms, maxSelectorTerms);
+    const sum = cache
+      .list(storagePrefix(definition, namespace))
+      .map(({ object: stored }) => stored)
+      .filter(({ metadata }) => metadata.uid !== old?.metadata.uid)
+      .map(termsOf)
+      .filter((each) => each > fewTerms)
+      .reduce((all, each) => all + each, terms);
+    if (sum > maxNamespaceTerms) throw refuse(sum, maxNamespaceTerms);
+  },
+});
