@@ -2,7 +2,12 @@
 import { tokenRequestKind } from '../../api/authentication/v1/token-request.ts';
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
 import type { Handler } from '../../apiserver/request-scope.ts';
-import { type Subresource, type Subresources, status } from '../../apiserver/subresources/subresources.ts';
+import {
+  type LongRunning,
+  type Subresource,
+  type Subresources,
+  status,
+} from '../../apiserver/subresources/subresources.ts';
 import type { KubeContext } from '../context.ts';
 import { invokeFunction } from '../functions/invoke.ts';
 import { takeRequest } from '../triggers/take-request.ts';
@@ -24,11 +29,12 @@ import { requestToken } from './token.ts';
 const stream = (handler: Handler, kind: string): Subresource => ({
   methods: { GET: handler, POST: handler },
   kind: { group: '', version: 'v1', kind },
+  longRunning: 'stream',
   answersBytes: true,
 });
 
 /** Subresource that serves every method. */
-const request = (handler: Handler, kind: string): Subresource => ({
+const request = (handler: Handler, kind: string, longRunning: LongRunning): Subresource => ({
   methods: {
     GET: handler,
     POST: handler,
@@ -38,11 +44,12 @@ const request = (handler: Handler, kind: string): Subresource => ({
     OPTIONS: handler,
   },
   kind: { group: '', version: 'v1', kind },
+  longRunning,
   answersBytes: true,
 });
 
 const proxy = (handler: Handler, kind: string): Subresource => ({
-  ...request(handler, kind),
+  ...request(handler, kind, 'stream'),
   takesPath: true,
 });
 
@@ -60,7 +67,7 @@ const specialOf = ({
     eviction: { methods: { POST: evictPod }, kind: { group: 'policy', version: 'v1', kind: 'Eviction' } },
     ephemeralcontainers: ephemeralContainers,
     resize: resizePod,
-    log: { methods: { GET: podLog(nodeConnection) }, answersBytes: true },
+    log: { methods: { GET: podLog(nodeConnection) }, longRunning: 'log', answersBytes: true },
     exec: stream(podExec(nodeConnection), 'PodExecOptions'),
     attach: stream(podAttach(nodeConnection), 'PodAttachOptions'),
     portforward: stream(podPortForward(nodeConnection), 'PodPortForwardOptions'),
@@ -77,18 +84,23 @@ const specialOf = ({
   },
   ...(functions && {
     'minik8s.io/functions': {
-      invoke: proxy(
-        tellResults(functions.intake, invokeFunction(functions.gateway, functions.connections)),
-        'FunctionCall',
-      ),
+      invoke: {
+        ...request(
+          tellResults(functions.intake, invokeFunction(functions.gateway, functions.connections)),
+          'FunctionCall',
+          'call',
+        ),
+        takesPath: true,
+      },
     },
-    'minik8s.io/triggers': { invoke: request(takeRequest(functions.intake), 'TriggerRequest') },
+    'minik8s.io/triggers': { invoke: request(takeRequest(functions.intake), 'TriggerRequest', 'call') },
   }),
   ...(workflows && {
     'minik8s.io/workflows': {
       invoke: {
         methods: { POST: invokeWorkflow(workflows.ends, workflows.runs) },
         kind: { group: '', version: 'v1', kind: 'WorkflowCall' },
+        longRunning: 'call',
         answersBytes: true,
       },
     },
