@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { Registry } from '../base/metrics/registry.ts';
 import type { Random } from '../base/random.ts';
+import { functionsFeature } from '../kube-apiserver/functions/functions-feature.ts';
 import {
   type FunctionCallOptions,
   type FunctionsServer,
@@ -51,7 +52,7 @@ export function serverFeatures(
     functionCalls && functionsServer({ ...context, ...functionCalls, results: triggers.results });
   const list = [
     hostNames(dnsDomains),
-    ...(functions ? [functions.feature] : []),
+    functionsFeature(functions?.call),
     triggers.feature,
     workflowsServer(workflowCalls),
   ];

@@ -35,7 +35,7 @@ import { usualConfiguration } from './pod-security/configuration.ts';
 import { Policy } from './rbac/policy.ts';
 import { rbacAuthorizer } from './rbac/rbac-authorizer.ts';
 import { answerReview } from './reviews.ts';
-import type { ServerFeature } from './server-feature.ts';
+import { nodeAccessOf, type ServerFeature } from './server-feature.ts';
 import { writeLegacyClaims } from './service-accounts/claims.ts';
 import { issuerDocuments } from './service-accounts/documents.ts';
 import { defaultKeyAgeMs, issuerOf } from './service-accounts/issuer.ts';
@@ -99,13 +99,10 @@ const kubeParts = (
   options: KubeApiServerOptions,
 ): ServerParts => ({
   behavior: kindBehavior(server, features),
-  admission: admissionPlugins(
-    server,
-    features.flatMap(({ admission = [] }) => admission),
-  ),
+  admission: admissionPlugins(server, features),
   documents: documentsOf(server, options),
   authorizers: [
-    nodeAuthorizer(server),
+    nodeAuthorizer(server, nodeAccessOf(features)),
     bootstrapperAuthorizer(requesters(server)),
     ...features.flatMap(({ authorizers = [] }) => authorizers),
     rbacAuthorizer(server),

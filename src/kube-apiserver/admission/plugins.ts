@@ -3,6 +3,7 @@
 import type { AdmissionPlugin } from '../../apiserver/admission/plugin.ts';
 import type { KubeContext } from '../context.ts';
 import { escalation } from '../rbac/escalation.ts';
+import { nodeAccessOf, type ServerFeature } from '../server-feature.ts';
 import { certificateSigningRequests } from './certificate-signing-request.ts';
 import { defaultTolerationSeconds } from './default-toleration-seconds.ts';
 import { limitRanger } from './limit-ranger.ts';
@@ -19,11 +20,11 @@ import { storageProtection } from './storage-protection.ts';
 
 export const admissionPlugins = (
   server: KubeContext,
-  ofFeatures: readonly AdmissionPlugin[],
+  features: readonly ServerFeature[],
 ): readonly AdmissionPlugin[] => [
   namespaceLifecycle(server),
   limitRanger(server),
-  nodeRestriction(server),
+  nodeRestriction(server, nodeAccessOf(features)),
   serviceAddresses(server),
   podSecurity(server),
   priority(server),
@@ -33,7 +34,7 @@ export const admissionPlugins = (
   storageClasses(server),
   storageProtection,
   certificateSigningRequests(server),
-  ...ofFeatures,
+  ...features.flatMap(({ admission = [] }) => admission),
   escalation(server),
   resourceQuotas(server),
 ];

@@ -1,8 +1,8 @@
-/** Functions on one master: the gateway, its connections to instances, and the subresource of calls. */
+/** Calls of functions on one master: the gateway, and its connections to instances. */
 import type { Pod } from '../../api/core/v1/pod.ts';
-import { functionResource } from '../../api/minik8s/v1/function.ts';
 import { instancePort } from '../../api/minik8s/v1/function-instance.ts';
 import type { ApiServer } from '../../apiserver/app.ts';
+import type { Handler } from '../../apiserver/request-scope.ts';
 import type { DirectServe } from '../../apiserver/serve.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
@@ -10,11 +10,8 @@ import type { Registry } from '../../base/metrics/registry.ts';
 import type { PlacedCalls } from '../../base/placed-calls.ts';
 import type { Random } from '../../base/random.ts';
 import type { Cache } from '../../storage/cache.ts';
-import { publicCalls } from '../forwarding/public-calls.ts';
 import type { NodeConnection } from '../node-connection.ts';
 import { dialPod, dialPodDirectly } from '../proxy/dial.ts';
-import type { ServerFeatureFactory } from '../server-feature.ts';
-import { serveEveryMethod } from '../subresources/every-method.ts';
 import { directCalls } from './direct-calls.ts';
 import { Gateway, type WriteDemand } from './gateway.ts';
 import { type DialInstance, InstanceConnections } from './instance-connections.ts';
@@ -44,7 +41,8 @@ export interface FunctionsServerOptions extends FunctionCallOptions {
 }
 
 export interface FunctionsServer {
-  readonly feature: ServerFeatureFactory;
+  /** Handler of calls through the API. */
+  readonly call: Handler;
   /** The owner of the server starts and stops it. */
   readonly gateway: Gateway;
   /** Calls of functions for runs of workflows. */
@@ -62,14 +60,7 @@ export function functionsServer(options: FunctionsServerOptions): FunctionsServe
     gateway,
     placedCalls: placedCalls({ gateway, connections, clock }),
     directCallsOf: (server) => directCalls({ gateway, connections, results, server, clock, random }),
-    feature: ({ cache }) => ({
-      subresources: {
-        [`${functionResource.group}/${functionResource.plural}`]: {
-          invoke: { ...serveEveryMethod(call, 'FunctionCall', 'call'), takesPath: true },
-        },
-      },
-      authorizers: [publicCalls(cache, functionResource, ({ spec }) => spec.public)],
-    }),
+    call,
   };
 }
 

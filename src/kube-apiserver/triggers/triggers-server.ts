@@ -4,6 +4,7 @@ import { publicCalls } from '../forwarding/public-calls.ts';
 import type { ResultListener } from '../functions/result-listener.ts';
 import type { ServerFeatureFactory } from '../server-feature.ts';
 import { serveEveryMethod } from '../subresources/every-method.ts';
+import { fileNodeAccess } from './file-events.ts';
 import { Intake, type IntakeOptions } from './intake.ts';
 import { takeRequest } from './take-request.ts';
 import { tellResults } from './tell-results.ts';
@@ -22,14 +23,15 @@ export function triggersServer(options: IntakeOptions): TriggersServer {
       listens: (namespace, name) => intake.triggersOfResults(namespace, name).length > 0,
       around: (call) => tellResults(intake, call),
     },
-    feature: ({ cache }) => ({
+    feature: (server) => ({
       subresources: {
         [`${triggerResource.group}/${triggerResource.plural}`]: {
           invoke: serveEveryMethod(takeRequest(intake), 'TriggerRequest', 'call'),
         },
       },
+      nodeAccess: fileNodeAccess(server),
       admission: [triggerChains],
-      authorizers: [publicCalls(cache, triggerResource, ({ spec }) => spec.http?.public === true)],
+      authorizers: [publicCalls(server.cache, triggerResource, ({ spec }) => spec.http?.public === true)],
     }),
   };
 }
