@@ -23,7 +23,7 @@ import type { HistoryLimits } from '../storage/event-history.ts';
 import type { Store } from '../storage/store.ts';
 import { createWatchCache } from '../storage/watch-cache.ts';
 import { reconcilePolicy } from './reconcile-policy.ts';
-import { type FeatureOptions, serverFeatures } from './server-features.ts';
+import { type FeatureOptions, featureRoles, serverFeatures } from './server-features.ts';
 
 export interface ApiOptions
   extends Omit<KubeApiServerOptions, 'cache' | 'authenticate' | 'nodeConnection' | 'features'>,
@@ -95,7 +95,7 @@ export function createApi({ authenticate, nodeConnection, objects, history, ...o
    */
   const prepare = async (made: SystemObjects, signal: AbortSignal) => {
     await bootstrapObjects(server, made);
-    await reconcilePolicy(clientOf(systemUser('apiserver'), 'kube-apiserver'), cache);
+    await reconcilePolicy(clientOf(systemUser('apiserver'), 'kube-apiserver'), cache, featureRoles);
     await cache.waitUntil(await store.currentRevision(), signal);
   };
 

@@ -9,13 +9,27 @@ import {
   type FunctionsServer,
   functionsServer,
 } from '../kube-apiserver/functions/functions-server.ts';
+import { functionRoles } from '../kube-apiserver/functions/roles.ts';
 import { hostNames } from '../kube-apiserver/host-names/host-names.ts';
+import { hostNameRoles } from '../kube-apiserver/host-names/roles.ts';
 import type { NodeConnection } from '../kube-apiserver/node-connection.ts';
+import type { FeatureRoles } from '../kube-apiserver/rbac/bootstrap/feature-roles.ts';
 import type { ServerFeatureFactory } from '../kube-apiserver/server-feature.ts';
+import { slurmRoles } from '../kube-apiserver/slurm/roles.ts';
+import { triggerRoles } from '../kube-apiserver/triggers/roles.ts';
 import { triggersServer } from '../kube-apiserver/triggers/triggers-server.ts';
 import type { RunClient } from '../kube-apiserver/workflows/invoke.ts';
+import { workflowRoles } from '../kube-apiserver/workflows/roles.ts';
 import { workflowsServer } from '../kube-apiserver/workflows/workflows-server.ts';
 import type { Cache } from '../storage/cache.ts';
+
+export const featureRoles: readonly FeatureRoles[] = [
+  hostNameRoles,
+  functionRoles,
+  triggerRoles,
+  workflowRoles,
+  slurmRoles,
+];
 
 /** Settings of the features. */
 export interface FeatureOptions {
