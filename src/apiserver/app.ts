@@ -50,7 +50,7 @@ import { type Identified, traceRequest } from './request-tracing.ts';
 import { RequestWork } from './request-work.ts';
 import { type Headers, respondJson, respondText, warningHeader } from './respond.ts';
 import type { EngineContext, ServerContext } from './server-context.ts';
-import { findSubresource } from './subresources/subresources.ts';
+import { findSubresource, type Subresource } from './subresources/subresources.ts';
 import { Turns } from './turns.ts';
 import type { UserInfo } from './user.ts';
 import { formsOf, handlerOf, verbOf } from './verbs/verbs.ts';
@@ -61,6 +61,12 @@ import { createYamlReader, createYamlWriter } from './yaml-thread.ts';
 interface Env {
   Bindings: RequestEnv;
   Variables: { user: UserInfo; identified: Identified };
+}
+
+/** Kind and subresource that a request addresses; undefined where none is served. */
+interface Addressed {
+  readonly served: RequestScope['served'] | undefined;
+  readonly subresource: Subresource | undefined;
 }
 
 /** Throws if the request is not authorized, or is over a rate limit at this moment. */
@@ -201,10 +207,10 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   };
   const discovery = createDiscovery(server.kinds, behavior, options.advertiseAddress, [...documents.keys()]);
   const openapi = createOpenApi(server.kinds, options, server.turns);
-  const serve = (c: Context<Env>, info: RequestInfo, query: URLSearchParams) => {
+  const serve = (c: Context<Env>, info: RequestInfo, addressed: Addressed, query: URLSearchParams) => {
     if (info.type === 'resource') {
       const own = c.env?.store ? { ...server, store: c.env.store } : server;
-      return serveResource(c, own, permit, info, query);
+      return serveResource(c, own, permit, { info, ...addressed }, query);
     }
     const document = documents.get(c.req.path);
     return servePath(
@@ -220,31 +226,42 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   if (loopMeter) metrics.collect(() => loopMeter.families());
   const limits = inFlightLimits(options.limits ?? defaultLimits);
   const inFlight = new InFlight(limits, (sort) => measured.rejected(sort));
-  const isServed = (info: RequestInfo) => {
-    const kind = info.type === 'resource' && server.kinds.find(info.group, info.version, info.plural);
-    return Boolean(kind && (!info.subresource || findSubresource(kind, info.subresource, behavior)));
+  /** Returns the kind and the subresource that a request addresses, as far as they are served. */
+  const addressedBy = (info: ResourceRequest): Addressed => {
+    const served = server.kinds.find(info.group, info.version, info.plural);
+    const subresource = info.subresource
+      ? served && findSubresource(served, info.subresource, behavior)
+      : undefined;
+    return { served, subresource };
   };
+  const nothing: Addressed = { served: undefined, subresource: undefined };
   app.all('*', (c) => {
     const { pathname, searchParams } = readUrl(c.req.raw.url);
     const { raw, method } = c.req;
     const info = parseRequestInfo(c.env?.address ?? pathname);
-    const load = loadOf(method, info, searchParams, c.get('user'), c.env);
+    const addressed = info.type === 'resource' ? addressedBy(info) : nothing;
+    const { served: kind, subresource } = addressed;
+    const isServed =
+      kind !== undefined && (subresource !== undefined || (info.type === 'resource' && !info.subresource));
+    const longRunning = subresource?.longRunning;
+    const load = loadOf(method, info, subresource, searchParams, c.get('user'), c.env);
     const { verb, user, onClosed } = load;
     const served = () => {
       // Requests of the control plane must not wait for requests of users and nodes.
-      if (c.env?.user) return serve(c, info, searchParams);
-      return withInFlightLimit(inFlight, load, () => serve(c, info, searchParams));
+      if (c.env?.user) return serve(c, info, addressed, searchParams);
+      return withInFlightLimit(inFlight, load, () => serve(c, info, addressed, searchParams));
     };
     const answer = () =>
       measured.measure(
-        { method, info, verb, query: searchParams, isServed: isServed(info), onClosed },
+        { method, info, verb, query: searchParams, longRunning, isServed, onClosed },
         served,
         (error) => toStatusError(error, raw, server),
       );
     if (!options.tracer || info.type !== 'resource') return answer();
     const { headers } = raw;
     const { remoteAddress } = c.env ?? {};
-    const asked = { method, info, verb, user, remoteAddress, headers, identified: c.get('identified') };
+    const identified = c.get('identified');
+    const asked = { method, info, verb, longRunning, user, remoteAddress, headers, identified };
     return traceRequest(options.tracer, asked, answer);
   });
   const admit: ApiServer['admit'] = async (request, env, work) => {
@@ -255,15 +272,18 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     const identified = { since, until: options.clock.monotonic() };
     const info = parseRequestInfo(request.address);
     if (info.type !== 'resource') throw newNotFoundPath();
-    const load = loadOf(method, info, query, user, env);
+    const { subresource } = addressedBy(info);
+    const load = loadOf(method, info, subresource, query, user, env);
     const answer = () =>
       withInFlightLimit(inFlight, load, async () => {
-        await permit(accessOf(method, info, query, user));
+        await permit(accessOf(method, info, subresource, query, user));
         return work(info, user);
       });
     if (!options.tracer) return answer();
     const { remoteAddress } = env;
-    const asked = { method, info, verb: load.verb, user, remoteAddress, headers, identified };
+    const { verb } = load;
+    const longRunning = subresource?.longRunning;
+    const asked = { method, info, verb, longRunning, user, remoteAddress, headers, identified };
     return traceRequest(options.tracer, asked, answer);
   };
 
@@ -283,23 +303,31 @@ function commonHeaders({ random }: ServerContext, request: AskedRequest): Header
 function loadOf(
   method: string,
   info: RequestInfo,
+  subresource: Subresource | undefined,
   query: URLSearchParams,
   user: UserInfo,
   env: RequestEnv | undefined,
 ): CountedRequest & { readonly verb: string | undefined } {
   const watch = booleanParameter(query, 'watch') ?? false;
   const follow = booleanParameter(query, 'follow') ?? false;
-  const verb = info.type === 'resource' ? verbOf(method, info, watch) : undefined;
-  return { user, verb, sort: sortOf({ user, info, verb, follow }), onClosed: env?.onClosed };
+  const verb = info.type === 'resource' ? verbOf(method, info, watch, subresource) : undefined;
+  const sort = sortOf({ user, info, verb, follow, longRunning: subresource?.longRunning });
+  return { user, verb, sort, onClosed: env?.onClosed };
 }
 
 /**
  * Returns the access that a request for a resource requires. Throws 405 for a method that the API does not
  * support.
  */
-function accessOf(method: string, info: ResourceRequest, query: URLSearchParams, user: UserInfo) {
+function accessOf(
+  method: string,
+  info: ResourceRequest,
+  subresource: Subresource | undefined,
+  query: URLSearchParams,
+  user: UserInfo,
+) {
   const watch = booleanParameter(query, 'watch') ?? false;
-  const verb = verbOf(method, info, watch);
+  const verb = verbOf(method, info, watch, subresource);
   if (verb === undefined) {
     throw newStatusError(
       'MethodNotAllowed',
@@ -350,17 +378,15 @@ async function serveResource(
   c: Context<Env>,
   server: ServerContext,
   permit: Permit,
-  info: ResourceRequest,
+  { info, served, subresource }: Addressed & { readonly info: ResourceRequest },
   query: URLSearchParams,
 ): Promise<Response> {
   const request = c.req.raw;
   const watch = booleanParameter(query, 'watch') ?? false;
   const user = c.get('user');
-  const access = accessOf(c.req.method, info, query, user);
-  const { verb, group } = access;
+  const access = accessOf(c.req.method, info, subresource, query, user);
   await permit(access);
   goesOn(server, request);
-  const served = server.kinds.find(group, info.version, info.plural);
   if (!served) {
     const headers = commonHeaders(server, request);
     return server.behavior.answerUnknown(c.req.method, watch, info, headers) ?? c.notFound();
@@ -371,7 +397,7 @@ async function serveResource(
   const handle = handlerOf(c.req.method, served, info, server.behavior);
   const answer = async (deadline?: AbortSignal) =>
     handle(createScope({ server, served, info, request, query, user, ...connection }, deadline));
-  const timeoutMs = isLongRunning(verb, info) ? undefined : requestTimeout(query);
+  const timeoutMs = isLongRunning(access.verb, subresource) ? undefined : requestTimeout(query);
   const response = await (timeoutMs === undefined ? answer() : answerWithin(server.clock, timeoutMs, answer));
   // The body of an answer to HEAD is never read, so a stream must be cancelled.
   if (c.req.method === 'HEAD') await response.body?.cancel();

@@ -15,6 +15,7 @@ import {
 import type { Registry } from '../base/metrics/registry.ts';
 import type { Sort } from './load/in-flight.ts';
 import type { RequestInfo } from './request-info.ts';
+import type { LongRunning } from './subresources/subresources.ts';
 
 /** Bounds in seconds, as upstream's. */
 const durations = [
@@ -38,6 +39,7 @@ export interface MeasuredRequest {
   /** Verb of authorization; undefined for a path that is no resource. */
   readonly verb: string | undefined;
   readonly query: URLSearchParams;
+  readonly longRunning: LongRunning | undefined;
   /** True if the address exists; all other addresses share one set of labels. */
   readonly isServed: boolean;
   /**
@@ -115,7 +117,7 @@ export class RequestMetrics {
     const begun = this.#clock.monotonic();
     const labels = labelsOf(request);
     const [verb] = labels;
-    const isLong = isLongRunning(verb, labels[5]);
+    const isLong = verb === 'WATCH' || request.longRunning !== undefined;
     if (isLong) request.onClosed?.(this.#opened(labels));
     const open = isLong ? undefined : this.#inFlight.with(isReading(verb) ? 'readOnly' : 'mutating');
     open?.add();
@@ -179,19 +181,23 @@ const verbs: Readonly<Record<string, string>> = {
   deletecollection: 'DELETECOLLECTION',
 };
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
-const connecting: ReadonlySet<string> = new Set(['attach', 'exec', 'invoke', 'portforward', 'proxy', 'log']);
 
-function labelsOf({ method, info, verb, query, isServed }: MeasuredRequest): Values<typeof about> {
+function labelsOf({
+  method,
+  info,
+  verb,
+  query,
+  longRunning,
+  isServed,
+}: MeasuredRequest): Values<typeof about> {
   const isKnown = info.type === 'resource' && isServed;
   const dryRun = query.get('dryRun') === 'All' ? 'All' : '';
   if (!isKnown) return [methods.has(method) ? method : 'other', dryRun, '', '', '', '', '', component];
   const { group, version, plural, namespace, name, subresource } = info;
-  const isConnect = connecting.has(subresource) && subresource !== 'log';
+  const isConnect = longRunning !== undefined && longRunning !== 'log';
   const told = isConnect ? 'CONNECT' : (verbs[verb ?? ''] ?? 'other');
   const scope = name !== '' || told === 'POST' ? 'resource' : namespace === '' ? 'cluster' : 'namespace';
   return [told, dryRun, group, version, plural, subresource, scope, component];
 }
 
 const isReading = (verb: string) => verb === 'GET' || verb === 'LIST';
-const isLongRunning = (verb: string, subresource: string) =>
-  verb === 'WATCH' || verb === 'CONNECT' || connecting.has(subresource);

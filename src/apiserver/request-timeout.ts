@@ -5,7 +5,7 @@
 import { newBadRequest, newStatusError } from '../apimachinery/status-error.ts';
 import type { Clock } from '../base/clock.ts';
 import { parseDuration } from '../base/time.ts';
-import type { ResourceRequest } from './request-info.ts';
+import type { Subresource } from './subresources/subresources.ts';
 
 /** Maximum timeout in milliseconds (kube-apiserver's --request-timeout). */
 const maxTimeoutMs = 60_000;
@@ -53,11 +53,9 @@ export async function answerWithin(
   }
 }
 
-const longRunning: readonly string[] = ['attach', 'exec', 'invoke', 'log', 'portforward', 'proxy'];
-
 /**
  * Returns whether `timeout` does not apply: to long-running requests, and where the parameter is for a
  * backend.
  */
-export const isLongRunning = (verb: string, { subresource }: ResourceRequest) =>
-  verb === 'watch' || longRunning.includes(subresource);
+export const isLongRunning = (verb: string, subresource: Pick<Subresource, 'longRunning'> | undefined) =>
+  verb === 'watch' || subresource?.longRunning !== undefined;

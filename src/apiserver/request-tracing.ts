@@ -7,6 +7,7 @@ import { errorKind, inSpan } from '../base/tracing/current-span.ts';
 import type { Span, Tracer } from '../base/tracing/span.ts';
 import { parseTraceparent, type TraceContext, traceparentHeader } from '../base/tracing/trace-context.ts';
 import type { ResourceRequest } from './request-info.ts';
+import type { LongRunning } from './subresources/subresources.ts';
 import { isPartOfCluster, mastersGroup, monitoringGroup, type UserInfo } from './user.ts';
 
 /** Begin and end of the authentication, by the monotonic clock. */
@@ -21,6 +22,7 @@ export interface TracedRequest {
   readonly info: ResourceRequest;
   /** Kubernetes' verb of the request. */
   readonly verb: string | undefined;
+  readonly longRunning: LongRunning | undefined;
   readonly user: UserInfo;
   readonly remoteAddress: string | undefined;
   /** Absent if the caller needs no authentication. */
@@ -36,23 +38,20 @@ export type Beginning =
  * Returns where the span of a request belongs. As upstream, the trace contexts of administrators, monitoring
  * and the parts of the cluster are trusted; the trace of any other user is only linked, because it would
  * decide what is recorded here. Requests that the parts of the cluster send on their own begin no trace. A
- * call of a function stays in its caller's trace.
+ * call of a program stays in its caller's trace.
  */
 export function beginningOf(
   header: string | null,
   user: UserInfo,
-  { subresource }: Pick<ResourceRequest, 'subresource'>,
+  longRunning: LongRunning | undefined,
 ): Beginning {
   const parent = parseTraceparent(header);
   const isOwn = isPartOfCluster(user);
   const isBelieved = isOwn || user.groups.includes(mastersGroup) || user.groups.includes(monitoringGroup);
   if (parent && isBelieved) return parent.sampled ? { kind: 'child', parent } : { kind: 'none' };
-  if (isOwn || (parent && subresource === 'invoke')) return { kind: 'none' };
+  if (isOwn || (parent && longRunning === 'call')) return { kind: 'none' };
   return { kind: 'root', link: parent };
 }
-
-/** Subresources whose answers last as long as the client wants; they have no spans. */
-const endless: readonly string[] = ['attach', 'exec', 'log', 'portforward', 'proxy'];
 
 const service = 'apiserver';
 
@@ -85,9 +84,10 @@ export async function traceRequest<T extends { readonly status: number; readonly
 }
 
 function spanOf(tracer: Tracer, request: TracedRequest): Span | undefined {
-  const { method, headers, info, verb, user, remoteAddress, identified } = request;
-  if (verb === 'watch' || endless.includes(info.subresource)) return undefined;
-  const beginning = beginningOf(headers.get(traceparentHeader), user, info);
+  const { method, headers, info, verb, longRunning, user, remoteAddress, identified } = request;
+  // The answers to streams and logs last as long as the client wants.
+  if (verb === 'watch' || longRunning === 'stream' || longRunning === 'log') return undefined;
+  const beginning = beginningOf(headers.get(traceparentHeader), user, longRunning);
   if (beginning.kind === 'none') return undefined;
   const isRoot = beginning.kind === 'root';
   const attributes = {

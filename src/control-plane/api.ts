@@ -5,9 +5,11 @@
 import type { SystemObjects } from '../api/core/v1/system-objects.ts';
 import type { Kinds } from '../apimachinery/kind-set.ts';
 import type { Authenticator } from '../apiserver/authentication/authenticator.ts';
+import type { DirectServe } from '../apiserver/serve.ts';
 import { systemUser, type UserInfo } from '../apiserver/user.ts';
 import { aborted, unlessAborted } from '../base/abort.ts';
 import { inBackground } from '../base/in-background.ts';
+import type { PlacedCalls } from '../base/placed-calls.ts';
 import type { Client } from '../client/client.ts';
 import { inProcessTransport } from '../client/in-process-transport.ts';
 import { createClient } from '../client/rest-client.ts';
@@ -21,8 +23,11 @@ import type { HistoryLimits } from '../storage/event-history.ts';
 import type { Store } from '../storage/store.ts';
 import { createWatchCache } from '../storage/watch-cache.ts';
 import { reconcilePolicy } from './reconcile-policy.ts';
+import { type FeatureOptions, featureRoles, serverFeatures } from './server-features.ts';
 
-export interface ApiOptions extends Omit<KubeApiServerOptions, 'cache' | 'authenticate' | 'nodeConnection'> {
+export interface ApiOptions
+  extends Omit<KubeApiServerOptions, 'cache' | 'authenticate' | 'nodeConnection' | 'features'>,
+    FeatureOptions {
   /** Authenticates external callers; it reads only the cache, not the store. */
   readonly authenticate: (cache: Cache) => Authenticator;
   /** Connection to the agents of nodes; without it, logs and streams answer 503. */
@@ -38,6 +43,10 @@ export interface Api {
   readonly cache: Cache;
   readonly store: Store;
   readonly kinds: Kinds;
+  /** Calls of functions for runs of workflows; undefined if functions cannot be called. */
+  readonly placedCalls: PlacedCalls | undefined;
+  /** Serves calls of functions at the port of the gateway; undefined if functions cannot be called. */
+  readonly directCalls: DirectServe | undefined;
   /**
    * Returns the client of a part of the control plane, which reads and writes as `user`, through `store` if
    * given. `agent` is the manager of the fields that it sets.
@@ -62,11 +71,19 @@ export function createApi({ authenticate, nodeConnection, objects, history, ...o
     ...(loopMeter && { loopMeter }),
   });
   const { cache } = watchCache;
+  const nodes = nodeConnection?.(cache);
+  const { list: features, functions } = serverFeatures(options, {
+    ...{ cache, clock, random, log },
+    metrics: options.metrics,
+    nodeConnection: nodes,
+    handler: (request) => server.handlerFor(systemUser('apiserver'))(request),
+  });
   const server = createKubeApiServer({
     ...options,
     cache,
+    features,
     authenticate: authenticate(cache),
-    ...(nodeConnection && { nodeConnection: nodeConnection(cache) }),
+    ...(nodes && { nodeConnection: nodes }),
   });
   const clientOf: Api['clientOf'] = (user, agent, through) => {
     const transport = inProcessTransport(server.handlerFor(user, through), agent);
@@ -78,7 +95,7 @@ export function createApi({ authenticate, nodeConnection, objects, history, ...o
    */
   const prepare = async (made: SystemObjects, signal: AbortSignal) => {
     await bootstrapObjects(server, made);
-    await reconcilePolicy(clientOf(systemUser('apiserver'), 'kube-apiserver'), cache);
+    await reconcilePolicy(clientOf(systemUser('apiserver'), 'kube-apiserver'), cache, featureRoles);
     await cache.waitUntil(await store.currentRevision(), signal);
   };
 
@@ -87,6 +104,8 @@ export function createApi({ authenticate, nodeConnection, objects, history, ...o
     cache,
     store,
     kinds,
+    placedCalls: functions?.placedCalls,
+    directCalls: functions?.directCallsOf(server),
     clientOf,
     async run(serve, signal) {
       const started = new AsyncDisposableStack();
@@ -96,8 +115,8 @@ export function createApi({ authenticate, nodeConnection, objects, history, ...o
         await unlessAborted(signal, server.accountKeys.open());
         const keeping = inBackground(started, (until) => server.accountKeys.run(until));
         if (objects) await prepare(objects, signal);
-        server.gateway?.start();
-        started.defer(() => server.gateway?.stop());
+        functions?.gateway.start();
+        started.defer(() => functions?.gateway.stop());
         signal.throwIfAborted();
         const serving = inBackground(started, (until) => serve(AbortSignal.any([signal, until])));
         await Promise.race([aborted(signal), caching, keeping, serving]);

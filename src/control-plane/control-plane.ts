@@ -94,7 +94,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   });
   countObjects(metrics.apiserver, api.kinds, api.cache);
   const { signSecretToken } = api.server;
-  const placedCalls = options.placedCalls ?? api.server.placedCalls;
+  const placedCalls = options.placedCalls ?? api.placedCalls;
   const managed = {
     controllers: controllers({
       ...options,

@@ -6,6 +6,7 @@
 import { storageKey } from '../apimachinery/resource-definition.ts';
 import { isAlreadyExists, isConflict, isNotFound } from '../apimachinery/status-error.ts';
 import type { Client } from '../client/client.ts';
+import type { FeatureRoles } from '../kube-apiserver/rbac/bootstrap/feature-roles.ts';
 import {
   bootstrapPolicy,
   type PolicyKind,
@@ -14,9 +15,16 @@ import {
 import { planReconciliation } from '../kube-apiserver/rbac/bootstrap/reconcile-plan.ts';
 import type { Cache } from '../storage/cache.ts';
 
-/** Rejects with the error for an object that cannot be written. `cache` has the existing objects. */
-export async function reconcilePolicy(client: Client, cache: Cache): Promise<void> {
-  for (const objects of bootstrapPolicy) {
+/**
+ * Rejects with the error for an object that cannot be written. `cache` has the existing objects; `features`
+ * are the roles besides those of Kubernetes' own kinds.
+ */
+export async function reconcilePolicy(
+  client: Client,
+  cache: Cache,
+  features: readonly FeatureRoles[],
+): Promise<void> {
+  for (const objects of bootstrapPolicy(features)) {
     await Promise.all(
       objects.map((object) => {
         const { namespace = '', name } = object.draft.metadata;

@@ -4,16 +4,11 @@ import type { EngineContext } from '../apiserver/server-context.ts';
 import type { ReadCertificateRequest } from '../base/certificate-request.ts';
 import type { DefaultTolerations } from './admission/default-toleration-seconds.ts';
 import type { LimitedResource } from './admission/quota-checks.ts';
-import type { Gateway } from './functions/gateway.ts';
-import type { InstanceConnections } from './functions/instance-connections.ts';
 import type { NodeConnection } from './node-connection.ts';
 import type { PodSecurityConfiguration } from './pod-security/configuration.ts';
 import type { Policy } from './rbac/policy.ts';
 import type { Issuer } from './service-accounts/issuer.ts';
 import type { AccountKeys } from './service-accounts/keys.ts';
-import type { Intake } from './triggers/intake.ts';
-import type { RunClient } from './workflows/invoke.ts';
-import type { RunEnds } from './workflows/run-ends.ts';
 
 /** Returns why a node may not set its `spec.podCIDR` itself, given the other nodes; undefined if it may. */
 export type PodRangeProblem = (node: Node, others: readonly Node[]) => string | undefined;
@@ -23,8 +18,6 @@ export interface KubeContext extends EngineContext {
   readonly clusterCIDR: string;
   /** Ranges of allowed external IPs of Services. */
   readonly externalIPRanges: readonly string[];
-  /** Domains below which hosts of Dns objects are allowed. */
-  readonly dnsDomains: readonly string[];
   /** Domain of the cluster's own names. */
   readonly clusterDomain: string;
   /** First and last node port. */
@@ -45,9 +38,4 @@ export interface KubeContext extends EngineContext {
   /** Issuer of the tokens of service accounts. */
   readonly issuer: Issuer;
   readonly accountKeys: AccountKeys;
-  /** Client of workflows; undefined if workflows cannot be called. */
-  readonly workflows: { readonly ends: RunEnds; readonly runs: RunClient } | undefined;
-  readonly functions:
-    | { readonly gateway: Gateway; readonly connections: InstanceConnections; readonly intake: Intake }
-    | undefined;
 }

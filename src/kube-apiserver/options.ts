@@ -7,20 +7,10 @@ import type { Registry } from '../base/metrics/registry.ts';
 import type { DefaultTolerations } from './admission/default-toleration-seconds.ts';
 import type { LimitedResource } from './admission/quota-checks.ts';
 import type { PodRangeProblem } from './context.ts';
-import type { WriteDemand } from './functions/gateway.ts';
-import type { ReachesPod } from './functions/reached-pods.ts';
 import type { NodeConnection } from './node-connection.ts';
 import type { PodSecurityConfiguration } from './pod-security/configuration.ts';
+import type { ServerFeatureFactory } from './server-feature.ts';
 import type { IssuerOptions } from './service-accounts/issuer.ts';
-import type { RunClient } from './workflows/invoke.ts';
-
-export interface FunctionCallOptions {
-  /** Name of this master. */
-  readonly master: string;
-  readonly writeDemand: WriteDemand;
-  /** Returns whether this machine has a route to the pod, so that no kubelet is needed for the connection. */
-  readonly reachesPod: ReachesPod;
-}
 
 /**
  * Additional pages of metrics below /metrics, by name: registries of other parts of this process, or
@@ -45,11 +35,6 @@ export interface KubeApiServerOptions
   readonly clusterCIDR?: string;
   /** Ranges of allowed external IPs of Services; default none. */
   readonly externalIPRanges?: readonly string[];
-  /**
-   * Domains below which hosts of Dns objects are allowed; default `example` and `test`, which are reserved
-   * (RFC 2606).
-   */
-  readonly dnsDomains?: readonly string[];
   /** Domain of the cluster's own names; default cluster.local. */
   readonly clusterDomain?: string;
   /** First and last node port; default 30000 to 32767. */
@@ -66,8 +51,6 @@ export interface KubeApiServerOptions
   readonly issuer?: IssuerOptions;
   /** Pages in addition to this server's own, which is `metrics`. */
   readonly pages?: MetricPages;
-  /** Creates runs of called workflows; if absent, workflows cannot be called. */
-  readonly workflowCalls?: RunClient;
-  /** Options of function calls; if absent, functions cannot be called. */
-  readonly functionCalls?: FunctionCallOptions;
+  /** Features besides Kubernetes' own kinds. */
+  readonly features: readonly ServerFeatureFactory[];
 }

@@ -253,10 +253,9 @@ class KubeletRun {
       volumes,
       sources,
       images,
-      functions: this.#functions.images,
-      ownImage: this.#functions.ownImage,
+      imageProviders: this.#functions.imageProviders,
       devices: this.#devices.manager,
-      warm: this.#functions.warm,
+      podObserver: this.#functions.podObserver,
       onGone: () => this.#functions.chores?.podGone(),
       cache: this.#cache,
       sandboxes: this.#sandboxes,
@@ -416,7 +415,7 @@ class KubeletRun {
   async #shutDown(): Promise<void> {
     const { log, informers } = this.#options;
     await this.#workers.stop();
-    await Promise.all([this.#functions.images.close(), this.#functions.ownImage.close()]);
+    await Promise.all(this.#functions.imageProviders.map((provider) => provider.close()));
     this.#sources.close();
     await this.#mirrors.close();
     await this.#statuses.close();

@@ -1,6 +1,7 @@
 /** Sort of load that a request counts as. */
 import type { Verb } from '../authorization/authorizer.ts';
 import type { RequestInfo } from '../request-info.ts';
+import type { LongRunning } from '../subresources/subresources.ts';
 import { nodeNameOf, type UserInfo } from '../user.ts';
 import type { Sort } from './in-flight.ts';
 
@@ -10,16 +11,16 @@ export interface LoadRequest {
   /** Undefined for a method that the API does not support. */
   readonly verb: Verb | undefined;
   readonly follow: boolean;
+  /** Undefined for a request that is not long-running, or that is a watch. */
+  readonly longRunning: LongRunning | undefined;
 }
 
-const streams: readonly string[] = ['exec', 'attach', 'portforward', 'proxy'];
-
-export function sortOf({ user, info, verb, follow }: LoadRequest): Sort {
+export function sortOf({ user, info, verb, follow, longRunning }: LoadRequest): Sort {
   const isNode = nodeNameOf(user) !== undefined;
   if (info.type === 'resource') {
     if (verb === 'watch') return isNode ? 'node watch' : 'watch';
-    if (info.subresource === 'invoke') return 'call';
-    if (streams.includes(info.subresource) || (info.subresource === 'log' && follow)) return 'stream';
+    if (longRunning === 'call') return 'call';
+    if (longRunning === 'stream' || (longRunning === 'log' && follow)) return 'stream';
     if (isNode && verb !== 'list' && isHeartbeat(info.group, info.plural)) return 'heartbeat';
   }
   return isNode ? 'node request' : 'request';

@@ -9,8 +9,19 @@ type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
 /** GET serves HEAD too. */
 export type MethodTable = Readonly<Partial<Record<Method, Handler>>>;
 
+/**
+ * Sort of a request whose answer may last as long as its client wants, or as long as a program needs:
+ * - `stream`: bytes to and from a pod or a node (exec, attach, port-forward, proxy).
+ * - `log`: an answer that may be followed.
+ * - `call`: a call of a program. Every method counts as `create` for authorization, because the program
+ *   interprets the method, and the call belongs to the trace of its caller.
+ */
+export type LongRunning = 'stream' | 'log' | 'call';
+
 export interface Subresource {
   readonly methods: MethodTable;
+  /** Absent for requests that the API server answers by itself, and soon. */
+  readonly longRunning?: LongRunning;
   /** Kind of the answer, if it is not the kind of the parent. */
   readonly kind?: { readonly group: string; readonly version: string; readonly kind: string };
   /** True if a path may follow the name of the subresource. */

@@ -20,10 +20,17 @@ import { update } from './update.ts';
 
 const calls: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** Returns the verb that is authorized; undefined for a method that the API does not support. */
-export function verbOf(method: string, info: ResourceRequest, watch: boolean): Verb | undefined {
-  // Every method of a function call counts as `create`: the function interprets the method.
-  if (info.subresource === 'invoke' && calls.has(method)) return 'create';
+/**
+ * Returns the verb that is authorized; undefined for a method that the API does not support. `subresource` is
+ * that of the request, if it is served.
+ */
+export function verbOf(
+  method: string,
+  info: ResourceRequest,
+  watch: boolean,
+  subresource: Pick<Subresource, 'methods' | 'longRunning'> | undefined,
+): Verb | undefined {
+  if (subresource?.longRunning === 'call' && calls.has(method)) return 'create';
   switch (method) {
     case 'GET':
     case 'HEAD':
@@ -38,7 +45,7 @@ export function verbOf(method: string, info: ResourceRequest, watch: boolean): V
     case 'DELETE':
       return info.name ? 'delete' : 'deletecollection';
     default:
-      return method === 'OPTIONS' && info.subresource === 'proxy' ? '' : undefined;
+      return method === 'OPTIONS' && subresource?.methods.OPTIONS ? '' : undefined;
   }
 }
 

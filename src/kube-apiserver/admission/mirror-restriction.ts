@@ -6,16 +6,19 @@ import { nodeResource } from '../../api/core/v1/node.ts';
 import type { Pod } from '../../api/core/v1/pod.ts';
 import { mirrorAnnotation } from '../../api/core/v1/pod-annotations.ts';
 import { podReferences } from '../../api/core/v1/pod-references.ts';
-import { isFunctionImage } from '../../api/minik8s/v1/function-image.ts';
 import { newNotFound } from '../../apimachinery/status-error.ts';
 import type { ServerContext } from '../../apiserver/server-context.ts';
 import { findObject } from '../../apiserver/stored-object.ts';
 
-/** Returns why the pod is rejected; undefined if it is allowed. Throws a 404 if the Node does not exist. */
+/**
+ * Returns why the pod is rejected; undefined if it is allowed. Throws a 404 if the Node does not exist.
+ * `reservedImage` returns what an image is, if static pods must not run it.
+ */
 export async function restrictMirror(
   server: Pick<ServerContext, 'cache' | 'clock' | 'latest' | 'store'>,
   nodeName: string,
   pod: Pod,
+  reservedImage: (image: string) => string | undefined,
 ): Promise<string | undefined> {
   const name = `node ${JSON.stringify(nodeName)}`;
   const { metadata, spec } = pod;
@@ -34,18 +37,21 @@ export async function restrictMirror(
   if (!node) throw newNotFound(nodeResource, nodeName);
   if (owner.uid !== node.metadata.uid)
     return `node ${nodeName} UID mismatch: expected ${owner.uid} got ${node.metadata.uid}`;
-  return needsOfTheApi(pod, name);
+  return needsOfTheApi(pod, name, reservedImage);
 }
 
-function needsOfTheApi(pod: Pod, name: string): string | undefined {
+function needsOfTheApi(
+  pod: Pod,
+  name: string,
+  reservedImage: (image: string) => string | undefined,
+): string | undefined {
   const cannot = (what: string) => `${name} can not create pods that reference ${what}`;
   if (pod.spec.serviceAccountName) return cannot('a service account');
   const { secrets, configMaps } = podReferences(pod);
   if (secrets.size > 0) return cannot('secrets');
   if (configMaps.size > 0) return cannot('configmaps');
-  // Such a container would let the node read the source of the function.
-  if (pod.spec.containers.some(({ image = '' }) => isFunctionImage(image)))
-    return cannot('the image of a function');
+  const [reserved] = pod.spec.containers.flatMap(({ image = '' }) => reservedImage(image) ?? []);
+  if (reserved !== undefined) return cannot(reserved);
   const volumes = pod.spec.volumes ?? [];
   const sources = volumes.flatMap(({ projected }) => projected?.sources ?? []);
   if (sources.some(({ clusterTrustBundle }) => clusterTrustBundle)) return cannot('clustertrustbundles');

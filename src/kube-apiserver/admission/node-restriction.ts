@@ -16,9 +16,6 @@ import { type Pod, podResource } from '../../api/core/v1/pod.ts';
 import { serviceAccountResource } from '../../api/core/v1/service-account.ts';
 import type { PersistentVolume } from '../../api/core/v1/types.gen.ts';
 import { choreOf, emptiedReason, removedReason, stuckReason } from '../../api/core/v1/volume-chores.ts';
-import { folderWatchResource } from '../../api/minik8s/v1/folder-watch.ts';
-import { type FunctionVersion, functionVersionResource } from '../../api/minik8s/v1/function-version.ts';
-import { triggerEventResource } from '../../api/minik8s/v1/trigger-event.ts';
 import { deepEqual } from '../../apimachinery/equality.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import { type ResourceRef, storageKey, storagePrefix } from '../../apimachinery/resource-definition.ts';
@@ -26,8 +23,8 @@ import { newForbidden, newNotFound } from '../../apimachinery/status-error.ts';
 import type { Admission, AdmissionPlugin } from '../../apiserver/admission/plugin.ts';
 import { findObject } from '../../apiserver/stored-object.ts';
 import { nodeNameOf } from '../../apiserver/user.ts';
+import { type NodeAccess, type NodeRestriction, notAllowed } from '../authorization/node-access.ts';
 import type { KubeContext } from '../context.ts';
-import { restrictFolderWatch, restrictTriggerEvent } from './file-events.ts';
 import { restrictMirror } from './mirror-restriction.ts';
 import { restrictEvent } from './node-events.ts';
 
@@ -43,13 +40,9 @@ const kindOf = ({ group, plural }: Pick<ResourceRef, 'group' | 'plural'>) => `${
 const restrictions = new Map<string, Restriction>([
   [kindOf(nodeResource), restrictNode],
   [kindOf(leaseResource), restrictLease],
-  [kindOf(podResource), restrictPod],
   [kindOf(eventResource), restrictEvent],
   [kindOf(serviceAccountResource), restrictToken],
   [kindOf(persistentVolumeResource), restrictVolume],
-  [kindOf(functionVersionResource), restrictVersion],
-  [kindOf(triggerEventResource), restrictTriggerEvent],
-  [kindOf(folderWatchResource), restrictFolderWatch],
 ]);
 
 /** Parts of the server that the decisions read. */
@@ -58,28 +51,51 @@ export type NodeRestrictionParts = Pick<
   'cache' | 'clock' | 'latest' | 'mayRegister' | 'podRangeProblem' | 'store'
 >;
 
-export const nodeRestriction = (server: NodeRestrictionParts): AdmissionPlugin => ({
-  name: 'NodeRestriction',
-  mutate({ definition, object, old, user }) {
-    if (object && nodeNameOf(user) !== undefined && kindOf(definition) === kindOf(nodeResource))
-      keepPhase(object as Node, old as Node | undefined);
-  },
-  validate: (admission) => restrict(server, admission),
-});
-
-async function restrict(server: NodeRestrictionParts, admission: Admission): Promise<void> {
-  const { definition, name, user } = admission;
-  const node = nodeNameOf(user);
-  if (node === undefined) return;
-  const why =
-    tooLarge(definition, admission.object) ??
-    changedMetadata(node, admission) ??
-    (await restrictions.get(kindOf(definition))?.(server, node, admission));
-  if (why) throw newForbidden(definition, name, why);
+/** `features`: access of nodes besides that to the objects of Kubernetes' own kinds. */
+export function nodeRestriction(
+  server: NodeRestrictionParts,
+  features: readonly NodeAccess[],
+): AdmissionPlugin {
+  const reservedImage = (image: string) => firstOf(features, (feature) => feature.reservedImage?.(image));
+  const ofKubernetes = Array.from(
+    restrictions,
+    ([kind, check]) => [kind, { check: (...write) => check(server, ...write) }] as [string, NodeRestriction],
+  );
+  const byKind = new Map<string, NodeRestriction>([
+    ...ofKubernetes,
+    [
+      kindOf(podResource),
+      { checksOwners: true, check: (...write) => restrictPod(server, reservedImage, ...write) },
+    ],
+    ...features.flatMap((feature) => Object.entries(feature.restrictions ?? {})),
+  ]);
+  return {
+    name: 'NodeRestriction',
+    mutate({ definition, object, old, user }) {
+      if (object && nodeNameOf(user) !== undefined && kindOf(definition) === kindOf(nodeResource))
+        keepPhase(object as Node, old as Node | undefined);
+    },
+    async validate(admission) {
+      const { definition, name, user } = admission;
+      const node = nodeNameOf(user);
+      if (node === undefined) return;
+      const restriction = byKind.get(kindOf(definition));
+      const why =
+        tooLarge(definition, admission.object) ??
+        changedMetadata(node, admission, restriction?.checksOwners ?? false) ??
+        (await restriction?.check(node, admission));
+      if (why) throw newForbidden(definition, name, why);
+    },
+  };
 }
 
-const refused = (node: string, what: string) =>
-  `node ${JSON.stringify(node)} is not allowed to modify ${what}`;
+function firstOf<T, U>(list: readonly T[], find: (one: T) => U | undefined): U | undefined {
+  for (const one of list) {
+    const found = find(one);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
 
 /**
  * Maximum size of the JSON in bytes. A Lease has some hundreds, a Node with the fifty images that it reports
@@ -105,16 +121,18 @@ function tooLarge(definition: ResourceRef, object: KubeObject | undefined): stri
 const same = (a: object | undefined, b: object | undefined) => deepEqual(a ?? [], b ?? []);
 
 /** Rejects changes of finalizers and owners; but the Lease of a node may be owned by its Node. */
-function changedMetadata(node: string, { definition, object, old }: Admission): string | undefined {
+function changedMetadata(
+  node: string,
+  { definition, object, old }: Admission,
+  checksOwners: boolean,
+): string | undefined {
   if (!object) return undefined;
   const [next, before] = [object.metadata, old?.metadata];
-  if (!same(next.finalizers, before?.finalizers)) return refused(node, 'finalizers');
+  if (!same(next.finalizers, before?.finalizers)) return notAllowed(node, 'finalizers');
   const isLease = kindOf(definition) === kindOf(leaseResource);
-  // The rule of the kind checks these owners.
-  const isGiven =
-    [podResource, triggerEventResource].some((one) => kindOf(definition) === kindOf(one)) && !old;
+  const isGiven = checksOwners && !old;
   if (isLease || isGiven || same(next.ownerReferences, before?.ownerReferences)) return undefined;
-  return refused(node, 'ownerReferences');
+  return notAllowed(node, 'ownerReferences');
 }
 
 function otherName(node: string, operation: Admission['operation'], name: string): string | undefined {
@@ -132,7 +150,7 @@ function restrictLease(
   const foreign = owners.some(
     (owner) => owner.apiVersion !== 'v1' || owner.kind !== nodeResource.kind || owner.name !== node,
   );
-  return otherName(node, operation, name) ?? (foreign ? refused(node, 'ownerReferences') : undefined);
+  return otherName(node, operation, name) ?? (foreign ? notAllowed(node, 'ownerReferences') : undefined);
 }
 
 async function restrictNode(
@@ -148,10 +166,10 @@ async function restrictNode(
     return `nodes need the approval of an administrator here: run minik8s ctl add node ${node}`;
   }
   const what = changedByItself(next, before);
-  if (what !== undefined) return refused(node, what);
+  if (what !== undefined) return notAllowed(node, what);
   const foreignName = await nameOfAnother(server, node, next);
   if (foreignName !== undefined)
-    return refused(node, `its addresses to ${foreignName}, the name of another node`);
+    return notAllowed(node, `its addresses to ${foreignName}, the name of another node`);
   return claimsRange(next, before) ? server.podRangeProblem(next, otherNodes(server, name)) : undefined;
 }
 
@@ -247,11 +265,15 @@ function unclaimed({ spec: { podCIDR: _, podCIDRs: __, taints: ___, ...rest } }:
  */
 async function restrictPod(
   server: NodeRestrictionParts,
+  reservedImage: (image: string) => string | undefined,
   node: string,
   { subresource, object, old }: Admission,
 ): Promise<string | undefined> {
   // Evictions and tokens are no pods.
-  if (!old) return subresource === '' && object ? restrictMirror(server, node, object as Pod) : undefined;
+  if (!old)
+    return subresource === '' && object
+      ? restrictMirror(server, node, object as Pod, reservedImage)
+      : undefined;
   if ((old as Pod).spec.nodeName !== node)
     return `node ${JSON.stringify(node)} may only change pods that are bound to it`;
   if (subresource !== 'status' || !object) return undefined;
@@ -269,48 +291,22 @@ function restrictVolume(
 ): string | undefined {
   const [next, before] = [object as PersistentVolume | undefined, old as PersistentVolume | undefined];
   const chore = before && choreOf(before, node);
-  if (!next || !before || !chore) return refused(node, 'a volume that it has neither to remove nor to empty');
+  if (!next || !before || !chore)
+    return notAllowed(node, 'a volume that it has neither to remove nor to empty');
   const isSame =
     same(next.spec, before.spec) &&
     same(next.metadata.labels, before.metadata.labels) &&
     same(next.metadata.annotations, before.metadata.annotations);
-  if (!isSame) return refused(node, 'anything but the status of a volume');
+  if (!isSame) return notAllowed(node, 'anything but the status of a volume');
   const phase = next.status?.phase ?? '';
   if (!['Released', 'Failed', before.status?.phase].includes(phase))
-    return refused(node, `the phase of a volume to ${phase}`);
+    return notAllowed(node, `the phase of a volume to ${phase}`);
   const reason = next.status?.reason ?? '';
   const done = chore === 'remove' ? removedReason : emptiedReason;
   return ['', stuckReason, done, before.status?.reason].includes(reason)
     ? undefined
-    : refused(node, `the reason of a volume to ${reason}`);
+    : notAllowed(node, `the reason of a volume to ${reason}`);
 }
-
-/**
- * Restricts the status of a build: a node may report its result under its own name. The lock of libraries can
- * only be set once.
- */
-function restrictVersion(
-  _server: NodeRestrictionParts,
-  node: string,
-  { subresource, object, old }: Admission,
-): string | undefined {
-  const [next, before] = [object as FunctionVersion | undefined, old as FunctionVersion | undefined];
-  if (subresource !== 'status' || !next || !before)
-    return refused(node, 'anything but the status of a version');
-  const { lock, log = '', nodeName, conditions = [] } = next.status ?? {};
-  if (nodeName !== before.status?.nodeName && nodeName !== node)
-    return refused(node, 'status.nodeName to the name of another node');
-  if (before.status?.lock !== undefined && lock !== before.status.lock)
-    return refused(node, 'a lock that is there');
-  if (Buffer.byteLength(log) > mostLogBytes) return `the log of a build may have ${mostLogBytes} bytes`;
-  const others = (all: NonNullable<FunctionVersion['status']>['conditions'] = []) =>
-    all.filter(({ type }) => type !== 'Built');
-  return same(others(conditions), others(before.status?.conditions))
-    ? undefined
-    : refused(node, 'conditions but Built');
-}
-
-const mostLogBytes = 8 * 1024;
 
 /**
  * Restricts tokens: a node may only request tokens that are bound to a pod it runs, and that become invalid

@@ -1,34 +1,33 @@
-/** The admission plugins of Kubernetes' own kinds, in order. */
+/** The admission plugins of Kubernetes' own kinds and of features, in order. */
 
 import type { AdmissionPlugin } from '../../apiserver/admission/plugin.ts';
 import type { KubeContext } from '../context.ts';
 import { escalation } from '../rbac/escalation.ts';
+import { nodeAccessOf, type ServerFeature } from '../server-feature.ts';
 import { certificateSigningRequests } from './certificate-signing-request.ts';
 import { defaultTolerationSeconds } from './default-toleration-seconds.ts';
-import { dnsHosts } from './dns-hosts.ts';
 import { limitRanger } from './limit-ranger.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
 import { nodeRestriction } from './node-restriction.ts';
 import { podSecurity } from './pod-security.ts';
 import { priority } from './priority.ts';
 import { resourceQuotas } from './resource-quota.ts';
-import { runParents } from './run-parents.ts';
 import { runtimeClasses } from './runtime-class.ts';
 import { selectorTermLimit } from './selector-terms.ts';
 import { serviceAccounts } from './service-account.ts';
 import { serviceAddresses } from './service-addresses.ts';
 import { storageClasses } from './storage-class.ts';
 import { storageProtection } from './storage-protection.ts';
-import { triggerChains } from './trigger-chain.ts';
-import { workflowExpressions } from './workflow-expressions.ts';
 
-export const admissionPlugins = (server: KubeContext): readonly AdmissionPlugin[] => [
+export const admissionPlugins = (
+  server: KubeContext,
+  features: readonly ServerFeature[],
+): readonly AdmissionPlugin[] => [
   namespaceLifecycle(server),
   limitRanger(server),
-  nodeRestriction(server),
+  nodeRestriction(server, nodeAccessOf(features)),
   serviceAddresses(server),
   selectorTermLimit(server),
-  dnsHosts(server),
   podSecurity(server),
   priority(server),
   defaultTolerationSeconds(server.defaultTolerations),
@@ -37,9 +36,7 @@ export const admissionPlugins = (server: KubeContext): readonly AdmissionPlugin[
   storageClasses(server),
   storageProtection,
   certificateSigningRequests(server),
-  triggerChains,
-  runParents,
-  workflowExpressions(server.clock),
+  ...features.flatMap(({ admission = [] }) => admission),
   escalation(server),
   resourceQuotas(server),
 ];

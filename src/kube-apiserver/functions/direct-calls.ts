@@ -10,17 +10,17 @@ import { pipeAnswer } from '../../apiserver/streamed-answer.ts';
 import { WholeAnswer } from '../../apiserver/whole-answer.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { RequestHeaders } from '../forwarding/headers.ts';
-import type { Intake } from '../triggers/intake.ts';
 import { type CallServer, callFunction } from './call.ts';
 import { beginningOf, mostKept } from './call-body.ts';
 import { type CallBody, mostBodyBytes, tooLarge } from './exchange.ts';
 import type { Gateway } from './gateway.ts';
 import { callPath } from './gateway-app.ts';
+import type { ResultListener } from './result-listener.ts';
 
 export interface DirectCallsOptions extends CallServer {
   readonly server: Pick<ApiServer, 'admit' | 'refuse'>;
   readonly gateway: Gateway;
-  readonly intake: Pick<Intake, 'triggersOfResults'>;
+  readonly results: Pick<ResultListener, 'listens'>;
 }
 
 /**
@@ -55,13 +55,13 @@ export const directCalls =
   };
 
 /**
- * Returns whether triggers wait for the result, which the app sends to them. Names with percent-encoding are
- * left to the app, too.
+ * Returns whether somebody listens to the result, which the app sends to them. Names with
+ * percent-encoding are left to the app, too.
  */
-function hasToTell({ intake }: DirectCallsOptions, address: string): boolean {
+function hasToTell({ results }: DirectCallsOptions, address: string): boolean {
   const [, , , , , namespace = '', , name = ''] = address.split('/');
   const isPlain = !namespace.includes('%') && !name.includes('%');
-  return !isPlain || intake.triggersOfResults(namespace, name).length > 0;
+  return !isPlain || results.listens(namespace, name);
 }
 
 interface Asked extends DirectRequest {

@@ -4,13 +4,10 @@ import type { ResourceDefinition } from '../../apimachinery/resource-definition.
 import type { Handler } from '../../apiserver/request-scope.ts';
 import { type Subresource, type Subresources, status } from '../../apiserver/subresources/subresources.ts';
 import type { KubeContext } from '../context.ts';
-import { invokeFunction } from '../functions/invoke.ts';
-import { takeRequest } from '../triggers/take-request.ts';
-import { tellResults } from '../triggers/tell-results.ts';
-import { invokeWorkflow } from '../workflows/invoke.ts';
 import { podAttach } from './attach.ts';
 import { bindPod } from './binding.ts';
 import { ephemeralContainers } from './ephemeral-containers.ts';
+import { serveEveryMethod } from './every-method.ts';
 import { evictPod } from './eviction.ts';
 import { podExec } from './exec.ts';
 import { finalizeNamespace } from './finalize.ts';
@@ -24,43 +21,24 @@ import { requestToken } from './token.ts';
 const stream = (handler: Handler, kind: string): Subresource => ({
   methods: { GET: handler, POST: handler },
   kind: { group: '', version: 'v1', kind },
-  answersBytes: true,
-});
-
-/** Subresource that serves every method. */
-const request = (handler: Handler, kind: string): Subresource => ({
-  methods: {
-    GET: handler,
-    POST: handler,
-    PUT: handler,
-    PATCH: handler,
-    DELETE: handler,
-    OPTIONS: handler,
-  },
-  kind: { group: '', version: 'v1', kind },
+  longRunning: 'stream',
   answersBytes: true,
 });
 
 const proxy = (handler: Handler, kind: string): Subresource => ({
-  ...request(handler, kind),
+  ...serveEveryMethod(handler, kind, 'stream'),
   takesPath: true,
 });
 
-type Parts = Parameters<typeof requestToken>[0] &
-  Pick<KubeContext, 'nodeConnection' | 'functions' | 'workflows'>;
+type Parts = Parameters<typeof requestToken>[0] & Pick<KubeContext, 'nodeConnection'>;
 
-const specialOf = ({
-  nodeConnection,
-  functions,
-  workflows,
-  ...server
-}: Parts): Readonly<Record<string, Subresources>> => ({
+const specialOf = ({ nodeConnection, ...server }: Parts): Readonly<Record<string, Subresources>> => ({
   '/pods': {
     binding: { methods: { POST: bindPod }, kind: { group: '', version: 'v1', kind: 'Binding' } },
     eviction: { methods: { POST: evictPod }, kind: { group: 'policy', version: 'v1', kind: 'Eviction' } },
     ephemeralcontainers: ephemeralContainers,
     resize: resizePod,
-    log: { methods: { GET: podLog(nodeConnection) }, answersBytes: true },
+    log: { methods: { GET: podLog(nodeConnection) }, longRunning: 'log', answersBytes: true },
     exec: stream(podExec(nodeConnection), 'PodExecOptions'),
     attach: stream(podAttach(nodeConnection), 'PodAttachOptions'),
     portforward: stream(podPortForward(nodeConnection), 'PodPortForwardOptions'),
@@ -75,29 +53,17 @@ const specialOf = ({
       kind: { group: tokenRequestKind.group, version: tokenRequestKind.version, kind: tokenRequestKind.kind },
     },
   },
-  ...(functions && {
-    'minik8s.io/functions': {
-      invoke: proxy(
-        tellResults(functions.intake, invokeFunction(functions.gateway, functions.connections)),
-        'FunctionCall',
-      ),
-    },
-    'minik8s.io/triggers': { invoke: request(takeRequest(functions.intake), 'TriggerRequest') },
-  }),
-  ...(workflows && {
-    'minik8s.io/workflows': {
-      invoke: {
-        methods: { POST: invokeWorkflow(workflows.ends, workflows.runs) },
-        kind: { group: '', version: 'v1', kind: 'WorkflowCall' },
-        answersBytes: true,
-      },
-    },
-  }),
   '/namespaces': { finalize: { methods: { PUT: finalizeNamespace } } },
 });
 
-/** Returns the subresources of a kind besides `/status` and `/scale`; created once for a server. */
-export function kubeSubresources(server: Parts): (definition: ResourceDefinition) => Subresources {
-  const special = specialOf(server);
+/**
+ * Returns the subresources of a kind besides `/status` and `/scale`; created once for a server. `ofFeatures`:
+ * those of the kinds of features, by `GROUP/PLURAL`.
+ */
+export function kubeSubresources(
+  server: Parts,
+  ofFeatures: Readonly<Record<string, Subresources>>,
+): (definition: ResourceDefinition) => Subresources {
+  const special = { ...specialOf(server), ...ofFeatures };
   return ({ group, plural }) => special[`${group}/${plural}`] ?? {};
 }

@@ -7,8 +7,6 @@ import { findContainer } from '../../api/core/v1/ephemeral-containers.ts';
 import { graceSecondsOf } from '../../api/core/v1/grace.ts';
 import type { Pod } from '../../api/core/v1/pod.ts';
 import type { Container, EphemeralContainer } from '../../api/core/v1/types.gen.ts';
-import { isFunctionImage } from '../../api/minik8s/v1/function-image.ts';
-import { isOwnImage } from '../../api/minik8s/v1/own-image.ts';
 import { errorMessage } from '../../base/log.ts';
 import type { Client } from '../../client/client.ts';
 import type { EventRecorder } from '../../controller-runtime/events.ts';
@@ -17,9 +15,7 @@ import { DeviceError, type GivenDevices } from '../devices/plan/device.ts';
 import { containerEnvironment, type EnvironmentContext } from '../environment/container-environment.ts';
 import { ContainerConfigError } from '../environment/plan/container-config-error.ts';
 import { expandEach } from '../environment/plan/expand.ts';
-import type { FunctionImages } from '../functions/function-images.ts';
-import type { OwnImage } from '../functions/own-image.ts';
-import { functionNames } from '../functions/plan/image-use.ts';
+import type { ImageProvider } from '../images/image-provider.ts';
 import { ImageError, type ImagePuller } from '../images/image-puller.ts';
 import type { WantedImage } from '../images/plan/pull-decision.ts';
 import type { NameFiles } from '../names/name-files.ts';
@@ -46,8 +42,8 @@ export interface StartContext extends EnvironmentContext {
   readonly names: NameFiles;
   readonly volumes: PodVolumes;
   readonly images: ImagePuller;
-  readonly functions: Pick<FunctionImages, 'ensure'>;
-  readonly ownImage: Pick<OwnImage, 'ensure'>;
+  /** Providers of images besides registries. */
+  readonly imageProviders: readonly Pick<ImageProvider, 'takes' | 'ensure' | 'checkOther'>[];
   readonly devices: { giveTo(pod: Pod, container: string): Promise<GivenDevices> };
   readonly events: EventRecorder;
   readonly nodeMemoryBytes: number;
@@ -158,36 +154,30 @@ async function ensureImages(
   wanted: Container,
   signal: AbortSignal,
 ): Promise<Images> {
-  const { images, functions, ownImage } = context;
+  const { images, imageProviders } = context;
   const names = new Set((wanted.volumeMounts ?? []).map(({ name }) => name));
   const mounted = new Map<string, RuntimeImage>();
   for (const { name, image: source } of pod.spec.volumes ?? []) {
     if (!source || !names.has(name)) continue;
     const image = { image: source.reference ?? '', imagePullPolicy: source.pullPolicy };
     const found = await ensured(context, pod, image, async () =>
-      ofNoFunction(await images.ensureOnce(pod, image, signal)),
+      checked(context, await images.ensureOnce(pod, image, signal)),
     );
     mounted.set(name, found);
   }
-  const own = isOwnImage(wanted.image)
-    ? await ensured(context, pod, wanted, () => ownImage.ensure(pod, wanted.image, signal))
-    : isFunctionImage(wanted.image)
-      ? await ensured(context, pod, wanted, () => functions.ensure(pod, wanted.image, signal))
-      : await ensured(context, pod, wanted, async () =>
-          ofNoFunction(await images.ensure(pod, wanted, signal)),
-        );
+  const provider = imageProviders.find((one) => one.takes(wanted.image));
+  const own = await ensured(context, pod, wanted, async () =>
+    provider
+      ? provider.ensure(pod, wanted.image, signal)
+      : checked(context, await images.ensure(pod, wanted, signal)),
+  );
   return { own, mounted };
 }
 
-/**
- * Throws ImageError for an image of a function: by its id it could be used without a check of the function's
- * owner.
- */
-function ofNoFunction(found: RuntimeImage): RuntimeImage {
-  const [name] = functionNames(found.names);
-  if (name === undefined) return found;
-  const message = `it is the image of a function: only containers of the function's pods have it, by its name`;
-  throw new ImageError('FunctionImageRefused', message);
+/** Throws ImageError for an image of a provider, which checks who may use it only by its name. */
+function checked({ imageProviders }: StartContext, found: RuntimeImage): RuntimeImage {
+  for (const provider of imageProviders) provider.checkOther?.(found);
+  return found;
 }
 
 /** Emits two events for a failure, of which the second has the reason, as upstream. */

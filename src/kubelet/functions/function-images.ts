@@ -4,6 +4,7 @@
  */
 import PQueue from 'p-queue';
 import type { Pod } from '../../api/core/v1/pod.ts';
+import { isFunctionImage } from '../../api/minik8s/v1/function-image.ts';
 import { functionVersionLabel } from '../../api/minik8s/v1/function-instance.ts';
 import { type FunctionVersion, functionVersionResource } from '../../api/minik8s/v1/function-version.ts';
 import { aborted, unlessAborted } from '../../base/abort.ts';
@@ -13,6 +14,7 @@ import { goExactDuration } from '../../base/time.ts';
 import type { Client } from '../../client/client.ts';
 import type { EventRecorder } from '../../controller-runtime/events.ts';
 import { RuntimeError } from '../../docker/runtime-error.ts';
+import type { ImageProvider } from '../images/image-provider.ts';
 import { ImageError, type ImagePuller } from '../images/image-puller.ts';
 import type { ImageRecord } from '../images/image-record.ts';
 import type { ContainerRuntime, RuntimeImage } from '../runtime/runtime.ts';
@@ -20,7 +22,7 @@ import { BuildLog, logPath } from './build-log.ts';
 import type { FunctionBuilder } from './function-builder.ts';
 import { BuildError } from './plan/build-error.ts';
 import { withBuild } from './plan/build-status.ts';
-import { useProblem, versionProblem } from './plan/image-use.ts';
+import { functionNames, useProblem, versionProblem } from './plan/image-use.ts';
 import { changeStatus } from './version-status.ts';
 
 export interface FunctionImagesOptions {
@@ -50,13 +52,24 @@ interface Build {
   waiting: number;
 }
 
-export class FunctionImages {
+export class FunctionImages implements ImageProvider {
   readonly #options: FunctionImagesOptions;
   readonly #queue = new PQueue({ concurrency: atOnce });
   readonly #builds = new Map<string, Build>();
 
   constructor(options: FunctionImagesOptions) {
     this.#options = options;
+  }
+
+  takes(image: string): boolean {
+    return isFunctionImage(image);
+  }
+
+  /** Refuses an image of a function: by its id it could be used without a check of the function's owner. */
+  checkOther({ names }: RuntimeImage): void {
+    if (functionNames(names).length === 0) return;
+    const message = `it is the image of a function: only containers of the function's pods have it, by its name`;
+    throw new ImageError('FunctionImageRefused', message);
   }
 
   /** Resolves with the image. Throws ImageError; rejects with the signal's reason when that aborts. */

@@ -1,6 +1,8 @@
 /** Assembles the node's part of functions. */
 import { readAsset } from '../../base/assets.ts';
 import type { Exec } from '../../base/exec.ts';
+import type { ImageProvider } from '../images/image-provider.ts';
+import type { PodObserver } from '../runtime/pod-observer.ts';
 import type { BuildEngine } from './build-engine.ts';
 import { FunctionBuilder } from './function-builder.ts';
 import { FunctionChores, type FunctionChoresOptions } from './function-chores.ts';
@@ -22,26 +24,31 @@ export type NodeFunctionsOptions = Omit<FunctionImagesOptions, 'builder' | 'read
   };
 
 export interface NodeFunctions {
-  readonly images: FunctionImages;
-  readonly ownImage: OwnImage;
+  readonly imageProviders: readonly ImageProvider[];
   /** Undefined where the node cannot build. */
   readonly chores: FunctionChores | undefined;
-  /** Undefined where the node cannot build. */
-  readonly warm: WarmInstances | undefined;
+  /** Warm instances; undefined where the node cannot build. */
+  readonly podObserver: PodObserver | undefined;
 }
 
 export function nodeFunctions(options: NodeFunctionsOptions): NodeFunctions {
   const { builds: engine, client, environment } = options;
   const ownImage = new OwnImage({ ...options, engine });
-  if (!engine)
-    return {
-      images: new FunctionImages({ ...options, builder: undefined }),
-      ownImage,
-      chores: undefined,
-      warm: undefined,
-    };
+  if (!engine) {
+    const images = new FunctionImages({ ...options, builder: undefined });
+    return { imageProviders: [ownImage, images], chores: undefined, podObserver: undefined };
+  }
   const builder = new FunctionBuilder({ client, engine, environment, readAsset });
   const chores = new FunctionChores({ ...options, engine });
   const warm = new WarmInstances({ ...options, engine });
-  return { images: new FunctionImages({ ...options, builder, ready: chores.ready }), ownImage, chores, warm };
+  const images = new FunctionImages({ ...options, builder, ready: chores.ready });
+  return { imageProviders: [ownImage, images], chores, podObserver: observerOf(warm) };
 }
+
+const observerOf = (warm: WarmInstances): PodObserver => ({
+  async see(pod, observed) {
+    const message = await warm.see(pod, observed);
+    return message === undefined ? undefined : { reason: 'FunctionRefused', message };
+  },
+  forget: (uid) => warm.forget(uid),
+});

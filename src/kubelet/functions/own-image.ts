@@ -4,13 +4,14 @@ import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import type { Pod } from '../../api/core/v1/pod.ts';
-import { ownImage, ownImageOf, ownProgram } from '../../api/minik8s/v1/own-image.ts';
+import { isOwnImage, ownImage, ownImageOf, ownProgram } from '../../api/minik8s/v1/own-image.ts';
 import { unlessAborted } from '../../base/abort.ts';
 import type { Exec } from '../../base/exec.ts';
 import { errorMessage } from '../../base/log.ts';
 import { archiveEnd, memberHeader, padding } from '../../base/tar-archive.ts';
 import { version } from '../../base/version.ts';
 import type { EventRecorder } from '../../controller-runtime/events.ts';
+import type { ImageProvider } from '../images/image-provider.ts';
 import { ImageError } from '../images/image-puller.ts';
 import type { ContainerRuntime, RuntimeImage } from '../runtime/runtime.ts';
 import type { BuildEngine } from './build-engine.ts';
@@ -26,12 +27,16 @@ export interface OwnImageOptions {
   readonly exec: Exec;
 }
 
-export class OwnImage {
+export class OwnImage implements ImageProvider {
   readonly #options: OwnImageOptions;
   #making: Promise<RuntimeImage> | undefined;
 
   constructor(options: OwnImageOptions) {
     this.#options = options;
+  }
+
+  takes(image: string): boolean {
+    return isOwnImage(image);
   }
 
   /**

@@ -12,10 +12,10 @@ import type { Timer } from '../../base/clock.ts';
 import type { LoopMeter } from '../../base/event-loop/loop-meter.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import type { Tracer } from '../../base/tracing/span.ts';
-import type { WarmInstances } from '../functions/warm-instances.ts';
 import { PodProbes } from '../probes/pod-probes.ts';
 import type { ProbeContext } from '../probes/probe-loop.ts';
 import type { ObservedPod } from '../runtime/observed-pod.ts';
+import type { PodObserver } from '../runtime/pod-observer.ts';
 import { readAllocation, writeAllocation } from './allocations.ts';
 import { type ExecuteContext, execute, type MutableMemory } from './execute.ts';
 import { lastWords } from './last-words.ts';
@@ -41,8 +41,8 @@ export interface PodWorkerContext extends ExecuteContext, HookContext, ProbeCont
   onStatus(pod: Pod, status: PodStatus): void;
   /** Returns the reason why this node cannot grant a pod's resize now; undefined when it can. */
   resizeProblem(pod: Pod): PendingResize | undefined;
-  /** Warm instances of functions; undefined where this node can have none. */
-  readonly warm: Pick<WarmInstances, 'see' | 'forget'> | undefined;
+  /** Undefined for none. */
+  readonly podObserver: PodObserver | undefined;
   /** Returns true when the engine, as last seen, can mount images. */
   canMountImages(): boolean;
   /** Returns true when mounts below a read-only volume can be made read-only too. */
@@ -167,7 +167,7 @@ export class PodWorker {
     this.#memory.reportedGone = false;
     this.#probes.stop();
     this.#context.probeCounts.forget(this.uid);
-    this.#context.warm?.forget(this.uid);
+    this.#context.podObserver?.forget(this.uid);
     this.#context.statuses.forget(this.uid);
     this.#stopWaiting();
     this.wake();
@@ -249,8 +249,8 @@ export class PodWorker {
     this.#hooks.follow(observed);
     if (this.#waiting.signal.aborted) this.#waiting = new AbortController();
     await this.#allocate(observed);
-    const refused = this.#pod && (await this.#context.warm?.see(this.#pod, observed));
-    if (refused) void this.end({ reason: 'FunctionRefused', message: refused, disruption: false });
+    const refused = this.#pod && (await this.#context.podObserver?.see(this.#pod, observed));
+    if (refused) void this.end({ ...refused, disruption: false });
     const pod = this.#pod && allocatedPod(this.#pod, this.#allocation ?? new Map());
     const plan = pod
       ? this.#planFor(this.#withOwnStatus(pod), observed)

@@ -173,7 +173,10 @@ export async function startControlPlane(
       clock,
       log,
     };
-    const { app, directCalls } = controlPlane.server;
+    const {
+      directCalls,
+      server: { app },
+    } = controlPlane;
     const server = await listenHttps({ ...common, app, port: settings.port, http2: settings.http2 });
     const listen = (signal: AbortSignal) =>
       listenHttps({

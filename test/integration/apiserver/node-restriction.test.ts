@@ -321,9 +321,9 @@ describe('what a node says', () => {
         ...(operation === 'update' && { object: pod as unknown as KubeObject }),
       };
       const refusal = /node "n1" may only change pods that are bound to it/;
-      await assert.rejects(async () => nodeRestriction({} as KubeContext).validate?.(admission), refusal);
+      await assert.rejects(async () => nodeRestriction({} as KubeContext, []).validate?.(admission), refusal);
       const { user } = { user: { name: 'system:node:n2', groups: ['system:nodes'] } };
-      await nodeRestriction({} as KubeContext).validate?.({ ...admission, user });
+      await nodeRestriction({} as KubeContext, []).validate?.({ ...admission, user });
     }
   });
 

@@ -6,8 +6,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { WorkflowRun } from '../../../src/api/minik8s/v1/workflow-run.ts';
 import type { UserInfo } from '../../../src/apiserver/user.ts';
-import { ownRolesToAggregate } from '../../../src/kube-apiserver/rbac/bootstrap/own-roles.ts';
 import { rulesFrom } from '../../../src/kube-apiserver/rbac/bootstrap/rows.ts';
+import { workflowRoles } from '../../../src/kube-apiserver/workflows/roles.ts';
 import type { TestServer } from '../../fixtures/api-server.ts';
 import { type RbacWorld, type Rule, startRbacWorld, user } from '../rbac/rbac-world.ts';
 
@@ -20,7 +20,7 @@ let server: TestServer;
 before(async () => {
   world = await startRbacWorld();
   server = world.server;
-  const { view, edit } = ownRolesToAggregate;
+  const { view, edit } = workflowRoles;
   await world.grant('default', 'editor', rulesFrom([...view, ...edit]) as Rule[], user('jane'));
 });
 after(() => world.stop());

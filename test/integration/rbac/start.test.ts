@@ -5,6 +5,7 @@ import type { KubeObject } from '../../../src/apimachinery/meta.ts';
 import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
 import { createClient } from '../../../src/client/rest-client.ts';
 import { reconcilePolicy } from '../../../src/control-plane/reconcile-policy.ts';
+import { featureRoles } from '../../../src/control-plane/server-features.ts';
 import { bootstrapPolicy } from '../../../src/kube-apiserver/rbac/bootstrap/policy-objects.ts';
 import { admin, startTestServer, type TestServer } from '../../fixtures/api-server.ts';
 import { clusterRoleBindings, clusterRoles } from './rbac-world.ts';
@@ -17,11 +18,11 @@ const stored = async ({ store }: TestServer) =>
 /** Reconciles the policy as a start does, against the cache of the running server. */
 async function start(): Promise<void> {
   await first.clock.until(first.cache.waitUntil(await first.store.currentRevision()));
-  await reconcilePolicy(createClient(inProcessTransport(first.handlerFor(admin))), first.cache);
+  await reconcilePolicy(createClient(inProcessTransport(first.handlerFor(admin))), first.cache, featureRoles);
 }
 
 test('the first makes all of them', async () => {
-  assert.equal((await stored(first)).length, bootstrapPolicy.flat().length);
+  assert.equal((await stored(first)).length, bootstrapPolicy(featureRoles).flat().length);
 });
 
 test('the next writes nothing', async () => {

@@ -22,6 +22,7 @@ function world() {
           info: parseRequestInfo(`${pods}/a`),
           verb: 'get',
           query: new URLSearchParams(),
+          longRunning: undefined,
           isServed: true,
           onClosed: undefined,
           ...request,
@@ -70,7 +71,10 @@ describe('requests', () => {
       close = fn;
     };
     const info = parseRequestInfo(`${pods}/a/exec`);
-    await measure({ info, verb: 'create', method: 'POST', onClosed }, () => new Response());
+    await measure(
+      { info, verb: 'create', method: 'POST', longRunning: 'stream', onClosed },
+      () => new Response(),
+    );
     assert.deepEqual(linesOf('apiserver_current_inflight_requests'), [
       '{request_kind="readOnly"} 0',
       '{request_kind="mutating"} 0',

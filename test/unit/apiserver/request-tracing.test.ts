@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { newForbidden } from '../../../src/apimachinery/status-error.ts';
 import { parseRequestInfo, type ResourceRequest } from '../../../src/apiserver/request-info.ts';
 import { beginningOf, traceRequest } from '../../../src/apiserver/request-tracing.ts';
+import type { LongRunning } from '../../../src/apiserver/subresources/subresources.ts';
 import {
   componentUser,
   isPartOfCluster,
@@ -16,6 +17,7 @@ import {
 import type { FinishedSpan } from '../../../src/base/tracing/span.ts';
 import { createTracer } from '../../../src/base/tracing/tracer.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { subresourceAt } from '../../fixtures/kind-behavior.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 
 const parent = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), sampled: true };
@@ -47,31 +49,36 @@ const child = { kind: 'child', parent };
 const root = { kind: 'root', link: undefined };
 const linked = { kind: 'root', link: parent };
 const none = { kind: 'none' };
-const cases: [who: keyof typeof people, header: string | null, subresource: string, expected: object][] = [
-  ['administrator', header, '', child],
-  ['administrator', unsampled, '', none],
-  ['administrator', null, '', root],
-  ['administrator', 'nonsense', '', root],
-  ['monitoring', header, '', child],
-  ['person', header, '', linked],
-  ['person', unsampled, '', { kind: 'root', link: { ...parent, sampled: false } }],
-  ['person', null, '', root],
-  ['program', header, '', linked],
-  ['stranger', header, '', linked],
-  ['joining', header, '', linked],
-  ['controller', header, '', child],
-  ['controller', null, '', none],
-  ['scheduler', null, '', none],
-  ['node', header, '', child],
-  ['node', unsampled, '', none],
-  ['node', null, '', none],
-  ['person', header, 'invoke', none],
-  ['stranger', null, 'invoke', root],
-  ['administrator', header, 'invoke', child],
+const cases: [
+  who: keyof typeof people,
+  header: string | null,
+  longRunning: LongRunning | undefined,
+  expected: object,
+][] = [
+  ['administrator', header, undefined, child],
+  ['administrator', unsampled, undefined, none],
+  ['administrator', null, undefined, root],
+  ['administrator', 'nonsense', undefined, root],
+  ['monitoring', header, undefined, child],
+  ['person', header, undefined, linked],
+  ['person', unsampled, undefined, { kind: 'root', link: { ...parent, sampled: false } }],
+  ['person', null, undefined, root],
+  ['program', header, undefined, linked],
+  ['stranger', header, undefined, linked],
+  ['joining', header, undefined, linked],
+  ['controller', header, undefined, child],
+  ['controller', null, undefined, none],
+  ['scheduler', null, undefined, none],
+  ['node', header, undefined, child],
+  ['node', unsampled, undefined, none],
+  ['node', null, undefined, none],
+  ['person', header, 'call', none],
+  ['stranger', null, 'call', root],
+  ['administrator', header, 'call', child],
 ];
-for (const [who, traceparent, subresource, expected] of cases) {
-  test(`${who} with ${traceparent} for ${subresource || 'an object'}: ${JSON.stringify(expected)}`, () =>
-    assert.deepEqual(beginningOf(traceparent, people[who], { subresource }), expected));
+for (const [who, traceparent, longRunning, expected] of cases) {
+  test(`${who} with ${traceparent} for ${longRunning ?? 'an object'}: ${JSON.stringify(expected)}`, () =>
+    assert.deepEqual(beginningOf(traceparent, people[who], longRunning), expected));
 }
 
 function world(rate = 1) {
@@ -85,6 +92,7 @@ const asked = (path: string, method = 'GET', verb = 'get') => ({
   method,
   headers: new Headers({ 'user-agent': 'me/1', authorization: 'Bearer secret' }),
   info: parseRequestInfo(path) as ResourceRequest,
+  longRunning: subresourceAt(path)?.longRunning,
   verb,
   user: people.person,
   remoteAddress: '192.0.2.1',

@@ -16,8 +16,9 @@ import type { ResourceRef } from '../../../apimachinery/resource-definition.ts';
 import { authenticatedGroup, mastersGroup } from '../../../apiserver/user.ts';
 import { aggregatedRoles, clusterRoles, rolesToAggregate } from './cluster-roles.ts';
 import { controllerRoles } from './controller-roles.ts';
+import type { FeatureRoles } from './feature-roles.ts';
 import { namespaceBindings, namespaceRoles } from './namespace-roles.ts';
-import { ownClusterRoles, ownControllerRoles, ownRolesToAggregate, ownRowsOfRoles } from './own-roles.ts';
+import { ownControllerRoles, ownRowsOfRoles, ownRowsOfView } from './own-roles.ts';
 import { type RuleRow, rulesFrom } from './rows.ts';
 
 type Metadata = { readonly name: string; readonly namespace?: string };
@@ -90,23 +91,34 @@ const own = (name: string) => `minik8s:${name}`;
 
 const entriesOf = <T>(table: Readonly<Record<string, T>>) => Object.entries(table);
 
-export const bootstrapClusterRoles: readonly PolicyObject<ClusterRole>[] = [
+const bootstrapClusterRoles = (features: readonly FeatureRoles[]): readonly PolicyObject<ClusterRole>[] => [
   ...entriesOf(clusterRoles).map(([name, rows]) =>
     clusterRole(name, [...rows, ...(ownRowsOfRoles[name] ?? [])], rolesToAggregate[name]),
   ),
   ...entriesOf(aggregatedRoles).map(aggregatedRole),
   ...entriesOf(controllerRoles).map(([name, rows]) => clusterRole(ofController(name), rows)),
-  ...entriesOf(ownClusterRoles).map(([name, rows]) => clusterRole(name, rows)),
-  ...entriesOf(ownControllerRoles).map(([name, rows]) => clusterRole(own(name), rows)),
-  ...entriesOf(ownRolesToAggregate).map(([role, rows]) =>
-    clusterRole(own(`aggregate-to-${role}`), rows, role),
+  ...features.flatMap(({ clusterRoles: named = {} }) =>
+    entriesOf(named).map(([name, rows]) => clusterRole(name, rows)),
+  ),
+  ...[ownControllerRoles, ...features.map(({ controllers }) => controllers)].flatMap((table) =>
+    entriesOf(table).map(([name, rows]) => clusterRole(own(name), rows)),
+  ),
+  clusterRole(own('aggregate-to-view'), [...features.flatMap(({ view }) => view), ...ownRowsOfView], 'view'),
+  clusterRole(
+    own('aggregate-to-edit'),
+    features.flatMap(({ edit }) => edit),
+    'edit',
   ),
 ];
 
-export const bootstrapClusterRoleBindings: readonly PolicyObject<ClusterRoleBinding>[] = [
+const bootstrapClusterRoleBindings = (
+  features: readonly FeatureRoles[],
+): readonly PolicyObject<ClusterRoleBinding>[] => [
   ...entriesOf(clusterRoleHolders).map(([role, subjects]) => clusterBinding(role, subjects)),
   ...Object.keys(controllerRoles).map((name) => clusterBinding(ofController(name), [account(name)])),
-  ...Object.keys(ownControllerRoles).map((name) => clusterBinding(own(name), [account(name)])),
+  ...[ownControllerRoles, ...features.map(({ controllers }) => controllers)]
+    .flatMap((table) => Object.keys(table))
+    .map((name) => clusterBinding(own(name), [account(name)])),
 ];
 
 export const bootstrapRoles: readonly PolicyObject<Role>[] = entriesOf(namespaceRoles).map(([key, rows]) => {
@@ -129,7 +141,7 @@ export const bootstrapRoleBindings: readonly PolicyObject<RoleBinding>[] = names
 );
 
 /** All roles come before the bindings, so that no binding is rejected for a missing role. */
-export const bootstrapPolicy: readonly (readonly PolicyObject[])[] = [
-  [...bootstrapClusterRoles, ...bootstrapRoles] as unknown as readonly PolicyObject[],
-  [...bootstrapClusterRoleBindings, ...bootstrapRoleBindings] as unknown as readonly PolicyObject[],
+export const bootstrapPolicy = (features: readonly FeatureRoles[]): readonly (readonly PolicyObject[])[] => [
+  [...bootstrapClusterRoles(features), ...bootstrapRoles] as unknown as readonly PolicyObject[],
+  [...bootstrapClusterRoleBindings(features), ...bootstrapRoleBindings] as unknown as readonly PolicyObject[],
 ];

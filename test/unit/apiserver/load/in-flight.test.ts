@@ -10,6 +10,7 @@ import {
 import { withInFlightLimit } from '../../../../src/apiserver/load/shed.ts';
 import { sortOf } from '../../../../src/apiserver/load/sort-of.ts';
 import { parseRequestInfo } from '../../../../src/apiserver/request-info.ts';
+import { subresourceAt } from '../../../fixtures/kind-behavior.ts';
 
 const limits: InFlightLimits = {
   ...inFlightLimits({ requests: 4, watches: 3 }),
@@ -150,6 +151,10 @@ describe('places for requests', () => {
 });
 
 describe('the sort of a request', () => {
+  const at = (path: string) => ({
+    info: parseRequestInfo(path),
+    longRunning: subresourceAt(path)?.longRunning,
+  });
   const admin = { name: 'admin', groups: ['system:masters'] };
   const node = { name: 'system:node:a', groups: ['system:nodes'] };
   const lease = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/a';
@@ -162,6 +167,9 @@ describe('the sort of a request', () => {
     [admin, 'get', '/api/v1/namespaces/default/pods/a/attach', 'stream'],
     [admin, 'get', '/api/v1/namespaces/default/pods/a/portforward', 'stream'],
     [admin, 'update', '/api/v1/namespaces/default/services/a/proxy/x/y', 'stream'],
+    [admin, 'create', '/apis/minik8s.io/v1/namespaces/a/functions/f/invoke/x', 'call'],
+    [node, 'create', '/apis/minik8s.io/v1/namespaces/a/workflows/w/invoke', 'call'],
+    [admin, 'create', '/apis/minik8s.io/v1/namespaces/a/triggers/t/invoke', 'call'],
     [admin, undefined, '/openapi/v3', 'request'],
     [node, 'update', lease, 'heartbeat'],
     [node, 'get', '/api/v1/namespaces/default/leases/a', 'node request'],
@@ -175,13 +183,12 @@ describe('the sort of a request', () => {
     [node, undefined, '/apis', 'node request'],
   ] as const) {
     it(`is ${sort}: ${user.name} ${verb} ${path}`, () =>
-      assert.equal(sortOf({ user, verb, info: parseRequestInfo(path), follow: false }), sort));
+      assert.equal(sortOf({ user, verb, ...at(path), follow: false }), sort));
   }
 
   it('is a stream when a log is followed', () => {
-    const info = parseRequestInfo('/api/v1/namespaces/default/pods/a/log');
-    assert.equal(sortOf({ user: admin, verb: 'get', info, follow: true }), 'stream');
-    const pod = parseRequestInfo('/api/v1/namespaces/default/pods/a');
-    assert.equal(sortOf({ user: admin, verb: 'get', info: pod, follow: true }), 'request');
+    const pod = '/api/v1/namespaces/default/pods/a';
+    assert.equal(sortOf({ user: admin, verb: 'get', ...at(`${pod}/log`), follow: true }), 'stream');
+    assert.equal(sortOf({ user: admin, verb: 'get', ...at(pod), follow: true }), 'request');
   });
 });

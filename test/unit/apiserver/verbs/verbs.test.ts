@@ -11,7 +11,7 @@ import { StatusError } from '../../../../src/apimachinery/status-error.ts';
 import { parseRequestInfo, type ResourceRequest } from '../../../../src/apiserver/request-info.ts';
 import { isDryRun, parseDryRun, type RequestScope } from '../../../../src/apiserver/request-scope.ts';
 import { formsOf, handlerOf, verbOf } from '../../../../src/apiserver/verbs/verbs.ts';
-import { kubeBehavior } from '../../../fixtures/kind-behavior.ts';
+import { kubeBehavior, subresourceAt } from '../../../fixtures/kind-behavior.ts';
 
 const at = (path: string): ResourceRequest => {
   const info = parseRequestInfo(path);
@@ -19,6 +19,7 @@ const at = (path: string): ResourceRequest => {
   return info;
 };
 const pods = '/api/v1/namespaces/a/pods';
+const functions = '/apis/minik8s.io/v1/namespaces/a/functions';
 
 describe('the verb of', () => {
   for (const [method, path, verb, watching = verb] of [
@@ -35,14 +36,21 @@ describe('the verb of', () => {
     ['DELETE', `${pods}/x`, 'delete'],
     ['DELETE', pods, 'deletecollection'],
     ['OPTIONS', `${pods}/x/proxy`, ''],
+    ['OPTIONS', `${pods}/x/log`, undefined],
+    ['GET', `${functions}/x/invoke/y`, 'create', 'create'],
+    ['DELETE', `${functions}/x/invoke`, 'create'],
+    ['OPTIONS', `${functions}/x/invoke`, 'create'],
+    ['TRACE', `${functions}/x/invoke`, undefined],
+    // No kind but those of calls is called.
+    ['GET', `${pods}/x/invoke`, 'get', 'get'],
     ['OPTIONS', `${pods}/x`, undefined],
     ['OPTIONS', pods, undefined],
     ['TRACE', pods, undefined],
     ['get', pods, undefined],
   ] as const)
     test(`${method} ${path} is ${verb ?? 'none'}`, () => {
-      assert.equal(verbOf(method, at(path), false), verb);
-      assert.equal(verbOf(method, at(path), true), watching);
+      assert.equal(verbOf(method, at(path), false, subresourceAt(path)), verb);
+      assert.equal(verbOf(method, at(path), true, subresourceAt(path)), watching);
     });
 });
 

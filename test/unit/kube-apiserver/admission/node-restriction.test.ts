@@ -62,7 +62,7 @@ async function refusal(
     ...over,
   };
   try {
-    const chain = admissionChain([nodeRestriction(serverOf(world))]);
+    const chain = admissionChain([nodeRestriction(serverOf(world), [])]);
     await chain.mutate(admission);
     await chain.validate(admission);
     return '';

@@ -39,7 +39,7 @@ function worldOf({ pods = [], later = pods, phase }: World) {
       },
     },
   } as unknown as ServerContext;
-  return { asked, allows: nodeAuthorizer(server) };
+  return { asked, allows: nodeAuthorizer(server, []) };
 }
 
 const resource = (over: Partial<Extract<AccessRequest, { type: 'resource' }>>): AccessRequest => ({

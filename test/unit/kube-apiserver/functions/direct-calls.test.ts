@@ -28,10 +28,7 @@ function world() {
   const settled: number[] = [];
   const serve = directCalls({
     ...programs.server,
-    intake: {
-      triggersOfResults: (namespace, name) =>
-        state.told.includes(`${namespace}/${name}`) ? [{} as never] : [],
-    },
+    results: { listens: (namespace, name) => state.told.includes(`${namespace}/${name}`) },
     server: {
       admit: (request, env, work) => {
         admitted.push({ request, env: { ...env } });

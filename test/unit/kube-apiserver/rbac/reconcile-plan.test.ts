@@ -1,21 +1,22 @@
 /** Changes at the start of a master to an existing role or binding of the system. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { ClusterRole, RoleBinding } from '../../../../src/api/rbac/v1/types.gen.ts';
+import type { ClusterRole, ClusterRoleBinding, RoleBinding } from '../../../../src/api/rbac/v1/types.gen.ts';
 import { registry } from '../../../../src/api/registry.ts';
 import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
 import { metaCauses } from '../../../../src/apimachinery/validate-meta.ts';
+import { featureRoles } from '../../../../src/control-plane/server-features.ts';
 import { controllers } from '../../../../src/controllers/index.ts';
 import {
   autoUpdate,
-  bootstrapClusterRoleBindings,
   bootstrapPolicy,
   type PolicyKind,
   type PolicyObject,
 } from '../../../../src/kube-apiserver/rbac/bootstrap/policy-objects.ts';
 import { planReconciliation } from '../../../../src/kube-apiserver/rbac/bootstrap/reconcile-plan.ts';
 
-const all = bootstrapPolicy.flat();
+const policy = bootstrapPolicy(featureRoles);
+const all = policy.flat();
 const wanted = (kind: string, name: string): PolicyObject['draft'] => {
   const found = all.find(({ draft }) => draft.kind === kind && draft.metadata.name === name);
   assert.ok(found, name);
@@ -66,18 +67,19 @@ test('every controller has an account that has roles', () => {
     }).map(({ account }) => account),
   );
   const bound = new Set(
-    bootstrapPolicy
-      .flat()
-      .flatMap(({ draft }) => ((draft as RoleBinding).subjects ?? []).map(({ name }) => name)),
+    policy.flat().flatMap(({ draft }) => ((draft as RoleBinding).subjects ?? []).map(({ name }) => name)),
   );
   assert.ok(accounts.size > 10);
   assert.deepEqual([...accounts.difference(bound)], []);
 });
 
 test('nobody has all rights but administrators', () => {
-  const holders = bootstrapClusterRoleBindings.filter(({ draft }) => draft.roleRef.name === 'cluster-admin');
+  const bindings = all.map(({ draft }) => draft as ClusterRoleBinding);
+  const holders = bindings.filter(
+    ({ kind, roleRef }) => kind === 'ClusterRoleBinding' && roleRef.name === 'cluster-admin',
+  );
   assert.deepEqual(
-    holders.map(({ draft }) => draft.subjects?.map(({ kind, name }) => `${kind} ${name}`)),
+    holders.map(({ subjects }) => subjects?.map(({ kind, name }) => `${kind} ${name}`)),
     [['Group system:masters']],
   );
 });

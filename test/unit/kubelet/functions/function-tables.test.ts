@@ -177,9 +177,12 @@ describe('a build', () => {
 it('a node whose runtime builds nothing has no chores and no instances that wait', async () => {
   const options = { environment: {}, program: undefined, nodeName: 'n', dataDir: '/nowhere' };
   const none = nodeFunctions({ ...options, builds: undefined } as never);
-  assert.deepEqual([none.chores, none.warm], [undefined, undefined]);
+  assert.deepEqual([none.chores, none.podObserver], [undefined, undefined]);
   const all = nodeFunctions({ ...options, builds: {} } as never);
-  assert.ok(all.chores && all.warm && all.images && all.ownImage);
+  assert.ok(all.chores && all.podObserver);
+  for (const { imageProviders } of [none, all])
+    for (const image of ['minik8s.function/default/f:1', 'minik8s.own/minik8s:node'])
+      assert.equal(imageProviders.filter((one) => one.takes(image)).length, 1, image);
 });
 
 it('a node whose runtime builds nothing has the images that are there, and one that builds knows its program', async () => {

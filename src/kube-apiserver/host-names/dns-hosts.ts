@@ -19,7 +19,7 @@ import { waitForNow } from '../../apiserver/freshness.ts';
 import type { CacheIndex, IndexDeclaration } from '../../storage/cache.ts';
 import type { KubeContext } from '../context.ts';
 
-type Parts = Pick<KubeContext, 'cache' | 'clock' | 'clusterDomain' | 'dnsDomains' | 'latest'>;
+type Parts = Pick<KubeContext, 'cache' | 'clock' | 'clusterDomain' | 'latest'>;
 
 const dnsesByHost: IndexDeclaration = {
   name: 'Dns objects by host',
@@ -27,16 +27,18 @@ const dnsesByHost: IndexDeclaration = {
   keysOf: (object) => [(object as Dns).spec.host],
 };
 
-export const dnsHosts = (server: Parts): AdmissionPlugin => plugin(server, server.cache.index(dnsesByHost));
+/** `domains`: the domains below which hosts are allowed. */
+export const dnsHosts = (server: Parts, domains: readonly string[]): AdmissionPlugin =>
+  plugin(server, domains, server.cache.index(dnsesByHost));
 
-const plugin = (server: Parts, byHost: CacheIndex): AdmissionPlugin => ({
+const plugin = (server: Parts, domains: readonly string[], byHost: CacheIndex): AdmissionPlugin => ({
   name: 'DnsHosts',
   async validate({ definition, namespace, name, object, old }) {
     if (definition.group !== dnsResource.group || definition.plural !== dnsResource.plural || !object) return;
     checkPaths(server, definition, namespace, object as Dns, old as Dns | undefined);
     const { host } = (object as Dns).spec;
     if (host === (old as Dns | undefined)?.spec.host) return;
-    const { dnsDomains: domains, clusterDomain } = server;
+    const { clusterDomain } = server;
     const refuse = (problem: string) =>
       newInvalid(definition, name, [invalidCause('spec.host', host, problem)]);
     const problem = dnsHostProblem(host, { domains, clusterDomain, machines: machinesOf(server) });

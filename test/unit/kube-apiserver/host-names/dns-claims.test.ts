@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Dns } from '../../../../src/api/minik8s/v1/dns.ts';
 import { StatusError } from '../../../../src/apimachinery/status-error.ts';
-import { dnsClaims } from '../../../../src/kube-apiserver/claims/dns-claims.ts';
+import { dnsClaims } from '../../../../src/kube-apiserver/host-names/dns-claims.ts';
 
 const dns = (host: string, ...paths: string[]) =>
   ({

@@ -1,19 +1,50 @@
 /**
- * Restricts writes of a node about its watched folders: events of changed files, and the status of the watch.
+ * Access of nodes to the watches of their folders: they list and watch their own, report their status, and
+ * create events of changed files.
  */
 import { type FolderWatch, folderWatchResource } from '../../api/minik8s/v1/folder-watch.ts';
-import type { TriggerEvent } from '../../api/minik8s/v1/trigger-event.ts';
+import { type TriggerEvent, triggerEventResource } from '../../api/minik8s/v1/trigger-event.ts';
 import { eventName, triggerLabel } from '../../api/minik8s/v1/trigger-event-draft.ts';
 import { deepEqual, isRecord } from '../../apimachinery/equality.ts';
 import { storagePrefix } from '../../apimachinery/resource-definition.ts';
 import { newStatusError } from '../../apimachinery/status-error.ts';
 import type { Admission } from '../../apiserver/admission/plugin.ts';
 import { waitForNow } from '../../apiserver/freshness.ts';
+import { findObject } from '../../apiserver/stored-object.ts';
 import type { IndexDeclaration } from '../../storage/cache.ts';
+import { always, isOfItsName, type NodeAccess, type NodeCondition } from '../authorization/node-access.ts';
 import type { KubeContext } from '../context.ts';
-import { fullMessage, isFull } from '../triggers/waiting-events.ts';
+import { fullMessage, isFull } from './waiting-events.ts';
 
 type Parts = Pick<KubeContext, 'cache' | 'clock' | 'latest' | 'store'>;
+
+const { group, plural: watches } = folderWatchResource;
+const { plural: events } = triggerEventResource;
+
+export const fileNodeAccess = (server: Parts): NodeAccess => ({
+  rules: [
+    { group, resources: [watches], verbs: ['list', 'watch'], when: isOfItsName },
+    { group, resources: [`${watches}/status`], verbs: ['patch'], when: isOwnWatch(server) },
+    // The restriction checks for which triggers the node may create events.
+    { group, resources: [events], verbs: ['create'], when: always },
+  ],
+  restrictions: {
+    [`${group}/${watches}`]: { check: restrictFolderWatch },
+    [`${group}/${events}`]: {
+      checksOwners: true,
+      check: (node, admission) => restrictTriggerEvent(server, node, admission),
+    },
+  },
+});
+
+/** Returns whether the watch is the node's. A deleted one is authorized and answered with 404. */
+const isOwnWatch =
+  (server: Parts): NodeCondition =>
+  async ({ namespace, name }, node) => {
+    if (name === '') return false;
+    const watch = await findObject(server, folderWatchResource, namespace, name);
+    return watch === undefined || watch.spec.nodeName === node;
+  };
 
 const watchesByNode: IndexDeclaration = {
   name: 'folder watches by node and trigger',
@@ -31,7 +62,7 @@ const id = /^[0-9a-f]{32}$/;
  * Returns why the event is rejected; undefined if it is allowed. The node must watch a folder for the
  * trigger, and the event must have no other fields than an event of a file.
  */
-export async function restrictTriggerEvent(
+async function restrictTriggerEvent(
   server: Parts,
   node: string,
   { operation, subresource, object }: Admission,
@@ -80,11 +111,7 @@ async function watchesOf(server: Parts, node: string, namespace: string, trigger
 }
 
 /** Returns why a write to a FolderWatch is rejected; a node may only write the status of its own watches. */
-export function restrictFolderWatch(
-  _server: Parts,
-  node: string,
-  { subresource, object, old }: Admission,
-): string | undefined {
+function restrictFolderWatch(node: string, { subresource, object, old }: Admission): string | undefined {
   const before = old as FolderWatch | undefined;
   if (subresource !== 'status' || !object || !before)
     return `node ${JSON.stringify(node)} may only change the status of a FolderWatch`;

@@ -1,0 +1,20 @@
+/** Provides images that come from no registry; each provider takes the images of its own names. */
+import type { Pod } from '../../api/core/v1/pod.ts';
+import type { RuntimeImage } from '../runtime/runtime.ts';
+
+export interface ImageProvider {
+  /** Returns whether images of that name are this provider's; no registry is asked for them. */
+  takes(image: string): boolean;
+  /**
+   * Resolves with the image, for a container of the pod. Throws ImageError; rejects with the signal's reason
+   * when that aborts.
+   */
+  ensure(pod: Pod, image: string, signal: AbortSignal): Promise<RuntimeImage>;
+  /**
+   * Throws ImageError if `found`, which a container has by another name or by its id, is an image of this
+   * provider that may only be used by its name.
+   */
+  checkOther?(found: RuntimeImage): void;
+  /** Ends what is under way; the signals of its callers have aborted. */
+  close(): Promise<void>;
+}
