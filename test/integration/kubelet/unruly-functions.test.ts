@@ -51,7 +51,10 @@ function begin(node: UnrulyNode): void {
 }
 
 const builds = (node: UnrulyNode) =>
-  node.succeeds(({ images }) => images.ensure(pod, image, new AbortController().signal));
+  node.succeeds(({ imageProviders }) => {
+    const provider = imageProviders.find((one) => one.takes(image)) ?? assert.fail('no provider takes it');
+    return provider.ensure(pod, image, new AbortController().signal);
+  });
 const looks = (node: UnrulyNode) => node.succeeds(async ({ chores }) => chores?.look());
 
 it('an image has the libraries of the lock and is told as built, and nothing else is left, whatever becomes of a request', async () => {
@@ -93,12 +96,12 @@ it('an instance that waited has its files before it is told to go on, whatever b
       if (request === 'POST /kill') assert.equal(container.files.length > 0, true, 'it is told too early');
     };
     for (const one of [waiting, given, given])
-      assert.equal(await node.succeeds(async ({ warm }) => warm?.see(one, seen)), undefined);
+      assert.equal(await node.succeeds(async ({ podObserver }) => podObserver?.see(one, seen)), undefined);
     assert.ok(container.signals.length > 0);
     await node.restart();
     // An instance of its own has it over a restart, whatever has become of the version.
     node.stored = undefined;
-    assert.equal(await node.succeeds(async ({ warm }) => warm?.see(given, seen)), undefined);
+    assert.equal(await node.succeeds(async ({ podObserver }) => podObserver?.see(given, seen)), undefined);
     assert.ok(container.files.every((one) => one.includes('code')));
   });
 });

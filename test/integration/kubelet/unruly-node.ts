@@ -94,7 +94,8 @@ export class UnrulyNode {
   async #end(): Promise<void> {
     const { functions, stop, running } = this.#process;
     stop.abort();
-    await this.#whileTimePasses(Promise.all([running, functions.images.close(), functions.ownImage.close()]));
+    const closing = functions.imageProviders.map((provider) => provider.close());
+    await this.#whileTimePasses(Promise.all([running, ...closing]));
   }
 
   /** Returns undefined once nobody waits for the work any more. */

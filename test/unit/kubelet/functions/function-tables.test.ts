@@ -194,13 +194,15 @@ it('a node whose runtime builds nothing has the images that are there, and one t
     ...{ environment: {}, program: '/nowhere/minik8s', nodeName: 'n', dataDir: '/nowhere' },
     ...{ events: { event: () => undefined }, runtime: { findImage: async (id: string) => ({ id }) } },
   };
-  const none = nodeFunctions({ ...options, builds: undefined } as never);
-  assert.deepEqual(await none.images.ensure(pod, 'minik8s.function/default/f:h', signal), {
+  const ensure = (builds: object | undefined, image: string) =>
+    nodeFunctions({ ...options, builds } as never)
+      .imageProviders.find((one) => one.takes(image))
+      ?.ensure(pod, image, signal) ?? assert.fail(`nobody takes ${image}`);
+  assert.deepEqual(await ensure(undefined, 'minik8s.function/default/f:h'), {
     id: 'minik8s.function/default/f:h',
   });
-  const { ownImage: own } = nodeFunctions({ ...options, builds: { owner: 'n' } } as never);
   await assert.rejects(
-    own.ensure(pod, ownImage, signal),
+    ensure({ owner: 'n' }, ownImage),
     /cannot make an image of \/nowhere\/minik8s: ENOENT/,
   );
 });
