@@ -1,7 +1,7 @@
 /**
  * Limits the selectors of a namespace. Controllers compare each changed pod with the selectors of all
- * Services, budgets and workloads of its namespace in one turn of the event loop, so many long selectors would
- * hold up the whole control plane. Upstream has no such limit.
+ * Services, budgets and workloads of its namespace in one turn of the event loop, so many long selectors
+ * would hold up the whole control plane. Upstream has no such limit.
  */
 import { daemonSetResource } from '../../api/apps/v1/daemon-set.ts';
 import { deploymentResource } from '../../api/apps/v1/deployment.ts';

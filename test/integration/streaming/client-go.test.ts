@@ -1,4 +1,4 @@
-/** A program of client-go over HTTP/2: what controllers use, many requests at once, and closed connections. */
+/** A program of client-go over HTTP/2: what controllers use, many requests at once, closed connections. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { clientGo, unlessClientGo } from '../../fixtures/client-go.ts';

@@ -79,9 +79,9 @@ export const workflowsAndFunctions: readonly Equivalent[] = [
   ),
   ...each(
     `${workflows}live-runs`,
-    'const isAhead = BigInt(live.metadata.resourceVersion) > BigInt(run.metadata.resourceVersion);',
+    'BigInt(one.resourceVersion) > BigInt(other.resourceVersion);',
     'of one version both are the same',
-    'BigInt(live.metadata.resourceVersion) > BigInt(run.metadata.resourceVersion) → BigInt(live.metadata.resourceVersion) >= BigInt(run.metadata.resourceVersion)',
+    'BigInt(one.resourceVersion) > BigInt(other.resourceVersion) → BigInt(one.resourceVersion) >= BigInt(other.resourceVersion)',
   ),
   ...each(
     `${workflows}live-runs`,
@@ -369,9 +369,9 @@ export const workflowsAndFunctions: readonly Equivalent[] = [
   ),
   ...each(
     `${functions}load-meter`,
-    'if ((this.#steps[0]?.number ?? oldest + 1) <= oldest) {',
+    'if ((this.#steps[0]?.number ?? oldest) < oldest) {',
     'undefined is not older',
-    'this.#steps[0]?.number ?? oldest + 1 → (this.#steps[0]?.number)',
+    'this.#steps[0]?.number ?? oldest → (this.#steps[0]?.number)',
   ),
   ...each(
     `${functions}direct-calls`,
