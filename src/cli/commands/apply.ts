@@ -38,8 +38,7 @@ export const apply: Verb = {
     if (!flags.given('filename')) throw new UsageError('ctl apply: say what to apply: -f FILE');
     const cluster = context.cluster();
     const applier = new Applier(context, cluster);
-    const targets = await manifestTargets(context, cluster, 'apply');
-    for (const target of targets) {
+    for await (const target of manifestTargets(context, cluster, 'apply')) {
       try {
         io.out(await applier.apply(target));
       } catch (error) {
