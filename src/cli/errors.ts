@@ -58,6 +58,15 @@ export function inContext(error: unknown, doing: string): unknown {
   return new Error(doing, { cause: error });
 }
 
+/** Does the work; an error gets the operation in front, as by inContext. */
+export async function doing<T>(what: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw inContext(error, what);
+  }
+}
+
 /** Something read from a file has several faults, each of which is printed on a line of its own. */
 export class FaultsError extends Error {
   override readonly name = 'FaultsError';
