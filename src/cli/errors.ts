@@ -26,6 +26,8 @@ function linesOf(error: unknown): string[] {
     if (reason === 'Invalid' && isRecord(details)) return invalidLines(details);
     return [`Error from server${reason ? ` (${reason})` : ''}: ${oneLine(error.message)}`];
   }
+  if (error instanceof FaultsError)
+    return [`error: ${error.message}:`, ...error.faults.map((fault) => `* ${fault}`)];
   const message = errorMessage(error);
   return [message.startsWith('error: ') ? message : `error: ${message}`];
 }
@@ -54,6 +56,27 @@ export function inContext(error: unknown, doing: string): unknown {
   if (error instanceof StatusError)
     return new StatusError({ ...error.status, message: `${doing}: ${error.message}` });
   return new Error(doing, { cause: error });
+}
+
+/** Does the work; an error gets the operation in front, as by inContext. */
+export async function doing<T>(what: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw inContext(error, what);
+  }
+}
+
+/** Something read from a file has several faults, each of which is printed on a line of its own. */
+export class FaultsError extends Error {
+  override readonly name = 'FaultsError';
+  readonly faults: readonly string[];
+
+  /** `message` says what is invalid, without the faults and without a colon. */
+  constructor(message: string, faults: readonly string[]) {
+    super(message);
+    this.faults = faults;
+  }
 }
 
 /** Several errors have already been reported one by one: only the exit status is left to set. */

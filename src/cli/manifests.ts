@@ -7,6 +7,7 @@ import { isUtf8 } from 'node:buffer';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isRecord, type JsonObject } from '../apimachinery/equality.ts';
+import { parseJson } from '../apimachinery/json-decode.ts';
 import { TextError } from '../apimachinery/value-limit.ts';
 import { type BooleanWord, parseYamlStream } from '../apimachinery/yaml.ts';
 import { errorMessage } from '../base/log.ts';
@@ -116,7 +117,13 @@ export function parseManifests(
 ): ManifestEntry[] {
   if (controlCharacter.test(text)) return [failure(binary(file))];
   const entries: ManifestEntry[] = [];
+  const isJson = beginsAsJson.test(text);
   for (const { body, line } of splitDocuments(text)) {
+    const fault = isJson ? jsonFault(body) : undefined;
+    if (fault !== undefined) {
+      entries.push(failure(`error parsing ${file}: json: ${fault}`));
+      break;
+    }
     try {
       // Blank lines in front make the parser count lines like the file.
       const source = '\n'.repeat(line - 1) + body;
@@ -138,6 +145,32 @@ export function parseManifests(
     }
   }
   return entries;
+}
+
+/**
+ * A text that begins like this is meant as JSON, and has to be JSON: YAML would accept more, such as a comma
+ * before a closing brace. kubectl reads every text that begins with a brace as JSON; YAML's flow style with
+ * bare keys is accepted here.
+ */
+const beginsAsJson = /^\uFEFF?\s*\{\s*["}]/;
+
+/**
+ * Returns what is wrong with a JSON text, in kubectl's form: the offset is the number of bytes up to and
+ * including the wrong one. Returns undefined for valid JSON.
+ */
+function jsonFault(text: string): string | undefined {
+  try {
+    parseJson(text, false, Number.POSITIVE_INFINITY);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof TextError)) throw error;
+    const [, line, column, why] =
+      /^invalid JSON at line (\d+), column (\d+): (.*)$/s.exec(error.message) ?? [];
+    if (why === undefined) return error.message;
+    const lines = text.split('\n').slice(0, Number(line));
+    const before = [...lines.slice(0, -1), lines.at(-1)?.slice(0, Number(column))].join('\n');
+    return `offset ${Buffer.byteLength(before)}: ${why} (line ${line}, column ${column})`;
+  }
 }
 
 /** Characters that are invalid everywhere in YAML. */

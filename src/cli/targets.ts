@@ -67,7 +67,7 @@ export async function resolveTargets(
   if (flags.given('filename')) {
     if (words.length > 0)
       throw new UsageError('-f says which objects: leave out the resource type and names');
-    return manifestTargets(context, cluster);
+    return Array.fromAsync(manifestTargets(context, cluster));
   }
   return wordTargets(flags, words, cluster, await cluster.resources());
 }
@@ -141,28 +141,30 @@ function expand(all: ApiResources, word: string): ApiResources {
 }
 
 /**
- * Returns the objects in manifests. Manifests that are unreadable or of an unknown kind are reported and
- * skipped. With `verb`, it is an error if the files contain no object.
+ * Yields the objects in manifests. A manifest that is unreadable or of an unknown kind is skipped, and
+ * reported after the caller is done with the objects before it, as kubectl does. With `verb`, it is an error
+ * if the files contain no object.
  */
-export async function manifestTargets(
+export async function* manifestTargets(
   context: VerbContext,
   cluster: Cluster,
   verb?: 'apply' | 'create',
-): Promise<ManifestTarget[]> {
+): AsyncGenerator<ManifestTarget> {
   const entries = await readManifests(context.io, context.flags, { kindless: verb !== undefined });
   if (verb && entries.length === 0) throw new Error(`no objects passed to ${verb}`);
   const all = await cluster.resources();
-  const targets: ManifestTarget[] = [];
   for (const entry of entries) {
+    let target: ManifestTarget;
     try {
       if ('error' in entry) throw entry.error;
-      targets.push(manifestTarget(entry, cluster, all));
+      target = manifestTarget(entry, cluster, all);
     } catch (error) {
       context.report(error);
       if (verb && !('error' in entry)) await adviseToConvert(context, entry);
+      continue;
     }
+    yield target;
   }
-  return targets;
 }
 
 export interface ManifestTarget extends ObjectTarget {

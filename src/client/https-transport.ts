@@ -279,7 +279,7 @@ const explained: Readonly<Record<string, readonly [TransportFailure, string]>> =
   SELF_SIGNED_CERT_IN_CHAIN: ['tls', 'its certificate is not signed by the given authority'],
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: ['tls', 'its certificate is not signed by the given authority'],
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: ['tls', 'its certificate is not signed by the given authority'],
-  CERT_HAS_EXPIRED: ['tls', 'its certificate has expired'],
+  CERT_HAS_EXPIRED: ['tls', 'its certificate has expired; check the clocks'],
   CERT_NOT_YET_VALID: ['tls', 'its certificate is not valid yet; check the clocks'],
   ERR_TLS_CERT_ALTNAME_INVALID: ['tls', 'its certificate is not for this host name'],
 };

@@ -18,7 +18,12 @@ export const command = defineCommand({
   meta: { description: 'run a control plane' },
   args: settingArgs(names, configFile),
   async run({ args }) {
-    const settings = readSettings(names, { flags: args, environment: process.env, configFile });
+    const settings = readSettings(names, {
+      command: 'minik8s master',
+      flags: args,
+      environment: process.env,
+      configFile,
+    });
     await master(settings, stopSignal());
   },
 });

@@ -37,6 +37,7 @@ export const command = defineCommand({
   async run({ args }) {
     const configFile = existsSync(masterConfigFile) ? masterConfigFile : nodeConfigFile;
     const settings = readSettings(names, {
+      command: configFile === nodeConfigFile ? 'minik8s node' : 'minik8s master',
       flags: args,
       environment: process.env,
       configFile,

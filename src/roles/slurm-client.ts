@@ -51,7 +51,12 @@ async function client(namespace: string, secretName: string, signal: AbortSignal
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = process.env;
   if (!host || !port) throw new UsageError('minik8s slurm-client runs in a pod of a cluster');
   const context = processContext(
-    readSettings(logSettings, { flags: {}, environment: process.env, configFile }),
+    readSettings(logSettings, {
+      command: 'minik8s slurm-client',
+      flags: {},
+      environment: process.env,
+      configFile,
+    }),
   );
   const { log } = context;
   const transport = createHttpsTransport({

@@ -13,6 +13,7 @@ import { UsageError } from '../base/usage-error.ts';
 import type { Cluster } from '../cli/cluster.ts';
 import { resolveConnection } from '../cli/connection.ts';
 import { processIo } from '../cli/ctl.ts';
+import { doing } from '../cli/errors.ts';
 import type { FlagTable } from '../cli/flags.ts';
 import type { Io } from '../cli/io.ts';
 import { metadataOf, numberAt, recordsAt, textAt } from '../cli/objects.ts';
@@ -48,11 +49,15 @@ const create: Verb = {
     const ttl = flags.duration('ttl') ?? defaultTtl;
     if (ttl !== 0 && ttl < leastTtl) throw new UsageError('--ttl: expected at least 1m, or 0 for ever');
     const hash = hashOf(io, flags);
-    const server = (await serversOf(cluster())).join(',');
-    const token = await makeToken(cluster(), {
+    const terms = {
       ...(ttl > 0 && { expiration: rfc3339(io.clock.now() + ttl) }),
       description: flags.text('description') ?? '',
-    });
+    };
+    // Whether the user may create tokens is clear before anything else is reported, and before one is stored.
+    await doing('cannot create a token', () => makeToken(cluster(), terms, '?dryRun=All'));
+    const servers = await doing('cannot read the addresses of the masters', () => serversOf(cluster()));
+    const server = servers.join(',');
+    const token = await makeToken(cluster(), terms);
     io.out(
       flags.on('print-join-command')
         ? `MINIK8S_TOKEN=${token} minik8s node --server ${server} --ca-cert-hash ${hash}\n`
@@ -151,14 +156,16 @@ const serverAt = (address: string, port: number) =>
 
 const draw = (length: number) => Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join('');
 
+/** Creates a token and resolves to it. `query` is that of the request, such as `?dryRun=All`. */
 async function makeToken(
   cluster: Cluster,
   terms: { readonly expiration?: string; readonly description: string },
+  query = '',
 ): Promise<string> {
   for (;;) {
     const [id, secret] = [draw(6), draw(16)];
     try {
-      await cluster.send('POST', secrets, {
+      await cluster.send('POST', secrets + query, {
         apiVersion: 'v1',
         kind: 'Secret',
         metadata: { name: `${secretPrefix}${id}`, namespace: 'kube-system' },

@@ -34,7 +34,12 @@ export const command = defineCommand({
   meta: { description: 'run a whole cluster on this machine' },
   args: settingArgs(names, configFile),
   async run({ args }) {
-    const settings = readSettings(names, { flags: args, environment: process.env, configFile });
+    const settings = readSettings(names, {
+      command: 'minik8s up',
+      flags: args,
+      environment: process.env,
+      configFile,
+    });
     await up(settings, stopSignal());
   },
 });

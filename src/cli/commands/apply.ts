@@ -11,7 +11,7 @@ import { applyOnServer, type ServerSideOptions, serverSideManager } from '../app
 import { threeWayPatch } from '../apply/three-way.ts';
 import type { Cluster } from '../cluster.ts';
 import { kindName } from '../discovery.ts';
-import { inContext } from '../errors.ts';
+import { doing, inContext } from '../errors.ts';
 import { reportInFile } from '../faults-in-file.ts';
 import { type DryRun, dryRunOf, dryRunSuffix } from '../flags.ts';
 import { metadataOf } from '../objects.ts';
@@ -38,8 +38,7 @@ export const apply: Verb = {
     if (!flags.given('filename')) throw new UsageError('ctl apply: say what to apply: -f FILE');
     const cluster = context.cluster();
     const applier = new Applier(context, cluster);
-    const targets = await manifestTargets(context, cluster, 'apply');
-    for (const target of targets) {
+    for await (const target of manifestTargets(context, cluster, 'apply')) {
       try {
         io.out(await applier.apply(target));
       } catch (error) {
@@ -177,11 +176,3 @@ class Applier {
 }
 
 const where = ({ manifest }: Pick<ManifestTarget, 'manifest'>) => `"${manifest.file}:${manifest.line}"`;
-
-async function doing<T>(what: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw inContext(error, what);
-  }
-}

@@ -54,7 +54,7 @@ export const reconcile: Verb = {
       removeExtraPermissions: flags.on('remove-extra-permissions'),
       removeExtraSubjects: flags.on('remove-extra-subjects'),
     };
-    for (const target of await manifestTargets(context, cluster)) {
+    for await (const target of manifestTargets(context, cluster)) {
       const plan = target.resource.group === rbacGroup ? plans[target.resource.kind] : undefined;
       if (!plan) continue;
       try {

@@ -34,7 +34,9 @@ export const cp: Verb = {
     const plan = planCopy(context.flags.words);
     if (plan.direction === 'to pod' && !existsSync(plan.local))
       throw new Error(`${plan.local} doesn't exist in local filesystem`);
-    const program = await programIn(context, plan.remote);
+    const { program, place } = await programIn(context, plan.remote);
+    if (plan.direction === 'from pod' && (await isMissing(program, plan.remote.path)))
+      throw new Error(`there is no ${plan.remote.path} in ${place}`);
     const code = await (plan.direction === 'to pod'
       ? upload(context, plan, program)
       : download(context, plan, program));
@@ -45,16 +47,26 @@ export const cp: Verb = {
 /** Runs a program in the container and resolves to its exit code. */
 type Program = (command: readonly string[], stdio: Stdio, stdin: boolean) => Promise<number>;
 
+interface Inside {
+  readonly program: Program;
+  /** The container in words, such as `container web of pod web-1`. */
+  readonly place: string;
+}
+
 async function programIn(
   context: VerbContext,
   { namespace, pod: name }: CopyPlan['remote'],
-): Promise<Program> {
+): Promise<Inside> {
   const cluster = context.cluster();
   const resource = findResource(await cluster.resources(), 'pods');
   const target = { resource, namespace: namespace ?? cluster.namespace, name };
   const pod: Pod = { target, object: await cluster.get(targetPath(target)) };
   const container = chooseContainer(context, pod, 'exec into');
-  return (command, stdio, stdin) => runExec(context, target, { container, command, input: { stdin } }, stdio);
+  return {
+    place: `container ${container} of pod ${name}`,
+    program: (command, stdio, stdin) =>
+      runExec(context, target, { container, command, input: { stdin } }, stdio),
+  };
 }
 
 async function upload(
@@ -74,14 +86,23 @@ async function upload(
   return program(command, { stdin, stdout, stderr }, true);
 }
 
-async function isDirectory(program: Program, path: string): Promise<boolean> {
+const isDirectory = async (program: Program, path: string) => (await testOf(program, '-d', path)) === 0;
+
+/** Resolves to true if the container has neither a file nor a symlink at the path. */
+const isMissing = async (program: Program, path: string) =>
+  (await testOf(program, '-e', path)) === 1 && (await testOf(program, '-L', path)) === 1;
+
+/**
+ * Resolves to the exit code of `test` in the container: 0 for true, 1 for false. Resolves to undefined if it
+ * cannot be run: the container may lack it, and tar reports any problem itself.
+ */
+async function testOf(program: Program, question: string, path: string): Promise<number | undefined> {
   const nowhere = () => new Writable({ write: (_chunk, _encoding, done) => done() });
   const stdio = { stdin: Readable.from([]), stdout: nowhere(), stderr: nowhere() };
   try {
-    return (await program(['test', '-d', path], stdio, false)) === 0;
+    return await program(['test', question, path], stdio, false);
   } catch {
-    // The container may lack `test`; tar reports any problem itself.
-    return false;
+    return undefined;
   }
 }
 

@@ -31,8 +31,7 @@ export const create: Verb = {
     const dryRun = dryRunOf(flags);
     const format = objectFormat(flags.text('output'));
     const parameters = writeQuery(dryRun, fieldValidationOf(flags));
-    const targets = await manifestTargets(context, cluster, 'create');
-    for (const target of targets) {
+    for await (const target of manifestTargets(context, cluster, 'create')) {
       const { resource, namespace, object } = target;
       try {
         const path = collectionPath(resource, namespace) + parameters;

@@ -23,7 +23,12 @@ export const describe: Verb = {
     const { flags, io } = context;
     const cluster = context.cluster();
     const targets = await resolveObjects(context);
-    if (targets.length === 0) io.err(`No resources found in ${cluster.namespace} namespace.\n`);
+    if (targets.length === 0)
+      io.err(
+        flags.on('all-namespaces')
+          ? 'No resources found\n'
+          : `No resources found in ${cluster.namespace} namespace.\n`,
+      );
     let first = true;
     for (const target of targets) {
       try {

@@ -50,7 +50,7 @@ export const diff: Verb = {
         failed = true;
         context.report(error);
       };
-      for (const target of await manifestTargets({ ...context, report }, cluster, 'apply')) {
+      for await (const target of manifestTargets({ ...context, report }, cluster, 'apply')) {
         const { file, line } = target.manifest;
         if (!target.name) throw new Error(`${file}:${line}: diff needs metadata.name`);
         const before = await read(cluster, target);

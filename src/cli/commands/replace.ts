@@ -37,7 +37,7 @@ export const replace: Verb = {
     const format = objectFormat(flags.text('output'));
     const cluster = context.cluster();
     const query = writeQuery(dryRun, fieldValidationOf(flags));
-    for (const target of await manifestTargets(context, cluster, 'create')) {
+    for await (const target of manifestTargets(context, cluster, 'create')) {
       const { resource, name } = target;
       try {
         if (!name) throw new Error('metadata.name is missing');

@@ -5,6 +5,7 @@ import { parseYaml } from '../../apimachinery/yaml.ts';
 import { errorMessage } from '../../base/log.ts';
 import { checkDefinition } from '../../states-language/definition/check-definition.ts';
 import type { Definition } from '../../states-language/definition/types.ts';
+import { FaultsError } from '../errors.ts';
 import type { Io } from '../io.ts';
 
 /**
@@ -33,12 +34,11 @@ export async function readDefinition(io: Io, file: string): Promise<unknown> {
   return isRecord(value.spec) ? value.spec.definition : undefined;
 }
 
-/** Throws with all faults, one line each. */
+/** Throws an Error for a single fault, and a FaultsError for several. */
 export function checkedDefinition(value: unknown): Definition {
   const causes = checkDefinition(value, 'definition');
   const lines = causes.map(({ field, message }) => `${field}: ${message}`);
   if (lines.length === 1) throw new Error(lines[0]);
-  if (lines.length > 1)
-    throw new Error(`the definition is invalid:\n${lines.map((line) => `* ${line}`).join('\n')}`);
+  if (lines.length > 1) throw new FaultsError('the definition is invalid', lines);
   return value as Definition;
 }

@@ -42,6 +42,7 @@ export interface NodeConfigSources {
 export function readNodeConfig({ warn, configFile = nodeConfigFile, ...sources }: NodeConfigSources) {
   return readSettings(nodeSettings, {
     ...sources,
+    command: 'minik8s node',
     configFile,
     translate: (file, path) => {
       if (file.token !== undefined && othersRead(path)) {

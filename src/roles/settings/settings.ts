@@ -45,6 +45,8 @@ export interface SettingSources {
   /** Flags by name, in citty's form. */
   readonly flags: Readonly<Record<string, unknown>>;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Command whose --help lists the settings, such as `minik8s node`. */
+  readonly command: string;
   /** Path of a file that is read if it exists; a file named by `--config` must exist. */
   readonly configFile: string;
   /** Converts other spellings of the file's keys to the settings' own names. */
@@ -62,7 +64,7 @@ export function readSettings<const N extends SettingName>(
   const path = typeof named === 'string' ? named : sources.configFile;
   const content = readConfigFile(path, typeof named === 'string');
   const file = sources.translate?.(content, path) ?? content;
-  const unknown = unknownKeys(file, names);
+  const unknown = unknownKeys(file, names, sources.command);
   if (unknown !== undefined) throw new UsageError(`${path}: ${unknown}`);
   const settings: Partial<Record<SettingName, unknown>> = {};
   for (const name of names) {
@@ -81,8 +83,11 @@ export function readSettings<const N extends SettingName>(
   return settings as Settings<N>;
 }
 
-/** Lists all unknown keys, with similar settings; undefined if there are none. */
-function unknownKeys(file: ConfigFile, names: readonly string[]): string | undefined {
+/**
+ * Lists all unknown keys, with similar settings, and the command whose help lists the settings if a key is
+ * similar to none; undefined if there are no unknown keys.
+ */
+function unknownKeys(file: ConfigFile, names: readonly string[], command: string): string | undefined {
   const unknown = Object.keys(file).filter((key) => !names.includes(key));
   if (unknown.length === 0) return undefined;
   const shown = unknown.slice(0, mostShown).map((key) => {
@@ -92,7 +97,7 @@ function unknownKeys(file: ConfigFile, names: readonly string[]): string | undef
   const lines = shown.map(({ key, hint }) => `${key}: no such setting${hint}`);
   if (unknown.length > mostShown) lines.push(`and ${unknown.length - mostShown} more`);
   const lost = shown.some(({ hint }) => hint === '');
-  return `${lines.join(', ')}${lost ? `; known: ${names.join(', ')}` : ''}`;
+  return `${lines.join(', ')}${lost ? `; see ${command} --help` : ''}`;
 }
 
 /** Maximum number of unknown keys in the error. */

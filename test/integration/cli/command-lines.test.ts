@@ -22,6 +22,13 @@ describe('ctl', { timeout: 300_000 }, () => {
   });
   after(() => server.stop());
 
+  it('describe -A of a kind without objects names no namespace', async () => {
+    const none = (...args: string[]) => ctl(['describe', 'configmaps', '-l', 'no=such', ...args]);
+    assert.deepEqual(await none('-A'), { status: 0, out: '', err: 'No resources found\n' });
+    const inOne = 'No resources found in kube-public namespace.\n';
+    assert.deepEqual(await none('-n', 'kube-public'), { status: 0, out: '', err: inOne });
+  });
+
   it('config: the current context and its namespace are changed in the file, and nothing else', async () => {
     const file = join(server.directory, 'two.conf');
     const text = JSON.parse(readFileSync(kubeconfig, 'utf8'));

@@ -114,6 +114,65 @@ describe('a manifest with values of the wrong type', () => {
   });
 });
 
+describe('a file in which a later document is wrong', () => {
+  const configMapOf = (name: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\n`;
+
+  /** Returns the lines of both streams in the order in which ctl writes them. */
+  async function linesOf(name: string, text: string, verb: string): Promise<string[]> {
+    const file = join(directory, name);
+    await writeFile(file, text);
+    const written: string[] = [];
+    const write = (part: string) => {
+      written.push(part);
+    };
+    const own = ctlFor(await server.kubeconfigFor('admin', ['system:masters']), { out: write, err: write });
+    assert.equal((await own([verb, '-f', file])).status, 1);
+    return written.join('').trimEnd().replaceAll(`${directory}/`, '').split('\n');
+  }
+
+  for (const [verb, prefix] of [
+    ['apply', 'a'],
+    ['create', 'c'],
+  ] as const) {
+    it(`${verb} of one that is not YAML: success of the first is printed before the error`, async () => {
+      const text = `${configMapOf(`${prefix}-one`)}---\nkind: ConfigMap\nmetadata: {name: x\n---\n${configMapOf('x')}`;
+      const [first, second, ...more] = await linesOf('brace.yaml', text, verb);
+      assert.equal(first, `configmap/${prefix}-one created`);
+      assert.match(second ?? '', /^error: error parsing brace\.yaml:\d: /);
+      assert.deepEqual(more, []);
+    });
+    it(`${verb} of an unknown kind, of no kind and of no name: each error is printed in its turn`, async () => {
+      const documents = [
+        configMapOf(`${prefix}-two`),
+        'apiVersion: v1\nkind: Nope\nmetadata: {name: x}\n',
+        configMapOf(`${prefix}-three`),
+        'apiVersion: v1\nmetadata: {name: x}\n',
+        'apiVersion: v1\nkind: ConfigMap\nmetadata: {}\n',
+        configMapOf(`${prefix}-four`),
+      ];
+      assert.deepEqual(
+        (await linesOf('half.yaml', documents.join('---\n'), verb)).map((line) => line.split(/;|, /)[0]),
+        [
+          `configmap/${prefix}-two created`,
+          'error: half.yaml:5: the server has no kind Nope in v1',
+          `configmap/${prefix}-three created`,
+          'error: half.yaml:13: kind is missing: say what it is',
+          'error: half.yaml:16: metadata.name is missing: the ConfigMap needs a name',
+          `configmap/${prefix}-four created`,
+        ],
+      );
+    });
+  }
+
+  it("JSON with a comma too many is refused with kubectl's offset, and nothing is created", async () => {
+    const text = '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"j"},}';
+    const [line, ...more] = await linesOf('comma.json', text, 'apply');
+    assert.match(line ?? '', /^error: error parsing comma\.json: json: offset 63: expected a key/);
+    assert.deepEqual(more, []);
+    assert.equal((await server.call('GET', '/api/v1/namespaces/default/configmaps/j')).status, 404);
+  });
+});
+
 it("other clients still get Kubernetes' words", async () => {
   const answer = await server.call('POST', '/apis/apps/v1/namespaces/default/deployments', {
     metadata: { name: 'x' },

@@ -111,7 +111,7 @@ describe('ctl workflow create and update', () => {
     assert.deepEqual([after.definition, after.public], [order, false]);
   });
 
-  it('says every fault of a definition, and makes nothing', async () => {
+  it('reports each fault of a definition on its own line, and creates nothing', async () => {
     const wrong = { StartAt: 'A', States: { A: { Type: 'Task', Resource: 'x', Next: 'B' } } };
     const result = await ctl([
       'workflow',
@@ -121,7 +121,12 @@ describe('ctl workflow create and update', () => {
       await file('wrong.json', wrong),
     ]);
     assert.equal(result.status, 1);
-    assert.match(result.err, /definition\.States\.A\.Resource: .*definition\.States\.A\.Next: /s);
+    const [head, ...faults] = result.err.trimEnd().split('\n');
+    assert.equal(head, 'error: the definition is invalid:');
+    assert.deepEqual(
+      faults.map((line) => line.slice(0, line.indexOf(': '))),
+      ['* definition.States.A.Resource', '* definition.States.A.Next', '* definition.States'],
+    );
     assert.equal((await server.call('GET', `${api}/workflows/wrong`)).status, 404);
   });
 

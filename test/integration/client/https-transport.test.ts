@@ -63,6 +63,13 @@ after(async () => {
   for (const close of open) await close();
 });
 
+/** Returns the address of a server whose certificate is valid from `notBefore` to `notAfter` (milliseconds). */
+async function servedWith(validity: { readonly notBefore: number; readonly notAfter: number }) {
+  const subject = { commonName: 'server', hosts: ['127.0.0.1'], usages: ['server'] as const };
+  const { key, certificate: cert } = await issueCertificate(authority, { ...subject, ...validity });
+  return `https://127.0.0.1:${await listen(http2.createSecureServer({ allowHTTP1: true, key, cert }))}`;
+}
+
 async function listen(server: http.Server | http2.Http2SecureServer): Promise<number> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -201,6 +208,7 @@ function suite(connect: Connect): void {
 
   test('what cannot be reached is said in one line that names the server and no secret', async () => {
     const plain = await listen(http.createServer((_, response) => response.end('plain')));
+    const now = Date.now();
     const cases: readonly [Partial<HttpsTransportOptions>, string, string][] = [
       [
         { server: 'https://127.0.0.1:1' },
@@ -210,6 +218,16 @@ function suite(connect: Connect): void {
       [{ ca: other.certificate }, 'tls', 'its certificate is not signed by the given authority'],
       [{ tlsServerName: 'elsewhere.test' }, 'tls', 'its certificate is not for this host name'],
       [{ server: `https://127.0.0.1:${plain}` }, 'tls', 'it does not speak TLS'],
+      [
+        { server: await servedWith({ notBefore: now - 2 * hour, notAfter: now - hour }) },
+        'tls',
+        'its certificate has expired; check the clocks',
+      ],
+      [
+        { server: await servedWith({ notBefore: now + hour, notAfter: now + 2 * hour }) },
+        'tls',
+        'its certificate is not valid yet; check the clocks',
+      ],
     ];
     for (const [options, failure, message] of cases) {
       await assert.rejects(get(connect({ token: 'very-secret', ...options })), (error) => {

@@ -10,6 +10,7 @@ import { authorityHash } from '../../../src/pki/credentials.ts';
 import { makeKey, makeRequest } from '../../../src/pki/new-request.ts';
 import { tokenCommand } from '../../../src/roles/token.ts';
 import type { Cache } from '../../../src/storage/cache.ts';
+import { eventually } from '../../fixtures/eventually.ts';
 import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
 import { runRoleCommand } from '../../fixtures/role-command.ts';
 
@@ -150,6 +151,51 @@ describe('minik8s token', () => {
       assert.ok(err.includes(message) && err.split('\n').length === 2, err);
     });
   }
+});
+
+describe('minik8s token create of a user without the right', () => {
+  const rbac = '/apis/rbac.authorization.k8s.io/v1/namespaces/kube-system';
+  const as = async (user: string) => {
+    const config = await server.kubeconfigFor(user, []);
+    return runRoleCommand('token', tokenCommand, config, ['create']);
+  };
+
+  it('names the Secret that may not be created', async () => {
+    const { status, out, err } = await as('alice');
+    assert.deepEqual([status, out], [1, '']);
+    assert.match(
+      err,
+      /^Error from server \(Forbidden\): cannot create a token: secrets is forbidden: User "alice" cannot create resource "secrets" in API group "" in the namespace "kube-system"/,
+    );
+  });
+
+  it('stores no token when the addresses of the masters may not be read', async () => {
+    const rules = [{ apiGroups: [''], resources: ['secrets'], verbs: ['create'] }];
+    const [apiGroup, name] = ['rbac.authorization.k8s.io', 'token-makers'];
+    const binding = {
+      metadata: { name },
+      roleRef: { apiGroup, kind: 'Role', name },
+      subjects: [{ apiGroup, kind: 'User', name: 'bob' }],
+    };
+    assert.equal((await server.call('POST', `${rbac}/roles`, { metadata: { name }, rules })).status, 201);
+    assert.equal((await server.call('POST', `${rbac}/rolebindings`, binding)).status, 201);
+    const count = async () =>
+      (await server.call('GET', secrets)).json<{ readonly items: readonly Secret[] }>().items.length;
+    const before = await count();
+    await eventually(
+      systemClock,
+      'the role is granted',
+      async () => !(await as('bob')).err.includes('secrets is forbidden'),
+      60_000,
+    );
+    const { status, err } = await as('bob');
+    assert.equal(status, 1);
+    assert.match(
+      err,
+      /^Error from server \(Forbidden\): cannot read the addresses of the masters: endpointslices/,
+    );
+    assert.equal(await count(), before);
+  });
 });
 
 describe('a bootstrap token', () => {

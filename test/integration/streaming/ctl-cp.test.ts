@@ -142,15 +142,19 @@ describe('ctl cp', { timeout: 300_000 }, () => {
     assert.doesNotMatch(contents(to), /etc/);
   });
 
-  it('of what the container does not have is an error, with what tar says of it', async () => {
-    // kubectl has all the data that it waits for once the archive ends, and usually exits well before it
-    // receives the failure.
+  it('of a path that the container does not have names path, container and pod', async () => {
     const to = fresh('missing');
-    const { code, stderr } = await ctl('web:/minik8s-no-such-path', to);
-    assert.equal(code, 2);
-    assert.match(stderr, /^tar: \/minik8s-no-such-path: Cannot stat: No such file or directory$/m);
-    assert.match(stderr, /^command terminated with exit code 2$/m);
+    const stderr = 'error: there is no /minik8s-no-such-path in container main of pod web\n';
+    assert.deepEqual(await ctl('web:/minik8s-no-such-path', to), { code: 1, stdout: '', stderr });
     assert.equal(existsSync(join(to, 'minik8s-no-such-path')), false);
+  });
+
+  it('of a link to a file that does not exist copies what kubectl copies: nothing, with a warning', async () => {
+    const [source, to] = [fresh('dangling'), fresh('dangling-back')];
+    symlinkSync('nowhere', join(source, 'link'));
+    const { code, stderr } = await ctl(`web:${source}/link`, join(to, 'new'));
+    assert.equal(code, 0, stderr);
+    assert.match(stderr, /^warning: skipping symlink: /m);
   });
 
   const tarSays = "tar: Removing leading `/' from member names\n";

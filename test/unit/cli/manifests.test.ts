@@ -25,6 +25,17 @@ const texts: [what: string, text: string, expected: (string | RegExp)[]][] = [
   ['a document behind the dashes', `--- {apiVersion: v1, kind: Pod}\n`, ['Pod at 1']],
   ['Windows line ends', configMap('a').replaceAll('\n', '\r\n'), ['ConfigMap at 1']],
   ['JSON', '{"apiVersion": "v1", "kind": "Pod"}', ['Pod at 1']],
+  ['a mapping in flow style', '{apiVersion: v1, kind: Pod,}', ['Pod at 1']],
+  [
+    'JSON with a comma too many, named by the bytes before it',
+    '{"apiVersion": "v1", "kind": "Pod",\n "metadata": {"name": "ä"},}',
+    ['error parsing f.yaml: json: offset 65: expected a key in double quotes, found "}" (line 2, column 28)'],
+  ],
+  [
+    'JSON with a comment in its second document',
+    '{"apiVersion": "v1", "kind": "Pod"}\n---\n{"apiVersion": "v1", # x\n"kind": "Pod"}',
+    ['Pod at 1', /^error parsing f\.yaml: json: offset \d+: expected a key in double quotes, found "#"/],
+  ],
   [
     'a List',
     'apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Pod}\n- {apiVersion: v1, kind: Secret}\n',

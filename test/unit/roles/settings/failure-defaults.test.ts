@@ -14,7 +14,7 @@ const shipped = readSettings(
     'default-not-ready-toleration-seconds',
     'default-unreachable-toleration-seconds',
   ],
-  { flags: {}, environment: {}, configFile: '/no/such/node.yaml' },
+  { command: 'minik8s up', flags: {}, environment: {}, configFile: '/no/such/node.yaml' },
 );
 const [grace, heartbeat] = [shipped['node-monitor-grace-period'], shipped['heartbeat-interval']];
 

@@ -28,6 +28,7 @@ function read(sources: { flags?: object; environment?: object; file?: string }) 
   const configFile = join(directory, 'config.yaml');
   writeFileSync(configFile, sources.file ?? '');
   return readSettings<(typeof names)[number] & SettingName>(names, {
+    command: 'minik8s master',
     flags: { ...sources.flags },
     environment: { ...sources.environment },
     configFile,
@@ -117,7 +118,7 @@ describe('settings', () => {
     [
       'several wrong keys',
       { file: 'prot: 1\nnonsense: 2\nconstructor: 3\n' },
-      /config\.yaml: prot: no such setting \(did you mean port\?\), nonsense: no such setting, constructor: no such setting; known: port, /,
+      /config\.yaml: prot: no such setting \(did you mean port\?\), nonsense: no such setting, constructor: no such setting; see minik8s master --help$/,
     ],
     ['a file that is not YAML', { file: 'a: [' }, /config\.yaml: not YAML: [^:]* at line 1, column \d+$/],
     ['a file that is a list', { file: '- port' }, /expected lines such as/],

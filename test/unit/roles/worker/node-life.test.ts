@@ -142,7 +142,12 @@ describe('whether the machine goes down', () => {
 
 describe('settings of a node’s life', () => {
   const read = (flags: Record<string, string> = {}) =>
-    readSettings(nodeLifeSettings, { flags, environment: {}, configFile: '/nonexistent/node.yaml' });
+    readSettings(nodeLifeSettings, {
+      command: 'minik8s node',
+      flags,
+      environment: {},
+      configFile: '/nonexistent/node.yaml',
+    });
 
   it('have upstream defaults', () => {
     const settings = read();
