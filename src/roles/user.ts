@@ -76,7 +76,8 @@ const create: Verb = {
       if (granted !== undefined) io.out(`${granted}\n`);
       const until = rfc3339(Date.parse(new X509Certificate(pair.certificate).validTo));
       io.out(`user ${name} may come until ${until} with ${path}\n`);
-      if (granted === undefined) io.err('Warning: he may do nothing yet: give him a role with --role\n');
+      if (granted === undefined)
+        io.err(`Warning: user ${name} has no role yet: minik8s user grant ${name} --role ROLE gives one\n`);
     } catch (error) {
       await rm(path, { force: true });
       throw error;
@@ -84,15 +85,21 @@ const create: Verb = {
   },
 };
 
-/** Throws UsageError for a name that is not allowed, or only allowed explicitly. */
-function subjectOf(flags: Flags): UserSubject {
+/** Returns the name that is given to the command; throws UsageError unless there is one that may be a name. */
+function nameOf(flags: Flags, verb: string): string {
   const [name, ...more] = flags.words;
-  if (name === undefined || more.length > 0) throw new UsageError('minik8s user create: give one name');
+  if (name === undefined || more.length > 0) throw new UsageError(`minik8s user ${verb}: give one name`);
   // The name becomes part of a binding's name and of a file name.
   if (!/^[^\s/%\p{Cc}]{1,200}$/u.test(name) || name === '.' || name === '..')
     throw new UsageError(
-      `minik8s user create: ${JSON.stringify(name)} is no name: use letters, digits, - . _ @ :`,
+      `minik8s user ${verb}: ${JSON.stringify(name)} is no name: use letters, digits, - . _ @ :`,
     );
+  return name;
+}
+
+/** Throws UsageError for a name that is not allowed, or only allowed explicitly. */
+function subjectOf(flags: Flags): UserSubject {
+  const name = nameOf(flags, 'create');
   const groups = flags.texts('group');
   if (groups.some((group) => group === '')) throw new UsageError('--group: expected the name of a group');
   const own = [name, ...groups].find((word) => word.startsWith('system:'));
@@ -131,6 +138,27 @@ function inNamespace(config: ReturnType<typeof singleKubeconfig>, name: string, 
   if (!namespace) return config;
   return { ...config, contexts: { [name]: { ...config.contexts[name], namespace } } };
 }
+
+const grantFlags = {
+  role: {
+    type: 'string',
+    hint: 'ROLE',
+    about: 'view, edit, admin or another role; with --namespace there alone, else everywhere',
+  },
+} as const satisfies FlagTable;
+
+const give: Verb = {
+  about: 'grant a role to a user',
+  words: 'NAME',
+  flags: grantFlags,
+  async run(context) {
+    const name = nameOf(context.flags, 'grant');
+    const granted = await grantRole(context, name);
+    if (granted === undefined)
+      throw new UsageError('minik8s user grant: --role is required, such as --role view');
+    context.io.out(`${granted}\n`);
+  },
+};
 
 const list: Verb = {
   about: 'list the users that have a role',
@@ -172,7 +200,7 @@ export const userCommand = (io: Io): AnyCommand =>
   toCommand(
     {
       about: 'create, list and delete people who may use the cluster',
-      verbs: { create, list, delete: remove },
+      verbs: { create, grant: give, list, delete: remove },
     },
     io,
     'user',

@@ -37,6 +37,17 @@ function oneWord({ flags }: VerbContext, verb: string): string {
   return word;
 }
 
+/**
+ * Returns what has to be true before files are watched, and where their state is shown; empty for a trigger
+ * of anything else. The nodes report it only after the trigger is created.
+ */
+function watchedWhere(flags: Flags, name: string): string {
+  const [folder, claim] = [flags.text('file-folder'), flags.text('file-claim')];
+  const see = `ctl describe trigger ${name} shows whether it is\n`;
+  if (folder !== undefined) return `${folder} is watched on each node whose --watch-folder allows it; ${see}`;
+  return claim === undefined ? '' : `${claim} is watched once the claim is bound to a volume; ${see}`;
+}
+
 const create: Verb = {
   about: 'call a function, or run a workflow, for what happens',
   words: 'NAME',
@@ -56,6 +67,7 @@ const create: Verb = {
     const path = collectionPath(resource, namespace) + writeQuery(dryRun);
     const written = dryRun === 'client' ? object : await context.cluster().send('POST', path, object);
     io.out(format?.(withoutManagedFields(written)) ?? `trigger/${name} created${dryRunSuffix[dryRun]}\n`);
+    if (dryRun === 'none' && format === undefined) io.err(watchedWhere(flags, name));
   },
 };
 

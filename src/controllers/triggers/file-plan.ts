@@ -70,6 +70,7 @@ function placeOf({ metadata }: Trigger, file: FileSource, facts: FileFacts): Pla
   const nodes = facts.nodes.filter(({ metadata: { labels } }) =>
     Object.entries(nodeSelector).every(([key, value]) => labels?.[key] === value),
   );
+  if (facts.nodes.length === 0) return { reason: 'NoNode', message: 'the cluster has no nodes' };
   if (nodes.length === 0)
     return { reason: 'NoNode', message: 'spec.file.nodeSelector: no node has these labels' };
   const names = nodes.map(({ metadata: { name } }) => name).sort();

@@ -104,6 +104,20 @@ describe('ctl trigger create', () => {
     const { folder, nodeSelector } = (await spec('by-folder')).file ?? {};
     assert.deepEqual([folder, nodeSelector], ['/srv/in', { disk: 'big', zone: '' }]);
   });
+  for (const [flag, value, where] of [
+    ['--file-folder', '/srv/none', '/srv/none is watched on each node whose --watch-folder allows it'],
+    ['--file-claim', 'data', 'data is watched once the claim is bound to a volume'],
+  ] as const)
+    it(`with ${flag} says where files are watched, and the command it names shows the trigger`, async () => {
+      const name = `where${flag}`;
+      const create = ['trigger', 'create', name, '--function', 'f', flag, value];
+      const { status, out, err } = await ctl(create);
+      assert.deepEqual([status, out], [0, `trigger/${name} created\n`]);
+      assert.equal(err, `${where}; ctl describe trigger ${name} shows whether it is\n`);
+      assert.match((await ctl(['describe', 'trigger', name])).out, new RegExp(`^Name: +${name}$`, 'm'));
+      for (const quiet of [['--dry-run=client'], ['--dry-run=server'], ['-o', 'name']])
+        assert.equal((await ctl([...create.with(2, `${name}-2`), ...quiet])).err, '');
+    });
   it('shows what it would make', async () => {
     const out = await run(
       'create',

@@ -59,7 +59,7 @@ describe('minik8s user', () => {
       file,
     );
     assert.equal(made.status, 0, made.err);
-    assert.doesNotMatch(made.err, /may do nothing/);
+    assert.doesNotMatch(made.err, /no role/);
     const [granted, until] = made.out.trimEnd().split('\n');
     assert.equal(granted, 'clusterrolebinding.rbac.authorization.k8s.io/user:alice:view created');
     assert.match(
@@ -110,9 +110,29 @@ describe('minik8s user', () => {
     assert.ok(Math.abs(until - Date.now() - 3_600_000) < 120_000, made.out);
   });
 
-  it('says that a user without a role may do nothing', async () => {
+  it('warns of a user without a role, and the command in the warning grants one', async () => {
     const { status, err } = await user('create', 'carol', '--file', at('carol'));
-    assert.deepEqual([status, err], [0, 'Warning: he may do nothing yet: give him a role with --role\n']);
+    assert.equal(status, 0);
+    const [, command = ''] =
+      /^Warning: user carol has no role yet: minik8s user (.*) gives one\n$/.exec(err) ?? assert.fail(err);
+    const granted = await user(...command.replace('ROLE', 'view').split(' '));
+    const title = 'clusterrolebinding.rbac.authorization.k8s.io/user:carol:view';
+    assert.deepEqual(granted, { status: 0, out: `${title} created\n`, err: '' });
+    const carol = ctlFor(at('carol'));
+    await cluster.eventually('carol may read', async () => (await carol(['get', 'pods', '-A'])).status === 0);
+    assert.equal((await user('delete', 'carol')).out, `${title} deleted\n`);
+  });
+
+  it('grants no role that is not there, none without a name and none without --role', async () => {
+    for (const [args, message] of [
+      [['carol', '--role', 'nosuch'], /^error: there is no ClusterRole "nosuch"\n$/],
+      [['carol'], /--role is required/],
+      [['--role', 'view'], /give one name/],
+    ] as const) {
+      const { status, out, err } = await user('grant', ...args);
+      assert.deepEqual([status > 0, out], [true, ''], err);
+      assert.match(err, message);
+    }
   });
 
   it('lists users with their roles, and takes the roles away', async () => {

@@ -195,6 +195,14 @@ describe('a folder of nodes', () => {
     });
   });
 
+  it('on a cluster without nodes is not watched, whatever nodeSelector there is', () => {
+    for (const nodeSelector of [undefined, { a: '1' }])
+      assert.deepEqual(plan({ folder: '/x', ...(nodeSelector && { nodeSelector }) }, { nodes: [] }).problem, {
+        reason: 'NoNode',
+        message: 'the cluster has no nodes',
+      });
+  });
+
   it('is a FolderWatch of the trigger, with the first part of a digest in its name', () => {
     const [draft] = plan(file, { nodes }).make;
     const { name = '', ...metadata } = draft?.metadata ?? {};
