@@ -53,7 +53,7 @@ const create: Verb = {
       ...(ttl > 0 && { expiration: rfc3339(io.clock.now() + ttl) }),
       description: flags.text('description') ?? '',
     };
-    // Whether the user may create tokens is clear before anything else is reported, and before one is stored.
+    // A dry run: a missing right to create tokens is reported first, and before anything is stored.
     await doing('cannot create a token', () => makeToken(cluster(), terms, '?dryRun=All'));
     const servers = await doing('cannot read the addresses of the masters', () => serversOf(cluster()));
     const server = servers.join(',');

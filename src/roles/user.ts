@@ -85,7 +85,7 @@ const create: Verb = {
   },
 };
 
-/** Returns the name that is given to the command; throws UsageError unless there is one that may be a name. */
+/** Returns the name that the command was given; throws UsageError unless there is one valid name. */
 function nameOf(flags: Flags, verb: string): string {
   const [name, ...more] = flags.words;
   if (name === undefined || more.length > 0) throw new UsageError(`minik8s user ${verb}: give one name`);

@@ -63,7 +63,7 @@ after(async () => {
   for (const close of open) await close();
 });
 
-/** Returns the address of a server whose certificate is valid from `notBefore` to `notAfter` (milliseconds). */
+/** Returns the address of a server whose certificate is valid in that time, in milliseconds. */
 async function servedWith(validity: { readonly notBefore: number; readonly notAfter: number }) {
   const subject = { commonName: 'server', hosts: ['127.0.0.1'], usages: ['server'] as const };
   const { key, certificate: cert } = await issueCertificate(authority, { ...subject, ...validity });
