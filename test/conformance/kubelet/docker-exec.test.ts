@@ -54,7 +54,9 @@ describe('a program that a handler runs', () => {
     const lines = await Promise.all(
       pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')),
     );
-    return lines.filter((line) => line.includes(word)).map((line) => line.replaceAll('\0', ' ').trim());
+    // A number alone may also be part of the id of a container, which a shim has in its arguments.
+    const found = lines.map((line) => line.replaceAll('\0', ' ').trim());
+    return found.filter((line) => new RegExp(`\\bsleep ${word}`).test(line));
   }
 
   it('is a success or a failure by its exit status, with both outputs', async () => {
