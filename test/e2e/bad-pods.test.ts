@@ -160,6 +160,12 @@ test('a pod that cannot run says why, in its status and in an event', {
       const { lastState } = pod.status?.containerStatuses?.[0] ?? {};
       assert.deepEqual([lastState?.terminated?.exitCode, lastState?.terminated?.reason], [3, 'Error']);
       assert.match(await event('ends', 'BackOff'), /^Back-off restarting failed container main in pod ends_/);
+      const exec = await waitFor('an exec while it does not run', async () => {
+        const tried = await kubectl.attempt(['exec', 'ends', '--', 'true']);
+        return /container "main" is not running/.test(tried.stderr) && tried;
+      });
+      assert.equal(exec.code, 1);
+      assert.match(exec.stderr, /it has ended with exit code 3 and waits to be restarted/);
       const restarted = await waitFor('a restart', async () => {
         const now = await read('ends');
         return restartsOf(now) >= 1 && now;

@@ -104,7 +104,12 @@ export class StaticPods {
       names = (await readdir(directory)).filter((name) => !name.startsWith('.')).toSorted();
     } catch (error) {
       const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
-      this.#tell(directory, `the directory of static pods cannot be read: ${errorMessage(error)}`);
+      this.#tell(
+        directory,
+        isMissing
+          ? 'the directory of static pods does not exist: make it, and put their manifests into it'
+          : `the directory of static pods cannot be read: ${errorMessage(error)}`,
+      );
       if (!isMissing) return;
       names = [];
     }

@@ -260,6 +260,15 @@ describe('ctl auth beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl
       assert.deepEqual((await both([...args, ...local], none))[0], ours);
     });
 
+    it('an address with http:// is answered with the one to write', async () => {
+      const [ctl] = tools;
+      const plain = url.replace('https:', 'http:');
+      const { status, err } = await ctl(['get', 'pods', '-s', plain]);
+      assert.equal(status, 1);
+      assert.match(err, /^[^\n]*\n$/);
+      assert.ok(err.includes(`write ${url}`), err);
+    });
+
     it('do without an authority only where that is asked for', async () => {
       const { cert, key } = files;
       const args = ['-s', url, '--client-certificate', cert, '--client-key', key];
@@ -294,6 +303,10 @@ describe('ctl auth beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl
       const { status, err } = await ctl(['auth', 'whoami', '--token', 'nobodys-token']);
       assert.equal(status, 1);
       assert.match(err, /Unauthorized/i);
+      assert.match(
+        err,
+        /the server does not accept the token of context \w+: it is not this cluster's, or was revoked/,
+      );
       assert.doesNotMatch(err, /nobodys-token/);
     });
 
