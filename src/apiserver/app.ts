@@ -4,11 +4,6 @@
  * (handlerFor).
  */
 import { type Context, Hono } from 'hono';
-import {
-  type FieldSelector,
-  parseFieldSelector,
-  requiredFieldValue,
-} from '../apimachinery/field-selector.ts';
 import { booleanParameter } from '../apimachinery/list-options.ts';
 import { storedKind } from '../apimachinery/resource-definition.ts';
 import { newForbidden, newStatusError, StatusError } from '../apimachinery/status-error.ts';
@@ -35,11 +30,11 @@ import { checkHead } from './head-limits.ts';
 import { createHealth } from './health.ts';
 import { LatestRevision } from './latest-revision.ts';
 import { defaultLimits, InFlight, inFlightLimits } from './load/in-flight.ts';
-import { type CountedRequest, withInFlightLimit } from './load/shed.ts';
-import { sortOf } from './load/sort-of.ts';
+import { withInFlightLimit } from './load/shed.ts';
 import { WatchSelections } from './load/watch-selections.ts';
 import { createOpenApi } from './openapi.ts';
 import type { ApiServerOptions, RequestEnv } from './options.ts';
+import { accessOf, loadOf } from './request-access.ts';
 import { parseRequestInfo, type RequestInfo, type ResourceRequest, readUrl } from './request-info.ts';
 import { logRequest } from './request-log.ts';
 import { goesOn, underItsName } from './request-meter.ts';
@@ -53,7 +48,7 @@ import type { EngineContext, ServerContext } from './server-context.ts';
 import { findSubresource, type Subresource } from './subresources/subresources.ts';
 import { Turns } from './turns.ts';
 import type { UserInfo } from './user.ts';
-import { formsOf, handlerOf, verbOf } from './verbs/verbs.ts';
+import { formsOf, handlerOf } from './verbs/verbs.ts';
 import { versionDocument } from './version.ts';
 import { WriteTurns } from './write-turns.ts';
 import { createYamlReader, createYamlWriter } from './yaml-thread.ts';
@@ -300,62 +295,6 @@ function commonHeaders({ random }: ServerContext, request: AskedRequest): Header
   return { ...auditHeaders(request, random), 'cache-control': 'no-cache, private' };
 }
 
-function loadOf(
-  method: string,
-  info: RequestInfo,
-  subresource: Subresource | undefined,
-  query: URLSearchParams,
-  user: UserInfo,
-  env: RequestEnv | undefined,
-): CountedRequest & { readonly verb: string | undefined } {
-  const watch = booleanParameter(query, 'watch') ?? false;
-  const follow = booleanParameter(query, 'follow') ?? false;
-  const verb = info.type === 'resource' ? verbOf(method, info, watch, subresource) : undefined;
-  const sort = sortOf({ user, info, verb, follow, longRunning: subresource?.longRunning });
-  return { user, verb, sort, onClosed: env?.onClosed };
-}
-
-/**
- * Returns the access that a request for a resource requires. Throws 405 for a method that the API does not
- * support.
- */
-function accessOf(
-  method: string,
-  info: ResourceRequest,
-  subresource: Subresource | undefined,
-  query: URLSearchParams,
-  user: UserInfo,
-) {
-  const watch = booleanParameter(query, 'watch') ?? false;
-  const verb = verbOf(method, info, watch, subresource);
-  if (verb === undefined) {
-    throw newStatusError(
-      'MethodNotAllowed',
-      'the server does not allow this method on the requested resource',
-    );
-  }
-  // A Namespace object also counts as being in its own namespace, so that a Role in that namespace can grant
-  // access to it.
-  const namespace = info.plural === 'namespaces' ? info.namespace || info.name : info.namespace;
-  const resource = info.subresource ? `${info.plural}/${info.subresource}` : info.plural;
-  const fieldSelector = verb === 'list' || verb === 'watch' ? selectorOf(query) : [];
-  const labelSelector = query.get('labelSelector') ?? '';
-  const name = info.name || (requiredFieldValue(fieldSelector, 'metadata.name') ?? '');
-  const { group, rest } = info;
-  return {
-    type: 'resource',
-    user,
-    verb,
-    group,
-    resource,
-    namespace,
-    name,
-    rest,
-    fieldSelector,
-    labelSelector,
-  } as const;
-}
-
 const newNotFoundPath = () => newStatusError('NotFound', 'the server could not find the requested resource');
 
 async function servePath(
@@ -402,15 +341,6 @@ async function serveResource(
   // The body of an answer to HEAD is never read, so a stream must be cancelled.
   if (c.req.method === 'HEAD') await response.body?.cancel();
   return response;
-}
-
-/** Returns an empty selector for an invalid one, which is rejected later when the request is served. */
-function selectorOf(query: URLSearchParams): FieldSelector {
-  try {
-    return parseFieldSelector(query.get('fieldSelector') ?? '');
-  } catch {
-    return [];
-  }
 }
 
 function createScope(
