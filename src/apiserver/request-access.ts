@@ -15,8 +15,8 @@ import type { UserInfo } from './user.ts';
 import { verbOf } from './verbs/verbs.ts';
 
 /**
- * Returns the load that a request counts as, and its verb; undefined for a path that is no resource, and for a
- * method that the API does not support.
+ * Returns the load that a request counts as, and its verb; undefined for a path that is no resource, and for
+ * a method that the API does not support.
  */
 export function loadOf(
   method: string,
