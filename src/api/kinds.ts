@@ -41,7 +41,6 @@ export { flowSchemaResource } from './flowcontrol/v1/flow-schema.ts';
 export { priorityLevelConfigurationResource } from './flowcontrol/v1/priority-level-configuration.ts';
 export { nodeMetricsResource } from './metrics/v1beta1/node-metrics.ts';
 export { podMetricsResource } from './metrics/v1beta1/pod-metrics.ts';
-export { dnsResource } from './minik8s/v1/dns.ts';
 export { folderWatchResource } from './minik8s/v1/folder-watch.ts';
 export { functionResource } from './minik8s/v1/function.ts';
 export { functionVersionResource } from './minik8s/v1/function-version.ts';

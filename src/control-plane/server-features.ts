@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { Registry } from '../base/metrics/registry.ts';
 import type { Random } from '../base/random.ts';
+import { features } from '../features/index.ts';
 import { functionsFeature } from '../kube-apiserver/functions/functions-feature.ts';
 import {
   type FunctionCallOptions,
@@ -10,8 +11,6 @@ import {
   functionsServer,
 } from '../kube-apiserver/functions/functions-server.ts';
 import { functionRoles } from '../kube-apiserver/functions/roles.ts';
-import { hostNames } from '../kube-apiserver/host-names/host-names.ts';
-import { hostNameRoles } from '../kube-apiserver/host-names/roles.ts';
 import type { NodeConnection } from '../kube-apiserver/node-connection.ts';
 import type { FeatureRoles } from '../kube-apiserver/rbac/bootstrap/feature-roles.ts';
 import type { ServerFeatureFactory } from '../kube-apiserver/server-feature.ts';
@@ -24,7 +23,7 @@ import { workflowsServer } from '../kube-apiserver/workflows/workflows-server.ts
 import type { Cache } from '../storage/cache.ts';
 
 export const featureRoles: readonly FeatureRoles[] = [
-  hostNameRoles,
+  ...features.map(({ roles }) => roles),
   functionRoles,
   triggerRoles,
   workflowRoles,
@@ -65,7 +64,7 @@ export function serverFeatures(
   const functions =
     functionCalls && functionsServer({ ...context, ...functionCalls, results: triggers.results });
   const list = [
-    hostNames(dnsDomains),
+    ...features.map((feature) => feature.server({ dnsDomains })),
     functionsFeature(functions?.call),
     triggers.feature,
     workflowsServer(workflowCalls),

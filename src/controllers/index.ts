@@ -30,7 +30,6 @@ import { nodeLifecycle } from './nodes/node-lifecycle.ts';
 import { taintEvictionController } from './nodes/taint-eviction.ts';
 import { resourceQuotaController } from './quotas/resource-quota.ts';
 import { clusterRoleAggregation } from './rbac/clusterrole-aggregation.ts';
-import { dnsController } from './services/dns.ts';
 import { endpointsController } from './services/endpoints.ts';
 import { endpointSliceController } from './services/endpointslice.ts';
 import { endpointSliceMirroringController } from './services/endpointslicemirroring.ts';
@@ -111,7 +110,6 @@ export const controllers = (options: ControllersOptions): readonly AccountedCont
     eventSource: 'endpoint-slice-mirroring-controller',
     controller: endpointSliceMirroringController,
   },
-  { account: 'dns-controller', controller: dnsController(options) },
   {
     account: 'service-controller',
     controller: externalAddressesController({

@@ -5,7 +5,6 @@
 import { certificateSigningRequestResource } from '../api/certificates/v1/certificate-signing-request.ts';
 import { remoteAddressKey } from '../api/certificates/v1/conditions.ts';
 import { kubernetesMessages } from '../api/message-table.ts';
-import { kindFields } from '../api/registry.ts';
 import { type ApiServer, createApiServer } from '../apiserver/app.ts';
 import { forOwnAudiences, unionAuthenticator } from '../apiserver/authentication/authenticator.ts';
 import type { KindBehavior } from '../apiserver/kind-behavior.ts';
@@ -77,7 +76,6 @@ export function createKubeApiServer(options: KubeApiServerOptions): KubeApiServe
       forOwnAudiences(options.authenticate, issuer.audiences),
       serviceAccountAuthenticator({ keys: accountKeys, issuer, cache, store, now: () => clock.now() }),
     ]),
-    fields: kindFields,
     messages: kubernetesMessages,
     remoteAddressKey,
     parts(engine) {

@@ -19,7 +19,7 @@ import type { IssuerOptions } from './service-accounts/issuer.ts';
 export type MetricPages = Readonly<Record<string, Registry | Document>>;
 
 export interface KubeApiServerOptions
-  extends Omit<ApiServerOptions, 'fields' | 'messages' | 'parts' | 'remoteAddressKey'> {
+  extends Omit<ApiServerOptions, 'messages' | 'parts' | 'remoteAddressKey'> {
   /**
    * Authorization rules besides the built-in ones: system:masters may do everything, kubelets what they need.
    */

@@ -6,8 +6,8 @@
 
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { defaultDnsDomains } from '../../api/minik8s/v1/dns-host-problem.ts';
-import { registry } from '../../api/registry.ts';
+import { defaultDnsDomains } from '../../features/host-names/api/dns-host-problem.ts';
+import { kindFields, registry } from '../../features/kinds.ts';
 import { KindSet } from '../../apimachinery/kind-set.ts';
 import { type Authenticator, unionAuthenticator } from '../../apiserver/authentication/authenticator.ts';
 import { bearerTokenAuthenticator, type TokenEntry } from '../../apiserver/authentication/bearer-token.ts';
@@ -135,6 +135,7 @@ export async function startControlPlane(
   const controlPlane = createControlPlane({
     store,
     kinds: new KindSet(registry),
+    fields: kindFields,
     authenticate: authenticatorOf(tokens, clock),
     certificates: certificateRequests(credentials.authority),
     clock,

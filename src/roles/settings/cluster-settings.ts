@@ -1,5 +1,5 @@
 /** Settings of masters. */
-import { defaultDnsDomains } from '../../api/minik8s/v1/dns-host-problem.ts';
+import { defaultDnsDomains } from '../../features/host-names/api/dns-host-problem.ts';
 import { http2Clients } from '../../apiserver/http2-clients.ts';
 import { defaultConnections } from '../../apiserver/load/connections.ts';
 import { defaultLimits } from '../../apiserver/load/in-flight.ts';

@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isSea } from 'node:sea';
 import { serviceResource } from '../../api/core/v1/service.ts';
-import { dnsServedCondition, dnsServedType } from '../../api/minik8s/v1/dns-served.ts';
+import { dnsServedCondition, dnsServedType } from '../../features/host-names/api/dns-served.ts';
 import { unlessAborted } from '../../base/abort.ts';
 import { readAsset } from '../../base/assets.ts';
 import { type Current, replaceable } from '../../base/current.ts';

@@ -203,14 +203,14 @@ export const controllers: readonly Equivalent[] = [
     because: 'what is approved has conditions',
   })),
   ...[["const byService = 'dns.service';", "'dns.service' → ''"]].map(([line = '', change = '']) => ({
-    file: 'src/controllers/services/dns.ts',
+    file: 'src/features/host-names/controller/dns.ts',
     line,
     change,
     because: 'the name of an index that only this file uses',
   })),
   ...[['if (fingerprint === undefined) fingerprints.delete(name);', 'fingerprint === undefined → false']].map(
     ([line = '', change = '']) => ({
-      file: 'src/controllers/services/dns.ts',
+      file: 'src/features/host-names/controller/dns.ts',
       line,
       change,
       because: 'a Map gives undefined for what it does not have: it only saves memory',

@@ -1,0 +1,16 @@
+/** All kinds of a server: Kubernetes' own and those of the features, and data derived from all of them. */
+import { fieldsOf, kubernetesKinds } from '../api/registry.ts';
+import type { FieldTable } from '../apimachinery/field-types.ts';
+import { storedOf } from '../apimachinery/kind-set.ts';
+import type { ResourceDefinition } from '../apimachinery/resource-definition.ts';
+import { dnsResource } from './host-names/api/dns.ts';
+
+export const registry: readonly ResourceDefinition[] = [
+  ...kubernetesKinds,
+  dnsResource as ResourceDefinition,
+];
+
+export const kindFields: FieldTable = fieldsOf(registry);
+
+/** Kinds whose objects are stored; they can be listed and watched. */
+export const storedKinds: readonly ResourceDefinition[] = storedOf(registry);
