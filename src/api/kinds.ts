@@ -44,8 +44,6 @@ export { podMetricsResource } from './metrics/v1beta1/pod-metrics.ts';
 export { folderWatchResource } from './minik8s/v1/folder-watch.ts';
 export { functionResource } from './minik8s/v1/function.ts';
 export { functionVersionResource } from './minik8s/v1/function-version.ts';
-export { slurmFileResource } from './minik8s/v1/slurm-file.ts';
-export { slurmJobResource } from './minik8s/v1/slurm-job.ts';
 export { triggerResource } from './minik8s/v1/trigger.ts';
 export { triggerEventResource } from './minik8s/v1/trigger-event.ts';
 export { workflowResource } from './minik8s/v1/workflow.ts';

@@ -12,9 +12,9 @@ import {
 } from '../kube-apiserver/functions/functions-server.ts';
 import { functionRoles } from '../kube-apiserver/functions/roles.ts';
 import type { NodeConnection } from '../kube-apiserver/node-connection.ts';
+import type { ObjectMetrics } from '../kube-apiserver/object-metrics/family.ts';
 import type { FeatureRoles } from '../kube-apiserver/rbac/bootstrap/feature-roles.ts';
 import type { ServerFeatureFactory } from '../kube-apiserver/server-feature.ts';
-import { slurmRoles } from '../kube-apiserver/slurm/roles.ts';
 import { triggerRoles } from '../kube-apiserver/triggers/roles.ts';
 import { triggersServer } from '../kube-apiserver/triggers/triggers-server.ts';
 import type { RunClient } from '../kube-apiserver/workflows/invoke.ts';
@@ -27,8 +27,11 @@ export const featureRoles: readonly FeatureRoles[] = [
   functionRoles,
   triggerRoles,
   workflowRoles,
-  slurmRoles,
 ];
+
+export const featureObjectMetrics: readonly ObjectMetrics[] = features.flatMap(
+  ({ objectMetrics = [] }) => objectMetrics,
+);
 
 /** Settings of the features. */
 export interface FeatureOptions {
@@ -64,7 +67,7 @@ export function serverFeatures(
   const functions =
     functionCalls && functionsServer({ ...context, ...functionCalls, results: triggers.results });
   const list = [
-    ...features.map((feature) => feature.server({ dnsDomains })),
+    ...features.flatMap((feature) => feature.server?.({ dnsDomains }) ?? []),
     functionsFeature(functions?.call),
     triggers.feature,
     workflowsServer(workflowCalls),

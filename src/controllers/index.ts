@@ -34,7 +34,6 @@ import { endpointsController } from './services/endpoints.ts';
 import { endpointSliceController } from './services/endpointslice.ts';
 import { endpointSliceMirroringController } from './services/endpointslicemirroring.ts';
 import { externalAddressesController } from './services/external-addresses.ts';
-import { slurmController } from './slurm/slurm-clients.ts';
 import { type TriggerOptions, triggerController } from './triggers/trigger.ts';
 import { ephemeralVolumeController } from './volumes/ephemeral-volume.ts';
 import { expandController } from './volumes/expand.ts';
@@ -133,7 +132,6 @@ export const controllers = (options: ControllersOptions): readonly AccountedCont
   ...(options.triggers
     ? [{ account: 'trigger-controller', controller: triggerController(options.triggers) }]
     : []),
-  { account: 'slurm-controller', controller: slurmController },
   {
     account: 'horizontal-pod-autoscaler',
     controller: horizontalController(options.autoscaling ?? {}),

@@ -1,5 +1,6 @@
 /** A feature that minik8s adds to Kubernetes: its parts on a master. kinds.ts lists its kinds. */
 import type { AccountedController } from '../controller-runtime/definition.ts';
+import type { ObjectMetrics } from '../kube-apiserver/object-metrics/family.ts';
 import type { FeatureRoles } from '../kube-apiserver/rbac/bootstrap/feature-roles.ts';
 import type { ServerFeatureFactory } from '../kube-apiserver/server-feature.ts';
 
@@ -13,6 +14,8 @@ export interface MasterSettings {
 
 export interface Feature {
   readonly roles: FeatureRoles;
-  server(settings: Pick<MasterSettings, 'dnsDomains'>): ServerFeatureFactory;
+  /** Metrics of its objects, for /metrics/objects. */
+  readonly objectMetrics?: readonly ObjectMetrics[];
+  server?(settings: Pick<MasterSettings, 'dnsDomains'>): ServerFeatureFactory;
   controllers(settings: MasterSettings): readonly AccountedController[];
 }

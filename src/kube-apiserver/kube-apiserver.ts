@@ -28,6 +28,7 @@ import { limitEvents } from './event-rate.ts';
 import { measure } from './metrics/measure.ts';
 import { NodeSamples } from './metrics/node-samples.ts';
 import { targetLists } from './monitoring/target-lists.ts';
+import { objectKinds } from './object-metrics/object-kinds.ts';
 import { ObjectMetricsPage, objectMetricsPath } from './object-metrics/page.ts';
 import type { KubeApiServerOptions } from './options.ts';
 import { usualConfiguration } from './pod-security/configuration.ts';
@@ -112,7 +113,7 @@ const kubeParts = (
 function documentsOf(server: KubeContext, options: KubeApiServerOptions): ServerParts['documents'] {
   const { metrics, pages } = options;
   const { turns } = server;
-  const objects = new ObjectMetricsPage(server);
+  const objects = new ObjectMetricsPage(server, [...objectKinds, ...options.objectMetrics]);
   const page = (of: Registry | Document) => (typeof of === 'function' ? of : metricsPage(of, turns));
   return new Map<string, Document>([
     ...issuerDocuments(server, options),
