@@ -88,9 +88,9 @@ describe('ctl', { timeout: 300_000 }, () => {
     assert.deepEqual(lines, [
       'error: F:6: the server has no kind Foo in foo/v1; see ctl api-resources for what it serves',
       'error: F:10: the server has no kind Deployment in apps/v1beta1; Deployment is served as apps/v1',
+      'error: F:17: unknown field "misspelt"',
       'error: F:19: metadata.name is missing: the ConfigMap needs a name',
       'error: F:22: metadata.name: expected text, got 5: quote it',
-      'error: F:17: unknown field "misspelt"',
     ]);
   });
 
