@@ -2,10 +2,11 @@
  * Writes the types of Kubernetes as TypeScript interfaces of decoded objects: fields with a default are
  * always present.
  */
-import { registry } from '../../src/api/registry.ts';
+
 import { sharedRules } from '../../src/api/shared-rules.ts';
 import { any } from '../../src/apimachinery/field-types.ts';
 import { type RulesByType, ruledField, type TypeRules } from '../../src/apimachinery/type-rules.ts';
+import { registry } from '../../src/features/kinds.ts';
 import type { ApiField, ApiType, ApiTypes } from './kubernetes-types.ts';
 
 const rulesByType: RulesByType = Object.assign({}, sharedRules, ...registry.map(({ rules }) => rules));

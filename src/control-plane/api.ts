@@ -23,10 +23,18 @@ import type { HistoryLimits } from '../storage/event-history.ts';
 import type { Store } from '../storage/store.ts';
 import { createWatchCache } from '../storage/watch-cache.ts';
 import { reconcilePolicy } from './reconcile-policy.ts';
-import { type FeatureOptions, featureRoles, serverFeatures } from './server-features.ts';
+import {
+  type FeatureOptions,
+  featureObjectMetrics,
+  featureRoles,
+  serverFeatures,
+} from './server-features.ts';
 
 export interface ApiOptions
-  extends Omit<KubeApiServerOptions, 'cache' | 'authenticate' | 'nodeConnection' | 'features'>,
+  extends Omit<
+      KubeApiServerOptions,
+      'cache' | 'authenticate' | 'nodeConnection' | 'features' | 'objectMetrics'
+    >,
     FeatureOptions {
   /** Authenticates external callers; it reads only the cache, not the store. */
   readonly authenticate: (cache: Cache) => Authenticator;
@@ -82,6 +90,7 @@ export function createApi({ authenticate, nodeConnection, objects, history, ...o
     ...options,
     cache,
     features,
+    objectMetrics: featureObjectMetrics,
     authenticate: authenticate(cache),
     ...(nodes && { nodeConnection: nodes }),
   });

@@ -14,6 +14,7 @@ import { type ControllersOptions, controllers } from '../controllers/index.ts';
 import { identityOf } from '../controllers/masters/masters-plan.ts';
 import { podRangeClaims } from '../controllers/nodes/node-ipam.ts';
 import type { TriggerOptions } from '../controllers/triggers/trigger.ts';
+import { features } from '../features/index.ts';
 import { defaultPlaces } from '../kube-apiserver/bootstrap.ts';
 import type { ReachesPod } from '../kube-apiserver/functions/reached-pods.ts';
 import { type SchedulerOptions, scheduler } from '../scheduler/scheduler.ts';
@@ -96,12 +97,15 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   const { signSecretToken } = api.server;
   const placedCalls = options.placedCalls ?? api.placedCalls;
   const managed = {
-    controllers: controllers({
-      ...options,
-      signSecretToken,
-      placedCalls,
-      ...(options.runtimeImages && { triggers: triggerOptions(api) }),
-    }),
+    controllers: [
+      ...controllers({
+        ...options,
+        signSecretToken,
+        placedCalls,
+        ...(options.runtimeImages && { triggers: triggerOptions(api) }),
+      }),
+      ...features.flatMap((feature) => feature.controllers(options)),
+    ],
     scheduler: scheduler({ ...options.scheduler, metrics: metrics.scheduling }),
   };
   const ready = Promise.withResolvers<void>();

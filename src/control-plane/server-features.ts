@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { Registry } from '../base/metrics/registry.ts';
 import type { Random } from '../base/random.ts';
+import { features } from '../features/index.ts';
 import { functionsFeature } from '../kube-apiserver/functions/functions-feature.ts';
 import {
   type FunctionCallOptions,
@@ -10,12 +11,10 @@ import {
   functionsServer,
 } from '../kube-apiserver/functions/functions-server.ts';
 import { functionRoles } from '../kube-apiserver/functions/roles.ts';
-import { hostNames } from '../kube-apiserver/host-names/host-names.ts';
-import { hostNameRoles } from '../kube-apiserver/host-names/roles.ts';
 import type { NodeConnection } from '../kube-apiserver/node-connection.ts';
+import type { ObjectMetrics } from '../kube-apiserver/object-metrics/family.ts';
 import type { FeatureRoles } from '../kube-apiserver/rbac/bootstrap/feature-roles.ts';
 import type { ServerFeatureFactory } from '../kube-apiserver/server-feature.ts';
-import { slurmRoles } from '../kube-apiserver/slurm/roles.ts';
 import { triggerRoles } from '../kube-apiserver/triggers/roles.ts';
 import { triggersServer } from '../kube-apiserver/triggers/triggers-server.ts';
 import type { RunClient } from '../kube-apiserver/workflows/invoke.ts';
@@ -24,12 +23,15 @@ import { workflowsServer } from '../kube-apiserver/workflows/workflows-server.ts
 import type { Cache } from '../storage/cache.ts';
 
 export const featureRoles: readonly FeatureRoles[] = [
-  hostNameRoles,
+  ...features.map(({ roles }) => roles),
   functionRoles,
   triggerRoles,
   workflowRoles,
-  slurmRoles,
 ];
+
+export const featureObjectMetrics: readonly ObjectMetrics[] = features.flatMap(
+  ({ objectMetrics = [] }) => objectMetrics,
+);
 
 /** Settings of the features. */
 export interface FeatureOptions {
@@ -65,7 +67,7 @@ export function serverFeatures(
   const functions =
     functionCalls && functionsServer({ ...context, ...functionCalls, results: triggers.results });
   const list = [
-    hostNames(dnsDomains),
+    ...features.flatMap((feature) => feature.server?.({ dnsDomains }) ?? []),
     functionsFeature(functions?.call),
     triggers.feature,
     workflowsServer(workflowCalls),

@@ -30,12 +30,10 @@ import { nodeLifecycle } from './nodes/node-lifecycle.ts';
 import { taintEvictionController } from './nodes/taint-eviction.ts';
 import { resourceQuotaController } from './quotas/resource-quota.ts';
 import { clusterRoleAggregation } from './rbac/clusterrole-aggregation.ts';
-import { dnsController } from './services/dns.ts';
 import { endpointsController } from './services/endpoints.ts';
 import { endpointSliceController } from './services/endpointslice.ts';
 import { endpointSliceMirroringController } from './services/endpointslicemirroring.ts';
 import { externalAddressesController } from './services/external-addresses.ts';
-import { slurmController } from './slurm/slurm-clients.ts';
 import { type TriggerOptions, triggerController } from './triggers/trigger.ts';
 import { ephemeralVolumeController } from './volumes/ephemeral-volume.ts';
 import { expandController } from './volumes/expand.ts';
@@ -111,7 +109,6 @@ export const controllers = (options: ControllersOptions): readonly AccountedCont
     eventSource: 'endpoint-slice-mirroring-controller',
     controller: endpointSliceMirroringController,
   },
-  { account: 'dns-controller', controller: dnsController(options) },
   {
     account: 'service-controller',
     controller: externalAddressesController({
@@ -135,7 +132,6 @@ export const controllers = (options: ControllersOptions): readonly AccountedCont
   ...(options.triggers
     ? [{ account: 'trigger-controller', controller: triggerController(options.triggers) }]
     : []),
-  { account: 'slurm-controller', controller: slurmController },
   {
     account: 'horizontal-pod-autoscaler',
     controller: horizontalController(options.autoscaling ?? {}),

@@ -5,7 +5,6 @@
 import { certificateSigningRequestResource } from '../api/certificates/v1/certificate-signing-request.ts';
 import { remoteAddressKey } from '../api/certificates/v1/conditions.ts';
 import { kubernetesMessages } from '../api/message-table.ts';
-import { kindFields } from '../api/registry.ts';
 import { type ApiServer, createApiServer } from '../apiserver/app.ts';
 import { forOwnAudiences, unionAuthenticator } from '../apiserver/authentication/authenticator.ts';
 import type { KindBehavior } from '../apiserver/kind-behavior.ts';
@@ -29,6 +28,7 @@ import { limitEvents } from './event-rate.ts';
 import { measure } from './metrics/measure.ts';
 import { NodeSamples } from './metrics/node-samples.ts';
 import { targetLists } from './monitoring/target-lists.ts';
+import { objectKinds } from './object-metrics/object-kinds.ts';
 import { ObjectMetricsPage, objectMetricsPath } from './object-metrics/page.ts';
 import type { KubeApiServerOptions } from './options.ts';
 import { usualConfiguration } from './pod-security/configuration.ts';
@@ -77,7 +77,6 @@ export function createKubeApiServer(options: KubeApiServerOptions): KubeApiServe
       forOwnAudiences(options.authenticate, issuer.audiences),
       serviceAccountAuthenticator({ keys: accountKeys, issuer, cache, store, now: () => clock.now() }),
     ]),
-    fields: kindFields,
     messages: kubernetesMessages,
     remoteAddressKey,
     parts(engine) {
@@ -114,7 +113,7 @@ const kubeParts = (
 function documentsOf(server: KubeContext, options: KubeApiServerOptions): ServerParts['documents'] {
   const { metrics, pages } = options;
   const { turns } = server;
-  const objects = new ObjectMetricsPage(server);
+  const objects = new ObjectMetricsPage(server, [...objectKinds, ...options.objectMetrics]);
   const page = (of: Registry | Document) => (typeof of === 'function' ? of : metricsPage(of, turns));
   return new Map<string, Document>([
     ...issuerDocuments(server, options),

@@ -8,6 +8,7 @@ import type { DefaultTolerations } from './admission/default-toleration-seconds.
 import type { LimitedResource } from './admission/quota-checks.ts';
 import type { PodRangeProblem } from './context.ts';
 import type { NodeConnection } from './node-connection.ts';
+import type { ObjectMetrics } from './object-metrics/family.ts';
 import type { PodSecurityConfiguration } from './pod-security/configuration.ts';
 import type { ServerFeatureFactory } from './server-feature.ts';
 import type { IssuerOptions } from './service-accounts/issuer.ts';
@@ -19,7 +20,7 @@ import type { IssuerOptions } from './service-accounts/issuer.ts';
 export type MetricPages = Readonly<Record<string, Registry | Document>>;
 
 export interface KubeApiServerOptions
-  extends Omit<ApiServerOptions, 'fields' | 'messages' | 'parts' | 'remoteAddressKey'> {
+  extends Omit<ApiServerOptions, 'messages' | 'parts' | 'remoteAddressKey'> {
   /**
    * Authorization rules besides the built-in ones: system:masters may do everything, kubelets what they need.
    */
@@ -51,6 +52,8 @@ export interface KubeApiServerOptions
   readonly issuer?: IssuerOptions;
   /** Pages in addition to this server's own, which is `metrics`. */
   readonly pages?: MetricPages;
+  /** Metrics of the objects of features, for /metrics/objects. */
+  readonly objectMetrics: readonly ObjectMetrics[];
   /** Features besides Kubernetes' own kinds. */
   readonly features: readonly ServerFeatureFactory[];
 }

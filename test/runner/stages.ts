@@ -43,7 +43,7 @@ export const stages: readonly Stage[] = [
   },
   {
     name: 'integration',
-    files: 'test/integration/*/*.test.ts',
+    files: 'test/integration/**/*.test.ts',
     concurrency: 3,
     testTimeoutMs: 300_000,
     processTimeoutMs: 900_000,

@@ -57,7 +57,26 @@ const wrong: [path: string, source: string, expected: RegExp][] = [
   ['src/states-language/run/x.ts', `import { hash } from 'node:crypto';`, /this place is pure/],
   ['src/api/x.ts', `import jsonata from 'jsonata';`, /only .*language.* may/],
   ['src/kubelet/x.ts', `import { Hono } from 'hono';`, /only .*apiserver.* may/],
-  ['src/routing/x.ts', `import type Docker from 'dockerode';`, /only \^src\\\/docker\\\/ may/],
+  ['src/proxy/x.ts', `import type Docker from 'dockerode';`, /only \^src\\\/docker\\\/ may/],
+  [
+    'src/features/host-names/api/x.ts',
+    `import { a } from '../../../kube-apiserver/context.ts';`,
+    /api may import base, apimachinery, states-language, api$/,
+  ],
+  [
+    'src/features/host-names/server/x.ts',
+    `import { a } from '../controller/dns.ts';`,
+    /a feature may import itself room by room, and the api of others/,
+  ],
+  [
+    'src/features/host-names/controller/x.ts',
+    `import { a } from '../../functions/controller/y.ts';`,
+    /a feature may import itself room by room, and the api of others/,
+  ],
+  ['src/features/host-names/more/x.ts', `import '../../../base/log.ts';`, /a feature has the rooms api, /],
+  ['src/features/host-names/api/x.ts', `import { join } from 'node:path';`, /this place is pure/],
+  ['src/controllers/x.ts', `import { a } from '../features/index.ts';`, /controllers may import/],
+  ['src/kube-apiserver/x.ts', `import { a } from '../features/host-names/api/dns.ts';`, /may import/],
   ['src/proxy/x.ts', `import { dockerClient } from '../docker/client.ts';`, /proxy may import/],
   ['src/control-plane/x.ts', `import { hostname } from 'node:os';`, /this place knows no machine/],
   [

@@ -12,6 +12,7 @@ import { deepCopy, deepEqual } from '../../apimachinery/equality.ts';
 import { selectorFromMap } from '../../apimachinery/labels.ts';
 import { controllerOf, isTerminating, type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
 import { isAlreadyExists } from '../../apimachinery/status-error.ts';
+import { sha256 } from '../../base/sha256.ts';
 import { rfc3339 } from '../../base/time.ts';
 import { controllerReference } from '../../controller-runtime/claim.ts';
 import {
@@ -28,7 +29,6 @@ import { OwnedObjects } from '../workloads/owned-objects.ts';
 import { OwnedPods } from '../workloads/pods/owned-pods.ts';
 import { planFunction } from './function-plan.ts';
 import { instanceOf } from './instance-plan.ts';
-import { sha256 } from './sha256.ts';
 import { type RuntimeImages, sharedLock, versionOf } from './version-plan.ts';
 import { WaitingInstances } from './waiting-instances.ts';
 

@@ -8,10 +8,10 @@ import { functionLabel, functionVersionLabel } from '../../api/minik8s/v1/functi
 import type { FunctionVersion } from '../../api/minik8s/v1/function-version.ts';
 import { givenAtAnnotation } from '../../api/minik8s/v1/warm-instance.ts';
 import { isConflict, isNotFound } from '../../apimachinery/status-error.ts';
+import { sha256 } from '../../base/sha256.ts';
 import { rfc3339 } from '../../base/time.ts';
 import { controllerReference } from '../../controller-runtime/claim.ts';
 import type { ControllerContext } from '../../controller-runtime/definition.ts';
-import { sha256 } from './sha256.ts';
 import { fitting } from './warm-pool-plan.ts';
 
 export class WaitingInstances {

@@ -9,6 +9,7 @@ import { type FunctionVersion, functionVersionResource } from '../../api/minik8s
 import { warmLabel, warmVersion } from '../../api/minik8s/v1/warm-instance.ts';
 import { isTerminating, type ObjectKey, splitKey } from '../../apimachinery/meta.ts';
 import { isAlreadyExists } from '../../apimachinery/status-error.ts';
+import { sha256 } from '../../base/sha256.ts';
 import {
   type ControllerContext,
   type ControllerDefinition,
@@ -19,7 +20,6 @@ import {
 import { ifPresent } from '../../controller-runtime/if-present.ts';
 import { ObservedWrites, verifyAfter } from '../../controller-runtime/observed-writes.ts';
 import { waitingInstance } from './instance-plan.ts';
-import { sha256 } from './sha256.ts';
 import type { RuntimeImages } from './version-plan.ts';
 import { planPool, roomyNodes } from './warm-pool-plan.ts';
 

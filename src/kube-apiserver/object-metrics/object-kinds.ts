@@ -1,5 +1,5 @@
 /**
- * The kinds on /metrics/objects, in the order of the page. To add a kind, add a file in kinds/ and a line
+ * The kinds on /metrics/objects besides those of features. To add a kind, add a file in kinds/ and a line
  * here.
  */
 import type { ObjectMetrics } from './family.ts';
@@ -12,7 +12,7 @@ import { endpointSlices, endpoints } from './kinds/endpoints.ts';
 import { horizontalPodAutoscalers } from './kinds/horizontal-pod-autoscalers.ts';
 import { jobs } from './kinds/jobs.ts';
 import { limitRanges, resourceQuotas } from './kinds/limits.ts';
-import { functions, slurmJobs, triggers, workflowRuns } from './kinds/minik8s.ts';
+import { functions, triggers, workflowRuns } from './kinds/minik8s.ts';
 import { ingresses, networkPolicies } from './kinds/networking.ts';
 import { nodes } from './kinds/nodes.ts';
 import { podDisruptionBudgets } from './kinds/pod-disruption-budgets.ts';
@@ -49,7 +49,6 @@ export const objectKinds: readonly ObjectMetrics[] = [
   resourceQuotas,
   secrets,
   services,
-  slurmJobs,
   statefulSets,
   storageClasses,
   triggers,

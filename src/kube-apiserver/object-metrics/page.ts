@@ -13,7 +13,6 @@ import { expositionType, familyHead } from '../../base/exposition.ts';
 import { errorMessage } from '../../base/log.ts';
 import type { Cache, CachedObject } from '../../storage/cache.ts';
 import type { ObjectMetrics } from './family.ts';
-import { objectKinds } from './object-kinds.ts';
 import { type Ends, EndsPool, KnownLines, linesOf, type ObjectLines } from './object-lines.ts';
 
 export const objectMetricsPath = '/metrics/objects';
@@ -30,11 +29,14 @@ interface Server extends Pick<EngineContext, 'log' | 'turns'> {
 
 export class ObjectMetricsPage {
   readonly #server: Server;
+  readonly #kinds: readonly ObjectMetrics[];
   readonly #pool = new EndsPool();
   readonly #known = new Map<ObjectMetrics, readonly ObjectLines[]>();
 
-  constructor(server: Server) {
+  /** The page has the kinds in the order of their plurals. */
+  constructor(server: Server, kinds: readonly ObjectMetrics[]) {
     this.#server = server;
+    this.#kinds = kinds.toSorted((a, b) => (a.ref.plural < b.ref.plural ? -1 : 1));
   }
 
   answer({ method }: Pick<Request, 'method'>): Response {
@@ -47,7 +49,7 @@ export class ObjectMetricsPage {
   async *#pieces(): AsyncGenerator<Buffer> {
     const { cache, turns } = this.#server;
     let text = '';
-    for (const metrics of objectKinds) {
+    for (const metrics of this.#kinds) {
       await turns.next();
       const lines = await this.#linesOf(metrics, cache.list(storagePrefix(metrics.ref)));
       for (const [place, family] of metrics.families.entries()) {

@@ -6,8 +6,6 @@
 
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { defaultDnsDomains } from '../../api/minik8s/v1/dns-host-problem.ts';
-import { registry } from '../../api/registry.ts';
 import { KindSet } from '../../apimachinery/kind-set.ts';
 import { type Authenticator, unionAuthenticator } from '../../apiserver/authentication/authenticator.ts';
 import { bearerTokenAuthenticator, type TokenEntry } from '../../apiserver/authentication/bearer-token.ts';
@@ -18,6 +16,8 @@ import type { Clock } from '../../base/clock.ts';
 import { inBackground } from '../../base/in-background.ts';
 import { version } from '../../base/version.ts';
 import { createControlPlane } from '../../control-plane/control-plane.ts';
+import { defaultDnsDomains } from '../../features/host-names/api/dns-host-problem.ts';
+import { kindFields, registry } from '../../features/kinds.ts';
 import { bootstrapTokenAuthenticator } from '../../kube-apiserver/authentication/bootstrap-token.ts';
 import { gatewayApp } from '../../kube-apiserver/functions/gateway-app.ts';
 import { podsOfNode } from '../../kube-apiserver/functions/reached-pods.ts';
@@ -135,6 +135,7 @@ export async function startControlPlane(
   const controlPlane = createControlPlane({
     store,
     kinds: new KindSet(registry),
+    fields: kindFields,
     authenticate: authenticatorOf(tokens, clock),
     certificates: certificateRequests(credentials.authority),
     clock,

@@ -1,10 +1,11 @@
 /** Settings of masters. */
-import { defaultDnsDomains } from '../../api/minik8s/v1/dns-host-problem.ts';
+
 import { http2Clients } from '../../apiserver/http2-clients.ts';
 import { defaultConnections } from '../../apiserver/load/connections.ts';
 import { defaultLimits } from '../../apiserver/load/in-flight.ts';
 import { parseRange } from '../../base/addresses.ts';
 import { share } from '../../base/share.ts';
+import { defaultDnsDomains } from '../../features/host-names/api/dns-host-problem.ts';
 import { parseScoringStrategy, type ScoringStrategy } from '../../scheduler/scoring-strategy.ts';
 import { domain, domains, nameServers } from './dns-values.ts';
 import { duration } from './duration.ts';

@@ -1,18 +1,18 @@
 /** The jobs of one connection, as stored in the cluster: the store that src/slurm works on. */
 import { createHash } from 'node:crypto';
 import { type ConfigMap, configMapResource } from '../../api/core/v1/config-map.ts';
-import { type SlurmFile, slurmFileResource } from '../../api/minik8s/v1/slurm-file.ts';
-import {
-  type SlurmJob as StoredJob,
-  slurmFinalizer,
-  slurmJobEnded,
-  slurmJobResource,
-} from '../../api/minik8s/v1/slurm-job.ts';
 import { isTerminating } from '../../apimachinery/meta.ts';
 import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
 import { isAlreadyExists, isNotFound } from '../../apimachinery/status-error.ts';
 import type { Client } from '../../client/client.ts';
 import type { Informer } from '../../client/informer.ts';
+import { type SlurmFile, slurmFileResource } from '../../features/slurm/api/slurm-file.ts';
+import {
+  type SlurmJob as StoredJob,
+  slurmFinalizer,
+  slurmJobEnded,
+  slurmJobResource,
+} from '../../features/slurm/api/slurm-job.ts';
 import {
   type FileName,
   type JobStore,
@@ -20,8 +20,8 @@ import {
   mostChunk,
   type SourceFile,
   type StoredFile,
-} from '../../slurm/job-store.ts';
-import type { SlurmJob, SlurmJobStatus } from '../../slurm/slurm-job.ts';
+} from '../../features/slurm/client/job-store.ts';
+import type { SlurmJob, SlurmJobStatus } from '../../features/slurm/client/slurm-job.ts';
 
 export interface ClusterStoreOptions {
   readonly client: Client;

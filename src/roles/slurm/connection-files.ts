@@ -7,7 +7,10 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Current, replaceable } from '../../base/current.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
-import { type ConnectionSettings, connectionSettings } from '../../slurm/connection-settings.ts';
+import {
+  type ConnectionSettings,
+  connectionSettings,
+} from '../../features/slurm/client/connection-settings.ts';
 
 /**
  * Resolves to the settings in the files, or to the reason why they cannot be used. The reason contains

@@ -1,14 +1,14 @@
 /** The routing of Dns objects on a node, from its settings. */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import type { DnsServed } from '../../api/minik8s/v1/dns-served.ts';
 import type { InformerFactory } from '../../client/informer.ts';
 import type { EventRecorder } from '../../controller-runtime/events.ts';
 import { dockerClient } from '../../docker/client.ts';
-import { createDnsRouting, type DnsRouting } from '../../routing/dns-routing.ts';
-import { dockerEngine } from '../../routing/engine.ts';
-import { writeHostsBlock } from '../../routing/hosts-file.ts';
-import { Nginx } from '../../routing/nginx.ts';
+import { createDnsRouting, type DnsRouting } from '../../features/host-names/agent/dns-routing.ts';
+import { dockerEngine } from '../../features/host-names/agent/engine.ts';
+import { writeHostsBlock } from '../../features/host-names/agent/hosts-file.ts';
+import { Nginx } from '../../features/host-names/agent/nginx.ts';
+import type { DnsServed } from '../../features/host-names/api/dns-served.ts';
 import { portProblem } from '../preflight.ts';
 import type { ProcessContext } from '../process-context.ts';
 import type { Settings } from '../settings/settings.ts';

@@ -8,11 +8,11 @@ import { configMapResource } from '../../../src/api/core/v1/config-map.ts';
 import { namespaceResource } from '../../../src/api/core/v1/namespace.ts';
 import { customKind } from '../../../src/api/custom-kind.ts';
 import { kubernetesFields } from '../../../src/api/field-table.ts';
-import { registry } from '../../../src/api/registry.ts';
 import { KindSet } from '../../../src/apimachinery/kind-set.ts';
 import type { ManagedFieldsEntry } from '../../../src/apimachinery/managed-fields/managers.ts';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
 import type { ResourceRef } from '../../../src/apimachinery/resource-definition.ts';
+import { registry } from '../../../src/features/kinds.ts';
 import { admin, startTestServer, type TestServer } from '../../fixtures/api-server.ts';
 import { type Cluster, startCluster } from '../controllers/cluster.ts';
 

@@ -4,10 +4,10 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { registry } from '../../../src/api/registry.ts';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
 import { apiVersionOf, type ResourceDefinition } from '../../../src/apimachinery/resource-definition.ts';
 import { subresourcesOf } from '../../../src/apiserver/subresources/subresources.ts';
+import { registry } from '../../../src/features/kinds.ts';
 import { kubeBehavior } from '../../fixtures/kind-behavior.ts';
 import { container, core, inDefault, type NodeWorld, startNodeWorld } from './node-world.ts';
 

@@ -5,10 +5,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { configMapResource } from '../../../src/api/core/v1/config-map.ts';
-import { registry } from '../../../src/api/registry.ts';
 import { KindSet } from '../../../src/apimachinery/kind-set.ts';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../../src/apimachinery/resource-definition.ts';
+import { registry } from '../../../src/features/kinds.ts';
 import { encodeObject } from '../../../src/storage/codec.ts';
 import { admin, startTestServer, type TestServer } from '../../fixtures/api-server.ts';
 

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import type { SlurmJob } from '../../../src/api/minik8s/v1/slurm-job.ts';
+import type { SlurmJob } from '../../../src/features/slurm/api/slurm-job.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { type Ctl, ctlFor } from '../../fixtures/ctl.ts';
 import { eventually } from '../../fixtures/eventually.ts';

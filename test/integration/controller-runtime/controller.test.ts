@@ -6,7 +6,6 @@ import { type ConfigMap, configMapResource } from '../../../src/api/core/v1/conf
 import { eventResource } from '../../../src/api/core/v1/event.ts';
 import { namespaceResource } from '../../../src/api/core/v1/namespace.ts';
 import { type Secret, secretResource } from '../../../src/api/core/v1/secret.ts';
-import { registry } from '../../../src/api/registry.ts';
 import { KindSet } from '../../../src/apimachinery/kind-set.ts';
 import { controllerOf, objectKey, splitKey } from '../../../src/apimachinery/meta.ts';
 import {
@@ -34,6 +33,7 @@ import {
   ownedBy,
   ownKey,
 } from '../../../src/controller-runtime/owner.ts';
+import { registry } from '../../../src/features/kinds.ts';
 import { admin, startTestServer, type TestServer } from '../../fixtures/api-server.ts';
 import { eventually } from '../../fixtures/eventually.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';

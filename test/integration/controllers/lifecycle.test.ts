@@ -6,8 +6,8 @@ import { type ConfigMap, configMapResource } from '../../../src/api/core/v1/conf
 import { type Namespace, namespaceResource } from '../../../src/api/core/v1/namespace.ts';
 import { nodeResource } from '../../../src/api/core/v1/node.ts';
 import { podResource } from '../../../src/api/core/v1/pod.ts';
-import { storedKinds } from '../../../src/api/registry.ts';
 import type { Draft, OwnerReference } from '../../../src/apimachinery/meta.ts';
+import { storedKinds } from '../../../src/features/kinds.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 
 const labels = { app: 'web' };

@@ -3,7 +3,6 @@ import { afterEach, beforeEach, it } from 'node:test';
 import { type Node, nodeResource } from '../../../src/api/core/v1/node.ts';
 import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
 import { taintKeys } from '../../../src/api/core/v1/taints.ts';
-import { registry } from '../../../src/api/registry.ts';
 import { KindSet } from '../../../src/apimachinery/kind-set.ts';
 import type { Draft } from '../../../src/apimachinery/meta.ts';
 import type { Client } from '../../../src/client/client.ts';
@@ -11,6 +10,7 @@ import { inProcessTransport } from '../../../src/client/in-process-transport.ts'
 import { createClient } from '../../../src/client/rest-client.ts';
 import type { ControllerDefinition } from '../../../src/controller-runtime/definition.ts';
 import { nodeQuarantine, podGcController } from '../../../src/controllers/garbage/pod-gc.ts';
+import { registry } from '../../../src/features/kinds.ts';
 import { admin, startTestServer, type TestServer } from '../../fixtures/api-server.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';

@@ -11,7 +11,6 @@ import { secretResource } from '../../../src/api/core/v1/secret.ts';
 import { serviceResource } from '../../../src/api/core/v1/service.ts';
 import { customKind } from '../../../src/api/custom-kind.ts';
 import { kubernetesFields } from '../../../src/api/field-table.ts';
-import { registry } from '../../../src/api/registry.ts';
 import { deepEqual } from '../../../src/apimachinery/equality.ts';
 import { KindSet } from '../../../src/apimachinery/kind-set.ts';
 import type { Draft, KubeObject } from '../../../src/apimachinery/meta.ts';
@@ -19,6 +18,7 @@ import type { ResourceRef } from '../../../src/apimachinery/resource-definition.
 import { isForbidden } from '../../../src/apimachinery/status-error.ts';
 import { resyncMs } from '../../../src/controllers/quotas/resource-quota.ts';
 import { settleMs } from '../../../src/controllers/quotas/resource-quota-plan.ts';
+import { registry } from '../../../src/features/kinds.ts';
 import { startTestServer } from '../../fixtures/api-server.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 

@@ -2,38 +2,38 @@ import type { Equivalent } from '../equivalent.ts';
 
 export const controllers: readonly Equivalent[] = [
   {
-    file: 'src/controllers/slurm/slurm-client-plan.ts',
+    file: 'src/features/slurm/controller/slurm-client-plan.ts',
     line: 'const isHeld = ({ metadata }: SlurmJob) => metadata.finalizers?.includes(slurmFinalizer) ?? false;',
     change:
       'metadata.finalizers?.includes(slurmFinalizer) ?? false → (metadata.finalizers?.includes(slurmFinalizer))',
     because: 'undefined is as false here',
   },
   {
-    file: 'src/controllers/slurm/slurm-client-plan.ts',
+    file: 'src/features/slurm/controller/slurm-client-plan.ts',
     line: '(pod) => !isTerminating(pod) && (isIdle || hasEnded(pod) || (live.includes(pod) && pod !== live[0])),',
     change: 'live.includes(pod) && pod !== live[0] → (pod !== live[0])',
     because: 'a pod that is not live has ended or is being deleted',
   },
   {
-    file: 'src/controllers/slurm/slurm-client-plan.ts',
+    file: 'src/features/slurm/controller/slurm-client-plan.ts',
     line: '...(idleAt !== undefined && live.length > 0 ? [idleAt] : []),',
     change: 'idleAt !== undefined && live.length > 0 → (live.length > 0)',
     because: 'undefined is not later than now',
   },
   {
-    file: 'src/controllers/slurm/slurm-client-plan.ts',
+    file: 'src/features/slurm/controller/slurm-client-plan.ts',
     line: 'return end === undefined || ttl === undefined || isTerminating(job)',
     change: 'end === undefined || ttl === undefined → (ttl === undefined)',
     because: 'a time that is no number is neither past nor to come',
   },
   {
-    file: 'src/controllers/slurm/slurm-clients.ts',
+    file: 'src/features/slurm/controller/slurm-clients.ts',
     line: "const byConnection = 'slurm.connection';",
     change: "'slurm.connection' → ''",
     because: 'it is the name of an index that only this file uses',
   },
   {
-    file: 'src/controllers/slurm/slurm-clients.ts',
+    file: 'src/features/slurm/controller/slurm-clients.ts',
     line: "const [namespace = '', secretName = ''] = key.split('/');",
     change: "'' → 'mutated'",
     because: 'the key of a connection has both',
@@ -203,14 +203,14 @@ export const controllers: readonly Equivalent[] = [
     because: 'what is approved has conditions',
   })),
   ...[["const byService = 'dns.service';", "'dns.service' → ''"]].map(([line = '', change = '']) => ({
-    file: 'src/controllers/services/dns.ts',
+    file: 'src/features/host-names/controller/dns.ts',
     line,
     change,
     because: 'the name of an index that only this file uses',
   })),
   ...[['if (fingerprint === undefined) fingerprints.delete(name);', 'fingerprint === undefined → false']].map(
     ([line = '', change = '']) => ({
-      file: 'src/controllers/services/dns.ts',
+      file: 'src/features/host-names/controller/dns.ts',
       line,
       change,
       because: 'a Map gives undefined for what it does not have: it only saves memory',

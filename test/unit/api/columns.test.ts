@@ -9,7 +9,7 @@ import { nodeResource } from '../../../src/api/core/v1/node.ts';
 import { secretResource } from '../../../src/api/core/v1/secret.ts';
 import { serviceResource } from '../../../src/api/core/v1/service.ts';
 import { endpointSliceResource } from '../../../src/api/discovery/v1/endpoint-slice.ts';
-import { storedKinds } from '../../../src/api/registry.ts';
+import { storedKinds } from '../../../src/features/kinds.ts';
 import { before, testCells } from './column-cells.ts';
 
 /**

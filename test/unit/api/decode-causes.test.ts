@@ -4,13 +4,13 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { kindFields, registry } from '../../../src/api/registry.ts';
 import { convertObject } from '../../../src/apimachinery/decode.ts';
 import { deepCopy } from '../../../src/apimachinery/equality.ts';
 import type { Field, FieldType, ObjectType } from '../../../src/apimachinery/field-types.ts';
 import { apiVersionOf, type ResourceDefinition } from '../../../src/apimachinery/resource-definition.ts';
 import { objectTypeOf } from '../../../src/apimachinery/schema-types.ts';
 import { StatusError } from '../../../src/apimachinery/status-error.ts';
+import { kindFields, registry } from '../../../src/features/kinds.ts';
 import type { Raw } from '../../fixtures/kinds.ts';
 
 const kinds = new Map(registry.map((definition) => [definition.kind, definition]));

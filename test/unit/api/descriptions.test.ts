@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { kubernetesFields } from '../../../src/api/field-table.ts';
-import { registry } from '../../../src/api/registry.ts';
 import { openApiV3Document } from '../../../src/apimachinery/openapi.ts';
 import type { SchemaObject } from '../../../src/apimachinery/openapi-schema.ts';
+import { registry } from '../../../src/features/kinds.ts';
 
 test('every kind of our own and each of its fields has a description in the OpenAPI document', () => {
   const source = { definitions: registry, fields: kubernetesFields, docs: {}, version: 'v1.32.0' };

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { kubernetesFields } from '../../../src/api/field-table.ts';
 import { typeLines } from '../../../src/api/kubernetes-types.gen.ts';
 import { kubernetesMessages } from '../../../src/api/message-table.ts';
-import { registry } from '../../../src/api/registry.ts';
 import type { MessageField, MessageType } from '../../../src/apimachinery/protobuf/message-types.ts';
+import { registry } from '../../../src/features/kinds.ts';
 
 const types = Object.keys(typeLines).flatMap((name) => kubernetesMessages.typeOf(name) ?? []);
 

@@ -1,7 +1,7 @@
 /** A client that creates an object of a kind without effect gets one warning. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { registry } from '../../../src/api/registry.ts';
+import { registry } from '../../../src/features/kinds.ts';
 
 const expected: Readonly<Record<string, string>> = {
   Ingress: 'nothing is routed by it',

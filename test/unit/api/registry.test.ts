@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { kubernetesFields } from '../../../src/api/field-table.ts';
-import { kindFields, registry, storedKinds } from '../../../src/api/registry.ts';
 import { sharedRules } from '../../../src/api/shared-rules.ts';
 import type { FieldType, ObjectType } from '../../../src/apimachinery/field-types.ts';
 import type { RulesByType } from '../../../src/apimachinery/type-rules.ts';
+import { kindFields, registry, storedKinds } from '../../../src/features/kinds.ts';
 import { upstreamFacts } from './upstream-facts.ts';
 
 test('no two kinds share a name of any sort', () => {

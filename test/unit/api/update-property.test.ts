@@ -4,12 +4,12 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { kindFields, storedKinds } from '../../../src/api/registry.ts';
 import { deepCopy } from '../../../src/apimachinery/equality.ts';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
 import { apiVersionOf, type ResourceDefinition } from '../../../src/apimachinery/resource-definition.ts';
 import { objectTypeOf } from '../../../src/apimachinery/schema-types.ts';
 import { deepFreeze } from '../../../src/base/freeze.ts';
+import { kindFields, storedKinds } from '../../../src/features/kinds.ts';
 import { created, updated } from '../../fixtures/kinds.ts';
 import { Draw, drawFields } from './draw.ts';
 

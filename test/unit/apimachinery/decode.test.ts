@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
 import { choiceLines, typeLines } from '../../../src/api/kubernetes-types.gen.ts';
-import { kindFields, registry } from '../../../src/api/registry.ts';
 import { sharedRules } from '../../../src/api/shared-rules.ts';
 import {
   convertObject,
@@ -16,6 +15,7 @@ import { objectMetaSchema, struct } from '../../../src/apimachinery/schema.ts';
 import { StatusError } from '../../../src/apimachinery/status-error.ts';
 import { createTypeTable } from '../../../src/apimachinery/type-table.ts';
 import { parseYaml } from '../../../src/apimachinery/yaml.ts';
+import { kindFields, registry } from '../../../src/features/kinds.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 
 /** Returns a body as the server decodes it. */

@@ -3,7 +3,6 @@ import { describe, it, test } from 'node:test';
 import * as v from 'valibot';
 import { fieldDocs } from '../../../config/build/field-docs.ts';
 import { kubernetesFields } from '../../../src/api/field-table.ts';
-import { registry } from '../../../src/api/registry.ts';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
 import {
   type OpenApiSource,
@@ -17,6 +16,7 @@ import { encodeOpenApiV2 } from '../../../src/apimachinery/openapi-proto.ts';
 import type { SchemaObject } from '../../../src/apimachinery/openapi-schema.ts';
 import type { ResourceDefinition } from '../../../src/apimachinery/resource-definition.ts';
 import { objectMetaSchema, struct } from '../../../src/apimachinery/schema.ts';
+import { registry } from '../../../src/features/kinds.ts';
 
 const template = registry.find(({ kind }) => kind === 'Pod');
 assert.ok(template);

@@ -4,13 +4,13 @@ import { after, before, describe, test } from 'node:test';
 import { fieldDocs } from '../../../config/build/field-docs.ts';
 import { deploymentResource } from '../../../src/api/apps/v1/deployment.ts';
 import { configMapResource } from '../../../src/api/core/v1/config-map.ts';
-import { kindFields, registry } from '../../../src/api/registry.ts';
 import { KindSet } from '../../../src/apimachinery/kind-set.ts';
 import { openApiPaths } from '../../../src/apimachinery/openapi.ts';
 import type { ResourceDefinition } from '../../../src/apimachinery/resource-definition.ts';
 import { createOpenApi } from '../../../src/apiserver/openapi.ts';
 import { Turns } from '../../../src/apiserver/turns.ts';
 import { systemClock } from '../../../src/base/clock.ts';
+import { kindFields, registry } from '../../../src/features/kinds.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 
 const proto = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import * as v from 'valibot';
 import { kubernetesFields } from '../../../src/api/field-table.ts';
-import { slurmJobResource } from '../../../src/api/minik8s/v1/slurm-job.ts';
-import { validateSlurmJob } from '../../../src/api/minik8s/v1/slurm-validation.ts';
+import { slurmJobResource } from '../../../src/features/slurm/api/slurm-job.ts';
+import { validateSlurmJob } from '../../../src/features/slurm/api/slurm-validation.ts';
 import type { JsonObject } from '../../../src/apimachinery/equality.ts';
 import { convert, pathsOf } from '../../../src/cli/convert/convert-plan.ts';
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { registry } from '../../../src/api/registry.ts';
 import type { JsonObject } from '../../../src/apimachinery/equality.ts';
 import {
   type ApiResources,
@@ -12,6 +11,7 @@ import {
 } from '../../../src/cli/discovery.ts';
 import { notServedKind, notServedResource } from '../../../src/cli/kubernetes-kinds.ts';
 import { createRequester } from '../../../src/client/requester.ts';
+import { registry } from '../../../src/features/kinds.ts';
 import { startTestServer } from '../../fixtures/api-server.ts';
 
 /**

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { kubernetesFields } from '../../../src/api/field-table.ts';
-import { registry } from '../../../src/api/registry.ts';
 import { deepCopy, type JsonObject } from '../../../src/apimachinery/equality.ts';
 import { openApiV3Document } from '../../../src/apimachinery/openapi.ts';
 import { applyMergePatch } from '../../../src/apimachinery/patch-merge.ts';
 import { applyStrategicPatch } from '../../../src/apimachinery/patch-strategic.ts';
 import { type MergeSchema, mergeSchemaOf, plainSchema } from '../../../src/cli/apply/merge-schema.ts';
 import { threeWayPatch } from '../../../src/cli/apply/three-way.ts';
+import { registry } from '../../../src/features/kinds.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 
 const source = { definitions: registry, fields: kubernetesFields, docs: {}, version: 'v1.32.0' };

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ConfigMap, configMapResource } from '../../../src/api/core/v1/config-map.ts';
-import { registry } from '../../../src/api/registry.ts';
 import { KindSet } from '../../../src/apimachinery/kind-set.ts';
 import { newConflict, newForbidden } from '../../../src/apimachinery/status-error.ts';
 import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
@@ -15,6 +14,7 @@ import {
 } from '../../../src/controller-runtime/definition.ts';
 import { createManager, type ManagerOptions } from '../../../src/controller-runtime/manager.ts';
 import { ownKey } from '../../../src/controller-runtime/owner.ts';
+import { registry } from '../../../src/features/kinds.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';

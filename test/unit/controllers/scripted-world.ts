@@ -4,7 +4,6 @@
  * defaults, validation or admission: integration tests show whether the real server accepts the writes.
  */
 
-import { registry, storedKinds } from '../../../src/api/registry.ts';
 import { deepCopy } from '../../../src/apimachinery/equality.ts';
 import type { ObjectType } from '../../../src/apimachinery/field-types.ts';
 import { KindSet } from '../../../src/apimachinery/kind-set.ts';
@@ -15,6 +14,7 @@ import type { ResourceRef } from '../../../src/apimachinery/resource-definition.
 import { newAlreadyExists, newConflict, newNotFound } from '../../../src/apimachinery/status-error.ts';
 import type { Client, DeleteOptions, PatchType } from '../../../src/client/client.ts';
 import type { ControllerFactory } from '../../../src/controller-runtime/definition.ts';
+import { registry, storedKinds } from '../../../src/features/kinds.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 import { ScriptedInformers } from '../../fixtures/scripted-informers.ts';

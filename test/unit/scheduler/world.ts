@@ -5,7 +5,6 @@
 import assert from 'node:assert/strict';
 import { type Node, nodeResource } from '../../../src/api/core/v1/node.ts';
 import { type Pod, podResource } from '../../../src/api/core/v1/pod.ts';
-import { registry } from '../../../src/api/registry.ts';
 import { KindSet } from '../../../src/apimachinery/kind-set.ts';
 import { objectKey } from '../../../src/apimachinery/meta.ts';
 import { applyMergePatch } from '../../../src/apimachinery/patch-merge.ts';
@@ -13,6 +12,7 @@ import { newConflict, newNotFound } from '../../../src/apimachinery/status-error
 import { rfc3339 } from '../../../src/base/time.ts';
 import type { Client, DeleteOptions } from '../../../src/client/client.ts';
 import { createManager } from '../../../src/controller-runtime/manager.ts';
+import { registry } from '../../../src/features/kinds.ts';
 import { type SchedulerOptions, scheduler } from '../../../src/scheduler/scheduler.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';

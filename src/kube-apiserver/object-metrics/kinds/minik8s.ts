@@ -1,6 +1,5 @@
 /** minik8s' own kinds, reported in the same way. */
 import { type Fn, functionResource } from '../../../api/minik8s/v1/function.ts';
-import { type SlurmJob, slurmJobResource, slurmPhases } from '../../../api/minik8s/v1/slurm-job.ts';
 import { type Trigger, triggerResource } from '../../../api/minik8s/v1/trigger.ts';
 import { sourceNames } from '../../../api/minik8s/v1/trigger-fields.ts';
 import { runPhases, type WorkflowRun, workflowRunResource } from '../../../api/minik8s/v1/workflow-run.ts';
@@ -117,44 +116,6 @@ export const triggers = objectMetrics<Trigger>({
       'minik8s_trigger_status_condition',
       'The conditions of the Trigger.',
       ({ status }) => status?.conditions,
-    ),
-  ],
-});
-
-export const slurmJobs = objectMetrics<SlurmJob>({
-  ref: slurmJobResource,
-  labelsOf: namespaced('slurm_job'),
-  families: [
-    info('minik8s_slurm_job_info', 'The number that Slurm gave the job.', ({ status }) => ({
-      job_id: status?.jobID ?? '',
-    })),
-    created('minik8s_slurm_job'),
-    states(
-      'minik8s_slurm_job_status_phase',
-      'The phase of the job.',
-      'phase',
-      slurmPhases,
-      ({ status }) => status?.phase,
-    ),
-    gauge(
-      'minik8s_slurm_job_status_submit_time',
-      'When Slurm took the job, in seconds since the epoch.',
-      ({ status }) => seconds(status?.submitTime),
-    ),
-    gauge(
-      'minik8s_slurm_job_status_start_time',
-      'When Slurm started the job, in seconds since the epoch.',
-      ({ status }) => seconds(status?.startTime),
-    ),
-    gauge(
-      'minik8s_slurm_job_status_end_time',
-      'When the job ended in Slurm, in seconds since the epoch.',
-      ({ status }) => seconds(status?.endTime),
-    ),
-    gauge(
-      'minik8s_slurm_job_status_exit_code',
-      'The exit code of the job.',
-      ({ status }) => status?.exitCode,
     ),
   ],
 });

@@ -5,7 +5,7 @@
 import type { Node } from '../../../api/core/v1/node.ts';
 import { type Pod, podResource } from '../../../api/core/v1/pod.ts';
 import { mirrorAnnotation } from '../../../api/core/v1/pod-annotations.ts';
-import { kindFields } from '../../../api/registry.ts';
+import { fieldsOf } from '../../../api/registry.ts';
 import { convertObject } from '../../../apimachinery/decode.ts';
 import { requiredCause } from '../../../apimachinery/field-error.ts';
 import type { Draft } from '../../../apimachinery/meta.ts';
@@ -27,12 +27,14 @@ export interface StaticPodSource {
   readonly hash: (text: string) => string;
 }
 
+const podFields = fieldsOf([podResource as ResourceDefinition]);
+
 /**
  * Returns the pod that the text describes, in YAML or JSON. The same text gives the same uid, also after a
  * restart. Throws an error with a message of one line for a text that describes no pod.
  */
 export function readStaticPod(text: string, { nodeName, path, hash }: StaticPodSource): Pod {
-  const { object: pod } = convertObject(kindFields, podResource, parseYaml(text).value, 'Ignore');
+  const { object: pod } = convertObject(podFields, podResource, parseYaml(text).value, 'Ignore');
   const { metadata, spec } = pod;
   if (!metadata.name) throw newInvalid(podResource, '', [requiredCause('metadata.name')]);
   // The uid in the file counts only as text: a uid is the name of a directory, and no two pods may have the

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { statefulSetResource } from '../../../../src/api/apps/v1/stateful-set.ts';
-import { kindFields } from '../../../../src/api/registry.ts';
 import { convertObject } from '../../../../src/apimachinery/decode.ts';
+import { kindFields } from '../../../../src/features/kinds.ts';
 import { cells, created, merge, testCreate, testStatus, testUpdate } from '../../../fixtures/kinds.ts';
 import { pod, spec, workload } from '../../../fixtures/workloads.ts';
 

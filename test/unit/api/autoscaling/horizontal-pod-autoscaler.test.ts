@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { horizontalPodAutoscalerV1Resource as inV1 } from '../../../../src/api/autoscaling/v1/horizontal-pod-autoscaler.ts';
 import { horizontalPodAutoscalerResource as kind } from '../../../../src/api/autoscaling/v2/horizontal-pod-autoscaler.ts';
-import { kindFields } from '../../../../src/api/registry.ts';
 import { convertObject } from '../../../../src/apimachinery/decode.ts';
 import { validateForUpdate } from '../../../../src/apiserver/registry/preparation.ts';
 import { deepFreeze } from '../../../../src/base/freeze.ts';
+import { kindFields } from '../../../../src/features/kinds.ts';
 import { cells, created, createProblems, decode, testCreate, testUpdate } from '../../../fixtures/kinds.ts';
 
 const target = { type: 'Utilization', averageUtilization: 50 };

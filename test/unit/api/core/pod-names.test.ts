@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { registry } from '../../../../src/api/registry.ts';
 import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
+import { registry } from '../../../../src/features/kinds.ts';
 
 const warned = ['ReplicaSet', 'Deployment', 'ReplicationController', 'Job', 'CronJob'];
 const template = { spec: { containers: [] } };

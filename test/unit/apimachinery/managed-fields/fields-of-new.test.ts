@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { kubernetesMessages } from '../../../../src/api/message-table.ts';
-import { kindFields, registry } from '../../../../src/api/registry.ts';
 import { isRecord } from '../../../../src/apimachinery/equality.ts';
 import { KindSet } from '../../../../src/apimachinery/kind-set.ts';
 import { KeyError } from '../../../../src/apimachinery/managed-fields/shape.ts';
@@ -10,6 +9,7 @@ import { entriesAfterUpdate, entriesOfNew } from '../../../../src/apimachinery/m
 import { apiVersionOf, type ResourceDefinition } from '../../../../src/apimachinery/resource-definition.ts';
 import { countValues } from '../../../../src/apimachinery/value-limit.ts';
 import { versionsOf } from '../../../../src/apiserver/registry/type-versions.ts';
+import { kindFields, registry } from '../../../../src/features/kinds.ts';
 import { depthOf, random, sampleOf } from '../../../fixtures/protobuf-samples.ts';
 
 const types = { kinds: new KindSet(registry), fields: kindFields };

@@ -4,10 +4,10 @@ import { describe, test } from 'node:test';
 import { selfSubjectAccessReviewResource } from '../../../../src/api/authorization/v1/self-subject-access-review.ts';
 import { namespaceResource } from '../../../../src/api/core/v1/namespace.ts';
 import { podResource } from '../../../../src/api/core/v1/pod.ts';
-import { registry } from '../../../../src/api/registry.ts';
 import { KindSet } from '../../../../src/apimachinery/kind-set.ts';
 import type { ResourceDefinition } from '../../../../src/apimachinery/resource-definition.ts';
 import { createDiscovery } from '../../../../src/apiserver/discovery/discovery.ts';
+import { registry } from '../../../../src/features/kinds.ts';
 import { kubeBehavior } from '../../../fixtures/kind-behavior.ts';
 
 const ask = (path: string, accept = '', definitions: readonly ResourceDefinition[] = registry, etag = '') =>

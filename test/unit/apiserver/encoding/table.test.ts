@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { persistentVolumeResource } from '../../../../src/api/core/v1/persistent-volume.ts';
 import { podResource } from '../../../../src/api/core/v1/pod.ts';
-import { registry } from '../../../../src/api/registry.ts';
 import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../../../src/apimachinery/resource-definition.ts';
 import type { Status } from '../../../../src/apimachinery/status-error.ts';
 import { tableEncoder } from '../../../../src/apiserver/encoding/table.ts';
+import { registry } from '../../../../src/features/kinds.ts';
 import { startTestServer, type TestServer } from '../../../fixtures/api-server.ts';
 
 interface Table {

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type Namespace, namespaceResource } from '../../../../src/api/core/v1/namespace.ts';
-import { registry } from '../../../../src/api/registry.ts';
 import { KindSet } from '../../../../src/apimachinery/kind-set.ts';
 import type { ResourceDefinition } from '../../../../src/apimachinery/resource-definition.ts';
+import { registry } from '../../../../src/features/kinds.ts';
 import { RevisionMismatchError, type Store } from '../../../../src/storage/store.ts';
 import { startTestServer, type TestServer } from '../../../fixtures/api-server.ts';
 

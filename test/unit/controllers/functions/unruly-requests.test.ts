@@ -12,8 +12,8 @@ import { type Fn, functionResource } from '../../../../src/api/minik8s/v1/functi
 import { functionVersionResource } from '../../../../src/api/minik8s/v1/function-version.ts';
 import { warmVersion } from '../../../../src/api/minik8s/v1/warm-instance.ts';
 import { controllerOf, isTerminating, objectKey } from '../../../../src/apimachinery/meta.ts';
+import { sha256 } from '../../../../src/base/sha256.ts';
 import { functionController } from '../../../../src/controllers/functions/function.ts';
-import { sha256 } from '../../../../src/controllers/functions/sha256.ts';
 import { warmPoolController } from '../../../../src/controllers/functions/warm-pool.ts';
 import { atEachRequest } from '../at-each-request.ts';
 import { at, meta } from '../objects.ts';

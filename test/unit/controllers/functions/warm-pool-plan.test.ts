@@ -5,7 +5,7 @@ import type { Node } from '../../../../src/api/core/v1/node.ts';
 import type { Pod } from '../../../../src/api/core/v1/pod.ts';
 import type { FunctionVersion } from '../../../../src/api/minik8s/v1/function-version.ts';
 import { warmProblem, warmVersion } from '../../../../src/api/minik8s/v1/warm-instance.ts';
-import { sha256 } from '../../../../src/controllers/functions/sha256.ts';
+import { sha256 } from '../../../../src/base/sha256.ts';
 import { fitting, planPool, roomyNodes } from '../../../../src/controllers/functions/warm-pool-plan.ts';
 
 const now = Date.parse('2026-01-01T00:01:00Z');

@@ -10,8 +10,8 @@ import { functionVersionResource } from '../../../../src/api/minik8s/v1/function
 import { warmVersion } from '../../../../src/api/minik8s/v1/warm-instance.ts';
 import { isTerminating } from '../../../../src/apimachinery/meta.ts';
 import { newStatusError } from '../../../../src/apimachinery/status-error.ts';
+import { sha256 } from '../../../../src/base/sha256.ts';
 import { functionController } from '../../../../src/controllers/functions/function.ts';
-import { sha256 } from '../../../../src/controllers/functions/sha256.ts';
 import { versionOf } from '../../../../src/controllers/functions/version-plan.ts';
 import { warmPoolController } from '../../../../src/controllers/functions/warm-pool.ts';
 import { at, meta } from '../objects.ts';

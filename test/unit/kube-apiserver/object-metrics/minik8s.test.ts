@@ -1,6 +1,5 @@
 import {
   functions,
-  slurmJobs,
   triggers,
   workflowRuns,
 } from '../../../../src/kube-apiserver/object-metrics/kinds/minik8s.ts';
@@ -34,10 +33,4 @@ tells('Triggers', triggers, 'minik8s_trigger', [
   ],
   ['events_delivered_total', {}, '0'],
   ['events_failed_total', { status: { failed: 3 } }, '3'],
-]);
-
-tells('SlurmJobs', slurmJobs, 'minik8s_slurm_job', [
-  ['info', {}, 'job_id="" 1'],
-  ['status_exit_code', { status: { exitCode: 0 } }, '0'],
-  ['status_exit_code', { status: {} }],
 ]);

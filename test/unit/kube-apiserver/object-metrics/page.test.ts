@@ -7,6 +7,7 @@ import { storageKey } from '../../../../src/apimachinery/resource-definition.ts'
 import { StreamedAnswer } from '../../../../src/apiserver/streamed-answer.ts';
 import { Turns } from '../../../../src/apiserver/turns.ts';
 import { silentLogger } from '../../../../src/base/log.ts';
+import { objectKinds } from '../../../../src/kube-apiserver/object-metrics/object-kinds.ts';
 import { ObjectMetricsPage } from '../../../../src/kube-apiserver/object-metrics/page.ts';
 import type { CachedObject } from '../../../../src/storage/cache.ts';
 import { typicalPod } from '../../../bench/pod-shape.ts';
@@ -44,7 +45,8 @@ describe('the page', () => {
     const clock = new FakeClock();
     const counted = { soon: (fn: () => void) => clock.soon(() => [turns++, fn()]) };
     const cache = { list: (prefix: string) => objects.filter(({ key }) => key.startsWith(prefix)) };
-    page = new ObjectMetricsPage({ cache, clock, log: silentLogger, turns: new Turns(counted) });
+    const server = { cache, clock, log: silentLogger, turns: new Turns(counted) };
+    page = new ObjectMetricsPage(server, objectKinds);
   });
 
   const source = () => {

@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ClusterRole, ClusterRoleBinding, RoleBinding } from '../../../../src/api/rbac/v1/types.gen.ts';
-import { registry } from '../../../../src/api/registry.ts';
 import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
 import { metaCauses } from '../../../../src/apimachinery/validate-meta.ts';
 import { featureRoles } from '../../../../src/control-plane/server-features.ts';
 import { controllers } from '../../../../src/controllers/index.ts';
+import { features } from '../../../../src/features/index.ts';
+import { registry } from '../../../../src/features/kinds.ts';
 import {
   autoUpdate,
   bootstrapPolicy,
@@ -57,14 +58,17 @@ test('every object is one that the server takes, and there once', () => {
 test('every controller has an account that has roles', () => {
   const never = () => Promise.reject(new Error('nothing is signed here'));
   const accounts = new Set(
-    controllers({
-      clusterCidr: '10.244.0.0/16',
-      serviceCidr: '10.96.0.0/16',
-      clusterDomain: 'cluster.local',
-      nodeApproval: 'auto',
-      certificates: { read: never, sign: never, authority: 'PEM' },
-      signSecretToken: never,
-    }).map(({ account }) => account),
+    [
+      ...controllers({
+        clusterCidr: '10.244.0.0/16',
+        serviceCidr: '10.96.0.0/16',
+        clusterDomain: 'cluster.local',
+        nodeApproval: 'auto',
+        certificates: { read: never, sign: never, authority: 'PEM' },
+        signSecretToken: never,
+      }),
+      ...features.flatMap((feature) => feature.controllers({ clusterDomain: 'cluster.local' })),
+    ].map(({ account }) => account),
   );
   const bound = new Set(
     policy.flat().flatMap(({ draft }) => ((draft as RoleBinding).subjects ?? []).map(({ name }) => name)),

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import type { Pod } from '../../../../src/api/core/v1/pod.ts';
 import type { FunctionVersion } from '../../../../src/api/minik8s/v1/function-version.ts';
 import { warmVersion } from '../../../../src/api/minik8s/v1/warm-instance.ts';
-import { sha256 } from '../../../../src/controllers/functions/sha256.ts';
+import { sha256 } from '../../../../src/base/sha256.ts';
 import { withBuild } from '../../../../src/kubelet/functions/plan/build-status.ts';
 import { archiveOf, below, programFiles } from '../../../../src/kubelet/functions/plan/image-contents.ts';
 import {

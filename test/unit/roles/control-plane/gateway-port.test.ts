@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { registry } from '../../../../src/api/registry.ts';
 import { KindSet } from '../../../../src/apimachinery/kind-set.ts';
 import { silentLogger } from '../../../../src/base/log.ts';
+import { registry } from '../../../../src/features/kinds.ts';
 import { keepGatewayPort } from '../../../../src/roles/control-plane/gateway-port.ts';
 import { startTestServer } from '../../../fixtures/api-server.ts';
 

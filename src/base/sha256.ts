@@ -1,0 +1,4 @@
+/** SHA-256 of a text, in hexadecimal digits. */
+import { createHash } from 'node:crypto';
+
+export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -1,4 +1,0 @@
-/** Digest by which versions are named. */
-import { createHash } from 'node:crypto';
-
-export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

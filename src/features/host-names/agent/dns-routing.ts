@@ -1,0 +1,146 @@
+/**
+ * Dns objects on one node: a web server that forwards their paths to Services, and the resolution of their
+ * host names, for pods by cluster DNS and optionally for the node itself by /etc/hosts. The server runs only
+ * while a Dns object exists.
+ */
+import type { Node } from '../../../api/core/v1/node.ts';
+import { serviceResource } from '../../../api/core/v1/service.ts';
+import { onAbort } from '../../../base/abort.ts';
+import { Backoff } from '../../../base/backoff.ts';
+import type { Clock } from '../../../base/clock.ts';
+import { errorMessage, type Logger } from '../../../base/log.ts';
+import type { InformerFactory } from '../../../client/informer.ts';
+import type { EventRecorder } from '../../../controller-runtime/events.ts';
+import { dnsResource } from '../api/dns.ts';
+import type { DnsServed } from '../api/dns-served.ts';
+import { isOwnName } from '../api/dns-target.ts';
+import { type HostsBlock, writeHostsBlock } from './hosts-file.ts';
+import type { Nginx } from './nginx.ts';
+import { NotServedError } from './not-served.ts';
+import { routesOf } from './routes.ts';
+
+export interface DnsRoutingOptions {
+  /** Informers that are not started yet: the routing registers the informers it reads. */
+  readonly informers: InformerFactory;
+  readonly events: EventRecorder;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly nginx: Pick<Nginx, 'serve' | 'remove'>;
+  readonly hosts: HostsBlock;
+  /**
+   * True if the node's own programs resolve the hosts too: users who may write a Dns object then influence
+   * the node's name resolution.
+   */
+  readonly writesHosts: boolean;
+  readonly nodeName: string;
+  /** Cluster DNS keeps the names of this domain, whatever host a Dns object names. */
+  readonly clusterDomain: string;
+  /** Called with the state after every round, even if nothing has changed. */
+  readonly onState: (state: DnsServed) => void;
+}
+
+export interface DnsRouting {
+  /**
+   * Returns the addresses of a Dns object's host for pods of this node; undefined if there is no such host.
+   */
+  hostAddresses(name: string): readonly string[] | undefined;
+  /** Runs until the signal aborts; call it when the informers have synced. The web server keeps running. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+const nothingToServe: DnsServed = { reason: 'NothingToServe', message: 'there is no Dns object' };
+const serving: DnsServed = { reason: 'Serving', message: 'Dns objects are served' };
+
+/** The engine restarts the container by itself; its removal by somebody else triggers no event here. */
+const lookAgainMs = 60_000;
+const retry = { initialMs: 500, maxMs: 30_000 };
+
+export function createDnsRouting(options: DnsRoutingOptions): DnsRouting {
+  const { informers, events, clock, log, nginx, nodeName, clusterDomain } = options;
+  const dnses = informers.informerFor(dnsResource);
+  const services = informers.informerFor(serviceResource);
+  const addresses = [options.hosts.address];
+  let names: ReadonlySet<string> = new Set();
+  let dirty = true;
+  let wake = () => {};
+  const changed = () => {
+    dirty = true;
+    wake();
+  };
+  const dnsChanged = () => {
+    const hosts = dnses.lister.list().map(({ spec }) => spec.host);
+    names = new Set(hosts.filter((host) => !isOwnName(host, clusterDomain)));
+    changed();
+  };
+  dnses.addEventHandler({ onAdd: dnsChanged, onUpdate: dnsChanged, onDelete: dnsChanged });
+  const serviceChanged = () => {
+    if (dnses.lister.list().length > 0) changed();
+  };
+  services.addEventHandler({ onAdd: serviceChanged, onUpdate: serviceChanged, onDelete: serviceChanged });
+
+  /** A node may record events about itself, not about other objects. */
+  const node: Pick<Node, 'apiVersion' | 'kind' | 'metadata'> = {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name: nodeName, uid: nodeName, resourceVersion: '', creationTimestamp: '' },
+  };
+  let lastProblem = '';
+  function tell(error: unknown): void {
+    const message = errorMessage(error);
+    options.onState({ reason: error instanceof NotServedError ? error.reason : 'RoutingFailed', message });
+    if (message === lastProblem) return;
+    lastProblem = message;
+    log.error('Dns objects are not served; trying again', { error: message });
+    events.event(node, 'Warning', 'RoutingFailed', `Dns objects are not served: ${message}`);
+  }
+
+  async function reconcile(): Promise<void> {
+    const hosts = routesOf(dnses.lister.list(), (namespace, name) =>
+      services.lister.get(`${namespace}/${name}`),
+    );
+    // A block is removed if it was written while the setting was on.
+    await writeHostsBlock(options.hosts, options.writesHosts ? [...names].sort() : []);
+    if (hosts.length === 0) await nginx.remove();
+    else await nginx.serve(hosts);
+    options.onState(hosts.length === 0 ? nothingToServe : serving);
+    if (lastProblem) log.info('Dns objects are served again');
+    lastProblem = '';
+  }
+
+  /** Waits until something changed, the time is over or the signal aborts. */
+  async function rest(ms: number, signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    wake = resolve;
+    const timer = clock.after(ms, resolve);
+    const forget = onAbort(signal, resolve);
+    await promise;
+    timer.cancel();
+    forget();
+    wake = () => {};
+  }
+
+  return {
+    hostAddresses: (name) => (names.has(name) ? addresses : undefined),
+
+    async run(signal) {
+      const backoff = new Backoff(retry);
+      while (!signal.aborted) {
+        dirty = false;
+        let wait = lookAgainMs;
+        try {
+          await reconcile();
+          backoff.reset();
+        } catch (error) {
+          tell(error);
+          wait = backoff.next();
+        }
+        if (!dirty) await rest(wait, signal);
+      }
+      await writeHostsBlock(options.hosts, []).catch((error) =>
+        log.warn('cannot remove the names of Dns objects from the hosts file', {
+          error: errorMessage(error),
+        }),
+      );
+    },
+  };
+}

@@ -1,0 +1,116 @@
+/** SlurmFile: a part of a file that a SlurmJob has fetched: its output, the log of its build, or a result. */
+import * as v from 'valibot';
+import { ageColumn, nameColumn } from '../../../api/columns.ts';
+import { deepEqual } from '../../../apimachinery/equality.ts';
+import { forbiddenCause, invalidCause, invalidTogetherCause } from '../../../apimachinery/field-error.ts';
+import { checkDns1123Label, nameCauses } from '../../../apimachinery/names.ts';
+import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
+import { int64, objectMetaSchema, struct } from '../../../apimachinery/schema.ts';
+import type { StatusCause } from '../../../apimachinery/status-error.ts';
+
+export const slurmFileKinds = ['Output', 'Error', 'Build', 'Result'] as const;
+
+const text = v.description<string, string>;
+
+const slurmFileSchema = v.pipe(
+  struct({
+    apiVersion: v.pipe(
+      v.literal('minik8s.io/v1'),
+      v.description('Group and version of this kind: minik8s.io/v1.'),
+    ),
+    kind: v.pipe(v.literal('SlurmFile'), v.description('The kind of the object: SlurmFile.')),
+    metadata: objectMetaSchema,
+    spec: v.pipe(
+      struct({
+        job: v.pipe(v.string(), text('Name of the SlurmJob.')),
+        jobUID: v.pipe(v.string(), text('Uid of the SlurmJob.')),
+        kind: v.pipe(
+          v.picklist(slurmFileKinds),
+          v.description('What the file is: Output, Error, Build (the log of the build) or Result.'),
+        ),
+        path: v.pipe(
+          v.string(),
+          text(
+            'Its path below the work folder; stdout, stderr or build.log; stdout-3 of task 3 of an array.',
+          ),
+        ),
+        offset: v.pipe(int64(), v.description('How many bytes of the file are before these.')),
+        length: v.pipe(int64(), v.description('How many bytes these are.')),
+        data: v.pipe(v.string(), text('The bytes in base64, no more than 512 KiB.')),
+      }),
+      v.description('A piece of a file. It cannot be changed.'),
+    ),
+  }),
+  v.description(
+    'SlurmFile is a piece of a file that a SlurmJob has brought back. The client of the job makes it.',
+  ),
+);
+
+export type SlurmFile = v.InferOutput<typeof slurmFileSchema>;
+
+/** Maximum bytes of one SlurmFile. */
+export const mostSlurmChunk = 512 * 1024;
+
+function validate({ spec }: SlurmFile): StatusCause[] {
+  const { job, path, offset, length, data } = spec;
+  const causes = nameCauses('spec.job', job, checkDns1123Label);
+  // The file is written below a directory of the client that fetches it.
+  const isBelow = path.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
+  if (!isBelow || path.includes('\0') || path.length > 4096)
+    causes.push(
+      invalidCause('spec.path', path, "must be a relative path without '.' and '..' as an element"),
+    );
+  if (offset < 0) causes.push(invalidCause('spec.offset', offset, 'must be greater than or equal to 0'));
+  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(data) || data.length % 4 !== 0)
+    causes.push(invalidTogetherCause('spec.data', 'must be base64'));
+  else if (Buffer.byteLength(data, 'base64') !== length || length < 1 || length > mostSlurmChunk) {
+    const rule = `must be the number of bytes of data, from 1 to ${mostSlurmChunk}`;
+    causes.push(invalidCause('spec.length', length, rule));
+  }
+  return causes;
+}
+
+export const slurmFileResource: ResourceDefinition<SlurmFile> = {
+  group: 'minik8s.io',
+  version: 'v1',
+  kind: 'SlurmFile',
+  plural: 'slurmfiles',
+  singular: 'slurmfile',
+  shortNames: ['sf'],
+  categories: [],
+  namespaced: true,
+  typeName: 'SlurmFile',
+  schema: slurmFileSchema,
+  strategy: {
+    validate,
+    validateUpdate: ({ spec }, old) =>
+      deepEqual(spec, old.spec) ? [] : [forbiddenCause('spec', 'a SlurmFile cannot be changed')],
+    countsGenerations: true,
+  },
+  hasStatus: false,
+  columns: [
+    nameColumn,
+    { name: 'Job', type: 'string', description: 'The SlurmJob it is of.', cell: ({ spec }) => spec.job },
+    { name: 'Kind', type: 'string', description: 'What the file is.', cell: ({ spec }) => spec.kind },
+    { name: 'Path', type: 'string', description: 'The path of the file.', cell: ({ spec }) => spec.path },
+    {
+      name: 'Offset',
+      type: 'integer',
+      description: 'How many bytes of the file are before these.',
+      cell: ({ spec }) => spec.offset,
+    },
+    {
+      name: 'Bytes',
+      type: 'integer',
+      description: 'How many bytes these are.',
+      cell: ({ spec }) => spec.length,
+    },
+    ageColumn,
+  ],
+  selectableFields: {
+    'spec.job': ({ spec }) => spec.job,
+    'spec.jobUID': ({ spec }) => spec.jobUID,
+    'spec.kind': ({ spec }) => spec.kind,
+  },
+  deleteAnswers: 'status',
+};

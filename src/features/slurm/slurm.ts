@@ -1,0 +1,11 @@
+/** Jobs of Slurm clusters: SlurmJob and SlurmFile objects, and a client in a pod for each connection. */
+import type { Feature } from '../feature.ts';
+import { slurmController } from './controller/slurm-clients.ts';
+import { slurmRoles } from './roles.ts';
+import { slurmJobs } from './server/object-metrics.ts';
+
+export const slurm: Feature = {
+  roles: slurmRoles,
+  objectMetrics: [slurmJobs],
+  controllers: () => [{ account: 'slurm-controller', controller: slurmController }],
+};

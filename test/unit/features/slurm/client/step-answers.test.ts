@@ -1,0 +1,180 @@
+/**
+ * Steps up to a job's submission for each answer of the host: the status, and the error after which the step
+ * is retried.
+ */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { MissingSource } from '../../../../../src/features/slurm/client/job-store.ts';
+import { ConnectionError, type Ran } from '../../../../../src/features/slurm/client/ssh.ts';
+import { condition, failed, said, stepWorld as world } from '../../../../fixtures/slurm/steps-world.ts';
+
+const longest = `/${'x'.repeat(4095)}`;
+
+describe('the work folder', () => {
+  it('is the last line that is a path, whatever the login shell says before and after', async () => {
+    for (const [stdout, folder] of [
+      ['/home/me/one\n', '/home/me/one'],
+      ['/motd\nwelcome\n/home/me/one\nbye\n', '/home/me/one'],
+      [`/home\n${longest}y\n`, '/home'],
+      [longest, longest],
+    ] as const) {
+      const { take, entry, lanes } = world({}, said(stdout));
+      assert.equal(await take('prepare'), true);
+      assert.deepEqual([entry.status.workDir, entry.status.phase], [folder, 'Uploading']);
+      assert.deepEqual(lanes, ['ask']);
+    }
+  });
+  it('is asked for again when the host does not say where it is, or cannot make it', async () => {
+    for (const [answer, problem] of [
+      [said('welcome\n'), 'WorkFolderFailed: the host does not say where the work folder is'],
+      [failed(1, 'mkdir: Disk quota exceeded\n'), 'HostFailed: mkdir: Disk quota exceeded'],
+      [failed(75, 'not now'), 'TryingAgain: not now'],
+      [failed(127), "HostFailed: the host's shell ended with 127"],
+      [failed(undefined), "HostFailed: the host's shell ended with a signal"],
+    ] as const)
+      assert.equal(await world({}, answer).problem('prepare'), `Uploaded False ${problem}`);
+  });
+  it('is made anew when it is gone before the job is submitted', async () => {
+    for (const step of ['prepare', 'upload', 'build', 'submit'] as const) {
+      const { take, is, entry } = world(
+        { workDir: '/w', conditions: [condition('Uploaded', 'True')] },
+        failed(74),
+      );
+      assert.equal(await take(step), true);
+      assert.equal(is('Uploaded'), 'False WorkFolderGone: the work folder is gone; it is made again', step);
+      assert.equal(entry.status.workDir, undefined);
+    }
+  });
+});
+
+describe('an upload', () => {
+  it('writes the files of the job and its own, scripts and programs as such', async () => {
+    const files = { 'src/in/a.sh': '#!/bin/sh\n', data: '#x', elf: '\u007fELF', 'no-elf': '\u007fEL' };
+    const { take, written, scripts, is, entry } = world({ workDir: '/w' }, said(''), { files });
+    assert.equal(await take('upload'), true);
+    assert.deepEqual(
+      Object.entries(written).map(([path, text]) => `${path} ${text.slice(0, 3)}`),
+      [
+        ...['/w/src/in/a.sh 700', '/w/data 600', '/w/elf 700', '/w/no-elf 600'],
+        ...['/w/.minik8s/job.slurm 700', '/w/.minik8s/script 700', '/w/.minik8s/build.sh 600'],
+      ],
+    );
+    assert.match(scripts[0] ?? '', /mkdir -p -- '?src\/in'?[\s\S]*mkdir -p -- '?\.minik8s'?/);
+    assert.doesNotMatch(scripts[0] ?? '', /data/);
+    assert.deepEqual([is('Uploaded'), entry.status.phase], ['True Uploaded: 4 files are in /w', 'Uploading']);
+    const building = world({ workDir: '/w' }, said(''), { spec: { run: ['true'], build: ['make'] } });
+    await building.take('upload');
+    assert.equal(building.entry.status.phase, 'Building');
+  });
+  it('says which file the host does not take, and leaves a lost connection to the connection', async () => {
+    const one = world({ workDir: '/w' }, said(''), { files: { data: 'x' } });
+    one.fails(new Error('No space left on device'));
+    assert.equal(
+      await one.problem('upload'),
+      'Uploaded False UploadFailed: cannot write /w/data: No space left on device',
+    );
+    const other = world({ workDir: '/w' }, said(''), { files: { data: 'x' } });
+    const away = new ConnectionError('HostAway', 'the connection was lost');
+    other.fails(away);
+    await assert.rejects(other.take('upload'), away);
+  });
+  it('waits for a ConfigMap that is missing, and ends a job whose files lead elsewhere', async () => {
+    const missing = world({ workDir: '/w' }, said(''));
+    missing.store.readFiles = async () => {
+      throw new MissingSource('configmap "x" not found');
+    };
+    assert.equal(await missing.problem('upload'), 'Uploaded False MissingSource: configmap "x" not found');
+    for (const [path, why] of [
+      ['/etc/passwd', 'is not below the work folder'],
+      ['a/../../b', 'is not below the work folder'],
+      ['./a', 'is not below the work folder'],
+      ['a//b', 'is not below the work folder'],
+      ['a/', 'is not below the work folder'],
+      ['.minik8s', "is in the client's own folder"],
+      ['.minik8s/job.slurm', "is in the client's own folder"],
+    ] as const) {
+      const { take, is, entry, written } = world({ workDir: '/w' }, said(''), { files: { [path]: '' } });
+      assert.equal(await take('upload'), true);
+      assert.equal(is('Failed'), `Unknown InvalidSpec: files: ${JSON.stringify(path)} ${why}`);
+      assert.deepEqual([entry.status.phase, written], ['Fetching', {}]);
+    }
+    const fine = world({ workDir: '/w' }, said(''), { files: { '.minik8s-more': '', '..a/b..': '' } });
+    await fine.take('upload');
+    assert.equal(fine.is('Uploaded'), 'True Uploaded: 2 files are in /w');
+  });
+  it('takes the script from the file that is named, which has to be there', async () => {
+    const files = { 'run.sh': '#!/bin/sh\n#SBATCH --nodes=7\n' };
+    const one = world({ workDir: '/w' }, said(''), { spec: { scriptFile: 'run.sh' }, files });
+    await one.take('upload');
+    assert.match(JSON.stringify(one.written), /--nodes=7/);
+    const other = world({ workDir: '/w' }, said(''), { spec: { scriptFile: 'gone.sh' }, files });
+    await other.take('upload');
+    assert.equal(other.is('Failed'), 'Unknown InvalidSpec: scriptFile: gone.sh is not among the files');
+  });
+});
+
+describe('a build', () => {
+  const building = (answer: Ran) =>
+    world({ workDir: '/w' }, answer, { spec: { build: ['make'], run: ['x'] } });
+  it('is done, has failed with what it said, or is tried again', async () => {
+    const done = building(said('0\nall is well\n'));
+    assert.equal(await done.take('build'), true);
+    assert.deepEqual([done.is('Built'), done.is('Failed')], ['True Built: the build has succeeded', 'none']);
+    assert.deepEqual(done.lanes, ['build']);
+    const broken = building(said('2\na.c:1: error\n\n'));
+    assert.equal(await broken.take('build'), true);
+    const message = 'the build has failed with status 2: a.c:1: error';
+    assert.equal(broken.is('Built'), `False BuildFailed: ${message}`);
+    assert.equal(broken.is('Failed'), `Unknown BuildFailed: ${message}`);
+    assert.equal(broken.entry.status.phase, 'Fetching');
+    assert.equal(
+      await building(failed(75, 'the build was interrupted')).problem('build'),
+      'Built False TryingAgain: the build was interrupted',
+    );
+  });
+});
+
+describe('a submission', () => {
+  const submitting = (answer: Ran) =>
+    world({ workDir: '/w', conditions: [condition('Uploaded', 'True')] }, answer);
+  it('has the number that Slurm gave', async () => {
+    for (const id of ['7', '1'.repeat(20)]) {
+      const { take, is, entry, lanes, scripts } = submitting(said(`id ${id}\n`));
+      assert.equal(await take('submit'), true);
+      assert.equal(is('Submitted'), `True Submitted: Slurm has taken it as job ${id}`);
+      const { phase, jobID, state } = entry.status;
+      assert.deepEqual([phase, jobID, state, lanes], ['Submitted', id, 'PENDING', ['submit']]);
+      assert.match(scripts[0] ?? '', /120/);
+    }
+  });
+  it('is tried again where it is not settled, the queue is full, Slurm is away or the answer is none', async () => {
+    for (const [stdout, problem] of [
+      [
+        'unsettled\n',
+        'Unsettled: Slurm did not answer sbatch; whether it has the job is looked up again within 120 s',
+      ],
+      ['refused\nsbatch: error: job submit limit\n', 'QueueFull: sbatch: error: job submit limit'],
+      [
+        'refused\nsbatch: error: Unable to contact slurm controller\n',
+        'SlurmAway: sbatch: error: Unable to contact slurm controller',
+      ],
+      ['refused\n', 'SlurmAway: sbatch has failed and says nothing'],
+      ['id 7;cluster', 'HostFailed: the host answers: id 7;cluster'],
+      [`id ${'1'.repeat(21)}`, `HostFailed: the host answers: id ${'1'.repeat(21)}`],
+      ['x'.repeat(600), `HostFailed: the host answers: ${'x'.repeat(500)}`],
+      ['', 'HostFailed: the host answers: '],
+    ] as const)
+      assert.equal(await submitting(said(stdout)).problem('submit'), `Submitted False ${problem}`);
+  });
+  it('that is refused for good, or canceled before, ends the job', async () => {
+    const refused = submitting(said('refused\nsbatch: error: invalid partition\n  specified: x\n\n'));
+    assert.equal(await refused.take('submit'), true);
+    const message = 'sbatch: error: invalid partition\n  specified: x';
+    assert.equal(refused.is('Submitted'), `False SubmitRefused: ${message}`);
+    assert.equal(refused.is('Failed'), `Unknown SubmitRefused: ${message}`);
+    const canceled = submitting(said('canceled\n'));
+    assert.equal(await canceled.take('submit'), true);
+    assert.equal(canceled.is('Failed'), 'Unknown Canceled: it was canceled before it was submitted');
+    assert.deepEqual([canceled.entry.status.phase, canceled.is('Submitted')], ['Fetching', 'none']);
+  });
+});
