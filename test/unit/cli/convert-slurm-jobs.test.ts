@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import * as v from 'valibot';
 import { kubernetesFields } from '../../../src/api/field-table.ts';
-import { slurmJobResource } from '../../../src/features/slurm/api/slurm-job.ts';
-import { validateSlurmJob } from '../../../src/features/slurm/api/slurm-validation.ts';
 import type { JsonObject } from '../../../src/apimachinery/equality.ts';
 import { convert, pathsOf } from '../../../src/cli/convert/convert-plan.ts';
+import { slurmJobResource } from '../../../src/features/slurm/api/slurm-job.ts';
+import { validateSlurmJob } from '../../../src/features/slurm/api/slurm-validation.ts';
 
 const source = (files: Record<string, string>, binaryFiles: Record<string, string> = {}) => ({
   files,

@@ -6,8 +6,8 @@ import type { FunctionVersion } from '../../../../src/api/minik8s/v1/function-ve
 import { functionVersionResource } from '../../../../src/api/minik8s/v1/function-version.ts';
 import { warmVersion } from '../../../../src/api/minik8s/v1/warm-instance.ts';
 import { newForbidden, newNotFound } from '../../../../src/apimachinery/status-error.ts';
-import type { Client } from '../../../../src/client/client.ts';
 import { sha256 } from '../../../../src/base/sha256.ts';
+import type { Client } from '../../../../src/client/client.ts';
 import { givenArchive } from '../../../../src/kubelet/functions/plan/warm-use.ts';
 import { WarmInstances } from '../../../../src/kubelet/functions/warm-instances.ts';
 import type { ObservedPod } from '../../../../src/kubelet/runtime/observed-pod.ts';
