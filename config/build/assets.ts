@@ -28,7 +28,7 @@ export async function makeAssets(sources: AssetSources): Promise<Readonly<Record
   if (architecture === undefined) throw new Error(`cannot build for ${arch}: only x64 and arm64 are known`);
   await mkdir(outdir, { recursive: true });
   const pause = join(root, 'src/kubelet/pause/pause.c');
-  const programs = join(root, 'src/kubelet/functions/programs');
+  const programs = join(root, 'src/features/functions/agent/programs');
   const made = {
     etcd: join(outdir, 'etcd'),
     'pause.tar': join(outdir, 'pause.tar'),

@@ -4,8 +4,6 @@
  * test with a simulated clock, and several times in one process.
  */
 import { type SystemObjects, systemObjects } from '../api/core/v1/system-objects.ts';
-import { functionResource } from '../api/minik8s/v1/function.ts';
-import { workflowRunResource } from '../api/minik8s/v1/workflow-run.ts';
 import { serviceAccountUser, systemUser } from '../apiserver/user.ts';
 import { aborted, unlessAborted } from '../base/abort.ts';
 import type { Family } from '../base/exposition.ts';
@@ -13,10 +11,12 @@ import { inBackground } from '../base/in-background.ts';
 import { type ControllersOptions, controllers } from '../controllers/index.ts';
 import { identityOf } from '../controllers/masters/masters-plan.ts';
 import { podRangeClaims } from '../controllers/nodes/node-ipam.ts';
-import type { TriggerOptions } from '../controllers/triggers/trigger.ts';
-import { features } from '../features/index.ts';
+import { functionResource } from '../features/functions/api/function.ts';
+import type { ReachesPod } from '../features/functions/server/reached-pods.ts';
+import { type FeatureSettings, features } from '../features/index.ts';
+import type { TriggerOptions } from '../features/triggers/controller/trigger.ts';
+import { workflowRunResource } from '../features/workflows/api/workflow-run.ts';
 import { defaultPlaces } from '../kube-apiserver/bootstrap.ts';
-import type { ReachesPod } from '../kube-apiserver/functions/reached-pods.ts';
 import { type SchedulerOptions, scheduler } from '../scheduler/scheduler.ts';
 import { measuredStore } from '../storage/measured-store.ts';
 import { announceMaster, type NamedMaster } from './announce-master.ts';
@@ -40,7 +40,8 @@ export interface ControlPlaneOptions
       | 'workflowCalls'
       | 'metrics'
     >,
-    Omit<ControllersOptions, 'signSecretToken' | 'triggers'> {
+    Omit<ControllersOptions, 'signSecretToken'>,
+    Omit<FeatureSettings, 'triggers'> {
   /** Address at which nodes and pods reach this API server. */
   readonly master: NamedMaster;
   /** Default: the tenth address of the Service range. */
@@ -96,15 +97,15 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   countObjects(metrics.apiserver, api.kinds, api.cache);
   const { signSecretToken } = api.server;
   const placedCalls = options.placedCalls ?? api.placedCalls;
+  const settings = {
+    ...options,
+    placedCalls,
+    ...(options.runtimeImages && { triggers: triggerOptions(api) }),
+  };
   const managed = {
     controllers: [
-      ...controllers({
-        ...options,
-        signSecretToken,
-        placedCalls,
-        ...(options.runtimeImages && { triggers: triggerOptions(api) }),
-      }),
-      ...features.flatMap((feature) => feature.controllers(options)),
+      ...controllers({ ...options, signSecretToken }),
+      ...features.flatMap((feature) => feature.controllers(settings)),
     ],
     scheduler: scheduler({ ...options.scheduler, metrics: metrics.scheduling }),
   };

@@ -1,7 +1,8 @@
 /** Calls functions through the API server of this process. */
-import { functionResource } from '../api/minik8s/v1/function.ts';
+
 import { objectPath } from '../client/resource-path.ts';
-import type { CallFunction } from '../controllers/triggers/targets.ts';
+import { functionResource } from '../features/functions/api/function.ts';
+import type { CallFunction } from '../features/triggers/controller/targets.ts';
 
 /** Maximum number of bytes of an answer that are kept. */
 const mostText = 1024;

@@ -3,31 +3,23 @@ import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import type { Registry } from '../base/metrics/registry.ts';
 import type { Random } from '../base/random.ts';
-import { features } from '../features/index.ts';
-import { functionsFeature } from '../kube-apiserver/functions/functions-feature.ts';
+import { functionsFeature } from '../features/functions/server/functions-feature.ts';
 import {
   type FunctionCallOptions,
   type FunctionsServer,
   functionsServer,
-} from '../kube-apiserver/functions/functions-server.ts';
-import { functionRoles } from '../kube-apiserver/functions/roles.ts';
+} from '../features/functions/server/functions-server.ts';
+import { features } from '../features/index.ts';
+import { triggersServer } from '../features/triggers/server/triggers-server.ts';
+import type { RunClient } from '../features/workflows/server/invoke.ts';
+import { workflowsServer } from '../features/workflows/server/workflows-server.ts';
 import type { NodeConnection } from '../kube-apiserver/node-connection.ts';
 import type { ObjectMetrics } from '../kube-apiserver/object-metrics/family.ts';
 import type { FeatureRoles } from '../kube-apiserver/rbac/bootstrap/feature-roles.ts';
 import type { ServerFeatureFactory } from '../kube-apiserver/server-feature.ts';
-import { triggerRoles } from '../kube-apiserver/triggers/roles.ts';
-import { triggersServer } from '../kube-apiserver/triggers/triggers-server.ts';
-import type { RunClient } from '../kube-apiserver/workflows/invoke.ts';
-import { workflowRoles } from '../kube-apiserver/workflows/roles.ts';
-import { workflowsServer } from '../kube-apiserver/workflows/workflows-server.ts';
 import type { Cache } from '../storage/cache.ts';
 
-export const featureRoles: readonly FeatureRoles[] = [
-  ...features.map(({ roles }) => roles),
-  functionRoles,
-  triggerRoles,
-  workflowRoles,
-];
+export const featureRoles: readonly FeatureRoles[] = features.map(({ roles }) => roles);
 
 export const featureObjectMetrics: readonly ObjectMetrics[] = features.flatMap(
   ({ objectMetrics = [] }) => objectMetrics,

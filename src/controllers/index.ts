@@ -15,9 +15,6 @@ import { rootCaPublisher } from './certificates/root-ca-publisher.ts';
 import { tokenCleaner } from './certificates/token-cleaner.ts';
 import { disruptionController } from './disruption/disruption.ts';
 import { staleDisruptionController } from './disruption/stale-disruption.ts';
-import { functionController } from './functions/function.ts';
-import type { RuntimeImages } from './functions/version-plan.ts';
-import { warmPoolController } from './functions/warm-pool.ts';
 import { eventTtl } from './garbage/event-ttl.ts';
 import { garbageCollector } from './garbage/garbage-collector.ts';
 import { podGcController } from './garbage/pod-gc.ts';
@@ -34,7 +31,6 @@ import { endpointsController } from './services/endpoints.ts';
 import { endpointSliceController } from './services/endpointslice.ts';
 import { endpointSliceMirroringController } from './services/endpointslicemirroring.ts';
 import { externalAddressesController } from './services/external-addresses.ts';
-import { type TriggerOptions, triggerController } from './triggers/trigger.ts';
 import { ephemeralVolumeController } from './volumes/ephemeral-volume.ts';
 import { expandController } from './volumes/expand.ts';
 import { persistentVolumeBinder } from './volumes/persistent-volume-binder.ts';
@@ -42,8 +38,6 @@ import { pvProtectionController } from './volumes/pv-protection.ts';
 import { pvcProtectionController } from './volumes/pvc-protection.ts';
 import { volumeProvisioner } from './volumes/volume-provisioner.ts';
 import { volumeRecycler } from './volumes/volume-recycler.ts';
-import { workflowController } from './workflows/workflow.ts';
-import { type WorkflowOptions, workflowRunController } from './workflows/workflow-run.ts';
 import { cronJobController } from './workloads/cronjobs/cron-job.ts';
 import { daemonSetController } from './workloads/daemons/daemon-set.ts';
 import { deploymentController } from './workloads/deployments/deployment.ts';
@@ -54,7 +48,7 @@ import { replicaSetController } from './workloads/replicas/replica-set.ts';
 import { replicationController } from './workloads/replicas/replication-controller.ts';
 import { statefulSetController } from './workloads/stateful/stateful-set.ts';
 
-export interface ControllersOptions extends WorkflowOptions {
+export interface ControllersOptions {
   /** IP range of all pods, such as 10.244.0.0/16. */
   readonly clusterCidr: string;
   /** IP range of all Services, such as 10.96.0.0/16. */
@@ -77,15 +71,6 @@ export interface ControllersOptions extends WorkflowOptions {
   };
   readonly signSecretToken: SignSecretToken;
   readonly autoscaling?: AutoscalingOptions;
-  /** Images of function runtimes; without them Functions have no instances. */
-  readonly runtimeImages?: RuntimeImages;
-  /** Options of the trigger controller; without them Triggers do nothing. */
-  readonly triggers?: TriggerOptions;
-  /**
-   * Number of instances of a runtime that wait in each namespace with functions of that runtime; default
-   * none.
-   */
-  readonly warmPool?: number;
 }
 
 export const controllers = (options: ControllersOptions): readonly AccountedController[] => [
@@ -116,22 +101,6 @@ export const controllers = (options: ControllersOptions): readonly AccountedCont
       clusterCIDR: options.clusterCidr,
     }),
   },
-  ...(options.runtimeImages
-    ? [{ account: 'function-controller', controller: functionController(options.runtimeImages) }]
-    : []),
-  ...(options.runtimeImages && options.warmPool
-    ? [
-        {
-          account: 'function-controller',
-          controller: warmPoolController(options.runtimeImages, options.warmPool),
-        },
-      ]
-    : []),
-  { account: 'workflow-controller', controller: workflowController },
-  { account: 'workflow-controller', controller: workflowRunController(options) },
-  ...(options.triggers
-    ? [{ account: 'trigger-controller', controller: triggerController(options.triggers) }]
-    : []),
   {
     account: 'horizontal-pod-autoscaler',
     controller: horizontalController(options.autoscaling ?? {}),

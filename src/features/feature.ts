@@ -4,18 +4,12 @@ import type { ObjectMetrics } from '../kube-apiserver/object-metrics/family.ts';
 import type { FeatureRoles } from '../kube-apiserver/rbac/bootstrap/feature-roles.ts';
 import type { ServerFeatureFactory } from '../kube-apiserver/server-feature.ts';
 
-/** Settings of a master that features read. */
-export interface MasterSettings {
-  /** Domain of the cluster, such as `cluster.local`. */
-  readonly clusterDomain: string;
-  /** Domains below which hosts of Dns objects are allowed; default `example` and `test`. */
-  readonly dnsDomains?: readonly string[];
-}
-
-export interface Feature {
+/** `Settings`: what the feature reads of the settings of a master. */
+export interface Feature<Settings = object> {
   readonly roles: FeatureRoles;
   /** Metrics of its objects, for /metrics/objects. */
   readonly objectMetrics?: readonly ObjectMetrics[];
-  server?(settings: Pick<MasterSettings, 'dnsDomains'>): ServerFeatureFactory;
-  controllers(settings: MasterSettings): readonly AccountedController[];
+  /** Its part of the API server, unless control-plane/server-features.ts connects it to other features. */
+  server?(settings: Partial<Settings>): ServerFeatureFactory;
+  controllers(settings: Settings): readonly AccountedController[];
 }

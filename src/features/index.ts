@@ -1,6 +1,22 @@
 /** List of all features. A new feature is a folder, one line here, and its kinds in kinds.ts. */
 import type { Feature } from './feature.ts';
-import { hostNames } from './host-names/host-names.ts';
+import { type FunctionSettings, functions } from './functions/functions.ts';
+import { type HostNameSettings, hostNames } from './host-names/host-names.ts';
 import { slurm } from './slurm/slurm.ts';
+import { type TriggerSettings, triggers } from './triggers/triggers.ts';
+import { type WorkflowSettings, workflows } from './workflows/workflows.ts';
 
-export const features: readonly Feature[] = [hostNames, slurm];
+/** Settings of a master that features read. */
+export interface FeatureSettings
+  extends FunctionSettings,
+    HostNameSettings,
+    TriggerSettings,
+    WorkflowSettings {}
+
+export const features: readonly Feature<FeatureSettings>[] = [
+  functions,
+  hostNames,
+  slurm,
+  triggers,
+  workflows,
+];

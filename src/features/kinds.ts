@@ -3,16 +3,34 @@ import { fieldsOf, kubernetesKinds } from '../api/registry.ts';
 import type { FieldTable } from '../apimachinery/field-types.ts';
 import { storedOf } from '../apimachinery/kind-set.ts';
 import type { ResourceDefinition } from '../apimachinery/resource-definition.ts';
+import { functionResource } from './functions/api/function.ts';
+import { functionVersionResource } from './functions/api/function-version.ts';
 import { dnsResource } from './host-names/api/dns.ts';
 import { slurmFileResource } from './slurm/api/slurm-file.ts';
 import { slurmJobResource } from './slurm/api/slurm-job.ts';
+import { folderWatchResource } from './triggers/api/folder-watch.ts';
+import { triggerResource } from './triggers/api/trigger.ts';
+import { triggerEventResource } from './triggers/api/trigger-event.ts';
+import { workflowResource } from './workflows/api/workflow.ts';
+import { workflowHistoryResource } from './workflows/api/workflow-history.ts';
+import { workflowRunResource } from './workflows/api/workflow-run.ts';
 
-export const registry: readonly ResourceDefinition[] = [
-  ...kubernetesKinds,
-  dnsResource as ResourceDefinition,
-  slurmFileResource as ResourceDefinition,
-  slurmJobResource as ResourceDefinition,
-];
+/** Kinds of the features: a new kind is a file, and a line here. */
+const featureKinds = [
+  dnsResource,
+  functionResource,
+  functionVersionResource,
+  slurmFileResource,
+  slurmJobResource,
+  folderWatchResource,
+  triggerResource,
+  triggerEventResource,
+  workflowResource,
+  workflowHistoryResource,
+  workflowRunResource,
+] as readonly object[] as readonly ResourceDefinition[];
+
+export const registry: readonly ResourceDefinition[] = [...kubernetesKinds, ...featureKinds];
 
 export const kindFields: FieldTable = fieldsOf(registry);
 

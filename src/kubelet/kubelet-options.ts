@@ -14,12 +14,12 @@ import type { Informer, InformerFactory } from '../client/informer.ts';
 import type { EventRecorder } from '../controller-runtime/events.ts';
 import type { SysctlPattern } from './containers/plan/sysctls.ts';
 import type { DeviceSettings } from './devices/node-devices.ts';
-import type { BuildEngine } from './functions/build-engine.ts';
 import type { ImageThresholds } from './images/plan/images-to-free.ts';
 import type { NodeFacts } from './node/node-agent.ts';
 import type { NodeUsage, Threshold } from './node/plan/eviction-thresholds.ts';
 import type { ReportedConditions } from './node/plan/node-conditions.ts';
 import type { ReservedResources } from './node/plan/node-status.ts';
+import type { NodeFeature } from './node-feature.ts';
 import type { WantedPort } from './pods/plan/host-ports.ts';
 import type { LogRotation } from './runtime/log-rotation.ts';
 import type { PodNetwork } from './runtime/pod-network.ts';
@@ -85,24 +85,10 @@ export interface KubeletOptions {
   readonly readUsage?: () => Promise<NodeUsage>;
   /** Sysctls that pods may set in addition to the safe ones; default none. */
   readonly allowedUnsafeSysctls?: readonly SysctlPattern[];
-  /**
-   * Absolute paths of folders of this machine that triggers may watch, with everything in them; default none.
-   */
-  readonly watchFolders?: readonly string[];
   /** Devices that pods can request; absent for none. */
   readonly devices?: DeviceSettings;
-  /** Builds the images of functions; absent where this node cannot build. */
-  readonly builds?: BuildEngine;
-  /**
-   * Environment of this process, which determines how installations of functions' libraries reach their
-   * package indexes; absent: empty.
-   */
-  readonly environment?: Readonly<Record<string, string | undefined>>;
-  /**
-   * Path of the single-file program, from which its own image is made; absent where this process does not run
-   * from it.
-   */
-  readonly program?: string;
+  /** Features of minik8s on this node; default none. */
+  readonly features?: readonly NodeFeature[];
   /** Number of sandboxes that are kept ready; default 4, 0 for none. */
   readonly sandboxPool?: number;
   /**

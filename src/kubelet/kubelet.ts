@@ -17,8 +17,6 @@ import { NodeDevices } from './devices/node-devices.ts';
 import { EngineConnection } from './engine-connection.ts';
 import { KnownServices } from './environment/known-services.ts';
 import { PodSources } from './environment/pod-sources.ts';
-import { FolderWatches } from './folders/folder-watches.ts';
-import { type NodeFunctions, nodeFunctions } from './functions/functions.ts';
 import { ImageGc } from './images/image-gc.ts';
 import { ImagePuller } from './images/image-puller.ts';
 import { ImageRecord } from './images/image-record.ts';
@@ -38,6 +36,7 @@ import { PressureMonitor } from './node/pressure-monitor.ts';
 import { endAllPods } from './node/shutdown.ts';
 import { StaticPods } from './node/static-pods.ts';
 import { StorageLimits } from './node/storage-limits.ts';
+import { type NodePart, observerOf } from './node-feature.ts';
 import { NodeServer } from './node-server.ts';
 import { HostPortRules } from './pods/host-port-rules.ts';
 import type { PodEnd } from './pods/plan/actions.ts';
@@ -113,8 +112,8 @@ class KubeletRun {
   readonly #sources: PodSources;
   readonly #chores: VolumeChores;
   readonly #localVolumes: LocalVolumes;
-  readonly #folders: FolderWatches;
-  readonly #functions: NodeFunctions;
+  /** Parts of the features. */
+  readonly #parts: readonly NodePart[];
   readonly #imageGc: ImageGc;
   readonly #devices: NodeDevices;
   readonly #engine: EngineConnection;
@@ -136,7 +135,12 @@ class KubeletRun {
     const relists = new RelistCounts(clock);
     this.#cache = new RuntimeCache(runtime, relists);
     const hostPorts = new HostPortRules({ ...options, pods: () => this.#workers.pods() });
-    this.#sandboxes = new Sandboxes({ runtime, network, log, poolSize: options.sandboxPool ?? 4 });
+    const { features = [] } = options;
+    this.#sandboxes = new Sandboxes({
+      ...{ runtime, network, log },
+      poolSize: options.sandboxPool ?? 4,
+      isClosed: (pod) => features.some((feature) => feature.isClosed?.(pod)),
+    });
     this.#statuses = new StatusWriter(client, clock, log);
     this.#mirrors = new MirrorPods({ client, clock, log, statuses: this.#statuses });
     const events = mirroredEvents(given.events, this.#mirrors);
@@ -177,7 +181,6 @@ class KubeletRun {
     const run = choreSteps({ dataDir, exec, localVolumes, shares, claims, engineDirectory });
     this.#chores = new VolumeChores({ ...options, run });
     this.#localVolumes = localVolumes;
-    this.#folders = new FolderWatches({ ...options, allowed: options.watchFolders ?? [] });
     const mounts = new VolumeCounts(clock);
     const volumes = new PodVolumes({
       counts: mounts,
@@ -202,14 +205,9 @@ class KubeletRun {
       pulls,
       onPulled: (uid, period) => this.#server.pulled(uid, period),
     });
-    this.#functions = nodeFunctions({
-      ...{ client, runtime, images, record, events, clock, log, dataDir },
-      nodeName: options.nodeName,
-      builds: options.builds,
-      environment: options.environment ?? {},
-      program: options.program,
-      exec,
-    });
+    const { nodeName } = options;
+    const part = { client, runtime, images, record, events, exec, clock, random, log, nodeName, dataDir };
+    this.#parts = features.map((feature) => feature.start(part));
     this.#imageGc = new ImageGc({
       runtime,
       record,
@@ -253,10 +251,12 @@ class KubeletRun {
       volumes,
       sources,
       images,
-      imageProviders: this.#functions.imageProviders,
+      imageProviders: this.#imageProviders(),
       devices: this.#devices.manager,
-      podObserver: this.#functions.podObserver,
-      onGone: () => this.#functions.chores?.podGone(),
+      podObserver: observerOf(this.#parts),
+      onGone: () => {
+        for (const { podGone } of this.#parts) podGone?.();
+      },
       cache: this.#cache,
       sandboxes: this.#sandboxes,
       statuses: this.#mirrors,
@@ -345,7 +345,7 @@ class KubeletRun {
       this.#engine.run(signal),
       this.#untilAborted(this.#staticPods.run(signal), signal),
       this.#imageGc.run(signal),
-      this.#functions.chores?.run(signal) ?? aborted(signal),
+      ...this.#parts.map((part) => this.#untilAborted(part.run?.(signal), signal)),
       this.#server.run(signal),
       this.#devices.run(signal),
     ];
@@ -359,6 +359,10 @@ class KubeletRun {
     }
   }
 
+  #imageProviders() {
+    return this.#parts.flatMap(({ imageProviders = [] }) => imageProviders);
+  }
+
   async #removeDrafts(): Promise<void> {
     try {
       await this.#localVolumes.removeDrafts();
@@ -369,19 +373,21 @@ class KubeletRun {
   }
 
   /**
-   * Starts the volume chores and folder watches once this node belongs to the cluster: until then the agent
-   * may read no volume and no FolderWatch.
+   * Starts the volume chores, and what features do as members, once this node belongs to the cluster: until
+   * then the agent may read no volume.
    */
   async #tendVolumes(signal: AbortSignal): Promise<void> {
     await Promise.race([this.#assigned.podCIDRKnown, aborted(signal)]);
-    if (!signal.aborted) await Promise.all([this.#chores.run(signal), this.#folders.run(signal)]);
+    if (signal.aborted) return;
+    const parts = this.#parts.map((part) => part.runAsMember?.(signal));
+    await Promise.all([this.#chores.run(signal), ...parts]);
   }
 
   /**
    * Runs a part until the signal aborts, also when it ends earlier: a part that has nothing to do must not
    * end the others.
    */
-  async #untilAborted(part: Promise<void>, signal: AbortSignal): Promise<void> {
+  async #untilAborted(part: Promise<void> | undefined, signal: AbortSignal): Promise<void> {
     await part;
     await aborted(signal);
   }
@@ -415,7 +421,7 @@ class KubeletRun {
   async #shutDown(): Promise<void> {
     const { log, informers } = this.#options;
     await this.#workers.stop();
-    await Promise.all(this.#functions.imageProviders.map((provider) => provider.close()));
+    await Promise.all(this.#imageProviders().map((provider) => provider.close()));
     this.#sources.close();
     await this.#mirrors.close();
     await this.#statuses.close();

@@ -47,8 +47,10 @@ const further: Readonly<Record<string, readonly string[]>> = {
   'src/kubelet/devices/': [
     'test/integration/kubelet/{card-errors,device-manager,device-plugin-faults,devices,kernel-log,node-devices}.test.ts',
   ],
-  'src/kubelet/folders/': ['test/integration/kubelet/many-watched-files.test.ts'],
-  'src/kubelet/functions/': ['test/integration/kubelet/{build-engine-faults,unruly-functions}.test.ts'],
+  'src/features/triggers/agent/': ['test/integration/kubelet/many-watched-files.test.ts'],
+  'src/features/functions/agent/': [
+    'test/integration/features/functions/agent/{build-engine-faults,unruly-functions}.test.ts',
+  ],
   'src/proxy/': ['test/integration/proxy/kernel.test.ts', 'test/integration/proxy/through-node.test.ts'],
   'src/scheduler/': ['test/integration/scheduler/*.test.ts'],
   // These tests use an SSH server in this process; jobs.test.ts, on a real Slurm, would occupy the machine

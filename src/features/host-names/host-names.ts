@@ -4,7 +4,14 @@ import { dnsController } from './controller/dns.ts';
 import { hostNameRoles } from './roles.ts';
 import { dnsServer } from './server/dns-server.ts';
 
-export const hostNames: Feature = {
+export interface HostNameSettings {
+  /** Domain of the cluster, such as `cluster.local`. */
+  readonly clusterDomain: string;
+  /** Domains below which hosts of Dns objects are allowed; default `example` and `test`. */
+  readonly dnsDomains?: readonly string[];
+}
+
+export const hostNames: Feature<HostNameSettings> = {
   roles: hostNameRoles,
   server: ({ dnsDomains }) => dnsServer(dnsDomains),
   controllers: (settings) => [{ account: 'dns-controller', controller: dnsController(settings) }],

@@ -12,7 +12,6 @@ import { endpointSlices, endpoints } from './kinds/endpoints.ts';
 import { horizontalPodAutoscalers } from './kinds/horizontal-pod-autoscalers.ts';
 import { jobs } from './kinds/jobs.ts';
 import { limitRanges, resourceQuotas } from './kinds/limits.ts';
-import { functions, triggers, workflowRuns } from './kinds/minik8s.ts';
 import { ingresses, networkPolicies } from './kinds/networking.ts';
 import { nodes } from './kinds/nodes.ts';
 import { podDisruptionBudgets } from './kinds/pod-disruption-budgets.ts';
@@ -31,7 +30,6 @@ export const objectKinds: readonly ObjectMetrics[] = [
   deployments,
   endpoints,
   endpointSlices,
-  functions,
   horizontalPodAutoscalers,
   ingresses,
   jobs,
@@ -51,7 +49,5 @@ export const objectKinds: readonly ObjectMetrics[] = [
   services,
   statefulSets,
   storageClasses,
-  triggers,
   volumeAttachments,
-  workflowRuns,
 ];

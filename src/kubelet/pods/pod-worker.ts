@@ -42,7 +42,7 @@ export interface PodWorkerContext extends ExecuteContext, HookContext, ProbeCont
   /** Returns the reason why this node cannot grant a pod's resize now; undefined when it can. */
   resizeProblem(pod: Pod): PendingResize | undefined;
   /** Undefined for none. */
-  readonly podObserver: PodObserver | undefined;
+  readonly podObserver: PodObserver;
   /** Returns true when the engine, as last seen, can mount images. */
   canMountImages(): boolean;
   /** Returns true when mounts below a read-only volume can be made read-only too. */
@@ -167,7 +167,7 @@ export class PodWorker {
     this.#memory.reportedGone = false;
     this.#probes.stop();
     this.#context.probeCounts.forget(this.uid);
-    this.#context.podObserver?.forget(this.uid);
+    this.#context.podObserver.forget(this.uid);
     this.#context.statuses.forget(this.uid);
     this.#stopWaiting();
     this.wake();
@@ -249,7 +249,7 @@ export class PodWorker {
     this.#hooks.follow(observed);
     if (this.#waiting.signal.aborted) this.#waiting = new AbortController();
     await this.#allocate(observed);
-    const refused = this.#pod && (await this.#context.podObserver?.see(this.#pod, observed));
+    const refused = this.#pod && (await this.#context.podObserver.see(this.#pod, observed));
     if (refused) void this.end({ ...refused, disruption: false });
     const pod = this.#pod && allocatedPod(this.#pod, this.#allocation ?? new Map());
     const plan = pod

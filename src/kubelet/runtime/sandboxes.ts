@@ -5,7 +5,6 @@
  */
 
 import type { Pod } from '../../api/core/v1/pod.ts';
-import { isFunctionPod } from '../../api/minik8s/v1/function-instance.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import { apart } from '../../base/tracing/current-span.ts';
 import { RuntimeError } from '../../docker/runtime-error.ts';
@@ -17,6 +16,8 @@ export interface SandboxesOptions {
   readonly network: PodNetwork;
   /** Number of sandboxes that are kept ready; 0 for none. */
   readonly poolSize: number;
+  /** Returns true for a pod to which other pods may not connect. */
+  readonly isClosed: (pod: Pod) => boolean;
   readonly log: Logger;
 }
 
@@ -131,11 +132,11 @@ export class Sandboxes {
   }
 
   /**
-   * Closes a function pod's network before the sandbox is assigned to the pod: if the agent ends in between,
+   * Closes the network of a closed pod before the sandbox is assigned to the pod: if the agent ends in between,
    * the sandbox belongs to no pod and is removed.
    */
   async #close({ ip }: SandboxState, pod: Pod): Promise<void> {
-    if (ip !== undefined && isFunctionPod(pod)) await this.#options.network.close(ip);
+    if (ip !== undefined && this.#options.isClosed(pod)) await this.#options.network.close(ip);
   }
 
   async #make(hostname: string | undefined): Promise<SandboxState> {

@@ -1,14 +1,15 @@
 /**
  * The port for calls of functions, workflows and triggers. It is open while at least one such object exists.
  */
-import { functionResource } from '../../api/minik8s/v1/function.ts';
-import { triggerResource } from '../../api/minik8s/v1/trigger.ts';
-import { workflowResource } from '../../api/minik8s/v1/workflow.ts';
+
 import { storagePrefix } from '../../apimachinery/resource-definition.ts';
 import type { Listener } from '../../apiserver/serve.ts';
 import { aborted } from '../../base/abort.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
+import { functionResource } from '../../features/functions/api/function.ts';
+import { triggerResource } from '../../features/triggers/api/trigger.ts';
+import { workflowResource } from '../../features/workflows/api/workflow.ts';
 import type { Cache } from '../../storage/cache.ts';
 
 export interface GatewayPortOptions {

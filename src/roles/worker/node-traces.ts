@@ -9,7 +9,7 @@ import { errorMessage } from '../../base/log.ts';
 import { removeTree } from '../../base/remove-tree.ts';
 import type { Client } from '../../client/client.ts';
 import { removeDnsLink } from '../../dns/dns-link.ts';
-import { BuildEngine } from '../../kubelet/functions/build-engine.ts';
+import { BuildEngine } from '../../features/functions/agent/build-engine.ts';
 import { readCheckpoint } from '../../kubelet/node/checkpoint.ts';
 import { stopContainers } from '../../kubelet/node/cleanup.ts';
 import type { ContainerRuntime } from '../../kubelet/runtime/runtime.ts';

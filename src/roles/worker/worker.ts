@@ -1,7 +1,6 @@
 /** The node's part of a process: the agent, the pod network and the service proxy. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isSea } from 'node:sea';
 import { serviceResource } from '../../api/core/v1/service.ts';
 import { unlessAborted } from '../../base/abort.ts';
 import { readAsset } from '../../base/assets.ts';
@@ -14,7 +13,6 @@ import { tracedTransport } from '../../client/traced-transport.ts';
 import type { Transport } from '../../client/transport.ts';
 import { createEventRecorder } from '../../controller-runtime/event-recorder.ts';
 import { dnsServedCondition, dnsServedType } from '../../features/host-names/api/dns-served.ts';
-import { BuildEngine } from '../../kubelet/functions/build-engine.ts';
 import { createKubelet } from '../../kubelet/kubelet.ts';
 import { readNodeFacts } from '../../kubelet/node/node-facts.ts';
 import type { ReportedConditions } from '../../kubelet/node/plan/node-conditions.ts';
@@ -30,12 +28,12 @@ import type { TaintValue } from '../settings/node-values.ts';
 import type { Settings } from '../settings/settings.ts';
 import { tracingSettingNames } from '../settings/tracing-settings.ts';
 import { createNodeDns, dnsSettings, podDns } from './node-dns.ts';
+import { nodeFeatureSettings, nodeFeatures } from './node-features.ts';
 import { agentLife, logRotationOf, nodeLifeSettings, shutdownPeriods, signalAfterPods } from './node-life.ts';
 import { createNodeRouting } from './node-routing.ts';
 import { ownerOf } from './owner.ts';
 
 export const workerSettings = [
-  'data-dir',
   'service-cidr',
   'cluster-cidr',
   ...dnsSettings,
@@ -43,11 +41,11 @@ export const workerSettings = [
   'node-ip',
   'overlay',
   'kubelet-port',
-  'docker-socket',
   'max-pods',
   'pod-manifest-path',
   'system-reserved',
   ...nodeLifeSettings,
+  ...nodeFeatureSettings,
   'nginx-image',
   'write-etc-hosts',
   'sandbox-pool',
@@ -140,12 +138,7 @@ export async function runWorker(options: WorkerOptions, signal: AbortSignal): Pr
     dataDir,
     facts: await readNodeFacts(dataDir, `v1.32.0-minik8s.${version()}`),
     pauseImage: pauseImage(),
-    builds: new BuildEngine({
-      socketPath: settings['docker-socket'],
-      owner: ownerOf(settings['data-dir']),
-    }),
-    environment: process.env,
-    ...(isSea() && { program: process.execPath }),
+    features: nodeFeatures(settings),
     readPauseArchive: async () => readAsset('pause.tar'),
     ...podDns(settings),
     maxPods: settings['max-pods'],

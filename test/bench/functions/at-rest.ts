@@ -1,8 +1,8 @@
 /** Cost of functions without calls: a master without functions, and the same master with many. */
 import { Agent, request } from 'node:https';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
-import { type Fn, functionResource } from '../../../src/api/minik8s/v1/function.ts';
-import { functionLabel } from '../../../src/api/minik8s/v1/function-instance.ts';
+import { type Fn, functionResource } from '../../../src/features/functions/api/function.ts';
+import { functionLabel } from '../../../src/features/functions/api/function-instance.ts';
 import { issueCertificate } from '../../../src/pki/x509.ts';
 import { type BenchMaster, withMaster } from '../master.ts';
 import type { Benchmark, Row } from '../report.ts';

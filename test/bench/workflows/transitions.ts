@@ -4,13 +4,18 @@
  * is the same number of status writes of the same size through the API, with the same concurrency, and
  * nothing else.
  */
-import { workflowResource } from '../../../src/api/minik8s/v1/workflow.ts';
-import { hasEnded, type WorkflowRun, workflowRunResource } from '../../../src/api/minik8s/v1/workflow-run.ts';
+
 import { systemUser } from '../../../src/apiserver/user.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import type { PlacedCalls } from '../../../src/base/placed-calls.ts';
 import { systemRandom } from '../../../src/base/random.ts';
 import type { Client } from '../../../src/client/client.ts';
+import { workflowResource } from '../../../src/features/workflows/api/workflow.ts';
+import {
+  hasEnded,
+  type WorkflowRun,
+  workflowRunResource,
+} from '../../../src/features/workflows/api/workflow-run.ts';
 import { startTestEtcd } from '../../conformance/etcd-server.ts';
 import { createTestPlane } from '../../fixtures/control-plane.ts';
 import { type Benchmark, median, type Row } from '../report.ts';

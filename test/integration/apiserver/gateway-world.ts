@@ -5,20 +5,20 @@
 import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { Agent, request } from 'node:https';
-import type { Fn } from '../../../src/api/minik8s/v1/function.ts';
-import {
-  functionLabel,
-  functionVersionLabel,
-  instancePort,
-} from '../../../src/api/minik8s/v1/function-instance.ts';
-import type { WorkflowRun } from '../../../src/api/minik8s/v1/workflow-run.ts';
 import { type Status, StatusError } from '../../../src/apimachinery/status-error.ts';
 import { listenHttps } from '../../../src/apiserver/serve.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { replaceable } from '../../../src/base/current.ts';
 import { silentLogger } from '../../../src/base/log.ts';
-import { gatewayApp } from '../../../src/kube-apiserver/functions/gateway-app.ts';
-import { triggerPaths } from '../../../src/kube-apiserver/triggers/trigger-paths.ts';
+import type { Fn } from '../../../src/features/functions/api/function.ts';
+import {
+  functionLabel,
+  functionVersionLabel,
+  instancePort,
+} from '../../../src/features/functions/api/function-instance.ts';
+import { gatewayApp } from '../../../src/features/functions/server/gateway-app.ts';
+import { triggerPaths } from '../../../src/features/triggers/server/trigger-paths.ts';
+import type { WorkflowRun } from '../../../src/features/workflows/api/workflow-run.ts';
 import { issueCertificate } from '../../../src/pki/x509.ts';
 import {
   type HttpsTestServer,

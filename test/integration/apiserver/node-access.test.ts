@@ -154,7 +154,7 @@ const allowed: Passed = {
   // objects see node-functions.test.ts.
   functionversions: ['get own', 'get other'],
   // Neither object exists here either. For existing objects see
-  // test/integration/triggers/file-access.test.ts.
+  // test/integration/features/triggers/server/file-access.test.ts.
   folderwatches: ['PATCH status of own', 'PATCH status of other'],
 };
 

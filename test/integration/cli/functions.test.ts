@@ -9,13 +9,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { strToU8, zipSync } from 'fflate';
-import type { Fn } from '../../../src/api/minik8s/v1/function.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import type { Fn } from '../../../src/features/functions/api/function.ts';
 import {
   functionLabel,
   functionVersionLabel,
   instancePort,
-} from '../../../src/api/minik8s/v1/function-instance.ts';
-import { systemClock } from '../../../src/base/clock.ts';
+} from '../../../src/features/functions/api/function-instance.ts';
 import { type Ctl, ctlFor } from '../../fixtures/ctl.ts';
 import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
 

@@ -1,9 +1,9 @@
 /** `ctl trigger` against a server; the controller that delivers events does not run here. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Trigger } from '../../../src/api/minik8s/v1/trigger.ts';
-import type { TriggerEvent } from '../../../src/api/minik8s/v1/trigger-event.ts';
 import { systemClock } from '../../../src/base/clock.ts';
+import type { Trigger } from '../../../src/features/triggers/api/trigger.ts';
+import type { TriggerEvent } from '../../../src/features/triggers/api/trigger-event.ts';
 import { type Ctl, ctlFor } from '../../fixtures/ctl.ts';
 import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
 

@@ -30,6 +30,8 @@ import {
 } from '../../../src/controller-runtime/definition.ts';
 import { createManager } from '../../../src/controller-runtime/manager.ts';
 import { type ControllersOptions, controllers } from '../../../src/controllers/index.ts';
+import { features } from '../../../src/features/index.ts';
+import type { WorkflowSettings } from '../../../src/features/workflows/workflows.ts';
 import { type SchedulerOptions, scheduler } from '../../../src/scheduler/scheduler.ts';
 import { createMemoryStore } from '../../../src/storage/memory.ts';
 import type { Store } from '../../../src/storage/store.ts';
@@ -74,7 +76,7 @@ export interface Cluster {
 export interface ClusterOptions extends ClusterSettings {
   readonly scheduler?: SchedulerOptions;
   readonly autoscaling?: ControllersOptions['autoscaling'];
-  readonly placedCalls?: ControllersOptions['placedCalls'];
+  readonly placedCalls?: WorkflowSettings['placedCalls'];
   /** Clock to use instead of one of the cluster's own. */
   readonly clock?: FakeClock;
   readonly wrapStore?: TestServerOptions['wrapStore'];
@@ -214,6 +216,7 @@ async function startBeside(
   const random = new SeededRandom(11);
   const clientOf = (user: UserInfo) =>
     createClient(inProcessTransport(server.handlerFor(user)), { clock, random });
+  const settings = await controllersOptions(options, clock);
   const running = runControllers(
     {
       clock,
@@ -221,10 +224,10 @@ async function startBeside(
       log: options.log,
       hostname: 'master',
       sharesStore: false,
-      controllers: controllers({
-        ...(await controllersOptions(options, clock)),
-        signSecretToken: server.signSecretToken,
-      }),
+      controllers: [
+        ...controllers({ ...settings, signSecretToken: server.signSecretToken }),
+        ...features.flatMap((feature) => feature.controllers(settings)),
+      ],
       scheduler: scheduler(options.scheduler),
     },
     { ...server, clientOf },

@@ -5,7 +5,7 @@ import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { type ListOptions, listFolder } from '../../../src/kubelet/folders/open-folder.ts';
+import { type ListOptions, listFolder } from '../../../src/features/triggers/agent/open-folder.ts';
 
 function begin(context: TestContext): string {
   const base = mkdtempSync(join(tmpdir(), 'minik8s-many-files-'));

@@ -39,19 +39,19 @@ export const controllers: readonly Equivalent[] = [
     because: 'the key of a connection has both',
   },
   {
-    file: 'src/controllers/functions/function.ts',
+    file: 'src/features/functions/controller/function.ts',
     line: 'return plan.again === undefined ? undefined : { requeueAfter: plan.again };',
     change: 'plan.again === undefined → false',
     because: 'a result without a time is no result',
   },
   {
-    file: 'src/controllers/functions/instance-plan.ts',
+    file: 'src/features/functions/controller/instance-plan.ts',
     line: "const { runtime = 'python' } = spec;",
     change: "'python' → ''",
     because: 'a version that instances wait for has a runtime',
   },
   {
-    file: 'src/controllers/functions/warm-pool-plan.ts',
+    file: 'src/features/functions/controller/warm-pool-plan.ts',
     line: 'if (!runtime || !baseImage || warmProblem(version) !== undefined) return [];',
     change:
       '!runtime || !baseImage || warmProblem(version) !== undefined → (warmProblem(version) !== undefined)',

@@ -1,9 +1,9 @@
 /** Equivalent mutants of workflows, triggers and functions. */
 import type { Equivalent } from '../equivalent.ts';
 
-const workflows = 'src/controllers/workflows/';
-const triggers = 'src/kube-apiserver/triggers/';
-const functions = 'src/kube-apiserver/functions/';
+const workflows = 'src/features/workflows/controller/';
+const triggers = 'src/features/triggers/server/';
+const functions = 'src/features/functions/server/';
 
 /** Returns several changes of one line with the same reason. */
 const each = (file: string, line: string, because: string, ...changes: readonly string[]): Equivalent[] =>
@@ -25,9 +25,9 @@ const namespaces: readonly (readonly [file: string, line: string])[] = [
   [`${workflows}workflow-run`, "const { namespace = '' } = given.metadata;"],
   [`${workflows}workflow-run`, "#ports({ metadata: { namespace = '' } }: WorkflowRun): Ports {"],
   [`${workflows}workflow-run`, "const { namespace = '', uid } = run.metadata;"],
-  ['src/kube-apiserver/workflows/invoke', "const { name: workflow, namespace = '', uid } = metadata;"],
+  ['src/features/workflows/server/invoke', "const { name: workflow, namespace = '', uid } = metadata;"],
   [
-    'src/kube-apiserver/workflows/run-ends',
+    'src/features/workflows/server/run-ends',
     "const { name, namespace = '', resourceVersion } = run.metadata;",
   ],
   [`${triggers}intake`, "const { namespace = '' } = trigger.metadata;"],
@@ -165,19 +165,19 @@ export const workflowsAndFunctions: readonly Equivalent[] = [
     '!parent || !run.metadata.finalizers?.includes(taskFinalizer) → (!parent)',
   ),
   ...each(
-    'src/kube-apiserver/workflows/run-ends',
+    'src/features/workflows/server/run-ends',
     "signal.addEventListener('abort', abort, { once: true });",
     'a signal aborts once',
     'true → false',
   ),
   ...each(
-    'src/kube-apiserver/workflows/run-ends',
+    'src/features/workflows/server/run-ends',
     'if (own.size === 0 && this.#waiting.get(key) === own) this.#waiting.delete(key);',
     'a set that somebody waits in is the one of its key',
     'own.size === 0 && this.#waiting.get(key) === own → (own.size === 0)',
   ),
   ...each(
-    'src/kube-apiserver/workflows/strangers-runs',
+    'src/features/triggers/server/strangers-requests',
     "name: 'runs under way by the trigger that has led to them',",
     'it is the name of an index that only this file uses',
     "'runs under way by the trigger that has led to them' → ''",

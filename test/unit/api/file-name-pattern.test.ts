@@ -1,7 +1,7 @@
 /** Globs of file names. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { nameMatcher, patternFault } from '../../../src/api/minik8s/v1/file-name-pattern.ts';
+import { nameMatcher, patternFault } from '../../../src/features/triggers/api/file-name-pattern.ts';
 
 const cases: readonly (readonly [pattern: string, yes: readonly string[], no: readonly string[]])[] = [
   ['*', ['a', '.a', 'a.b'], []],

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod.ts';
 import { silentLogger } from '../../../src/base/log.ts';
+import { isFunctionPod } from '../../../src/features/functions/api/function-instance.ts';
 import type { PodNetwork } from '../../../src/kubelet/runtime/pod-network.ts';
 import type { ContainerRuntime } from '../../../src/kubelet/runtime/runtime.ts';
 import { Sandboxes } from '../../../src/kubelet/runtime/sandboxes.ts';
@@ -27,7 +28,7 @@ async function stepsOf(pod: object, poolSize: number, fails = false): Promise<st
     assignSandbox: async () => void steps.push('assigned'),
     remove: async () => void steps.push('removed'),
   } as unknown as ContainerRuntime;
-  const sandboxes = new Sandboxes({ runtime, network, poolSize, log: silentLogger });
+  const sandboxes = new Sandboxes({ runtime, network, poolSize, log: silentLogger, isClosed: isFunctionPod });
   sandboxes.refill();
   await new Promise((resolve) => setImmediate(resolve));
   await sandboxes.acquire(pod as Pod, 0, 'h').catch((error: Error) => steps.push(error.message));

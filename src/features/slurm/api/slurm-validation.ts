@@ -1,6 +1,5 @@
 /** Rules of SlurmJob. Accepted values are single words for sbatch, and safe to write below a directory. */
 
-import { pathProblem } from '../../../api/minik8s/v1/function-validation.ts';
 import { deepEqual } from '../../../apimachinery/equality.ts';
 import {
   duplicateCause,
@@ -19,6 +18,7 @@ import {
 } from '../../../apimachinery/names.ts';
 import { quantityValue, tryParseQuantity } from '../../../apimachinery/quantity.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
+import { pathProblem } from '../../functions/api/function-validation.ts';
 import type { SlurmJob } from './slurm-job.ts';
 import { argumentProblem, arrayProblem, timeProblem } from './slurm-options.ts';
 

@@ -1,10 +1,10 @@
 /** The client pod of a connection, its account, and the binding of that account's role. */
 import type { Pod } from '../../../api/core/v1/pod.ts';
 import type { ServiceAccount } from '../../../api/core/v1/types.gen.ts';
-import { ownImage, ownProgram } from '../../../api/minik8s/v1/own-image.ts';
 import type { RoleBinding } from '../../../api/rbac/v1/types.gen.ts';
 import type { Draft } from '../../../apimachinery/meta.ts';
 import { sha256 } from '../../../base/sha256.ts';
+import { ownImage, ownProgram } from '../../functions/api/own-image.ts';
 import {
   slurmClientAccount,
   slurmClientLabel,

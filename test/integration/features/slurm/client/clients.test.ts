@@ -14,7 +14,7 @@ import { slurmJobResource } from '../../../../../src/features/slurm/api/slurm-jo
 import { MissingSource } from '../../../../../src/features/slurm/client/job-store.ts';
 import { ClusterStore } from '../../../../../src/roles/slurm/cluster-store.ts';
 import { SeededRandom } from '../../../../fixtures/seeded-random.ts';
-import { World } from '../../../triggers/world.ts';
+import { World } from '../../triggers/server/world.ts';
 
 const namespace = 'hpc-users';
 const core = `/api/v1/namespaces/${namespace}`;

@@ -1,0 +1,33 @@
+/** Writes the result of a build into the status of a FunctionVersion. */
+
+import { deepEqual } from '../../../apimachinery/equality.ts';
+import { isConflict } from '../../../apimachinery/status-error.ts';
+import type { Client } from '../../../client/client.ts';
+import { type FunctionVersion, functionVersionResource } from '../api/function-version.ts';
+import type { VersionStatus } from './plan/build-status.ts';
+
+const attempts = 8;
+
+/**
+ * Sets the status that `change` returns for the newest one, with retries after a conflict; returns the
+ * resulting version. Rejects when the version has been replaced by another of its name, or is gone.
+ */
+export async function changeStatus(
+  client: Client,
+  { metadata }: FunctionVersion,
+  change: (status: VersionStatus | undefined) => VersionStatus | undefined,
+): Promise<FunctionVersion> {
+  const { name, namespace = '', uid } = metadata;
+  const resource = client.resource(functionVersionResource);
+  for (let attempt = 1; ; attempt++) {
+    const found = await resource.get(name, namespace);
+    if (found.metadata.uid !== uid) throw new Error(`FunctionVersion ${name} is another one now`);
+    const status = change(found.status);
+    if (deepEqual(status, found.status)) return found;
+    try {
+      return await resource.updateStatus({ ...found, status });
+    } catch (error) {
+      if (!isConflict(error) || attempt >= attempts) throw error;
+    }
+  }
+}

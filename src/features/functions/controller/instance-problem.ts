@@ -1,0 +1,36 @@
+/** Finds the reason why an instance does not start, as its node reports it. Pure. */
+import type { Pod } from '../../../api/core/v1/pod.ts';
+import { podCondition } from '../../../api/core/v1/pod-conditions.ts';
+
+export interface InstanceProblem {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** Reasons of waiting containers that do not resolve without a change. */
+const waiting =
+  /^(?:CrashLoopBackOff|FunctionBuildFailed|InvalidImageName|CreateContainer.*|RunContainerError|.*Image.*)$/;
+
+/** Maximum characters of a message. A log is cut at its beginning, because the failure is at its end. */
+const longest = 2000;
+
+/** Returns the problem, or undefined for a pod that is starting normally. */
+export function problemOf(pod: Pod): InstanceProblem | undefined {
+  const scheduled = podCondition(pod, 'PodScheduled');
+  if (scheduled?.status === 'False') {
+    return { reason: scheduled.reason ?? 'Unschedulable', message: scheduled.message ?? '' };
+  }
+  for (const { state, lastState } of pod.status?.containerStatuses ?? []) {
+    const ended = state?.terminated ?? lastState?.terminated;
+    if (ended && ended.exitCode !== 0) {
+      const said = (ended.message ?? '').trim() || `it ended with code ${ended.exitCode}`;
+      // The runtimes write file, line and cause first (src/features/functions/agent/programs); an image's output has
+      // any form.
+      if (/^[^\s:]+:\d+: /.test(said)) return { reason: 'StartFailed', message: said.slice(0, longest) };
+      return { reason: 'StartFailed', message: `the program cannot be started: ${said.slice(-longest)}` };
+    }
+    const { reason = '', message = '' } = state?.waiting ?? {};
+    if (waiting.test(reason)) return { reason, message: message.slice(-longest) };
+  }
+  return undefined;
+}

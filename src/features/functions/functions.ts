@@ -1,0 +1,30 @@
+/** Functions: programs that run when they are called, and scale to zero. */
+import type { Feature } from '../feature.ts';
+import { functionController } from './controller/function.ts';
+import type { RuntimeImages } from './controller/version-plan.ts';
+import { warmPoolController } from './controller/warm-pool.ts';
+import { functionRoles } from './roles.ts';
+import { functions as functionMetrics } from './server/object-metrics.ts';
+
+export interface FunctionSettings {
+  /** Images of function runtimes; without them Functions have no instances. */
+  readonly runtimeImages?: RuntimeImages;
+  /**
+   * Number of instances of a runtime that wait in each namespace with functions of that runtime; default
+   * none.
+   */
+  readonly warmPool?: number;
+}
+
+const account = 'function-controller';
+
+export const functions: Feature<FunctionSettings> = {
+  roles: functionRoles,
+  objectMetrics: [functionMetrics],
+  controllers({ runtimeImages, warmPool }) {
+    if (!runtimeImages) return [];
+    const controller = functionController(runtimeImages);
+    const pool = warmPool ? [warmPoolController(runtimeImages, warmPool)] : [];
+    return [controller, ...pool].map((controller) => ({ account, controller }));
+  },
+};

@@ -1,0 +1,63 @@
+/**
+ * Reads the body of a call. A small body is buffered and no instance gets the call before it is complete, so
+ * that a caller who sends slowly, or breaks off, occupies no instance. Of a larger body only the beginning is
+ * buffered.
+ */
+import type { Readable } from 'node:stream';
+import { newBadRequest, newStatusError } from '../../../apimachinery/status-error.ts';
+import type { Clock } from '../../../base/clock.ts';
+
+/**
+ * Maximum number of bytes of a body that is buffered until the call is made, so that it can be sent to
+ * another instance.
+ */
+export const mostKept = 256 * 1024;
+
+/** Timeout in milliseconds for that many bytes. */
+const patienceMs = 60_000;
+
+/**
+ * Returns the whole body, or the same stream with nothing consumed if the body is larger than `mostKept`.
+ * Rejects with a Status for a caller who has disconnected, or takes too long.
+ */
+export function beginningOf<Body extends Readable>(
+  body: Body,
+  clock: Clock,
+  gone: AbortSignal,
+): Promise<Buffer | Body> {
+  return new Promise((resolve, reject) => {
+    const parts: Buffer[] = [];
+    let size = 0;
+    const over = () => {
+      timer.cancel();
+      gone.removeEventListener('abort', leave);
+      body.off('data', take).off('end', end).off('error', leave).off('close', leave);
+    };
+    const timer = clock.after(patienceMs, () => {
+      over();
+      reject(newStatusError('Timeout', `the request body did not arrive within ${patienceMs / 1000} s`));
+    });
+    const leave = () => {
+      over();
+      // The stream may emit more than one error.
+      body.on('error', () => undefined);
+      reject(newBadRequest('the request body could not be read: the caller has left'));
+    };
+    const take = (part: Uint8Array) => {
+      parts.push(Buffer.from(part.buffer, part.byteOffset, part.byteLength));
+      size += part.byteLength;
+      if (size <= mostKept) return;
+      over();
+      body.pause();
+      body.unshift(Buffer.concat(parts));
+      resolve(body);
+    };
+    const end = () => {
+      over();
+      resolve(parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts));
+    };
+    gone.addEventListener('abort', leave, { once: true });
+    body.on('data', take).on('end', end).on('error', leave).on('close', leave);
+    if (gone.aborted) leave();
+  });
+}

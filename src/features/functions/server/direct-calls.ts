@@ -1,0 +1,155 @@
+/**
+ * Serves calls at the gateway's port without a Request and a Response in between, which cost more than the
+ * rest of a call. Every check is the app's own (`ApiServer.admit`). Any unusual request is left to the app,
+ * which serves calls too.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ApiServer, DirectRequest } from '../../../apiserver/app.ts';
+import { type DirectServe, type DirectWay, send } from '../../../apiserver/serve.ts';
+import { pipeAnswer } from '../../../apiserver/streamed-answer.ts';
+import { WholeAnswer } from '../../../apiserver/whole-answer.ts';
+import type { Clock } from '../../../base/clock.ts';
+import type { RequestHeaders } from '../../../kube-apiserver/forwarding/headers.ts';
+import type { ResultListener } from '../../../kube-apiserver/forwarding/result-listener.ts';
+import { type CallServer, callFunction } from './call.ts';
+import { beginningOf, mostKept } from './call-body.ts';
+import { type CallBody, mostBodyBytes, tooLarge } from './exchange.ts';
+import type { Gateway } from './gateway.ts';
+import { callPath } from './gateway-app.ts';
+
+export interface DirectCallsOptions extends CallServer {
+  readonly server: Pick<ApiServer, 'admit' | 'refuse'>;
+  readonly gateway: Gateway;
+  readonly results: Pick<ResultListener, 'listens'>;
+}
+
+/**
+ * URLs that are equal before and after parsing contain only these characters; `.` and `..` were rejected
+ * before.
+ */
+const plainUrl = /^\/function\/[\w.~!$&'()*+,;=:@%/-]+(?:\?[\w.~!$&'()*+,;=:@%/?-]*)?$/;
+const plainHost = /^[\w.-]+(?::\d{1,5})?$/;
+const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
+
+export const directCalls =
+  (options: DirectCallsOptions): DirectServe =>
+  (incoming, outgoing, way) => {
+    const { url = '', method = '', headers, rawHeaders } = incoming;
+    const isPlain = methods.has(method) && plainUrl.test(url) && plainHost.test(headers.host ?? '');
+    if (!isPlain || hasSeveralCredentials(rawHeaders)) return false;
+    const at = url.indexOf('?');
+    const path = at < 0 ? url : url.slice(0, at);
+    const address = callPath(path);
+    if (address === undefined || hasToTell(options, address)) return false;
+    const search = at < 0 ? '' : url.slice(at);
+    const gone = new AbortController();
+    outgoing.once('close', () => {
+      if (!outgoing.writableFinished) gone.abort(new DOMException('the caller has left', 'AbortError'));
+    });
+    outgoing.on('error', () => undefined);
+    const fields = new IncomingFields(incoming);
+    const query = new URLSearchParams(search);
+    const asked = { method, url, headers: fields, signal: gone.signal, address, query };
+    void serve(options, { ...asked, path, search, fields }, incoming, outgoing, way);
+    return true;
+  };
+
+/**
+ * Returns whether somebody listens to the result, which the app sends to them. Names with
+ * percent-encoding are left to the app, too.
+ */
+function hasToTell({ results }: DirectCallsOptions, address: string): boolean {
+  const [, , , , , namespace = '', , name = ''] = address.split('/');
+  const isPlain = !namespace.includes('%') && !name.includes('%');
+  return !isPlain || results.listens(namespace, name);
+}
+
+interface Asked extends DirectRequest {
+  readonly path: string;
+  readonly search: string;
+  readonly fields: RequestHeaders;
+}
+
+/** Serves the call; never rejects. */
+async function serve(
+  options: DirectCallsOptions,
+  asked: Asked,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  { env, settle }: DirectWay,
+): Promise<void> {
+  const { server, gateway } = options;
+  try {
+    const answer = await server.admit(asked, { ...env, mayBeAnonymous: true }, async (info) => {
+      const calls = gateway.callsOf(info.namespace, info.name);
+      return callFunction(options, calls, {
+        method: asked.method,
+        headers: asked.fields,
+        path: asked.path,
+        target: `${info.rest || '/'}${asked.search}`,
+        host: incoming.headers.host ?? '',
+        remoteAddress: env.remoteAddress,
+        isDelivery: false,
+        body: await bodyOf(incoming, options.clock, asked.signal),
+        signal: asked.signal,
+      });
+    });
+    const { status, fields, body } = answer;
+    if (outgoing.destroyed) {
+      body?.destroy();
+      return;
+    }
+    settle(status);
+    if (body) pipeAnswer(status, fields, body, outgoing);
+    else outgoing.writeHead(status, fields as string[]).end();
+  } catch (error) {
+    if (outgoing.destroyed || outgoing.headersSent) return void outgoing.destroy();
+    const refused = server.refuse(asked, error);
+    settle(refused.status);
+    // The rest of a body is not read.
+    if (!incoming.complete && !(Number(incoming.headers['content-length']) <= mostKept))
+      outgoing.shouldKeepAlive = false;
+    if (refused instanceof WholeAnswer) send(outgoing, refused);
+    else outgoing.writeHead(refused.status).end();
+  }
+}
+
+/**
+ * Returns whether there are several Authorization headers: Node takes the first one, but joined headers match
+ * none.
+ */
+function hasSeveralCredentials(raw: readonly string[]): boolean {
+  let found = 0;
+  for (let i = 0; i < raw.length; i += 2) if (raw[i]?.toLowerCase() === 'authorization') found += 1;
+  return found > 1;
+}
+
+/** The headers as Node has joined them. */
+class IncomingFields implements RequestHeaders {
+  readonly #headers: IncomingMessage['headers'];
+
+  constructor({ headers }: IncomingMessage) {
+    this.#headers = headers;
+  }
+
+  get(name: string): string | null {
+    const value = this.#headers[name.toLowerCase()];
+    return Array.isArray(value) ? value.join(', ') : (value ?? null);
+  }
+
+  has(name: string): boolean {
+    return this.#headers[name.toLowerCase()] !== undefined;
+  }
+
+  *[Symbol.iterator](): Iterator<readonly [string, string]> {
+    for (const name in this.#headers) yield [name, this.get(name) ?? ''];
+  }
+}
+
+async function bodyOf(incoming: IncomingMessage, clock: Clock, gone: AbortSignal): Promise<CallBody> {
+  const { headers } = incoming;
+  const isChunked = headers['transfer-encoding'] !== undefined;
+  const length = Number(headers['content-length'] ?? 0);
+  if (length > mostBodyBytes) throw tooLarge();
+  return isChunked || length > 0 ? beginningOf(incoming, clock, gone) : Buffer.alloc(0);
+}

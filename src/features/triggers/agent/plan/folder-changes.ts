@@ -1,0 +1,82 @@
+/** Computes the changes in a folder, from the reported files and the present ones. Pure. */
+import type { ChangeType } from '../../api/trigger-fields.ts';
+
+/** Identifies one state of a file. */
+export interface Mark {
+  /** Bytes. */
+  readonly size: number;
+  /** Time of the last write: nanoseconds since 1970, in decimal. */
+  readonly written: string;
+}
+
+/** Marks by path, relative to the folder. */
+export type Marks = ReadonlyMap<string, Mark>;
+
+/** A file as it is found, or as missing, and the time since which it has been so. */
+interface Rest {
+  readonly mark: Mark | undefined;
+  /** Milliseconds of a monotonic clock. */
+  readonly since: number;
+}
+
+export type Resting = ReadonlyMap<string, Rest>;
+
+export interface FolderChange {
+  readonly type: ChangeType;
+  readonly path: string;
+  /** The current state; for a file that is gone, the last reported one. */
+  readonly mark: Mark;
+}
+
+export interface ChangesPlan {
+  /** Changes of files that have come to rest, by path. */
+  readonly changes: readonly FolderChange[];
+  /** All files that differ from what was reported. */
+  readonly resting: Resting;
+  /** Milliseconds until the next of them comes to rest; undefined when there is none. */
+  readonly again: number | undefined;
+}
+
+/** Milliseconds without a change after which a file is reported: it may still be being written. */
+export const restMs = 1000;
+
+export function planChanges(told: Marks, found: Marks, before: Resting, now: number): ChangesPlan {
+  const changes: FolderChange[] = [];
+  const resting = new Map<string, Rest>();
+  let again: number | undefined;
+  const look = (path: string, old: Mark | undefined, mark: Mark | undefined) => {
+    if (isSame(old, mark)) return;
+    const rest = before.get(path);
+    const since = rest && isSame(rest.mark, mark) ? rest.since : now;
+    const left = restMs - (now - since);
+    const is = mark ?? old;
+    resting.set(path, { mark, since });
+    if (left > 0) again = Math.min(again ?? left, left);
+    else if (is) changes.push({ type: typeOf(old, mark), path, mark: is });
+  };
+  for (const [path, mark] of found) look(path, told.get(path), mark);
+  for (const [path, old] of told) if (!found.has(path)) look(path, old, undefined);
+  changes.sort((a, b) => (a.path < b.path ? -1 : 1));
+  return { changes, resting, again };
+}
+
+const typeOf = (old: Mark | undefined, mark: Mark | undefined): ChangeType => {
+  if (!old) return 'Created';
+  return mark ? 'Updated' : 'Deleted';
+};
+
+const isSame = (a: Mark | undefined, b: Mark | undefined) =>
+  a === b || (a !== undefined && b !== undefined && a.size === b.size && a.written === b.written);
+
+/**
+ * Returns the files that count as reported for a folder without a stored memory: those that were in it
+ * before. `changed` is the time at which a file was created, moved or last written, `since` the time from
+ * which the folder is watched, both in milliseconds since 1970.
+ */
+export function toldBefore(
+  found: ReadonlyMap<string, Mark & { readonly changed: number }>,
+  since: number,
+): Map<string, Mark> {
+  const before = [...found].filter(([, { changed }]) => changed < since);
+  return new Map(before.map(([path, { size, written }]) => [path, { size, written }]));
+}

@@ -1,0 +1,246 @@
+/**
+ * Reports the changes of the files in one folder. A change counts as reported once its event is stored in the
+ * API, and is then recorded.
+ */
+import { createHash } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import { deepEqual } from '../../../apimachinery/equality.ts';
+import {
+  isAlreadyExists,
+  isNamespaceTerminating,
+  isNotFound,
+  StatusError,
+} from '../../../apimachinery/status-error.ts';
+import { Backoff } from '../../../base/backoff.ts';
+import { type Clock, sleep } from '../../../base/clock.ts';
+import { errorMessage, type Logger } from '../../../base/log.ts';
+import type { Random } from '../../../base/random.ts';
+import type { Client } from '../../../client/client.ts';
+import { ifPresent } from '../../../controller-runtime/if-present.ts';
+import { tolerate } from '../../../controller-runtime/tolerate.ts';
+import { nameMatcher } from '../api/file-name-pattern.ts';
+import { type FolderWatch, folderWatchResource, watchingReason } from '../api/folder-watch.ts';
+import { triggerEventResource } from '../api/trigger-event.ts';
+import { FolderAlarm } from './folder-alarm.ts';
+import type { FolderMemory } from './folder-memory.ts';
+import { FolderProblem, type Listing, listFolder, openWatched, readContent } from './open-folder.ts';
+import { fileEvent } from './plan/file-event.ts';
+import {
+  type FolderChange,
+  type Mark,
+  planChanges,
+  type Resting,
+  toldBefore,
+} from './plan/folder-changes.ts';
+
+export interface WatchedFolderOptions {
+  readonly watch: FolderWatch;
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly memory: FolderMemory;
+  /** Folders of this node that may be watched, with everything in them. */
+  readonly allowed: readonly string[];
+  /** Maximum number of files in the folder; default `mostWatchedFiles`. */
+  readonly maxFiles?: number;
+}
+
+type Status = NonNullable<FolderWatch['status']>;
+
+/**
+ * Interval in milliseconds at which the folder is read in any case, because the kernel may have dropped an
+ * event.
+ */
+const lookEvery = 60_000;
+/** Delay after an event, so that events that follow at once do not cause another read. */
+const quietMs = 50;
+/** Reading the folder takes at most this part (1/n) of the time. */
+const restOfLook = 5;
+/** Interval of the attempts while too many events wait for delivery. */
+const roomEvery = 2000;
+const toldBetweenWrites = 200;
+const longestMessage = 1000;
+
+const digest = (text: string) => createHash('sha256').update(text).digest('hex');
+
+export class WatchedFolder {
+  readonly #options: WatchedFolderOptions;
+  readonly #isMeant: (name: string) => boolean;
+  readonly #alarm = new FolderAlarm(() => this.#wake.resolve());
+  #wake = Promise.withResolvers<void>();
+  #told: Map<string, Mark> | undefined;
+  #resting: Resting = new Map();
+  /** Number of changes that were reported and are not on disk yet. */
+  #unsaved = 0;
+  #said: Status;
+
+  constructor(options: WatchedFolderOptions) {
+    this.#options = options;
+    const { pattern } = options.watch.spec;
+    this.#isMeant = pattern === undefined ? () => true : nameMatcher(pattern);
+    this.#said = options.watch.status ?? {};
+  }
+
+  /** Watches until the signal aborts; never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, random, log, watch } = this.#options;
+    const backoff = new Backoff({ initialMs: 1000, maxMs: 30_000 }, random);
+    while (!signal.aborted) {
+      this.#wake = Promise.withResolvers();
+      const begun = clock.monotonic();
+      let again = lookEvery;
+      try {
+        again = Math.min(again, (await this.#look(signal)) ?? again);
+        backoff.reset();
+      } catch (error) {
+        if (signal.aborted) break;
+        if (error instanceof FolderProblem) await this.#say({ reason: error.reason, message: error.message });
+        else {
+          again = backoff.next();
+          const name = watch.metadata.name;
+          log.warn('cannot tell what has changed in a folder; trying again', {
+            name,
+            error: errorMessage(error),
+          });
+        }
+      }
+      const pause = Math.max(quietMs, restOfLook * (clock.monotonic() - begun));
+      await this.#pause(again, signal);
+      await sleep(clock, pause, signal).catch(() => undefined);
+    }
+    this.#alarm.close();
+  }
+
+  /** Waits for this time, or until something happens. */
+  async #pause(ms: number, signal: AbortSignal): Promise<void> {
+    const woken = new AbortController();
+    const asleep = sleep(this.#options.clock, ms, AbortSignal.any([signal, woken.signal])).catch(
+      () => undefined,
+    );
+    await Promise.race([asleep, this.#wake.promise]);
+    woken.abort();
+  }
+
+  /** Reads the folder and reports its changes; returns the milliseconds after which it must be read again. */
+  async #look(signal: AbortSignal): Promise<number | undefined> {
+    const { watch, allowed, clock } = this.#options;
+    this.#alarm.begin();
+    try {
+      await using folder = await openWatched(watch, allowed);
+      const listing = await listFolder(folder, {
+        isMeant: this.#isMeant,
+        recursive: watch.spec.recursive,
+        maxFiles: this.#options.maxFiles,
+        onFolder: (path, inner) => this.#alarm.add(path, inner),
+      });
+      this.#told ??= await this.#remembered(listing);
+      const plan = planChanges(this.#told, listing.files, this.#resting, clock.monotonic());
+      this.#resting = plan.resting;
+      const isWhole = await this.#tellAll(folder, plan.changes, this.#told, signal);
+      await this.#say({
+        reason: watchingReason,
+        message: this.#notes(listing),
+        ...(!isWhole && { waiting: true }),
+      });
+      return isWhole ? plan.again : roomEvery;
+    } catch (error) {
+      if (error instanceof FolderProblem && error.reason === 'FolderMissing')
+        await this.#alarm.addNearest(join(watch.spec.folder, watch.spec.path));
+      throw error;
+    } finally {
+      this.#alarm.end();
+    }
+  }
+
+  async #remembered(listing: Listing): Promise<Map<string, Mark>> {
+    const { watch, memory, log } = this.#options;
+    try {
+      const told = await memory.read(watch);
+      if (told) return told;
+    } catch (error) {
+      log.warn('cannot read what was told of a folder; some of it is told again', {
+        error: errorMessage(error),
+      });
+    }
+    const told = toldBefore(listing.files, Date.parse(watch.spec.since));
+    await memory.write(watch, told);
+    return told;
+  }
+
+  /** Reports the changes. Returns false when no more events can be stored now. */
+  async #tellAll(
+    folder: FileHandle,
+    changes: readonly FolderChange[],
+    told: Map<string, Mark>,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { watch } = this.#options;
+    try {
+      for (const change of changes) {
+        signal.throwIfAborted();
+        if (watch.spec.types.includes(change.type)) {
+          // A request to the API server is not aborted: the event may be stored all the same.
+          const outcome = await this.#tell(folder, change);
+          if (outcome === 'full') return false;
+          if (outcome === 'changed') continue;
+        }
+        if (change.type === 'Deleted') told.delete(change.path);
+        else told.set(change.path, change.mark);
+        if (++this.#unsaved >= toldBetweenWrites) await this.#save(told);
+      }
+      return true;
+    } finally {
+      // Includes what an earlier pass could not save.
+      if (this.#unsaved > 0) await this.#save(told);
+    }
+  }
+
+  async #save(told: Map<string, Mark>): Promise<void> {
+    await this.#options.memory.write(this.#options.watch, told);
+    this.#unsaved = 0;
+  }
+
+  async #tell(folder: FileHandle, change: FolderChange): Promise<'told' | 'full' | 'changed'> {
+    const { watch, client, clock } = this.#options;
+    const isRead = watch.spec.includeContent && change.type !== 'Deleted';
+    const content = isRead ? await readContent(folder, change.path, change.mark) : undefined;
+    // The file is not at rest any more: the next pass reports it.
+    if (isRead && !content) return 'changed';
+    const draft = fileEvent(watch, change, content, clock.now(), digest);
+    try {
+      // The event would not be delivered in a namespace that is being deleted.
+      const created = client.resource(triggerEventResource).create(draft);
+      await tolerate(created, isAlreadyExists, isNamespaceTerminating, isNotFound);
+      return 'told';
+    } catch (error) {
+      if (error instanceof StatusError && error.status.reason === 'TooManyRequests') return 'full';
+      throw error;
+    }
+  }
+
+  #notes({ unnamed }: Listing): string {
+    const notes: string[] = [];
+    if (unnamed > 0) notes.push(`${unnamed} files have names that are no UTF-8, and are not told`);
+    if (this.#alarm.fault !== undefined)
+      notes.push(`it is looked at once a minute only, because it cannot be watched: ${this.#alarm.fault}`);
+    return notes.join('; ');
+  }
+
+  /** Writes a status once; after a failure it is written again with the next pass. */
+  async #say({ reason, message, waiting = false }: Status): Promise<void> {
+    const { watch, client, log } = this.#options;
+    const { name, namespace = '' } = watch.metadata;
+    const status = { reason, message: message?.slice(0, longestMessage), waiting };
+    if (deepEqual(status, this.#said)) return;
+    try {
+      await ifPresent(
+        client.resource(folderWatchResource).patch(name, namespace, 'merge', { status }, 'status'),
+      );
+      this.#said = status;
+    } catch (error) {
+      log.warn('cannot say how a folder is watched', { name, error: errorMessage(error) });
+    }
+  }
+}

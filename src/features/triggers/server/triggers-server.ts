@@ -1,0 +1,38 @@
+/** Triggers on one master: events that requests and results of functions become. */
+
+import { publicCalls } from '../../../kube-apiserver/forwarding/public-calls.ts';
+import type { ResultListener } from '../../../kube-apiserver/forwarding/result-listener.ts';
+import type { ServerFeatureFactory } from '../../../kube-apiserver/server-feature.ts';
+import { serveEveryMethod } from '../../../kube-apiserver/subresources/every-method.ts';
+import { triggerResource } from '../api/trigger.ts';
+import { fileNodeAccess } from './file-events.ts';
+import { Intake, type IntakeOptions } from './intake.ts';
+import { takeRequest } from './take-request.ts';
+import { tellResults } from './tell-results.ts';
+import { triggerChains } from './trigger-chain.ts';
+
+export interface TriggersServer {
+  readonly feature: ServerFeatureFactory;
+  /** Stores the results of functions for the triggers on them. */
+  readonly results: ResultListener;
+}
+
+export function triggersServer(options: IntakeOptions): TriggersServer {
+  const intake = new Intake(options);
+  return {
+    results: {
+      listens: (namespace, name) => intake.triggersOfResults(namespace, name).length > 0,
+      around: (call) => tellResults(intake, call),
+    },
+    feature: (server) => ({
+      subresources: {
+        [`${triggerResource.group}/${triggerResource.plural}`]: {
+          invoke: serveEveryMethod(takeRequest(intake), 'TriggerRequest', 'call'),
+        },
+      },
+      nodeAccess: fileNodeAccess(server),
+      admission: [triggerChains],
+      authorizers: [publicCalls(server.cache, triggerResource, ({ spec }) => spec.http?.public === true)],
+    }),
+  };
+}

@@ -1,0 +1,17 @@
+/** Triggers: call a function, or run a workflow, for what happens. */
+import type { Feature } from '../feature.ts';
+import { type TriggerOptions, triggerController } from './controller/trigger.ts';
+import { triggerRoles } from './roles.ts';
+import { triggers as triggerMetrics } from './server/object-metrics.ts';
+
+export interface TriggerSettings {
+  /** Options of the trigger controller; without them Triggers do nothing. */
+  readonly triggers?: TriggerOptions;
+}
+
+export const triggers: Feature<TriggerSettings> = {
+  roles: triggerRoles,
+  objectMetrics: [triggerMetrics],
+  controllers: ({ triggers: options }) =>
+    options ? [{ account: 'trigger-controller', controller: triggerController(options) }] : [],
+};

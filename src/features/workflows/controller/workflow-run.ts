@@ -1,0 +1,380 @@
+/**
+ * Advances runs of workflows. A key is a run, whose status holds its whole state. An event is applied to the
+ * state by the States Language (src/states-language), the state is stored, and only then the commands of the
+ * state are executed. The status is therefore sufficient to continue after a restart.
+ */
+import { controllerRevisionResource } from '../../../api/apps/v1/controller-revision.ts';
+import { jobResource } from '../../../api/batch/v1/job.ts';
+import { deepEqual } from '../../../apimachinery/equality.ts';
+import { isTerminating, type ObjectKey, objectKey, splitKey } from '../../../apimachinery/meta.ts';
+import { isConflict, isNotFound } from '../../../apimachinery/status-error.ts';
+import { onAbort } from '../../../base/abort.ts';
+import type { PlacedCalls } from '../../../base/placed-calls.ts';
+import {
+  type ControllerContext,
+  type ControllerDefinition,
+  type ControllerFactory,
+  type ReconcileResult,
+  watched,
+} from '../../../controller-runtime/definition.ts';
+import { ifPresent } from '../../../controller-runtime/if-present.ts';
+import type { Definition } from '../../../states-language/definition/types.ts';
+import { createExpressionThread } from '../../../states-language/jsonata/thread.ts';
+import { type Advanced, advance, type RunEvent, startRun } from '../../../states-language/run/advance.ts';
+import { pending } from '../../../states-language/run/commands.ts';
+import type { RunState } from '../../../states-language/run/state.ts';
+import type { Ports } from '../../../states-language/run/turn.ts';
+import { type Workflow, workflowResource } from '../api/workflow.ts';
+import { hasEnded, inputOf, type WorkflowRun, workflowRunResource } from '../api/workflow-run.ts';
+import { failed } from './call-outcome-plan.ts';
+import { keepDefinition, revisionName } from './definitions.ts';
+import { FunctionTasks, type Task, tasksOf, waitedOf } from './function-tasks.ts';
+import { chunksOf, entriesOf } from './history-plan.ts';
+import { LiveRuns } from './live-runs.ts';
+import { excessOfRun, executionOf, stateOf, statusOf } from './run-status-plan.ts';
+import { type Next, RunWriter } from './run-writer.ts';
+import { Shares } from './shares.ts';
+import { isGone, TaskObjects } from './task-objects.ts';
+import { runAnnotation, taskFinalizer } from './task-objects-plan.ts';
+
+export interface WorkflowOptions {
+  /** Places function calls; without it no function can be called. */
+  readonly placedCalls?: PlacedCalls | undefined;
+}
+
+/** Maximum number of times that one run is stored before other runs get their turn. */
+const mostRounds = 20;
+/** Maximum number of runs that are advanced at once. */
+const workers = 32;
+const byWorkflow = 'by workflow';
+
+export const workflowRunController =
+  ({ placedCalls }: WorkflowOptions): ControllerFactory =>
+  (context) =>
+    new Runs(context, placedCalls).definition();
+
+class Runs {
+  readonly #context: ControllerContext;
+  readonly #functions: FunctionTasks;
+  readonly #objects: TaskObjects;
+  readonly #runs;
+  readonly #workflows;
+  readonly #revisions;
+  readonly #thread;
+  readonly #shares = new Shares<ObjectKey>(workers);
+  readonly #live: LiveRuns;
+  readonly #writer: RunWriter;
+  /** Tasks that the service account may use, by the uid of the run. */
+  readonly #allowed = new Map<string, Set<string>>();
+  #term: AbortSignal | undefined;
+  #enqueue: (keys: Iterable<ObjectKey>) => void = () => undefined;
+
+  constructor(context: ControllerContext, calls: PlacedCalls | undefined) {
+    const { informers, clock, events } = context;
+    this.#context = context;
+    const runs = informers.informerFor(workflowRunResource);
+    runs.addIndex(byWorkflow, ({ metadata, spec }) => [`${metadata.namespace}/${spec.workflow}`]);
+    this.#runs = runs.lister;
+    this.#workflows = informers.informerFor(workflowResource).lister;
+    this.#revisions = informers.informerFor(controllerRevisionResource).lister;
+    this.#objects = new TaskObjects(context);
+    this.#thread = createExpressionThread(clock);
+    this.#live = new LiveRuns(this.#runs);
+    this.#functions = new FunctionTasks({
+      calls,
+      clock,
+      wake: (uid) => this.#enqueue([this.#live.keyOf(uid) ?? []].flat()),
+      tell: (uid, message) => {
+        const run = this.#live.runOf(uid);
+        if (run) events.event(run, 'Warning', 'TaskWaits', message);
+      },
+    });
+    this.#writer = new RunWriter(context, this.#functions, this.#live);
+  }
+
+  definition(): ControllerDefinition {
+    return {
+      name: 'workflow-run',
+      workers,
+      watches: [
+        watched(workflowRunResource, (run) => this.#keysOf(run)),
+        watched(workflowResource, (workflow) => this.#waitingFor(workflow)),
+        watched(jobResource, ({ metadata }) => [metadata.annotations?.[runAnnotation] ?? []].flat()),
+      ],
+      onAttach: (enqueue) => {
+        this.#enqueue = enqueue;
+      },
+      reconcile: (key, signal) => this.#inItsShare(key, signal),
+    };
+  }
+
+  /** Returns the keys of the run and of its parent, and after its deletion those of its children. */
+  #keysOf(run: WorkflowRun): readonly ObjectKey[] {
+    const { parent } = run.spec;
+    const key = objectKey(run);
+    const isHere = this.#runs.get(key)?.metadata.uid === run.metadata.uid;
+    return [
+      key,
+      ...(parent ? [`${parent.namespace}/${parent.name}`] : []),
+      ...(isHere ? [] : this.#objects.childrenOf(run.metadata.uid).map(objectKey)),
+    ];
+  }
+
+  #waitingFor(workflow: Workflow): readonly ObjectKey[] {
+    const own = this.#runs.byIndex(byWorkflow, objectKey(workflow));
+    return own.filter(({ status }) => status?.startTime === undefined).map(objectKey);
+  }
+
+  /** Starts a term. No state of a term outlives it. */
+  #begins(signal: AbortSignal): void {
+    if (this.#term === signal) return;
+    this.#term = signal;
+    onAbort(signal, () => {
+      this.#functions.stop();
+      this.#live.clear();
+      this.#allowed.clear();
+      void this.#thread.stop();
+    });
+  }
+
+  /**
+   * Reconciles the run if its namespace has a free share. Otherwise the run is enqueued again when a share is
+   * free.
+   */
+  async #inItsShare(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult | undefined> {
+    const { namespace } = splitKey(key);
+    if (!this.#shares.enter(namespace, key)) return undefined;
+    try {
+      return await this.#reconcile(key, signal);
+    } finally {
+      const next = this.#shares.leave(namespace);
+      if (next !== undefined) this.#enqueue([next]);
+    }
+  }
+
+  async #reconcile(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult | undefined> {
+    this.#begins(signal);
+    const run = this.#newest(key);
+    if (!run) return undefined;
+    try {
+      return await this.#drive(key, run);
+    } catch (error) {
+      if (isNotFound(error) && !this.#runs.get(key)) return undefined;
+      if (isConflict(error)) await this.#reread(key, run);
+      this.#forgetUnstored(key);
+      throw error;
+    }
+  }
+
+  #newest(key: ObjectKey): WorkflowRun | undefined {
+    const { run, gone } = this.#live.newest(key);
+    if (gone !== undefined) {
+      this.#live.forget(key, gone);
+      this.#forgetTasks(gone);
+    }
+    return run;
+  }
+
+  #forgetTasks(uid: string): void {
+    this.#functions.forgetRun(uid);
+    this.#allowed.delete(uid);
+  }
+
+  /** Continues from the stored version after another writer has changed the run. */
+  async #reread(key: ObjectKey, { metadata }: WorkflowRun): Promise<void> {
+    const { name, namespace } = metadata;
+    const run = await ifPresent(this.#context.client.resource(workflowRunResource).get(name, namespace));
+    if (run?.metadata.uid === metadata.uid) this.#live.set(key, run);
+  }
+
+  /** Discards a state that was not stored: it may happen differently, with other tasks than those placed. */
+  #forgetUnstored(key: ObjectKey): void {
+    const run = this.#newest(key);
+    if (!run) return;
+    this.#live.set(key, run);
+    const state = stateOf(run);
+    if (state) this.#functions.keepOnly(run.metadata.uid, waitedOf(state));
+    else this.#functions.forgetRun(run.metadata.uid);
+  }
+
+  async #drive(key: ObjectKey, given: WorkflowRun): Promise<ReconcileResult | undefined> {
+    let run = given;
+    if (run.status?.startTime === undefined && !hasEnded(run)) {
+      const begun = await this.#begin(key, run);
+      if (!begun) return undefined;
+      run = begun;
+    }
+    for (let round = 0; round < mostRounds; round++) {
+      const state = this.#live.stateOf(key, run);
+      const next = state && (await this.#further(run, state));
+      if (next) run = await this.#writer.store(key, run, next);
+      else if (!state && chunksOf(run.status?.history ?? [], true).chunks.length > 0)
+        run = await this.#writer.trim(key, run);
+      else return this.#act(key, run, state);
+    }
+    return { requeueAfter: 0 };
+  }
+
+  // ---- start of a run
+
+  /** Starts the run. Returns undefined if it cannot begin yet, or never will. */
+  async #begin(key: ObjectKey, given: WorkflowRun): Promise<WorkflowRun | undefined> {
+    const { client } = this.#context;
+    const { namespace = '' } = given.metadata;
+    const stop = this.#stopOf(given);
+    if (stop) return this.#writer.abortUnbegun(key, given, stop);
+    const workflow = this.#workflows.get(`${namespace}/${given.spec.workflow}`);
+    if (!workflow || isTerminating(workflow)) {
+      await this.#writer.waits(given, `there is no workflow ${given.spec.workflow}`);
+      return undefined;
+    }
+    const run = await this.#writer.owned(given, workflow);
+    const { name, definition } = await keepDefinition(client, this.#revisions, workflow);
+    const advanced = await startRun(definition, inputOf(run), executionOf(run), this.#ports(run));
+    return this.#writer.store(key, run, {
+      state: advanced.state,
+      definition: name,
+      history: entriesOf(advanced.history, []),
+    });
+  }
+
+  // ---- progress of a run
+
+  /** Returns the run after the events since it was stored, or undefined if there are none. */
+  async #further(run: WorkflowRun, before: RunState): Promise<Next | undefined> {
+    const { uid } = run.metadata;
+    const events = await this.#eventsOf(run, before);
+    const stored = run.status?.calls ?? [];
+    const marks = this.#functions.marksOf(uid).filter((mark) => !stored.some((one) => deepEqual(one, mark)));
+    if (events.length === 0 && marks.length === 0) return undefined;
+    const definition = this.#definitionOf(run);
+    const ports = this.#ports(run);
+    let state = before;
+    const history: Advanced['history'][number][] = [];
+    for (const event of events) {
+      const advanced = await advance(definition, state, event, ports);
+      state = advanced.state;
+      history.push(...advanced.history);
+    }
+    const told = run.status?.history ?? [];
+    const next = {
+      state,
+      definition: run.status?.definition ?? '',
+      history: [...told, ...entriesOf(history, told)],
+    };
+    const excess = excessOfRun(run, statusOf(run, { ...next, calls: [], now: ports.now }));
+    if (excess === undefined || state.root === undefined) return next;
+    const ended = await advance(definition, before, { type: 'Excess', cause: excess }, ports);
+    return { ...next, state: ended.state, history: [...told, ...entriesOf(ended.history, told)] };
+  }
+
+  async #eventsOf(run: WorkflowRun, state: RunState): Promise<RunEvent[]> {
+    const { uid } = run.metadata;
+    const commands = pending(state);
+    const waited = new Set(tasksOf(commands).map(({ id }) => id));
+    const events: RunEvent[] = [];
+    const stop = state.root && this.#stopOf(run);
+    if (stop) events.push(stop);
+    for (const command of commands) {
+      if (command.type === 'cancelTask') {
+        this.#functions.forget(uid, command.id);
+        events.push({ type: 'TaskStopped', id: command.id });
+      } else if (command.type === 'startTask') {
+        const event = this.#functions.eventOf(uid, command.id);
+        if (event) events.push(event);
+      } else if (command.type === 'setTimer' && command.due <= this.#context.clock.now())
+        events.push({ type: 'Time' });
+      else if (command.type === 'continue') events.push({ type: 'Continue' });
+    }
+    if (events.some(({ type }) => type === 'TaskStopped')) await this.#objects.release(uid, waited);
+    return events;
+  }
+
+  /** Returns the stop of a run, by its spec, by its deletion, or by the end of the parent run. */
+  #stopOf(run: WorkflowRun): Extract<RunEvent, { type: 'Stop' }> | undefined {
+    const { stop, parent } = run.spec;
+    if (stop) return { type: 'Stop', ...stop };
+    if (isTerminating(run)) return { type: 'Stop', cause: 'the run was deleted' };
+    if (parent && isGone(this.#runs.get(`${parent.namespace}/${parent.name}`), parent.uid))
+      return { type: 'Stop', cause: 'the run whose task it was is gone' };
+    return undefined;
+  }
+
+  #definitionOf({ metadata, status, spec }: WorkflowRun): Definition {
+    const name = status?.definition ?? '';
+    const revision = this.#revisions.get(`${metadata.namespace}/${name}`);
+    if (revision) return revision.data as unknown as Definition;
+    // The cache may not show the revision yet.
+    const workflow = this.#workflows.get(`${metadata.namespace}/${spec.workflow}`);
+    if (workflow && revisionName(workflow) === name) return workflow.spec.definition as Definition;
+    throw new Error(`ControllerRevision ${name}, with which the run began, is not there`);
+  }
+
+  #ports({ metadata: { namespace = '' } }: WorkflowRun): Ports {
+    const { clock, random } = this.#context;
+    return {
+      now: clock.now(),
+      random,
+      evaluate: (question) => this.#thread.evaluate(question, namespace),
+    };
+  }
+
+  // ---- execution of stored commands
+
+  async #act(
+    key: ObjectKey,
+    run: WorkflowRun,
+    state: RunState | undefined,
+  ): Promise<ReconcileResult | undefined> {
+    const { uid } = run.metadata;
+    const commands = state ? pending(state) : [];
+    const tasks = tasksOf(commands);
+    await this.#objects.release(uid, new Set(tasks.map(({ id }) => id)));
+    if (hasEnded(run)) {
+      if (!state || state.stopping.length === 0) {
+        this.#live.leave(key, run);
+        this.#forgetTasks(uid);
+      }
+      return this.#leave(run);
+    }
+    this.#live.follow(key, uid);
+    const settled: [Task, RunEvent][] = [];
+    for (const task of tasks) {
+      const event = await this.#begun(run, task);
+      if (event) settled.push([task, event]);
+    }
+    for (const [task, event] of settled)
+      this.#functions.settle(uid, run.metadata.namespace ?? '', task, event);
+    const timer = commands.find((one) => one.type === 'setTimer');
+    return timer ? { requeueAfter: Math.max(0, timer.due - this.#context.clock.now()) } : undefined;
+  }
+
+  /** Starts the task if it is not running. Returns its outcome if it is known at once. */
+  async #begun(run: WorkflowRun, task: Task): Promise<RunEvent | undefined> {
+    const { namespace = '', uid } = run.metadata;
+    if (this.#functions.eventOf(uid, task.id)) return undefined;
+    const workflow = this.#workflows.get(`${namespace}/${run.spec.workflow}`);
+    const allowed = this.#allowed.getOrInsertComputed(uid, () => new Set<string>());
+    if (!allowed.has(task.id) && !(await this.#objects.mayUse(run, workflow, task))) {
+      const { type, name, namespace: other } = task.resource;
+      const account = workflow?.spec.serviceAccountName;
+      const cause = `the service account ${namespace}/${account} may not use ${type} ${other}/${name}`;
+      return failed(task.id, 'States.Permissions', cause);
+    }
+    allowed.add(task.id);
+    if (task.resource.type !== 'function') return this.#objects.look(run, task);
+    const mark = run.status?.calls?.find(({ id }) => id === task.id);
+    this.#functions.ensure(uid, namespace, task, mark);
+    return undefined;
+  }
+
+  /** Releases an ended run. A run that is a task is kept until its parent has stored the outcome. */
+  async #leave(run: WorkflowRun): Promise<undefined> {
+    const { parent } = run.spec;
+    if (!parent || !run.metadata.finalizers?.includes(taskFinalizer)) return undefined;
+    const above = this.#runs.get(`${parent.namespace}/${parent.name}`);
+    if (!isGone(above, parent.uid)) return undefined;
+    await this.#objects.letGoRun(run);
+    return undefined;
+  }
+}

@@ -1,0 +1,595 @@
+/** The programs that answer function calls in their images: python and nodejs fulfil the same contract. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { type FunctionProgram, type Runtime, startFunction } from '../../../../fixtures/function-program.ts';
+import { eventually } from '../../../kubelet/node-harness.ts';
+
+const sources: Readonly<Record<Runtime, Readonly<Record<string, string>>>> = {
+  python: {
+    'main.py': `
+import asyncio, os, sys, threading, time
+from lib import texts
+
+class Odd(Exception):
+    pass
+
+held = threading.Event()
+count = 0
+
+def do(event, context):
+    global count
+    count += 1
+    what = event.get("do") if isinstance(event, dict) else None
+    if what == "echo": return event
+    if what == "count": return count
+    if what == "none": return None
+    if what == "text": return texts.unicode
+    if what == "context":
+        return {"id": context.call_id, "name": context.function_name, "namespace": context.namespace, "version": context.version,
+            "method": context.method, "path": context.path, "query": context.query, "header": context.headers.get("x-some"),
+            "left": context.get_remaining_time_in_millis()}
+    if what == "throw": raise Odd("it went \\u2026 wrong\\r\\nHost: x")
+    if what == "throw much": raise Odd("x" * 10_000_000)
+    if what == "no json": return {1, 2}
+    if what == "circle":
+        a = []
+        a.append(a)
+        return a
+    if what == "big": return "x" * event["size"]
+    if what == "exit": sys.exit(3)
+    if what == "print":
+        for _ in range(event["lines"]): print("x" * 1023)
+        return "printed"
+    if what == "told": return event["result"]
+    if what == "bytes": return bytes([0, 255, 10])
+    if what == "sleep": time.sleep(event["seconds"]); return "slept"
+    if what == "spin":
+        while True: pass
+    if what == "hold": held.wait(); return "held"
+    if what == "release": held.set(); return "released"
+    return event
+
+async def later(event, context):
+    await asyncio.sleep(0)
+    if event.get("throw"): raise Odd("later")
+    if event.get("sleep"): await asyncio.sleep(event["sleep"])
+    return {"later": event}
+
+def one(event): return {"one": event}
+def none(): return "none"
+class Handler:
+    def __call__(self, event, context): return {"object": event}
+thing = Handler()
+`,
+    'lib/__init__.py': '',
+    'lib/texts.py': 'unicode = "héllo 世界 🎉"\n',
+    'broken.py': 'import no_such_module\n',
+    'pkg/__init__.py': '',
+    'pkg/deep.py': 'def run(event): return "deep"\n',
+  },
+  nodejs: {
+    'main.mjs': `
+import { unicode } from './lib/texts.mjs';
+class Odd extends Error { name = 'Odd'; }
+let count = 0;
+let release;
+const held = new Promise((resolve) => { release = resolve; });
+export function handler(event, context) {
+  count++;
+  switch (event?.do) {
+    case 'echo': return event;
+    case 'count': return count;
+    case 'none': return undefined;
+    case 'text': return unicode;
+    case 'context': return { id: context.callId, name: context.functionName, namespace: context.namespace, version: context.version,
+      method: context.method, path: context.path, query: context.query, header: context.headers['x-some'],
+      left: context.getRemainingTimeInMillis() };
+    case 'throw': throw new Odd('it went \\u2026 wrong\\r\\nHost: x');
+    case 'throw much': throw new Odd('x'.repeat(10_000_000));
+    case 'no json': return 1n;
+    case 'circle': { const a = []; a.push(a); return a; }
+    case 'big': return 'x'.repeat(event.size);
+    case 'exit': process.exit(3);
+    case 'print': for (let i = 0; i < event.lines; i++) console.log('x'.repeat(1023)); return 'printed';
+    case 'told': return event.result;
+    case 'bytes': return Buffer.from([0, 255, 10]);
+    case 'sleep': return new Promise((resolve) => setTimeout(() => resolve('slept'), event.seconds * 1000));
+    case 'spin': for (;;);
+    case 'hold': return held.then(() => 'held');
+    case 'release': release(); return 'released';
+    default: return event;
+  }
+}
+export { handler as do };
+export async function later(event) {
+  await null;
+  if (event.throw) throw new Odd('later');
+  if (event.sleep) await new Promise((resolve) => setTimeout(resolve, event.sleep * 1000));
+  return { later: event };
+}
+export const one = (event) => ({ one: event });
+export const none = () => 'none';
+export default { thing: (event) => ({ object: event }) };
+`,
+    'lib/texts.mjs': 'export const unicode = "héllo 世界 🎉";\n',
+    'broken.mjs': "import 'no-such-module';\n",
+    'common.cjs': "exports.run = () => 'common';\n",
+    'only.cjs': "module.exports = () => 'only';\n",
+    'pkg/deep.mjs': "export const run = () => 'deep';\n",
+  },
+};
+
+const env = {
+  FUNCTION_NAME: 'f',
+  FUNCTION_NAMESPACE: 'n',
+  FUNCTION_VERSION: 'f-1',
+  FUNCTION_HANDLER: 'main.do',
+};
+const ofCall = (id: string) => ({ 'Function-Call-Id': id });
+
+/** Returns the resident memory of a process, in bytes. */
+async function residentBytes(pid: number): Promise<number> {
+  const text = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(text)?.[1]) * 1024;
+}
+
+for (const runtime of ['python', 'nodejs'] as const) {
+  describe(`calls of ${runtime}`, () => {
+    let program: FunctionProgram;
+    before(async () => {
+      program = await startFunction(runtime, sources[runtime], { ...env, FUNCTION_CONCURRENCY: '2' });
+    });
+    after(() => program.close());
+
+    const table: [what: string, body: unknown, status: number, answer: unknown][] = [
+      ['an object', { do: 'echo', a: [1, null, 'ü'] }, 200, { do: 'echo', a: [1, null, 'ü'] }],
+      ['a list', [1, 2], 200, [1, 2]],
+      ['no body', undefined, 200, {}],
+      ['no result', { do: 'none' }, 200, null],
+      ['other scripts', { do: 'text' }, 200, 'héllo 世界 🎉'],
+      ['an error', { do: 'throw' }, 500, { error: 'Odd: it went … wrong\r\nHost: x' }],
+      ['a large result', { do: 'big', size: 1_000_000 }, 200, 'x'.repeat(1_000_000)],
+    ];
+    for (const [what, body, status, answer] of table) {
+      it(`answers ${what}`, async () => {
+        const found = await program.call({ body });
+        assert.equal(found.status, status, found.text.slice(0, 500));
+        assert.deepEqual(found.json(), answer);
+        assert.equal(found.headers['content-type'], 'application/json');
+        assert.equal(found.headers['function-error'], status === 500 ? 'Odd' : undefined);
+      });
+    }
+
+    for (const what of ['no json', 'circle'])
+      it(`answers ${what} with an error of its own`, async () => {
+        const { status, headers, json } = await program.call({ body: { do: what } });
+        assert.equal(status, 500);
+        assert.equal(headers['function-error'], 'InvalidResult');
+        assert.match((json() as { error: string }).error, /^InvalidResult: the result is no JSON/);
+      });
+
+    it('shows no trace to callers, and cuts a long message', async () => {
+      const { status, text } = await program.call({ body: { do: 'throw much' }, headers: ofCall('long') });
+      assert.equal(status, 500);
+      assert.ok(text.length < 5000);
+      const thrown = await program.call({ body: { do: 'throw' }, headers: ofCall('traced') });
+      assert.ok(!/main\.(py|mjs)/.test(thrown.text));
+      await eventually(async () => assert.match(program.output.tail, /\[traced\][\s\S]*main\.(py|mjs)/));
+    });
+
+    it('tells of the call', async () => {
+      const { json } = await program.call({
+        body: { do: 'context' },
+        path: '/a/b?x=1&y=%C3%BC&x=2',
+        headers: { ...ofCall('c-1'), 'X-Some': 'thing' },
+      });
+      const { left, ...rest } = json() as { left: number };
+      assert.deepEqual(rest, {
+        ...{ id: 'c-1', name: 'f', namespace: 'n', version: 'f-1', method: 'POST', path: '/a/b' },
+        ...{ query: { x: ['1', '2'], y: 'ü' }, header: 'thing' },
+      });
+      assert.ok(left > 0 && left <= 30_000);
+    });
+
+    it('passes on bodies of other types, and other methods', async () => {
+      const get = await program.call({ method: 'GET', path: '/x?q=1' });
+      assert.deepEqual(get.json(), {});
+      const text = await program.call({
+        method: 'PUT',
+        path: '/t',
+        body: 'täxt',
+        headers: { 'Content-Type': 'text/plain' },
+      });
+      const { headers, ...rest } = text.json() as { headers: Record<string, string> };
+      assert.deepEqual(rest, { body: 'täxt', isBase64: false, method: 'PUT', path: '/t', query: {} });
+      assert.equal(headers['content-type'], 'text/plain');
+      const bytes = Buffer.from([0xff, 0, 0xfe]);
+      const binary = await program.call({
+        body: bytes,
+        headers: { 'Content-Type': 'application/octet-stream' },
+      });
+      const event = binary.json() as { body: string; isBase64: boolean };
+      assert.deepEqual([event.body, event.isBase64], [bytes.toString('base64'), true]);
+      const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
+      assert.deepEqual((await program.call({ body: '{"a": 1}', headers: form })).json(), { a: 1 });
+      assert.equal(
+        ((await program.call({ body: 'a=1', headers: form })).json() as { body: string }).body,
+        'a=1',
+      );
+      const head = await program.call({ method: 'HEAD' });
+      assert.deepEqual([head.status, head.text], [200, '']);
+    });
+
+    it('refuses what is no JSON without calling the handler', async () => {
+      const number = async () => (await program.call({ body: { do: 'count' } })).json() as number;
+      const first = await number();
+      const { status, json } = await program.call({
+        body: '{"a":',
+        headers: { 'Content-Type': 'application/json' },
+      });
+      assert.equal(status, 400);
+      assert.match((json() as { error: string }).error, /^the body is no JSON: /);
+      assert.equal(await number(), first + 1);
+    });
+
+    it('passes on a status, headers and a body', async () => {
+      const told = (result: unknown) => program.call({ body: { do: 'told', result } });
+      const made = await told({
+        statusCode: 201,
+        headers: { 'X-A': 'b', 'Set-Cookie': ['a=1', 'b=2'] },
+        body: 'döne',
+      });
+      assert.deepEqual([made.status, made.headers['x-a'], made.text], [201, 'b', 'döne']);
+      assert.deepEqual(made.headers['set-cookie'], ['a=1', 'b=2']);
+      assert.equal(made.headers['content-type'], 'text/plain; charset=utf-8');
+      const page = await told({ statusCode: 200, headers: { 'content-type': 'text/html' }, body: '<p>' });
+      assert.equal(page.headers['content-type'], 'text/html');
+      assert.deepEqual((await told({ statusCode: 200, body: { a: 1 } })).json(), { a: 1 });
+      assert.deepEqual(
+        (await told({ statusCode: 200, body: 'AP8=', isBase64: true })).body,
+        Buffer.from([0, 255]),
+      );
+      const empty = await told({ statusCode: 204 });
+      assert.deepEqual([empty.status, empty.text], [204, '']);
+      assert.deepEqual((await told({ statusCode: 200, more: 1 })).json(), { statusCode: 200, more: 1 });
+      assert.deepEqual((await program.call({ body: { do: 'bytes' } })).body, Buffer.from([0, 255, 10]));
+      for (const wrong of [
+        { statusCode: 100 },
+        { statusCode: '200' },
+        { statusCode: 200, headers: { 'X-A': 'b\r\nX-B: c' } },
+        { statusCode: 200, headers: { 'X A': 'b' } },
+        { statusCode: 200, headers: { 'Transfer-Encoding': 'chunked' } },
+        { statusCode: 200, headers: { 'Function-Not-Called': 'busy' } },
+        { statusCode: 200, headers: [] },
+        { statusCode: 200, body: '%', isBase64: true },
+      ].filter(({ headers }) => !Array.isArray(headers) || runtime === 'nodejs')) {
+        const { status, headers } = await told(wrong);
+        assert.deepEqual([status, headers['function-error']], [500, 'InvalidResult'], JSON.stringify(wrong));
+      }
+    });
+
+    it('has so many calls at once, and says of more that they were not called', async () => {
+      const holding = [1, 2, 3].map(() => program.call({ body: { do: 'hold' } }));
+      const refused = await Promise.race(holding);
+      assert.equal(refused.status, 503);
+      assert.equal(refused.headers['function-not-called'], 'busy');
+      const expecting = await program.raw(
+        'POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n',
+      );
+      assert.match(expecting, /^HTTP\/1\.1 503 /);
+      // The held calls cannot be released from outside; the next test starts another program.
+      program.child.kill('SIGKILL');
+      await Promise.allSettled(holding);
+      await program.ended;
+      program = await startFunction(runtime, sources[runtime], { ...env, FUNCTION_CONCURRENCY: '2' });
+    });
+
+    it('makes a call once that may be sent several times', async () => {
+      const once = (id: string, seconds = '0') => ({ ...ofCall(id), 'Function-Once': seconds });
+      const count = async () => (await program.call({ body: { do: 'count' } })).json() as number;
+      const before = await count();
+      for (const seconds of ['0', '0', '9999']) {
+        const answer = await program.call({ body: { do: 'count' }, headers: once('o-1', seconds) });
+        assert.equal(answer.json(), before + 1);
+      }
+      assert.equal(await count(), before + 2);
+      const unsure = await program.call({ body: { do: 'count' }, headers: once('o-2', '9999') });
+      assert.deepEqual([unsure.status, unsure.headers['function-not-called']], [404, 'unknown']);
+      const broken = await program.call({
+        body: Buffer.from('{'),
+        headers: { ...once('o-3'), 'Content-Type': 'application/json' },
+      });
+      assert.equal(broken.status, 400);
+      const mended = await program.call({ body: { do: 'count' }, headers: once('o-3') });
+      assert.equal(mended.json(), before + 3);
+      const wrong = await program.call({ body: { do: 'count' }, headers: once('o-4', 'x') });
+      assert.equal(wrong.status, 400);
+      const thrown = await program.call({ body: { do: 'throw' }, headers: once('o-6') });
+      const repeated = await program.call({ headers: once('o-6', '1') });
+      assert.deepEqual([repeated.status, repeated.text], [500, thrown.text]);
+      assert.equal(repeated.headers['function-error'], 'Odd');
+      // A repeated call waits for the call that is in progress.
+      const both = ['1', '2'].map(() => program.call({ body: { do: 'hold' }, headers: once('o-5') }));
+      await program.call({ body: { do: 'release' } });
+      assert.deepEqual(
+        (await Promise.all(both)).map(({ text }) => text),
+        ['"held"', '"held"'],
+      );
+    });
+
+    it('remembers nothing of a call that may be made several times', async () => {
+      const count = async (id: string, more: object = {}) =>
+        (await program.call({ body: { do: 'count' }, headers: { ...ofCall(id), ...more } })).json() as number;
+      const first = await count('r-1');
+      assert.equal(await count('r-1', { 'Function-Repeat': 'true' }), first + 1);
+      assert.equal(await count('r-1', { 'Function-Once': '0' }), first + 2);
+      const size = 5_000_000;
+      for (const id of ['r-2', 'r-3', 'r-4', 'r-5', 'r-6'])
+        assert.equal((await program.call({ body: { do: 'big', size }, headers: ofCall(id) })).status, 200);
+      // Repeatable calls therefore do not make the program forget a call that may be made only once.
+      assert.equal(await count('r-1', { 'Function-Once': '1' }), first + 2);
+    });
+
+    it('does not make a call again whose answer it may have forgotten', async () => {
+      const fresh = await startFunction(runtime, sources[runtime], env);
+      const began = performance.now();
+      /**
+       * Headers of a call that was first made when the program started, with its age minus its time in
+       * transit.
+       */
+      const once = (id: string, transitMs = 0) => ({
+        ...ofCall(id),
+        'Function-Once': `${Math.max(0, performance.now() - began - transitMs) / 1000}`,
+      });
+      try {
+        const size = 4_000_000;
+        for (const id of ['f-1', 'f-2', 'f-3', 'f-4', 'f-5'])
+          assert.equal((await fresh.call({ body: { do: 'big', size }, headers: once(id) })).status, 200);
+        const untilForgotten = performance.now() - began;
+        const before = (await fresh.call({ body: { do: 'count' } })).json() as number;
+        // Transit makes a call seem younger than it is, as a call from a busy master may be.
+        for (const transitMs of [0, Math.min(1000, untilForgotten / 2)]) {
+          const forgotten = await fresh.call({ body: { do: 'count' }, headers: once('f-1', transitMs) });
+          assert.deepEqual([forgotten.status, forgotten.headers['function-not-called']], [404, 'unknown']);
+        }
+        const known = await fresh.call({ body: { do: 'count' }, headers: once('f-5') });
+        assert.equal(known.text.length, size + 2);
+        assert.equal((await fresh.call({ body: { do: 'count' } })).json(), before + 1);
+        // A call that was first made just now was surely not made before.
+        const young = { ...ofCall('f-6'), 'Function-Once': '0' };
+        assert.equal((await fresh.call({ body: { do: 'count' }, headers: young })).json(), before + 2);
+      } finally {
+        await fresh.close();
+      }
+    });
+
+    it('forgets the oldest answers where there is no more room', async () => {
+      const size = 4_000_000;
+      const again = async (id: string, seconds: string, body: object = { do: 'count' }) =>
+        (await program.call({ body, headers: { ...ofCall(id), 'Function-Once': seconds } })).status;
+      for (const id of ['m-1', 'm-2', 'm-3', 'm-4', 'm-5'])
+        assert.equal(await again(id, '0', { do: 'big', size }), 200);
+      assert.deepEqual(
+        [await again('m-1', '60'), await again('m-4', '60'), await again('m-5', '60')],
+        [404, 200, 200],
+      );
+      // The program can therefore no longer claim that it never received a call.
+      assert.equal(await again('m-6', '60'), 404);
+    });
+
+    it('refuses a body and a result that are too large', async () => {
+      const large = await program.call({ body: Buffer.alloc(6 * 1024 * 1024 + 1) });
+      assert.equal(large.status, 413);
+      const headers = { 'Transfer-Encoding': 'chunked' };
+      const chunked = await program.call({ body: Buffer.alloc(7_000_000), headers });
+      assert.equal(chunked.status, 413);
+      const result = await program.call({ body: { do: 'big', size: 6 * 1024 * 1024 } });
+      assert.deepEqual([result.status, result.headers['function-error']], [500, 'InvalidResult']);
+      const fits = await program.call({
+        body: Buffer.alloc(5_000_000, 'a'),
+        headers: { 'Content-Type': 'text/plain', 'Transfer-Encoding': 'chunked' },
+      });
+      assert.equal((fits.json() as { body: string }).body.length, 5_000_000);
+    });
+
+    it('reads on after it has refused a body, so that a client that still sends sees the answer', async () => {
+      const bytes = 7_000_000;
+      const socket = connect({ port: program.port, host: '127.0.0.1', allowHalfOpen: true });
+      let text = '';
+      socket.setEncoding('latin1');
+      socket.on('data', (data: string) => {
+        if (text === '') socket.end(Buffer.alloc(bytes - 1));
+        text += data;
+      });
+      socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${bytes}\r\n\r\nx`);
+      // Rejects when the connection is reset.
+      await once(socket, 'close');
+      assert.match(text, /^HTTP\/1\.1 413 [\s\S]*may have 6291456 bytes"\}$/);
+    });
+
+    it('prints a lot without keeping it', async () => {
+      const { pid = 0 } = program.child;
+      await program.call({ body: { do: 'print', lines: 1000 } });
+      const [memory, printed] = [await residentBytes(pid), program.output.bytes];
+      assert.equal((await program.call({ body: { do: 'print', lines: 100_000 } })).json(), 'printed');
+      await eventually(async () => assert.ok(program.output.bytes - printed >= 100_000_000));
+      const more = (await residentBytes(pid)) - memory;
+      assert.ok(more < 40e6, `${more} bytes more are resident`);
+    });
+
+    const post = 'POST / HTTP/1.1\r\nHost: x\r\n';
+    const smuggled: [what: string, request: string, status: RegExp][] = [
+      [
+        'both lengths',
+        `${post}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+        /^HTTP\/1\.1 400 /,
+      ],
+      ['two lengths', `${post}Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}`, /^HTTP\/1\.1 400 /],
+      ['a length with a sign', `${post}Content-Length: +2\r\n\r\n{}`, /^HTTP\/1\.1 400 /],
+      ['another coding', `${post}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`, /^HTTP\/1\.1 400 /],
+      [
+        'chunked twice over',
+        `${post}Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n`,
+        /^HTTP\/1\.1 400 /,
+      ],
+      ['a space before the colon', `${post}Content-Length : 2\r\n\r\n{}`, /^HTTP\/1\.1 400 /],
+      ['a folded header', `${post}X: a\r\n b\r\nContent-Length: 2\r\n\r\n{}`, /^HTTP\/1\.1 400 /],
+      ['a bare line feed', `POST / HTTP/1.1\nHost: x\n\n`, /^HTTP\/1\.1 400 /],
+      ['no host', 'POST / HTTP/1.1\r\nContent-Length: 0\r\n\r\n', /^HTTP\/1\.1 400 /],
+      [
+        'a chunk without a size',
+        `${post}Transfer-Encoding: chunked\r\n\r\nx\r\n{}\r\n0\r\n\r\n`,
+        /^HTTP\/1\.1 400 /,
+      ],
+      [
+        'a chunk longer than it says',
+        `${post}Transfer-Encoding: chunked\r\n\r\n1\r\n{}\r\n0\r\n\r\n`,
+        /^HTTP\/1\.1 400 /,
+      ],
+      ['no HTTP', 'hello\r\n\r\n', /^HTTP\/1\.1 400 /],
+      ['a huge head', `${post}X: ${'a'.repeat(70_000)}\r\n\r\n`, /^HTTP\/1\.1 431 /],
+    ];
+    for (const [what, request, expected] of smuggled)
+      it(`ends a connection with ${what}`, async () => {
+        if (what === 'a bare line feed' || what === 'no HTTP') {
+          // The server may not see the end of a head in these bytes: then its timeout ends the connection.
+          const socket = connect(program.port, '127.0.0.1');
+          socket.end(request);
+          let text = '';
+          for await (const data of socket) text += String(data);
+          assert.ok(text === '' || expected.test(text), text);
+          return;
+        }
+        assert.match(await program.raw(request), expected);
+      });
+
+    it('answers requests in line on one connection, and a 100-continue', async () => {
+      const one = `${post}Content-Length: 13\r\n\r\n{"do":"none"}`;
+      const last = one.replace('Host: x', 'Host: x\r\nConnection: close');
+      const found = await program.raw(one + one + last);
+      assert.equal(found.match(/HTTP\/1\.1 200/g)?.length, 3);
+      const expecting = await program.raw(
+        `${post}Connection: close\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n{}`,
+      );
+      assert.match(expecting, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n/);
+      assert.match(await program.raw('GET / HTTP/1.0\r\n\r\n'), /^HTTP\/1\.[01] 200 /);
+    });
+
+    it('ends with the handler that ends the process', async () => {
+      await assert.rejects(program.call({ body: { do: 'exit' } }));
+      assert.equal(await program.ended, 3);
+      program = await startFunction(runtime, sources[runtime], { ...env, FUNCTION_CONCURRENCY: '2' });
+    });
+  });
+
+  describe(`handlers of ${runtime}`, () => {
+    const shared: [handler: string, body: unknown, status: number, answer: unknown][] = [
+      ['main.later', { a: 1 }, 200, { later: { a: 1 } }],
+      ['main.later', { throw: true }, 500, { error: 'Odd: later' }],
+      ['main.one', 1, 200, { one: 1 }],
+      ['main.none', 1, 200, 'none'],
+      ['main.thing', 1, 200, { object: 1 }],
+      ['pkg/deep.run', 1, 200, 'deep'],
+    ];
+    const own: Readonly<Record<Runtime, typeof shared>> = {
+      python: [['pkg.deep.run', 1, 200, 'deep']],
+      nodejs: [
+        ['common.run', 1, 200, 'common'],
+        ['only.handler', 1, 200, 'only'],
+      ],
+    };
+    for (const [handler, body, status, answer] of [...shared, ...own[runtime]])
+      it(`${handler} with ${JSON.stringify(body)}`, async () => {
+        const program = await startFunction(runtime, sources[runtime], { ...env, FUNCTION_HANDLER: handler });
+        try {
+          const found = await program.call({ body });
+          assert.deepEqual([found.status, found.json()], [status, answer]);
+        } finally {
+          await program.close();
+        }
+      });
+
+    for (const [handler, said] of [
+      ['broken.handler', /no[_-]such[_-]module/],
+      ['missing.handler', /missing/],
+      ['main.nothing', runtime === 'python' ? /no function nothing/ : /exports no function nothing/],
+      ['main', /MODULE\.FUNCTION/],
+    ] as const)
+      it(`${handler} cannot be loaded: the program says why and never listens`, async () => {
+        const program = await startFunction(runtime, sources[runtime], { ...env, FUNCTION_HANDLER: handler });
+        assert.equal(await program.ended, 1);
+        assert.match(program.output.tail, said);
+        await program.close();
+      });
+
+    const stuckEnv = { ...env, FUNCTION_TIMEOUT_SECONDS: '1', FUNCTION_STUCK_SECONDS: '1' };
+    it('a call that hangs: the others are answered, then the instance ends', async () => {
+      const program = await startFunction(runtime, sources[runtime], {
+        ...stuckEnv,
+        FUNCTION_TIMEOUT_SECONDS: '2',
+      });
+      const hung = program.call({ body: { do: 'hold' } }).catch((error) => error as Error);
+      await new Promise((resolve) => setTimeout(resolve, 1500));
+      const slow = program.call({ body: { do: 'sleep', seconds: 1.9 } });
+      assert.equal((await slow).json(), 'slept');
+      assert.ok((await hung) instanceof Error);
+      assert.equal(await program.ended, 70);
+      assert.match(program.output.tail, /this instance ends/);
+      await program.close();
+    });
+
+    it('a call that never lets another run ends the instance too', async () => {
+      const program = await startFunction(runtime, sources[runtime], stuckEnv);
+      await assert.rejects(program.call({ body: { do: 'spin' } }));
+      assert.ok([70, 'SIGKILL'].includes(await program.ended));
+      await program.close();
+    });
+
+    it('SIGTERM: goes on for two seconds, answers what it has, and ends', async () => {
+      const program = await startFunction(runtime, sources[runtime], env);
+      const slow = program.call({ body: { do: 'sleep', seconds: 3 } });
+      await eventually(async () => assert.equal((await program.call({ body: { do: 'none' } })).status, 200));
+      program.child.kill('SIGTERM');
+      assert.equal((await program.call({ body: { do: 'none' } })).status, 200);
+      assert.equal((await slow).json(), 'slept');
+      assert.equal(await program.ended, 0);
+      await program.close();
+    });
+  });
+}
+
+it('a handler of python that forks and comes back twice answers once', async () => {
+  const program = await startFunction('python', {
+    'main.py':
+      'import os\ndef handler(event):\n    return "child" if event.get("fork") and os.fork() == 0 else "own"\n',
+  });
+  try {
+    const length = (text: string) => `Content-Length: ${text.length}\r\n\r\n${text}`;
+    const post = 'POST / HTTP/1.1\r\nHost: x\r\n';
+    for (let i = 0; i < 5; i++) {
+      const text = await program.raw(
+        `${post}${length('{"fork":1}')}${post}Connection: close\r\n${length('{}')}`,
+      );
+      assert.deepEqual(text.match(/"(?:own|child)"/g), ['"own"', '"own"']);
+    }
+  } finally {
+    await program.close();
+  }
+});
+
+describe('calls of python that are async', () => {
+  it('are ended by the time limit', async () => {
+    const program = await startFunction('python', sources.python, {
+      ...env,
+      FUNCTION_HANDLER: 'main.later',
+      FUNCTION_TIMEOUT_SECONDS: '1',
+    });
+    const { status, headers } = await program.call({ body: { sleep: 60 } });
+    assert.deepEqual([status, headers['function-error']], [500, 'TimeoutError']);
+    assert.equal((await program.call({ body: {} })).status, 200);
+    await program.close();
+  });
+});

@@ -1,0 +1,451 @@
+/**
+ * Calls as bytes on a connection: the program and the caller see the same bytes, whichever implementation
+ * serves the call.
+ */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import { after, before, describe, it } from 'node:test';
+import { connect, type TLSSocket } from 'node:tls';
+import { listenHttps } from '../../../../../src/apiserver/serve.ts';
+import { type Clock, systemClock } from '../../../../../src/base/clock.ts';
+import { replaceable } from '../../../../../src/base/current.ts';
+import { silentLogger } from '../../../../../src/base/log.ts';
+import type { Fn } from '../../../../../src/features/functions/api/function.ts';
+import {
+  functionLabel,
+  functionVersionLabel,
+  instancePort,
+} from '../../../../../src/features/functions/api/function-instance.ts';
+import { mostKept } from '../../../../../src/features/functions/server/call-body.ts';
+import { gatewayApp } from '../../../../../src/features/functions/server/gateway-app.ts';
+import { triggerPaths } from '../../../../../src/features/triggers/server/trigger-paths.ts';
+import { issueCertificate, type KeyAndCertificate } from '../../../../../src/pki/x509.ts';
+import { eventually } from '../../../../fixtures/eventually.ts';
+import { type HttpsTestServer, startHttpsTestServer } from '../../../../fixtures/https-api-server.ts';
+
+const functions = '/apis/minik8s.io/v1/namespaces/default/functions';
+const pods = '/api/v1/namespaces/default/pods';
+const merge = { headers: { 'content-type': 'application/merge-patch+json' } };
+const address = '127.0.0.140';
+
+/** Timers of one minute; they fire when the test ends them. */
+const minutes = new Set<() => void>();
+const clock: Clock = {
+  now: () => systemClock.now(),
+  monotonic: () => systemClock.monotonic(),
+  soon: (fn) => systemClock.soon(fn),
+  after(ms, fn) {
+    if (ms !== 60_000) return systemClock.after(ms, fn);
+    minutes.add(fn);
+    return { cancel: () => void minutes.delete(fn) };
+  },
+};
+
+let server: HttpsTestServer;
+let admin: KeyAndCertificate;
+const ports = { directly: 0, 'by the app': 0 };
+const stopping = new AbortController();
+const closed: Promise<void>[] = [];
+/** Handler of the function's program. */
+let answer: RequestListener = (_, outgoing) => outgoing.end();
+let calls = 0;
+const program = createServer((incoming, outgoing) => {
+  calls += 1;
+  answer(incoming, outgoing);
+});
+
+before(async () => {
+  server = await startHttpsTestServer({
+    clock,
+    functionCalls: { master: 'here', reachesPod: () => true, writeDemand: async () => undefined },
+  });
+  const day = 24 * 3600 * 1000;
+  const serving = await issueCertificate(server.authority, {
+    commonName: 'gateway',
+    hosts: ['127.0.0.1'],
+    usages: ['server'],
+    notBefore: Date.now() - day,
+    notAfter: Date.now() + day,
+  });
+  const listen = async (direct: typeof server.directCalls) => {
+    const listener = await listenHttps({
+      app: gatewayApp(server.app, triggerPaths(server.cache)),
+      ...(direct && { direct }),
+      address: '127.0.0.1',
+      port: 0,
+      tls: { identity: replaceable(serving), clientCA: server.authority.certificate },
+      signal: stopping.signal,
+      clock: systemClock,
+      log: silentLogger,
+      patienceMs: 500,
+    });
+    closed.push(listener.closed);
+    return listener.port;
+  };
+  assert.ok(server.directCalls);
+  ports.directly = await listen(server.directCalls);
+  ports['by the app'] = await listen(undefined);
+  admin = await server.clientCertificate('admin', ['system:masters']);
+  await new Promise<void>((resolve) => program.listen(instancePort, address, resolve));
+  const made = await server.call('POST', functions, {
+    metadata: { name: 'wire' },
+    spec: { image: 'app:1', public: true },
+  });
+  const { metadata } = made.json<Fn>();
+  await server.call('PATCH', `${functions}/wire/status`, { status: { activeVersion: 'v1' } }, merge);
+  await server.call('POST', pods, {
+    metadata: {
+      name: 'wire',
+      labels: { [functionLabel]: 'wire', [functionVersionLabel]: 'v1' },
+      ownerReferences: [
+        {
+          apiVersion: 'minik8s.io/v1',
+          kind: 'Function',
+          name: 'wire',
+          uid: metadata.uid,
+          controller: true,
+        },
+      ],
+    },
+    spec: { nodeName: 'n1', containers: [{ name: 'function', image: 'app:1' }] },
+  });
+  const state = { name: 'function', ready: true, restartCount: 0, image: 'app:1', imageID: '' };
+  const written = await server.call(
+    'PATCH',
+    `${pods}/wire/status`,
+    {
+      status: {
+        phase: 'Running',
+        podIP: address,
+        podIPs: [{ ip: address }],
+        containerStatuses: [{ ...state, state: { running: {} } }],
+      },
+    },
+    merge,
+  );
+  assert.equal(written.status, 200, written.text);
+});
+after(async () => {
+  stopping.abort();
+  program.closeAllConnections();
+  program.close();
+  await Promise.all(closed);
+  await server.stop();
+});
+
+const echo: RequestListener = (incoming, outgoing) => {
+  let body = '';
+  incoming.on('data', (chunk) => {
+    body += chunk;
+  });
+  incoming.on('end', () => {
+    const { method, url, rawHeaders, httpVersion } = incoming;
+    outgoing.end(JSON.stringify({ method, url, rawHeaders, httpVersion, body }));
+  });
+};
+
+for (const way of ['directly', 'by the app'] as const) {
+  describe(`a call that is served ${way}`, () => {
+    const dial = async (isKnown = true): Promise<TLSSocket> => {
+      const identity = isKnown ? { key: admin.key, cert: admin.certificate } : {};
+      const ca = server.authority.certificate;
+      const socket = connect({ host: '127.0.0.1', port: ports[way], ca, ...identity });
+      socket.on('error', () => undefined);
+      await once(socket, 'secureConnect');
+      return socket;
+    };
+    /** Returns everything that is received until the connection is closed, or until `end` is received. */
+    const talk = async (text: string, end?: string | RegExp, isKnown = true): Promise<string> => {
+      const socket = await dial(isKnown);
+      let said = '';
+      const over = new Promise<void>((resolve) => {
+        socket.on('close', () => resolve());
+        socket.on('data', (chunk) => {
+          said += chunk.toString('latin1');
+          if (end !== undefined && said.match(end)) resolve();
+        });
+      });
+      socket.write(text);
+      await over;
+      socket.destroy();
+      return said;
+    };
+    const request = (method: string, more = '', body = '') =>
+      `${method} /function/wire HTTP/1.1\r\nHost: gateway\r\n${more}\r\n${body}`;
+    const close = 'Connection: close\r\n';
+
+    it('by HEAD has the head of the answer and no body, and the connection goes on', async () => {
+      answer = (_, outgoing) => outgoing.setHeader('content-length', '5').end('hello');
+      const said = await talk(request('HEAD') + request('GET', close));
+      const [head = '', second = ''] = said.split(/(?=HTTP\/1\.1 )/);
+      assert.match(head, /^HTTP\/1\.1 200 OK\r\n[\s\S]*content-length: 5\r\n[\s\S]*\r\n\r\n$/i);
+      assert.match(second, /\r\n\r\nhello$/);
+    });
+    for (const status of [204, 304])
+      it(`is answered with ${status} and nothing more, and the connection goes on`, async () => {
+        answer = (_, outgoing) => outgoing.writeHead(status).end();
+        const said = await talk(request('GET') + request('GET', close));
+        assert.match(said, new RegExp(`^(HTTP/1\\.1 ${status} [\\s\\S]*?\\r\\n\\r\\n){2}$`));
+      });
+    it('says nothing of the connection of another, and its own headers whole', async () => {
+      answer = (_, outgoing) => {
+        outgoing.setHeader('connection', 'x-secret, keep-alive');
+        outgoing.setHeader('x-secret', 'hop');
+        outgoing.setHeader('trailer', 'x-late');
+        outgoing.setHeader('set-cookie', ['a=1', 'b=2']);
+        outgoing.addTrailers({ 'x-late': 'late' });
+        outgoing.write('one');
+        setImmediate(() => outgoing.end('two'));
+      };
+      const said = await talk(request('GET', close));
+      assert.doesNotMatch(said, /x-secret|x-late/i);
+      assert.match(said, /set-cookie: a=1\r\nset-cookie: b=2/i);
+      assert.match(said, /transfer-encoding: chunked/i);
+      assert.equal(said.slice(said.indexOf('\r\n\r\n')).replaceAll(/\r\n[0-9a-f]*/g, ''), 'onetwo');
+    });
+    it('brings no header of its own connection, and none that says who the caller is', async () => {
+      answer = echo;
+      const more = [
+        'Connection: close, x-hop',
+        'X-Hop: 1',
+        'TE: trailers',
+        'Proxy-Authorization: Basic eA==',
+        'X-Remote-User: root',
+        'X-Forwarded-For: 192.0.2.1',
+        'X-Kept: yes',
+        'Function-Name: other',
+      ].join('\r\n');
+      const said = await talk(request('POST', `${more}\r\nContent-Length: 2\r\n`, '{}'));
+      const seen = JSON.parse(said.slice(said.indexOf('{'), said.lastIndexOf('}') + 1));
+      const fields = new Map<string, string>();
+      for (let i = 0; i < seen.rawHeaders.length; i += 2)
+        fields.set(seen.rawHeaders[i].toLowerCase(), seen.rawHeaders[i + 1]);
+      for (const gone of ['x-hop', 'te', 'proxy-authorization', 'x-remote-user'])
+        assert.equal(fields.get(gone), undefined, gone);
+      assert.equal(fields.get('x-kept'), 'yes');
+      assert.equal(fields.get('host'), 'gateway');
+      assert.equal(fields.get('x-forwarded-for'), '192.0.2.1, 127.0.0.1');
+      assert.equal(fields.get('x-forwarded-uri'), '/function/wire');
+      assert.equal(fields.get('function-name'), 'wire');
+      assert.equal(fields.get('content-length'), '2');
+      assert.equal(seen.body, '{}');
+    });
+    it('is seen as one request or not at all', async () => {
+      answer = echo;
+      const before = calls;
+      for (const [more, body] of [
+        ['Content-Length: 4\r\nTransfer-Encoding: chunked\r\n', '0\r\n\r\nGET / HTTP/1.1\r\n\r\n'],
+        ['Content-Length: 4\r\nContent-Length: 5\r\n', 'abcde'],
+        ['Transfer-Encoding: xchunked\r\n', '0\r\n\r\n'],
+        ['Content-Length: +4\r\n', 'abcd'],
+        ['X-A: 1\r\n folded: 2\r\n', ''],
+        ['Host: other\r\n', ''],
+      ] as const)
+        assert.match(await talk(request('POST', more, body)), /^(HTTP\/1\.1 400 [\s\S]*)?$/, more);
+      assert.equal(calls, before);
+    });
+    it('with two credentials is nobody’s', async () => {
+      answer = echo;
+      const account = '/api/v1/namespaces/default/serviceaccounts';
+      await server.call('POST', account, { metadata: { name: 'default' } });
+      const made = await server.call('POST', `${account}/default/token`, { spec: {} });
+      const { token } = made.json<{ status: { token: string } }>().status;
+      const asked = (...tokens: string[]) =>
+        talk(
+          request('GET', tokens.map((one) => `Authorization: Bearer ${one}\r\n`).join('') + close),
+          undefined,
+          false,
+        );
+      assert.match(await asked(token), /^HTTP\/1\.1 200 /);
+      const before = calls;
+      assert.match(await asked(token, 'b'), /^HTTP\/1\.1 401 /);
+      assert.match(await asked('a', token), /^HTTP\/1\.1 401 /);
+      assert.equal(calls, before);
+    });
+    it('that waits for leave to send gets it', async () => {
+      answer = echo;
+      const socket = await dial();
+      let said = '';
+      socket.on('data', (chunk) => {
+        said += chunk;
+      });
+      socket.write(request('POST', 'Expect: 100-continue\r\nContent-Length: 3\r\n'));
+      await eventually(systemClock, 'leave to send', () => said.startsWith('HTTP/1.1 100 Continue\r\n\r\n'));
+      socket.write('abc');
+      await eventually(systemClock, 'the answer', () => said.includes('"body":"abc"'));
+      assert.doesNotMatch(said, /"expect"/i);
+      socket.destroy();
+    });
+    it('of HTTP/1.0 is answered in its way, and the connection closes', async () => {
+      answer = (_, outgoing) => {
+        outgoing.write('in ');
+        setImmediate(() => outgoing.end('parts'));
+      };
+      const said = await talk('GET /function/wire HTTP/1.0\r\nHost: gateway\r\n\r\n');
+      assert.doesNotMatch(said, /transfer-encoding/i);
+      assert.match(said, /\r\n\r\nin parts$/);
+    });
+    it('has an id of so many characters, its own where it has one', async () => {
+      answer = echo;
+      const idOf = async (more: string) => {
+        const said = await talk(request('GET', more + close));
+        return /"function-call-id","([^"]*)"/.exec(said)?.[1];
+      };
+      assert.equal(await idOf('Function-Call-Id: mine\r\n'), 'mine');
+      assert.equal(await idOf(`Function-Call-Id: ${'x'.repeat(200)}\r\n`), 'x'.repeat(128));
+      assert.match((await idOf('')) ?? '', /^[0-9a-f-]{36}$/);
+    });
+    it('that an instance refuses is given again where its body is at hand, and is refused where it is gone', async () => {
+      answer = (incoming, outgoing) => {
+        incoming.resume();
+        outgoing.writeHead(503, { 'function-not-called': 'busy' }).end('refused');
+        answer = echo;
+      };
+      assert.match(await talk(request('POST', `${close}Content-Length: 2\r\n`, '{}')), /"body":"{}"/);
+      const size = mostKept + 1;
+      answer = (incoming, outgoing) => {
+        incoming.resume();
+        incoming.on('end', () => outgoing.writeHead(503, { 'function-not-called': 'busy' }).end('refused'));
+      };
+      const before = calls;
+      const said = await talk(
+        request(
+          'POST',
+          `${close}Transfer-Encoding: chunked\r\n`,
+          `${size.toString(16)}\r\n${'x'.repeat(size)}\r\n0\r\n\r\n`,
+        ),
+      );
+      assert.match(said, /^HTTP\/1\.1 503 [\s\S]*refused/);
+      assert.equal(calls, before + 1);
+    });
+    it('is told to the triggers of its results', async () => {
+      answer = (_, outgoing) => outgoing.end('hello');
+      const path = '/apis/minik8s.io/v1/namespaces/default';
+      const spec = { target: { name: 'other' }, result: { function: 'wire' } };
+      const made = await server.call('POST', `${path}/triggers`, { metadata: { name: 'results' }, spec });
+      assert.equal(made.status, 201, made.text);
+      assert.match(await talk(request('GET', close)), /hello/);
+      // The path is percent-encoded.
+      const spelled = `GET /function/d%65fault/w%69re HTTP/1.1\r\nHost: gateway\r\n${close}\r\n`;
+      assert.match(await talk(spelled), /hello/);
+      const { items } = (await server.call('GET', `${path}/triggerevents`)).json<{ items: Fn[] }>();
+      assert.equal(items.length, 2);
+      await server.call('DELETE', `${path}/triggers/results`);
+      for (const { metadata } of items) await server.call('DELETE', `${path}/triggerevents/${metadata.name}`);
+    });
+    it('that is sent before the one before is answered is answered after it', async () => {
+      answer = echo;
+      // The connection is authenticated by its first request.
+      const said = await talk(
+        [1, 2, 3]
+          .map((n) => request('POST', `${n === 3 ? close : ''}Content-Length: 1\r\n`, String(n)))
+          .join(''),
+      );
+      assert.deepEqual(said.match(/"body":"\d"/g), ['"body":"1"', '"body":"2"', '"body":"3"']);
+    });
+    it('reaches the path that it spells', async () => {
+      answer = echo;
+      const urlOf = async (path: string) =>
+        /"url":"([^"]*)"/.exec(await talk(`GET ${path} HTTP/1.1\r\nHost: gateway\r\n${close}\r\n`))?.[1];
+      assert.equal(await urlOf('/function/default/wire/a%2Fb//c?x=%20&y=?'), '/a%2Fb//c?x=%20&y=?');
+      assert.equal(await urlOf('/function/default/wire'), '/');
+      assert.equal(await urlOf('https://gateway/function/wire?z'), '/?z');
+      for (const path of [
+        '/function/default/wire/../x',
+        '/function/default/wire/%2e%2e/x',
+        '/function/wire#x',
+      ])
+        assert.equal(await urlOf(path), undefined, path);
+    });
+    it('cannot leave HTTP', async () => {
+      answer = echo;
+      const more = 'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n';
+      const said = await talk(
+        request('GET', `${more}Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n`),
+        /\r\n\r\n/,
+      );
+      assert.doesNotMatch(said, /^HTTP\/1\.1 101/);
+    });
+    it('whose body of unknown length is too large is refused', async () => {
+      answer = (incoming, outgoing) => {
+        incoming.resume();
+        incoming.on('end', () => outgoing.end('all'));
+      };
+      const socket = await dial();
+      let said = '';
+      socket.on('data', (chunk) => {
+        said += chunk;
+      });
+      socket.write(request('POST', 'Transfer-Encoding: chunked\r\n'));
+      const piece = `100000\r\n${'x'.repeat(1024 * 1024)}\r\n`;
+      for (let i = 0; i < 17; i++) socket.write(piece);
+      const isOver = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+      socket.write('0\r\n\r\n');
+      await isOver;
+      assert.doesNotMatch(said, /all$/);
+      assert.match(said, /^(HTTP\/1\.1 413 [\s\S]*)?$/);
+    });
+    it('whose head does not come is not waited for', async () => {
+      const socket = await dial();
+      const isOver = once(socket, 'close');
+      socket.resume();
+      socket.write('POST /function/wire HTTP/1.1\r\nHost: gateway\r\nX-Slow: ');
+      await isOver;
+    });
+    it('whose caller leaves in the middle of its body is not made', async () => {
+      answer = echo;
+      const before = calls;
+      const socket = await dial();
+      socket.write(request('POST', 'Content-Length: 10\r\n', 'abc'));
+      socket.destroy();
+      answer = echo;
+      await talk(request('GET', close));
+      assert.equal(calls, before + 1);
+    });
+    if (way === 'directly')
+      it('whose body does not come within a minute is refused, and is not made', async () => {
+        answer = echo;
+        const before = calls;
+        const socket = await dial();
+        let said = '';
+        socket.on('data', (chunk) => {
+          said += chunk;
+        });
+        socket.write(request('POST', 'Content-Length: 10\r\n', 'abc'));
+        await eventually(systemClock, 'it is waited for', () => minutes.size === 1);
+        for (const isOver of minutes) isOver();
+        await eventually(systemClock, 'the refusal', () => said.includes('did not arrive within 60 s'));
+        assert.match(said, /^HTTP\/1\.1 504 /);
+        // The rest belongs to that request: the connection continues with the next request.
+        socket.write(`defghij${request('POST', 'Content-Length: 1\r\n', 'x')}`);
+        await eventually(systemClock, 'the next answer', () => said.includes('"body":"x"'));
+        assert.equal(calls, before + 1);
+        assert.equal(minutes.size, 0, 'nothing is waited for any more');
+        socket.destroy();
+      });
+    it('that is answered bit by bit is passed on bit by bit', async () => {
+      let more: (() => void) | undefined;
+      answer = (_, outgoing) => {
+        outgoing.flushHeaders();
+        more = () => {
+          outgoing.write('first');
+          more = () => outgoing.end('last');
+        };
+      };
+      const socket = await dial();
+      let said = '';
+      socket.on('data', (chunk) => {
+        said += chunk;
+      });
+      socket.write(request('GET'));
+      await eventually(systemClock, 'the head', () => said.includes('\r\n\r\n'));
+      more?.();
+      await eventually(systemClock, 'the first part', () => said.includes('first'));
+      assert.doesNotMatch(said, /last/);
+      more?.();
+      await eventually(systemClock, 'the end', () => said.endsWith('0\r\n\r\n'));
+      socket.destroy();
+    });
+  });
+}

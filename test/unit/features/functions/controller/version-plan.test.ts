@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { it } from 'node:test';
+import type { Fn } from '../../../../../src/features/functions/api/function.ts';
+import type { FunctionVersion } from '../../../../../src/features/functions/api/function-version.ts';
+import { sharedLock, versionOf } from '../../../../../src/features/functions/controller/version-plan.ts';
+import { meta } from '../../../controllers/objects.ts';
+
+const digest = (text: string) => createHash('sha256').update(text).digest('hex');
+const images = { python: 'python:3-slim', nodejs: 'node:lts-slim' };
+
+const fn = (spec: Partial<Fn['spec']> = {}) =>
+  ({
+    metadata: meta('hello'),
+    spec: {
+      runtime: 'python',
+      handler: 'main.handler',
+      files: { 'main.py': 'a', 'b.py': 'b' },
+      concurrency: 10,
+      timeoutSeconds: 30,
+      ...spec,
+    },
+  }) as Fn;
+
+const made = (spec: Partial<Fn['spec']> = {}, using = images) => {
+  const { metadata, spec: own } = versionOf(fn(spec), using, digest);
+  return { name: metadata.name, image: own.image };
+};
+
+it('a version is named by what its instances are', () => {
+  const { name, image } = made();
+  assert.match(name ?? '', /^hello-[0-9a-f]{10}$/);
+  assert.match(image, /^minik8s\.function\/default\/hello:[0-9a-f]{32}$/);
+  assert.deepEqual(made(), { name, image });
+  const { apiVersion, kind, metadata } = versionOf(fn(), images, digest);
+  assert.deepEqual([apiVersion, kind], ['minik8s.io/v1', 'FunctionVersion']);
+  assert.deepEqual([metadata.namespace, metadata.labels], ['default', { 'minik8s.io/function': 'hello' }]);
+});
+
+it('the order of files means nothing', () =>
+  assert.deepEqual(made({ files: { 'b.py': 'b', 'main.py': 'a' } }), made()));
+
+it('how many instances there are, and who may call, is no part of it', () =>
+  assert.deepEqual(made({ maxScale: 3, public: true, idleSeconds: 5, target: 9 }), made()));
+
+for (const [what, spec] of Object.entries<Partial<Fn['spec']>>({
+  environment: { env: [{ name: 'A', value: '1' }] },
+  concurrency: { concurrency: 1 },
+  timeout: { timeoutSeconds: 1 },
+  resources: { resources: { limits: { cpu: '1' } } },
+}))
+  it(`another ${what} is another version with the same image`, () => {
+    const other = made(spec);
+    assert.notEqual(other.name, made().name);
+    assert.equal(other.image, made().image);
+  });
+
+for (const [what, spec] of Object.entries<Partial<Fn['spec']>>({
+  content: { files: { 'main.py': 'c', 'b.py': 'b' } },
+  path: { files: { 'main.py': 'a', 'c.py': 'b' } },
+  handler: { handler: 'b.handler' },
+  'binary file': { binaryFiles: { x: 'AAAA' } },
+}))
+  it(`another ${what} is another image`, () => assert.notEqual(made(spec).image, made().image));
+
+it('another image of the runtime is another image', () =>
+  assert.notEqual(made({}, { ...images, python: 'python:4' }).image, made().image));
+
+it("an image of one's own is taken as it is", () => {
+  const own = versionOf(
+    fn({ runtime: undefined, files: undefined, handler: undefined, image: 'app:1' }),
+    images,
+    digest,
+  );
+  assert.equal(own.spec.image, 'app:1');
+  assert.equal(own.spec.baseImage, undefined);
+});
+
+const version = (name: string, image: string, status?: FunctionVersion['status']) =>
+  ({ metadata: meta(name), spec: { image }, status }) as FunctionVersion;
+const built = {
+  lock: 'a==1',
+  conditions: [{ type: 'Built', status: 'True' as const, reason: '', message: '' }],
+};
+const failed = { conditions: [{ type: 'Built', status: 'False' as const, reason: '', message: '' }] };
+
+it('a version takes over what another one with its image was built with', () => {
+  const one = version('one', 'i:1');
+  assert.equal(sharedLock(one, [one, version('two', 'i:1', built)]), built);
+});
+for (const [why, own, others] of [
+  ['it was built itself', version('one', 'i:1', built), [version('two', 'i:1', built)]],
+  [
+    'it was built itself, with no libraries',
+    version('one', 'i:1', { conditions: built.conditions }),
+    [version('two', 'i:1', built)],
+  ],
+  ['the other has another image', version('one', 'i:1'), [version('two', 'i:2', built)]],
+  ['the other was not built', version('one', 'i:1'), [version('two', 'i:1', failed)]],
+  ['there is none', version('one', 'i:1'), []],
+] as const)
+  it(`nothing is taken over when ${why}`, () => assert.equal(sharedLock(own, [own, ...others]), undefined));

@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Pod } from '../../../../../src/api/core/v1/pod.ts';
+import type { Fn } from '../../../../../src/features/functions/api/function.ts';
+import { functionVersionLabel } from '../../../../../src/features/functions/api/function-instance.ts';
+import {
+  FunctionCalls,
+  longestWait,
+  mostWaiting,
+} from '../../../../../src/features/functions/server/function-calls.ts';
+import { callPath } from '../../../../../src/features/functions/server/gateway-app.ts';
+import { isCallable } from '../../../../../src/features/functions/server/instances.ts';
+import { FakeClock } from '../../../../fixtures/fake-clock.ts';
+import { pod } from '../../../controllers/objects.ts';
+
+const spec = {
+  concurrency: 2,
+  target: 1,
+  maxScale: 10,
+  windowSeconds: 30,
+  idleSeconds: 60,
+  metric: 'Concurrency',
+};
+
+function world() {
+  const clock = new FakeClock();
+  const calls = new FunctionCalls({ metadata: { name: 'f' }, spec } as unknown as Fn, {
+    clock,
+    onDemand: () => undefined,
+  });
+  const taken: string[] = [];
+  /** Begins a call and records its place as `NAME@POD`. */
+  const call = (name: string) => {
+    const one = calls.begin();
+    const place = () =>
+      one.place().then(
+        (instance) => void taken.push(`${name}@${instance.pod.metadata.name}`),
+        (error: Error) => void taken.push(`${name}: ${error.message}`),
+      );
+    void place();
+    return { ...one, again: place };
+  };
+  return { clock, calls, taken, call };
+}
+
+describe('calls', () => {
+  it('wait for an instance, and get it in the order they came', async () => {
+    const { clock, calls, taken, call } = world();
+    for (const name of ['a', 'b', 'c']) call(name);
+    await clock.settle();
+    assert.deepEqual(taken, []);
+    calls.instances.set([pod('one')]);
+    calls.dispatch();
+    await clock.settle();
+    assert.deepEqual(taken, ['a@one', 'b@one']);
+  });
+  it('that were not taken come before those that wait, and nothing is timed for those that have a place', async () => {
+    const { clock, calls, taken, call } = world();
+    calls.instances.set([pod('one')]);
+    const [a, b] = [call('a'), call('b')];
+    for (const name of ['c', 'd']) call(name);
+    await clock.settle();
+    a.notTaken();
+    void a.again();
+    b.end();
+    await clock.advance(1000);
+    assert.deepEqual(taken, ['a@one', 'b@one', 'a@one', 'c@one']);
+    assert.equal(clock.pending, 1, 'one waits');
+  });
+  it('go to the instance with the fewest, and to none that has its number', async () => {
+    const { clock, calls, taken, call } = world();
+    calls.instances.set([pod('one'), pod('two')]);
+    for (const name of ['a', 'b', 'c', 'd', 'e']) call(name);
+    await clock.settle();
+    assert.deepEqual(taken.map((line) => line.slice(2)).toSorted(), ['one', 'one', 'two', 'two']);
+  });
+  it('leave their place when they end', async () => {
+    const { clock, calls, taken, call } = world();
+    calls.instances.set([pod('one')]);
+    const [a] = [call('a'), call('b'), call('c')];
+    await clock.settle();
+    a.end();
+    a.end();
+    await clock.settle();
+    assert.deepEqual(taken, ['a@one', 'b@one', 'c@one']);
+    call('d');
+    await clock.settle();
+    assert.equal(taken.length, 3);
+  });
+  it('that were not taken go first, to another instance', async () => {
+    const { clock, calls, taken, call } = world();
+    calls.instances.set([pod('one')]);
+    const [a] = [call('a'), call('b'), call('c')];
+    await clock.settle();
+    calls.instances.set([pod('one'), pod('two')]);
+    a.notTaken();
+    void a.again();
+    await clock.settle();
+    assert.deepEqual(taken.toSorted(), ['a@one', 'a@two', 'b@one', 'c@two']);
+  });
+  it('are given again to one that refused them, after a pause that grows', async () => {
+    const { clock, calls, taken, call } = world();
+    calls.instances.set([pod('one')]);
+    const a = call('a');
+    await clock.settle();
+    for (const ms of [10, 15, 22.5]) {
+      a.notTaken();
+      void a.again();
+      const before = taken.length;
+      await clock.advance(ms - 1);
+      assert.equal(taken.length, before);
+      await clock.advance(1);
+      assert.equal(taken.length, before + 1);
+    }
+  });
+  it('wait for the instance that may be tried first', async () => {
+    const { clock, calls, taken, call } = world();
+    calls.instances.set([pod('one'), pod('two')]);
+    const [one, two] = ['one', 'two'].map((name) => calls.instances.known(pod(name).metadata.uid));
+    Object.assign(one ?? {}, { notBefore: 500 });
+    Object.assign(two ?? {}, { notBefore: 20 });
+    call('a');
+    await clock.advance(19);
+    assert.deepEqual(taken, []);
+    await clock.advance(1);
+    assert.deepEqual(taken, ['a@two']);
+  });
+  it('are idle since the last one ended, whatever changes of the function meanwhile', async () => {
+    const { clock, calls, call } = world();
+    call('a').end();
+    await clock.advance(50_000);
+    calls.update({ metadata: { name: 'f' }, spec: { ...spec, maxScale: 5 } } as unknown as Fn);
+    assert.equal(calls.demand().instances, 1);
+    await clock.advance(10_000);
+    assert.equal(calls.demand().instances, 0);
+  });
+  it('whose caller has left do not get a place', async () => {
+    const { clock, calls, taken, call } = world();
+    const [a, b] = [call('a'), call('b')];
+    a.end();
+    calls.instances.set([pod('one')]);
+    calls.dispatch();
+    await clock.settle();
+    assert.deepEqual(taken, ['a: the call is over', 'b@one']);
+    await a.again();
+    b.end();
+    await clock.settle();
+    assert.deepEqual(taken.slice(2), ['a: the call is over']);
+    assert.equal(calls.instances.choose(1, 0)?.underWay, 0);
+  });
+  it('that wait too long are refused', async () => {
+    const { clock, taken, call } = world();
+    call('a');
+    await clock.advance(longestWait);
+    assert.deepEqual(taken, ['a: no instance of the function was free within 60 s']);
+  });
+  it('are refused when too many wait', () => {
+    const { calls, call } = world();
+    for (let i = 0; i < mostWaiting; i++) call('a');
+    assert.throws(() => calls.begin(), /1000 calls of the function wait already/);
+  });
+});
+
+it('what was known of an instance stays known when its pod changes', async () => {
+  const { clock, calls, taken, call } = world();
+  calls.instances.set([pod('one')]);
+  call('a');
+  call('b');
+  calls.instances.set([pod('one', { ip: '10.0.0.9' })]);
+  call('c');
+  await clock.settle();
+  assert.equal(taken.length, 2);
+});
+
+describe('isCallable', () => {
+  const running = (over: Partial<Pod['status']> = {}, metadata = {}) => {
+    const one = pod('a', {
+      ip: '10.0.0.1',
+      metadata: { labels: { [functionVersionLabel]: 'v1' }, ...metadata },
+    });
+    one.status = {
+      ...one.status,
+      containerStatuses: [{ name: 'function', state: { running: {} } }],
+      ...over,
+    } as Pod['status'];
+    return one;
+  };
+  const unready = (started: boolean) =>
+    running({
+      conditions: [{ type: 'Ready', status: 'False' }],
+      containerStatuses: [{ name: 'function', started, state: { running: {} } }],
+    } as Partial<Pod['status']>);
+  it('an instance that runs', () => assert.equal(isCallable(running(), 'v1'), true));
+  it('one that is just starting', () => assert.equal(isCallable(unready(false), 'v1'), true));
+  for (const [why, one] of [
+    ['another version', running({}, { labels: { [functionVersionLabel]: 'v2' } })],
+    ['one that goes', running({}, { deletionTimestamp: '2026-01-01T00:00:00Z' })],
+    ['one without an address', running({ podIP: '' })],
+    ['one whose address nobody knows', running({ podIP: undefined })],
+    ['one whose address is none', running({ podIP: 'localhost' })],
+    ['one whose program does not run', running({ containerStatuses: [] })],
+    ['one that has ended', running({ phase: 'Failed' })],
+    ['one whose node is gone', unready(true)],
+  ] as const)
+    it(`not ${why}`, () => assert.equal(isCallable(one, 'v1'), false));
+  it('none while no version is called', () => assert.equal(isCallable(running(), undefined), false));
+});
+
+describe('callPath', () => {
+  const of = (namespace: string, name: string, rest = '') =>
+    `/apis/minik8s.io/v1/namespaces/${namespace}/functions/${name}/invoke${rest}`;
+  for (const [path, expected] of [
+    ['/function/hello', of('default', 'hello')],
+    ['/function/hello/', of('default', 'hello')],
+    ['/function/shop/pay', of('shop', 'pay')],
+    ['/function/shop/pay/', of('shop', 'pay', '/')],
+    ['/function/shop/pay/a/b', of('shop', 'pay', '/a/b')],
+    ['/function/shop/a%2Fb', of('shop', 'a%2Fb')],
+    ['/function/', undefined],
+    ['/function', undefined],
+    ['/', undefined],
+    ['/api/v1/pods', undefined],
+  ] as const)
+    it(path, () => assert.equal(callPath(path), expected));
+});

@@ -1,0 +1,262 @@
+/**
+ * Placed calls of instances that refuse, break off, hang and disappear: each is made once, and leaves no
+ * place occupied.
+ */
+import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
+import { describe, it } from 'node:test';
+import type { CallOutcome, Place } from '../../../../../src/base/placed-calls.ts';
+import { placedCalls } from '../../../../../src/features/functions/server/placed-calls.ts';
+import { fn, pod } from './function-cache.ts';
+import { cut, InstancePrograms, refusing } from './instance-programs.ts';
+
+describe('a placed call', () => {
+  function world() {
+    const programs = new InstancePrograms();
+    const { clock, gateway, connections } = programs;
+    const calls = placedCalls({ gateway, connections, clock });
+    const named = { namespace: 'default', function: 'f', id: 'run.1' };
+    const over = new AbortController();
+    const placed = async () => {
+      let place: Place | undefined;
+      calls.place(named, over.signal).then(
+        (one) => {
+          place = one;
+        },
+        () => undefined,
+      );
+      await clock.advance(1000);
+      return place;
+    };
+    /** Sends a call with its place for the first time, or to the instance `again`. */
+    const send = (place: Place | undefined, again = 'uid-one', ageMs = 0) => {
+      const result: { outcome?: CallOutcome; error?: unknown } = {};
+      const instance = place?.instance ?? again;
+      calls.send({ ...named, instance, place, ageMs, body: '{"a":1}' }, over.signal).then(
+        (outcome) => {
+          result.outcome = outcome;
+        },
+        (error: unknown) => {
+          result.error = error;
+        },
+      );
+      return result;
+    };
+    const sent = async (...given: Parameters<typeof send>) => {
+      const result = send(...given);
+      await clock.advance(1000);
+      return result.outcome?.type;
+    };
+    return { programs, clock, calls, named, over, placed, send, sent };
+  }
+
+  it('has its place at an instance that listens, and gives it back', async () => {
+    const { programs, clock, calls, named, over } = world();
+    const program = programs.add('one');
+    program.isDeaf = true;
+    const places: Place[] = [];
+    const place = () => void calls.place(named, over.signal).then((one) => places.push(one));
+    place();
+    await clock.advance(1000);
+    assert.deepEqual([places.length, programs.underWay('one')], [0, 0]);
+    program.isDeaf = false;
+    await clock.advance(1000);
+    assert.deepEqual([places.length, programs.underWay('one'), calls.hasRoom(named)], [1, 1, false]);
+    assert.equal(program.asked.length, 0);
+    const { programs: others, placed, calls: more } = world();
+    others.add('one');
+    const held = await placed();
+    assert.deepEqual([held?.instance, others.underWay('one'), more.hasRoom(named)], ['uid-one', 1, false]);
+    held?.release();
+    held?.release();
+    assert.deepEqual([others.underWay('one'), more.hasRoom(named)], [0, true]);
+  });
+  it('is sent as the first one, and then as one of its age', async () => {
+    const { programs, placed, send, clock } = world();
+    const program = programs.add('one');
+    program.answer = (_, respond) =>
+      void respond.writeHead(500, { 'content-type': 'application/json', 'function-error': 'Own' }).end('"e"');
+    const first = send(await placed());
+    await clock.settle();
+    const again = send(undefined, 'uid-one', 1500);
+    await clock.settle();
+    for (const { outcome } of [first, again])
+      assert.deepEqual(outcome, {
+        ...{ type: 'answered', status: 500, error: 'Own', isJson: true, body: Buffer.from('"e"') },
+      });
+    assert.deepEqual(
+      program.asked.map(({ headers }) => [headers['function-call-id'], headers['function-once']]),
+      [
+        ['run.1', '0'],
+        ['run.1', '1.500'],
+      ],
+    );
+    assert.deepEqual([program.asked[0]?.body, programs.underWay('one')], ['{"a":1}', 0]);
+  });
+  for (const [what, answer, first, again] of [
+    ['breaks off', cut, 'unclear', 'unclear'],
+    ['is refused for want of room', refusing('busy'), 'notMade', 'unclear'],
+    ['is refused by one that ends', refusing('stopping'), 'notMade', 'notMade'],
+    ['is refused by one that is stuck', refusing('stuck'), 'notMade', 'notMade'],
+    ['finds nobody listening', undefined, 'notMade', 'unclear'],
+    ['is not known any more', refusing('forgotten', 410), 'lost', 'lost'],
+  ] as const)
+    it(`that ${what} is ${first} the first time, and ${again} when it is sent again`, async () => {
+      for (const isFirst of [true, false]) {
+        const { programs, placed, sent } = world();
+        const program = programs.add('one');
+        const place = isFirst ? await placed() : undefined;
+        program.isDeaf = answer === undefined;
+        program.answer = answer ?? cut;
+        for (const connection of program.connections) connection.destroy();
+        assert.equal(await sent(place), isFirst ? first : again);
+        assert.equal(programs.underWay('one'), 0);
+      }
+    });
+  it('whose instance is gone, or has ended, was not made the first time and is lost afterwards', async () => {
+    for (const end of ['gone', 'ended'] as const)
+      for (const isFirst of [true, false]) {
+        const { programs, placed, sent } = world();
+        programs.add('one');
+        const place = isFirst ? await placed() : undefined;
+        if (end === 'gone') programs.cache.remove(pod('one'));
+        else programs.cache.put({ ...pod('one'), status: { phase: 'Failed' } } as never);
+        assert.equal(await sent(place), isFirst ? 'notMade' : 'lost');
+      }
+  });
+  it('whose function is gone was not made the first time and is lost afterwards', async () => {
+    for (const isFirst of [true, false]) {
+      const { programs, placed, sent } = world();
+      programs.add('one');
+      const place = isFirst ? await placed() : undefined;
+      programs.cache.remove(fn());
+      assert.equal(await sent(place), isFirst ? 'notMade' : 'lost');
+    }
+  });
+  it('of an image that remembers nothing is never sent again', async () => {
+    const { programs, placed, sent } = world();
+    const own = fn();
+    programs.cache.put({ ...own, spec: { ...own.spec, runtime: undefined } } as never);
+    const program = programs.add('one');
+    assert.equal(await sent(undefined), 'lost');
+    assert.equal(program.asked.length, 0);
+    assert.equal(await sent(await placed()), 'answered');
+  });
+  it('is a POST of JSON to the root, with the names of function and call', async () => {
+    const { programs, placed, send, clock, over } = world();
+    const program = programs.add('one');
+    const place = await placed();
+    assert.equal(getEventListeners(over.signal, 'abort').length, 0, 'its place waits for nothing');
+    send(place);
+    await clock.settle();
+    const { method, path, headers } = program.asked[0] ?? assert.fail();
+    assert.deepEqual([method, path], ['POST', '/']);
+    assert.deepEqual(headers, {
+      ...{ host: 'f', connection: 'keep-alive', 'content-type': 'application/json', 'content-length': '7' },
+      ...{
+        'function-call-id': 'run.1',
+        'function-name': 'f',
+        'function-namespace': 'default',
+        'function-once': '0',
+      },
+    });
+  });
+  it('has a place at once at an instance that has listened before', async () => {
+    const { programs, placed } = world();
+    const program = programs.add('one');
+    (await placed())?.release();
+    program.isDeaf = true;
+    assert.equal((await placed())?.instance, 'uid-one');
+  });
+  it('says why it was not made, or what became of it', async () => {
+    const { programs, send, placed, clock } = world();
+    const program = programs.add('one');
+    const why = async (place: Place | undefined, again?: string) => {
+      const { outcome } = await Promise.resolve(send(place, again)).then(async (result) => {
+        await clock.advance(1000);
+        return result;
+      });
+      return outcome && 'why' in outcome ? outcome.why : undefined;
+    };
+    assert.equal(await why(undefined, 'uid-x'), 'the instance uid-x that had the call is gone');
+    program.answer = refusing('busy');
+    assert.equal(await why(await placed()), 'busy');
+    program.answer = refusing('forgotten', 410);
+    assert.equal(
+      await why(undefined),
+      'the instance has been started anew, or has forgotten its older calls',
+    );
+    const own = fn();
+    programs.cache.put({ ...own, spec: { ...own.spec, runtime: undefined } } as never);
+    assert.equal(
+      await why(undefined),
+      'the function has an image of its own, whose instances remember no calls',
+    );
+  });
+  it('that is given up leaves its connection at once', async () => {
+    const { programs, placed, send, clock, over } = world();
+    const program = programs.add('one');
+    program.answer = () => undefined;
+    send(await placed());
+    await clock.settle();
+    over.abort(new Error('not wanted'));
+    await clock.settle();
+    assert.deepEqual([programs.underWay('one'), program.connections.size], [0, 0]);
+  });
+  for (const [type, isJson] of [
+    ['application/json', true],
+    ['Application/JSON; charset=utf-8', true],
+    ['application/problem+json', true],
+    ['application/jsonp', false],
+    ['text/json', false],
+    ['text/plain; a=application/json', false],
+    [undefined, false],
+  ] as const)
+    it(`answered as ${type} is ${isJson ? '' : 'no '}JSON`, async () => {
+      const { programs, placed, send, clock } = world();
+      programs.add('one').answer = (_, respond) =>
+        void respond.writeHead(200, type === undefined ? {} : { 'content-type': type }).end('1');
+      const result = send(await placed());
+      await clock.settle();
+      assert.ok(result.outcome?.type === 'answered');
+      assert.deepEqual([result.outcome.isJson, result.outcome.error], [isJson, undefined]);
+    });
+  it('that takes longer than its function may is late, and one that is given up ends', async () => {
+    for (const isGivenUp of [false, true]) {
+      const { programs, placed, send, clock, over } = world();
+      const program = programs.add('one');
+      program.answer = () => undefined;
+      const result = send(await placed());
+      await clock.advance(29_000);
+      assert.deepEqual([result, programs.underWay('one')], [{}, 1]);
+      if (isGivenUp) over.abort(new Error('not wanted'));
+      await clock.advance(1000);
+      assert.equal(result.outcome?.type, isGivenUp ? undefined : 'late');
+      assert.equal(String(result.error), isGivenUp ? 'Error: not wanted' : 'undefined');
+      assert.deepEqual([programs.underWay('one'), program.connections.size], [0, 0]);
+    }
+  });
+  it('is answered with half a mebibyte at most, and as what it is', async () => {
+    for (const bytes of [512 * 1024, 512 * 1024 + 1, 2 * 1024 * 1024]) {
+      const { programs, placed, send, clock } = world();
+      programs.add('one').answer = (_, respond) =>
+        void respond.writeHead(200, { 'content-type': 'text/plain' }).end('x'.repeat(bytes));
+      const { outcome } = await placed().then(async (place) => {
+        const result = send(place);
+        await clock.advance(1000);
+        return result;
+      });
+      assert.ok(outcome?.type === 'answered');
+      assert.deepEqual([outcome.isJson, outcome.body.length], [false, Math.min(bytes, 512 * 1024 + 1)]);
+    }
+  });
+  it('that nobody wants any more waits for no place', async () => {
+    const { programs, placed, over, calls, named } = world();
+    assert.equal(await placed(), undefined);
+    over.abort(new Error('not wanted'));
+    assert.equal(programs.gateway.callsOf('default', 'f').isIdle, true);
+    programs.add('one');
+    assert.equal(await placed(), undefined);
+    assert.equal(calls.hasRoom(named), true);
+  });
+});

@@ -1,0 +1,243 @@
+/** FolderWatches that are added and removed, on a real folder: the changes that each of them reports. */
+import assert from 'node:assert/strict';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import type { Client } from '../../../../../src/client/client.ts';
+import { FolderWatches } from '../../../../../src/features/triggers/agent/folder-watches.ts';
+import type { FolderWatch } from '../../../../../src/features/triggers/api/folder-watch.ts';
+import { FakeClock } from '../../../../fixtures/fake-clock.ts';
+import { RecordingLogger } from '../../../../fixtures/recording-logger.ts';
+import { SeededRandom } from '../../../../fixtures/seeded-random.ts';
+import { pass, passes } from './real-files.ts';
+
+const year = 31_557_600_000;
+
+/** Returns the files that the watch has recorded on disk as reported; `none` before there is a record. */
+function remembered(memory: string): string {
+  try {
+    const { files } = JSON.parse(readFileSync(join(memory, 'default.w.json'), 'utf8'));
+    return files.map(([path]: [string]) => path).join();
+  } catch {
+    return 'none';
+  }
+}
+
+/** A node that watches folders; the test acts as the cluster. */
+function start(context: TestContext) {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'minik8s-folder-watches-')));
+  const folder = join(root, 'folder');
+  mkdirSync(folder);
+  const told: string[] = [];
+  const said: string[] = [];
+  /** Queries of lists. */
+  const asked: object[] = [];
+  const world = { held: Promise.resolve(), creating: Promise.resolve(), items: [] as FolderWatch[] };
+  const resource = () => ({
+    list: async (query: object) => {
+      asked.push(query);
+      return { metadata: { resourceVersion: '1' }, items: world.items };
+    },
+    async *watch({ signal }: { signal: AbortSignal }) {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    },
+    create: async ({ spec }: { spec: { type: string; subject: string } }) => {
+      told.push(`${spec.type.split('.').at(-1)} ${spec.subject}`);
+      await world.creating;
+    },
+    patch: async (name: string) => {
+      said.push(name);
+      await world.held;
+    },
+  });
+  const clock = new FakeClock(Date.now());
+  const log = new RecordingLogger();
+  const begin = () => {
+    const watches = new FolderWatches({
+      ...{ clock, log, random: new SeededRandom(1), nodeName: 'n1', allowed: [root] },
+      client: { resource } as unknown as Client,
+      dataDir: join(root, 'data'),
+    });
+    const stop = new AbortController();
+    const running = watches.run(stop.signal);
+    const end = async () => {
+      stop.abort();
+      await running;
+    };
+    return { watches, end };
+  };
+  let agent = begin();
+  context.after(async () => {
+    await agent.end();
+    rmSync(root, { recursive: true });
+  });
+  const watchOf = (uid: string, since: number) => {
+    const spec = {
+      ...{ nodeName: 'n1', trigger: 't', source: 's', folder, path: '', recursive: false },
+      ...{ types: ['Created', 'Updated', 'Deleted'], includeContent: false },
+      since: new Date(since).toISOString(),
+    };
+    const metadata = { name: 'w', namespace: 'default', uid, resourceVersion: '1' };
+    return { metadata, spec } as unknown as FolderWatch;
+  };
+  return {
+    ...{ folder, told, said, asked, world, clock, log },
+    memory: join(root, 'data', 'watched-folders'),
+    apply: (type: 'ADDED' | 'DELETED', uid: string, since: number) => {
+      const object = watchOf(uid, since);
+      world.items = type === 'ADDED' ? [object] : [];
+      agent.watches.apply({ type, object });
+    },
+    /** Sets the existing watches, as a list after a watch of the API server was lost. */
+    list: (...uids: readonly string[]) => {
+      world.items = uids.map((uid) => watchOf(uid, 0));
+      agent.watches.replace(world.items);
+    },
+    restart: async () => {
+      await agent.end();
+      agent = begin();
+    },
+    passes: (what: string, probe: () => boolean) => passes(clock, what, probe),
+    pass: (ms: number) => pass(clock, ms),
+  };
+}
+
+test('a watch that is made again under its name does not go on with what the one before has told', async (context) => {
+  const { folder, told, said, world, apply, passes, pass, log } = start(context);
+  writeFileSync(join(folder, 'a'), 'text');
+  const release = Promise.withResolvers<void>();
+  world.held = release.promise;
+  // The folder has been watched since a time after the file was written, so that the file counts as reported.
+  apply('ADDED', 'one', Date.now() + year);
+  await passes('the first one says that it watches', () => said.length === 1);
+  apply('DELETED', 'one', Date.now() + year);
+  apply('ADDED', 'two', 0);
+  // The previous watch ends only with its last request: nothing of its records may be read before.
+  await pass(120_000);
+  assert.deepEqual(told, []);
+  release.resolve();
+  await passes('the file is told', () => told.length > 0);
+  assert.deepEqual(told, ['created a']);
+  assert.deepEqual(log.of('warn'), []);
+});
+
+test('a watch made again while the node did not hear of it, or did not run, begins with nothing told', async (context) => {
+  for (const isRestarted of [false, true]) {
+    const { folder, told, memory, list, passes, pass, restart } = start(context);
+    writeFileSync(join(folder, 'a'), 'text');
+    list('one');
+    await passes('the file is told', () => told.length > 0);
+    await passes('it is remembered', () => remembered(memory).includes('a'));
+    if (isRestarted) await restart();
+    list('two');
+    await passes('it is told for the new watch', () => told.length > 1);
+    await restart();
+    list('two');
+    await pass(120_000);
+    assert.deepEqual(told, ['created a', 'created a'], 'what a watch has told it does not tell again');
+  }
+});
+
+test('a watch made again begins when the last event of the one before is stored', async (context) => {
+  for (const isHeard of [true, false]) {
+    const { folder, told, world, memory, list, apply, passes, pass, restart } = start(context);
+    writeFileSync(join(folder, 'a'), 'text');
+    const release = Promise.withResolvers<void>();
+    world.creating = release.promise;
+    list('one');
+    await passes('the file is told', () => told.length === 1);
+    if (isHeard) {
+      apply('DELETED', 'one', 0);
+      apply('ADDED', 'two', 0);
+    } else list('two');
+    await pass(120_000);
+    assert.deepEqual(told, ['created a']);
+    release.resolve();
+    await passes('it is told for the new watch', () => told.length > 1);
+    await passes('it is remembered', () => remembered(memory).includes('a'));
+    await restart();
+    list('two');
+    await pass(120_000);
+    assert.deepEqual(told, ['created a', 'created a'], 'the memory on disk is that of the new watch');
+  }
+});
+
+test('what was told and could not be remembered is remembered when the disk takes it, without another change', async (context) => {
+  const { folder, told, memory, list, passes, log } = start(context);
+  list('one');
+  await passes('it begins', () => remembered(memory) === '');
+  rmSync(memory, { recursive: true });
+  writeFileSync(memory, 'no folder');
+  writeFileSync(join(folder, 'a'), 'text');
+  await passes('it is told', () => told.length > 0 && log.of('warn').length > 0);
+  rmSync(memory);
+  await passes('it is remembered', () => remembered(memory) === 'a');
+  assert.deepEqual(told, ['created a']);
+});
+
+test('what is remembered of watches that are gone is removed, and drafts of an agent that was killed', async (context) => {
+  const { memory, list, passes } = start(context);
+  mkdirSync(memory, { recursive: true });
+  for (const name of ['default.gone.json', 'default.w.json.minik8s-1-2', 'notes'])
+    writeFileSync(join(memory, name), '');
+  list('one');
+  await passes('only its own is there, and what is no memory', () => {
+    const names = readdirSync(memory).toSorted();
+    return JSON.stringify(names) === JSON.stringify(['default.w.json', 'notes']);
+  });
+});
+
+test('memory that cannot be tidied is told, and a folder is watched when it can be remembered', async (context) => {
+  const { folder, told, memory, list, passes, log } = start(context);
+  mkdirSync(dirname(memory), { recursive: true });
+  writeFileSync(memory, 'no folder');
+  writeFileSync(join(folder, 'a'), 'text');
+  list('one');
+  await passes('it is told', () =>
+    log.of('warn').some(({ message }) => message === 'cannot remove what was remembered of folders'),
+  );
+  rmSync(memory);
+  await passes('the file is told', () => told.length > 0);
+  assert.deepEqual(told, ['created a']);
+});
+
+test('a watch that comes and goes while the node runs is begun and ended, and is of this node', async (context) => {
+  const { folder, told, asked, memory, apply, pass, passes } = start(context);
+  await passes('the watches are listed', () => asked.length > 0);
+  assert.deepEqual(
+    asked.map((query) => (query as { fieldSelector?: string }).fieldSelector),
+    ['spec.nodeName=n1'],
+  );
+  writeFileSync(join(folder, 'a'), 'text');
+  apply('ADDED', 'one', 0);
+  await passes('it is told and remembered', () => told.length > 0 && remembered(memory) === 'a');
+  apply('DELETED', 'one', 0);
+  writeFileSync(join(folder, 'b'), 'text');
+  await passes('it is forgotten', () => remembered(memory) === 'none');
+  await pass(120_000);
+  assert.deepEqual(told, ['created a']);
+  apply('DELETED', 'never', 0);
+  await pass(1000);
+});
+
+test('a watch that is still listed goes on, and one that is not has ended', async (context) => {
+  const { folder, told, said, list, pass, passes } = start(context);
+  list('one');
+  await passes('it says how it goes', () => said.length > 0);
+  list('one');
+  await pass(5000);
+  assert.equal(said.length, 1, 'it is not begun again');
+  list();
+  writeFileSync(join(folder, 'a'), 'text');
+  await pass(120_000);
+  assert.deepEqual(told, []);
+});

@@ -1,0 +1,99 @@
+/** Content of an event about a changed object, whole. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { KubeObject } from '../../../../../src/apimachinery/meta.ts';
+import { changedSince, toldChange } from '../../../../../src/features/triggers/controller/object-plan.ts';
+
+const types = ['Created' as const, 'Updated' as const, 'Deleted' as const];
+const pods = { apiVersion: 'v1', kind: 'Pod', types };
+const created = '2026-03-01T11:00:00Z';
+const told = '2026-03-01T12:00:00Z';
+const meta = { name: 'one', uid: 'u1', resourceVersion: '9', creationTimestamp: created };
+const object = (more: object, rest: object = {}) =>
+  ({ metadata: { ...meta, ...more }, ...rest }) as KubeObject;
+
+describe('a change of an object', () => {
+  it('is told with all of the object but who owns its fields, and in few words where that is too much', () => {
+    const labels = { app: 'a' };
+    const one = object(
+      { namespace: 'ns', labels, annotations: { b: 'c' }, managedFields: [{ manager: 'ctl' }] },
+      { spec: { nodeName: 'n1' } },
+    );
+    assert.deepEqual(toldChange(pods, 'pods', 'MODIFIED', one, told), {
+      key: ['object', 'u1', 'Updated', '9'],
+      type: 'minik8s.io/object.updated',
+      source: '/apis/v1/namespaces/ns/pods',
+      subject: 'one',
+      time: told,
+      data: {
+        change: 'Updated',
+        object: {
+          ...{ apiVersion: 'v1', kind: 'Pod', spec: { nodeName: 'n1' } },
+          metadata: { ...meta, namespace: 'ns', labels, annotations: { b: 'c' } },
+        },
+      },
+      lessData: {
+        change: 'Updated',
+        object: {
+          ...{ apiVersion: 'v1', kind: 'Pod' },
+          metadata: { name: 'one', namespace: 'ns', uid: 'u1', resourceVersion: '9' },
+        },
+        truncated: true,
+      },
+    });
+  });
+
+  it('of a kind without namespaces has a source without one', () =>
+    assert.equal(toldChange(pods, 'nodes', 'ADDED', object({}), told)?.source, '/apis/v1/nodes'));
+
+  it('that is its creation happened then, and others when they are told', () => {
+    const times = (['ADDED', 'MODIFIED', 'DELETED'] as const).map(
+      (type) => toldChange(pods, 'pods', type, object({}), told)?.time,
+    );
+    assert.deepEqual(times, [created, told, told]);
+  });
+
+  it('of a run has the triggers that led to it, and of another kind none', () => {
+    const one = object({ annotations: { 'minik8s.io/trigger-chain': 'a/b,c/d' } });
+    const runs = { apiVersion: 'minik8s.io/v1', kind: 'WorkflowRun', types };
+    const { depth, chain } = toldChange(runs, 'workflowruns', 'ADDED', one, told) ?? assert.fail();
+    assert.deepEqual([depth, chain], [2, ['a/b', 'c/d']]);
+    const first = object({ annotations: { 'minik8s.io/trigger-chain': 'a/b' } });
+    assert.equal(toldChange(runs, 'workflowruns', 'ADDED', first, told)?.depth, 1);
+    for (const happening of [
+      toldChange(pods, 'pods', 'ADDED', one, told),
+      toldChange(runs, 'workflowruns', 'ADDED', object({}), told),
+    ])
+      assert.ok(happening && !('depth' in happening) && !('chain' in happening));
+  });
+});
+
+describe('after a lost history', () => {
+  it('an object is new that was made in the second of the last state or later', () => {
+    const since = Date.parse('2026-03-01T11:59:00.001Z');
+    const changes = changedSince(
+      pods,
+      'pods',
+      ['2026-03-01T11:58:59Z', '2026-03-01T11:59:00Z', '2026-03-01T11:59:01Z'].map(
+        (creationTimestamp, index) => object({ creationTimestamp, resourceVersion: String(index + 11) }),
+      ),
+      { from: '10', since, time: told },
+    );
+    assert.deepEqual(
+      changes.map(({ happening }) => happening?.type),
+      ['updated', 'created', 'created'].map((change) => `minik8s.io/object.${change}`),
+    );
+  });
+
+  it('an object whose change is not to be told moves the position on all the same', () => {
+    const changes = changedSince(
+      { ...pods, types: ['Deleted'] },
+      'pods',
+      [object({ resourceVersion: '12' })],
+      {
+        ...{ from: '10', since: 0, time: told },
+      },
+    );
+    assert.deepEqual(changes, [{ resourceVersion: '12', happening: undefined }]);
+  });
+});

@@ -1,0 +1,108 @@
+/** Share of a scarce resource that one namespace may hold. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { roomFor } from '../../../../../src/base/fair-share.ts';
+import { Shares } from '../../../../../src/features/workflows/controller/shares.ts';
+
+test('nobody has more than half, and the last quarter is for those who have next to nothing', () => {
+  const all = 100;
+  const roomOf = (taken: number, own: number) => roomFor(all, taken, own);
+  assert.deepEqual([roomOf(0, 0), roomOf(40, 40), roomOf(50, 50)], [50, 10, 0]);
+  assert.deepEqual([roomOf(50, 0), roomOf(70, 20), roomOf(75, 25)], [25, 5, 0]);
+  assert.deepEqual(
+    [roomOf(75, 0), roomOf(76, 1), roomOf(78, 3), roomOf(99, 0), roomOf(100, 0)],
+    [3, 2, 0, 1, 0],
+  );
+});
+
+test('a few cannot take all of it, however many they are who ask', () => {
+  const shares = new Shares<string>(32);
+  const taken = (namespace: string) =>
+    Array.from({ length: 100 }, (_, i) => shares.enter(namespace, `${namespace}/${i}`)).filter(Boolean)
+      .length;
+  assert.deepEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'].map(taken), [16, 8, 1, 1, 1, 1, 1, 1, 1]);
+});
+
+test('those beyond the share of their namespace are turned away, and told in order as others leave', () => {
+  const shares = new Shares<string>(4);
+  const enter = (...names: string[]) => names.map((name) => shares.enter('a', name));
+  assert.deepEqual(enter('1', '2', '3', '4', '3'), [true, true, false, false, false]);
+  assert.equal(shares.leave('a'), '3');
+  assert.deepEqual(enter('3', '5'), [true, false]);
+  assert.equal(shares.leave('a'), '4');
+  assert.deepEqual(enter('4'), [true]);
+  assert.equal(shares.leave('a'), '5');
+  assert.equal(shares.leave('a'), undefined);
+});
+
+test('one that was turned away and came in since, or waits no more, is not told again', () => {
+  const shares = new Shares<string>(2);
+  assert.deepEqual(
+    [shares.enter('a', '1'), shares.enter('a', '2'), shares.enter('a', '3')],
+    [true, false, false],
+  );
+  assert.equal(shares.leave('a'), '2');
+  assert.deepEqual([shares.enter('a', '4'), shares.enter('a', '2')], [true, false]);
+  shares.forget('a', '3');
+  assert.equal(shares.leave('a'), '2');
+  assert.equal(shares.enter('a', '2'), true);
+  assert.equal(shares.leave('a'), undefined);
+});
+
+test('the lines take turns, and one that has its share already is passed over', () => {
+  const shares = new Shares<string>(8);
+  const fill = (namespace: string) => {
+    for (let i = 0; i < 8; i++) shares.enter(namespace, `${namespace}${i}`);
+  };
+  for (const namespace of ['a', 'b', 'c', 'd', 'e']) fill(namespace);
+  // Namespace a has four of eight, b has two, and c and d have the last ones.
+  assert.equal(shares.isFree('a'), false);
+  assert.equal(shares.leave('a'), 'e0');
+  assert.equal(shares.enter('e', 'e0'), true);
+  assert.deepEqual([shares.leave('e'), shares.leave('d')], ['e1', 'd1']);
+});
+
+test('of two lines with room for one each the other is next, and none is left behind empty', () => {
+  const shares = new Shares<string>(32);
+  for (let i = 0; i < 12; i++) assert.ok(shares.enter('a', `a${i}`) && shares.enter('b', `b${i}`));
+  for (const name of ['a12', 'a13', 'b12', 'b13']) assert.equal(shares.enter(name.charAt(0), name), false);
+  const next = (namespace: string) => {
+    const told = shares.leave(namespace) ?? '';
+    assert.equal(shares.enter(told.charAt(0), told), true);
+    return told;
+  };
+  assert.deepEqual(['a', 'b', 'a', 'b'].map(next), ['a12', 'b12', 'a13', 'b13']);
+  assert.equal(shares.leave('a'), undefined);
+  assert.deepEqual([shares.isFree('a'), shares.isFree('b')], [true, true]);
+});
+
+test('a namespace in which somebody waits has nothing free, though there is room', () => {
+  const shares = new Shares<string>(2);
+  assert.deepEqual([shares.enter('a', '1'), shares.enter('a', '2')], [true, false]);
+  assert.equal(shares.enter('a', '3'), false);
+  shares.forget('a', '2');
+  shares.forget('a', '3');
+  assert.equal(shares.isFree('a'), false, 'nobody waits, and there is no room');
+  for (const name of ['2', '3']) shares.enter('a', name);
+  assert.equal(shares.leave('a'), '2');
+  assert.equal(shares.isFree('a'), false, '3 waits');
+  assert.equal(shares.isFree('b'), true);
+  shares.forget('a', '3');
+  assert.equal(shares.isFree('a'), true);
+});
+
+test('a line is over when its last one was told, though that never comes', () => {
+  const shares = new Shares<string>(2);
+  assert.deepEqual([shares.enter('a', '1'), shares.enter('a', '2')], [true, false]);
+  assert.equal(shares.leave('a'), '2');
+  assert.equal(shares.isFree('a'), true);
+});
+
+test('a turn is free again for every one that leaves', () => {
+  const shares = new Shares<string>(8);
+  const fill = () => [1, 2, 3, 4, 5].map((n) => shares.enter('a', String(n)));
+  assert.deepEqual(fill(), [true, true, true, true, false]);
+  shares.forget('a', '5');
+  for (let i = 0; i < 4; i++) assert.equal(shares.leave('a'), undefined);
+  assert.deepEqual(fill(), [true, true, true, true, false]);
+});
