@@ -78,6 +78,13 @@ export async function createEtcdStore(options: EtcdStoreOptions): Promise<Store>
     onAnswer(response.header);
     return response;
   };
+  const rangeOnce = async (what: string, request: RangeRequest): Promise<RangeResponse> => {
+    const response = await rpc.range(request, attemptMs).catch((error: unknown) => {
+      throw toStoreError(what, error, options.trouble?.());
+    });
+    onAnswer(response.header);
+    return response;
+  };
   const currentRevision = async () => {
     const response = await range('reading the revision', nothingElse);
     return response.header.revision;
@@ -107,7 +114,7 @@ export async function createEtcdStore(options: EtcdStoreOptions): Promise<Store>
       return kv && toStoredValue(kv);
     },
     ownerOf: async (claim) => (await read(claim))?.value.toString(),
-    list: (prefix, listOptions) => listPages(range, prefix, listOptions ?? {}),
+    list: (prefix, listOptions) => listPages({ range, rangeOnce }, prefix, listOptions ?? {}),
     currentRevision,
     knownRevision() {
       // An open watch shows that this is still the etcd to which all writes went.
