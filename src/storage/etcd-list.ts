@@ -43,14 +43,17 @@ export function toStoredValue(kv: KeyValue): StoredValue {
 }
 
 /** Sends a request; rejects with the RpcError as the cause if etcd rejects it. */
-export type Range = (what: string, request: RangeRequest) => Promise<RangeResponse>;
+type Range = (what: string, request: RangeRequest) => Promise<RangeResponse>;
 
-/**
- * Returns the keys that start with `prefix`, as selected by `options`. `range` retries until etcd answers,
- * `rangeOnce` does not.
- */
+export interface Ranges {
+  /** Retries until etcd answers. */
+  readonly range: Range;
+  readonly rangeOnce: Range;
+}
+
+/** Returns the keys that start with `prefix`, as selected by `options`. */
 export async function listPages(
-  { range, rangeOnce }: { readonly range: Range; readonly rangeOnce: Range },
+  ranges: Ranges,
   prefix: string,
   options: ListOptions,
 ): Promise<ListResult> {
@@ -65,17 +68,16 @@ export async function listPages(
     const limit = Math.min(wanted - items.length, page);
     let response: RangeResponse;
     try {
-      const send = limit >= largePageSize ? rangeOnce : range;
-      response = await send(`listing ${prefix}`, {
+      response = await rangeFor(ranges, limit)(`listing ${prefix}`, {
         key: startAfter === undefined ? Buffer.from(prefix) : Buffer.from(`${startAfter}\0`),
         range_end: rangeEnd,
         limit,
         revision,
       });
     } catch (error) {
-      const isTooSlow = limit >= largePageSize && error instanceof StoreUnavailableError;
-      if (limit <= 1 || !(isTooLong(error) || isTooSlow)) throw error;
-      if (isTooSlow) targetBytes = Math.max(targetBytes / pageShrinkage, minPageBytes);
+      const isSlow = isTooSlow(error, limit);
+      if (!isSlow && !isTooLong(error, limit)) throw error;
+      if (isSlow) targetBytes = Math.max(targetBytes / pageShrinkage, minPageBytes);
       page = Math.ceil(limit / pageShrinkage);
       continue;
     }
@@ -96,5 +98,10 @@ function nextPage(kvs: readonly KeyValue[], targetBytes: number): number {
   return Math.min(fitting, kvs.length * pageGrowth, maxPageSize);
 }
 
-const isTooLong = (error: unknown) =>
-  error instanceof StoreRejectedError && (error.cause as RpcError).failure === 'too long';
+const rangeFor = ({ range, rangeOnce }: Ranges, limit: number) => (limit >= largePageSize ? rangeOnce : range);
+
+const isTooLong = (error: unknown, limit: number) =>
+  limit > 1 && error instanceof StoreRejectedError && (error.cause as RpcError).failure === 'too long';
+
+const isTooSlow = (error: unknown, limit: number) =>
+  limit >= largePageSize && error instanceof StoreUnavailableError;
