@@ -52,11 +52,7 @@ export interface Ranges {
 }
 
 /** Returns the keys that start with `prefix`, as selected by `options`. */
-export async function listPages(
-  ranges: Ranges,
-  prefix: string,
-  options: ListOptions,
-): Promise<ListResult> {
+export async function listPages(ranges: Ranges, prefix: string, options: ListOptions): Promise<ListResult> {
   const rangeEnd = prefixEnd(prefix);
   const wanted = options.limit ?? Number.POSITIVE_INFINITY;
   const items: StoredValue[] = [];
@@ -98,7 +94,8 @@ function nextPage(kvs: readonly KeyValue[], targetBytes: number): number {
   return Math.min(fitting, kvs.length * pageGrowth, maxPageSize);
 }
 
-const rangeFor = ({ range, rangeOnce }: Ranges, limit: number) => (limit >= largePageSize ? rangeOnce : range);
+const rangeFor = ({ range, rangeOnce }: Ranges, limit: number) =>
+  limit >= largePageSize ? rangeOnce : range;
 
 const isTooLong = (error: unknown, limit: number) =>
   limit > 1 && error instanceof StoreRejectedError && (error.cause as RpcError).failure === 'too long';
