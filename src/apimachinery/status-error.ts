@@ -209,6 +209,7 @@ export const isNotFoundOf = ({ plural }: { readonly plural: string }, error: unk
   isNotFound(error) && error instanceof StatusError && error.status.details?.kind === plural;
 export const isAlreadyExists = (error: unknown) => reasonOf(error) === 'AlreadyExists';
 export const isForbidden = (error: unknown) => reasonOf(error) === 'Forbidden';
+export const isTooManyRequests = (error: unknown) => reasonOf(error) === 'TooManyRequests';
 export const isConflict = (error: unknown) => reasonOf(error) === 'Conflict';
 export const isInvalid = (error: unknown) => reasonOf(error) === 'Invalid';
 export const isExpired = (error: unknown) => reasonOf(error) === 'Expired' || reasonOf(error) === 'Gone';

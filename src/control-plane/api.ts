@@ -104,7 +104,12 @@ export function createApi({ authenticate, nodeConnection, objects, history, ...o
    */
   const prepare = async (made: SystemObjects, signal: AbortSignal) => {
     await bootstrapObjects(server, made);
-    await reconcilePolicy(clientOf(systemUser('apiserver'), 'kube-apiserver'), cache, featureRoles);
+    const client = clientOf(systemUser('apiserver'), 'kube-apiserver');
+    const unwritten = await reconcilePolicy(client, cache, featureRoles);
+    if (unwritten.length > 0)
+      log.error('the store has no room for roles of the system: delete objects and start this master again', {
+        unwritten,
+      });
     await cache.waitUntil(await store.currentRevision(), signal);
   };
 

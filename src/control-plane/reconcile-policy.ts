@@ -4,7 +4,7 @@
  * which each reads the objects again.
  */
 import { storageKey } from '../apimachinery/resource-definition.ts';
-import { isAlreadyExists, isConflict, isNotFound } from '../apimachinery/status-error.ts';
+import { isAlreadyExists, isConflict, isNotFound, isTooManyRequests } from '../apimachinery/status-error.ts';
 import type { Client } from '../client/client.ts';
 import type { FeatureRoles } from '../kube-apiserver/rbac/bootstrap/feature-roles.ts';
 import {
@@ -17,22 +17,30 @@ import type { Cache } from '../storage/cache.ts';
 
 /**
  * Rejects with the error for an object that cannot be written. `cache` has the existing objects; `features`
- * are the roles besides those of Kubernetes' own kinds.
+ * are the roles besides those of Kubernetes' own kinds. Returns the names of objects for which the store has no
+ * room: a server must start all the same, since room is made through it.
  */
 export async function reconcilePolicy(
   client: Client,
   cache: Cache,
   features: readonly FeatureRoles[],
-): Promise<void> {
+): Promise<readonly string[]> {
+  const unwritten: string[] = [];
   for (const objects of bootstrapPolicy(features)) {
     await Promise.all(
-      objects.map((object) => {
+      objects.map(async (object) => {
         const { namespace = '', name } = object.draft.metadata;
         const known = cache.get(storageKey(object.ref, namespace, name))?.object;
-        return reconcile(client, object, known as PolicyKind | undefined);
+        try {
+          await reconcile(client, object, known as PolicyKind | undefined);
+        } catch (error) {
+          if (!isTooManyRequests(error)) throw error;
+          unwritten.push(name);
+        }
       }),
     );
   }
+  return unwritten;
 }
 
 /** Maximum number of tries, since other masters may write first. */

@@ -43,7 +43,10 @@ export const defaultPlaces = (serviceCIDR: string, apiPort: number): SystemPlace
   dnsDomain: 'cluster.local',
 });
 
-/** Rejects with the StatusError of the first object that cannot be created. */
+/**
+ * Rejects with the StatusError of the first object that cannot be created. An object for which the store has
+ * no room is left to the controllers: an administrator makes room through the server that starts here.
+ */
 export async function bootstrapObjects(
   server: BootstrapTarget,
   { namespaces, api, dns }: SystemObjects,
@@ -66,7 +69,7 @@ async function ensure<T extends KubeObject>(
   const headers = { 'content-type': 'application/json', 'user-agent': component };
   const body = JSON.stringify(object);
   const created = await handle(new Request(collection, { method: 'POST', headers, body }));
-  if (!created.ok && created.status !== 409) throw await failureOf(created);
+  if (!created.ok && created.status !== 409 && created.status !== 429) throw await failureOf(created);
   await discard(created);
 }
 

@@ -34,6 +34,11 @@ export interface EtcdStoreOptions {
    */
   readonly settleMs: number;
   /**
+   * Time in milliseconds for which the first answer is waited for; `settleMs` by default. An etcd with much
+   * data takes minutes to start.
+   */
+  readonly startMs?: number | undefined;
+  /**
    * Returns what an administrator has to do before etcd answers again; while it returns a text, calls fail at
    * once.
    */
@@ -44,7 +49,7 @@ export interface EtcdStoreOptions {
 
 const retryMs = 50;
 
-/** Creates the store. Resolves when etcd answers, or rejects with StoreUnavailableError after `settleMs`. */
+/** Creates the store. Resolves when etcd answers, or rejects with StoreUnavailableError after `startMs`. */
 export async function createEtcdStore(options: EtcdStoreOptions): Promise<Store> {
   const { rpc, clock, log, attemptMs } = options;
   const closed = new AbortController();
@@ -59,8 +64,12 @@ export async function createEtcdStore(options: EtcdStoreOptions): Promise<Store>
   };
 
   /** Retries a call without side effects until it is answered. */
-  const ask = async <T>(what: string, call: (timeoutMs: number) => Promise<T>): Promise<T> => {
-    const deadline = clock.now() + options.settleMs;
+  const ask = async <T>(
+    what: string,
+    call: (timeoutMs: number) => Promise<T>,
+    withinMs = options.settleMs,
+  ): Promise<T> => {
+    const deadline = clock.now() + withinMs;
     for (;;) {
       try {
         return await call(Math.min(attemptMs, Math.max(deadline - clock.now(), 1)));
@@ -73,17 +82,27 @@ export async function createEtcdStore(options: EtcdStoreOptions): Promise<Store>
       }
     }
   };
-  const range = async (what: string, request: RangeRequest): Promise<RangeResponse> => {
-    const response = await ask(what, (timeoutMs) => rpc.range(request, timeoutMs));
+  const range = async (what: string, request: RangeRequest, withinMs?: number): Promise<RangeResponse> => {
+    const response = await ask(what, (timeoutMs) => rpc.range(request, timeoutMs), withinMs);
     onAnswer(response.header);
     return response;
   };
-  const currentRevision = async () => {
-    const response = await range('reading the revision', nothingElse);
-    return response.header.revision;
+  const rangeOnce = async (what: string, request: RangeRequest): Promise<RangeResponse> => {
+    const response = await rpc.range(request, attemptMs).catch((error: unknown) => {
+      throw toStoreError(what, error, options.trouble?.());
+    });
+    onAnswer(response.header);
+    return response;
   };
+  const readingRevision = 'reading the revision';
+  const currentRevision = async () => (await range(readingRevision, nothingElse)).header.revision;
 
-  await currentRevision();
+  const late = clock.after(options.settleMs, () =>
+    log.warn('etcd has not answered yet; with much data it takes minutes to start', {
+      startMs: options.startMs,
+    }),
+  );
+  await range(readingRevision, nothingElse, options.startMs).finally(() => late.cancel());
   const version = await ask('reading the version of etcd', rpc.version);
   const trustProgress = progressIsOrdered(version);
   log.debug('connected to etcd', { version, revision: lastRevision });
@@ -107,7 +126,7 @@ export async function createEtcdStore(options: EtcdStoreOptions): Promise<Store>
       return kv && toStoredValue(kv);
     },
     ownerOf: async (claim) => (await read(claim))?.value.toString(),
-    list: (prefix, listOptions) => listPages(range, prefix, listOptions ?? {}),
+    list: (prefix, listOptions) => listPages({ range, rangeOnce }, prefix, listOptions ?? {}),
     currentRevision,
     knownRevision() {
       // An open watch shows that this is still the etcd to which all writes went.

@@ -55,6 +55,8 @@ export interface EtcdOptions {
   readonly attemptMs?: number;
   /** Time until StoreUnavailableError; 15,000 ms by default. */
   readonly settleMs?: number;
+  /** Time in milliseconds for which the first answer is waited for; `settleMs` by default. */
+  readonly startMs?: number | undefined;
 }
 
 const defaultAttemptMs = 5000;
@@ -63,7 +65,7 @@ const maxMessageBytes = 64 << 20;
 /** Estimated size in bytes of a request without a value. */
 const shortRequest = 256;
 
-/** Connects to etcd. Resolves once etcd answers; rejects with StoreUnavailableError after `settleMs`. */
+/** Connects to etcd. Resolves once etcd answers; rejects with StoreUnavailableError after `startMs`. */
 export async function connectEtcd(options: EtcdOptions): Promise<Store> {
   const rpc = await openRpc(options);
   try {
@@ -74,6 +76,7 @@ export async function connectEtcd(options: EtcdOptions): Promise<Store> {
       log: options.log,
       attemptMs: options.attemptMs ?? defaultAttemptMs,
       settleMs: options.settleMs ?? 15_000,
+      startMs: options.startMs,
       trouble: options.trouble,
       isOnlyWriter: options.isOnlyWriter,
     });

@@ -59,3 +59,17 @@ describe('links of the docs', () => {
       );
     });
 });
+
+describe('docs/security.md', () => {
+  it('names tests that exist', () => {
+    const page = readFileSync(join(root, 'docs/security.md'), 'utf8');
+    const named = page.match(/\b(?:unit|integration|conformance|e2e)\/[\w/-]+/g) ?? [];
+    assert.ok(named.length > 50);
+    const isThere = (name: string) =>
+      existsSync(join(root, 'test', `${name}.test.ts`)) || existsSync(join(root, 'test', name));
+    assert.deepEqual(
+      [...new Set(named)].filter((name) => !isThere(name)),
+      [],
+    );
+  });
+});

@@ -166,7 +166,12 @@ async function store(
         return { object, kept: { object: owners ? decodeObject(encodeObject(object, owners)) : object } };
       }
       const write = async (value: Buffer) => {
-        requireRoom(server, definition, { object, after: value.length, isStatus: false });
+        try {
+          requireRoom(server, definition, { object, after: value.length, isStatus: false });
+        } catch (error) {
+          // Clients that create what they may have created before continue, such as a master that starts.
+          throw (await server.store.get(key)) ? newAlreadyExists(definition, name) : error;
+        }
         return server.store.create(key, value, claims);
       };
       const { value, revision } = await withRoom(object, owners, !request.isOwned, write);

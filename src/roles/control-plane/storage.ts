@@ -12,6 +12,12 @@ import { type Store, StoreUnavailableError } from '../../storage/store.ts';
 import type { ProcessContext } from '../process-context.ts';
 import type { Settings } from '../settings/settings.ts';
 
+/**
+ * Time for which the first answer of the embedded etcd is waited for: it reads its log of writes when it
+ * starts, a gigabyte and more where objects are large. A master that gave up would only begin that again.
+ */
+const etcdStartMs = 300_000;
+
 export interface StorageOptions extends Omit<ProcessContext, 'loopMeter'> {
   readonly settings: Settings<'data-dir' | 'etcd-endpoints' | 'etcd-ca' | 'etcd-cert' | 'etcd-key'>;
 }
@@ -45,7 +51,7 @@ async function openStore(
   if (settings['etcd-endpoints'] === undefined) {
     const { endpoints, keepaliveMs, trouble } = await startEtcd(options, stack, signal);
     // The embedded etcd listens on a socket that no other user can reach.
-    const own = { endpoints, keepaliveMs, trouble, isOnlyWriter: true };
+    const own = { endpoints, keepaliveMs, trouble, isOnlyWriter: true, startMs: etcdStartMs };
     const connected = connect({ ...own, log, clock, random }, stack, signal);
     const store = await connected.catch((error) => {
       throw error instanceof StoreUnavailableError && error.trouble ? new Error(error.trouble) : error;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RoomLevel } from '../../../src/storage/room-plan.ts';
-import { startTestServer } from '../../fixtures/api-server.ts';
+import { createTestApi, startTestServer } from '../../fixtures/api-server.ts';
 import { troubleText } from '../../fixtures/troubleshooting.ts';
 
 const maps = '/api/v1/namespaces/default/configmaps';
@@ -49,6 +49,33 @@ describe('an API server whose store is almost full', () => {
       level = 'free';
       assert.equal((await server.call('POST', maps, { metadata: { name: 'b' } })).status, 201);
       assert.equal((await server.call('GET', '/readyz')).status, 200);
+    } finally {
+      await server.stop();
+    }
+  });
+  it('says that an object exists where it does, and starts again, also where a role and a namespace are missing', async () => {
+    let level: RoomLevel = 'free';
+    const room = { level: () => level, size: () => 123, quota: () => undefined, keep: async () => undefined };
+    const server = await startTestServer({ wrapStore: (store) => ({ ...store, room }) });
+    try {
+      assert.equal((await server.call('POST', maps, { metadata: { name: 'a' } })).status, 201);
+      level = 'exhausted';
+      assert.equal((await server.call('POST', maps, { metadata: { name: 'a' } })).status, 409);
+      assert.equal((await server.call('POST', maps, { metadata: { name: 'b' } })).status, 429);
+      const { store } = server;
+      const missing = ['clusterroles.rbac.authorization.k8s.io/view', 'namespaces/kube-node-lease'];
+      for (const key of missing.map((name) => `/registry/${name}`)) {
+        const stored = await store.get(key);
+        assert.ok(stored);
+        await store.delete(key, stored.revision);
+      }
+      const next = createTestApi({ wrapStore: () => store });
+      const stop = new AbortController();
+      const serving = Promise.withResolvers<void>();
+      const running = next.api.run(async () => serving.resolve(), stop.signal);
+      await next.clock.until(Promise.race([serving.promise, running]));
+      stop.abort();
+      await next.clock.until(running);
     } finally {
       await server.stop();
     }

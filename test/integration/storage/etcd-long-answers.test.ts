@@ -45,7 +45,7 @@ describe('an answer', () => {
         return limits.length === 1 ? long() : { kvs: [pair('/r/a', 'A')], count: '1' };
       };
       assert.equal((await store.list('/r/')).items.length, 1);
-      assert.deepEqual(limits, ['2500', '625']);
+      assert.deepEqual(limits, ['100', '25']);
     });
   }
 });

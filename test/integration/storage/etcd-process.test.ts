@@ -92,7 +92,7 @@ test(
       const run = world.runs('etcd').findLast((each) => 'args' in each) ?? assert.fail();
       assert.ok('args' in run);
       assert.equal(run.cwd, world.dataDir);
-      assert.deepEqual(run.env, { GOGC: '50' });
+      assert.deepEqual(run.env, { GOGC: '50', ETCD_SNAPSHOT_CATCHUP_ENTRIES: '100' });
       const given = Object.fromEntries(
         run.args.map((each) => {
           const [, name = '', value = ''] = /^--([^=]+)=(.*)$/.exec(each) ?? [];
@@ -113,6 +113,7 @@ test(
         'max-request-bytes': String(4 << 20),
         'grpc-keepalive-min-time': '1s',
         'heartbeat-interval': '20',
+        'snapshot-count': '500',
         'election-timeout': '200',
         logger: 'zap',
         'log-level': 'warn',

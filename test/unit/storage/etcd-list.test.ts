@@ -4,17 +4,17 @@ import { describe, it } from 'node:test';
 import { silentLogger } from '../../../src/base/log.ts';
 import { RpcError } from '../../../src/storage/etcd-rpc.ts';
 import { createEtcdStore } from '../../../src/storage/etcd-store.ts';
-import { type Store, StoreRejectedError } from '../../../src/storage/store.ts';
+import { type Store, StoreRejectedError, StoreUnavailableError } from '../../../src/storage/store.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 import { ModelEtcd } from './model-etcd.ts';
 
 const answerBytes = 64 << 20;
 
-const storeOf = (etcd: ModelEtcd) =>
+const storeOf = (etcd: ModelEtcd, clock = new FakeClock()) =>
   createEtcdStore({
     rpc: etcd.rpc,
-    clock: new FakeClock(),
+    clock,
     random: new SeededRandom(1),
     log: silentLogger,
     attemptMs: 1000,
@@ -22,8 +22,11 @@ const storeOf = (etcd: ModelEtcd) =>
   });
 
 /** Lists objects of these sizes; returns the limit of each call of the store. */
-async function listed(sizes: readonly number[], list = (store: Store) => store.list('/r/')) {
-  const etcd = new ModelEtcd();
+async function listed(
+  sizes: readonly number[],
+  list = (store: Store) => store.list('/r/'),
+  etcd = new ModelEtcd(),
+) {
   etcd.answerBytes = answerBytes;
   const store = await storeOf(etcd);
   for (const [at, size] of sizes.entries()) etcd.put(`/r/${String(at).padStart(5, '0')}`, 'x'.repeat(size));
@@ -47,27 +50,64 @@ describe('a list', () => {
     const sizes = many(70, 1 << 20);
     const { limits, ...found } = await listed(sizes);
     assert.deepEqual(found, { keys: [...sizes.keys()], sizes, more: false, remaining: 0 });
-    // The first three limits exceed the 70 objects; later ones shrink to the number of objects in 16 MiB.
-    assert.deepEqual(limits, [2500, 625, 157, 40, 16, 16]);
+    // The first limit exceeds the 70 objects; those after the second are the number of objects in 16 MiB.
+    assert.deepEqual(limits, [100, 25, 16, 16, 16]);
   });
 
-  it('goes on in large pages behind large objects', async () => {
+  it('goes on in larger and larger pages behind large objects', async () => {
     // A little more than three objects of the second size fit into 16 MiB.
     const sizes = [1 << 26, 5_592_405, ...many(6000, 1)];
     const { limits, ...found } = await listed(sizes);
     assert.deepEqual(found.sizes, sizes);
-    assert.deepEqual(limits, [2500, 625, 157, 40, 10, 3, 1, 1, 4, 2500, 2500, 2500]);
+    assert.deepEqual(limits, [100, 25, 7, 2, 1, 1, 4, 16, 64, 256, 1024, 2500, 2500]);
   });
 
   it('of empty objects is fetched in large pages', async () => {
     const { limits, keys } = await listed(many(5001, 0));
-    assert.deepEqual([limits, keys.length], [[2500, 2500, 2500], 5001]);
+    assert.deepEqual([limits, keys.length], [[100, 400, 1600, 2500, 2500], 5001]);
   });
 
   it('of two objects that are too large together has one after the other', async () => {
     const { limits, sizes } = await listed(many(2, 33 << 20), (store) => store.list('/r/', { limit: 2 }));
     assert.deepEqual(sizes, many(2, 33 << 20));
     assert.deepEqual(limits, [2, 1, 1]);
+  });
+
+  it('that takes etcd longer than a call may is fetched in smaller pages', async () => {
+    const sizes = [...many(3000, 1), ...many(40, 1 << 20)];
+    const etcd = new ModelEtcd();
+    let unanswered = 0;
+    const { range } = etcd.rpc;
+    Object.assign(etcd.rpc, {
+      range: async (request: Parameters<typeof range>[0], timeoutMs: number) => {
+        const answer = await range(request, timeoutMs);
+        const bytes = answer.kvs.reduce((sum, { value }) => sum + value.length, 0);
+        if (bytes <= 8 << 20) return answer;
+        unanswered++;
+        throw new RpcError('unanswered', 'no answer in 1000 ms');
+      },
+    });
+    const { limits, ...found } = await listed(sizes, undefined, etcd);
+    assert.deepEqual(found, { keys: [...sizes.keys()], sizes, more: false, remaining: 0 });
+    // No page of large objects is too long once the calls without an answer have reduced their target.
+    assert.deepEqual(limits.slice(0, 6), [100, 400, 1600, 2500, 625, 2500]);
+    assert.ok(unanswered < 12, `${unanswered} calls without an answer`);
+  });
+
+  it('of an etcd that does not answer is asked for again in small pages, until the time is over', async () => {
+    const etcd = new ModelEtcd();
+    const clock = new FakeClock();
+    const store = await storeOf(etcd, clock);
+    const limits: (number | undefined)[] = [];
+    Object.assign(etcd.rpc, {
+      range: async ({ limit }: { limit?: number }) => {
+        limits.push(limit);
+        throw new RpcError('unanswered', 'no connection');
+      },
+    });
+    await assert.rejects(clock.until(store.list('/r/')), StoreUnavailableError);
+    assert.deepEqual(limits.slice(0, 5), [100, 25, 7, 7, 7]);
+    assert.ok(limits.length > 50);
   });
 
   it('ends where it is to end, whatever the pages', async () => {

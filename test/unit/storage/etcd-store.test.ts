@@ -22,7 +22,7 @@ interface World {
   readonly clock: FakeClock;
   /** Action that an operator has to take before etcd answers again. */
   trouble: string | undefined;
-  readonly open: () => Promise<Store>;
+  readonly open: (startMs?: number) => Promise<Store>;
 }
 
 function world(): World {
@@ -32,7 +32,7 @@ function world(): World {
     etcd,
     clock,
     trouble: undefined,
-    open: () =>
+    open: (startMs) =>
       createEtcdStore({
         rpc: etcd.rpc,
         clock,
@@ -40,6 +40,7 @@ function world(): World {
         log: silentLogger,
         attemptMs: 1000,
         settleMs: 5000,
+        startMs,
         trouble: () => self.trouble,
       }),
   };
@@ -56,6 +57,23 @@ function watched<T>(clock: FakeClock, promise: Promise<T>) {
   );
   return seen;
 }
+
+test('an etcd that takes long to start is waited for as long as that may take', async () => {
+  for (const [startMs, isOpen] of [
+    [60_000, true],
+    [undefined, false],
+  ] as const) {
+    const { etcd, clock, open } = world();
+    const answersAt = clock.now() + 50_000;
+    etcd.onCall = () => {
+      if (clock.now() < answersAt) throw unanswered();
+    };
+    const seen = watched(clock, open(startMs));
+    await clock.advance(51_000);
+    assert.equal(seen.value !== undefined, isOpen);
+    assert.equal(seen.error instanceof StoreUnavailableError, !isOpen);
+  }
+});
 
 describe('a read that is not answered', () => {
   it('is asked again every 50 ms, and each time no longer than is left', async () => {
@@ -185,10 +203,10 @@ test('a list of many keys is one snapshot, whatever is written while it is read'
     all.items.map(({ key }) => key),
     names,
   );
-  assert.deepEqual([all.revision, all.more, all.remaining, calls], [revision, false, 0, 3]);
+  assert.deepEqual([all.revision, all.more, all.remaining, calls], [revision, false, 0, 5]);
   calls = 0;
   const some = await store.list('/r/', { limit: 5001, revision });
-  assert.deepEqual([some.items.length, some.more, some.remaining, calls], [5001, true, 1000, 3]);
+  assert.deepEqual([some.items.length, some.more, some.remaining, calls], [5001, true, 1000, 5]);
 });
 
 test('revisions of keys are positive: an update of none would be a creation', async () => {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
 import type { Status } from '../../../../src/apimachinery/status-error.ts';
+import { maxNewValues } from '../../../../src/apimachinery/value-limit.ts';
 import { RevisionMismatchError, StoreUnavailableError } from '../../../../src/storage/store.ts';
 import {
   startTestServer,
@@ -120,6 +121,40 @@ test('a new object of which nobody knows whether it was stored keeps its share o
   isLost = false;
   assert.equal((await make({ name: 'b' })).status, 201);
   assert.equal((await make({ name: 'c' })).status, 403, 'it may be there');
+});
+
+describe('a pod that has too many values', () => {
+  const remoteAddress = '192.0.2.8';
+  const valuesOfContainer = 7;
+  const podOf = (containers: number) => ({
+    metadata: { name: 'large' },
+    spec: { containers: Array.from({ length: containers }, (_, i) => ({ name: `c${i}`, image: 'i' })) },
+  });
+
+  test('with its defaults is refused before admission looks at it', async () => {
+    await start();
+    const large = podOf(Math.ceil(maxNewValues / valuesOfContainer));
+    const answer = await server.call('POST', '/api/v1/namespaces/none/pods', large, { remoteAddress });
+    assert.equal(answer.status, 413, answer.text.slice(0, 300));
+    const small = await server.call('POST', '/api/v1/namespaces/none/pods', podOf(1), { remoteAddress });
+    assert.equal(small.status, 404, 'admission refuses the namespace');
+  });
+
+  test('with the requests that a LimitRange adds is refused', async () => {
+    await start();
+    const pods = '/api/v1/namespaces/default/pods?dryRun=All';
+    // Each container gets four values more: resources, requests, limits and an amount.
+    const fitting = podOf(Math.floor(maxNewValues / (valuesOfContainer + 2)));
+    assert.equal((await server.call('POST', pods, fitting, { remoteAddress })).status, 201);
+    const limits = [{ type: 'Container', default: { cpu: '1' } }];
+    const range = { metadata: { name: 'limits' }, spec: { limits } };
+    assert.equal((await server.call('POST', '/api/v1/namespaces/default/limitranges', range)).status, 201);
+    // A list waits until the server has seen all earlier writes.
+    assert.equal((await server.call('GET', '/api/v1/namespaces/default/limitranges')).status, 200);
+    assert.equal((await server.call('POST', pods, podOf(1), { remoteAddress })).status, 201);
+    const answer = await server.call('POST', pods, fitting, { remoteAddress });
+    assert.equal(answer.status, 413, answer.text.slice(0, 300));
+  });
 });
 
 describe('a change', () => {
