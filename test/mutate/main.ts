@@ -45,7 +45,7 @@ const further: Readonly<Record<string, readonly string[]>> = {
   'src/controller-runtime/': ['test/integration/controller-runtime/*.test.ts'],
   'src/controllers/': ['test/integration/controllers/*.test.ts'],
   'src/kubelet/devices/': [
-    'test/integration/kubelet/{card-errors,device-manager,device-plugin-faults,devices,kernel-log,node-devices}.test.ts',
+    'test/integration/kubelet/{card-errors,device-manager,device-plugin-faults,devices,kernel-log,node-devices,unruly-devices}.test.ts',
   ],
   'src/kubelet/folders/': ['test/integration/kubelet/many-watched-files.test.ts'],
   'src/kubelet/functions/': ['test/integration/kubelet/{build-engine-faults,unruly-functions}.test.ts'],
@@ -54,7 +54,7 @@ const further: Readonly<Record<string, readonly string[]>> = {
   // These tests use an SSH server in this process; jobs.test.ts, on a real Slurm, would occupy the machine
   // for a minute.
   'src/features/slurm/client/': [
-    'test/integration/features/slurm/client/{client,connection,failed-steps,host-scripts,odd-results}.test.ts',
+    'test/integration/features/slurm/client/{client,connection,failed-steps,host-scripts,odd-results,unruly-host}.test.ts',
   ],
   // These tests use a program, or a server in this process, in place of etcd, and take seconds. Unit tests
   // cover the rest of the store.

@@ -1,6 +1,8 @@
 /** What causes a look at a function or a pool, what delays one, and the requests between two looks. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { type Lease, leaseResource } from '../../../../src/api/coordination/v1/lease.ts';
+import { masterLabel } from '../../../../src/api/coordination/v1/master-lease.ts';
 import { type Node, nodeResource } from '../../../../src/api/core/v1/node.ts';
 import { type Pod, podResource } from '../../../../src/api/core/v1/pod.ts';
 import { type Fn, functionResource } from '../../../../src/api/minik8s/v1/function.ts';
@@ -12,7 +14,7 @@ import { objectKey } from '../../../../src/apimachinery/meta.ts';
 import { newStatusError } from '../../../../src/apimachinery/status-error.ts';
 import { functionController } from '../../../../src/controllers/functions/function.ts';
 import { warmPoolController } from '../../../../src/controllers/functions/warm-pool.ts';
-import { meta } from '../objects.ts';
+import { at, meta } from '../objects.ts';
 import { ScriptedWorld } from '../scripted-world.ts';
 
 const images = { python: 'python:3', nodejs: 'node:22' };
@@ -101,6 +103,22 @@ describe('a pool', () => {
       server.asked.slice(asked).map((one) => one.split(' ')[0]),
       ['get', 'get'],
     );
+  });
+  it('leaves the instances and the version of another runtime alone, and does not count them', async () => {
+    const server = world();
+    const other = { 'minik8s.io/warm': 'nodejs', 'minik8s.io/function-version': 'other' };
+    server.put(podResource, pod('other', other));
+    server.put(functionVersionResource, version('other', other));
+    await server.reconcile(key);
+    assert.equal(server.names(podResource).length, 3);
+    assert.ok(server.asked.every((one) => one.startsWith('create')));
+  });
+  it('is not looked at when a node without room comes', () => {
+    const server = new ScriptedWorld(warmPoolController(images, 2));
+    server.put(functionResource, fn());
+    const node = { metadata: { ...meta('n1'), namespace: undefined }, status: {} } as unknown as Node;
+    server.put(nodeResource, node);
+    assert.deepEqual(server.keysOf(nodeResource, node), []);
   });
   it('removes an instance once, while the cache does not show that it goes', async () => {
     const server = world();
@@ -252,6 +270,7 @@ describe('a function', () => {
     assert.ok(!server.names(functionVersionResource).includes(first));
     const removals = () => server.asked.filter((one) => one.startsWith('delete FunctionVersion'));
     assert.deepEqual(removals(), [`delete FunctionVersion ${first}`]);
+    server.sync(podResource);
     assert.deepEqual(await server.reconcile(key), { requeueAfter: 5000 });
     assert.deepEqual(removals(), [`delete FunctionVersion ${first}`]);
   });
@@ -276,5 +295,69 @@ describe('a function', () => {
     server.seen.remove(functionResource, key);
     assert.equal(await server.reconcile(key), undefined);
     assert.deepEqual(server.asked, []);
+  });
+  it('is asked for by masters of kube-system alone: a Lease elsewhere is none', async () => {
+    const lease = (namespace: string, holderIdentity: string) =>
+      ({
+        ...{ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' },
+        metadata: meta(holderIdentity, { namespace, labels: { [masterLabel]: '' } }),
+        spec: { holderIdentity, renewTime: at(0), leaseDurationSeconds: 60 },
+      }) as unknown as Lease;
+    const server = world(fn({ minScale: 0 }, { demand: { m: 1, forged: 5 } }));
+    server.put(leaseResource, lease('default', 'forged'));
+    server.put(leaseResource, lease('kube-system', 'm'));
+    await server.reconcile(key);
+    server.sync(functionVersionResource);
+    await server.reconcile(key);
+    const [name = ''] = server.names(podResource);
+    starts(server, `default/${name}`);
+    for (let look = 0; look < 2; look++) {
+      await server.reconcile(key);
+      for (const kind of [functionResource, podResource]) server.sync(kind as typeof podResource);
+    }
+    assert.deepEqual(server.stored(functionResource, key)?.status?.demand, { m: 1 });
+    assert.equal(server.names(podResource).length, 1);
+  });
+  it('is not looked at where its masters are listed in another order', () => {
+    const lease = (name: string) =>
+      ({
+        metadata: meta(name, { namespace: 'kube-system', labels: { [masterLabel]: '' } }),
+        spec: { holderIdentity: name, renewTime: at(0), leaseDurationSeconds: 60 },
+      }) as unknown as Lease;
+    const server = world(fn({}, { demand: { m1: 1 } }));
+    const listed = (...names: readonly string[]) => {
+      for (const name of ['m1', 'm2']) server.seen.remove(leaseResource, `kube-system/${name}`);
+      for (const name of names) server.put(leaseResource, lease(name));
+      return server.keysOf(leaseResource, lease('m1'));
+    };
+    assert.deepEqual(listed('m1', 'm2'), [key]);
+    assert.deepEqual(listed('m2', 'm1'), []);
+    assert.deepEqual(listed('m1', 'm2'), []);
+    assert.deepEqual(listed('m1'), [key]);
+  });
+  it('is looked at again after an instance that could not be made or removed, and not in a namespace that ends', async () => {
+    const refused = newStatusError('InternalError', 'the store is away');
+    const ending = newStatusError('Forbidden', 'it ends', {
+      causes: [{ reason: 'NamespaceTerminating', message: '', field: '' }],
+    });
+    const server = world(fn({ minScale: 1 }));
+    await server.reconcile(key);
+    server.sync(functionVersionResource);
+    for (const [error, isTold] of [
+      [refused, true],
+      [ending, false],
+    ] as const) {
+      server.refuse = (verb) => (verb === 'create' ? error : undefined);
+      if (isTold) await assert.rejects(server.reconcile(key), /the store is away/);
+      else assert.equal(await server.reconcile(key), undefined);
+      server.sync(functionResource);
+    }
+    server.refuse = () => undefined;
+    await server.reconcile(key);
+    const [name = ''] = server.names(podResource);
+    server.edit(podResource, `default/${name}`, (one) => ({ ...one, status: { phase: 'Failed' } }));
+    for (const kind of [functionResource, podResource]) server.sync(kind as typeof podResource);
+    server.refuse = (verb) => (verb === 'delete' ? refused : undefined);
+    await assert.rejects(server.reconcile(key), /the store is away/);
   });
 });

@@ -10,6 +10,7 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -239,6 +240,8 @@ test('an agent that ended before it remembered tells it again under the same nam
   await passes('it is told', () => told().length === 1);
   await passes('it is remembered', () => remembered().includes('"a"'));
   await restart();
+  await pass(120_000);
+  assert.equal(asked.length, 1, 'what is remembered is not told again');
   for (const text of [
     '{',
     '{"format":"of another time","files":[]}',
@@ -293,4 +296,40 @@ test('a file that goes and comes again is told each time', async (context) => {
     ['created', 'deleted', 'created', 'deleted'],
   );
   assert.ok(remembered().includes('"files":[]'));
+});
+
+test('a file that is written to before it is read is told once, with what is in it then', async (context) => {
+  const { folder, stored, asked, world, passes, pass } = start(context, { includeContent: true });
+  const names = ['a', 'b', 'c'];
+  for (const name of names) writeFileSync(join(folder, name), name);
+  let first: string | undefined;
+  world.refuse = ({ spec }) => {
+    if (first === undefined) {
+      first = spec.subject;
+      for (const name of names) if (name !== first) writeFileSync(join(folder, name), `${name} and more`);
+    }
+    return undefined;
+  };
+  await passes('all are told', () => stored.size === 3);
+  await pass(120_000);
+  assert.equal(asked.length, 3);
+  for (const { spec } of stored.values()) {
+    const text = spec.subject === first ? first : `${spec.subject} and more`;
+    assert.deepEqual([spec.data?.content, spec.data?.size], [text, text.length]);
+  }
+});
+
+test('where nothing changes nothing is written, and no timer is left of those that an event ended', async (context) => {
+  const { folder, told, passes, pass, memoryFile, remembered, clock } = start(context);
+  for (let index = 0; index < 10; index++) {
+    writeFileSync(join(folder, `${index}`), 'text');
+    await passes(
+      'it is remembered',
+      () => told().length === index + 1 && remembered().includes(`"${index}"`),
+    );
+  }
+  assert.ok(clock.pending <= 3, `${clock.pending} timers`);
+  const before = statSync(memoryFile).ino;
+  await pass(300_000);
+  assert.equal(statSync(memoryFile).ino, before);
 });
