@@ -39,10 +39,12 @@ const version = (name: string, labels?: Readonly<Record<string, string>>) =>
 
 /** Makes the pod run and be ready, in the cache too. */
 function starts(server: ScriptedWorld, key: string): void {
-  server.edit(podResource, key, (one) => ({
-    ...one,
-    status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] },
-  }));
+  becomes(server, key, { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] });
+}
+
+/** Sets the pod's status, in the cache too. */
+function becomes(server: ScriptedWorld, key: string, status: Pod['status']): void {
+  server.edit(podResource, key, (one) => ({ ...one, status }) as Pod);
   server.sync(podResource);
 }
 
@@ -82,7 +84,7 @@ describe('a pool', () => {
     for (const kind of [functionVersionResource, podResource]) server.sync(kind as typeof podResource);
     assert.equal(await server.reconcile(key), undefined);
     const [name = ''] = server.names(podResource);
-    server.edit(podResource, `default/${name}`, (one) => ({ ...one, status: { phase: 'Failed' } }));
+    becomes(server, `default/${name}`, { phase: 'Failed' });
     server.sync(podResource);
     await server.clock.advance(10_000);
     assert.deepEqual(await server.reconcile(key), { requeueAfter: 20_000 });
@@ -279,7 +281,8 @@ describe('a function', () => {
     await server.reconcile(key);
     server.sync(functionVersionResource);
     const [first] = server.all(functionVersionResource);
-    const again = { ...(first ?? assert.fail()), metadata: { ...first.metadata, uid: 'another' } };
+    assert.ok(first);
+    const again = { ...first, metadata: { ...first.metadata, uid: 'another' } };
     server.store(functionVersionResource, again);
     server.seen.put(functionResource, fn({ minScale: 0, handler: 'main.other' }));
     await server.reconcile(key);
@@ -355,7 +358,7 @@ describe('a function', () => {
     server.refuse = () => undefined;
     await server.reconcile(key);
     const [name = ''] = server.names(podResource);
-    server.edit(podResource, `default/${name}`, (one) => ({ ...one, status: { phase: 'Failed' } }));
+    becomes(server, `default/${name}`, { phase: 'Failed' });
     for (const kind of [functionResource, podResource]) server.sync(kind as typeof podResource);
     server.refuse = (verb) => (verb === 'delete' ? refused : undefined);
     await assert.rejects(server.reconcile(key), /the store is away/);
