@@ -141,9 +141,9 @@ class SlurmClient {
     const { clock, signal } = this.#options;
     try {
       for (let more = true; more && !signal.aborted; ) {
-        entry.again = false;
         // A status that could not be written earlier is written first.
         await this.#steps.flush(entry);
+        entry.again = false;
         entry.step = nextStep(entry.job, entry.status, clock.now());
         more = await this.#steps.take(entry.step, entry);
         if (entry.step !== 'follow') entry.backoff.reset();
