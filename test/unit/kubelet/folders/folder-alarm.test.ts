@@ -1,6 +1,8 @@
 /** Events of the kernel about folders, and the folders that are watched. */
 import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
 import {
+  type FSWatcher,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -99,6 +101,34 @@ test('a watch does not keep the process running', async (context) => {
   const control = watch(root);
   assert.equal(kept(), before + 1, 'a watch that keeps it is counted');
   control.close();
+});
+
+test('a watch that breaks counts as a change, and the next look watches the folder anew', async (context) => {
+  const { root, look, heard, world } = begin(context, 'a');
+  // The kernel breaks no watch at a test's wish, so that the event is raised by hand.
+  const control = watch(root);
+  const watchers: FSWatcher[] = [];
+  const prototype = Object.getPrototypeOf(control) as { on?: unknown };
+  prototype.on = function (this: FSWatcher, ...given: Parameters<FSWatcher['on']>) {
+    if (given[0] === 'error') watchers.push(this);
+    return EventEmitter.prototype.on.apply(this, given);
+  };
+  context.after(() => {
+    delete prototype.on;
+    control.close();
+  });
+  await look('a');
+  const [watcher] = watchers;
+  assert.ok(watcher);
+  const before = world.changes;
+  watcher.emit('error', new Error('the watch is broken'));
+  assert.equal(world.changes, before + 1);
+  assert.equal(await heard('a'), 0);
+  await look('a');
+  assert.equal(await heard('a'), 1);
+  // A late error of the old watch does not end the new one.
+  watcher.emit('error', new Error('the watch is broken'));
+  assert.equal(await heard('a'), 1);
 });
 
 test('a folder that takes the place of another is watched in its stead', async (context) => {

@@ -20,9 +20,11 @@ import { type TestContext, test } from 'node:test';
 import type { FolderWatch } from '../../../../src/api/minik8s/v1/folder-watch.ts';
 import { triggerEventResource } from '../../../../src/api/minik8s/v1/trigger-event.ts';
 import { newAlreadyExists, newNotFound, newStatusError } from '../../../../src/apimachinery/status-error.ts';
+import { systemClock } from '../../../../src/base/clock.ts';
 import type { Client } from '../../../../src/client/client.ts';
 import { FolderMemory } from '../../../../src/kubelet/folders/folder-memory.ts';
 import { WatchedFolder } from '../../../../src/kubelet/folders/watched-folder.ts';
+import { eventually } from '../../../fixtures/eventually.ts';
 import { FakeClock } from '../../../fixtures/fake-clock.ts';
 import { RecordingLogger } from '../../../fixtures/recording-logger.ts';
 import { SeededRandom } from '../../../fixtures/seeded-random.ts';
@@ -138,6 +140,10 @@ test('a change that the server did not take is sent again with a growing pause, 
   writeFileSync(join(folder, 'b'), 'text');
   await passes('the next is told', () => told().length === 2);
   assert.deepEqual(told(), ['created a', 'created b']);
+  assert.ok(
+    log.of('warn').some(({ fields }) => fields?.error === 'the connection was lost'),
+    'it is told as it was',
+  );
   assert.equal(new Set(asked.map(({ metadata }) => metadata.name)).size, 2);
 });
 
@@ -332,4 +338,13 @@ test('where nothing changes nothing is written, and no timer is left of those th
   const before = statSync(memoryFile).ino;
   await pass(300_000);
   assert.equal(statSync(memoryFile).ino, before);
+});
+
+test('a change ends the pause before the next look', async (context) => {
+  const { folder, said, clock, passes, pass } = start(context);
+  await passes('it watches', () => said.length > 0);
+  await pass(5000);
+  assert.ok((clock.nextIn ?? 0) > 10_000, `${clock.nextIn} ms`);
+  writeFileSync(join(folder, 'a'), 'text');
+  await eventually(systemClock, 'the pause ends', () => (clock.nextIn ?? 0) <= 1000);
 });
