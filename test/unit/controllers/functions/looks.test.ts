@@ -1,4 +1,4 @@
-/** What causes a look at a function or a pool, what delays one, and the requests between two looks. */
+/** Changes after which a function or a pool is reconciled, its delays, and the requests while the cache lags. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Lease, leaseResource } from '../../../../src/api/coordination/v1/lease.ts';

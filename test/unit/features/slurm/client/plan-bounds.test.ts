@@ -72,7 +72,7 @@ describe('results', () => {
     assert.equal(chooseResults(files, ['*'], 1e9).fetched.length, 128);
     const more = chooseResults([...files, { path: 'z', size: 500 }], ['*'], 1e9);
     assert.deepEqual([more.fetched.length, more.dropped.length], [128, 1]);
-    // Of too large ones as many are named.
+    // The list of results that are too large has the same limit.
     assert.equal(chooseResults(files, ['*'], -1).dropped.length, 128);
   });
 });

@@ -1,4 +1,4 @@
-/** What a client does when jobs come, change, are late or go, on a host without a shell. */
+/** Jobs that come, change, are late or go while a client runs, on a host without a shell. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { replaceable } from '../../../../../src/base/current.ts';

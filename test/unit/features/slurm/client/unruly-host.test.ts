@@ -16,8 +16,9 @@ import { FakeHost } from '../../../../fixtures/slurm/fake-host.ts';
 import { MemoryStore } from '../../../../fixtures/slurm/memory-store.ts';
 
 /**
- * `refused` and `cut`: the request is not carried out, and its connection stays or ends; `lost`: it is carried
- * out; `last`: it is, and the connection ends after the answer; `killed`: it is, and its client has ended.
+ * `refused` and `cut`: the request is not carried out, and its connection stays or ends; `lost`: it is
+ * carried out; `last`: it is, and the connection ends after the answer; `killed`: it is, and its client has
+ * ended.
  */
 const manners = ['refused', 'cut', 'lost', 'last', 'killed'] as const;
 type Manner = (typeof manners)[number];
