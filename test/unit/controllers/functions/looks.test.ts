@@ -1,4 +1,4 @@
-/** Changes after which a function or a pool is reconciled, its delays, and the requests while the cache lags. */
+/** Changes after which a function or a pool is reconciled, and the requests while the cache lags. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Lease, leaseResource } from '../../../../src/api/coordination/v1/lease.ts';
