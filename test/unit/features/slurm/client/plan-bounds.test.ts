@@ -7,7 +7,7 @@ import {
   UnusableSpec,
 } from '../../../../../src/features/slurm/client/batch-script.ts';
 import { chooseResults } from '../../../../../src/features/slurm/client/choose-results.ts';
-import type { SlurmTask } from '../../../../../src/features/slurm/client/host-answers.ts';
+import { isOver, queueLines, type SlurmTask } from '../../../../../src/features/slurm/client/host-answers.ts';
 import { JobEntry } from '../../../../../src/features/slurm/client/job-entry.ts';
 import { observedStatus } from '../../../../../src/features/slurm/client/job-plan.ts';
 import { hostKeys } from '../../../../../src/features/slurm/client/known-hosts.ts';
@@ -125,6 +125,22 @@ it('a failure of a step without a condition is none, and others say that they ar
     ...{ type: 'Submitted', status: 'False', reason: 'TryingAgain', message: 'x' },
   });
   assert.equal(problemOf('fetch', new Error('x'))?.status, 'Unknown');
+});
+
+it('a job has ended in twelve of Slurm’s states, and in no other', () => {
+  for (const state of [
+    ...['BOOT_FAIL', 'CANCELLED', 'COMPLETED', 'DEADLINE', 'FAILED', 'LAUNCH_FAILED', 'NODE_FAIL'],
+    ...['OUT_OF_MEMORY', 'PREEMPTED', 'RECONFIG_FAIL', 'REVOKED', 'TIMEOUT'],
+  ])
+    assert.ok(isOver(state), state);
+  for (const state of ['PENDING', 'RUNNING', 'COMPLETING', 'SUSPENDED', 'REQUEUED', 'UNKNOWN', ''])
+    assert.ok(!isOver(state), state);
+});
+
+it('parts of a list of tasks that cannot be read are left out, and the others count', () => {
+  const tasks = (range: string) => queueLines(`7_[${range}]|PENDING|||||None`)[0]?.tasks;
+  assert.deepEqual(tasks('1,-,5-7:2,3-'), [1, 5, 7]);
+  assert.deepEqual(tasks('0-3%2'), [0, 1, 2, 3]);
 });
 
 describe('the entry of a job', () => {
