@@ -45,7 +45,7 @@ const further: Readonly<Record<string, readonly string[]>> = {
   'src/controller-runtime/': ['test/integration/controller-runtime/*.test.ts'],
   'src/controllers/': ['test/integration/controllers/*.test.ts'],
   'src/kubelet/devices/': [
-    'test/integration/kubelet/{card-errors,device-manager,device-plugin-faults,devices,kernel-log,node-devices}.test.ts',
+    'test/integration/kubelet/{card-errors,device-manager,device-plugin-faults,devices,kernel-log,node-devices,unruly-devices}.test.ts',
   ],
   'src/features/triggers/agent/': ['test/integration/kubelet/many-watched-files.test.ts'],
   'src/features/functions/agent/': [

@@ -45,6 +45,57 @@ export const controllers: readonly Equivalent[] = [
     because: 'a result without a time is no result',
   },
   {
+    file: 'src/features/functions/controller/function.ts',
+    line: 'if (of) await makeInstances(fn, of, count, version === plan.status.activeVersion);',
+    change: 'of → true',
+    because: 'instances are planned only for versions that are there',
+  },
+  ...[
+    ["const { name, namespace = '' } = fn.metadata;", "'' → 'mutated'"],
+    ["const { name = '', namespace } = draft.metadata;", "'' → 'mutated'"],
+  ].map(([line = '', change = '']) => ({
+    file: 'src/features/functions/controller/function.ts',
+    line,
+    change,
+    because: 'functions have a namespace, and drafts of versions a name',
+  })),
+  {
+    file: 'src/features/functions/controller/warm-pool.ts',
+    line: "const { name = '', namespace = '' } = draft.metadata;",
+    change: "'' → 'mutated'",
+    because: 'the draft has both',
+  },
+  {
+    file: 'src/features/functions/controller/waiting-instances.ts',
+    line: "const { name, namespace = '', uid, resourceVersion } = pod.metadata;",
+    change: "'' → 'mutated'",
+    because: 'pods have a namespace',
+  },
+  {
+    file: 'src/features/functions/controller/waiting-instances.ts',
+    line: 'context.informers.informerFor(podResource);',
+    change: 'context.informers.informerFor(podResource); → ;',
+    because: 'the controller asks for the same informer for the pods that it owns',
+  },
+  {
+    file: 'src/features/functions/controller/function-plan.ts',
+    line: 'if (before === latest) return latest;',
+    change: 'before === latest → false',
+    because: 'the latest version is one of the versions, so that both ways lead to it',
+  },
+  {
+    file: 'src/features/functions/controller/function-plan.ts',
+    line: 'const isThere = before !== undefined && versions.includes(before);',
+    change: 'before !== undefined && versions.includes(before) → (versions.includes(before))',
+    because: 'no version is undefined',
+  },
+  ...["'' → 'mutated'", "ready.lastTransitionTime ?? '' → (ready.lastTransitionTime)"].map((change) => ({
+    file: 'src/features/functions/controller/function-plan.ts',
+    line: "const since = Date.parse(ready.lastTransitionTime ?? '');",
+    change,
+    because: 'none of them is a time',
+  })),
+  {
     file: 'src/features/functions/controller/instance-plan.ts',
     line: "const { runtime = 'python' } = spec;",
     change: "'python' → ''",

@@ -333,14 +333,14 @@ export class JobSteps {
   }
 
   async #cleanUp(entry: JobEntry): Promise<boolean> {
-    const { job, status } = entry;
-    const kept =
-      job.spec.keepFiles === true || status.droppedFiles !== undefined || status.workDir === undefined;
+    const { droppedFiles, workDir } = entry.status;
+    const kept = entry.job.spec.keepFiles === true || droppedFiles !== undefined || workDir === undefined;
     const fault = kept ? undefined : await this.#remove(entry);
-    const fetched = conditionOf(status, 'ResultsFetched');
+    // The state of the connection may have been written in the meantime.
+    const fetched = conditionOf(entry.status, 'ResultsFetched');
     const told =
       fault === undefined || fetched === undefined
-        ? status
+        ? entry.status
         : this.#with(entry, { ...fetched, message: `${fetched.message}; ${fault}` });
     await this.write(entry, finished(told, this.#options.clock.now()));
     return false;

@@ -28,6 +28,9 @@ export type HostState =
   | { readonly connected: true; readonly reason: 'Connected'; readonly message: string }
   | { readonly connected: false; readonly reason: ConnectionFault; readonly message: string };
 
+/** Connection to the host over which scripts are run, and files are written and read. */
+export type HostConnection = Pick<SshConnection, 'run' | 'write' | 'read' | 'close' | 'over'>;
+
 export interface LoginHostOptions {
   readonly connection: Current<ConnectionSettings | string>;
   readonly clock: Clock;
@@ -35,6 +38,8 @@ export interface LoginHostOptions {
   readonly log: Logger;
   readonly signal: AbortSignal;
   readonly onState: (state: HostState) => void;
+  /** Opens a connection; default over SSH. Rejects with ConnectionError. */
+  readonly open?: ((settings: ConnectionSettings) => Promise<HostConnection>) | undefined;
 }
 
 export class LoginHost {
@@ -47,9 +52,9 @@ export class LoginHost {
   readonly #files = new Lane(4);
   readonly #away: Backoff;
   readonly #refused: Backoff;
-  #opening: Promise<SshConnection> | undefined;
+  #opening: Promise<HostConnection> | undefined;
   /** Open connection. */
-  #current: SshConnection | undefined;
+  #current: HostConnection | undefined;
   #changed = new AbortController();
 
   constructor(options: LoginHostOptions) {
@@ -95,20 +100,20 @@ export class LoginHost {
     return this.#files.run(async () => (await this.#connection()).read(path, offset, length));
   }
 
-  #connection(): Promise<SshConnection> {
+  #connection(): Promise<HostConnection> {
     this.#opening ??= this.#open();
     return this.#opening;
   }
 
-  async #open(): Promise<SshConnection> {
-    const { connection, clock, log, signal, onState } = this.#options;
+  async #open(): Promise<HostConnection> {
+    const { connection, clock, log, signal, onState, open: connect = SshConnection.open } = this.#options;
     for (;;) {
       signal.throwIfAborted();
       const changed = this.#changed.signal;
       try {
         const { value } = connection;
         if (typeof value === 'string') throw new ConnectionError('InvalidSecret', value);
-        const open = await SshConnection.open(value);
+        const open = await connect(value);
         if (signal.aborted || changed.aborted) {
           open.close();
           continue;

@@ -13,7 +13,7 @@ import { JobFiles } from './job-files.ts';
 import { nextStep, withCondition } from './job-plan.ts';
 import { JobSteps } from './job-steps.ts';
 import type { JobStore } from './job-store.ts';
-import { type HostState, LoginHost } from './login-host.ts';
+import { type HostState, LoginHost, type LoginHostOptions } from './login-host.ts';
 import { isFinished } from './slurm-job.ts';
 import { ConnectionError } from './ssh.ts';
 import { problemOf } from './step-problem.ts';
@@ -29,6 +29,8 @@ export interface SlurmClientOptions {
   readonly signal: AbortSignal;
   /** Seconds after which Slurm's controller has an unanswered request or never will. Default 120. */
   readonly settleSeconds?: number | undefined;
+  /** Opens a connection to the host; default over SSH. */
+  readonly open?: LoginHostOptions['open'];
 }
 
 /**
@@ -49,7 +51,7 @@ class SlurmClient {
   #state: HostState | undefined;
 
   constructor(options: SlurmClientOptions) {
-    const { store, connection, clock, random, log, signal, settleSeconds = 120 } = options;
+    const { store, connection, clock, random, log, signal, open, settleSeconds = 120 } = options;
     this.#options = options;
     this.#host = new LoginHost({
       connection,
@@ -57,6 +59,7 @@ class SlurmClient {
       random,
       log,
       signal,
+      open,
       onState: (state) => this.#tell(state),
     });
     const files = new JobFiles(this.#host, store);
@@ -138,9 +141,9 @@ class SlurmClient {
     const { clock, signal } = this.#options;
     try {
       for (let more = true; more && !signal.aborted; ) {
-        entry.again = false;
         // A status that could not be written earlier is written first.
         await this.#steps.flush(entry);
+        entry.again = false;
         entry.step = nextStep(entry.job, entry.status, clock.now());
         more = await this.#steps.take(entry.step, entry);
         if (entry.step !== 'follow') entry.backoff.reset();

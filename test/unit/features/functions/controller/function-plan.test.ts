@@ -80,7 +80,34 @@ describe('a new function', () => {
   });
 });
 
+it('a first version is called once one instance is ready, however many are asked for', () => {
+  const { status, create } = plan(fn({ demand: { m1: 5 } }), { versions: ['v2'], pods: [ready('v2', 'a')] });
+  assert.deepEqual([status.activeVersion, create], ['v2', [{ version: 'v2', count: 4 }]]);
+});
+
+it('the status has no version and no demand where there is none, so that one that says the same is not written', () => {
+  assert.deepEqual(Object.keys(plan(fn(), { versions: ['v2'] }).status).toSorted(), [
+    ...['conditions', 'latestVersion', 'observedGeneration', 'readyReplicas', 'replicas'],
+  ]);
+  const { status, problem } = plan(fn(active), { pods: [ready('v2', 'a')] });
+  assert.equal(status.conditions?.[0]?.message, 'what the spec says is what is called');
+  assert.equal(problem, undefined);
+});
+
 describe('the version that is called', () => {
+  it('has none for an idle time that is not set, and keeps one to the last millisecond of one that is', () => {
+    const pods = [ready('v2', 'a')];
+    const unset = { idleSeconds: undefined } as unknown as Partial<Fn['spec']>;
+    assert.equal(plan(fn({}, unset), { versions: ['v2'], pods }).again, 0);
+    const over = plan(fn({ activeVersion: 'v2', ...callable(1000) }, unset), { pods });
+    assert.deepEqual([over.again, over.remove], [undefined, ['a']]);
+    const last = plan(fn({ activeVersion: 'v2', ...callable(940) }), { pods, now: start + 999_999 });
+    assert.deepEqual([last.again, last.remove], [1, []]);
+  });
+  it('has none less for a master that asks for fewer than none', () =>
+    assert.deepEqual(plan(fn({ ...active, demand: { m1: 2, m2: -3 } })).create, [
+      { version: 'v2', count: 2 },
+    ]));
   it('has no instance when nobody asks', () => {
     const { remove, again } = plan(fn(active), { pods: [ready('v2', 'a')] });
     assert.deepEqual([remove, again], [['a'], undefined]);
@@ -147,11 +174,23 @@ describe('a version that takes over', () => {
     assert.deepEqual([create, status.activeVersion, obsolete], [[], 'v2', []]);
     assert.deepEqual(remove.toSorted(), ['a', 'b']);
   });
+  it('is not called for an instance that is ready and ends', () => {
+    const ending = ready('v2', 'c');
+    ending.metadata.deletionTimestamp = at(1);
+    const { status } = plan(fn({ activeVersion: 'v1', ...callable() }), { pods: [ending] });
+    assert.equal(status.activeVersion, 'v1');
+  });
   it('is called with one ready instance when nobody calls', () =>
     assert.equal(
       plan(fn({ activeVersion: 'v1', ...callable() }), { pods: [ready('v2', 'c')] }).status.activeVersion,
       'v2',
     ));
+  it('does not keep the one before for an idle time, nor the version for want of instances', () => {
+    const seldom = fn({ activeVersion: 'v1', ...callable(990) });
+    const { create, remove, again } = plan(seldom, { pods: [ready('v1', 'a')] });
+    assert.deepEqual([create, remove, again], [[{ version: 'v2', count: 1 }], ['a'], undefined]);
+    assert.deepEqual(plan(seldom).obsolete, [], 'the version that is called stays');
+  });
   it('leaves no version that nobody needs', () =>
     assert.deepEqual(plan(fn(active), { versions: ['v0', 'v1', 'v2'], pods: [ready('v1', 'a')] }).obsolete, [
       'v0',
@@ -242,8 +281,30 @@ describe('what keeps a version from being called', () => {
     pending.status = { ...pending.status, conditions: [unsaid] } as Pod['status'];
     assert.deepEqual(plan(fn(), { pods: [pending] }).problem, { reason: 'Unschedulable', message: '' });
   });
-  it('is nothing of the version that is called already', () =>
-    assert.equal(plan(fn(active), { pods: [waiting('FunctionBuildFailed', 'x')] }).ready?.status, 'True'));
+  it('is nothing of the version that is called already', () => {
+    const { ready: said, problem } = plan(fn(active), { pods: [waiting('FunctionBuildFailed', 'x')] });
+    assert.deepEqual([said?.status, problem], ['True', undefined]);
+    const older = waiting('FunctionBuildFailed', 'x');
+    older.metadata.labels = { [functionVersionLabel]: 'v1' };
+    assert.equal(plan(fn({ activeVersion: 'v1' }), { pods: [older] }).problem, undefined);
+  });
+  it('is what a container says, with or without a message, and no more of it than 2000 characters', () => {
+    assert.deepEqual(plan(fn(), { pods: [waiting('InvalidImageName', '')] }).problem, {
+      ...{ reason: 'InvalidImageName', message: '' },
+    });
+    const bare = waiting('', '');
+    const states = [
+      { waiting: { reason: 'ErrImagePull' } },
+      { terminated: { exitCode: 1, message: 'it fails\n' } },
+      { terminated: { exitCode: 1, message: `main.py:3: ${'x'.repeat(4000)}` } },
+    ];
+    const messages = states.map((state) => {
+      Object.assign(bare.status?.containerStatuses?.[0] ?? {}, { state });
+      return plan(fn(), { pods: [bare] }).problem?.message;
+    });
+    assert.deepEqual(messages.slice(0, 2), ['', 'the program cannot be started: it fails']);
+    assert.equal(messages[2]?.length, 2000);
+  });
 });
 
 it('the status counts those that are alive, and those of the version that is called that are ready', () => {

@@ -29,6 +29,8 @@ describe('the pod of an instance', () => {
   const pod = instanceOf(fn, version({ resources, env: [{ name: 'A', value: '1' }] }));
   const { env = [], ...rest } = pod.spec.containers[0] ?? assert.fail();
 
+  it('has no resources of its own where its version has none', () =>
+    assert.deepEqual(instanceOf(fn, version()).spec.containers[0]?.resources, {}));
   it('is its function’s, and one of its version', () => {
     const owner = { apiVersion: 'minik8s.io/v1', kind: 'Function', name: 'f', uid: 'uid-f' };
     assert.deepEqual(

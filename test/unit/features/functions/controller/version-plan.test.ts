@@ -95,6 +95,11 @@ for (const [why, own, others] of [
     version('one', 'i:1', { conditions: built.conditions }),
     [version('two', 'i:1', built)],
   ],
+  [
+    'it has a lock and is not built yet',
+    version('one', 'i:1', { lock: 'b==1' }),
+    [version('two', 'i:1', built)],
+  ],
   ['the other has another image', version('one', 'i:1'), [version('two', 'i:2', built)]],
   ['the other was not built', version('one', 'i:1'), [version('two', 'i:1', failed)]],
   ['there is none', version('one', 'i:1'), []],

@@ -81,6 +81,8 @@ describe('a pool', () => {
     };
     const just = plan([pod(), given(1000)]);
     assert.deepEqual([just.create, just.again], [0, 2000]);
+    assert.deepEqual([plan([pod(), given(2999)]).create, plan([pod(), given(2999)]).again], [0, 1]);
+    assert.equal(plan([pod(), pod(), given(1000)]).again, undefined, 'none is missing');
     const later = plan([pod(), given(3000)]);
     assert.deepEqual([later.create, later.again, later.remove], [1, undefined, []]);
   });
@@ -98,7 +100,8 @@ describe('an instance that waits', () => {
     const [young, old] = [pod({ age: 1 }), pod({ age: 9 })];
     const given = pod({ labels: { 'minik8s.io/function': 'g' } });
     const starting = pod({ running: false });
-    assert.deepEqual(fitting([young, old, given, starting], version(), sha256), [old, young]);
+    const plain = pod({ labels: { 'minik8s.io/warm': undefined } as unknown as Record<string, string> });
+    assert.deepEqual(fitting([young, old, given, starting, plain], version(), sha256), [old, young]);
     assert.deepEqual(fitting([young], version({ baseImage: 'python:4' }), sha256), []);
     assert.deepEqual(fitting([young], version({ runtime: 'nodejs' }), sha256), []);
   });
@@ -142,7 +145,8 @@ it('nodes with less than two processors or 2 GiB are small', () => {
     node('small', '8', '2000Mi'),
     node('closed', '8', '8Gi', { unschedulable: true }),
   ];
-  assert.deepEqual(roomyNodes(nodes), ['a', 'b']);
+  const unknown = { metadata: { name: 'new' }, status: {} } as unknown as Node;
+  assert.deepEqual(roomyNodes([...nodes, unknown]), ['a', 'b']);
 });
 
 it('a node has room by the name that its pods select it by', () => {

@@ -31,6 +31,8 @@ class World {
   looks = 0;
   /** Called during a query of the queue. */
   onQueue = () => undefined as unknown;
+  /** Called during a look at the files. */
+  onLook = () => undefined as unknown;
   /** Number of calls of `onNews`. */
   news = 0;
   /** First verdict: with it a client ends the job. */
@@ -72,6 +74,7 @@ class World {
     }
     if (!script.includes('sacct')) {
       this.looks++;
+      this.onLook();
       return this.look;
     }
     this.accounted.push(this.clock.monotonic() / 1000);
@@ -83,6 +86,21 @@ class World {
     return this.verdict?.reason;
   }
 }
+
+it('the queue and accounting are asked every 15 seconds to the millisecond, and the queue 3 after an event', async () => {
+  for (const isWoken of [false, true]) {
+    const world = new World();
+    const times: number[] = [];
+    world.onQueue = () => times.push(world.clock.monotonic() / 1000);
+    // Each look takes a second, so that one ends at 15 seconds.
+    world.onLook = () => world.clock.spend(1000);
+    await world.seconds(0);
+    if (isWoken) world.follower.wake();
+    await world.seconds(31);
+    assert.deepEqual(times, isWoken ? [0, 3, 18] : [0, 15, 30]);
+    assert.deepEqual(world.accounted, isWoken ? [0, 18] : [0, 15, 30]);
+  }
+});
 
 describe('a job that Slurm does not know', () => {
   it('is lost after a minute where there is no accounting, and not before', async () => {

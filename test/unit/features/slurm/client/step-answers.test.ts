@@ -66,6 +66,12 @@ describe('an upload', () => {
     await building.take('upload');
     assert.equal(building.entry.status.phase, 'Building');
   });
+  it('takes a file for a program by all four bytes of its beginning', async () => {
+    const files = { a: 'xELF', b: '\u007fxLF', c: '\u007fExF', d: '\u007fELx', e: ' #!/bin/sh' };
+    const { take, written } = world({ workDir: '/w' }, said(''), { files });
+    await take('upload');
+    for (const name of Object.keys(files)) assert.match(written[`/w/${name}`] ?? '', /^600 /, name);
+  });
   it('says which file the host does not take, and leaves a lost connection to the connection', async () => {
     const one = world({ workDir: '/w' }, said(''), { files: { data: 'x' } });
     one.fails(new Error('No space left on device'));

@@ -1,6 +1,7 @@
 /** Steps that end a job for each answer of the host: canceled, fetched, cleaned up, deleted. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { withCondition } from '../../../../../src/features/slurm/client/job-plan.ts';
 import type {
   SlurmJobCondition,
   SlurmJobStatus,
@@ -128,6 +129,18 @@ describe('the end', () => {
     const unsaid = world(over(conditions.slice(0, 1)), failed(1, 'busy'));
     await unsaid.take('cleanUp');
     assert.deepEqual([unsaid.entry.status.phase, unsaid.is('ResultsFetched')], ['Succeeded', 'none']);
+  });
+  it('keeps what was written about its connection while its folder was removed', async () => {
+    const conditions = [condition('Complete', 'Unknown'), condition('ResultsFetched', 'True')];
+    for (const answer of [said(''), failed(1, 'busy')]) {
+      const one = world(over([...conditions, condition('Connected', 'False')]), () => {
+        const { status } = one.entry;
+        one.entry.status = withCondition(status, { ...condition('Connected', 'True'), reason: 'Y' }, 0);
+        return answer;
+      });
+      await one.take('cleanUp');
+      assert.deepEqual([one.entry.status.phase, one.is('Connected')], ['Succeeded', 'True Y: as before']);
+    }
   });
 });
 

@@ -1,6 +1,18 @@
 /** Events of the kernel about folders, and the folders that are watched. */
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { EventEmitter } from 'node:events';
+import {
+  type FSWatcher,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  watch,
+} from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -56,7 +68,67 @@ test('folders of the last look are watched once each, and others are not any mor
   assert.deepEqual([await heard('a'), await heard('b')], [1, 1]);
   await look('b');
   assert.deepEqual([await heard('a'), await heard('b')], [0, 1]);
+  await look('a', 'b');
+  assert.deepEqual([await heard('a'), await heard('b')], [1, 1], 'one that comes back is watched again');
   assert.equal(alarm.fault, undefined);
+});
+
+test('a folder that stays is not watched anew, so that no event is lost between two watches', async (context) => {
+  const { look } = begin(context, 'a');
+  const watches = () =>
+    readdirSync('/proc/self/fdinfo')
+      .flatMap((fd) => {
+        try {
+          return readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8').split('\n');
+        } catch {
+          return []; // The descriptor was that of the listing.
+        }
+      })
+      .filter((line) => line.startsWith('inotify wd:'));
+  await look('a');
+  const before = watches();
+  assert.ok(before.length >= 2, before.join());
+  await look('a');
+  assert.deepEqual(watches(), before);
+});
+
+test('a watch does not keep the process running', async (context) => {
+  const { root, look } = begin(context, 'a');
+  const kept = () => process.getActiveResourcesInfo().filter((name) => name.startsWith('FSEvent')).length;
+  const before = kept();
+  await look('a');
+  assert.equal(kept(), before);
+  const control = watch(root);
+  assert.equal(kept(), before + 1, 'a watch that keeps it is counted');
+  control.close();
+});
+
+test('a watch that breaks counts as a change, and the next look watches the folder anew', async (context) => {
+  const { root, look, heard, world } = begin(context, 'a');
+  // The kernel breaks no watch at a test's wish, so that the event is raised by hand.
+  const control = watch(root);
+  const watchers: FSWatcher[] = [];
+  const prototype = Object.getPrototypeOf(control) as { on?: unknown };
+  prototype.on = function (this: FSWatcher, ...given: Parameters<FSWatcher['on']>) {
+    if (given[0] === 'error') watchers.push(this);
+    return EventEmitter.prototype.on.apply(this, given);
+  };
+  context.after(() => {
+    delete prototype.on;
+    control.close();
+  });
+  await look('a');
+  const [watcher] = watchers;
+  assert.ok(watcher);
+  const before = world.changes;
+  watcher.emit('error', new Error('the watch is broken'));
+  assert.equal(world.changes, before + 1);
+  assert.equal(await heard('a'), 0);
+  await look('a');
+  assert.equal(await heard('a'), 1);
+  // A late error of the old watch does not end the new one.
+  watcher.emit('error', new Error('the watch is broken'));
+  assert.equal(await heard('a'), 1);
 });
 
 test('a folder that takes the place of another is watched in its stead', async (context) => {
@@ -104,14 +176,16 @@ test('a folder that cannot be watched is a fault until the next look', async (co
 });
 
 test('of the folders above one that is not there the lowest is watched to which no link leads', async (context) => {
-  const { root, alarm, heard } = begin(context, 'a/b', 'c');
+  const { root, alarm, heard, world } = begin(context, 'a/b', 'c');
   symlinkSync(join(root, 'c'), join(root, 'a/link'));
   for (const [path, watched] of [
     ['a/b/none/of/these', 'a/b'],
     ['a/link/none', 'a'],
   ] as const) {
     alarm.begin();
+    const before = world.changes;
     await alarm.addNearest(join(root, path));
+    assert.equal(world.changes, before, 'nothing has changed');
     await using folder = await open(join(root, 'z'), 'r');
     await alarm.add('z', folder);
     alarm.end();

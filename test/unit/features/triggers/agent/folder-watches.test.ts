@@ -211,15 +211,17 @@ test('memory that cannot be tidied is told, and a folder is watched when it can 
 });
 
 test('a watch that comes and goes while the node runs is begun and ended, and is of this node', async (context) => {
-  const { folder, told, asked, memory, apply, pass, passes } = start(context);
+  const { folder, told, asked, memory, apply, pass, passes, clock } = start(context);
   await passes('the watches are listed', () => asked.length > 0);
   assert.deepEqual(
     asked.map((query) => (query as { fieldSelector?: string }).fieldSelector),
     ['spec.nodeName=n1'],
   );
   writeFileSync(join(folder, 'a'), 'text');
+  const since = clock.now();
   apply('ADDED', 'one', 0);
   await passes('it is told and remembered', () => told.length > 0 && remembered(memory) === 'a');
+  assert.ok(clock.now() - since < 30_000, 'it does not wait for the next list');
   apply('DELETED', 'one', 0);
   writeFileSync(join(folder, 'b'), 'text');
   await passes('it is forgotten', () => remembered(memory) === 'none');
@@ -240,4 +242,26 @@ test('a watch that is still listed goes on, and one that is not has ended', asyn
   writeFileSync(join(folder, 'a'), 'text');
   await pass(120_000);
   assert.deepEqual(told, []);
+});
+
+test('a node ends when its last event is stored, and what its watches remember is tidied', async (context) => {
+  for (const isDeleted of [false, true]) {
+    const { folder, told, world, memory, apply, passes, pass, restart } = start(context);
+    writeFileSync(join(folder, 'a'), 'text');
+    const release = Promise.withResolvers<void>();
+    world.creating = release.promise;
+    await pass(1000);
+    apply('ADDED', 'one', 0);
+    await passes('the file is told', () => told.length === 1);
+    if (isDeleted) apply('DELETED', 'one', 0);
+    let isOver = false;
+    const ended = restart().then(() => {
+      isOver = true;
+    });
+    await pass(120_000);
+    assert.equal(isOver, false, `${isDeleted}: it waits for the answer`);
+    release.resolve();
+    await ended;
+    assert.equal(remembered(memory), isDeleted ? 'none' : 'a');
+  }
 });

@@ -157,9 +157,9 @@ describe('the files of a folder', () => {
     assert.deepEqual([paths, unnamed], [['a.csv'], 1]);
   });
 
-  it('that go while the folder is listed are not found, nor folders that become links', async (context) => {
+  it('that go while the folder is listed are not found, nor folders that become links or files', async (context) => {
     const base = begin(context);
-    for (const name of ['a', 'b', 'c', 'd']) {
+    for (const name of ['a', 'b', 'c', 'd', 'e']) {
       mkdirSync(join(base, name));
       writeFileSync(join(base, name, 'file'), '');
     }
@@ -169,6 +169,8 @@ describe('the files of a folder', () => {
         rmSync(join(base, 'b'), { recursive: true });
         rmSync(join(base, 'c'), { recursive: true });
         symlinkSync('d', join(base, 'c'));
+        rmSync(join(base, 'e'), { recursive: true });
+        writeFileSync(join(base, 'e'), 'no folder any more');
       },
     });
     assert.deepEqual(paths, ['a/file', 'd/file']);
@@ -219,5 +221,26 @@ describe('what is in a file', () => {
     // A pipe without a writer would block its reader.
     assert.equal(await read(base, 'pipe'), undefined);
     assert.equal(await read(base, 'in'), undefined);
+  });
+
+  it('is not read where the file has another size or was written at another time than it was found', async (context) => {
+    const base = begin(context);
+    const path = join(base, 'a');
+    writeFileSync(path, 'text');
+    const { size, written } = markOf(path);
+    for (const mark of [
+      { size: 2, written },
+      { size: 5, written },
+      { size, written: '1' },
+    ])
+      assert.equal(await read(base, 'a', mark), undefined, JSON.stringify(mark));
+    assert.deepEqual(await read(base, 'a'), { content: 'text' });
+  });
+
+  it('takes no memory where the file is too large, and a fault that is no change of the folder is thrown', async (context) => {
+    const base = begin(context);
+    assert.deepEqual(await read(base, 'none', { size: 2 ** 50, written: '1' }), { truncated: true });
+    for (const path of ['x'.repeat(300), `${'x'.repeat(300)}/a`])
+      await assert.rejects(read(base, path, { size: 1, written: '1' }), { code: 'ENAMETOOLONG' });
   });
 });

@@ -10,12 +10,15 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { systemClock } from '../../../../../src/base/clock.ts';
+import { eventually } from '../../../../fixtures/eventually.ts';
 import {
   newAlreadyExists,
   newNotFound,
@@ -141,6 +144,10 @@ test('a change that the server did not take is sent again with a growing pause, 
   writeFileSync(join(folder, 'b'), 'text');
   await passes('the next is told', () => told().length === 2);
   assert.deepEqual(told(), ['created a', 'created b']);
+  assert.ok(
+    log.of('warn').some(({ fields }) => fields?.error === 'the connection was lost'),
+    'it is told as it was',
+  );
   assert.equal(new Set(asked.map(({ metadata }) => metadata.name)).size, 2);
 });
 
@@ -243,6 +250,8 @@ test('an agent that ended before it remembered tells it again under the same nam
   await passes('it is told', () => told().length === 1);
   await passes('it is remembered', () => remembered().includes('"a"'));
   await restart();
+  await pass(120_000);
+  assert.equal(asked.length, 1, 'what is remembered is not told again');
   for (const text of [
     '{',
     '{"format":"of another time","files":[]}',
@@ -297,4 +306,49 @@ test('a file that goes and comes again is told each time', async (context) => {
     ['created', 'deleted', 'created', 'deleted'],
   );
   assert.ok(remembered().includes('"files":[]'));
+});
+
+test('a file that is written to before it is read is told once, with what is in it then', async (context) => {
+  const { folder, stored, asked, world, passes, pass } = start(context, { includeContent: true });
+  const names = ['a', 'b', 'c'];
+  for (const name of names) writeFileSync(join(folder, name), name);
+  let first: string | undefined;
+  world.refuse = ({ spec }) => {
+    if (first === undefined) {
+      first = spec.subject;
+      for (const name of names) if (name !== first) writeFileSync(join(folder, name), `${name} and more`);
+    }
+    return undefined;
+  };
+  await passes('all are told', () => stored.size === 3);
+  await pass(120_000);
+  assert.equal(asked.length, 3);
+  for (const { spec } of stored.values()) {
+    const text = spec.subject === first ? first : `${spec.subject} and more`;
+    assert.deepEqual([spec.data?.content, spec.data?.size], [text, text.length]);
+  }
+});
+
+test('where nothing changes nothing is written, and no timer is left of those that an event ended', async (context) => {
+  const { folder, told, passes, pass, memoryFile, remembered, clock } = start(context);
+  for (let index = 0; index < 10; index++) {
+    writeFileSync(join(folder, `${index}`), 'text');
+    await passes(
+      'it is remembered',
+      () => told().length === index + 1 && remembered().includes(`"${index}"`),
+    );
+  }
+  assert.ok(clock.pending <= 3, `${clock.pending} timers`);
+  const before = statSync(memoryFile).ino;
+  await pass(300_000);
+  assert.equal(statSync(memoryFile).ino, before);
+});
+
+test('a change ends the pause before the next look', async (context) => {
+  const { folder, said, clock, passes, pass } = start(context);
+  await passes('it watches', () => said.length > 0);
+  await pass(5000);
+  assert.ok((clock.nextIn ?? 0) > 10_000, `${clock.nextIn} ms`);
+  writeFileSync(join(folder, 'a'), 'text');
+  await eventually(systemClock, 'the pause ends', () => (clock.nextIn ?? 0) <= 1000);
 });
