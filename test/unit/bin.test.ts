@@ -16,6 +16,7 @@ const scripts = [
   'get-helm',
   'get-kubectl',
   'get-prometheus',
+  'get-python-clients',
   'make-prometheus',
 ] as const;
 

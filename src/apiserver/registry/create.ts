@@ -1,7 +1,9 @@
 /** POST: creates an object, with a generated name if only a prefix was given. */
 import { deepCopy } from '../../apimachinery/equality.ts';
+import { initialStatus } from '../../apimachinery/initial-status.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import { type ResourceDefinition, storageKey } from '../../apimachinery/resource-definition.ts';
+import { objectTypeOf } from '../../apimachinery/schema-types.ts';
 import {
   isAlreadyExists,
   newAlreadyExists,
@@ -119,6 +121,7 @@ async function createNamed(
   await work.pause();
   await server.admission.mutate(admission);
   prepareForCreate(definition, object, context);
+  setInitialStatus(server, definition, object);
   requireFewValues();
   await work.pause();
   validateForCreate(definition, object, served);
@@ -131,6 +134,22 @@ async function createNamed(
     if (isSurelyNotStored(error)) server.admission.notStored(admission);
     throw error;
   }
+}
+
+/**
+ * Sets the status that Kubernetes' kinds always show, unless the kind has set one. A kind whose creator may set
+ * the status is left as its creator wrote it: the status of a Node tells whether its agent has registered.
+ */
+function setInitialStatus(
+  { fields }: ServerContext,
+  definition: ResourceDefinition,
+  object: KubeObject,
+): void {
+  const withStatus = object as KubeObject & { status?: unknown };
+  const { hasStatus, strategy } = definition;
+  if (!hasStatus || strategy.keepsStatusOnCreate || withStatus.status !== undefined) return;
+  const status = initialStatus(objectTypeOf(definition, fields));
+  if (status) withStatus.status = status;
 }
 
 /**

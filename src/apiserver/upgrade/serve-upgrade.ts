@@ -17,6 +17,7 @@ import { impersonationFields } from '../authentication/impersonation.ts';
 import { bearerAmongProtocols } from '../authentication/websocket-bearer.ts';
 import type { RequestEnv } from '../options.ts';
 import type { UpgradedConnection } from '../server-context.ts';
+import { WholeAnswer } from '../whole-answer.ts';
 
 export interface UpgradeOptions {
   readonly app: Pick<ApiServer['app'], 'fetch'>;
@@ -130,7 +131,8 @@ function pick(headers: Headers): Readonly<Record<string, string>> {
 
 /**
  * Sends a plain response on an upgrade request. Node has detached the connection, so it must be assigned to
- * the response first.
+ * the response first. A body that is complete has its length: websocket-client of Python, and with it the
+ * official client, reads the reason of a refused handshake only then.
  */
 async function answer(incoming: IncomingMessage, socket: Socket, response: Response): Promise<void> {
   // A response on a closed connection would never finish.
@@ -139,6 +141,12 @@ async function answer(incoming: IncomingMessage, socket: Socket, response: Respo
   outgoing.shouldKeepAlive = false;
   outgoing.assignSocket(socket);
   outgoing.setHeaders(response.headers);
+  if (response instanceof WholeAnswer) {
+    outgoing.writeHead(response.status, { 'content-length': Buffer.byteLength(response.whole) });
+    outgoing.end(response.whole);
+    socket.end();
+    return;
+  }
   outgoing.writeHead(response.status);
   if (response.body) await pipeline(Readable.fromWeb(response.body as WebStream<Uint8Array>), outgoing);
   else outgoing.end();

@@ -80,7 +80,7 @@ const usual: Limits = {
 
 export function planAutoscaler(hpa: HorizontalPodAutoscaler, situation: Situation): AutoscalerPlan {
   const { target, now, history } = situation;
-  const before = hpa.status ?? { currentReplicas: 0, desiredReplicas: 0 };
+  const before = { currentReplicas: 0, desiredReplicas: 0, ...hpa.status };
   const draft = new StatusDraft(before, rfc3339(now));
   if (typeof target === 'string') {
     draft.say(

@@ -70,6 +70,17 @@ interface Stored {
 }
 
 for (const [path, given] of kinds)
+  it(`a new object of ${path} has a status, which the server sets and nobody owns`, async () => {
+    const sent = { metadata: { name: 'new' }, spec: given, status: { replicas: 7, numberReady: 7 } };
+    const made = await server.call('POST', `/${path}?dryRun=All`, sent);
+    assert.equal(made.status, 201, made.text);
+    const { status, metadata } = made.json<Stored>();
+    assert.equal(typeof status, 'object');
+    assert.doesNotMatch(JSON.stringify(status), /7/);
+    assert.doesNotMatch(JSON.stringify(metadata), /f:status/);
+  });
+
+for (const [path, given] of kinds)
   it(`a PUT of the status of ${path} takes the specification from what is stored`, async () => {
     const made = await server.call('POST', `/${path}`, { metadata: { name: 'put' }, spec: given });
     assert.equal(made.status, 201, made.text);

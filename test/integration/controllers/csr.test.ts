@@ -372,7 +372,7 @@ describe('joining by approval of an administrator', () => {
       usages: server,
     });
     assert.equal((await refusalOf(rig, refused)).reason, 'NotItsName');
-    assert.equal((await rig.cluster.client.resource(requests).get(name)).status, undefined);
+    assert.deepEqual((await rig.cluster.client.resource(requests).get(name)).status, {});
     await rig.cluster.addNode('out');
     await certificateOf(rig, name);
   });

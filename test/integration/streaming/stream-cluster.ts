@@ -264,7 +264,7 @@ async function createPod(server: HttpsTestServer): Promise<Pod> {
     phase: 'Running',
     podIP: '10.0.0.1',
     podIPs: [{ ip: '10.0.0.1' }],
-    conditions: [{ type: 'Ready', status: 'True' }],
+    conditions: ['ContainersReady', 'Ready'].map((type) => ({ type, status: 'True' })),
     containerStatuses: [
       { name: 'main', image: 'test:1', imageID: '', ready: true, restartCount: 0, state: { running: {} } },
     ],

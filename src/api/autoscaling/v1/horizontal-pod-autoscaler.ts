@@ -90,7 +90,13 @@ function shownStatus({ currentMetrics = [], conditions: _, ...counts }: NonNulla
       type === 'Resource' && resource?.name === 'cpu' && resource.current.averageUtilization !== undefined,
   );
   const percentage = cpu?.resource?.current.averageUtilization;
-  return { ...counts, ...(percentage !== undefined && { currentCPUUtilizationPercentage: percentage }) };
+  // A field of v1 that JSON always shows, and one of v2 that is left out at zero.
+  const { currentReplicas = 0 } = counts;
+  return {
+    ...counts,
+    currentReplicas,
+    ...(percentage !== undefined && { currentCPUUtilizationPercentage: percentage }),
+  };
 }
 
 /** Returns all metrics but the one that has a field. */
