@@ -108,16 +108,16 @@ function nextVisit(files: string[], { owed, record, times }: Options): [string, 
   return next === undefined ? undefined : [next.file, Math.min(next.runs, times)];
 }
 
+const commitOfTree = () =>
+  execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim();
+
 async function visitAll(files: string[], options: Options): Promise<Count[]> {
   const { record, load } = options;
-  const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], {
-    cwd: root,
-    encoding: 'utf8',
-  }).trim();
   const counts: Count[] = [];
   while (!options.isOver()) {
     const visit = nextVisit(files, options);
     if (visit === undefined) break;
+    const commit = commitOfTree();
     const count = await countFailures(...visit, options);
     if (count.runs === 0) break;
     counts.push(count);
