@@ -152,7 +152,7 @@ async function podRanges({ kubectl }: MultiCluster): Promise<ReadonlyMap<string,
 /** Runs a program of the machine in the pod's network. */
 async function inNetworkOf({ node, container }: Pod, program: string, ...args: string[]): Promise<string> {
   const pid = await node.host.docker('inspect', '-f', '{{.State.Pid}}', container);
-  return (await systemExec('nsenter', [`--net=/proc/${pid}/ns/net`, program, ...args], { timeoutMs: 20_000 }))
+  return (await systemExec('nsenter', [`--net=/proc/${pid}/ns/net`, program, ...args], { timeoutMs: 60_000 }))
     .stdout;
 }
 

@@ -46,7 +46,7 @@ describe('a program that a handler runs', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  const run = (command: readonly string[], timeoutMs = 30_000, signal = new AbortController().signal) =>
+  const run = (command: readonly string[], timeoutMs = 60_000, signal = new AbortController().signal) =>
     execHandler({ runtime, clock: systemClock }, container.id, command, timeoutMs, signal);
 
   /** Returns the command lines of this machine's processes that contain the word. */

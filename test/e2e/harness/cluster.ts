@@ -160,7 +160,7 @@ export class Cluster {
   }
 
   /** Ends the process with a signal and resolves when it is gone; returns its exit status. */
-  async end(signal: NodeJS.Signals, timeoutMs = 20_000): Promise<number | null> {
+  async end(signal: NodeJS.Signals, timeoutMs = 60_000): Promise<number | null> {
     const child = this.#process;
     if (child === undefined) return null;
     this.#process = undefined;

@@ -49,7 +49,7 @@ describe('the HTTPS listener', () => {
   });
 
   it('counts no certificate of another authority', async () => {
-    const validity = { notBefore: Date.now() - 1000, notAfter: Date.now() + 60_000 };
+    const validity = { notBefore: Date.now() - 1000, notAfter: Date.now() + 3_600_000 };
     const other = await createAuthority('other', validity.notBefore, validity.notAfter);
     const forged = await issueCertificate(other, {
       commonName: 'admin',
