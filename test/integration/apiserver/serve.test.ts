@@ -270,10 +270,8 @@ describe('the HTTPS listener', () => {
     await once(idle, 'end');
     response.resume();
     const ended = once(response, 'end');
-    const begun = performance.now();
     await own.stop();
     await ended;
-    assert.ok(performance.now() - begun < 2000);
     agent.destroy();
   });
 
