@@ -47,7 +47,7 @@ export class Collector {
     return this.events.map((event) => event.revision);
   }
 
-  async until(condition: () => boolean, ms = 20_000): Promise<void> {
+  async until(condition: () => boolean, ms = 60_000): Promise<void> {
     const deadline = Date.now() + ms;
     while (!condition()) {
       const left = deadline - Date.now();
@@ -80,7 +80,7 @@ const bytes = (text: string) => Buffer.from(text);
 
 export function storeSuite(name: string, open: () => Promise<Store>): void {
   const check = (title: string, body: (store: Store, tree: string) => Promise<void>) =>
-    test(`${name}: ${title}`, { timeout: 30_000 }, async () => {
+    test(`${name}: ${title}`, { timeout: 120_000 }, async () => {
       const store = await open();
       try {
         await body(store, freshTree());

@@ -40,7 +40,7 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 async function assertEqualToStore(store: Store, cache: ReturnType<typeof createWatchCache>['cache']) {
   const listed = await store.list('/registry/');
-  await cache.waitUntil(listed.revision, AbortSignal.timeout(30_000));
+  await cache.waitUntil(listed.revision, AbortSignal.timeout(120_000));
   assert.deepEqual(
     cache.list('/registry/').map((object) => [object.key, object.revision]),
     listed.items.map((item) => [item.key, item.revision]),
@@ -78,8 +78,8 @@ test(
           }
         });
         await Promise.all(lanes);
-        await cache.waitUntil(Math.max(...written), AbortSignal.timeout(30_000));
-        const patience = AbortSignal.timeout(30_000);
+        await cache.waitUntil(Math.max(...written), AbortSignal.timeout(120_000));
+        const patience = AbortSignal.timeout(120_000);
         while (seen.length < written.length && !patience.aborted) await pause(20);
         await pause(20);
         assert.deepEqual(
@@ -130,7 +130,7 @@ test(
           },
         );
         const last = await store.create('/registry/pods/a/last', body('last', 1));
-        const patience = AbortSignal.timeout(30_000);
+        const patience = AbortSignal.timeout(120_000);
         while (resumed.some(({ seen }) => seen.at(-1)?.revision !== last) && !patience.aborted)
           await pause(20);
         for (const { after, seen } of resumed) {
@@ -164,7 +164,7 @@ test('a revision that no event under the prefix brings is reached all the same',
     await withCache(store, async (cache) => {
       for (let i = 0; i < 20; i++) {
         const revision = await store.create(`/elsewhere/${i}`, Buffer.from('x'));
-        await cache.waitUntil(revision, AbortSignal.timeout(30_000));
+        await cache.waitUntil(revision, AbortSignal.timeout(120_000));
         assert.ok(cache.revision >= revision);
       }
       assert.deepEqual(cache.list('/registry/'), []);

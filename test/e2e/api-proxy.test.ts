@@ -92,7 +92,7 @@ test('pods, services and nodes through the API server', async (context) => {
   await waitFor('the endpoints of the Service', () => raw(namespace, '/services/hello:http/proxy/'));
   for (const { version, path } of kubectlsOf(['1.20', '1.32'])) {
     const get = async (of: string) =>
-      (await systemExec(path, ['--kubeconfig', kubeconfig, 'get', '--raw', of], { timeoutMs: 30_000 }))
+      (await systemExec(path, ['--kubeconfig', kubeconfig, 'get', '--raw', of], { timeoutMs: 60_000 }))
         .stdout;
     assert.equal(await get(`${namespace}/pods/${first}/proxy/`), expected, `kubectl ${version}`);
     assert.equal(

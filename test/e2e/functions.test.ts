@@ -197,22 +197,27 @@ test('functions', async (context) => {
         'slow-js': [
           'main.mjs',
           `let made = 0;
-export async function handler({ holds }) {
+let release;
+const released = new Promise((done) => { release = done; });
+export async function handler({ holds, releases }) {
+  if (releases) release();
   if (!holds) return made;
   made += 1;
-  await new Promise((done) => setTimeout(done, 10_000));
+  await released;
 }
 `,
         ],
         'slow-py': [
           'main.py',
-          `import time
+          `import threading
 made = 0
+released = threading.Event()
 def handler(event):
     global made
+    if event.get("releases"): released.set()
     if not event.get("holds"): return made
     made += 1
-    time.sleep(10)
+    released.wait()
 `,
         ],
       } as const;
@@ -223,7 +228,7 @@ def handler(event):
         await mkdir(slow);
         await writeFile(join(slow, file), text);
         const always = ['--idle-seconds', '60', '--max-scale', '1', '--concurrency', '10'];
-        await ctl('function', 'create', name, '--from', slow, '--wait', ...always);
+        await ctl('function', 'create', name, '--from', slow, '--wait', '--timeout', '300', ...always);
       }
       const under = names.flatMap((name) =>
         Array.from({ length: 5 }, () =>
@@ -243,6 +248,7 @@ def handler(event):
       for (const name of names) {
         const count = await waitFor('it to be called again', () => made(name).catch(() => undefined));
         assert.equal(count, '5');
+        assert.equal((await call(`/function/${name}`, { releases: true })).status, 200);
         await kubectl('patch', 'function', name, '--type=merge', '-p', '{"spec":{"idleSeconds":1}}');
         await untilGone(name);
       }

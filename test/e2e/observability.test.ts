@@ -124,7 +124,7 @@ test('what operators look at', async (context) => {
       const certificate = join(cluster.dataDir, 'pki/ca.crt');
       const get = async (...more: string[]) => {
         const options = ['-sS', '--cacert', certificate, '-w', '%{http_code}', ...more, page];
-        return (await systemExec('curl', options, { timeoutMs: 20_000 })).stdout;
+        return (await systemExec('curl', options, { timeoutMs: 60_000 })).stdout;
       };
       const getAs = async (account: string) => {
         const token = (await kubectl('create', 'token', account)).trim();

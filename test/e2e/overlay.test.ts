@@ -152,7 +152,7 @@ async function podRanges({ kubectl }: MultiCluster): Promise<ReadonlyMap<string,
 /** Runs a program of the machine in the pod's network. */
 async function inNetworkOf({ node, container }: Pod, program: string, ...args: string[]): Promise<string> {
   const pid = await node.host.docker('inspect', '-f', '{{.State.Pid}}', container);
-  return (await systemExec('nsenter', [`--net=/proc/${pid}/ns/net`, program, ...args], { timeoutMs: 20_000 }))
+  return (await systemExec('nsenter', [`--net=/proc/${pid}/ns/net`, program, ...args], { timeoutMs: 60_000 }))
     .stdout;
 }
 
@@ -261,12 +261,12 @@ test('three machines over VXLAN', async (context) => {
 
   await context.test('what fits goes through whole, and much of it', async () => {
     const ping = (bytes: number) =>
-      inNetworkOf(first, 'ping', '-M', 'do', '-c', '1', '-W', '1', '-s', String(bytes - 28), second.ip);
+      inNetworkOf(first, 'ping', '-M', 'do', '-c', '1', '-W', '30', '-s', String(bytes - 28), second.ip);
     await ping(1450);
     await assert.rejects(ping(1451));
     for (const pod of pods)
       assert.match(await inNetworkOf(pod, 'ip', 'link', 'show', 'dev', 'eth0'), /mtu 1450 /);
-    const copy = `timeout 5 wget -q -O - http://${pageOf(second)}/big | wc -c`;
+    const copy = `timeout 50 wget -q -O - http://${pageOf(second)}/big | wc -c`;
     const size = await node0.host.docker('exec', first.container, 'sh', '-c', copy);
     assert.equal(Number(size), bigBytes);
   });

@@ -11,6 +11,7 @@ import { execHandler } from '../../../src/kubelet/probes/handlers/exec.ts';
 import { DockerRuntime } from '../../../src/kubelet/runtime/docker.ts';
 import { makeTestImages, removeContainers, type TestImages } from '../../fixtures/docker-images.ts';
 import { dockerSocket } from '../../fixtures/docker-socket.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
 
 const docker = dockerClient(dockerSocket);
 
@@ -45,7 +46,7 @@ describe('a program that a handler runs', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  const run = (command: readonly string[], timeoutMs = 30_000, signal = new AbortController().signal) =>
+  const run = (command: readonly string[], timeoutMs = 60_000, signal = new AbortController().signal) =>
     execHandler({ runtime, clock: systemClock }, container.id, command, timeoutMs, signal);
 
   /** Returns the command lines of this machine's processes that contain the word. */
@@ -87,12 +88,16 @@ describe('a program that a handler runs', () => {
 
   it('is killed with all that it started when its time is over', async () => {
     const script = 'sleep 86411 & (sleep 86412 &) ; trap "" TERM; sleep 86413; sleep 86414';
-    const { rest, ...outcome } = await run(['sh', '-c', script], 1000);
+    const clock = new FakeClock();
+    const { signal } = new AbortController();
+    const ended = execHandler({ runtime, clock }, container.id, ['sh', '-c', script], 1000, signal);
+    while ((await running('8641[123]$')).length < 3) await new Promise((resolve) => setTimeout(resolve, 20));
+    await clock.advance(1000);
+    const { rest, ...outcome } = await ended;
     assert.deepEqual(outcome, {
       result: 'failure',
       output: `command timed out: ${JSON.stringify(`sh -c ${script}`)} timed out after 1s`,
     });
-    assert.notDeepEqual(await running('8641'), []);
     await rest;
     assert.deepEqual(await running('8641'), []);
     assert.equal((await container.inspect()).State.Running, true);

@@ -154,7 +154,7 @@ export function runtimeStreamsConformance(name: string, start: () => Promise<Run
     it('cannot run a program in a container that has ended, nor attach to it', async () => {
       const ended = await run({ name: 'ended' });
       await runtime.kill(ended);
-      const deadline = AbortSignal.timeout(30_000);
+      const deadline = AbortSignal.timeout(120_000);
       for (;;) {
         const found = await runtime.inspect(ended);
         if (found?.state === 'exited') break;
@@ -213,7 +213,7 @@ export function runtimeStreamsConformance(name: string, start: () => Promise<Run
 
     it('reaches a port that only the pod itself can reach', async () => {
       await run({ name: 'listener', argv: fixture.listener });
-      const deadline = AbortSignal.timeout(30_000);
+      const deadline = AbortSignal.timeout(120_000);
       for (;;) {
         const [ours, theirs] = duplexPair();
         ours.end('GET /passwd HTTP/1.0\r\n\r\n');

@@ -100,7 +100,7 @@ export function runtimeConformance(name: string, start: () => Promise<RuntimeFix
     }
 
     async function until(id: string, state: ContainerState['state']): Promise<ContainerState> {
-      const watching = AbortSignal.timeout(30_000);
+      const watching = AbortSignal.timeout(120_000);
       for (;;) {
         const found = await container(id);
         if (found.state === state) return found;
@@ -223,7 +223,7 @@ export function runtimeConformance(name: string, start: () => Promise<RuntimeFix
     const output = async (id: string, more: object = {}) => {
       const options = { follow: false, timestamps: false, tailLines: undefined, since: undefined, ...more };
       let text = '';
-      for await (const chunk of await runtime.logs(id, options, AbortSignal.timeout(30_000))) {
+      for await (const chunk of await runtime.logs(id, options, AbortSignal.timeout(120_000))) {
         text += Buffer.from(chunk).toString();
       }
       return text;
@@ -232,7 +232,7 @@ export function runtimeConformance(name: string, start: () => Promise<RuntimeFix
     /** Resolves when the talker runs and has printed everything. */
     const talked = async (id: string) => {
       fixture.settle(id, 'talk');
-      const deadline = AbortSignal.timeout(30_000);
+      const deadline = AbortSignal.timeout(120_000);
       while ((await output(id)) !== 'one\ntwo\n') deadline.throwIfAborted();
     };
 
@@ -280,7 +280,7 @@ export function runtimeConformance(name: string, start: () => Promise<RuntimeFix
         await runtime.kill(id);
         await until(id, 'exited');
         await runtime.remove(id);
-        const deadline = AbortSignal.timeout(30_000);
+        const deadline = AbortSignal.timeout(120_000);
         while (seen.filter((event) => event.id === id).length < 3) {
           deadline.throwIfAborted();
           await new Promise((done) => setTimeout(done, 10));
@@ -311,7 +311,7 @@ export function runtimeConformance(name: string, start: () => Promise<RuntimeFix
       withSandbox(async () => {
         await assert.rejects(runtime.startContainer('0'.repeat(64)), { reason: 'CannotRun' });
         assert.equal(await runtime.findImage('minik8s-test/absent:1'), undefined);
-        await assert.rejects(runtime.pullImage('127.0.0.1:1/absent:1', AbortSignal.timeout(30_000)), {
+        await assert.rejects(runtime.pullImage('127.0.0.1:1/absent:1', AbortSignal.timeout(120_000)), {
           reason: 'PullFailed',
         });
       }));

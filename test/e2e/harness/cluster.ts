@@ -131,7 +131,7 @@ export class Cluster {
    * Starts the process again after a stop or a kill. Resolves when it is ready, with the milliseconds that it
    * took.
    */
-  async up(timeoutMs = 60_000): Promise<number> {
+  async up(timeoutMs = 180_000): Promise<number> {
     const start = performance.now();
     const options = { cwd: tmpdir(), env: this.#environment };
     const child = spawn(...this.command(), { stdio: ['ignore', 'pipe', 'pipe'], ...options });
@@ -160,7 +160,7 @@ export class Cluster {
   }
 
   /** Ends the process with a signal and resolves when it is gone; returns its exit status. */
-  async end(signal: NodeJS.Signals, timeoutMs = 20_000): Promise<number | null> {
+  async end(signal: NodeJS.Signals, timeoutMs = 60_000): Promise<number | null> {
     const child = this.#process;
     if (child === undefined) return null;
     this.#process = undefined;
@@ -176,7 +176,7 @@ export class Cluster {
 
   /** Runs another command of the built file; returns its standard output; throws if it fails. */
   async run(...args: string[]): Promise<string> {
-    return (await systemExec(executable, args, { timeoutMs: 60_000 })).stdout;
+    return (await systemExec(executable, args, { timeoutMs: 180_000 })).stdout;
   }
 
   /** Returns the processes whose arguments contain this data directory, including etcd. */

@@ -244,12 +244,12 @@ function ownLink(id: number): HostPort {
   };
 }
 
-/** Signals a process, kills it if it has not ended after 20 s, and resolves when it has ended. */
+/** Signals a process, kills it if it has not ended after 60 s, and resolves when it has ended. */
 export async function end(child: ChildProcess | undefined, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
   if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
   const exit = once(child, 'exit');
   child.kill(signal);
-  const limit = setTimeout(() => child.kill('SIGKILL'), 20_000);
+  const limit = setTimeout(() => child.kill('SIGKILL'), 60_000);
   await exit;
   clearTimeout(limit);
 }

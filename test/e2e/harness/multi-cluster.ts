@@ -133,7 +133,7 @@ export class MultiCluster {
     return node?.status?.conditions?.find(({ type }) => type === 'Ready')?.status;
   }
 
-  async untilReady({ name, role }: ClusterNode, timeoutMs = 60_000): Promise<void> {
+  async untilReady({ name, role }: ClusterNode, timeoutMs = 180_000): Promise<void> {
     const ready = async () => !role.running || (await this.readiness(name)) === 'True';
     await waitFor(`node ${name} Ready`, ready, { timeoutMs }).catch((error: Error) => {
       throw new Error(`${error.message}\n${role.log.split('\n').slice(-20).join('\n')}`);

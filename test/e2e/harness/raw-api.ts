@@ -20,12 +20,12 @@ export async function send(
   const options = { method, headers: { 'content-type': contentType } };
   await cluster.kubeConfig().applyToHTTPSOptions(options);
   return new Promise((resolve, reject) => {
-    const call = request(`${cluster.url}${path}`, { ...options, timeout: 10_000 }, (response) => {
+    const call = request(`${cluster.url}${path}`, { ...options, timeout: 60_000 }, (response) => {
       text(response)
         .then((answer) => resolve({ code: response.statusCode ?? 0, status: JSON.parse(answer) as V1Status }))
         .catch(reject);
     });
-    call.once('timeout', () => call.destroy(new Error('no answer within 10 s')));
+    call.once('timeout', () => call.destroy(new Error('no answer within 60 s')));
     call.once('error', reject);
     call.end(body);
   });

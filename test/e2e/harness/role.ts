@@ -46,7 +46,7 @@ export class Role {
   /**
    * Starts the process and resolves when its output has a line that matches; resolves at once without `line`.
    */
-  async start(line?: RegExp, timeoutMs = 60_000): Promise<void> {
+  async start(line?: RegExp, timeoutMs = 180_000): Promise<void> {
     if (this.running) throw new Error(`minik8s ${this.#args[0]} runs already on ${this.host.name}`);
     const [program, args] = this.host.command(executable, this.#args);
     const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], cwd: tmpdir() });

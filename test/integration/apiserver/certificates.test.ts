@@ -58,7 +58,7 @@ for (const { version, path: binary } of kubectlsOf(['1.32', '1.27'])) {
     after(() => cluster.stop());
 
     const kubectl = async (...args: string[]) =>
-      (await promisify(execFile)(binary, args, { env, timeout: 20_000 })).stdout;
+      (await promisify(execFile)(binary, args, { env, timeout: 120_000 })).stdout;
 
     it('makes a user: request, approval, certificate', async () => {
       const path = join(server.directory, 'alice.json');

@@ -99,7 +99,7 @@ for (const version of helmVersions) {
 
     it('installs into a namespace that it makes, and waits until the pods are ready', async () => {
       await done(
-        helm('install', 'web', chart, '--create-namespace', '--wait', '--timeout=60s', '--set=image.tag=a'),
+        helm('install', 'web', chart, '--create-namespace', '--wait', '--timeout=120s', '--set=image.tag=a'),
       );
       const deployment = await deploymentIn(namespace);
       assert.deepEqual(stateOf(deployment), [1, 'nginx:a']);

@@ -60,7 +60,7 @@ for (const { version, path } of kubectlsOf([
 
     const kubectl = (...args: string[]): Promise<Ran> =>
       new Promise((resolve) => {
-        execFile(path, args, { env, timeout: 30_000 }, (error, out, err) =>
+        execFile(path, args, { env, timeout: 120_000 }, (error, out, err) =>
           resolve({ code: error ? Number(error.code ?? 1) : 0, out, err }),
         );
       });

@@ -42,7 +42,7 @@ for (const { version, path: binary } of kubectlsOf(['1.32', '1.27'])) {
     after(() => server.stop());
 
     const kubectl = async (...args: string[]) =>
-      (await promisify(execFile)(binary, args, { env, timeout: 20_000 })).stdout;
+      (await promisify(execFile)(binary, args, { env, timeout: 120_000 })).stdout;
     const deployment = async () =>
       (await storedObject(server, '/registry/deployments.apps/default/web')) as Deployment | undefined;
 
@@ -64,7 +64,7 @@ for (const { version, path: binary } of kubectlsOf(['1.32', '1.27'])) {
       const KUBECONFIG = await server.kubeconfigFor('bob', []);
       const asked = promisify(execFile)(binary, ['auth', 'can-i', 'list', 'pods'], {
         env: { ...env, KUBECONFIG },
-        timeout: 20_000,
+        timeout: 120_000,
       });
       await assert.rejects(asked, ({ stdout, code }) => stdout === 'no\n' && code === 1);
     });
@@ -109,7 +109,7 @@ for (const { version, path: binary } of kubectlsOf(['1.32', '1.27'])) {
       const KUBECONFIG = await server.kubeconfigFor('bob', ['staff']);
       const asked = promisify(execFile)(binary, ['get', 'pods', '--as=root', '--as-group=system:masters'], {
         env: { ...env, KUBECONFIG },
-        timeout: 20_000,
+        timeout: 120_000,
       });
       await assert.rejects(asked, ({ stderr }) => {
         assert.match(stderr, /^Error.*User "bob" cannot impersonate resource "users"/m);
@@ -159,7 +159,7 @@ spec: {group: example.com, scope: Namespaced, names: {plural: things, kind: Thin
         assert.match(printed, new RegExp(`^${name} +Healthy +ok`, 'm'));
       assert.equal(await kubectl('get', 'cs', 'etcd-0', '-o', 'name'), 'componentstatus/etcd-0\n');
       await assert.rejects(kubectl('get', 'cs', 'other'), /componentstatuses "other" not found/);
-      const { stderr } = await promisify(execFile)(binary, ['get', 'cs'], { env, timeout: 20_000 });
+      const { stderr } = await promisify(execFile)(binary, ['get', 'cs'], { env, timeout: 120_000 });
       assert.match(stderr, /^Warning: v1 ComponentStatus is deprecated/m);
     });
 
@@ -274,7 +274,7 @@ describe('kubectl create', { timeout: 300_000, skip }, () => {
   after(() => server.stop());
 
   const create = (version: string, ...args: string[]) =>
-    promisify(execFile)(kubectlOf(version)?.path ?? '', ['create', ...args], { env, timeout: 20_000 });
+    promisify(execFile)(kubectlOf(version)?.path ?? '', ['create', ...args], { env, timeout: 120_000 });
 
   /** Returns the object that a command stored, without the fields that differ between any two objects. */
   const stored = async (key: string) => {

@@ -264,7 +264,7 @@ describe('answers in protobuf', () => {
       [`${configMaps}/none`, `${protobufType},application/json`, protobufType],
       [dns, `${protobufType},application/json`, 'application/json'],
     ] as const) {
-      const signal = AbortSignal.timeout(10_000);
+      const signal = AbortSignal.timeout(60_000);
       const answer = await server.handlerFor(admin)(
         new Request(`https://apiserver${path}`, { headers: { accept }, signal }),
       );

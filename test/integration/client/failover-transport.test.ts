@@ -114,7 +114,7 @@ const send = async (method: ApiRequest['method'] = 'GET', path = '/x') =>
 
 /** Real sockets answer in real time, while the transport uses the clock of the test. */
 async function until(what: string, condition: () => boolean): Promise<void> {
-  const deadline = performance.now() + 30_000;
+  const deadline = performance.now() + 60_000;
   while (!condition()) {
     if (performance.now() > deadline) throw new Error(`waited for ${what} for 30 s`);
     await new Promise((resolve) => setImmediate(resolve));

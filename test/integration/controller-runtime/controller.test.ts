@@ -169,7 +169,7 @@ test('a watch from a compacted version is Expired', async () => {
   const late = await startTestServer({ bare: true, wrapStore: () => before.store });
   const maps = createClient(inProcessTransport(late.handlerFor(admin))).resource(configMapResource);
   const watching = (async () => {
-    for await (const _ of maps.watch({ resourceVersion: '1', signal: AbortSignal.timeout(5_000) }));
+    for await (const _ of maps.watch({ resourceVersion: '1', signal: AbortSignal.timeout(120_000) }));
   })();
   await assert.rejects(watching, isExpired);
   await late.stop();

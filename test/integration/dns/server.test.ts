@@ -124,7 +124,7 @@ async function byUdp(message: Buffer, address = addresses[0]): Promise<ReturnTyp
   const socket = createSocket('udp4');
   try {
     socket.send(message, port, address);
-    const [answer] = await once(socket, 'message', { signal: AbortSignal.timeout(30_000) });
+    const [answer] = await once(socket, 'message', { signal: AbortSignal.timeout(120_000) });
     return decode(answer);
   } finally {
     socket.close();

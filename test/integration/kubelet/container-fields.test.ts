@@ -25,7 +25,7 @@ describe('what a program sees of its container', { timeout: 300_000 }, () => {
   });
   async function said(name: string, containers: readonly object[], spec: object = {}) {
     await node.createPod(name, { containers, restartPolicy: 'Never', ...spec });
-    const { status } = await node.waitFor(name, isOver, 60_000);
+    const { status } = await node.waitFor(name, isOver);
     return Object.fromEntries(
       (status?.containerStatuses ?? []).map((one) => [one.name, one.state?.terminated?.message]),
     );
@@ -79,7 +79,7 @@ describe('what a program sees of its container', { timeout: 300_000 }, () => {
     const none = { stdout: undefined, stderr: undefined, sizes: (async function* () {})() };
     for (const { containerID = '' } of status?.containerStatuses ?? []) {
       const streams = { stdin: Readable.from([Buffer.from('typed\n')]), ...none };
-      await node.runtime.attach(containerID.replace('docker://', ''), streams, AbortSignal.timeout(20_000));
+      await node.runtime.attach(containerID.replace('docker://', ''), streams, AbortSignal.timeout(120_000));
     }
     const over = await node.waitFor('asked', isOver);
     assert.deepEqual(

@@ -32,7 +32,7 @@ describe('what Docker does by itself', () => {
     ...more,
   });
   async function docker(...args: string[]): Promise<string> {
-    return (await systemExec('docker', args, { timeoutMs: 30_000 })).stdout.trim();
+    return (await systemExec('docker', args, { timeoutMs: 60_000 })).stdout.trim();
   }
   const idOf = (pod: Pod) =>
     pod.status?.containerStatuses?.[0]?.containerID?.replace('docker://', '') ?? assert.fail('no container');

@@ -176,7 +176,6 @@ function nodeOnOwnDocker(...options: readonly string[]) {
       node.waitFor(
         'web',
         (pod) => isReady(pod) && pod.status?.containerStatuses?.[0]?.restartCount === times,
-        40_000,
       ),
   };
 }
@@ -196,7 +195,7 @@ describe('a node whose Docker engine is killed', () => {
     const { story, go } = await on.runSteps();
     await on.restart();
     await go();
-    await on.node.waitFor('steps', isReady, 40_000);
+    await on.node.waitFor('steps', isReady);
     await eventually(async () => assert.deepEqual(await story(), ['one', 'one', 'two', 'main']));
   });
 });
@@ -207,7 +206,7 @@ describe('a node whose Docker engine, with live-restore, is killed', () => {
   it('has init containers go on, one that ended meanwhile too', async () => {
     const { story, go } = await on.runSteps();
     await on.restart(go);
-    const pod = await on.node.waitFor('steps', isReady, 40_000);
+    const pod = await on.node.waitFor('steps', isReady);
     await eventually(async () => assert.deepEqual(await story(), ['one', 'two', 'main']));
     assert.deepEqual(
       pod.status?.initContainerStatuses?.map(({ restartCount }) => restartCount),
@@ -230,7 +229,7 @@ describe('a node whose Docker engine, with live-restore, is killed', () => {
       sizes: (async function* () {})(),
     };
     const command = ['sh', '-c', 'test "$(cat /www/index.html)" = served && exit 7'];
-    const signal = AbortSignal.timeout(30_000);
+    const signal = AbortSignal.timeout(120_000);
     assert.equal(await on.node.runtime.exec(idOf(pod), { command, tty: false }, streams, signal), 7);
     await on.node.runtime.kill(idOf(pod));
     const again = await on.restarted(1);

@@ -55,7 +55,7 @@ describe('a container that was started and not named', () => {
     const options = { follow: false, timestamps: false, tailLines: undefined, since: undefined };
     await eventually(async () => {
       let said = '';
-      for await (const chunk of await node.runtime.logs(id, options, AbortSignal.timeout(10_000)))
+      for await (const chunk of await node.runtime.logs(id, options, AbortSignal.timeout(60_000)))
         said += Buffer.from(chunk).toString();
       assert.equal(said, 'named\n');
     });

@@ -158,13 +158,13 @@ export async function startNodeHarness({
       if (answer.status !== 201) throw new Error(answer.text);
       return answer.json<Pod>();
     },
-    waitFor: (name, test, ms = 30_000) =>
+    waitFor: (name, test, ms = 120_000) =>
       eventually(async () => {
         const pod = await get(name);
         if (!test(pod)) throw new Error(`pod ${name}: ${JSON.stringify(pod.status)}`);
         return pod;
       }, ms),
-    async waitForGone(name, ms = 30_000) {
+    async waitForGone(name, ms = 120_000) {
       await eventually(async () => {
         const { status } = await server.call('GET', `/api/v1/namespaces/default/pods/${name}`);
         if (status !== 404) throw new Error(`pod ${name} is still there`);
@@ -196,7 +196,7 @@ export async function startNodeHarness({
 }
 
 /** Retries until `work` succeeds; rejects with the last error after `ms`. */
-export async function eventually<T>(work: () => Promise<T>, ms = 30_000): Promise<T> {
+export async function eventually<T>(work: () => Promise<T>, ms = 120_000): Promise<T> {
   const end = Date.now() + ms;
   for (;;) {
     try {

@@ -21,13 +21,13 @@ export const containerId = (pod: Pod, name = 'main') =>
 
 /** Returns the output of a command in the container `main`. */
 export const inside = async (pod: Pod, ...command: string[]) =>
-  (await systemExec('docker', ['exec', containerId(pod), ...command], { timeoutMs: 30_000 })).stdout.trim();
+  (await systemExec('docker', ['exec', containerId(pod), ...command], { timeoutMs: 60_000 })).stdout.trim();
 
 /** Returns everything that the container has printed. */
 export async function outputOf({ runtime }: NodeHarness, id: string): Promise<string> {
   const options = { follow: false, timestamps: false, tailLines: undefined, since: undefined };
   let text = '';
-  for await (const chunk of await runtime.logs(id, options, AbortSignal.timeout(30_000))) {
+  for await (const chunk of await runtime.logs(id, options, AbortSignal.timeout(120_000))) {
     text += Buffer.from(chunk).toString();
   }
   return text;

@@ -35,7 +35,7 @@ describe('the security of a pod on Docker', () => {
   async function inside(pod: Pod, name: string, script: string): Promise<string> {
     const id = pod.status?.containerStatuses?.find((status) => status.name === name)?.containerID;
     const args = ['exec', id?.replace('docker://', '') ?? assert.fail(name), 'sh', '-c', script];
-    return (await systemExec('docker', args, { timeoutMs: 30_000 })).stdout.trim();
+    return (await systemExec('docker', args, { timeoutMs: 60_000 })).stdout.trim();
   }
   const fileOf = (pod: Pod, name: string, path: string) => inside(pod, name, `cat ${path}`);
 
@@ -288,7 +288,7 @@ describe('the security of a pod on Docker', () => {
     const pod = await node.waitFor('looked', (found) => Boolean(added(found)?.state?.running));
     const id = added(pod)?.containerID?.replace('docker://', '') ?? assert.fail('no id');
     const { stdout } = await systemExec('docker', ['exec', id, 'cat', '/proc/1/status'], {
-      timeoutMs: 30_000,
+      timeoutMs: 60_000,
     });
     assert.match(stdout, /^Uid:\s+4000\s/m);
     assert.match(stdout, /^Gid:\s+4001\s/m);
@@ -320,7 +320,7 @@ describe('the security of a pod on Docker', () => {
     await node.stopAgent();
     await node.startAgent();
     const main = pod.status?.containerStatuses?.[0]?.containerID?.replace('docker://', '') ?? assert.fail();
-    await systemExec('docker', ['kill', main], { timeoutMs: 30_000 });
+    await systemExec('docker', ['kill', main], { timeoutMs: 60_000 });
     const again = await node.waitFor('tuned', (found) =>
       Boolean(waiting(found)?.message?.includes('sysctl')),
     );

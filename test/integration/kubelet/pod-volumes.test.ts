@@ -249,7 +249,7 @@ describe('what the node agent gives containers on Docker', () => {
     await node.waitFor('lenient', isReady);
     await eventually(async () => assert.equal(await readFile(join(path, 'file'), 'utf8'), 'kept\n'));
     // The path exists by now, and the first pod is retried.
-    await node.waitFor('strict', isReady, 20_000);
+    await node.waitFor('strict', isReady);
   });
 
   it('shows what is mounted later, where that is asked for', async (context) => {

@@ -104,16 +104,14 @@ describe('node agent', () => {
 
   const condition = (node: Node) => node.status?.conditions?.find(({ type }) => type === 'Ready');
   it('says at once that it is back when it was taken for lost', async () => {
-    start('lost-and-found');
+    // No heartbeat comes meanwhile.
+    start('lost-and-found', { heartbeatMs: 3_600_000 });
     const { status } = await until('lost-and-found', 'True');
     const conditions = status?.conditions?.map((one) => ({ ...one, status: 'Unknown' }));
     const path = '/api/v1/nodes/lost-and-found/status';
     const headers = { 'content-type': 'application/merge-patch+json' };
-    const written = Date.now();
     assert.equal((await server.call('PATCH', path, { status: { conditions } }, { headers })).status, 200);
     await until('lost-and-found', 'True');
-    // The next heartbeat would be ten seconds after the last one.
-    assert.ok(Date.now() - written < 5_000);
   });
 
   const node = async (name: string) => (await server.call('GET', `/api/v1/nodes/${name}`)).json<Node>();

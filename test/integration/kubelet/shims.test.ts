@@ -71,7 +71,7 @@ describe('the shims of pods', () => {
       assert.ok(running.every((object) => object.id !== id));
       assert.ok(pod.status?.containerStatuses?.every(({ restartCount }) => restartCount === 1));
       return pod;
-    }, 40_000);
+    });
   const sandboxOf = async (pod: Pod) =>
     (await runningOf(pod)).find(({ kind }) => kind === 'sandbox') ?? assert.fail('no sandbox');
 

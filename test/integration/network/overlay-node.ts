@@ -142,7 +142,7 @@ export class TestPod {
 
   readonly exec: Exec = (file, args, options) =>
     systemExec('nsenter', [`--net=/proc/${this.pid}/ns/net`, file, ...args], {
-      timeoutMs: 20_000,
+      timeoutMs: 60_000,
       ...options,
     });
 

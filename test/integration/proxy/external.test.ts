@@ -22,7 +22,7 @@ import { ScriptedInformers } from '../../fixtures/scripted-informers.ts';
 const { name: namespace } = claimNamespace('minik8s-external-', 1_000_000);
 const inside: Exec = (program, args, options) =>
   systemExec('nsenter', [`--net=/run/netns/${namespace}`, program, ...args], {
-    timeoutMs: 20_000,
+    timeoutMs: 60_000,
     ...options,
   });
 /** The pod of each Service, by the name of the Service. */

@@ -16,7 +16,7 @@ import { claimNamespace } from '../../e2e/harness/namespace.ts';
 
 const { name: namespace } = claimNamespace('minik8s-proxy-', 1_000_000);
 const inside = (program: string, args: readonly string[], input?: string) =>
-  systemExec('ip', ['netns', 'exec', namespace, program, ...args], { input, timeoutMs: 20_000 });
+  systemExec('ip', ['netns', 'exec', namespace, program, ...args], { input, timeoutMs: 60_000 });
 const { name: elsewhere } = claimNamespace('minik8s-proxy-', 1_000_000);
 const endpoints = ['10.244.0.2', '10.244.0.3', '10.244.0.4'];
 

@@ -22,7 +22,7 @@ const addresses = {
 };
 
 const inside = (namespace: string, program: string, args: readonly string[], input?: string) =>
-  systemExec('ip', ['netns', 'exec', namespace, program, ...args], { input, timeoutMs: 20_000 });
+  systemExec('ip', ['netns', 'exec', namespace, program, ...args], { input, timeoutMs: 60_000 });
 
 const server = `
   require('node:net').createServer((socket) => {

@@ -21,7 +21,7 @@ import { ScriptedInformers } from '../../fixtures/scripted-informers.ts';
 const { name: namespace } = claimNamespace('minik8s-udp-', 1_000_000);
 const inside: Exec = (program, args, options) =>
   systemExec('nsenter', [`--net=/run/netns/${namespace}`, program, ...args], {
-    timeoutMs: 20_000,
+    timeoutMs: 60_000,
     ...options,
   });
 const endpoints = ['10.244.0.2', '10.244.0.3'];
@@ -109,7 +109,7 @@ function client(from: number, address: string, port: number) {
   return {
     reached: (ip: string) => {
       last = '';
-      return waitFor(`an answer of ${ip}`, () => last === ip, { timeoutMs: 30_000, intervalMs: 20 });
+      return waitFor(`an answer of ${ip}`, () => last === ip, { timeoutMs: 60_000, intervalMs: 20 });
     },
     silence: () =>
       waitFor('silence', async () => {

@@ -74,7 +74,7 @@ before(async () => {
   booted = `/proc/${first}/root/run/systemd/system`;
   exec = (file, args, options) =>
     systemExec('nsenter', ['--target', first, '--mount', '--pid', file, ...args], options);
-  await eventually(systemClock, 'systemd to run', async () => (await stateOf()) === 'running', 30_000);
+  await eventually(systemClock, 'systemd to run', async () => (await stateOf()) === 'running');
 });
 
 after(async () => {

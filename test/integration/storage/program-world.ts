@@ -50,7 +50,7 @@ const runsIn = (pid: number, directory: string) =>
 
 /** Waits for processes and files, which send no notification. Rejects if the condition never becomes true. */
 export async function until(condition: () => unknown): Promise<void> {
-  const late = AbortSignal.timeout(15_000);
+  const late = AbortSignal.timeout(120_000);
   while (!(await condition())) {
     late.throwIfAborted();
     await new Promise((resolve) => setTimeout(resolve, 2));

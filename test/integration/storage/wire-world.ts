@@ -19,7 +19,7 @@ export const unavailable = () => {
 
 /** Waits for data that arrives over sockets of this process. */
 export async function until(condition: () => unknown): Promise<void> {
-  const late = performance.now() + 15_000;
+  const late = performance.now() + 60_000;
   while (!condition()) {
     if (performance.now() > late) throw new Error('it does not come');
     await nextTurn();

@@ -53,7 +53,7 @@ describe('ctl cp', { timeout: 300_000 }, () => {
 
   const run = (file: string, args: readonly string[]) =>
     new Promise<Finished>((resolve) =>
-      execFile(file, [...args], { env, timeout: 20_000 }, (error, stdout, stderr) =>
+      execFile(file, [...args], { env, timeout: 120_000 }, (error, stdout, stderr) =>
         resolve({ code: error ? Number(error.code ?? 255) : 0, stdout, stderr }),
       ),
     );

@@ -35,7 +35,7 @@ interface Finished {
 }
 
 async function until(what: string, condition: () => boolean): Promise<void> {
-  const deadline = AbortSignal.timeout(30_000);
+  const deadline = AbortSignal.timeout(120_000);
   while (!condition()) {
     if (deadline.aborted) throw new Error(`waited in vain for ${what}`);
     await new Promise((done) => setTimeout(done, 10));
@@ -74,7 +74,7 @@ describe('ctl streams', { timeout: 300_000 }, () => {
 
   const start = (program: readonly string[], args: readonly string[]) => {
     const [file = '', ...first] = program;
-    const child = spawn(file, [...first, ...args], { env, stdio: 'pipe', timeout: 30_000 });
+    const child = spawn(file, [...first, ...args], { env, stdio: 'pipe', timeout: 120_000 });
     // The child may exit before it has read everything.
     child.stdin.on('error', () => undefined);
     return child;

@@ -52,7 +52,7 @@ describe('kubectl streams', () => {
   for (const { version, path } of kubectlsOf(['1.27', '1.29', '1.30', '1.31', '1.32', '1.33'])) {
     const kubectl = (args: readonly string[], input?: Uint8Array) =>
       new Promise<{ code: number; stdout: Buffer; stderr: string }>((resolve) => {
-        const options = { encoding: 'buffer', maxBuffer: 10_000_000, timeout: 20_000 } as const;
+        const options = { encoding: 'buffer', maxBuffer: 10_000_000, timeout: 120_000 } as const;
         const child = execFile(
           path,
           ['--kubeconfig', kubeconfig, ...args],
@@ -129,7 +129,7 @@ describe('kubectl streams', () => {
         const port = await forwardedPort(child);
         // kubectl closes the connection.
         await assert.rejects(async () => assert.notEqual((await echo(port, Buffer.from('x'))).length, 0));
-        const deadline = AbortSignal.timeout(30_000);
+        const deadline = AbortSignal.timeout(120_000);
         while (!/connect to port 8081: Connection refused/.test(said)) {
           deadline.throwIfAborted();
           await new Promise((done) => setTimeout(done, 10));

@@ -234,14 +234,14 @@ describe('streams through the API server', () => {
   });
 
   const programsEnd = async () => {
-    const deadline = AbortSignal.timeout(30_000);
+    const deadline = AbortSignal.timeout(120_000);
     while (cluster.running() > 0) {
       deadline.throwIfAborted();
       await new Promise((done) => setTimeout(done, 10));
     }
   };
   const programRuns = async () => {
-    const deadline = AbortSignal.timeout(30_000);
+    const deadline = AbortSignal.timeout(120_000);
     while (cluster.running() === 0) {
       deadline.throwIfAborted();
       await new Promise((done) => setTimeout(done, 10));

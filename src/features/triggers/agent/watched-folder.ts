@@ -126,6 +126,7 @@ export class WatchedFolder {
   /** Reads the folder and reports its changes; returns the milliseconds after which it must be read again. */
   async #look(signal: AbortSignal): Promise<number | undefined> {
     const { watch, allowed, clock } = this.#options;
+    const begun = clock.monotonic();
     this.#alarm.begin();
     try {
       await using folder = await openWatched(watch, allowed);
@@ -135,8 +136,9 @@ export class WatchedFolder {
         maxFiles: this.#options.maxFiles,
         onFolder: (path, inner) => this.#alarm.add(path, inner),
       });
+      const look = { begun, ended: clock.monotonic() };
       this.#told ??= await this.#remembered(listing);
-      const plan = planChanges(this.#told, listing.files, this.#resting, clock.monotonic());
+      const plan = planChanges(this.#told, listing.files, this.#resting, look);
       this.#resting = plan.resting;
       const isWhole = await this.#tellAll(folder, plan.changes, this.#told, signal);
       await this.#say({

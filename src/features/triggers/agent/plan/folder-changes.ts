@@ -19,6 +19,12 @@ interface Rest {
   readonly since: number;
 }
 
+/** Time of one reading of the folder, in milliseconds of a monotonic clock. */
+export interface Look {
+  readonly begun: number;
+  readonly ended: number;
+}
+
 export type Resting = ReadonlyMap<string, Rest>;
 
 export interface FolderChange {
@@ -40,19 +46,24 @@ export interface ChangesPlan {
 /** Milliseconds without a change after which a file is reported: it may still be being written. */
 export const restMs = 1000;
 
-export function planChanges(told: Marks, found: Marks, before: Resting, now: number): ChangesPlan {
+/**
+ * Returns the changes between `told` and `found`. A mark was read at some time of its look, so a file counts
+ * as at rest from the end of the first look that found its mark to the beginning of this one.
+ */
+export function planChanges(told: Marks, found: Marks, before: Resting, { begun, ended }: Look): ChangesPlan {
   const changes: FolderChange[] = [];
   const resting = new Map<string, Rest>();
   let again: number | undefined;
   const look = (path: string, old: Mark | undefined, mark: Mark | undefined) => {
     if (isSame(old, mark)) return;
     const rest = before.get(path);
-    const since = rest && isSame(rest.mark, mark) ? rest.since : now;
-    const left = restMs - (now - since);
+    const since = rest && isSame(rest.mark, mark) ? rest.since : ended;
     const is = mark ?? old;
     resting.set(path, { mark, since });
-    if (left > 0) again = Math.min(again ?? left, left);
-    else if (is) changes.push({ type: typeOf(old, mark), path, mark: is });
+    if (begun < since + restMs) {
+      const left = Math.max(0, since + restMs - ended);
+      again = Math.min(again ?? left, left);
+    } else if (is) changes.push({ type: typeOf(old, mark), path, mark: is });
   };
   for (const [path, mark] of found) look(path, told.get(path), mark);
   for (const [path, old] of told) if (!found.has(path)) look(path, old, undefined);

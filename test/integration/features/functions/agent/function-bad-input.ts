@@ -32,7 +32,9 @@ def handler(event):
         case "version": return os.environ["FUNCTION_VERSION"]
         case "throw": raise ValueError("no such order")
         case "no JSON": return {1, 2}
-        case "sleep": time.sleep(1)
+        case "hold":
+            open("/tmp/held", "x").close()
+            while not os.path.exists("/tmp/released"): time.sleep(0.02)
         case "exit": os._exit(3)
         case "hang":
             while True: pass
@@ -44,7 +46,7 @@ def handler(event):
   },
   nodejs: {
     'main.mjs': `
-import { writeSync } from 'node:fs';
+import { existsSync, writeFileSync, writeSync } from 'node:fs';
 let calls = 0;
 export async function handler(event) {
   calls++;
@@ -52,7 +54,10 @@ export async function handler(event) {
     case 'version': return process.env.FUNCTION_VERSION;
     case 'throw': throw new RangeError('no such order');
     case 'no JSON': return 1n;
-    case 'sleep': await new Promise((resolve) => setTimeout(resolve, 1000)); break;
+    case 'hold':
+      writeFileSync('/tmp/held', '');
+      while (!existsSync('/tmp/released')) await new Promise((resolve) => setTimeout(resolve, 20));
+      break;
     case 'exit': process.exit(3);
     case 'hang': for (;;);
     case 'print': {
@@ -120,6 +125,10 @@ function badInputOf(runtime: 'python' | 'nodejs', worldOf: () => FunctionWorld):
     await request('PATCH', `${api}/${name}/status`, { status: { activeVersion: version } }, merge);
     await eventually(async () => assert.deepEqual(await call({ do: 'version' }), [200, version]));
   };
+  const idOf = ({ status }: Pod) =>
+    status?.containerStatuses?.[0]?.containerID?.replace('docker://', '') ?? '';
+  const inInstance = async (script: string) =>
+    docker('exec', idOf(await world.node.pod(`${name}-1`)), 'sh', '-c', script);
   const ended = ({ status }: Pod) => {
     const { state, lastState } = status?.containerStatuses?.[0] ?? {};
     return state?.terminated ?? lastState?.terminated;
@@ -129,7 +138,7 @@ function badInputOf(runtime: 'python' | 'nodejs', worldOf: () => FunctionWorld):
     world = worldOf();
     const spec = { runtime, files: programs[runtime], concurrency: 1 };
     fn = (await request('POST', api, { metadata: { name }, spec })).json<Fn>();
-    await world.node.waitFor(await startInstance(`${name}-1`, {}), isReady, 60_000);
+    await world.node.waitFor(await startInstance(`${name}-1`, {}), isReady);
     await serve(`${name}-1`, 120);
   });
 
@@ -155,16 +164,18 @@ function badInputOf(runtime: 'python' | 'nodejs', worldOf: () => FunctionWorld):
   it('a client that leaves in the middle takes no place from the next one, and its call is made once', async () => {
     const [, before] = await call({});
     const leaving = new AbortController();
-    const left = call({ do: 'sleep' }, { signal: leaving.signal });
-    setTimeout(() => leaving.abort(), 300);
+    const left = call({ do: 'hold' }, { signal: leaving.signal });
+    await inInstance('until [ -e /tmp/held ]; do sleep 0.05; done');
+    leaving.abort();
     await left.catch(() => undefined);
+    await inInstance('touch /tmp/released');
     assert.deepEqual(await call({}), [200, before + 2]);
   });
 
   it('a version without the handler says so, and the version before serves', async () => {
     const pod = await startInstance(`${name}-2`, { handler: 'main.nothing' });
     const { exitCode, message = '' } =
-      ended(await world.node.waitFor(pod, (one) => ended(one) !== undefined, 60_000)) ?? {};
+      ended(await world.node.waitFor(pod, (one) => ended(one) !== undefined)) ?? {};
     assert.equal(exitCode, 1);
     assert.match(message, /no function nothing/);
     assert.equal((await call({}))[0], 200);
@@ -174,8 +185,7 @@ function badInputOf(runtime: 'python' | 'nodejs', worldOf: () => FunctionWorld):
   it('a handler that prints more than a log may have is answered, and no more than that is kept', async () => {
     assert.equal((await call({ do: 'print', bytes: 128e6 }))[0], 200);
     const pod = await world.node.pod(`${name}-1`);
-    const id = pod.status?.containerStatuses?.[0]?.containerID?.replace('docker://', '') ?? '';
-    const log = (await docker('inspect', '--format', '{{.LogPath}}', id)).trim();
+    const log = (await docker('inspect', '--format', '{{.LogPath}}', idOf(pod))).trim();
     const files = (await readdir(dirname(log))).filter((file) => file.startsWith(basename(log)));
     const sizes = await Promise.all(files.map(async (file) => (await stat(join(dirname(log), file))).size));
     const { maxBytes, maxFiles } = defaultLogRotation;
@@ -195,13 +205,12 @@ function badInputOf(runtime: 'python' | 'nodejs', worldOf: () => FunctionWorld):
 
   it('a handler that hangs is answered with 504 once its time is over, and its instance ends', async () => {
     const pod = await startInstance(`${name}-3`, { timeoutSeconds: 1 });
-    await world.node.waitFor(pod, isReady, 60_000);
+    await world.node.waitFor(pod, isReady);
     await serve(`${name}-3`, 1);
     const [status, { message }] = await call({ do: 'hang' });
     assert.equal(status, 504);
     assert.match(message, /did not answer within its timeoutSeconds of 1/);
-    const { exitCode } =
-      ended(await world.node.waitFor(pod, (one) => ended(one) !== undefined, 60_000)) ?? {};
+    const { exitCode } = ended(await world.node.waitFor(pod, (one) => ended(one) !== undefined)) ?? {};
     assert.ok(exitCode === 70 || exitCode === 137, String(exitCode));
     await eventually(async () => assert.equal((await call({}))[0], 200));
   });

@@ -53,7 +53,7 @@ describe('an instance that is given a function while its program starts', () => 
       );
       ended.catch(() => undefined);
       context.after(() => child.kill('SIGKILL'));
-      const deadline = AbortSignal.timeout(30_000);
+      const deadline = AbortSignal.timeout(120_000);
       const answered = async () => {
         for (;;) {
           child.kill(givenSignal);

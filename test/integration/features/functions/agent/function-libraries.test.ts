@@ -141,7 +141,6 @@ describe('libraries of functions', () => {
       const pod = await world.node.waitFor(
         name,
         ({ status }) => status?.containerStatuses?.[0]?.state?.waiting?.reason === 'FunctionBuildFailed',
-        60_000,
       );
       const said = pod.status?.containerStatuses?.[0]?.state?.waiting?.message ?? '';
       assert.match(said, /no-such-library/);

@@ -30,11 +30,7 @@ describe('an instance that waits', () => {
   });
   after(() => world.close());
   const running = async (name: string) =>
-    world.node.waitFor(
-      name,
-      ({ status }) => status?.containerStatuses?.[0]?.state?.running !== undefined,
-      60_000,
-    );
+    world.node.waitFor(name, ({ status }) => status?.containerStatuses?.[0]?.state?.running !== undefined);
 
   const containerOf = async (name: string) => {
     const { status } = await world.node.pod(name);
@@ -117,7 +113,7 @@ describe('an instance that waits', () => {
       resources: { limits: { memory: '64Mi' } },
     });
     await give('w-refused', 'limited', 'limited-1');
-    const { status } = await world.node.waitFor('w-refused', (pod) => pod.status?.phase === 'Failed', 60_000);
+    const { status } = await world.node.waitFor('w-refused', (pod) => pod.status?.phase === 'Failed');
     assert.equal(status?.reason, 'FunctionRefused');
     assert.match(status?.message ?? '', /it has resources of its own/);
   });
@@ -135,7 +131,7 @@ describe('an instance that waits', () => {
       files: { 'main.py': 'import nothing_like_it\n' },
     });
     await give('w-broken', 'broken', 'broken-1');
-    const { status } = await world.node.waitFor('w-broken', (pod) => pod.status?.phase === 'Failed', 60_000);
+    const { status } = await world.node.waitFor('w-broken', (pod) => pod.status?.phase === 'Failed');
     assert.match(
       status?.containerStatuses?.[0]?.state?.terminated?.message ?? '',
       /No module named 'nothing_like_it'/,

@@ -22,7 +22,11 @@ export const runtimeImages = {
   nodejs: `minik8s-test/nodejs:${process.pid}`,
 } as const;
 
-export const image = (name: string, namespace = 'default') => `minik8s.function/${namespace}/${name}:h1`;
+/** Tag of the functions' images; unique to this process. */
+export const contentHash = `h${process.pid}`;
+
+export const image = (name: string, namespace = 'default') =>
+  `minik8s.function/${namespace}/${name}:${contentHash}`;
 
 export interface FunctionWorld {
   readonly node: NodeHarness;
@@ -87,7 +91,7 @@ export async function startFunctionWorld(
       await node.waitForGone(name);
     },
     async answer(name, body) {
-      const pod = await node.waitFor(name, isReady, 60_000);
+      const pod = await node.waitFor(name, isReady);
       return eventually(async () => {
         const response = await fetch(`http://${pod.status?.podIP}:8080/`, {
           method: 'POST',

@@ -12,7 +12,14 @@ import { dockerSocket } from '../../../../fixtures/docker-socket.ts';
 import { lockMachine } from '../../../../fixtures/machine-lock.ts';
 import { eventually, type NodeHarness } from '../../../kubelet/node-harness.ts';
 import { badInput } from './function-bad-input.ts';
-import { docker, type FunctionWorld, image, runtimeImages, startFunctionWorld } from './function-world.ts';
+import {
+  contentHash,
+  docker,
+  type FunctionWorld,
+  image,
+  runtimeImages,
+  startFunctionWorld,
+} from './function-world.ts';
 
 await lockMachine();
 
@@ -51,7 +58,7 @@ describe('functions on a node', () => {
     assert.deepEqual(found.Config.Labels, {
       'minik8s.io/function-image': image('hello'),
       'minik8s.io/built-for': 'hello-1',
-      'minik8s.io/content-hash': 'h1',
+      'minik8s.io/content-hash': contentHash,
       'minik8s.io/built-by': node.owner,
     });
     const listed = await docker(
@@ -162,7 +169,7 @@ describe('functions on a node', () => {
         const { state, lastState } = status?.containerStatuses?.[0] ?? {};
         return state?.terminated ?? lastState?.terminated;
       };
-      const pod = await node.waitFor(name, (one) => ended(one) !== undefined, 60_000);
+      const pod = await node.waitFor(name, (one) => ended(one) !== undefined);
       assert.match(ended(pod)?.message ?? '', expected);
       await world.deletePod(name);
       await docker('rmi', '-f', image(name));

@@ -328,10 +328,11 @@ describe('a trigger of files', () => {
     await world.eventually(
       'it says that many wait',
       async () => (await world.condition('flood', 'Backlogged'))?.status === 'True',
+      120_000,
     );
     assert.ok((await world.events('flood')).length <= 1000);
     up.resolve();
-    await world.eventually('all are told', () => paths.size === 1100, 120_000);
+    await world.eventually('all are told', () => paths.size === 1100, 240_000);
     await world.eventually('none waits', async () => !(await world.condition('flood', 'Backlogged')));
   });
 

@@ -25,6 +25,9 @@ const marks = (files: Files) =>
     }),
   );
 
+/** A look that takes no time. */
+const at = (now: number) => ({ begun: now, ended: now });
+
 /**
  * Compares at these times, in milliseconds, with the files of that time; returns each change as `TIME TYPE
  * PATH`.
@@ -34,7 +37,7 @@ function looks(before: Files, each: readonly (readonly [number, Files])[]): stri
   const said: string[] = [];
   let resting: Resting = new Map();
   for (const [now, files] of each) {
-    const plan = planChanges(told, marks(files), resting, now);
+    const plan = planChanges(told, marks(files), resting, at(now));
     resting = plan.resting;
     for (const { type, path, mark } of plan.changes) {
       said.push(`${now} ${type} ${path}`);
@@ -172,18 +175,37 @@ describe('what has changed in a folder', () => {
     it(name, () => assert.deepEqual(looks(before, each), expected));
 
   it('says when the next is at rest', () => {
-    const first = planChanges(new Map(), marks({ a: '1@1' }), new Map(), 0);
+    const first = planChanges(new Map(), marks({ a: '1@1' }), new Map(), at(0));
     assert.equal(first.again, 1000);
-    const second = planChanges(new Map(), marks({ a: '1@1', b: '1@1' }), first.resting, 300);
+    const second = planChanges(new Map(), marks({ a: '1@1', b: '1@1' }), first.resting, at(300));
     assert.equal(second.again, 700);
-    assert.equal(planChanges(marks({ a: '1@1' }), marks({ a: '1@1' }), new Map(), 0).again, undefined);
+    assert.equal(planChanges(marks({ a: '1@1' }), marks({ a: '1@1' }), new Map(), at(0)).again, undefined);
+  });
+
+  it('is not at rest because a look took long after it had found the file', () => {
+    const found = marks({ a: '1@1' });
+    const { resting } = planChanges(new Map(), found, new Map(), { begun: 0, ended: 5000 });
+    const second = planChanges(new Map(), found, resting, { begun: 5100, ended: 9000 });
+    assert.deepEqual([second.changes, second.again], [[], 0]);
+    const third = planChanges(new Map(), found, second.resting, at(9050));
+    assert.deepEqual(
+      third.changes.map(({ path }) => path),
+      ['a'],
+    );
+  });
+
+  it('is read again when it has rested since the end of the first look', () => {
+    const found = marks({ a: '1@1' });
+    const { resting, again } = planChanges(new Map(), found, new Map(), { begun: 0, ended: 5000 });
+    assert.equal(again, 1000);
+    assert.equal(planChanges(new Map(), found, resting, { begun: 5100, ended: 5300 }).again, 700);
   });
 
   it('that could not be told stays at rest', () => {
-    const { resting } = planChanges(new Map(), marks({ a: '1@1' }), new Map(), 0);
-    const full = planChanges(new Map(), marks({ a: '1@1' }), resting, 1000);
+    const { resting } = planChanges(new Map(), marks({ a: '1@1' }), new Map(), at(0));
+    const full = planChanges(new Map(), marks({ a: '1@1' }), resting, at(1000));
     assert.equal(full.changes.length, 1);
-    assert.equal(planChanges(new Map(), marks({ a: '1@1' }), full.resting, 1001).changes.length, 1);
+    assert.equal(planChanges(new Map(), marks({ a: '1@1' }), full.resting, at(1001)).changes.length, 1);
   });
 
   it('of a folder of which nothing is remembered is what came since it is watched', () => {
