@@ -1,0 +1,14 @@
+/** Wires the room `runtime`: the observed state of the engine, and the sandboxes. */
+import { RelistCounts } from '../runtime/relist-counts.ts';
+import { RuntimeCache } from '../runtime/runtime-cache.ts';
+import { Sandboxes } from '../runtime/sandboxes.ts';
+import type { Shared } from './shared.ts';
+
+export type RuntimeRoom = ReturnType<typeof wireRuntime>;
+
+export function wireRuntime({ runtime, network, clock, log, sandboxPool = 4 }: Shared) {
+  const relists = new RelistCounts(clock);
+  const cache = new RuntimeCache(runtime, relists);
+  const sandboxes = new Sandboxes({ runtime, network, log, poolSize: sandboxPool });
+  return { relists, cache, sandboxes };
+}
