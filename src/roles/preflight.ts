@@ -10,7 +10,7 @@ import { text } from 'node:stream/consumers';
 import { type Exec, ExecError } from '../base/exec.ts';
 import { errorMessage } from '../base/log.ts';
 import { UsageError } from '../base/usage-error.ts';
-import { requireApi } from '../kubelet/engine-connection.ts';
+import { requireApi } from '../kubelet/node/engine-connection.ts';
 import { readNodeFacts } from '../kubelet/node/node-facts.ts';
 import { allocatableOf, capacityOf, type ReservedResources } from '../kubelet/node/plan/node-status.ts';
 import { type ClusterRange, type MachineAddresses, overlap } from './address-overlap.ts';

@@ -17,7 +17,7 @@ import { settingTable } from './settings/setting-table.ts';
 import { type ConfigFile, readSettings, settingArgs } from './settings/settings.ts';
 import { removeNodeTraces } from './worker/node-traces.ts';
 import { claimNode } from './worker/one-node.ts';
-import { workerRuntime } from './worker/worker.ts';
+import { workerRuntime } from './worker/worker-options.ts';
 
 const names = ['data-dir', 'docker-socket', 'device-plugin-dir'] as const;
 const masterConfigFile = '/etc/minik8s/master.yaml';

@@ -23,7 +23,8 @@ import { readSettings, type Settings, settingArgs } from './settings/settings.ts
 import { openTracing } from './tracing.ts';
 import { nodeTransport } from './worker/node-transport.ts';
 import { claimNode } from './worker/one-node.ts';
-import { runWorker, workerSettings } from './worker/worker.ts';
+import { runWorker } from './worker/worker.ts';
+import { workerSettings } from './worker/worker-options.ts';
 
 const names = [...new Set([...controlPlaneSettings, ...workerSettings])];
 const configFile = '/etc/minik8s/master.yaml';

@@ -3,6 +3,7 @@
  * requested once. The history of recommendations and changes is kept only in memory: after a change of the
  * leader a window begins anew, from the existing replicas.
  */
+
 import {
   type HorizontalPodAutoscaler,
   horizontalPodAutoscalerResource,
@@ -12,14 +13,16 @@ import { deepCopy, deepEqual } from '../../apimachinery/equality.ts';
 import { isTerminating, type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
 import { isConflict } from '../../apimachinery/status-error.ts';
 import { errorMessage } from '../../base/log.ts';
+import type { Lister } from '../../client/informer.ts';
 import {
   type ControllerContext,
   type ControllerDefinition,
+  type ControllerFactory,
   type ReconcileResult,
   watched,
 } from '../../controller-runtime/definition.ts';
 import { ifPresent } from '../../controller-runtime/if-present.ts';
-import { inTurns } from '../../controller-runtime/turns.ts';
+import { inTurns, type NextPiece } from '../../controller-runtime/turns.ts';
 import {
   afterScaling,
   type Measured,
@@ -56,126 +59,151 @@ interface Memory {
 }
 
 export const horizontalController =
-  ({ syncPeriodMs = 15_000, tolerance = 0.1, metricSource }: AutoscalingOptions) =>
-  (context: ControllerContext): ControllerDefinition => {
-    const { client, clock, events, informers } = context;
-    const autoscalers = informers.informerFor(horizontalPodAutoscalerResource).lister;
-    const targets = new ScaleTargets(context);
-    const uses = new PodUses(client, clock);
-    const outside = new OutsideMetrics(metricSource, clock);
-    const memories = new Map<ObjectKey, Memory>();
-    const nextPiece = inTurns(clock);
+  (options: AutoscalingOptions): ControllerFactory =>
+  (context) =>
+    new HorizontalController(context, options).definition();
 
-    async function reconcile(key: ObjectKey): Promise<ReconcileResult | undefined> {
-      const hpa = autoscalers.get(key);
-      if (!hpa || isTerminating(hpa)) {
-        memories.delete(key);
-        return undefined;
-      }
-      const passed = clock.monotonic();
-      const memory = memories.get(key);
-      const known = memory?.uid === hpa.metadata.uid ? memory : undefined;
-      const period = periodOf(hpa, syncPeriodMs);
-      // An update of the autoscaler's own status also enqueues it.
-      const left = known ? untilDue(known, hpa, period, passed) : 0;
-      if (left > 0) return { requeueAfter: left };
-      const due = (Math.floor(passed / period) + 1) * period;
-      const looked = await look(hpa, known?.history ?? noHistory, passed);
-      if (!looked) return undefined;
-      const { history, status } = looked;
-      memories.set(key, { uid: hpa.metadata.uid, spec: hpa.spec, period, history, due });
-      if (!deepEqual(status, hpa.status)) await tell(hpa, status);
-      return { requeueAfter: Math.max(0, due - clock.monotonic()) };
-    }
+class HorizontalController {
+  readonly #context: ControllerContext;
+  readonly #syncPeriodMs: number;
+  readonly #tolerance: number;
+  readonly #autoscalers: Lister<HorizontalPodAutoscaler>;
+  readonly #targets: ScaleTargets;
+  readonly #uses: PodUses;
+  readonly #outside: OutsideMetrics;
+  readonly #memories = new Map<ObjectKey, Memory>();
+  readonly #nextPiece: NextPiece;
 
-    /**
-     * Syncs the autoscaler. Returns undefined if it was changed in the meantime; that change enqueues it
-     * again.
-     */
-    async function look(hpa: HorizontalPodAutoscaler, history: History, passed: number) {
-      const first = targets.targetOf(hpa);
-      const seen = await measure(hpa, first);
-      // Prometheus may have answered slowly, so the target is read again.
-      const target = typeof first === 'string' ? first : targets.targetOf(hpa);
-      const { rivals } = seen;
-      const now = clock.now();
-      const outcomes =
-        typeof target === 'string' || isDecided(target, rivals)
-          ? []
-          : await outcomesIn(hpa, { ...seen, target, tolerance, now });
-      const newest = autoscalers.get(objectKey(hpa));
-      if (newest?.metadata.uid !== hpa.metadata.uid || !deepEqual(newest.spec, hpa.spec)) return undefined;
-      const plan = planAutoscaler(hpa, { target, outcomes, rivals, history, passed, now });
-      for (const { type, reason, message } of plan.said) events.event(hpa, type, reason, message);
-      const failure = plan.scaleTo === undefined ? undefined : await scale(hpa, plan.scaleTo, plan.reason);
-      return {
-        // A change that failed is not recorded.
-        history: failure === undefined ? plan.history : history,
-        status: afterScaling(hpa, plan, failure, clock.now()),
-      };
-    }
+  constructor(context: ControllerContext, options: AutoscalingOptions) {
+    const { informers, client, clock } = context;
+    this.#context = context;
+    this.#syncPeriodMs = options.syncPeriodMs ?? 15_000;
+    this.#tolerance = options.tolerance ?? 0.1;
+    this.#autoscalers = informers.informerFor(horizontalPodAutoscalerResource).lister;
+    this.#targets = new ScaleTargets(context);
+    this.#uses = new PodUses(client, clock);
+    this.#outside = new OutsideMetrics(options.metricSource, clock);
+    this.#nextPiece = inTurns(clock);
+  }
 
-    async function outcomesIn(hpa: HorizontalPodAutoscaler, measured: Measured): Promise<Outcome[]> {
-      const outcomes: Outcome[] = [];
-      for (const outcome of outcomesOf(hpa, measured)) {
-        outcomes.push(outcome);
-        await nextPiece();
-      }
-      return outcomes;
-    }
-
-    async function measure(hpa: HorizontalPodAutoscaler, target: Target | string) {
-      const selected = targets.selectedBy(hpa, target);
-      const { pods, autoscalers: rivals } =
-        typeof selected === 'string' ? { pods: [], autoscalers: selected } : selected;
-      const [metrics, readings] = await Promise.all([
-        uses.all(),
-        isDecided(target, rivals) ? new Map() : outside.read(hpa, pods, (kind) => targets.singularOf(kind)),
-      ]);
-      return { pods, rivals, metrics, readings, podLabel: outside.podLabel };
-    }
-
-    async function tell(hpa: HorizontalPodAutoscaler, status: AutoscalerStatus): Promise<void> {
-      const resource = client.resource(horizontalPodAutoscalerResource);
-      const { name, namespace, uid } = hpa.metadata;
-      try {
-        await ifPresent(resource.updateStatus({ ...deepCopy(hpa), status }));
-      } catch (error) {
-        if (!isConflict(error)) throw error;
-        const newest = await ifPresent(resource.get(name, namespace));
-        if (newest?.metadata.uid === uid) await ifPresent(resource.updateStatus({ ...newest, status }));
-      }
-    }
-
-    /** Scales the target. Returns the reason of a failure, or undefined. */
-    async function scale(
-      hpa: HorizontalPodAutoscaler,
-      replicas: number,
-      why: string,
-    ): Promise<string | undefined> {
-      const told = `New size: ${replicas}; reason: ${why}`;
-      const kind = targets.kindOf(hpa);
-      if (!kind) return undefined;
-      const { name } = hpa.spec.scaleTargetRef;
-      const body = { spec: { replicas } };
-      try {
-        await client.resource(kind).patch(name, hpa.metadata.namespace ?? '', 'merge', body, 'scale');
-        events.event(hpa, 'Normal', 'SuccessfulRescale', told);
-        return undefined;
-      } catch (error) {
-        const message = errorMessage(error);
-        events.event(hpa, 'Warning', 'FailedRescale', `${told}; error: ${message}`);
-        return message;
-      }
-    }
-
+  definition(): ControllerDefinition {
     return {
       name: 'horizontal-pod-autoscaler',
       workers: 8,
-      watches: [watched(horizontalPodAutoscalerResource, (hpa) => [objectKey(hpa)]), ...targets.watches],
-      reconcile,
+      watches: [
+        watched(horizontalPodAutoscalerResource, (hpa) => [objectKey(hpa)]),
+        ...this.#targets.watches,
+      ],
+      reconcile: (key) => this.#reconcile(key),
     };
-  };
+  }
+
+  async #reconcile(key: ObjectKey): Promise<ReconcileResult | undefined> {
+    const { clock } = this.#context;
+    const hpa = this.#autoscalers.get(key);
+    if (!hpa || isTerminating(hpa)) {
+      this.#memories.delete(key);
+      return undefined;
+    }
+    const passed = clock.monotonic();
+    const memory = this.#memories.get(key);
+    const known = memory?.uid === hpa.metadata.uid ? memory : undefined;
+    const period = periodOf(hpa, this.#syncPeriodMs);
+    // An update of the autoscaler's own status also enqueues it.
+    const left = known ? untilDue(known, hpa, period, passed) : 0;
+    if (left > 0) return { requeueAfter: left };
+    const due = (Math.floor(passed / period) + 1) * period;
+    const looked = await this.#look(hpa, known?.history ?? noHistory, passed);
+    if (!looked) return undefined;
+    const { history, status } = looked;
+    this.#memories.set(key, { uid: hpa.metadata.uid, spec: hpa.spec, period, history, due });
+    if (!deepEqual(status, hpa.status)) await this.#tell(hpa, status);
+    return { requeueAfter: Math.max(0, due - clock.monotonic()) };
+  }
+
+  /**
+   * Syncs the autoscaler. Returns undefined if it was changed in the meantime; that change enqueues it
+   * again.
+   */
+  async #look(hpa: HorizontalPodAutoscaler, history: History, passed: number) {
+    const { clock, events } = this.#context;
+    const first = this.#targets.targetOf(hpa);
+    const seen = await this.#measure(hpa, first);
+    // Prometheus may have answered slowly, so the target is read again.
+    const target = typeof first === 'string' ? first : this.#targets.targetOf(hpa);
+    const { rivals } = seen;
+    const now = clock.now();
+    const outcomes =
+      typeof target === 'string' || isDecided(target, rivals)
+        ? []
+        : await this.#outcomesIn(hpa, { ...seen, target, tolerance: this.#tolerance, now });
+    const newest = this.#autoscalers.get(objectKey(hpa));
+    if (newest?.metadata.uid !== hpa.metadata.uid || !deepEqual(newest.spec, hpa.spec)) return undefined;
+    const plan = planAutoscaler(hpa, { target, outcomes, rivals, history, passed, now });
+    for (const { type, reason, message } of plan.said) events.event(hpa, type, reason, message);
+    const failure =
+      plan.scaleTo === undefined ? undefined : await this.#scale(hpa, plan.scaleTo, plan.reason);
+    return {
+      // A change that failed is not recorded.
+      history: failure === undefined ? plan.history : history,
+      status: afterScaling(hpa, plan, failure, clock.now()),
+    };
+  }
+
+  async #outcomesIn(hpa: HorizontalPodAutoscaler, measured: Measured): Promise<Outcome[]> {
+    const outcomes: Outcome[] = [];
+    for (const outcome of outcomesOf(hpa, measured)) {
+      outcomes.push(outcome);
+      await this.#nextPiece();
+    }
+    return outcomes;
+  }
+
+  async #measure(hpa: HorizontalPodAutoscaler, target: Target | string) {
+    const selected = this.#targets.selectedBy(hpa, target);
+    const { pods, autoscalers: rivals } =
+      typeof selected === 'string' ? { pods: [], autoscalers: selected } : selected;
+    const [metrics, readings] = await Promise.all([
+      this.#uses.all(),
+      isDecided(target, rivals)
+        ? new Map()
+        : this.#outside.read(hpa, pods, (kind) => this.#targets.singularOf(kind)),
+    ]);
+    return { pods, rivals, metrics, readings, podLabel: this.#outside.podLabel };
+  }
+
+  async #tell(hpa: HorizontalPodAutoscaler, status: AutoscalerStatus): Promise<void> {
+    const { client } = this.#context;
+    const resource = client.resource(horizontalPodAutoscalerResource);
+    const { name, namespace, uid } = hpa.metadata;
+    try {
+      await ifPresent(resource.updateStatus({ ...deepCopy(hpa), status }));
+    } catch (error) {
+      if (!isConflict(error)) throw error;
+      const newest = await ifPresent(resource.get(name, namespace));
+      if (newest?.metadata.uid === uid) await ifPresent(resource.updateStatus({ ...newest, status }));
+    }
+  }
+
+  /** Scales the target. Returns the reason of a failure, or undefined. */
+  async #scale(hpa: HorizontalPodAutoscaler, replicas: number, why: string): Promise<string | undefined> {
+    const { client, events } = this.#context;
+    const told = `New size: ${replicas}; reason: ${why}`;
+    const kind = this.#targets.kindOf(hpa);
+    if (!kind) return undefined;
+    const { name } = hpa.spec.scaleTargetRef;
+    const body = { spec: { replicas } };
+    try {
+      await client.resource(kind).patch(name, hpa.metadata.namespace ?? '', 'merge', body, 'scale');
+      events.event(hpa, 'Normal', 'SuccessfulRescale', told);
+      return undefined;
+    } catch (error) {
+      const message = errorMessage(error);
+      events.event(hpa, 'Warning', 'FailedRescale', `${told}; error: ${message}`);
+      return message;
+    }
+  }
+}
 
 /** Returns true if no metric is needed for the decision. */
 const isDecided = (target: Target | string, rivals: readonly ObjectKey[] | string) =>

@@ -55,49 +55,73 @@ type GraphKey = PackedKey<[kindName: string, uid: string, at: ObjectKey]>;
  */
 type Lookups = Map<GraphKey, Promise<OwnerState>>;
 
-export function garbageCollector(context: ControllerContext): ControllerDefinition {
-  const { client, clock, log } = context;
-  const graph = followKinds(context);
+export const garbageCollector = (context: ControllerContext): ControllerDefinition =>
+  new GarbageCollector(context).definition();
+
+class GarbageCollector {
+  readonly #context: ControllerContext;
+  readonly #graph: FollowedKinds;
+
+  constructor(context: ControllerContext) {
+    this.#context = context;
+    this.#graph = followKinds(context);
+  }
+
+  definition(): ControllerDefinition {
+    return {
+      name: 'garbage-collector',
+      workers: 8,
+      watches: [],
+      watchOf: (ref) => (isCollected(ref) ? watched(ref, (object) => this.#keysOf(ref, object)) : undefined),
+      reconcile: (key) => this.#reconcile(key),
+    };
+  }
 
   /** Returns all objects with a reference to the uid, even if the reference is wrong. */
-  const referringTo = (uid: string): Item[] =>
-    [...graph.kinds().values()].flatMap((kind) =>
+  #referringTo(uid: string): Item[] {
+    return [...this.#graph.kinds().values()].flatMap((kind) =>
       kind.lister.byIndex(byOwner, uid).map((object) => ({ kind, object })),
     );
+  }
 
   /**
    * Returns the dependents of an object. An object in a namespace owns nothing outside of it, so that clients
    * with write access to another namespace cannot block a deletion here.
    */
-  const dependentsOf = ({ metadata: { uid, namespace } }: KubeObject): Item[] =>
-    referringTo(uid).filter(({ object }) => !namespace || object.metadata.namespace === namespace);
+  #dependentsOf({ metadata: { uid, namespace } }: KubeObject): Item[] {
+    return this.#referringTo(uid).filter(
+      ({ object }) => !namespace || object.metadata.namespace === namespace,
+    );
+  }
 
-  async function reconcile(key: ObjectKey): Promise<undefined> {
+  async #reconcile(key: ObjectKey): Promise<undefined> {
     const [name, uid, at] = unpackKey(key as GraphKey);
-    const kind = graph.kinds().get(name);
+    const kind = this.#graph.kinds().get(name);
     if (!kind) return;
     const object = kind.lister.get(at);
-    if (object?.metadata.uid === uid) await collect({ kind, object }, new Map());
-    else await collectAll(referringTo(uid));
+    if (object?.metadata.uid === uid) await this.#collect({ kind, object }, new Map());
+    else await this.#collectAll(this.#referringTo(uid));
   }
 
   /** Collects every item, even if some fail. Rejects with the first failure. */
-  async function collectAll(items: readonly Item[]): Promise<void> {
+  async #collectAll(items: readonly Item[]): Promise<void> {
+    const { clock } = this.#context;
     const lookups: Lookups = new Map();
-    await doAll(clock, items, (item) => collect(item, lookups));
+    await doAll(clock, items, (item) => this.#collect(item, lookups));
   }
 
-  async function collect(item: Item, lookups: Lookups): Promise<void> {
+  async #collect(item: Item, lookups: Lookups): Promise<void> {
+    const { log, clock } = this.#context;
     const { object } = item;
     const references = object.metadata.ownerReferences ?? [];
     if (references.length === 0 && !isTerminating(object)) return;
-    const owners = await Promise.all(references.map((reference) => lookUp(object, reference, lookups)));
-    const dependents = dependentsOf(object);
+    const owners = await Promise.all(references.map((reference) => this.#lookUp(object, reference, lookups)));
+    const dependents = this.#dependentsOf(object);
     const action = planCollection(
       object,
       owners,
       dependents.map((dependent) => dependent.object),
-      ownersInCycle(object, (one) => dependentsOf(one).map((dependent) => dependent.object)),
+      ownersInCycle(object, (one) => this.#dependentsOf(one).map((dependent) => dependent.object)),
     );
     switch (action.type) {
       case 'none':
@@ -107,23 +131,23 @@ export function garbageCollector(context: ControllerContext): ControllerDefiniti
           kind: item.kind.ref.kind,
           object: objectKey(object),
         });
-        return remove(item, action.policy);
+        return this.#remove(item, action.policy);
       case 'dropOwners':
-        return dropOwners(item, action.uids);
+        return this.#dropOwners(item, action.uids);
       case 'deleteDependents':
-        return collectAll(dependents.filter((dependent) => !isTerminating(dependent.object)));
+        return this.#collectAll(dependents.filter((dependent) => !isTerminating(dependent.object)));
       case 'unblockOwners':
-        return unblockOwners(item, action.uids);
+        return this.#unblockOwners(item, action.uids);
       case 'orphanDependents':
-        await doAll(clock, dependents, (dependent) => dropOwners(dependent, [object.metadata.uid]));
-        return removeFinalizer(item, orphanFinalizer);
+        await doAll(clock, dependents, (dependent) => this.#dropOwners(dependent, [object.metadata.uid]));
+        return this.#removeFinalizer(item, orphanFinalizer);
       case 'removeFinalizer':
-        return removeFinalizer(item, action.finalizer);
+        return this.#removeFinalizer(item, action.finalizer);
     }
   }
 
-  async function lookUp(dependent: KubeObject, reference: OwnerReference, lookups: Lookups): Promise<Owner> {
-    const kind = graph.kinds().get(`${reference.kind}.${groupOf(reference.apiVersion)}`);
+  async #lookUp(dependent: KubeObject, reference: OwnerReference, lookups: Lookups): Promise<Owner> {
+    const kind = this.#graph.kinds().get(`${reference.kind}.${groupOf(reference.apiVersion)}`);
     const { namespace } = dependent.metadata;
     // An unknown kind, or an owner that cannot exist, is no proof that the owner is gone.
     if (!kind || (kind.ref.namespaced && !namespace)) return { reference, state: 'present' };
@@ -131,22 +155,24 @@ export function garbageCollector(context: ControllerContext): ControllerDefiniti
     const cached = kind.lister.get(at);
     if (cached?.metadata.uid === reference.uid) return { reference, state: stateOf(cached) };
     const place = packKey(kindName(kind.ref), reference.uid, at);
-    const lookup = lookups.get(place) ?? askServer(kind, reference, namespace);
+    const lookup = lookups.get(place) ?? this.#askServer(kind, reference, namespace);
     lookups.set(place, lookup);
     return { reference, state: await lookup };
   }
 
-  async function askServer(
+  async #askServer(
     kind: Kind,
     reference: OwnerReference,
     namespace: string | undefined,
   ): Promise<OwnerState> {
+    const { client } = this.#context;
     const at = kind.ref.namespaced ? namespace : undefined;
     const live = await ifPresent(client.resource(kind.ref).get(reference.name, at));
     return live?.metadata.uid === reference.uid ? stateOf(live) : 'absent';
   }
 
-  async function remove({ kind, object }: Item, propagationPolicy: 'Foreground' | 'Background' | 'Orphan') {
+  async #remove({ kind, object }: Item, propagationPolicy: 'Foreground' | 'Background' | 'Orphan') {
+    const { client } = this.#context;
     const { name, namespace, uid, resourceVersion } = object.metadata;
     await ifPresent(
       client
@@ -155,50 +181,50 @@ export function garbageCollector(context: ControllerContext): ControllerDefiniti
     );
   }
 
-  async function dropOwners({ kind, object }: Item, uids: readonly string[]): Promise<void> {
+  async #dropOwners({ kind, object }: Item, uids: readonly string[]): Promise<void> {
+    const { client } = this.#context;
     const next = deepCopy(object);
     next.metadata.ownerReferences = next.metadata.ownerReferences?.filter(({ uid }) => !uids.includes(uid));
     await ifPresent(client.resource(kind.ref).update(next));
   }
 
-  async function unblockOwners({ kind, object }: Item, uids: readonly string[]): Promise<void> {
+  async #unblockOwners({ kind, object }: Item, uids: readonly string[]): Promise<void> {
+    const { client } = this.#context;
     const next = deepCopy(object);
     for (const reference of next.metadata.ownerReferences ?? [])
       if (uids.includes(reference.uid)) reference.blockOwnerDeletion = false;
     await ifPresent(client.resource(kind.ref).update(next));
   }
 
-  async function removeFinalizer({ kind, object }: Item, finalizer: string): Promise<void> {
+  async #removeFinalizer({ kind, object }: Item, finalizer: string): Promise<void> {
+    const { client } = this.#context;
     const next = deepCopy(object);
     next.metadata.finalizers = next.metadata.finalizers?.filter((name) => name !== finalizer);
     await ifPresent(client.resource(kind.ref).update(next));
   }
 
   /** Returns the key of the object itself, and the keys of owners that wait for its deletion. */
-  function keysOf(ref: ResourceRef, object: KubeObject): readonly ObjectKey[] {
+  #keysOf(ref: ResourceRef, object: KubeObject): readonly ObjectKey[] {
     const waiting = (object.metadata.ownerReferences ?? []).flatMap((reference) => {
-      const kind = graph.kinds().get(`${reference.kind}.${groupOf(reference.apiVersion)}`);
+      const kind = this.#graph.kinds().get(`${reference.kind}.${groupOf(reference.apiVersion)}`);
       const { namespace } = object.metadata;
       const owner = kind?.lister.get(kind.ref.namespaced ? `${namespace}/${reference.name}` : reference.name);
       return kind && owner && waitsForDependents(owner) ? [keyOf(kind.ref, owner)] : [];
     });
     return [keyOf(ref, object), ...waiting];
   }
-
-  return {
-    name: 'garbage-collector',
-    workers: 8,
-    watches: [],
-    watchOf: (ref) => (isCollected(ref) ? watched(ref, (object) => keysOf(ref, object)) : undefined),
-    reconcile,
-  };
 }
 
 /** Events have no owners and no dependents; they are deleted by age. */
 const isCollected = ({ kind, group }: ResourceRef) => kind !== 'Event' || group !== '';
 
-/** Returns the collected kinds by name. The map is rebuilt when a kind is added or removed. */
-function followKinds({ informers, kinds }: ControllerContext): { kinds(): ReadonlyMap<string, Kind> } {
+interface FollowedKinds {
+  /** Returns the collected kinds by name. */
+  kinds(): ReadonlyMap<string, Kind>;
+}
+
+/** Follows the collected kinds. The map is rebuilt when a kind is added or removed. */
+function followKinds({ informers, kinds }: ControllerContext): FollowedKinds {
   let made: { readonly of: Kinds['stored']; readonly byName: ReadonlyMap<string, Kind> } | undefined;
   const make = (ref: ResourceRef): Kind => {
     const informer = informers.informerFor(ref);

@@ -8,6 +8,7 @@
  *   which states that the machine is off (gcTerminating). No other sign distinguishes a dead machine from an
  *   unreachable one.
  */
+
 import { type Node, nodeResource } from '../../api/core/v1/node.ts';
 import { type Pod, podResource } from '../../api/core/v1/pod.ts';
 import { isPodTerminal } from '../../api/core/v1/pod-conditions.ts';
@@ -15,6 +16,7 @@ import { taintKeys } from '../../api/core/v1/taints.ts';
 import { deepCopy } from '../../apimachinery/equality.ts';
 import { isTerminating, type ObjectKey } from '../../apimachinery/meta.ts';
 import { rfc3339 } from '../../base/time.ts';
+import type { Lister } from '../../client/informer.ts';
 import { withCondition } from '../../controller-runtime/conditions.ts';
 import {
   type ControllerContext,
@@ -30,51 +32,82 @@ import { nodeNameOf, podsByNode } from '../nodes/pods-by-node.ts';
 /** Milliseconds that a node must be missing before its pods are deleted (upstream's quarantineTime). */
 export const nodeQuarantine = 40_000;
 
-export function podGcController(context: ControllerContext): ControllerDefinition {
-  const { client, clock, informers, log } = context;
-  const nodes = informers.informerFor(nodeResource).lister;
-  const podInformer = informers.informerFor(podResource);
-  const pods = podInformer.lister;
-  podInformer.addIndex(podsByNode, nodeNameOf);
-  const missingSince = new Map<string, number>();
+export const podGcController = (context: ControllerContext): ControllerDefinition =>
+  new PodGcController(context).definition();
+
+class PodGcController {
+  readonly #context: ControllerContext;
+  readonly #nodes: Lister<Node>;
+  readonly #pods: Lister<Pod>;
+  readonly #missingSince = new Map<string, number>();
+
+  constructor(context: ControllerContext) {
+    const { informers } = context;
+    this.#context = context;
+    this.#nodes = informers.informerFor(nodeResource).lister;
+    const podInformer = informers.informerFor(podResource);
+    this.#pods = podInformer.lister;
+    podInformer.addIndex(podsByNode, nodeNameOf);
+  }
+
+  definition(): ControllerDefinition {
+    return {
+      name: 'pod-gc',
+      workers: 1,
+      watches: [
+        watched(nodeResource, (node) => [node.metadata.name]),
+        watched(podResource, (pod) => {
+          const { nodeName } = pod.spec;
+          const node = nodeName ? this.#nodes.get(nodeName) : undefined;
+          return nodeName && (!node || (isTerminating(pod) && isOutOfService(node))) ? [nodeName] : [];
+        }),
+      ],
+      reconcile: (name) => this.#reconcile(name),
+    };
+  }
 
   /** Reconciles one node; keys are names of nodes. */
-  async function reconcile(name: ObjectKey): Promise<ReconcileResult | undefined> {
-    const bound = pods.byIndex(podsByNode, name);
-    const node = nodes.get(name);
+  async #reconcile(name: ObjectKey): Promise<ReconcileResult | undefined> {
+    const { clock, client } = this.#context;
+    const bound = this.#pods.byIndex(podsByNode, name);
+    const node = this.#nodes.get(name);
     if (bound.length === 0 || node) {
-      missingSince.delete(name);
+      this.#missingSince.delete(name);
       if (node && isOutOfService(node))
-        await removeAll(name, bound.filter(isTerminating), 'node is out of service');
+        await this.#removeAll(name, bound.filter(isTerminating), 'node is out of service');
       return undefined;
     }
     const now = clock.now();
-    const since = missingSince.get(name) ?? now;
-    missingSince.set(name, since);
+    const since = this.#missingSince.get(name) ?? now;
+    this.#missingSince.set(name, since);
     if (now - since < nodeQuarantine) return { requeueAfter: since + nodeQuarantine - now };
     if (await ifPresent(client.resource(nodeResource).get(name))) {
-      missingSince.delete(name);
+      this.#missingSince.delete(name);
       return undefined;
     }
-    await removeAll(name, bound, 'node no longer exists');
+    await this.#removeAll(name, bound, 'node no longer exists');
     return undefined;
   }
 
-  async function removeAll(node: string, which: readonly Pod[], why: string): Promise<void> {
+  async #removeAll(node: string, which: readonly Pod[], why: string): Promise<void> {
+    const { clock, log } = this.#context;
     if (which.length === 0) return;
-    await doAll(clock, which, (pod) => remove(pod, why));
+    await doAll(clock, which, (pod) => this.#remove(pod, why));
     log.info('removed pods that no node agent can stop', { node, why, pods: which.length });
   }
 
   /** Deletes the pod. Marks it Failed first, so that watchers see how it ended. */
-  async function remove(pod: Pod, why: string): Promise<void> {
+  async #remove(pod: Pod, why: string): Promise<void> {
+    const { client } = this.#context;
     const { name, namespace, uid } = pod.metadata;
-    if (!isPodTerminal(pod)) await ifPresent(client.resource(podResource).updateStatus(failed(pod, why)));
+    if (!isPodTerminal(pod))
+      await ifPresent(client.resource(podResource).updateStatus(this.#failed(pod, why)));
     const options = { gracePeriodSeconds: 0, preconditions: { uid } };
     await ifPresent(client.resource(podResource).delete(name, namespace, options));
   }
 
-  function failed(pod: Pod, why: string): Pod {
+  #failed(pod: Pod, why: string): Pod {
+    const { clock } = this.#context;
     const next = deepCopy(pod);
     const conditions = withCondition(pod.status?.conditions ?? [], {
       type: 'DisruptionTarget',
@@ -86,20 +119,6 @@ export function podGcController(context: ControllerContext): ControllerDefinitio
     next.status = { ...next.status, phase: 'Failed', conditions };
     return next;
   }
-
-  return {
-    name: 'pod-gc',
-    workers: 1,
-    watches: [
-      watched(nodeResource, (node) => [node.metadata.name]),
-      watched(podResource, (pod) => {
-        const { nodeName } = pod.spec;
-        const node = nodeName ? nodes.get(nodeName) : undefined;
-        return nodeName && (!node || (isTerminating(pod) && isOutOfService(node))) ? [nodeName] : [];
-      }),
-    ],
-    reconcile,
-  };
 }
 
 const isOutOfService = (node: Node) =>

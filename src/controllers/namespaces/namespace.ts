@@ -3,6 +3,7 @@
  * deleted. Objects that have finalizers or that a kubelet must terminate are waited for; their deletion
  * enqueues the namespace.
  */
+
 import { type Namespace, namespaceResource } from '../../api/core/v1/namespace.ts';
 import { deepCopy, deepEqual } from '../../apimachinery/equality.ts';
 import type { KubeObject, ObjectKey } from '../../apimachinery/meta.ts';
@@ -11,6 +12,7 @@ import type { ResourceRef } from '../../apimachinery/resource-definition.ts';
 import type { Condition } from '../../apimachinery/schema.ts';
 import { errorMessage } from '../../base/log.ts';
 import { rfc3339 } from '../../base/time.ts';
+import type { Lister } from '../../client/informer.ts';
 import { withCondition } from '../../controller-runtime/conditions.ts';
 import {
   type ControllerContext,
@@ -96,30 +98,54 @@ export function deletionConditions(
 const condition = (type: string, yes: boolean, reason: string, message: string) =>
   ({ type, status: yes ? 'True' : 'False', reason, message }) as const;
 
-export function namespaceController(context: ControllerContext): ControllerDefinition {
-  const { client, clock, informers, kinds } = context;
-  const namespaces = informers.informerFor(namespaceResource).lister;
+export const namespaceController = (context: ControllerContext): ControllerDefinition =>
+  new NamespaceController(context).definition();
 
-  async function reconcile(key: ObjectKey): Promise<ReconcileResult | undefined> {
-    const cached = namespaces.get(key);
+class NamespaceController {
+  readonly #context: ControllerContext;
+  readonly #namespaces: Lister<Namespace>;
+
+  constructor(context: ControllerContext) {
+    const { informers } = context;
+    this.#context = context;
+    this.#namespaces = informers.informerFor(namespaceResource).lister;
+  }
+
+  definition(): ControllerDefinition {
+    return {
+      name: 'namespace',
+      watches: [watched(namespaceResource, (namespace) => [namespace.metadata.name])],
+      // Events change too often to be watched for this purpose.
+      watchOf: (kind) =>
+        kind.namespaced && kind.kind !== 'Event'
+          ? watched(kind, (object) => this.#terminatingNamespaceOf(object))
+          : undefined,
+      reconcile: (key) => this.#reconcile(key),
+    };
+  }
+
+  async #reconcile(key: ObjectKey): Promise<ReconcileResult | undefined> {
+    const { kinds } = this.#context;
+    const cached = this.#namespaces.get(key);
     if (!cached || !isTerminating(cached) || !cached.spec?.finalizers?.includes(finalizer)) return undefined;
     const namespaced = kinds.stored.filter((kind) => kind.namespaced);
-    const results = await Promise.allSettled(namespaced.map((kind) => empty(kind, key)));
+    const results = await Promise.allSettled(namespaced.map((kind) => this.#empty(kind, key)));
     const remains = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
     const failed = results.find((result) => result.status === 'rejected');
-    const namespace = await report(cached, remains, failed && errorMessage(failed.reason));
+    const namespace = await this.#report(cached, remains, failed && errorMessage(failed.reason));
     if (failed) throw failed.reason;
     if (remains.some(({ count }) => count > 0)) return { requeueAfter: recheckAfter };
-    if (namespace) await finalize(namespace);
+    if (namespace) await this.#finalize(namespace);
     return undefined;
   }
 
   /** Deletes all objects of a kind and counts the remaining ones. */
-  async function empty(kind: ResourceRef, namespace: string): Promise<RemainingContent> {
+  async #empty(kind: ResourceRef, namespace: string): Promise<RemainingContent> {
+    const { client, clock } = this.#context;
     const api = client.resource(kind);
     const { items } = await api.list({ namespace });
     const staying = items.filter((object) => !isTerminating(object));
-    await doAll(clock, staying, (object) => remove(kind, object));
+    await doAll(clock, staying, (object) => this.#remove(kind, object));
     const left = items.length > 0 ? (await api.list({ namespace })).items : [];
     const finalizers: Record<string, number> = {};
     for (const name of left.flatMap((object) => object.metadata.finalizers ?? []))
@@ -127,17 +153,15 @@ export function namespaceController(context: ControllerContext): ControllerDefin
     return { resource: `${kind.plural}.${kind.group}`, count: left.length, finalizers };
   }
 
-  async function remove(kind: ResourceRef, object: KubeObject): Promise<void> {
+  async #remove(kind: ResourceRef, object: KubeObject): Promise<void> {
+    const { client } = this.#context;
     const { name, namespace, uid } = object.metadata;
     const options = { propagationPolicy: 'Background', preconditions: { uid } } as const;
     await ifPresent(client.resource(kind).delete(name, namespace, options));
   }
 
-  async function report(
-    namespace: Namespace,
-    remains: readonly RemainingContent[],
-    failure: string | undefined,
-  ) {
+  async #report(namespace: Namespace, remains: readonly RemainingContent[], failure: string | undefined) {
+    const { clock, client } = this.#context;
     const next = deepCopy(namespace);
     const now = rfc3339(clock.now());
     const conditions = deletionConditions(namespace.status?.conditions ?? [], remains, failure, now);
@@ -146,7 +170,8 @@ export function namespaceController(context: ControllerContext): ControllerDefin
     return ifPresent(client.resource(namespaceResource).updateStatus(next));
   }
 
-  async function finalize(namespace: Namespace): Promise<void> {
+  async #finalize(namespace: Namespace): Promise<void> {
+    const { client } = this.#context;
     const next = deepCopy(namespace);
     next.spec = {
       ...next.spec,
@@ -155,18 +180,9 @@ export function namespaceController(context: ControllerContext): ControllerDefin
     await ifPresent(client.resource(namespaceResource).updateSubresource(next, 'finalize'));
   }
 
-  const terminatingNamespaceOf = (object: KubeObject): readonly ObjectKey[] => {
+  #terminatingNamespaceOf(object: KubeObject): readonly ObjectKey[] {
     const { namespace } = object.metadata;
-    const owner = namespace ? namespaces.get(namespace) : undefined;
+    const owner = namespace ? this.#namespaces.get(namespace) : undefined;
     return owner && isTerminating(owner) ? [owner.metadata.name] : [];
-  };
-
-  return {
-    name: 'namespace',
-    watches: [watched(namespaceResource, (namespace) => [namespace.metadata.name])],
-    // Events change too often to be watched for this purpose.
-    watchOf: (kind) =>
-      kind.namespaced && kind.kind !== 'Event' ? watched(kind, terminatingNamespaceOf) : undefined,
-    reconcile,
-  };
+  }
 }

@@ -3,12 +3,14 @@
  * from nodes that came with an unusable range. Invariant: no two nodes ever get overlapping ranges. Assigned
  * ranges that the cache does not show yet count as taken. A range is free again when its node is deleted.
  */
+
 import { type Node, nodeResource } from '../../api/core/v1/node.ts';
 import { deepCopy } from '../../apimachinery/equality.ts';
 import type { ObjectKey } from '../../apimachinery/meta.ts';
 import { isTerminating } from '../../apimachinery/meta.ts';
 import { formatRange, type IPv4Range, overlaps, parseRange } from '../../base/addresses.ts';
 import { rfc3339 } from '../../base/time.ts';
+import type { Lister } from '../../client/informer.ts';
 import {
   type ControllerContext,
   type ControllerDefinition,
@@ -62,42 +64,66 @@ function readCluster(clusterCidr: string): IPv4Range {
   );
 }
 
-function nodeIpamController(
+const nodeIpamController = (
   context: ControllerContext,
   cluster: IPv4Range,
   prefix: number,
-): ControllerDefinition {
-  const { client, clock, events, informers } = context;
-  const nodes = informers.informerFor(nodeResource).lister;
-  /** Ranges assigned by this process, by node uid, until the cache shows them. */
-  const given = new Map<string, IPv4Range>();
-  /** Nodes without a free range; they are checked again when a node is deleted. */
-  const waiting = new Set<ObjectKey>();
+): ControllerDefinition => new NodeIpamController(context, cluster, prefix).definition();
 
-  async function reconcile(key: ObjectKey): Promise<undefined> {
-    const node = nodes.get(key);
+class NodeIpamController {
+  readonly #context: ControllerContext;
+  readonly #cluster: IPv4Range;
+  readonly #prefix: number;
+  readonly #nodes: Lister<Node>;
+  /** Ranges assigned by this process, by node uid, until the cache shows them. */
+  readonly #given = new Map<string, IPv4Range>();
+  /** Nodes without a free range; they are checked again when a node is deleted. */
+  readonly #waiting = new Set<ObjectKey>();
+
+  constructor(context: ControllerContext, cluster: IPv4Range, prefix: number) {
+    const { informers } = context;
+    this.#context = context;
+    this.#cluster = cluster;
+    this.#prefix = prefix;
+    this.#nodes = informers.informerFor(nodeResource).lister;
+  }
+
+  definition(): ControllerDefinition {
+    return {
+      name: 'node-ipam',
+      // One worker only, so that two nodes never get the same range.
+      workers: 1,
+      watches: [watched(nodeResource, (node) => this.#concerned(node))],
+      reconcile: (key) => this.#reconcile(key),
+    };
+  }
+
+  async #reconcile(key: ObjectKey): Promise<undefined> {
+    const { events } = this.#context;
+    const node = this.#nodes.get(key);
     if (!node || isTerminating(node)) {
-      waiting.delete(key);
+      this.#waiting.delete(key);
       return;
     }
     if (node.spec.podCIDR) {
-      await check(node);
+      await this.#check(node);
       return;
     }
-    if (given.has(node.metadata.uid) || !hasReported(node)) return;
-    const range = nextFreeRange(cluster, prefix, taken());
+    if (this.#given.has(node.metadata.uid) || !hasReported(node)) return;
+    const range = nextFreeRange(this.#cluster, this.#prefix, this.#taken());
     if (!range) {
-      waiting.add(key);
-      const message = `no free /${prefix} is left in ${formatRange(cluster)} for node ${key}; delete unused nodes or enlarge the cluster's pod range`;
+      this.#waiting.add(key);
+      const message = `no free /${this.#prefix} is left in ${formatRange(this.#cluster)} for node ${key}; delete unused nodes or enlarge the cluster's pod range`;
       events.event(node, 'Warning', 'CIDRNotAvailable', message);
       return;
     }
-    waiting.delete(key);
-    await give(node, range);
+    this.#waiting.delete(key);
+    await this.#give(node, range);
   }
 
-  async function check(node: Node): Promise<void> {
-    const problem = rangeProblem(node, nodes.list(), cluster);
+  async #check(node: Node): Promise<void> {
+    const { clock, client, events } = this.#context;
+    const problem = rangeProblem(node, this.#nodes.list(), this.#cluster);
     const conditions = rangeConditions(node, problem, rfc3339(clock.now()));
     if (!conditions) return;
     await client
@@ -111,42 +137,35 @@ function nodeIpamController(
    * Returns the keys of the node, of nodes with an overlapping range and, after a deletion, of nodes that
    * wait for a range.
    */
-  function concerned(node: Node): readonly ObjectKey[] {
+  #concerned(node: Node): readonly ObjectKey[] {
     const { name, uid } = node.metadata;
     const ranges = rangesOf(node);
-    const touched = nodes.list().filter((other) => rangesOf(other).some((one) => meet(ranges, one)));
-    const gone = nodes.get(name)?.metadata.uid !== uid;
-    return [name, ...touched.map(({ metadata }) => metadata.name), ...(gone ? waiting : [])];
+    const touched = this.#nodes.list().filter((other) => rangesOf(other).some((one) => meet(ranges, one)));
+    const gone = this.#nodes.get(name)?.metadata.uid !== uid;
+    return [name, ...touched.map(({ metadata }) => metadata.name), ...(gone ? this.#waiting : [])];
   }
 
-  function taken(): IPv4Range[] {
-    const known = nodes.list();
+  #taken(): IPv4Range[] {
+    const known = this.#nodes.list();
     const uids = new Set(known.map((node) => node.metadata.uid));
-    for (const node of known) if (node.spec.podCIDR) given.delete(node.metadata.uid);
-    for (const uid of given.keys()) if (!uids.has(uid)) given.delete(uid);
-    return [...known.flatMap(rangesOf), ...given.values()];
+    for (const node of known) if (node.spec.podCIDR) this.#given.delete(node.metadata.uid);
+    for (const uid of this.#given.keys()) if (!uids.has(uid)) this.#given.delete(uid);
+    return [...known.flatMap(rangesOf), ...this.#given.values()];
   }
 
-  async function give(node: Node, range: IPv4Range): Promise<void> {
-    given.set(node.metadata.uid, range);
+  async #give(node: Node, range: IPv4Range): Promise<void> {
+    const { client } = this.#context;
+    this.#given.set(node.metadata.uid, range);
     try {
       const next = deepCopy(node);
       next.spec.podCIDR = formatRange(range);
       next.spec.podCIDRs = [next.spec.podCIDR];
       await client.resource(nodeResource).update(next);
     } catch (error) {
-      given.delete(node.metadata.uid);
+      this.#given.delete(node.metadata.uid);
       throw error;
     }
   }
-
-  return {
-    name: 'node-ipam',
-    // One worker only, so that two nodes never get the same range.
-    workers: 1,
-    watches: [watched(nodeResource, concerned)],
-    reconcile,
-  };
 }
 
 const meet = (ranges: readonly IPv4Range[], range: IPv4Range) => ranges.some((one) => overlaps(one, range));

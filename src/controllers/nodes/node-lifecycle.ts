@@ -6,6 +6,7 @@
  * control plane looks like the failure of all nodes; node-lifecycle-plan.ts decides what is done while no
  * node sends heartbeats.
  */
+
 import { type Lease, leaseResource, nodeLeaseNamespace } from '../../api/coordination/v1/lease.ts';
 import { type Node, nodeResource } from '../../api/core/v1/node.ts';
 import { type Pod, podResource } from '../../api/core/v1/pod.ts';
@@ -13,6 +14,7 @@ import { isPodTerminal, podCondition, podReady } from '../../api/core/v1/pod-con
 import { deepCopy } from '../../apimachinery/equality.ts';
 import { isTerminating, type ObjectKey } from '../../apimachinery/meta.ts';
 import { rfc3339 } from '../../base/time.ts';
+import type { Lister } from '../../client/informer.ts';
 import {
   type ControllerContext,
   type ControllerDefinition,
@@ -45,131 +47,171 @@ export const nodeLifecycle =
   (context) =>
     nodeLifecycleController(context, options.gracePeriodMs ?? 40_000);
 
-function nodeLifecycleController(context: ControllerContext, gracePeriod: number): ControllerDefinition {
-  const { client, clock, events, informers } = context;
-  const nodeInformer = informers.informerFor(nodeResource);
-  const nodes = nodeInformer.lister;
-  const podInformer = informers.informerFor(podResource);
-  const pods = podInformer.lister;
-  podInformer.addIndex(podsByNode, nodeNameOf);
-  const leaseInformer = informers.informerFor(leaseResource, { namespace: nodeLeaseNamespace });
-  const leases = leaseInformer.lister;
+const nodeLifecycleController = (context: ControllerContext, gracePeriod: number): ControllerDefinition =>
+  new NodeLifecycleController(context, gracePeriod).definition();
 
+class NodeLifecycleController {
+  readonly #context: ControllerContext;
+  readonly #gracePeriod: number;
+  readonly #nodes: Lister<Node>;
+  readonly #pods: Lister<Pod>;
+  readonly #leases: Lister<Lease>;
   /** Time at which the last heartbeat of each node arrived, or at which the node was first seen. */
-  const heardAt = new Map<string, number>();
+  readonly #heardAt = new Map<string, number>();
   /** Nodes whose kubelet has ever reported the condition Ready, and nodes that are not ready. */
-  const speaking = new Set<string>();
-  const unready = new Set<string>();
-  const warned = new Set<string>();
-  let disruption: Disruption = 'none';
+  readonly #speaking = new Set<string>();
+  readonly #unready = new Set<string>();
+  readonly #warned = new Set<string>();
+  #disruption: Disruption = 'none';
   /** Nodes to check again because the number of unready nodes has changed the disruption state. */
-  let concerned: readonly string[] = [];
-  const heartbeats = new HeartbeatMonitor({
-    clock,
-    tickMs: Math.max(1_000, gracePeriod / 8),
-    probeStore: () => client.resource(leaseResource).list({ namespace: nodeLeaseNamespace, limit: 1 }),
-  });
+  #concerned: readonly string[] = [];
+  readonly #heartbeats: HeartbeatMonitor;
+  readonly #began: number;
 
-  function heard(name: string): void {
-    heardAt.set(name, clock.now());
-    heartbeats.record(() => Math.max(gracePeriod, 2 * longestInterval(leases.list())));
+  constructor(context: ControllerContext, gracePeriod: number) {
+    const { informers, clock, client } = context;
+    this.#context = context;
+    this.#gracePeriod = gracePeriod;
+    const nodeInformer = informers.informerFor(nodeResource);
+    this.#nodes = nodeInformer.lister;
+    const podInformer = informers.informerFor(podResource);
+    this.#pods = podInformer.lister;
+    podInformer.addIndex(podsByNode, nodeNameOf);
+    const leaseInformer = informers.informerFor(leaseResource, { namespace: nodeLeaseNamespace });
+    this.#leases = leaseInformer.lister;
+    this.#heartbeats = new HeartbeatMonitor({
+      clock,
+      tickMs: Math.max(1_000, gracePeriod / 8),
+      probeStore: () => client.resource(leaseResource).list({ namespace: nodeLeaseNamespace, limit: 1 }),
+    });
+    leaseInformer.addEventHandler({
+      onAdd: (lease) => this.#heard(lease.metadata.name),
+      onUpdate: (lease, before) => {
+        if (lease.spec.renewTime !== before.spec.renewTime) this.#heard(lease.metadata.name);
+      },
+      onDelete: ({ metadata: { name } }) => {
+        if (!this.#nodes.get(name)) this.#heardAt.delete(name);
+      },
+    });
+    this.#began = clock.now();
+    nodeInformer.addEventHandler({
+      onAdd: (node) => {
+        this.#seen(node);
+        this.#welcome(node);
+      },
+      onUpdate: (node, before) => this.#seen(node, before),
+      onDelete: ({ metadata: { name, uid } }) => {
+        for (const known of [this.#heardAt, this.#speaking, this.#unready]) known.delete(name);
+        this.#warned.delete(uid);
+        this.#count();
+      },
+    });
   }
 
-  function count(): void {
-    const now = disruptionOf(speaking.size, unready.size);
-    concerned = now === disruption ? [] : [...unready];
-    disruption = now;
+  definition(): ControllerDefinition {
+    return {
+      name: 'node-lifecycle',
+      workers: 8,
+      watches: [
+        watched(nodeResource, (node) => [node.metadata.name, ...this.#concerned]),
+        watched(podResource, ({ spec, status }) => {
+          const node = spec.nodeName ? this.#nodes.get(spec.nodeName) : undefined;
+          const ready = status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True');
+          return node && ready && readiness(node) === 'Unknown' ? [node.metadata.name] : [];
+        }),
+      ],
+      reconcile: (name, signal) => this.#reconcile(name, signal),
+    };
   }
 
-  function seen(node: Node, before?: Node): void {
+  #heard(name: string): void {
+    const { clock } = this.#context;
+    this.#heardAt.set(name, clock.now());
+    this.#heartbeats.record(() => Math.max(this.#gracePeriod, 2 * longestInterval(this.#leases.list())));
+  }
+
+  #count(): void {
+    const now = disruptionOf(this.#speaking.size, this.#unready.size);
+    this.#concerned = now === this.#disruption ? [] : [...this.#unready];
+    this.#disruption = now;
+  }
+
+  #seen(node: Node, before?: Node): void {
+    const { clock } = this.#context;
     const { name } = node.metadata;
-    if (!heardAt.has(name) || (before && isPending(before))) heardAt.set(name, clock.now());
+    if (!this.#heardAt.has(name) || (before && isPending(before))) this.#heardAt.set(name, clock.now());
     const ready = readiness(node);
-    if (before && isNewsOfAgent(node, before)) heard(name);
-    if (ready !== undefined) speaking.add(name);
-    if (ready === undefined || ready === 'True') unready.delete(name);
-    else unready.add(name);
-    count();
+    if (before && isNewsOfAgent(node, before)) this.#heard(name);
+    if (ready !== undefined) this.#speaking.add(name);
+    if (ready === undefined || ready === 'True') this.#unready.delete(name);
+    else this.#unready.add(name);
+    this.#count();
   }
 
-  leaseInformer.addEventHandler({
-    onAdd: (lease) => heard(lease.metadata.name),
-    onUpdate: (lease, before) => {
-      if (lease.spec.renewTime !== before.spec.renewTime) heard(lease.metadata.name);
-    },
-    onDelete: ({ metadata: { name } }) => {
-      if (!nodes.get(name)) heardAt.delete(name);
-    },
-  });
-  const began = clock.now();
   /**
    * Records the registration of nodes that are new in the cluster, not of all nodes that a new leader lists.
    */
-  function welcome(node: Node): void {
+  #welcome(node: Node): void {
+    const { events } = this.#context;
     const { name, creationTimestamp = '' } = node.metadata;
     // Timestamps of objects are whole seconds.
-    if (Date.parse(creationTimestamp) + 1000 <= began) return;
+    if (Date.parse(creationTimestamp) + 1000 <= this.#began) return;
     const what = `Node ${name} event: Registered Node ${name} in Controller`;
     events.event(node, 'Normal', 'RegisteredNode', what);
   }
 
-  nodeInformer.addEventHandler({
-    onAdd: (node) => {
-      seen(node);
-      welcome(node);
-    },
-    onUpdate: seen,
-    onDelete: ({ metadata: { name, uid } }) => {
-      for (const known of [heardAt, speaking, unready]) known.delete(name);
-      warned.delete(uid);
-      count();
-    },
-  });
-
-  async function reconcile(name: ObjectKey, signal: AbortSignal): Promise<ReconcileResult | undefined> {
-    heartbeats.follow(signal);
-    const node = nodes.get(name);
+  async #reconcile(name: ObjectKey, signal: AbortSignal): Promise<ReconcileResult | undefined> {
+    const { clock } = this.#context;
+    this.#heartbeats.follow(signal);
+    const node = this.#nodes.get(name);
     if (!node || isTerminating(node) || isPending(node)) return undefined;
-    const lease = leases.get(`${nodeLeaseNamespace}/${name}`);
-    if (lease) warnOfSlowHeartbeat(node, lease);
-    const silence = heartbeats.silenceSince(heardAt.get(name) ?? clock.now());
-    const grace = lease ? graceFor(lease) : Math.max(gracePeriod, startupGrace);
-    const nobody = silence >= grace && nobodyIsHeard();
+    const lease = this.#leases.get(`${nodeLeaseNamespace}/${name}`);
+    if (lease) this.#warnOfSlowHeartbeat(node, lease);
+    const silence = this.#heartbeats.silenceSince(this.#heardAt.get(name) ?? clock.now());
+    const grace = lease ? this.#graceFor(lease) : Math.max(this.#gracePeriod, startupGrace);
+    const nobody = silence >= grace && this.#nobodyIsHeard();
     const now = rfc3339(clock.now());
-    const plan = planNode({ node, silence, grace, disruption: nobody ? 'full' : disruption, now });
-    await write(node, plan);
-    if (plan.lost || (plan.lostIn === undefined && speaking.size === 1)) await markPods(name);
+    const plan = planNode({ node, silence, grace, disruption: nobody ? 'full' : this.#disruption, now });
+    await this.#write(node, plan);
+    if (plan.lost || (plan.lostIn === undefined && this.#speaking.size === 1)) await this.#markPods(name);
     if (plan.lostIn !== undefined) return { requeueAfter: Math.max(1, plan.lostIn) };
     // Either the other nodes are lost too, which arrives as an event, or their heartbeats arrive again.
-    return nobody && disruption !== 'full' ? { requeueAfter: gracePeriod / 8 } : undefined;
+    return nobody && this.#disruption !== 'full' ? { requeueAfter: this.#gracePeriod / 8 } : undefined;
   }
 
   /**
    * Returns true if no node sends heartbeats. If this process is cut off, nodes time out one after the other;
    * the first ones must not be evicted because of that.
    */
-  const nobodyIsHeard = () =>
-    speaking.size > 1 && heartbeats.quietFor() > 1.5 * longestInterval(leases.list());
+  #nobodyIsHeard() {
+    return (
+      this.#speaking.size > 1 && this.#heartbeats.quietFor() > 1.5 * longestInterval(this.#leases.list())
+    );
+  }
 
   /**
    * Returns the grace period of a node. It may miss at least one heartbeat, whatever grace period is
    * configured.
    */
-  const graceFor = (lease: Lease) => Math.max(gracePeriod, 2 * intervalOf(lease));
+  #graceFor(lease: Lease) {
+    return Math.max(this.#gracePeriod, 2 * intervalOf(lease));
+  }
 
-  function warnOfSlowHeartbeat(node: Node, lease: Lease): void {
-    if (2 * intervalOf(lease) <= gracePeriod || warned.has(node.metadata.uid)) return;
-    warned.add(node.metadata.uid);
+  #warnOfSlowHeartbeat(node: Node, lease: Lease): void {
+    const { events } = this.#context;
+    if (2 * intervalOf(lease) <= this.#gracePeriod || this.#warned.has(node.metadata.uid)) return;
+    this.#warned.add(node.metadata.uid);
     const interval = intervalOf(lease) / 1000;
     events.event(
       node,
       'Warning',
       'HeartbeatTooSlow',
-      `the node reports every ${interval} s, so it counts as lost after ${2 * interval} s instead of after the ${gracePeriod / 1000} s of --node-monitor-grace-period; start the node with --heartbeat-interval ${Math.max(1, Math.floor(gracePeriod / 4000))}s`,
+      `the node reports every ${interval} s, so it counts as lost after ${2 * interval} s instead of after the ${this.#gracePeriod / 1000} s of --node-monitor-grace-period; start the node with --heartbeat-interval ${Math.max(1, Math.floor(this.#gracePeriod / 4000))}s`,
     );
   }
 
-  async function write(node: Node, { conditions, taints }: NodeLifecyclePlan): Promise<void> {
+  async #write(node: Node, { conditions, taints }: NodeLifecyclePlan): Promise<void> {
+    const { client, events } = this.#context;
     const { name } = node.metadata;
     const api = client.resource(nodeResource);
     let current = node;
@@ -181,15 +223,17 @@ function nodeLifecycleController(context: ControllerContext, gracePeriod: number
     if (taints) await api.update({ ...deepCopy(current), spec: { ...current.spec, taints } });
   }
 
-  async function markPods(name: string): Promise<void> {
-    const ready = pods.byIndex(podsByNode, name).filter((pod) => podReady(pod) && !isPodTerminal(pod));
-    await doAll(clock, ready, markPod);
+  async #markPods(name: string): Promise<void> {
+    const { clock } = this.#context;
+    const ready = this.#pods.byIndex(podsByNode, name).filter((pod) => podReady(pod) && !isPodTerminal(pod));
+    await doAll(clock, ready, (pod) => this.#markPod(pod));
   }
 
   /**
    * Marks the pod as not ready, which removes it from all Services. A live kubelet reports it as ready again.
    */
-  async function markPod(pod: Pod): Promise<void> {
+  async #markPod(pod: Pod): Promise<void> {
+    const { clock, client, events } = this.#context;
     const next = deepCopy(pod);
     const condition = podCondition(next, 'Ready');
     if (!condition) return;
@@ -200,20 +244,6 @@ function nodeLifecycleController(context: ControllerContext, gracePeriod: number
     if (await ifPresent(client.resource(podResource).updateStatus(next)))
       events.event(pod, 'Warning', 'NodeNotReady', 'Node is not ready');
   }
-
-  return {
-    name: 'node-lifecycle',
-    workers: 8,
-    watches: [
-      watched(nodeResource, (node) => [node.metadata.name, ...concerned]),
-      watched(podResource, ({ spec, status }) => {
-        const node = spec.nodeName ? nodes.get(spec.nodeName) : undefined;
-        const ready = status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True');
-        return node && ready && readiness(node) === 'Unknown' ? [node.metadata.name] : [];
-      }),
-    ],
-    reconcile,
-  };
 }
 
 /** Returns the milliseconds between two heartbeats. Kubelets set the lease duration to four intervals. */

@@ -5,12 +5,14 @@
  * an unreachable node no kubelet confirms it, and the pod stays Terminating until the node is back or is
  * deleted; the pod's controller counts it as gone and replaces it at once.
  */
+
 import { type Node, nodeResource } from '../../api/core/v1/node.ts';
 import { type Pod, podResource } from '../../api/core/v1/pod.ts';
 import { isPodActive } from '../../api/core/v1/pod-conditions.ts';
 import { deepCopy } from '../../apimachinery/equality.ts';
 import { type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
 import { rfc3339 } from '../../base/time.ts';
+import type { Lister } from '../../client/informer.ts';
 import { withCondition } from '../../controller-runtime/conditions.ts';
 import {
   type ControllerContext,
@@ -28,44 +30,75 @@ interface Meeting {
   readonly at: number;
 }
 
-export function taintEvictionController(context: ControllerContext): ControllerDefinition {
-  const { client, clock, events, informers } = context;
-  const nodes = informers.informerFor(nodeResource).lister;
-  const podInformer = informers.informerFor(podResource);
-  const pods = podInformer.lister;
-  podInformer.addIndex(podsByNode, nodeNameOf);
-  const met = new Map<ObjectKey, Meeting>();
+export const taintEvictionController = (context: ControllerContext): ControllerDefinition =>
+  new TaintEvictionController(context).definition();
 
-  async function reconcile(key: ObjectKey): Promise<ReconcileResult | undefined> {
-    const pod = pods.get(key);
-    const node = pod?.spec.nodeName && isPodActive(pod) ? nodes.get(pod.spec.nodeName) : undefined;
-    const left = pod && node ? timeLeft(key, pod, node) : undefined;
+class TaintEvictionController {
+  readonly #context: ControllerContext;
+  readonly #nodes: Lister<Node>;
+  readonly #pods: Lister<Pod>;
+  readonly #met = new Map<ObjectKey, Meeting>();
+
+  constructor(context: ControllerContext) {
+    const { informers } = context;
+    this.#context = context;
+    this.#nodes = informers.informerFor(nodeResource).lister;
+    const podInformer = informers.informerFor(podResource);
+    this.#pods = podInformer.lister;
+    podInformer.addIndex(podsByNode, nodeNameOf);
+  }
+
+  definition(): ControllerDefinition {
+    return {
+      name: 'taint-eviction',
+      workers: 8,
+      watches: [
+        watched(podResource, (pod) =>
+          pod.spec.nodeName || this.#met.has(objectKey(pod)) ? [objectKey(pod)] : [],
+        ),
+        watched(nodeResource, (node) =>
+          evictingTaints(node.spec.taints).length > 0
+            ? this.#pods.byIndex(podsByNode, node.metadata.name).map(objectKey)
+            : [],
+        ),
+      ],
+      reconcile: (key) => this.#reconcile(key),
+    };
+  }
+
+  async #reconcile(key: ObjectKey): Promise<ReconcileResult | undefined> {
+    const { events, client } = this.#context;
+    const pod = this.#pods.get(key);
+    const node = pod?.spec.nodeName && isPodActive(pod) ? this.#nodes.get(pod.spec.nodeName) : undefined;
+    const left = pod && node ? this.#timeLeft(key, pod, node) : undefined;
     if (!pod || !node || left === undefined) {
-      if (met.delete(key) && pod && isPodActive(pod))
+      if (this.#met.delete(key) && pod && isPodActive(pod))
         events.event(pod, 'Normal', 'TaintManagerEviction', `Cancelling deletion of Pod ${key}`);
       return undefined;
     }
     if (left > 0) return { requeueAfter: left };
     // The cache may be behind, in particular after this process was paused: the node may be back already.
     const current = await ifPresent(client.resource(nodeResource).get(node.metadata.name));
-    if (!current || timeLeft(key, pod, current) !== 0) return { requeueAfter: 1_000 };
-    await evict(key, pod);
+    if (!current || this.#timeLeft(key, pod, current) !== 0) return { requeueAfter: 1_000 };
+    await this.#evict(key, pod);
     return undefined;
   }
 
   /** Returns the milliseconds left, or undefined if the pod may stay. */
-  function timeLeft(key: ObjectKey, pod: Pod, node: Node): number | undefined {
+  #timeLeft(key: ObjectKey, pod: Pod, node: Node): number | undefined {
+    const { clock } = this.#context;
     const allowed = minTolerationTime(pod.spec.tolerations, evictingTaints(node.spec.taints));
     if (allowed === undefined) return undefined;
     const { uid } = pod.metadata;
-    const known = met.get(key);
+    const known = this.#met.get(key);
     const meeting = known?.uid === uid ? known : { uid, at: clock.now() };
-    met.set(key, meeting);
+    this.#met.set(key, meeting);
     return Math.max(0, meeting.at + allowed - clock.now());
   }
 
   /** Evicts the pod. The condition is written first, so that watchers of the deletion see the reason. */
-  async function evict(key: ObjectKey, pod: Pod): Promise<void> {
+  async #evict(key: ObjectKey, pod: Pod): Promise<void> {
+    const { clock, client, events } = this.#context;
     const { name, namespace, uid } = pod.metadata;
     const next = deepCopy(pod);
     const conditions = withCondition(next.status?.conditions ?? [], {
@@ -80,18 +113,4 @@ export function taintEvictionController(context: ControllerContext): ControllerD
     events.event(pod, 'Normal', 'TaintManagerEviction', `Marking for deletion Pod ${key}`);
     await ifPresent(client.resource(podResource).delete(name, namespace, { preconditions: { uid } }));
   }
-
-  return {
-    name: 'taint-eviction',
-    workers: 8,
-    watches: [
-      watched(podResource, (pod) => (pod.spec.nodeName || met.has(objectKey(pod)) ? [objectKey(pod)] : [])),
-      watched(nodeResource, (node) =>
-        evictingTaints(node.spec.taints).length > 0
-          ? pods.byIndex(podsByNode, node.metadata.name).map(objectKey)
-          : [],
-      ),
-    ],
-    reconcile,
-  };
 }

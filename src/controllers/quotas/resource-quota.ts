@@ -3,10 +3,12 @@
  * raises it before an object is created (kube-apiserver/admission/resource-quota.ts). This controller lowers
  * it when objects are deleted, and corrects it after failures.
  */
+
 import { type ResourceQuota, resourceQuotaResource } from '../../api/core/v1/resource-quota.ts';
 import { type Evaluator, evaluatorOf } from '../../api/quota/evaluator.ts';
 import { deepCopy } from '../../apimachinery/equality.ts';
 import { isTerminating, type KubeObject, type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
+import type { Lister } from '../../client/informer.ts';
 import {
   type ControllerContext,
   type ControllerDefinition,
@@ -46,23 +48,54 @@ interface Memory {
   readonly came: Map<string, Passing>;
 }
 
-export function resourceQuotaController(context: ControllerContext): ControllerDefinition {
-  const { client, clock, informers, kinds } = context;
-  const quotas = informers.informerFor(resourceQuotaResource).lister;
-  const memories = new Map<ObjectKey, Memory>();
+export const resourceQuotaController = (context: ControllerContext): ControllerDefinition =>
+  new ResourceQuotaController(context).definition();
 
-  async function reconcile(key: ObjectKey): Promise<ReconcileResult | undefined> {
-    const quota = quotas.get(key);
+class ResourceQuotaController {
+  readonly #context: ControllerContext;
+  readonly #quotas: Lister<ResourceQuota>;
+  readonly #memories = new Map<ObjectKey, Memory>();
+
+  constructor(context: ControllerContext) {
+    const { informers } = context;
+    this.#context = context;
+    this.#quotas = informers.informerFor(resourceQuotaResource).lister;
+  }
+
+  definition(): ControllerDefinition {
+    return {
+      name: 'resource-quota',
+      watches: [watched(resourceQuotaResource, (quota) => [objectKey(quota)])],
+      watchOf: (kind) => {
+        const evaluator = kind.namespaced ? evaluatorOf(kind) : undefined;
+        if (!evaluator) return undefined;
+        return watched(kind, (object) => {
+          const keys = this.#keysIn(evaluator, object.metadata.namespace);
+          for (const key of keys) this.#note(key, evaluator, object);
+          return keys;
+        });
+      },
+      keysOfKind: (kind) => {
+        const evaluator = evaluatorOf(kind);
+        return evaluator ? this.#keysIn(evaluator) : [];
+      },
+      reconcile: (key) => this.#reconcile(key),
+    };
+  }
+
+  async #reconcile(key: ObjectKey): Promise<ReconcileResult | undefined> {
+    const { clock, client } = this.#context;
+    const quota = this.#quotas.get(key);
     if (!quota || isTerminating(quota)) {
-      memories.delete(key);
+      this.#memories.delete(key);
       return undefined;
     }
     const [now, passed] = [clock.now(), clock.monotonic()];
-    const memory = remember(key, quota, passed);
+    const memory = this.#remember(key, quota, passed);
     const pause = memory.countedAt === undefined ? 0 : memory.countedAt + pauseMs - passed;
     if (pause > 0) return { requeueAfter: pause };
     memory.countedAt = passed;
-    const observation = observe(quota, countedIn(quota), now, memory.observation);
+    const observation = observe(quota, this.#countedIn(quota), now, memory.observation);
     const came = [...memory.came];
     const before = memory.observation && withPassing(quota, memory.observation, memory.came.values(), now);
     const gone = givenUp(before, observation);
@@ -85,54 +118,38 @@ export function resourceQuotaController(context: ControllerContext): ControllerD
    * Updates the state of a quota. Usage charged before this process started may not be stored yet, like usage
    * charged now.
    */
-  function remember(key: ObjectKey, { status }: ResourceQuota, passed: number): Memory {
-    const memory = memories.get(key) ?? { used: undefined, risenAt: passed, came: new Map() };
-    memories.set(key, memory);
+  #remember(key: ObjectKey, { status }: ResourceQuota, passed: number): Memory {
+    const memory = this.#memories.get(key) ?? { used: undefined, risenAt: passed, came: new Map() };
+    this.#memories.set(key, memory);
     if (hasRisen(memory.used, status?.used)) memory.risenAt = passed;
     memory.used = status?.used;
     return memory;
   }
 
-  const countedIn = ({ metadata }: ResourceQuota): readonly Counted[] =>
-    kinds.stored.flatMap((kind) => {
+  #countedIn({ metadata }: ResourceQuota): readonly Counted[] {
+    const { kinds, informers } = this.#context;
+    return kinds.stored.flatMap((kind) => {
       const evaluator = kind.namespaced ? evaluatorOf(kind) : undefined;
       if (!evaluator) return [];
       const informer = informers.informerFor(kind);
       if (!informer.hasSynced) return [];
       return [{ evaluator, objects: () => informer.lister.list(metadata.namespace) }];
     });
+  }
 
   /** Returns the keys of quotas that count such objects, of all namespaces if none is given. */
-  const keysIn = ({ counts }: Evaluator, namespace?: string): readonly ObjectKey[] =>
-    quotas
+  #keysIn({ counts }: Evaluator, namespace?: string): readonly ObjectKey[] {
+    return this.#quotas
       .list(namespace)
       .filter(({ spec }) => Object.keys(spec.hard ?? {}).some(counts))
       .map(objectKey);
+  }
 
   /** Records a created object, because it may be deleted before its quota is counted. */
-  function note(key: ObjectKey, evaluator: Evaluator, object: KubeObject): void {
-    const memory = memories.get(key);
+  #note(key: ObjectKey, evaluator: Evaluator, object: KubeObject): void {
+    const memory = this.#memories.get(key);
     const { uid } = object.metadata;
     if (!memory?.observation || memory.observation.entries.has(uid) || memory.came.has(uid)) return;
     memory.came.set(uid, { evaluator, object });
   }
-
-  return {
-    name: 'resource-quota',
-    watches: [watched(resourceQuotaResource, (quota) => [objectKey(quota)])],
-    watchOf: (kind) => {
-      const evaluator = kind.namespaced ? evaluatorOf(kind) : undefined;
-      if (!evaluator) return undefined;
-      return watched(kind, (object) => {
-        const keys = keysIn(evaluator, object.metadata.namespace);
-        for (const key of keys) note(key, evaluator, object);
-        return keys;
-      });
-    },
-    keysOfKind: (kind) => {
-      const evaluator = evaluatorOf(kind);
-      return evaluator ? keysIn(evaluator) : [];
-    },
-    reconcile,
-  };
 }

@@ -5,9 +5,10 @@
  * version that was read. A binding that was interrupted between the two writes is completed by the next
  * reconcile, and two claims can never both get the same volume.
  */
+
 import { persistentVolumeResource } from '../../api/core/v1/persistent-volume.ts';
 import { persistentVolumeClaimResource } from '../../api/core/v1/persistent-volume-claim.ts';
-import { podResource } from '../../api/core/v1/pod.ts';
+import { type Pod, podResource } from '../../api/core/v1/pod.ts';
 import type { PersistentVolume, PersistentVolumeClaim } from '../../api/core/v1/types.gen.ts';
 import {
   bestFirst,
@@ -24,17 +25,20 @@ import {
 } from '../../api/core/v1/volume-binding.ts';
 import { className, classNameOf } from '../../api/core/v1/volume-columns.ts';
 import { defaultStorageClass, storageClassResource } from '../../api/storage/v1/storage-class.ts';
+import type { StorageClass } from '../../api/storage/v1/types.gen.ts';
 import { deepEqual } from '../../apimachinery/equality.ts';
 import { isTerminating, objectKey, splitKey } from '../../apimachinery/meta.ts';
 import { isConflict } from '../../apimachinery/status-error.ts';
+import type { ResourceClient } from '../../client/client.ts';
+import type { Lister } from '../../client/informer.ts';
 import {
   type ControllerContext,
   type ControllerDefinition,
   watched,
 } from '../../controller-runtime/definition.ts';
 import { ifPresent } from '../../controller-runtime/if-present.ts';
-import { inTurns } from '../../controller-runtime/turns.ts';
-import { indexVolumes } from '../../controller-runtime/volume-index.ts';
+import { inTurns, type NextPiece } from '../../controller-runtime/turns.ts';
+import { indexVolumes, type VolumeIndex } from '../../controller-runtime/volume-index.ts';
 import { type ClaimStep, planClaim, type Told } from './claim-plan.ts';
 import { claimKeysOf, podsByClaim } from './pods-by-claim.ts';
 import { planVolume } from './volume-plan.ts';
@@ -52,108 +56,173 @@ const classKey = (name: string) => `${classPrefix}${name}`;
 /** Milliseconds until the retry after a conflict; the cache is newer by then. */
 const afterConflict = 100;
 
-export function persistentVolumeBinder({
-  client,
-  clock,
-  events,
-  informers,
-}: ControllerContext): ControllerDefinition {
-  const volumeInformer = informers.informerFor(persistentVolumeResource);
-  const claimInformer = informers.informerFor(persistentVolumeClaimResource);
-  const podInformer = informers.informerFor(podResource);
-  const classes = informers.informerFor(storageClassResource).lister;
-  const [volumes, claims, pods] = [volumeInformer.lister, claimInformer.lister, podInformer.lister];
-  const index = indexVolumes(volumeInformer);
-  const written = new WrittenVolumes();
-  const nextPiece = inTurns(clock);
-  volumeInformer.addEventHandler({ onDelete: ({ metadata }) => written.forget(metadata.name) });
-  let enqueue: (keys: Iterable<string>) => void = () => {};
-  claimInformer.addIndex(byVolume, ({ spec }) => (spec.volumeName ? [spec.volumeName] : []));
-  claimInformer.addIndex(pendingByClass, (claim) =>
-    isFullyBound(claim) ? [] : [classNameOf(claim) ?? unclassed],
-  );
-  podInformer.addIndex(podsByClaim, claimKeysOf);
-  const claimsClient = client.resource(persistentVolumeClaimResource);
-  const volumesClient = client.resource(persistentVolumeResource);
+export const persistentVolumeBinder = (context: ControllerContext): ControllerDefinition =>
+  new PersistentVolumeBinder(context).definition();
 
-  const tell = (about: PersistentVolume | PersistentVolumeClaim, told: Told | undefined) => {
+class PersistentVolumeBinder {
+  readonly #context: ControllerContext;
+  readonly #classes: Lister<StorageClass>;
+  readonly #volumes: Lister<PersistentVolume>;
+  readonly #claims: Lister<PersistentVolumeClaim>;
+  readonly #pods: Lister<Pod>;
+  readonly #index: VolumeIndex;
+  readonly #written: WrittenVolumes;
+  readonly #nextPiece: NextPiece;
+  #enqueue: (keys: Iterable<string>) => void = () => {};
+  readonly #claimsClient: ResourceClient<PersistentVolumeClaim>;
+  readonly #volumesClient: ResourceClient<PersistentVolume>;
+
+  constructor(context: ControllerContext) {
+    const { informers, clock, client } = context;
+    this.#context = context;
+    const volumeInformer = informers.informerFor(persistentVolumeResource);
+    const claimInformer = informers.informerFor(persistentVolumeClaimResource);
+    const podInformer = informers.informerFor(podResource);
+    this.#classes = informers.informerFor(storageClassResource).lister;
+    this.#volumes = volumeInformer.lister;
+    this.#claims = claimInformer.lister;
+    this.#pods = podInformer.lister;
+    this.#index = indexVolumes(volumeInformer);
+    this.#written = new WrittenVolumes();
+    this.#nextPiece = inTurns(clock);
+    volumeInformer.addEventHandler({ onDelete: ({ metadata }) => this.#written.forget(metadata.name) });
+    claimInformer.addIndex(byVolume, ({ spec }) => (spec.volumeName ? [spec.volumeName] : []));
+    claimInformer.addIndex(pendingByClass, (claim) =>
+      isFullyBound(claim) ? [] : [classNameOf(claim) ?? unclassed],
+    );
+    podInformer.addIndex(podsByClaim, claimKeysOf);
+    this.#claimsClient = client.resource(persistentVolumeClaimResource);
+    this.#volumesClient = client.resource(persistentVolumeResource);
+  }
+
+  definition(): ControllerDefinition {
+    return {
+      name: 'persistent-volume-binder',
+      watches: [
+        watched(persistentVolumeClaimResource, (claim) => [
+          objectKey(claim),
+          ...(claim.spec.volumeName ? [claim.spec.volumeName] : []),
+          // The claim may have been counted among those that wait for a volume.
+          ...(isFullyBound(claim) ? [classKey(className(claim))] : []),
+          ...this.#index.ofClaim(objectKey(claim)).map(objectKey),
+        ]),
+        watched(persistentVolumeResource, (volume) => {
+          const { name } = volume.metadata;
+          const own = claimKeyOf(volume);
+          const free = own === undefined && volume.status?.phase === 'Available';
+          const others = own === undefined ? [] : [own];
+          return [
+            name,
+            ...others,
+            ...(free ? [classKey(className(volume))] : []),
+            ...this.#claims.byIndex(byVolume, name).map(objectKey),
+          ];
+        }),
+        watched(storageClassResource, ({ metadata }) => [
+          ...this.#pendingOf(metadata.name),
+          ...this.#pendingOf(unclassed),
+        ]),
+      ],
+      onAttach: (add) => {
+        this.#enqueue = add;
+      },
+      reconcile: async (key) => {
+        try {
+          if (key.startsWith(classPrefix)) await this.#wake(key.slice(classPrefix.length));
+          else
+            await ifPresent(
+              splitKey(key).namespace === '' ? this.#reconcileVolume(key) : this.#reconcileClaim(key),
+            );
+        } catch (error) {
+          if (!isConflict(error)) throw error;
+          return { requeueAfter: afterConflict };
+        }
+        return undefined;
+      },
+    };
+  }
+
+  #tell(about: PersistentVolume | PersistentVolumeClaim, told: Told | undefined) {
+    const { events } = this.#context;
     if (told) events.event(about, told.type, told.reason, told.message);
-  };
+  }
 
-  const latestOf = (name: string) => {
-    const cached = volumes.get(name);
-    return cached && (written.latest(cached) ?? cached);
-  };
+  #latestOf(name: string) {
+    const cached = this.#volumes.get(name);
+    return cached && (this.#written.latest(cached) ?? cached);
+  }
 
   /**
    * Enqueues claims that might get a volume of the class: at most as many claims as volumes, each matched
    * with one, so that not every waiting claim is reconciled for each of many new volumes.
    */
-  async function wake(wanted: string): Promise<void> {
-    if (classes.get(wanted)?.volumeBindingMode === 'WaitForFirstConsumer') return;
+  async #wake(wanted: string): Promise<void> {
+    if (this.#classes.get(wanted)?.volumeBindingMode === 'WaitForFirstConsumer') return;
     const waiting = [wanted, ...(wanted === '' ? [unclassed] : [])]
-      .flatMap((name) => claims.byIndex(pendingByClass, name))
+      .flatMap((name) => this.#claims.byIndex(pendingByClass, name))
       .filter((claim) => !claim.spec.volumeName && !isTerminating(claim));
     if (waiting.length === 0) return;
     const free = bestFirst(
-      index.ofClass(wanted).filter((volume) => isFree(volume) && written.latest(volume) === volume),
+      this.#index
+        .ofClass(wanted)
+        .filter((volume) => isFree(volume) && this.#written.latest(volume) === volume),
     );
     const taken = new Set<PersistentVolume>();
     for (const claim of waiting) {
       // Thousands of claims that fit nowhere may be compared with thousands of free volumes.
-      await nextPiece();
+      await this.#nextPiece();
       if (taken.size === free.length) break;
       const fits = fitting(claim);
       const volume = free.find((one) => !taken.has(one) && fits(one));
       if (!volume) continue;
       taken.add(volume);
-      enqueue([objectKey(claim)]);
+      this.#enqueue([objectKey(claim)]);
     }
   }
 
-  async function reconcileClaim(key: string): Promise<void> {
-    const claim = claims.get(key);
+  async #reconcileClaim(key: string): Promise<void> {
+    const claim = this.#claims.get(key);
     if (!claim || (isTerminating(claim) && !isFullyBound(claim))) return;
-    const classed = await withDefaultClass(claim);
+    const classed = await this.#withDefaultClass(claim);
     const { spec } = classed;
     const step = planClaim(classed, {
-      named: spec.volumeName ? latestOf(spec.volumeName) : undefined,
-      volumes: index.candidates(classed).flatMap((volume) => written.latest(volume) ?? []),
-      storageClass: classes.get(className(classed)),
-      waitingPods: pods
+      named: spec.volumeName ? this.#latestOf(spec.volumeName) : undefined,
+      volumes: this.#index.candidates(classed).flatMap((volume) => this.#written.latest(volume) ?? []),
+      storageClass: this.#classes.get(className(classed)),
+      waitingPods: this.#pods
         .byIndex(podsByClaim, key)
         .filter((pod) => !pod.spec.nodeName && !isTerminating(pod))
         .map(({ metadata }) => metadata.name),
     });
-    await carryOut(classed, step);
+    await this.#carryOut(classed, step);
   }
 
   /** Returns the claim with the default class, if it was created before there was a default class. */
-  async function withDefaultClass(claim: PersistentVolumeClaim): Promise<PersistentVolumeClaim> {
+  async #withDefaultClass(claim: PersistentVolumeClaim): Promise<PersistentVolumeClaim> {
     if (classNameOf(claim) !== undefined || claim.spec.volumeName) return claim;
-    const found = defaultStorageClass(classes.list());
+    const found = defaultStorageClass(this.#classes.list());
     if (!found) return claim;
     const spec = { ...claim.spec, storageClassName: found.metadata.name };
-    return claimsClient.update({ ...claim, spec });
+    return this.#claimsClient.update({ ...claim, spec });
   }
 
-  async function carryOut(claim: PersistentVolumeClaim, step: ClaimStep): Promise<void> {
+  async #carryOut(claim: PersistentVolumeClaim, step: ClaimStep): Promise<void> {
     switch (step.kind) {
       case 'none':
         return;
       case 'bind':
-        return bind(claim, step.volume);
+        return this.#bind(claim, step.volume);
       case 'lost':
         if (claim.status?.phase !== 'Lost') {
-          await setClaimPhase(claim, 'Lost', undefined);
-          tell(claim, step.told);
+          await this.#setClaimPhase(claim, 'Lost', undefined);
+          this.#tell(claim, step.told);
         }
         return;
       case 'provision': {
         const { annotations } = claim.metadata;
-        tell(claim, step.told);
+        this.#tell(claim, step.told);
         if (annotations?.[storageProvisioner] !== step.provisioner)
-          await claimsClient.update(
+          await this.#claimsClient.update(
             annotated(claim, {
               [storageProvisioner]: step.provisioner,
               [betaStorageProvisioner]: step.provisioner,
@@ -162,16 +231,16 @@ export function persistentVolumeBinder({
         return;
       }
       case 'pending':
-        tell(claim, step.told);
-        await setClaimPhase(claim, 'Pending', undefined);
+        this.#tell(claim, step.told);
+        await this.#setClaimPhase(claim, 'Pending', undefined);
     }
   }
 
-  async function bind(claim: PersistentVolumeClaim, found: PersistentVolume): Promise<void> {
+  async #bind(claim: PersistentVolumeClaim, found: PersistentVolume): Promise<void> {
     const wanted = boundVolume(found, claim);
-    const volume = await written.hold(found.metadata.name, async () => {
-      const claimed = wanted ? await volumesClient.update(wanted) : found;
-      return setVolumePhase(claimed, 'Bound', undefined);
+    const volume = await this.#written.hold(found.metadata.name, async () => {
+      const claimed = wanted ? await this.#volumesClient.update(wanted) : found;
+      return this.#setVolumePhase(claimed, 'Bound', undefined);
     });
     const added = {
       ...(!claim.spec.volumeName && { [boundByController]: 'yes' }),
@@ -180,21 +249,21 @@ export function persistentVolumeBinder({
     const isWritten = claim.spec.volumeName && claim.metadata.annotations?.[bindCompleted] !== undefined;
     const bound = isWritten
       ? claim
-      : await claimsClient.update({
+      : await this.#claimsClient.update({
           ...annotated(claim, added),
           spec: { ...claim.spec, volumeName: volume.metadata.name },
         });
-    await setClaimPhase(bound, 'Bound', volume);
+    await this.#setClaimPhase(bound, 'Bound', volume);
   }
 
-  async function setVolumePhase(
+  async #setVolumePhase(
     volume: PersistentVolume,
     phase: string,
     message: string | undefined,
   ): Promise<PersistentVolume> {
     if (volume.status?.phase === phase && (volume.status.message ?? '') === (message ?? '')) return volume;
     const { message: _, reason: __, ...status } = { phase, ...volume.status };
-    return volumesClient.updateStatus({
+    return this.#volumesClient.updateStatus({
       ...volume,
       status: { ...status, phase, ...(message && { message }) },
     });
@@ -204,7 +273,7 @@ export function persistentVolumeBinder({
    * Writes the phase of a claim. The capacity of a bound claim is not overwritten, because it changes by
    * expansion.
    */
-  async function setClaimPhase(
+  async #setClaimPhase(
     claim: PersistentVolumeClaim,
     phase: string,
     volume: PersistentVolume | undefined,
@@ -216,27 +285,27 @@ export function persistentVolumeBinder({
       phase,
       ...(volume && { accessModes: volume.spec.accessModes, capacity: known ?? volume.spec.capacity }),
     };
-    if (!deepEqual(next, claim.status)) await claimsClient.updateStatus({ ...claim, status: next });
+    if (!deepEqual(next, claim.status)) await this.#claimsClient.updateStatus({ ...claim, status: next });
   }
 
-  async function reconcileVolume(name: string): Promise<void> {
-    const volume = volumes.get(name);
+  async #reconcileVolume(name: string): Promise<void> {
+    const volume = this.#volumes.get(name);
     if (!volume) return;
-    const step = planVolume(volume, await claimOf(volume));
+    const step = planVolume(volume, await this.#claimOf(volume));
     switch (step.kind) {
       case 'none':
         return;
       case 'unbind':
-        await volumesClient.update(step.volume);
+        await this.#volumesClient.update(step.volume);
         return;
       case 'phase':
-        await setVolumePhase(volume, step.phase, step.message);
-        tell(volume, step.told);
+        await this.#setVolumePhase(volume, step.phase, step.message);
+        this.#tell(volume, step.told);
         return;
       case 'tell': {
-        tell(volume, step.told);
-        const claim = claims.get(claimKeyOf(volume) ?? '');
-        if (claim) tell(claim, step.toldClaim);
+        this.#tell(volume, step.told);
+        const claim = this.#claims.get(claimKeyOf(volume) ?? '');
+        if (claim) this.#tell(claim, step.toldClaim);
       }
     }
   }
@@ -245,56 +314,19 @@ export function persistentVolumeBinder({
    * Returns the claim of a volume. Its absence is confirmed by the server, so that a lagging cache never
    * causes the loss of data.
    */
-  async function claimOf(volume: PersistentVolume): Promise<PersistentVolumeClaim | undefined> {
+  async #claimOf(volume: PersistentVolume): Promise<PersistentVolumeClaim | undefined> {
     const { claimRef } = volume.spec;
     if (!claimRef?.uid) return undefined;
-    const cached = claims.get(claimKeyOf(volume) ?? '');
+    const cached = this.#claims.get(claimKeyOf(volume) ?? '');
     if (cached && isForClaim(volume, cached)) return cached;
-    const found = await ifPresent(claimsClient.get(claimRef.name ?? '', claimRef.namespace));
+    const found = await ifPresent(this.#claimsClient.get(claimRef.name ?? '', claimRef.namespace));
     return found && isForClaim(volume, found) ? found : undefined;
   }
 
   /** Returns the pending claims of a class. */
-  const pendingOf = (wanted: string) => claims.byIndex(pendingByClass, wanted).map(objectKey);
-
-  return {
-    name: 'persistent-volume-binder',
-    watches: [
-      watched(persistentVolumeClaimResource, (claim) => [
-        objectKey(claim),
-        ...(claim.spec.volumeName ? [claim.spec.volumeName] : []),
-        // The claim may have been counted among those that wait for a volume.
-        ...(isFullyBound(claim) ? [classKey(className(claim))] : []),
-        ...index.ofClaim(objectKey(claim)).map(objectKey),
-      ]),
-      watched(persistentVolumeResource, (volume) => {
-        const { name } = volume.metadata;
-        const own = claimKeyOf(volume);
-        const free = own === undefined && volume.status?.phase === 'Available';
-        const others = own === undefined ? [] : [own];
-        return [
-          name,
-          ...others,
-          ...(free ? [classKey(className(volume))] : []),
-          ...claims.byIndex(byVolume, name).map(objectKey),
-        ];
-      }),
-      watched(storageClassResource, ({ metadata }) => [...pendingOf(metadata.name), ...pendingOf(unclassed)]),
-    ],
-    onAttach(add) {
-      enqueue = add;
-    },
-    async reconcile(key) {
-      try {
-        if (key.startsWith(classPrefix)) await wake(key.slice(classPrefix.length));
-        else await ifPresent(splitKey(key).namespace === '' ? reconcileVolume(key) : reconcileClaim(key));
-      } catch (error) {
-        if (!isConflict(error)) throw error;
-        return { requeueAfter: afterConflict };
-      }
-      return undefined;
-    },
-  };
+  #pendingOf(wanted: string) {
+    return this.#claims.byIndex(pendingByClass, wanted).map(objectKey);
+  }
 }
 
 function annotated<T extends PersistentVolumeClaim>(object: T, added: Readonly<Record<string, string>>): T {

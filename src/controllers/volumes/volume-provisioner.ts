@@ -4,8 +4,9 @@
  * the volume and reports on it that the folder is gone. Keys: `NAMESPACE/NAME` of a claim, `NAME` of a
  * volume.
  */
+
 import { folderOfShare } from '../../api/core/v1/local-volumes.ts';
-import { nodeResource } from '../../api/core/v1/node.ts';
+import { type Node, nodeResource } from '../../api/core/v1/node.ts';
 import { persistentVolumeResource } from '../../api/core/v1/persistent-volume.ts';
 import { persistentVolumeClaimResource } from '../../api/core/v1/persistent-volume-claim.ts';
 import type { PersistentVolume, PersistentVolumeClaim } from '../../api/core/v1/types.gen.ts';
@@ -19,9 +20,11 @@ import { folderFinalizer } from '../../api/core/v1/volume-chores.ts';
 import { className } from '../../api/core/v1/volume-columns.ts';
 import { nodeOf } from '../../api/core/v1/volume-recycling.ts';
 import { storageClassResource } from '../../api/storage/v1/storage-class.ts';
+import type { StorageClass } from '../../api/storage/v1/types.gen.ts';
 import { objectKey, splitKey } from '../../apimachinery/meta.ts';
 import { isAlreadyExists, isConflict } from '../../apimachinery/status-error.ts';
 import { errorMessage } from '../../base/log.ts';
+import type { Lister } from '../../client/informer.ts';
 import {
   type ControllerContext,
   type ControllerDefinition,
@@ -29,7 +32,7 @@ import {
 } from '../../controller-runtime/definition.ts';
 import { ifPresent } from '../../controller-runtime/if-present.ts';
 import { tolerate } from '../../controller-runtime/tolerate.ts';
-import { indexVolumes } from '../../controller-runtime/volume-index.ts';
+import { indexVolumes, type VolumeIndex } from '../../controller-runtime/volume-index.ts';
 import { assigned, withoutOutcome } from './chore-state.ts';
 import { planProvision, planRemoval, type RemovalStep } from './provision-plan.ts';
 
@@ -38,34 +41,74 @@ const byClass = 'unbound claims by class';
 const volumesByNode = 'volumes by node';
 const foldersToRemove = 'folders of shares to be removed';
 
-export function volumeProvisioner({
-  client,
-  events,
-  informers,
-  log,
-}: ControllerContext): ControllerDefinition {
-  const claimInformer = informers.informerFor(persistentVolumeClaimResource);
-  const volumeInformer = informers.informerFor(persistentVolumeResource);
-  const [claims, volumes] = [claimInformer.lister, volumeInformer.lister];
-  const classes = informers.informerFor(storageClassResource).lister;
-  const nodes = informers.informerFor(nodeResource).lister;
-  const index = indexVolumes(volumeInformer);
-  const ifUnbound = (claim: PersistentVolumeClaim, value: string | undefined) =>
-    value === undefined || isFullyBound(claim) ? [] : [value];
-  claimInformer.addIndex(byNode, (claim) => ifUnbound(claim, claim.metadata.annotations?.[selectedNode]));
-  claimInformer.addIndex(byClass, (claim) => ifUnbound(claim, className(claim)));
-  volumeInformer.addIndex(volumesByNode, (volume) => [nodeOf(volume) ?? []].flat());
-  volumeInformer.addIndex(foldersToRemove, (volume) =>
-    volume.metadata.deletionTimestamp !== undefined && folderOfShare(volume) ? [''] : [],
-  );
+export const volumeProvisioner = (context: ControllerContext): ControllerDefinition =>
+  new VolumeProvisioner(context).definition();
 
-  async function provision(key: string): Promise<void> {
-    const claim = claims.get(key);
+class VolumeProvisioner {
+  readonly #context: ControllerContext;
+  readonly #claims: Lister<PersistentVolumeClaim>;
+  readonly #volumes: Lister<PersistentVolume>;
+  readonly #classes: Lister<StorageClass>;
+  readonly #nodes: Lister<Node>;
+  readonly #index: VolumeIndex;
+
+  constructor(context: ControllerContext) {
+    const { informers } = context;
+    this.#context = context;
+    const claimInformer = informers.informerFor(persistentVolumeClaimResource);
+    const volumeInformer = informers.informerFor(persistentVolumeResource);
+    this.#claims = claimInformer.lister;
+    this.#volumes = volumeInformer.lister;
+    this.#classes = informers.informerFor(storageClassResource).lister;
+    this.#nodes = informers.informerFor(nodeResource).lister;
+    this.#index = indexVolumes(volumeInformer);
+    claimInformer.addIndex(byNode, (claim) =>
+      this.#ifUnbound(claim, claim.metadata.annotations?.[selectedNode]),
+    );
+    claimInformer.addIndex(byClass, (claim) => this.#ifUnbound(claim, className(claim)));
+    volumeInformer.addIndex(volumesByNode, (volume) => [nodeOf(volume) ?? []].flat());
+    volumeInformer.addIndex(foldersToRemove, (volume) =>
+      volume.metadata.deletionTimestamp !== undefined && folderOfShare(volume) ? [''] : [],
+    );
+  }
+
+  definition(): ControllerDefinition {
+    return {
+      name: 'volume-provisioner',
+      watches: [
+        watched(persistentVolumeClaimResource, (claim) => [objectKey(claim)]),
+        watched(persistentVolumeResource, (volume) => [objectKey(volume)]),
+        watched(storageClassResource, ({ metadata }) =>
+          this.#claims.byIndex(byClass, metadata.name).map(objectKey),
+        ),
+        watched(nodeResource, ({ metadata }) => [
+          ...this.#claims.byIndex(byNode, metadata.name).map(objectKey),
+          // Nodes matter only when they are deleted; a heartbeat does not affect the node's volumes.
+          ...(this.#nodes.get(metadata.name)
+            ? []
+            : this.#volumes.byIndex(volumesByNode, metadata.name).map(objectKey)),
+          ...this.#volumes.byIndex(foldersToRemove, '').map(objectKey),
+        ]),
+      ],
+      reconcile: async (key) => {
+        await (splitKey(key).namespace === '' ? this.#remove(key) : this.#provision(key));
+        return undefined;
+      },
+    };
+  }
+
+  #ifUnbound(claim: PersistentVolumeClaim, value: string | undefined) {
+    return value === undefined || isFullyBound(claim) ? [] : [value];
+  }
+
+  async #provision(key: string): Promise<void> {
+    const { events, client, log } = this.#context;
+    const claim = this.#claims.get(key);
     if (!claim) return;
     const chosen = claim.metadata.annotations?.[selectedNode];
-    const storageClass = classes.get(className(claim));
-    const node = chosen === undefined ? undefined : nodes.get(chosen);
-    const hasOther = rankVolumes(claim, index.candidates(claim)).length > 0;
+    const storageClass = this.#classes.get(className(claim));
+    const node = chosen === undefined ? undefined : this.#nodes.get(chosen);
+    const hasOther = rankVolumes(claim, this.#index.candidates(claim)).length > 0;
     const step = planProvision(claim, { storageClass, hasOther, node });
     const failed = (why: string) => {
       const message = `failed to provision volume with StorageClass ${JSON.stringify(className(claim))}: ${why}`;
@@ -85,7 +128,7 @@ export function volumeProvisioner({
       }
       case 'create': {
         const { name } = step.volume.metadata as { name: string };
-        if (volumes.get(name)) return;
+        if (this.#volumes.get(name)) return;
         const creation = client.resource(persistentVolumeResource).create(step.volume);
         const made = await tolerate(creation, isAlreadyExists).catch((error: unknown) => {
           failed(errorMessage(error));
@@ -98,14 +141,15 @@ export function volumeProvisioner({
     }
   }
 
-  async function remove(name: string): Promise<void> {
-    const volume = volumes.get(name);
+  async #remove(name: string): Promise<void> {
+    const volume = this.#volumes.get(name);
     if (!volume) return;
-    const step = planRemoval(volume, { hasNode: await hasNode(volume), nodes: nodes.list() });
-    await ifPresent(tolerate(carryOut(volume, step), isConflict));
+    const step = planRemoval(volume, { hasNode: await this.#hasNode(volume), nodes: this.#nodes.list() });
+    await ifPresent(tolerate(this.#carryOut(volume, step), isConflict));
   }
 
-  async function carryOut(volume: PersistentVolume, step: RemovalStep): Promise<void> {
+  async #carryOut(volume: PersistentVolume, step: RemovalStep): Promise<void> {
+    const { client, events } = this.#context;
     const resource = client.resource(persistentVolumeResource);
     switch (step.kind) {
       case 'none':
@@ -136,31 +180,13 @@ export function volumeProvisioner({
   }
 
   /** Returns true if the volume's node exists. A node that the cache does not show may be new. */
-  async function hasNode(volume: PersistentVolume): Promise<boolean> {
+  async #hasNode(volume: PersistentVolume): Promise<boolean> {
+    const { client } = this.#context;
     const name = nodeOf(volume);
     if (name === undefined) return false;
-    if (nodes.get(name)) return true;
+    if (this.#nodes.get(name)) return true;
     return volume.metadata.deletionTimestamp !== undefined
       ? (await ifPresent(client.resource(nodeResource).get(name))) !== undefined
       : true;
   }
-
-  return {
-    name: 'volume-provisioner',
-    watches: [
-      watched(persistentVolumeClaimResource, (claim) => [objectKey(claim)]),
-      watched(persistentVolumeResource, (volume) => [objectKey(volume)]),
-      watched(storageClassResource, ({ metadata }) => claims.byIndex(byClass, metadata.name).map(objectKey)),
-      watched(nodeResource, ({ metadata }) => [
-        ...claims.byIndex(byNode, metadata.name).map(objectKey),
-        // Nodes matter only when they are deleted; a heartbeat does not affect the node's volumes.
-        ...(nodes.get(metadata.name) ? [] : volumes.byIndex(volumesByNode, metadata.name).map(objectKey)),
-        ...volumes.byIndex(foldersToRemove, '').map(objectKey),
-      ]),
-    ],
-    async reconcile(key) {
-      await (splitKey(key).namespace === '' ? remove(key) : provision(key));
-      return undefined;
-    },
-  };
 }

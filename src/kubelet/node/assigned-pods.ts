@@ -10,20 +10,18 @@ import type { Clock, Timer } from '../../base/clock.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import type { InformerFactory } from '../../client/informer.ts';
 import type { PodWorkers } from '../pods/pod-workers.ts';
-import type { RuntimeCache } from '../runtime/runtime-cache.ts';
 import { readCheckpoint, writeCheckpoint } from './checkpoint.ts';
 import type { MirrorPods } from './mirror-pods.ts';
 import type { NodeAgent } from './node-agent.ts';
 import { isMirror, isStatic } from './plan/static-pod.ts';
-import type { StaticPods } from './static-pods.ts';
+import type { UnknownPods } from './unknown-pods.ts';
 
 export interface AssignedPodsOptions {
   readonly informers: InformerFactory;
   readonly workers: PodWorkers;
   readonly node: NodeAgent;
   readonly mirrors: MirrorPods;
-  readonly staticPods: Pick<StaticPods, 'isKnown'>;
-  readonly cache: RuntimeCache;
+  readonly unknownPods: UnknownPods;
   readonly clock: Clock;
   readonly log: Logger;
   readonly nodeName: string;
@@ -38,7 +36,6 @@ export class AssignedPods {
   readonly #podCIDRKnown = Promise.withResolvers<string>();
   #podCIDR: string | undefined;
   #saved: readonly Pod[] = [];
-  #synced = false;
   #checkpointTimer: Timer | undefined;
   #checkpointing: Promise<void> = Promise.resolve();
 
@@ -69,7 +66,7 @@ export class AssignedPods {
    * answered, from then on those of the API server.
    */
   async run(signal: AbortSignal): Promise<void> {
-    const { informers, nodeName, workers, mirrors, node: agent } = this.#options;
+    const { informers, nodeName, workers, mirrors, node: agent, unknownPods } = this.#options;
     for (const pod of this.#saved) workers.update(pod);
     const pods = informers.informerFor(podResource, { fieldSelector: `spec.nodeName=${nodeName}` });
     const changed = (pod: Pod) => {
@@ -106,23 +103,13 @@ export class AssignedPods {
       if (signal.aborted) return;
       throw error;
     }
-    this.#synced = true;
+    unknownPods.hasRead('api');
     mirrors.synced();
     const wanted = new Set(pods.lister.list().map(({ metadata }) => metadata.uid));
     for (const { metadata } of this.#saved) if (!wanted.has(metadata.uid)) workers.orphan(metadata.uid);
-    this.endUnknown();
+    unknownPods.end();
     this.#changed();
     await aborted(signal);
-  }
-
-  /**
-   * Stops pods on this node that the API server does not have; does nothing before the node's pods have been
-   * listed.
-   */
-  endUnknown(): void {
-    const { cache, workers, staticPods } = this.#options;
-    if (!this.#synced || !staticPods.isKnown) return;
-    for (const uid of cache.podUids()) if (!workers.has(uid)) workers.orphan(uid);
   }
 
   /** Writes the last checkpoint. */

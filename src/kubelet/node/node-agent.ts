@@ -11,11 +11,11 @@ import { errorMessage, type Logger } from '../../base/log.ts';
 import type { Client } from '../../client/client.ts';
 import type { EventRecorder } from '../../controller-runtime/events.ts';
 import type { DeviceCounts } from '../devices/plan/device-counts.ts';
-import type { ContainerRuntime, RuntimeHandler } from '../runtime/runtime.ts';
+import type { EngineState } from '../runtime/engine-state.ts';
+import type { ContainerRuntime } from '../runtime/runtime.ts';
+import type { NodeState } from './node-state.ts';
 import { changeEvents, type ReportedConditions } from './plan/node-conditions.ts';
 import {
-  allocatableOf,
-  capacityOf,
   computeNodeStatus,
   type NodeFacts,
   type NodeImage,
@@ -36,6 +36,9 @@ export interface NodeAgentOptions {
   readonly log: Logger;
   readonly events: EventRecorder;
   readonly pressure: PressureMonitor;
+  /** Receives what this agent learns of its Node. */
+  readonly nodeState: NodeState;
+  readonly engine: Pick<EngineState, 'runtimeVersion' | 'handlers'>;
   readonly nodeName: string;
   readonly nodeIP: string;
   /** Directory of the volumes that are folders of this machine. */
@@ -71,7 +74,7 @@ const retryMs = 1000;
 
 export class NodeAgent {
   readonly #options: NodeAgentOptions;
-  #node: Node | undefined;
+  readonly #state: NodeState;
   #registered = false;
   #removed = false;
   #hasTold = false;
@@ -79,27 +82,14 @@ export class NodeAgent {
   #closed = false;
   #lease: Lease | undefined;
   #problem: string | undefined = 'the container runtime has not answered yet';
-  /** The reason why the node is permanently not ready: set once the machine is shutting down. */
-  #shutdownReason: string | undefined;
-  #runtimeVersion = '';
-  #runtimeHandlers: readonly RuntimeHandler[] = [];
   #reportedAt = 0;
   /** True when a change must be reported that the report in progress may not contain. */
   #due = false;
   #endPause: () => void = () => {};
 
-  /** Throws an error with a message of one line when more is reserved than the machine has. */
   constructor(options: NodeAgentOptions) {
     this.#options = options;
-    this.allocatable = allocatableOf(capacityOf(options), options.systemReserved);
-  }
-
-  /** The allocatable resources, as they are reported. */
-  readonly allocatable: Readonly<Record<string, string>>;
-
-  /** The Node as it was last seen; undefined while there is none. */
-  get node(): Node | undefined {
-    return this.#node;
+    this.#state = options.nodeState;
   }
 
   /** Passes the API server's copy as it changes; undefined when the Node was deleted. */
@@ -109,8 +99,8 @@ export class NodeAgent {
       ({ type, status }) => type === 'Ready' && status === 'Unknown',
     );
     const closed = node?.spec?.unschedulable === true;
-    const news = !node || !this.#node || lost || closed !== this.#closed;
-    this.#node = node;
+    const news = !node || !this.#state.node || lost || closed !== this.#closed;
+    this.#state.node = node;
     this.#removed = !node && this.#options.onRemoved !== undefined;
     if (!node) this.#registered = false;
     if (this.#removed) this.#options.onRemoved?.();
@@ -126,27 +116,8 @@ export class NodeAgent {
 
   /** Marks the node as permanently not ready, for this reason. */
   announceShutdown(reason: string): void {
-    this.#shutdownReason = reason;
+    this.#state.shutdownReason = reason;
     this.#wake();
-  }
-
-  /** The reason given to `announceShutdown`; undefined while the node works. */
-  get shutdownReason(): string | undefined {
-    return this.#shutdownReason;
-  }
-
-  setRuntime(version: string, handlers: readonly RuntimeHandler[]): void {
-    this.#runtimeVersion = version;
-    this.#runtimeHandlers = handlers;
-  }
-
-  hasRuntime(name: string): boolean {
-    return this.#runtimeHandlers.some((one) => one.name === name);
-  }
-
-  /** True when the default runtime supports recursive read-only mounts. */
-  get canMountRecursiveReadOnly(): boolean {
-    return this.#runtimeHandlers.some((one) => one.name === '' && one.recursiveReadOnlyMounts);
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -206,7 +177,7 @@ export class NodeAgent {
 
   async #beat(): Promise<void> {
     if (this.#removed) return;
-    const node = this.#registered && this.#node ? this.#node : await this.#register();
+    const node = this.#registered && this.#state.node ? this.#state.node : await this.#register();
     this.#tellOfItself(node);
     await this.#report(node);
     await this.#renew(node);
@@ -223,9 +194,9 @@ export class NodeAgent {
       const range = existing.spec?.podCIDR;
       if (podCIDR && range && range !== podCIDR) log.warn(`${otherRange(range, podCIDR)} (node ${nodeName})`);
       const own = { labels, annotations, taints: taints ?? [], podCIDR };
-      this.#node = await nodes.patch(nodeName, '', 'merge', adoption(existing, own));
+      this.#state.node = await nodes.patch(nodeName, '', 'merge', adoption(existing, own));
     } else {
-      this.#node = await nodes.create({
+      this.#state.node = await nodes.create({
         apiVersion: 'v1',
         kind: 'Node',
         metadata: { name: nodeName, labels, annotations },
@@ -236,21 +207,21 @@ export class NodeAgent {
     this.#registered = true;
     this.#reportedAt = 0;
     this.#options.onRegistered?.();
-    return this.#node;
+    return this.#state.node;
   }
 
   async #report(node: Node): Promise<void> {
-    const { client, clock, nodeName, server, pressure } = this.#options;
+    const { client, clock, nodeName, server, pressure, engine } = this.#options;
     const now = clock.now();
     const images = await this.#images(node);
-    const problem = this.#shutdownReason ?? this.#problem;
+    const problem = this.#state.shutdownReason ?? this.#problem;
     const devices = this.#options.devices.value;
     const status = computeNodeStatus(
       {
         ...this.#options,
         kubeletPort: server?.port,
-        runtimeVersion: this.#runtimeVersion,
-        runtimeHandlers: this.#runtimeHandlers,
+        runtimeVersion: engine.runtimeVersion,
+        runtimeHandlers: engine.handlers,
         images,
         problem,
         reported: this.#options.conditions?.value ?? {},
@@ -267,7 +238,7 @@ export class NodeAgent {
           metadata: { uid: node.metadata.uid },
           status: nodeStatusPatch(status, node.status, devices),
         };
-        this.#node = await client.resource(nodeResource).patch(nodeName, '', 'merge', body, 'status');
+        this.#state.node = await client.resource(nodeResource).patch(nodeName, '', 'merge', body, 'status');
         this.#reportedAt = now;
         this.#tell(node, changeEvents(node.status?.conditions ?? [], status?.conditions ?? []));
       }
@@ -275,7 +246,7 @@ export class NodeAgent {
     } catch (error) {
       // The Node was deleted, or created again by another client.
       if (isNotFound(error)) this.observe(undefined);
-      else if (isConflict(error)) this.#node = undefined;
+      else if (isConflict(error)) this.#state.node = undefined;
       throw error;
     }
   }

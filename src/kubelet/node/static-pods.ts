@@ -53,14 +53,6 @@ export class StaticPods {
     this.#options = options;
   }
 
-  /**
-   * True once the set of static pods is known: any other pod that runs here and is not in the API can be
-   * stopped.
-   */
-  get isKnown(): boolean {
-    return this.#options.directory === undefined || this.#isRead;
-  }
-
   /** Reads the directory for the first time. */
   async load(): Promise<void> {
     if (this.#options.directory !== undefined) await this.#read(this.#options.directory);

@@ -1,10 +1,12 @@
 /** The workers of pods: one for each pod that is assigned to this node or has containers or files here. */
 import type { Pod } from '../../api/core/v1/pod.ts';
-import { isPodTerminal } from '../../api/core/v1/pod-conditions.ts';
+import type { LocalPods } from './local-pods.ts';
 import type { PodEnd } from './plan/actions.ts';
 import { PodWorker, type PodWorkerContext } from './pod-worker.ts';
 
 export interface PodWorkersContext extends PodWorkerContext {
+  /** The list that holds the workers; only this class changes it. */
+  readonly localPods: LocalPods;
   /**
    * Returns why a pod that is new on this node is rejected, given the pods that are here; undefined when it
    * is accepted.
@@ -16,39 +18,27 @@ export interface PodWorkersContext extends PodWorkerContext {
 
 export class PodWorkers {
   readonly #context: PodWorkersContext;
-  readonly #workers = new Map<string, PodWorker>();
+  readonly #workers: Map<string, PodWorker>;
   #paused = true;
 
   constructor(context: PodWorkersContext) {
     this.#context = context;
+    this.#workers = context.localPods.workers;
   }
 
   /** Returns the pods that are assigned to this node, each with the newest status that this agent knows. */
   pods(): readonly Pod[] {
-    return [...this.#workers.values()].flatMap(({ pod }) => pod ?? []);
-  }
-
-  /** Returns the same pods with their allocated resources. */
-  allocated(): readonly Pod[] {
-    return [...this.#workers.values()].flatMap(({ allocated }) => allocated ?? []);
-  }
-
-  /** Returns true when the pod has not ended, as far as this node knows. */
-  isActive(uid: string): boolean {
-    const pod = this.#workers.get(uid)?.pod;
-    return pod !== undefined && !isPodTerminal(pod);
-  }
-
-  /** Wakes the pods whose resize is deferred: there may be room for them now. */
-  wakeDeferred(): void {
-    for (const worker of this.#workers.values()) if (worker.isDeferred) worker.wake();
+    return this.#context.localPods.list();
   }
 
   update(pod: Pod): void {
     const { uid, deletionTimestamp } = pod.metadata;
     // A pod with a status from this node was accepted before, perhaps by an earlier run of the agent.
     const isNew = pod.status?.startTime === undefined && deletionTimestamp === undefined;
-    const end = isNew && !this.#workers.has(uid) ? this.#context.refuse(pod, this.allocated()) : undefined;
+    const end =
+      isNew && !this.#workers.has(uid)
+        ? this.#context.refuse(pod, this.#context.localPods.allocated())
+        : undefined;
     if (end) this.#context.counts.rejected(end.reason);
     this.#worker(uid).update(pod, end);
   }
@@ -64,7 +54,7 @@ export class PodWorkers {
   /** Stops what runs of a pod that the API server does not have (any more). */
   orphan(uid: string): void {
     this.#worker(uid).orphan();
-    this.wakeDeferred();
+    this.#context.localPods.wakeDeferred();
   }
 
   /** Resolves when nothing is left here of a pod that the API server does not have (any more). */

@@ -4,7 +4,7 @@
  */
 import { statSync } from 'node:fs';
 import { UsageError } from '../../base/usage-error.ts';
-import { workerSettings } from '../worker/worker.ts';
+import { workerSettings } from '../worker/worker-options.ts';
 import { type ConfigFile, readSettings, type Settings } from './settings.ts';
 
 export const nodeSettings = [

@@ -3,7 +3,7 @@ import { isSea } from 'node:sea';
 import { BuildEngine } from '../../features/functions/agent/build-engine.ts';
 import { nodeFunctions } from '../../features/functions/agent/functions.ts';
 import { watchedFolders } from '../../features/triggers/agent/watched-folders.ts';
-import type { NodeFeature } from '../../kubelet/node-feature.ts';
+import type { NodeFeature } from '../../kubelet/node/node-feature.ts';
 import type { Settings } from '../settings/settings.ts';
 import { ownerOf } from './owner.ts';
 

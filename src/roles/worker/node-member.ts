@@ -26,7 +26,8 @@ import type { NodeSettings } from '../settings/node-config.ts';
 import { requireClusterAddresses } from './cluster-addresses.ts';
 import { areOutdated, endNode } from './node-traces.ts';
 import { nodeTransport } from './node-transport.ts';
-import { runWorker, workerRuntime } from './worker.ts';
+import { runWorker } from './worker.ts';
+import { workerRuntime } from './worker-options.ts';
 
 export interface MemberOptions extends NodeContext {
   readonly settings: NodeSettings;

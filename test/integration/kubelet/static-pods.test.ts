@@ -196,15 +196,16 @@ describe('static pods', { timeout: 300_000 }, () => {
     await rm(directory, { recursive: true });
     const clock = new FakeClock();
     const wanted: string[] = [];
+    let reads = 0;
     const pods = new StaticPods({
       ...{ directory, nodeName, clock, log },
       workers: {} as PodWorkers,
       cache: {} as RuntimeCache,
       mirrors: { want: (all) => void wanted.push(all.map(({ metadata }) => metadata.name).join()) },
-      onRead: () => undefined,
+      onRead: () => void reads++,
     });
     await pods.load();
-    assert.ok(pods.isKnown, 'there are none');
+    assert.equal(reads, 1, 'a directory that does not exist counts as read');
     const stop = new AbortController();
     const running = pods.run(stop.signal);
     await mkdir(directory);

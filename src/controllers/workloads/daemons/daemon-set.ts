@@ -1,10 +1,12 @@
 /** Runs a pod of a DaemonSet on every node that matches its template. */
+
 import { type DaemonSet, daemonSetResource } from '../../../api/apps/v1/daemon-set.ts';
 import { type Node, nodeResource } from '../../../api/core/v1/node.ts';
 import type { Pod } from '../../../api/core/v1/pod.ts';
 import { deepCopy, deepEqual } from '../../../apimachinery/equality.ts';
 import { selectorFromLabelSelector } from '../../../apimachinery/labels.ts';
 import { isTerminating, type ObjectKey, objectKey } from '../../../apimachinery/meta.ts';
+import type { Informer, Lister } from '../../../client/informer.ts';
 import {
   type ControllerContext,
   type ControllerDefinition,
@@ -32,96 +34,139 @@ import { FailedPods } from './failed-pods.ts';
 /** Maximum number of pods that are created, and maximum number that are deleted, in one reconcile. */
 const burst = 250;
 
-export function daemonSetController(context: ControllerContext): ControllerDefinition {
-  const { client, clock, events, informers } = context;
-  const informer = informers.informerFor(daemonSetResource);
-  const sets = informer.lister;
-  const nodeInformer = informers.informerFor(nodeResource);
-  const kind = {
-    resource: daemonSetResource,
-    selectorOf: ({ spec }: DaemonSet) => selectorFromLabelSelector(spec.selector),
-  };
-  const pods = new OwnedPods(context, { ...kind, mayAdopt: () => true });
-  const revisions = new OwnedRevisions(context, { ...kind, hashLabel: revisionLabel });
-  const ownWrites = new ObservedWrites(client, daemonSetResource, informer);
-  const failures = new FailedPods();
+export const daemonSetController = (context: ControllerContext): ControllerDefinition =>
+  new DaemonSetController(context).definition();
 
-  async function reconcile(key: ObjectKey): Promise<ReconcileResult | undefined> {
-    const set = sets.get(key);
-    if (!set) failures.forget(key);
+class DaemonSetController {
+  readonly #context: ControllerContext;
+  readonly #sets: Lister<DaemonSet>;
+  readonly #nodeInformer: Informer<Node>;
+  readonly #pods: OwnedPods<DaemonSet>;
+  readonly #revisions: OwnedRevisions<DaemonSet>;
+  readonly #ownWrites: ObservedWrites<DaemonSet>;
+  readonly #failures: FailedPods;
+  #enqueue: (keys: Iterable<ObjectKey>) => void = () => undefined;
+
+  constructor(context: ControllerContext) {
+    const { informers, client } = context;
+    this.#context = context;
+    const informer = informers.informerFor(daemonSetResource);
+    this.#sets = informer.lister;
+    this.#nodeInformer = informers.informerFor(nodeResource);
+    const kind = {
+      resource: daemonSetResource,
+      selectorOf: ({ spec }: DaemonSet) => selectorFromLabelSelector(spec.selector),
+    };
+    this.#pods = new OwnedPods(context, { ...kind, mayAdopt: () => true });
+    this.#revisions = new OwnedRevisions(context, { ...kind, hashLabel: revisionLabel });
+    this.#ownWrites = new ObservedWrites(client, daemonSetResource, informer);
+    this.#failures = new FailedPods();
+    this.#nodeInformer.addEventHandler({
+      onAdd: (node) => this.#enqueueWhere((fit) => fit(node).run),
+      onUpdate: (node, old) => {
+        const same =
+          deepEqual(node.metadata.labels, old.metadata.labels) &&
+          deepEqual(node.spec.taints, old.spec.taints);
+        if (!same) this.#enqueueWhere((fit) => !deepEqual(fit(node), fit(old)));
+      },
+      onDelete: (node) => this.#enqueueWhere((fit) => fit(node).stay),
+    });
+  }
+
+  definition(): ControllerDefinition {
+    return {
+      name: 'daemonset',
+      watches: [
+        watched(daemonSetResource, (set) => [objectKey(set)]),
+        this.#pods.watch,
+        this.#revisions.watch,
+      ],
+      onAttach: (add) => {
+        this.#enqueue = add;
+      },
+      reconcile: (key) => this.#reconcile(key),
+    };
+  }
+
+  async #reconcile(key: ObjectKey): Promise<ReconcileResult | undefined> {
+    const { clock } = this.#context;
+    const set = this.#sets.get(key);
+    if (!set) this.#failures.forget(key);
     // The revisions of a terminating set may be gone before its pods, so its status is not updated.
     if (!set || isTerminating(set)) return undefined;
     const settled =
-      (await pods.settled(key)) &&
-      (await revisions.settled(key)) &&
-      (await ownWrites.settled(key, clock.now()));
+      (await this.#pods.settled(key)) &&
+      (await this.#revisions.settled(key)) &&
+      (await this.#ownWrites.settled(key, clock.now()));
     if (!settled) return { requeueAfter: verifyAfter };
-    const history = await unlessNamespaceEnds(historyOf(set));
+    const history = await unlessNamespaceEnds(this.#historyOf(set));
     if (!history) return undefined;
     if (history === 'later') return { requeueAfter: verifyAfter };
     if (history === 'collision') {
       const collisionCount = (set.status?.collisionCount ?? 0) + 1;
-      await writeStatus(key, set, { ...noPods, ...set.status, collisionCount });
+      await this.#writeStatus(key, set, { ...noPods, ...set.status, collisionCount });
       return undefined;
     }
-    return keepPods(key, set, history);
+    return this.#keepPods(key, set, history);
   }
 
-  async function historyOf(set: DaemonSet) {
-    return revisions.bringUpToDate(set, await revisions.claim(set));
+  async #historyOf(set: DaemonSet) {
+    return this.#revisions.bringUpToDate(set, await this.#revisions.claim(set));
   }
 
-  async function keepPods(key: ObjectKey, set: DaemonSet, history: History) {
-    const owned = await pods.claim(set);
+  async #keepPods(key: ObjectKey, set: DaemonSet, history: History) {
+    const { clock } = this.#context;
+    const owned = await this.#pods.claim(set);
     if (history.duplicates.length > 0) {
       const wait = untilMerge(history, clock.now());
       if (wait > 0) return { requeueAfter: wait };
-      await mergeDuplicates(set, history, owned);
+      await this.#mergeDuplicates(set, history, owned);
       return { requeueAfter: verifyAfter };
     }
     const hash = history.current.metadata.labels?.[revisionLabel] ?? history.current.metadata.name;
     const daemons = daemonsOf(
       set,
       hash,
-      nodeInformer.lister.list(),
+      this.#nodeInformer.lister.list(),
       nodeFit(set.spec.template),
       owned,
       clock.now(),
     );
-    const plan = planDaemons(daemons, (node) => failures.waitFor(set, node, clock.now()));
+    const plan = planDaemons(daemons, (node) => this.#failures.waitFor(set, node, clock.now()));
     const remove = plan.remove.slice(0, burst);
-    tell(set, plan.failed, plan.succeeded, new Set(remove));
+    this.#tell(set, plan.failed, plan.succeeded, new Set(remove));
     const missing = plan.create.length + plan.remove.length > 0;
-    const failure = await carryOut(set, hash, missing ? { ...plan, remove } : planRollout(daemons));
-    if (!failure) await revisions.removeAll(set, surplus(set, history, owned));
+    const failure = await this.#carryOut(set, hash, missing ? { ...plan, remove } : planRollout(daemons));
+    if (!failure) await this.#revisions.removeAll(set, surplus(set, history, owned));
     const { status, changed, nextAvailableIn } = planStatus(daemons);
-    if (changed) await writeStatus(key, set, status);
+    if (changed) await this.#writeStatus(key, set, status);
     if (failure?.error) throw failure.error;
     const waits = [plan.retryIn, nextAvailableIn].filter((wait) => wait !== undefined);
     return waits.length > 0 ? { requeueAfter: Math.min(...waits) } : undefined;
   }
 
-  async function carryOut(set: DaemonSet, hash: string, { create, remove }: DaemonChanges) {
+  async #carryOut(set: DaemonSet, hash: string, { create, remove }: DaemonChanges) {
     const template = daemonTemplate(set.spec.template, hash);
     const drafts = create
       .slice(0, burst)
       .map((node) => podDraft(daemonSetResource, set, templateForNode(template, node)));
-    const notMade = await pods.createAll(set, drafts);
-    const notRemoved = await pods.removeAll(set, remove.slice(0, burst));
+    const notMade = await this.#pods.createAll(set, drafts);
+    const notRemoved = await this.#pods.removeAll(set, remove.slice(0, burst));
     return notMade ?? notRemoved;
   }
 
-  function tell(
+  #tell(
     set: DaemonSet,
     failed: readonly EndedPod[],
     succeeded: readonly EndedPod[],
     removed: ReadonlySet<Pod>,
   ): void {
+    const { clock, events } = this.#context;
     const found = (what: string, { pod: { metadata }, node }: EndedPod) =>
       `Found ${what} daemon pod ${metadata.namespace}/${metadata.name} on node ${node}`;
     for (const one of failed) {
       if (!removed.has(one.pod)) continue;
-      failures.replaced(set, one.node, clock.now());
+      this.#failures.replaced(set, one.node, clock.now());
       events.event(set, 'Warning', 'FailedDaemonPod', `${found('failed', one)}, will try to kill it`);
     }
     for (const one of succeeded)
@@ -135,50 +180,33 @@ export function daemonSetController(context: ControllerContext): ControllerDefin
   }
 
   /** Labels pods of a duplicate revision with the current one, so that they need not be replaced. */
-  async function mergeDuplicates(set: DaemonSet, { current, duplicates }: History, owned: readonly Pod[]) {
+  async #mergeDuplicates(set: DaemonSet, { current, duplicates }: History, owned: readonly Pod[]) {
     const hash = current.metadata.labels?.[revisionLabel];
     const others = new Set(duplicates.map(({ metadata }) => metadata.labels?.[revisionLabel]));
     for (const pod of owned) {
       const had = pod.metadata.labels?.[revisionLabel];
       if (hash && had && had !== hash && others.has(had))
-        await pods.label(set, pod, { [revisionLabel]: hash });
+        await this.#pods.label(set, pod, { [revisionLabel]: hash });
     }
-    await revisions.removeAll(set, duplicates);
+    await this.#revisions.removeAll(set, duplicates);
   }
 
-  async function writeStatus(key: ObjectKey, set: DaemonSet, status: DaemonSetStatus): Promise<void> {
+  async #writeStatus(key: ObjectKey, set: DaemonSet, status: DaemonSetStatus): Promise<void> {
+    const { client, clock } = this.#context;
     const written = await ifPresent(
       client.resource(daemonSetResource).updateStatus({ ...deepCopy(set), status }),
     );
-    if (written) ownWrites.written(key, written, clock.now());
+    if (written) this.#ownWrites.written(key, written, clock.now());
   }
 
-  let enqueue: (keys: Iterable<ObjectKey>) => void = () => undefined;
-  const enqueueWhere = (concerns: (fit: (node: Node) => NodeFit) => boolean) =>
-    enqueue(
-      sets
+  #enqueueWhere(concerns: (fit: (node: Node) => NodeFit) => boolean) {
+    return this.#enqueue(
+      this.#sets
         .list()
         .filter(({ spec }) => concerns(nodeFit(spec.template)))
         .map(objectKey),
     );
-  nodeInformer.addEventHandler({
-    onAdd: (node) => enqueueWhere((fit) => fit(node).run),
-    onUpdate: (node, old) => {
-      const same =
-        deepEqual(node.metadata.labels, old.metadata.labels) && deepEqual(node.spec.taints, old.spec.taints);
-      if (!same) enqueueWhere((fit) => !deepEqual(fit(node), fit(old)));
-    },
-    onDelete: (node) => enqueueWhere((fit) => fit(node).stay),
-  });
-
-  return {
-    name: 'daemonset',
-    watches: [watched(daemonSetResource, (set) => [objectKey(set)]), pods.watch, revisions.watch],
-    onAttach(add) {
-      enqueue = add;
-    },
-    reconcile,
-  };
+  }
 }
 
 const noPods: DaemonSetStatus = {

@@ -3,6 +3,7 @@
  * that shows the controller's own last writes; every write names the version on which it was decided, so that
  * a decision on old data is rejected.
  */
+
 import { type Deployment, deploymentResource } from '../../../api/apps/v1/deployment.ts';
 import { type ReplicaSet, replicaSetResource } from '../../../api/apps/v1/replica-set.ts';
 import { type Pod, podResource } from '../../../api/core/v1/pod.ts';
@@ -11,6 +12,7 @@ import { matches, selectorFromLabelSelector } from '../../../apimachinery/labels
 import { controllerOf, type Draft, type ObjectKey, objectKey } from '../../../apimachinery/meta.ts';
 import { isAlreadyExists } from '../../../apimachinery/status-error.ts';
 import { errorMessage } from '../../../base/log.ts';
+import type { Lister } from '../../../client/informer.ts';
 import { carryOutClaims, controllerReference, planClaims } from '../../../controller-runtime/claim.ts';
 import {
   type ControllerContext,
@@ -25,22 +27,47 @@ import { type DeploymentAction, planDeployment, revisionAnnotation } from './dep
 import type { DeploymentStatus } from './deployment-status.ts';
 import { sameTemplate } from './deployment-template.ts';
 
-export function deploymentController(context: ControllerContext): ControllerDefinition {
-  const { client, clock, events, informers, log } = context;
-  const deploymentInformer = informers.informerFor(deploymentResource);
-  const deployments = deploymentInformer.lister;
-  const setInformer = informers.informerFor(replicaSetResource);
-  const sets = setInformer.lister;
-  const podInformer = informers.informerFor(podResource);
-  const pods = podInformer.lister;
-  podInformer.addIndex(controllerIndex, byController);
-  const writes = new ObservedWrites(client, replicaSetResource, setInformer);
-  const ownWrites = new ObservedWrites(client, deploymentResource, deploymentInformer);
+export const deploymentController = (context: ControllerContext): ControllerDefinition =>
+  new DeploymentController(context).definition();
 
-  function deploymentsOf(set: ReplicaSet): readonly ObjectKey[] {
+class DeploymentController {
+  readonly #context: ControllerContext;
+  readonly #deployments: Lister<Deployment>;
+  readonly #sets: Lister<ReplicaSet>;
+  readonly #pods: Lister<Pod>;
+  readonly #writes: ObservedWrites<ReplicaSet>;
+  readonly #ownWrites: ObservedWrites<Deployment>;
+
+  constructor(context: ControllerContext) {
+    const { informers, client } = context;
+    this.#context = context;
+    const deploymentInformer = informers.informerFor(deploymentResource);
+    this.#deployments = deploymentInformer.lister;
+    const setInformer = informers.informerFor(replicaSetResource);
+    this.#sets = setInformer.lister;
+    const podInformer = informers.informerFor(podResource);
+    this.#pods = podInformer.lister;
+    podInformer.addIndex(controllerIndex, byController);
+    this.#writes = new ObservedWrites(client, replicaSetResource, setInformer);
+    this.#ownWrites = new ObservedWrites(client, deploymentResource, deploymentInformer);
+  }
+
+  definition(): ControllerDefinition {
+    return {
+      name: 'deployment',
+      watches: [
+        watched(deploymentResource, (deployment) => [objectKey(deployment)]),
+        watched(replicaSetResource, (set) => this.#deploymentsOf(set)),
+        watched(podResource, (pod) => this.#recreatesOf(pod)),
+      ],
+      reconcile: (key) => this.#reconcile(key),
+    };
+  }
+
+  #deploymentsOf(set: ReplicaSet): readonly ObjectKey[] {
     const owner = controllerOf(set);
     if (owner) return owner.kind === 'Deployment' ? [`${set.metadata.namespace}/${owner.name}`] : [];
-    return deployments
+    return this.#deployments
       .list(set.metadata.namespace)
       .filter((one) => matches(selectorFromLabelSelector(one.spec.selector), set.metadata.labels))
       .map(objectKey);
@@ -50,91 +77,94 @@ export function deploymentController(context: ControllerContext): ControllerDefi
    * Returns the Deployments with strategy Recreate for a pod; only these depend on pods, because they wait
    * until the old ones are gone.
    */
-  function recreatesOf(pod: Pod): readonly ObjectKey[] {
+  #recreatesOf(pod: Pod): readonly ObjectKey[] {
     const owner = controllerOf(pod);
-    const set = owner?.kind === 'ReplicaSet' && sets.get(`${pod.metadata.namespace}/${owner.name}`);
+    const set = owner?.kind === 'ReplicaSet' && this.#sets.get(`${pod.metadata.namespace}/${owner.name}`);
     if (!set) return [];
-    return deploymentsOf(set).filter((key) => deployments.get(key)?.spec.strategy.type === 'Recreate');
+    return this.#deploymentsOf(set).filter(
+      (key) => this.#deployments.get(key)?.spec.strategy.type === 'Recreate',
+    );
   }
 
-  async function reconcile(key: ObjectKey): Promise<ReconcileResult | undefined> {
-    const deployment = deployments.get(key);
+  async #reconcile(key: ObjectKey): Promise<ReconcileResult | undefined> {
+    const { clock, client } = this.#context;
+    const deployment = this.#deployments.get(key);
     if (!deployment) return undefined;
-    const settled = (await writes.settled(key, clock.now())) && (await ownWrites.settled(key, clock.now()));
+    const settled =
+      (await this.#writes.settled(key, clock.now())) && (await this.#ownWrites.settled(key, clock.now()));
     if (!settled) return { requeueAfter: verifyAfter };
     const selector = selectorFromLabelSelector(deployment.spec.selector);
-    const claims = planClaims(deployment, selector, sets.list(deployment.metadata.namespace));
+    const claims = planClaims(deployment, selector, this.#sets.list(deployment.metadata.namespace));
     const owned = await carryOutClaims(client, replicaSetResource, deploymentResource, deployment, claims);
-    const ownedPods = owned.flatMap((set) => pods.byIndex(controllerIndex, controlledBy(set)));
+    const ownedPods = owned.flatMap((set) => this.#pods.byIndex(controllerIndex, controlledBy(set)));
     const plan = planDeployment(deployment, owned, ownedPods, clock.now());
     let current = deployment;
     for (const action of plan.actions) {
-      const next = await carryOut(key, current, action);
+      const next = await this.#carryOut(key, current, action);
       if (next === 'stop') return undefined;
       current = next;
     }
-    if (plan.statusChanged) await writeStatus(key, current, plan.status);
+    if (plan.statusChanged) await this.#writeStatus(key, current, plan.status);
     return plan.requeueAfter === undefined ? undefined : { requeueAfter: plan.requeueAfter };
   }
 
-  async function writeStatus(
-    key: ObjectKey,
-    deployment: Deployment,
-    status: DeploymentStatus,
-  ): Promise<void> {
+  async #writeStatus(key: ObjectKey, deployment: Deployment, status: DeploymentStatus): Promise<void> {
+    const { client, clock } = this.#context;
     const written = await ifPresent(
       client.resource(deploymentResource).updateStatus({ ...deepCopy(deployment), status }),
     );
-    if (written) ownWrites.written(key, written, clock.now());
+    if (written) this.#ownWrites.written(key, written, clock.now());
   }
 
   /** Resolves to the Deployment after the action, or to 'stop' if the plan is no longer valid. */
-  async function carryOut(
+  async #carryOut(
     key: ObjectKey,
     deployment: Deployment,
     action: DeploymentAction,
   ): Promise<Deployment | 'stop'> {
+    const { client, clock, events } = this.#context;
     switch (action.type) {
       case 'createReplicaSet':
-        return createSet(key, deployment, action.draft, action.message);
+        return this.#createSet(key, deployment, action.draft, action.message);
       case 'updateReplicaSet': {
         const set = await ifPresent(client.resource(replicaSetResource).update(action.set));
         if (!set) return 'stop';
-        writes.written(key, set, clock.now());
+        this.#writes.written(key, set, clock.now());
         if (action.message) events.event(deployment, 'Normal', 'ScalingReplicaSet', action.message);
         return deployment;
       }
       case 'deleteReplicaSet':
-        await deleteSet(key, action.set);
+        await this.#deleteSet(key, action.set);
         return deployment;
       case 'setRevision': {
         const next = deepCopy(deployment);
         next.metadata.annotations = { ...next.metadata.annotations, [revisionAnnotation]: action.revision };
         const written = await ifPresent(client.resource(deploymentResource).update(next));
         if (!written) return 'stop';
-        ownWrites.written(key, written, clock.now());
+        this.#ownWrites.written(key, written, clock.now());
         return written;
       }
     }
   }
 
-  async function createSet(
+  async #createSet(
     key: ObjectKey,
     deployment: Deployment,
     draft: Draft<ReplicaSet>,
     message: string | undefined,
   ) {
+    const { client, clock, events } = this.#context;
     const owned = {
       ...draft,
       metadata: { ...draft.metadata, ownerReferences: [controllerReference(deploymentResource, deployment)] },
     };
     try {
       const set = await client.resource(replicaSetResource).create(owned);
-      writes.written(key, set, clock.now());
+      this.#writes.written(key, set, clock.now());
       if (message) events.event(deployment, 'Normal', 'ScalingReplicaSet', message);
       return deployment;
     } catch (error) {
-      if (isAlreadyExists(error)) return settleCollision(key, deployment, draft);
+      if (isAlreadyExists(error)) return this.#settleCollision(key, deployment, draft);
       events.event(
         deployment,
         'Warning',
@@ -149,11 +179,8 @@ export function deploymentController(context: ControllerContext): ControllerDefi
    * Resolves a name collision. The controller's own set that the cache did not show yet is no collision; a
    * set of another owner requires another name.
    */
-  async function settleCollision(
-    key: ObjectKey,
-    deployment: Deployment,
-    draft: Draft<ReplicaSet>,
-  ): Promise<'stop'> {
+  async #settleCollision(key: ObjectKey, deployment: Deployment, draft: Draft<ReplicaSet>): Promise<'stop'> {
+    const { client, clock, log } = this.#context;
     const taken = await client
       .resource(replicaSetResource)
       .get(draft.metadata.name ?? '', draft.metadata.namespace);
@@ -161,28 +188,19 @@ export function deploymentController(context: ControllerContext): ControllerDefi
       controllerOf(taken)?.uid === deployment.metadata.uid &&
       sameTemplate(taken.spec.template, deployment.spec.template)
     ) {
-      writes.written(key, taken, clock.now());
+      this.#writes.written(key, taken, clock.now());
       return 'stop';
     }
     const collisionCount = (deployment.status?.collisionCount ?? 0) + 1;
     log.info('template hash collides with another replica set', { deployment: key, collisionCount });
-    await writeStatus(key, deployment, { ...deployment.status, collisionCount });
+    await this.#writeStatus(key, deployment, { ...deployment.status, collisionCount });
     return 'stop';
   }
 
-  async function deleteSet(key: ObjectKey, set: ReplicaSet): Promise<void> {
+  async #deleteSet(key: ObjectKey, set: ReplicaSet): Promise<void> {
+    const { client, clock } = this.#context;
     const { name, namespace, uid } = set.metadata;
     await ifPresent(client.resource(replicaSetResource).delete(name, namespace, { preconditions: { uid } }));
-    writes.removed(key, set, clock.now());
+    this.#writes.removed(key, set, clock.now());
   }
-
-  return {
-    name: 'deployment',
-    watches: [
-      watched(deploymentResource, (deployment) => [objectKey(deployment)]),
-      watched(replicaSetResource, deploymentsOf),
-      watched(podResource, recreatesOf),
-    ],
-    reconcile,
-  };
 }

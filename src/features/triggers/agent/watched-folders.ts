@@ -1,5 +1,5 @@
 /** Folders that triggers watch on a node. */
-import type { NodeFeature } from '../../../kubelet/node-feature.ts';
+import type { NodeFeature } from '../../../kubelet/node/node-feature.ts';
 import { FolderWatches } from './folder-watches.ts';
 
 /** `allowed`: absolute paths of folders that may be watched, with everything in them. */

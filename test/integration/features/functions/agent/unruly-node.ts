@@ -16,7 +16,7 @@ import {
   type FunctionVersion,
   functionVersionResource,
 } from '../../../../../src/features/functions/api/function-version.ts';
-import type { NodeFeatureContext } from '../../../../../src/kubelet/node-feature.ts';
+import type { NodeFeatureContext } from '../../../../../src/kubelet/node/node-feature.ts';
 import { FakeBuildEngine, type Meeting } from '../../../../fixtures/fake-build-engine.ts';
 import { FakeClock } from '../../../../fixtures/fake-clock.ts';
 import { SeededRandom } from '../../../../fixtures/seeded-random.ts';

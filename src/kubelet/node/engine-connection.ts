@@ -2,20 +2,22 @@
  * Keeps the agent connected to the container engine, and wakes the pods' workers when something changes
  * there.
  */
-import { aborted } from '../base/abort.ts';
-import { Backoff } from '../base/backoff.ts';
-import { type Clock, sleep } from '../base/clock.ts';
-import { errorMessage, type Logger } from '../base/log.ts';
-import { isAtLeast } from '../docker/api-version.ts';
-import { RuntimeError } from '../docker/runtime-error.ts';
-import type { AssignedPods } from './node/assigned-pods.ts';
-import type { NodeAgent } from './node/node-agent.ts';
-import type { StaticPods } from './node/static-pods.ts';
-import type { PodWorkers } from './pods/pod-workers.ts';
-import type { PodNetwork } from './runtime/pod-network.ts';
-import type { ContainerRuntime } from './runtime/runtime.ts';
-import type { RuntimeCache } from './runtime/runtime-cache.ts';
-import type { Sandboxes } from './runtime/sandboxes.ts';
+import { aborted } from '../../base/abort.ts';
+import { Backoff } from '../../base/backoff.ts';
+import { type Clock, sleep } from '../../base/clock.ts';
+import { errorMessage, type Logger } from '../../base/log.ts';
+import { isAtLeast } from '../../docker/api-version.ts';
+import { RuntimeError } from '../../docker/runtime-error.ts';
+import type { PodWorkers } from '../pods/pod-workers.ts';
+import type { EngineState } from '../runtime/engine-state.ts';
+import type { PodNetwork } from '../runtime/pod-network.ts';
+import type { ContainerRuntime } from '../runtime/runtime.ts';
+import type { RuntimeCache } from '../runtime/runtime-cache.ts';
+import type { Sandboxes } from '../runtime/sandboxes.ts';
+import type { AssignedPods } from './assigned-pods.ts';
+import type { NodeAgent } from './node-agent.ts';
+import type { StaticPods } from './static-pods.ts';
+import type { UnknownPods } from './unknown-pods.ts';
 
 export interface EngineConnectionOptions {
   readonly runtime: ContainerRuntime;
@@ -26,6 +28,9 @@ export interface EngineConnectionOptions {
   readonly node: NodeAgent;
   readonly cache: RuntimeCache;
   readonly sandboxes: Sandboxes;
+  readonly unknownPods: UnknownPods;
+  /** Receives what the engine reports of itself. */
+  readonly engine: EngineState;
   readonly clock: Clock;
   readonly log: Logger;
   /** Reads the archive from which the pause image is loaded. */
@@ -39,20 +44,9 @@ const oldestApi = '1.41';
 
 export class EngineConnection {
   readonly #options: EngineConnectionOptions;
-  #directory: string | undefined;
-  #canMountImages = false;
 
   constructor(options: EngineConnectionOptions) {
     this.#options = options;
-  }
-
-  /** Directory of the engine's images and containers; undefined until the engine has reported it. */
-  get directory(): string | undefined {
-    return this.#directory;
-  }
-
-  get canMountImages(): boolean {
-    return this.#canMountImages;
   }
 
   /**
@@ -85,12 +79,11 @@ export class EngineConnection {
 
   /** Connects to the engine and follows its events until the connection is lost, which throws. */
   async #whileConnected(signal: AbortSignal, onConnected: () => void): Promise<void> {
-    const { runtime, network, node, assigned, log } = this.#options;
-    const { version, apiVersion, directory, canMountImages, handlers } = await runtime.version();
-    this.#directory = directory;
-    this.#canMountImages = canMountImages;
+    const { runtime, network, node, assigned, engine, log } = this.#options;
+    const reported = await runtime.version();
+    const { version, apiVersion } = reported;
     requireApi(version, apiVersion);
-    node.setRuntime(`docker://${version}`, handlers ?? []);
+    engine.report(reported);
     if (assigned.podCIDR === undefined) node.setProblem('no podCIDR has been assigned to this node yet');
     const podCIDR = await Promise.race([assigned.podCIDRKnown, aborted(signal)]);
     if (podCIDR === undefined) return;
@@ -143,20 +136,20 @@ export class EngineConnection {
   }
 
   #podChanged(uid: string): void {
-    const { workers, assigned } = this.#options;
+    const { workers, unknownPods } = this.#options;
     if (workers.has(uid)) workers.wake(uid);
-    else assigned.endUnknown();
+    else unknownPods.end();
   }
 
   /** Reads the state of everything that runs here, before any decision about a pod is made. */
   async #takeOver(): Promise<void> {
-    const { cache, sandboxes, workers, assigned, staticPods } = this.#options;
+    const { cache, sandboxes, workers, unknownPods, staticPods } = this.#options;
     await cache.relist();
     await sandboxes.adopt(cache.sandboxes());
     await cache.relist();
     staticPods.connected();
     workers.resume();
-    assigned.endUnknown();
+    unknownPods.end();
     sandboxes.refill();
   }
 

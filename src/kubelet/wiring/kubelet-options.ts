@@ -1,30 +1,30 @@
 /** Options of the node agent: all external parts that it uses, and its settings. */
-import type { Node } from '../api/core/v1/node.ts';
-import type { Service } from '../api/core/v1/service.ts';
-import type { Clock } from '../base/clock.ts';
-import type { Current } from '../base/current.ts';
-import type { LoopMeter } from '../base/event-loop/loop-meter.ts';
-import type { Exec } from '../base/exec.ts';
-import type { Family } from '../base/exposition.ts';
-import type { Logger } from '../base/log.ts';
-import type { Random } from '../base/random.ts';
-import type { Tracer } from '../base/tracing/span.ts';
-import type { Client } from '../client/client.ts';
-import type { Informer, InformerFactory } from '../client/informer.ts';
-import type { EventRecorder } from '../controller-runtime/events.ts';
-import type { SysctlPattern } from './containers/plan/sysctls.ts';
-import type { DeviceSettings } from './devices/node-devices.ts';
-import type { ImageThresholds } from './images/plan/images-to-free.ts';
-import type { NodeFacts } from './node/node-agent.ts';
-import type { NodeUsage, Threshold } from './node/plan/eviction-thresholds.ts';
-import type { ReportedConditions } from './node/plan/node-conditions.ts';
-import type { ReservedResources } from './node/plan/node-status.ts';
-import type { NodeFeature } from './node-feature.ts';
-import type { WantedPort } from './pods/plan/host-ports.ts';
-import type { LogRotation } from './runtime/log-rotation.ts';
-import type { PodNetwork } from './runtime/pod-network.ts';
-import type { ContainerRuntime } from './runtime/runtime.ts';
-import type { KubeletTls } from './server/server.ts';
+import type { Node } from '../../api/core/v1/node.ts';
+import type { Service } from '../../api/core/v1/service.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Current } from '../../base/current.ts';
+import type { LoopMeter } from '../../base/event-loop/loop-meter.ts';
+import type { Exec } from '../../base/exec.ts';
+import type { Family } from '../../base/exposition.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Random } from '../../base/random.ts';
+import type { Tracer } from '../../base/tracing/span.ts';
+import type { Client } from '../../client/client.ts';
+import type { Informer, InformerFactory } from '../../client/informer.ts';
+import type { EventRecorder } from '../../controller-runtime/events.ts';
+import type { SysctlPattern } from '../containers/plan/sysctls.ts';
+import type { DeviceSettings } from '../devices/node-devices.ts';
+import type { ImageThresholds } from '../images/plan/images-to-free.ts';
+import type { NodeFacts } from '../node/node-agent.ts';
+import type { NodeFeature } from '../node/node-feature.ts';
+import type { NodeUsage, Threshold } from '../node/plan/eviction-thresholds.ts';
+import type { ReportedConditions } from '../node/plan/node-conditions.ts';
+import type { ReservedResources } from '../node/plan/node-status.ts';
+import type { WantedPort } from '../pods/plan/host-ports.ts';
+import type { LogRotation } from '../runtime/log-rotation.ts';
+import type { PodNetwork } from '../runtime/pod-network.ts';
+import type { ContainerRuntime } from '../runtime/runtime.ts';
+import type { NodeServerSettings } from '../server/node-server.ts';
 
 export interface KubeletOptions {
   readonly client: Client;
@@ -101,7 +101,7 @@ export interface KubeletOptions {
   /** Metrics of other parts of this node by name, served at /metrics/NAME of the agent's server. */
   readonly pages?: Readonly<Record<string, () => readonly Family[]>>;
   /** Settings of the agent's server; absent: no server runs. */
-  readonly server?: { readonly hosts: readonly string[]; readonly port: number; readonly tls: KubeletTls };
+  readonly server?: NodeServerSettings;
   /**
    * Rejects with a message of one line when a program on this machine listens on the port. Absent: not
    * checked.

@@ -1,0 +1,12 @@
+/**
+ * What the agent knows of its own Node. The value is made before every part that reads it; NodeAgent is its
+ * only writer.
+ */
+import type { Node } from '../../api/core/v1/node.ts';
+
+export class NodeState {
+  /** The Node as it was last seen; undefined while there is none. */
+  node: Node | undefined;
+  /** Reason why the node is permanently not ready; undefined until the machine shuts down. */
+  shutdownReason: string | undefined;
+}

@@ -1,0 +1,77 @@
+/** Settings and options of a node's part of a process. */
+import { join } from 'node:path';
+import { readAsset } from '../../base/assets.ts';
+import type { Current } from '../../base/current.ts';
+import type { Transport } from '../../client/transport.ts';
+import { DockerRuntime } from '../../kubelet/runtime/docker.ts';
+import type { LogRotation } from '../../kubelet/runtime/log-rotation.ts';
+import type { KeyAndCertificate } from '../../pki/x509.ts';
+import { logSettings, type NodeContext } from '../process-context.ts';
+import type { TaintValue } from '../settings/node-values.ts';
+import type { Settings } from '../settings/settings.ts';
+import { tracingSettingNames } from '../settings/tracing-settings.ts';
+import { dnsSettings } from './node-dns.ts';
+import { nodeFeatureSettings } from './node-features.ts';
+import { nodeLifeSettings } from './node-life.ts';
+import { ownerOf } from './owner.ts';
+
+export const workerSettings = [
+  'service-cidr',
+  'cluster-cidr',
+  ...dnsSettings,
+  'node-name',
+  'node-ip',
+  'overlay',
+  'kubelet-port',
+  'max-pods',
+  'pod-manifest-path',
+  'system-reserved',
+  ...nodeLifeSettings,
+  ...nodeFeatureSettings,
+  'nginx-image',
+  'write-etc-hosts',
+  'sandbox-pool',
+  ...tracingSettingNames,
+  ...logSettings,
+] as const;
+
+export interface WorkerOptions extends NodeContext {
+  readonly settings: Settings<(typeof workerSettings)[number]>;
+  /** Transport to the API server, authenticated as this node; the caller closes it. */
+  readonly transport: Transport;
+  /** PEM of the cluster's authority. */
+  readonly authority: string;
+  /** Client certificate of the transport; absent if the transport has none. */
+  readonly identity?: Current<KeyAndCertificate>;
+  /** Certificate of the agent's own server. */
+  readonly serving: Current<KeyAndCertificate | undefined>;
+  readonly nodeName: string;
+  readonly nodeIP: string;
+  /** Addresses of this machine at which the agent's own server listens. */
+  readonly listenAddresses: readonly string[];
+  /** Called when the Node's status is ready for pods; may be called more than once. */
+  readonly onReady?: () => void;
+  /** Called when this node's Node was deleted; if absent, the node registers again. */
+  readonly onRemoved?: () => void;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly taints?: readonly TaintValue[];
+  readonly podCIDR?: string;
+}
+
+export const pauseImage = () => readAsset('pause.reference').toString('utf8').trim();
+
+export function workerRuntime(
+  settings: Settings<'data-dir' | 'docker-socket'>,
+  { clock, exec }: Pick<NodeContext, 'clock' | 'exec'>,
+  logRotation?: LogRotation,
+): DockerRuntime {
+  return new DockerRuntime({
+    socketPath: settings['docker-socket'],
+    owner: ownerOf(settings['data-dir']),
+    pauseImage: pauseImage(),
+    initPath: join(settings['data-dir'], 'kubelet/pause'),
+    clock,
+    exec,
+    ...(logRotation && { logRotation }),
+  });
+}

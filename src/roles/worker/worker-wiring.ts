@@ -1,0 +1,172 @@
+/**
+ * Wires a node's part of a process: each function gets what the functions before it have made. The node agent
+ * comes last, because it serves the metrics of all other parts.
+ */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { serviceResource } from '../../api/core/v1/service.ts';
+import { readAsset } from '../../base/assets.ts';
+import { replaceable } from '../../base/current.ts';
+import { version } from '../../base/version.ts';
+import { RequestCounts } from '../../client/request-counts.ts';
+import { createClient } from '../../client/rest-client.ts';
+import { createInformerFactory } from '../../client/shared-informer.ts';
+import { tracedTransport } from '../../client/traced-transport.ts';
+import { createEventRecorder } from '../../controller-runtime/event-recorder.ts';
+import { dnsServedCondition, dnsServedType } from '../../features/host-names/api/dns-served.ts';
+import { createKubelet, type Kubelet, type KubeletOptions } from '../../kubelet/kubelet.ts';
+import { readNodeFacts } from '../../kubelet/node/node-facts.ts';
+import type { ReportedConditions } from '../../kubelet/node/plan/node-conditions.ts';
+import { RoutedPodNetwork } from '../../network/pod-network.ts';
+import { createProxier } from '../../proxy/proxier.ts';
+import { requireFreeHostPort } from '../preflight.ts';
+import { createNodeDns, podDns } from './node-dns.ts';
+import { agentLife, logRotationOf } from './node-life.ts';
+import { nodeFeatures } from './node-features.ts';
+import { createNodeRouting } from './node-routing.ts';
+import { pauseImage, type WorkerOptions, workerRuntime } from './worker-options.ts';
+
+type Connection = ReturnType<typeof connect>;
+type Services = ReturnType<typeof wireServices>;
+
+/**
+ * Makes the parts of a node; starts none of them. Rejects if the node's directory cannot be made or the
+ * machine cannot be read.
+ */
+export async function wireWorker(options: WorkerOptions) {
+  const { settings } = options;
+  const dataDir = join(settings['data-dir'], 'kubelet');
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  const connection = connect(options);
+  const facts = await readNodeFacts(dataDir, `v1.32.0-minik8s.${version()}`);
+  const services = wireServices(options, connection);
+  const registered = Promise.withResolvers<void>();
+  const kubelet = wireKubelet(options, connection, services, {
+    dataDir,
+    facts,
+    onRegistered: registered.resolve,
+  });
+  return {
+    ...connection,
+    ...services,
+    overlay: overlayOptions(options, connection),
+    kubelet,
+    /** Resolves once this node's Node exists. */
+    registered: registered.promise,
+  };
+}
+
+/** Makes the clients of the API server: one for the agent and one for the proxy, each with its own counts. */
+function connect(options: WorkerOptions) {
+  const { clock, random, log, tracer, nodeName } = options;
+  const transport = tracer ? tracedTransport(options.transport, 'writes') : options.transport;
+  const requests = { agent: new RequestCounts(clock), proxy: new RequestCounts(clock) };
+  const client = createClient(requests.agent.measure(transport), { clock, random });
+  const proxyClient = createClient(requests.proxy.measure(transport), { clock, random });
+  return {
+    requests,
+    client,
+    events: createEventRecorder({ client, clock, random, log, component: 'kubelet', host: nodeName }),
+    /** Informers of the agent alone; the agent starts them. */
+    agentInformers: createInformerFactory({ client, clock, random, log }),
+    /** Informers of the Nodes, for the proxy and the overlay. */
+    nodeInformers: createInformerFactory({ client, clock, random, log }),
+    /** Informers of the objects that all nodes read. */
+    proxyInformers: createInformerFactory({ client: proxyClient, clock, random, log }),
+  };
+}
+
+/** Makes the service proxy, the routing of Dns objects and the cluster DNS. */
+function wireServices(options: WorkerOptions, { events, proxyInformers, nodeInformers }: Connection) {
+  const { settings, clock, log, exec, nodeName, nodeIP } = options;
+  const conditions = replaceable<ReportedConditions>({});
+  const proxier = createProxier({
+    ...{ nodeInformers, exec, nodeName, nodeIP, clock },
+    informers: proxyInformers,
+    serviceCIDR: settings['service-cidr'],
+    clusterCIDR: settings['cluster-cidr'],
+    log: log.named('proxy'),
+  });
+  const routing = createNodeRouting(options, settings, {
+    ...{ nodeName, nodeIP, events },
+    informers: proxyInformers,
+    onState: (state) => conditions.replace({ [dnsServedType]: dnsServedCondition(state) }),
+  });
+  const dns = createNodeDns(options, settings, proxyInformers, routing.hostAddresses);
+  return { conditions, proxier, routing, dns };
+}
+
+function overlayOptions(options: WorkerOptions, { client, nodeInformers }: Connection) {
+  const { settings, clock, log, exec, nodeName, nodeIP } = options;
+  return {
+    ...{ client, exec, clock, nodeName, nodeIP },
+    informers: nodeInformers,
+    log: log.named('overlay'),
+    clusterCIDR: settings['cluster-cidr'],
+    mode: settings.overlay,
+  };
+}
+
+function wireKubelet(
+  options: WorkerOptions,
+  { client, events, agentInformers, proxyInformers, requests }: Connection,
+  { conditions, proxier, dns }: Services,
+  own: Pick<KubeletOptions, 'dataDir' | 'facts' | 'onRegistered'>,
+): Kubelet {
+  const { settings, clock, random, log, loopMeter, exec, nodeName, nodeIP } = options;
+  return createKubelet({
+    ...own,
+    ...{ client, events, conditions, exec, clock, random, loopMeter, nodeName, nodeIP },
+    informers: agentInformers,
+    services: proxyInformers.informerFor(serviceResource),
+    runtime: workerRuntime(settings, options, logRotationOf(settings)),
+    network: podNetwork(options),
+    log: log.named('kubelet'),
+    ...programParts(options),
+    ...nodeSettings(options),
+    requireFreePort: requireFreeHostPort,
+    counted: () => [...requests.agent.families(), ...loopMeter.families()],
+    pages: {
+      proxy: () => [...proxier.families(), ...requests.proxy.families()],
+      dns: () => dns.families(),
+    },
+    server: {
+      hosts: options.listenAddresses,
+      port: settings['kubelet-port'],
+      tls: { identity: options.serving, clientCA: options.authority },
+    },
+  });
+}
+
+const podNetwork = ({ settings, exec, log, nodeIP }: WorkerOptions) =>
+  new RoutedPodNetwork({
+    exec,
+    log: log.named('network'),
+    nodeIP: undefined,
+    clusterCIDR: settings['cluster-cidr'],
+    overlay: { mode: settings.overlay, nodeIP },
+  });
+
+/** Returns what the agent uses of this program: its image of pauses, and what it needs to build functions. */
+const programParts = ({ settings }: WorkerOptions) => ({
+  pauseImage: pauseImage(),
+  readPauseArchive: async () => readAsset('pause.tar'),
+  features: nodeFeatures(settings),
+});
+
+/** Returns the agent's settings, and the options of the worker that are passed on as they are. */
+const nodeSettings = ({ settings, ...options }: WorkerOptions) => ({
+  ...podDns(settings),
+  maxPods: settings['max-pods'],
+  ...(settings['pod-manifest-path'] !== undefined && { podManifestPath: settings['pod-manifest-path'] }),
+  ...agentLife(settings),
+  ...(settings['system-reserved'] && { systemReserved: settings['system-reserved'] }),
+  sandboxPool: settings['sandbox-pool'],
+  ...(options.tracer && { tracer: options.tracer }),
+  ...(options.onReady && { onReady: options.onReady }),
+  ...(options.onRemoved && { onRemoved: options.onRemoved }),
+  ...(options.labels && { labels: options.labels }),
+  ...(options.taints && { taints: [...options.taints] }),
+  ...(options.podCIDR && { podCIDR: options.podCIDR }),
+  ...(options.identity && { identity: options.identity }),
+});
