@@ -3,6 +3,7 @@ import type { JsonObject } from '../../apimachinery/equality.ts';
 import type { Cluster } from '../cluster.ts';
 import { resourceOfKind } from '../discovery.ts';
 import { type FlagTable, fileFlags, selectorFlag } from '../flags.ts';
+import { reportNothingIn } from '../nothing-found.ts';
 import { metadataOf, recordsAt } from '../objects.ts';
 import { describeObject } from '../printers/description.ts';
 import { listPath, type ObjectTarget, resolveObjects, targetPath } from '../targets.ts';
@@ -23,12 +24,10 @@ export const describe: Verb = {
     const { flags, io } = context;
     const cluster = context.cluster();
     const targets = await resolveObjects(context);
-    if (targets.length === 0)
-      io.err(
-        flags.on('all-namespaces')
-          ? 'No resources found\n'
-          : `No resources found in ${cluster.namespace} namespace.\n`,
-      );
+    if (targets.length === 0) {
+      if (flags.on('all-namespaces')) io.err('No resources found\n');
+      else await reportNothingIn(cluster, io);
+    }
     let first = true;
     for (const target of targets) {
       try {

@@ -29,6 +29,13 @@ describe('ctl', { timeout: 300_000 }, () => {
     assert.deepEqual(await none('-n', 'kube-public'), { status: 0, out: '', err: inOne });
   });
 
+  for (const command of ['get pods', 'get pods,svc', 'describe pods', 'logs -l a=b'])
+    it(`${command} in a namespace that does not exist says so, after kubectl's words`, async () => {
+      const { status, out, err } = await ctl([...command.split(' '), '-n', 'nowhere']);
+      const note = 'Note: namespace "nowhere" does not exist; ctl get namespaces lists those that do';
+      assert.deepEqual([status, out, err], [0, '', `No resources found in nowhere namespace.\n${note}\n`]);
+    });
+
   it('config: the current context and its namespace are changed in the file, and nothing else', async () => {
     const file = join(server.directory, 'two.conf');
     const text = JSON.parse(readFileSync(kubeconfig, 'utf8'));
