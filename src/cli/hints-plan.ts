@@ -9,7 +9,7 @@ import { type FieldCause, oneFieldOf, pathOf } from './manifest-faults-plan.ts';
 import type { Path } from './manifests.ts';
 import { recordsAt, textAt, valueAt } from './objects.ts';
 
-export interface Hint {
+interface Hint {
   /** Field that must be changed; empty for the whole object. */
   readonly path: Path;
   readonly text: string;
